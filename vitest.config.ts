@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests resolve the package's doors to its sources: what is tested is what is written, with no build between.
+const conditions = ['tickwire-source', 'module', 'node', 'import', 'default']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['packages/**/*.test.ts', 'games/**/*.test.ts', 'bench/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    // Real sockets and real browsers bring their own, longer limits.
+    testTimeout: 20_000,
+  },
+})
