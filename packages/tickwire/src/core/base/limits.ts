@@ -27,3 +27,10 @@ export const SCHEMA_DEPTH_MAX = 8
 
 /** Columns of one entity: what a 16-bit column number can name, and far beyond any game seen. */
 export const SCHEMA_COLUMNS_MAX = 4096
+
+/** Bytes under one bit cursor: bit positions stay below 2^30, small integers in every engine (31-bit ones in Chrome). */
+export const BIT_BUFFER_BYTES_MAX: number = 2 ** 27 - 1
+
+/** Bits per component of a quantised rotation: below 3 there is nothing to say, and the codec's integers stay exact up to here. */
+export const QUAT_BITS_MIN = 3
+export const QUAT_BITS_MAX = 20

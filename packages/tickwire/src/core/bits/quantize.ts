@@ -1,0 +1,196 @@
+/**
+ * Real numbers as whole steps between two bounds: the lossy half of every compressed field.
+ *
+ * A float in [min, max] at `precision` becomes the nearest step, 0..stepsMax. The number of bits is
+ * ceil(log2((max - min) / precision)), which cannot hold the very top step when the ratio is a power of two (0..1024
+ * at 1 is 1025 values in 10 bits): the top is then clamped, and `clampsTop` says so, for a lint to warn.
+ *
+ * A rotation is a unit quaternion; q and -q are the same rotation. The component of largest magnitude is dropped (made
+ * positive first, and rebuilt from unit length), the other three lie within ±1/sqrt 2 and become whole numbers of
+ * steps k in -H..H, H = 2^(bits-1) - 1, written as k + H. An odd number of levels makes 0 exact, so identity and all
+ * quarter turns about an axis are exact; code 2^bits - 1 stands for nothing.
+ *
+ * Invariant: quantising what was dequantised gives the same steps, for every step and every canonical row, in every
+ * JavaScript engine: only + - * / sqrt and rounding are used.
+ *
+ * It does not write bits.
+ */
+
+import { assert, ConfigError } from '../base/assert.ts'
+import { BIT_FIELD_BITS_MAX, QUAT_BITS_MAX, QUAT_BITS_MIN } from '../base/limits.ts'
+
+/** How a float is cut into steps. Made by `floatQuant`. */
+export interface FloatQuant {
+  readonly min: number
+  readonly max: number
+  /** Size of one step, in the unit of the value. */
+  readonly precision: number
+  /** Bits of one step number on the wire. */
+  readonly bits: number
+  /** The highest step. */
+  readonly stepsMax: number
+  /** The last whole step of the range does not fit `bits`, so `max` itself comes back one step lower. */
+  readonly clampsTop: boolean
+}
+
+/** Plans the quantisation of [min, max] at `precision`; `path` names the field in errors. */
+export function floatQuant(min: number, max: number, precision: number, path: string = 'floatQuant'): FloatQuant {
+  if (!Number.isFinite(min) || !Number.isFinite(max) || !(max > min) || !Number.isFinite(max - min)) {
+    throw new ConfigError(path, `the range ${min}..${max} is empty or not finite`, 'Give finite bounds with min < max.')
+  }
+  if (!Number.isFinite(precision) || !(precision > 0)) {
+    throw new ConfigError(path, `precision ${precision} is not a positive number`, 'Give the size of one step, in the unit of the value, such as 0.001.')
+  }
+  const ratio = wholeIfClose((max - min) / precision)
+  if (ratio <= 1) {
+    throw new ConfigError(path, `precision ${precision} leaves one value in ${min}..${max}`, 'Give a precision smaller than the range.')
+  }
+  let bits = 1
+  let capacity = 2
+  while (capacity < ratio && bits <= BIT_FIELD_BITS_MAX) {
+    capacity *= 2
+    bits++
+  }
+  if (bits > BIT_FIELD_BITS_MAX) {
+    throw new ConfigError(path, `${min}..${max} at ${precision} needs more than ${BIT_FIELD_BITS_MAX} bits`, 'Widen the precision, narrow the range, or use a double.')
+  }
+  if (precision < Math.max(Math.abs(min), Math.abs(max)) * PRECISION_RELATIVE_MIN) {
+    throw new ConfigError(path, `precision ${precision} is finer than a double can tell at ${min}..${max}`, 'Widen the precision or move the range nearer to 0.')
+  }
+  const whole = Math.floor(ratio)
+  const stepsMax = Math.min(whole, capacity - 1)
+  return { min, max, precision, bits, stepsMax, clampsTop: whole > stepsMax }
+}
+
+/** The nearest step, 0..stepsMax; values outside are clamped, NaN is taken for 0. @hot */
+export function quantizeFloat(quant: FloatQuant, value: number): number {
+  const step = Math.round(((value === value ? value : 0) - quant.min) / quant.precision)
+  return step > 0 ? (step < quant.stepsMax ? step : quant.stepsMax) : 0
+}
+
+/** The value in the middle of `step`. @hot */
+export function dequantizeFloat(quant: FloatQuant, step: number): number {
+  return quant.min + step * quant.precision
+}
+
+/**
+ * Steps below this part of the largest bound drown in a double's own rounding: min + step * precision errs by up to
+ * 2^-52 of it, and a quarter of a step must remain.
+ */
+const PRECISION_RELATIVE_MIN = 2 ** -49
+
+/** Decimal steps are not binary fractions: 0.3 / 0.1 is 2.9999999999999996 and means 3. */
+function wholeIfClose(ratio: number): number {
+  const whole = Math.round(ratio)
+  return Math.abs(ratio - whole) <= ratio * 2 ** -44 ? whole : ratio
+}
+
+/**
+ * Quantises the rotation (x, y, z, w), of any length: `out[at]` gets the index 0..3 of the dropped component,
+ * `out[at + 1..3]` the codes of the others in x, y, z, w order. What is no rotation (zero, NaN, infinite) is identity.
+ *
+ * Only canonical rows come out: see `isCanonicalQuat`. @hot
+ */
+export function quantizeQuat(
+  bits: number, x: number, y: number, z: number, w: number, out: Int32Array, at: number,
+): void {
+  assert(bits >= QUAT_BITS_MIN && bits <= QUAT_BITS_MAX, 'bits per quaternion component are in range')
+  const half = 2 ** (bits - 1) - 1
+  let largest = 0
+  let size = Math.abs(x)
+  if (Math.abs(y) > size) { largest = 1; size = Math.abs(y) }
+  if (Math.abs(z) > size) { largest = 2; size = Math.abs(z) }
+  if (Math.abs(w) > size) { largest = 3; size = Math.abs(w) }
+  // Dividing by the largest first keeps the squares below away from overflow and underflow. A sum that is not finite
+  // catches NaN and infinity wherever they stand.
+  const dropped = largest === 0 ? x : largest === 1 ? y : largest === 2 ? z : w
+  let a = (largest === 0 ? y : x) / dropped
+  let b = (largest <= 1 ? z : y) / dropped
+  let c = (largest <= 2 ? w : z) / dropped
+  const scale = (half * Math.SQRT2) / Math.sqrt(1 + a * a + b * b + c * c)
+  if (!Number.isFinite(size) || !(scale > 0)) {
+    largest = 3
+    a = b = c = 0
+  } else {
+    a = Math.round(a * scale)
+    b = Math.round(b * scale)
+    c = Math.round(c * scale)
+  }
+  settle(half, largest, a, b, c, out, at)
+}
+
+/** Rebuilds the rotation of a canonical row as four doubles of unit length at `out[outAt..]`. @hot */
+export function dequantizeQuat(bits: number, lanes: Int32Array, at: number, out: Float64Array, outAt: number): void {
+  const half = 2 ** (bits - 1) - 1
+  const largest = lanes[at]
+  const a = lanes[at + 1] - half
+  const b = lanes[at + 2] - half
+  const c = lanes[at + 3] - half
+  const unit = 2 * half * half
+  const square = unit - a * a - b * b - c * c
+  const step = Math.SQRT1_2 / half
+  const dropped = Math.sqrt(square > 0 ? square / unit : 0)
+  out[outAt] = largest === 0 ? dropped : a * step
+  out[outAt + 1] = largest === 1 ? dropped : (largest === 0 ? a : b) * step
+  out[outAt + 2] = largest === 2 ? dropped : (largest <= 1 ? b : c) * step
+  out[outAt + 3] = largest === 3 ? dropped : c * step
+}
+
+/**
+ * Whether a row is the one spelling of its rotation: codes in range, and the dropped component, as unit length
+ * implies it, no smaller than any other; of equals the first in x, y, z, w order is dropped. Exact integer arithmetic.
+ */
+export function isCanonicalQuat(bits: number, largest: number, a: number, b: number, c: number): boolean {
+  const half = 2 ** (bits - 1) - 1
+  if (!(largest >= 0 && largest <= 3 && a >= 0 && b >= 0 && c >= 0)) return false
+  if (a > 2 * half || b > 2 * half || c > 2 * half) return false
+  const aa = (a - half) * (a - half)
+  const bb = (b - half) * (b - half)
+  const cc = (c - half) * (c - half)
+  const square = 2 * half * half - aa - bb - cc
+  // Components that stand before the dropped one must be strictly smaller.
+  return square >= aa + (largest > 0 ? 1 : 0) && square >= bb + (largest > 1 ? 1 : 0) && square >= cc + (largest > 2 ? 1 : 0)
+}
+
+/**
+ * Rounding can leave a component level with or above the implied dropped one. Level with an earlier one: drop the
+ * earlier one instead, which is exact. Above: step the greatest down; each step raises the implied one, so it ends.
+ */
+function settle(
+  half: number, dropped: number, ka: number, kb: number, kc: number, out: Int32Array, at: number,
+): void {
+  let largest = dropped
+  let a = ka
+  let b = kb
+  let c = kc
+  for (;;) {
+    const square = 2 * half * half - a * a - b * b - c * c
+    const aa = a * a
+    const bb = b * b
+    const cc = c * c
+    const most = Math.max(aa, bb, cc)
+    if (most > square) {
+      if (aa === most) a -= Math.sign(a)
+      else if (bb === most) b -= Math.sign(b)
+      else c -= Math.sign(c)
+      continue
+    }
+    if (most < square) break
+    // A tie: the dropped component is the root of `most`, a whole number like the others.
+    const first = aa === most ? 0 : bb === most ? 1 : 2
+    if (first >= largest) break
+    const sign = (first === 0 ? a : first === 1 ? b : c) < 0 ? -1 : 1
+    const x = largest === 0 ? Math.sqrt(most) : a
+    const y = largest === 1 ? Math.sqrt(most) : largest === 0 ? a : b
+    const z = largest === 2 ? Math.sqrt(most) : largest <= 1 ? b : c
+    const w = largest === 3 ? Math.sqrt(most) : c
+    a = sign * (first === 0 ? y : x)
+    b = sign * (first <= 1 ? z : y)
+    c = sign * (first <= 2 ? w : z)
+    largest = first
+  }
+  out[at] = largest
+  out[at + 1] = a + half
+  out[at + 2] = b + half
+  out[at + 3] = c + half
+}
