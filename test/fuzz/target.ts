@@ -1,18 +1,21 @@
 /**
- * What a decoder under fuzz looks like to the fuzz driver.
+ * The contract of a fuzz target: one decoder, and valid inputs to start mutating from.
  *
- * A file `test/fuzz/*.fuzz.ts` exports `targets: readonly FuzzTarget[]`, one per decoder. The driver feeds each target
- * random bytes, mutations of its seeds, and its seeds cut at every length. `run` must return on every input: it may
- * not throw, loop, or allocate beyond the decoder's limits. A property that a decoder owes (what decodes encodes back
- * to the same bytes) is checked inside `run`, by throwing when it breaks.
+ * A file `test/fuzz/<name>.fuzz.ts` exports `targets: readonly FuzzTarget[]`; `npm run fuzz` and the short run inside
+ * `npm test` find it by that name. Nothing else needs to know of it.
  */
 
-/** One decoder under fuzz. */
-export type FuzzTarget = {
-  /** Stable, kebab-case: it names the corpus and the replay command. */
+/** One decoder under fire. */
+export interface FuzzTarget {
+  /** Stable and unique: it is part of the command that replays a failure. */
   readonly name: string
-  /** Valid inputs to mutate and to cut. */
-  readonly seeds: () => readonly Uint8Array[]
-  /** Decodes `bytes`; returns whatever they hold, throws only on a bug. */
-  readonly run: (bytes: Uint8Array) => void
+  /** Valid inputs. Each is mutated, spliced with the others, and cut at every length. */
+  seeds(): readonly Uint8Array[]
+  /**
+   * Decodes `bytes` to the end. May refuse them in any way that is not a throw. May check, and throw, when something
+   * else is wrong: that what it accepted encodes again to the same bytes, say.
+   */
+  run(bytes: Uint8Array): void
+  /** Bytes one `run` may allocate before it counts as a failure; 1 MiB where it is not given. */
+  readonly allocationBytesMax?: number
 }
