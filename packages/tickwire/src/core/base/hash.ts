@@ -1,0 +1,99 @@
+/**
+ * The 64-bit content hash: state hashes, desync trees, schema fingerprints.
+ *
+ * It is MurmurHash3 x86_128 (published, public domain) cut to its first 64 bits. Chosen because its 128 bits of state
+ * keep apart what 64 would not, it needs only 32-bit multiplies, and so it runs in plain JavaScript at gigabytes a
+ * second (bench/numbers.bench.ts) with no BigInt and no WebAssembly.
+ *
+ *   content    w0 w1 w2 w3 | w4 w5 w6 w7 | ... | tail, padded with zeros     little-endian 32-bit words
+ *              each block is folded into the lanes a b c d (hash-lanes.ts)
+ *   result     out[at] = low 32 bits, out[at + 1] = high 32 bits
+ *
+ * Invariant: the result depends on the values and their order only, never on the machine's byte order, on alignment
+ * or on how the content was cut. Words hash as their little-endian bytes do (HASH2).
+ *
+ * It is not cryptographic: whoever chooses the content can make two contents collide. Never authenticate with it.
+ *
+ * Slow twin: test/reference/hash-reference.ts, held equal by hash.test.ts.
+ */
+
+import { finishLanes, laneA, laneB, laneC, laneD } from './hash-lanes.ts'
+
+const BLOCK_BYTES = 16
+const BLOCK_WORDS = 4
+
+/** @hot Hashes `byteLength` bytes from `byteOffset`: out[at] is the low half, out[at + 1] the high half. */
+export function hashBytes(
+  bytes: Uint8Array, byteOffset: number, byteLength: number, seed: number, out: Uint32Array, at: number,
+): void {
+  let a = seed | 0
+  let b = a
+  let c = a
+  let d = a
+  let i = byteOffset
+  const end = byteOffset + byteLength
+  for (const stop = end - BLOCK_BYTES; i <= stop; i += BLOCK_BYTES) {
+    a = laneA(a, bytes[i] | (bytes[i + 1] << 8) | (bytes[i + 2] << 16) | (bytes[i + 3] << 24), b)
+    b = laneB(b, bytes[i + 4] | (bytes[i + 5] << 8) | (bytes[i + 6] << 16) | (bytes[i + 7] << 24), c)
+    c = laneC(c, bytes[i + 8] | (bytes[i + 9] << 8) | (bytes[i + 10] << 16) | (bytes[i + 11] << 24), d)
+    d = laneD(d, bytes[i + 12] | (bytes[i + 13] << 8) | (bytes[i + 14] << 16) | (bytes[i + 15] << 24), a)
+  }
+  finishLanes(
+    a, b, c, d,
+    tailWord(bytes, i, end), tailWord(bytes, i + 4, end), tailWord(bytes, i + 8, end), tailWord(bytes, i + 12, end),
+    byteLength, out, at,
+  )
+}
+
+/** The little-endian word at `at`; bytes from `end` on read as zero. */
+function tailWord(bytes: Uint8Array, at: number, end: number): number {
+  let word = 0
+  for (let i = Math.min(at + 4, end) - 1; i >= at; i--) word = (word << 8) | bytes[i]
+  return word
+}
+
+/** @hot Hashes `length` int32 values from `offset`, as their little-endian bytes would be hashed. */
+export function hashWords(
+  words: Int32Array, offset: number, length: number, seed: number, out: Uint32Array, at: number,
+): void {
+  let a = seed | 0
+  let b = a
+  let c = a
+  let d = a
+  let i = offset
+  const end = offset + length
+  for (const stop = end - BLOCK_WORDS; i <= stop; i += BLOCK_WORDS) {
+    a = laneA(a, words[i], b)
+    b = laneB(b, words[i + 1], c)
+    c = laneC(c, words[i + 2], d)
+    d = laneD(d, words[i + 3], a)
+  }
+  const word0 = i < end ? words[i] : 0
+  const word1 = i + 1 < end ? words[i + 1] : 0
+  const word2 = i + 2 < end ? words[i + 2] : 0
+  finishLanes(a, b, c, d, word0, word1, word2, 0, length * 4, out, at)
+}
+
+/**
+ * @hot Folds a child's hash into the running one at out[at], out[at + 1]. Order counts: parts folded in another order
+ * give another hash, which an XOR of parts would hide (HASH5). Equals hashWords over the four words, seed 0.
+ */
+export function hashCombine(out: Uint32Array, at: number, childLow: number, childHigh: number): void {
+  const a = laneA(0, out[at], 0)
+  const b = laneB(0, out[at + 1], 0)
+  const c = laneC(0, childLow, 0)
+  const d = laneD(0, childHigh, a)
+  finishLanes(a, b, c, d, 0, 0, 0, 0, BLOCK_BYTES, out, at)
+}
+
+/** The hash at out[at], out[at + 1] as 16 hex digits, high half first: the way it is printed and compared by eye. */
+export function hashHex(out: Uint32Array, at: number): string {
+  return out[at + 1].toString(16).padStart(8, '0') + out[at].toString(16).padStart(8, '0')
+}
+
+/** The hash of whole bytes as one bigint. For edges and fingerprints; the hot path keeps halves. */
+export function hash64(bytes: Uint8Array, seed: number = 0): bigint {
+  const out = new Uint32Array(2)
+  hashBytes(bytes, 0, bytes.length, seed, out, 0)
+  return (BigInt(out[1]) << 32n) | BigInt(out[0])
+}
