@@ -1,0 +1,108 @@
+/**
+ * A watchdog around the fuzzer: the target runs in a worker thread, so that an endless loop in a decoder ends in a
+ * report with the guilty input and not in a hung build.
+ *
+ * The worker writes every input into shared memory before it runs it. When the input has not changed for `HANG_MS` the
+ * watchdog reads it from there and ends the worker. This file is both ends: the worker is started from it.
+ */
+
+import { readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { fuzzTarget, type FuzzLimits, type FuzzReport } from './run-fuzz.ts'
+import { INPUT_BYTES_MAX } from './run-fuzz-inputs.ts'
+import type { FuzzTarget } from './target.ts'
+
+/** Two hundred times what "slow" means is no longer slow. */
+const HANG_MS = 10_000
+
+/** Node 20 ignores `--import` for a worker's own file, so the loader that reads TypeScript is registered by hand. */
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href
+const WORKER_ENTRY = `import('${LOADER}').then(({ register }) => { register(); return import('${import.meta.url}') })`
+
+/** A target and the file it comes from: what a worker needs to load it again. */
+export interface FoundTarget {
+  readonly file: string
+  readonly target: FuzzTarget
+}
+
+/** Every target of every `*.fuzz.ts` in `folder`, by name. Two with one name would replay as each other: refused. */
+export async function findTargets(folder: URL = new URL('./', import.meta.url)): Promise<readonly FoundTarget[]> {
+  const found: FoundTarget[] = []
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.fuzz.ts')).sort()
+  for (const name of names) {
+    const file = fileURLToPath(new URL(name, folder))
+    for (const target of await loadTargets(file)) {
+      const twin = found.find((other) => other.target.name === target.name)
+      if (twin !== undefined) throw new Error(`two fuzz targets are named ${target.name}: ${twin.file} and ${file}`)
+      found.push({ file, target })
+    }
+  }
+  return found
+}
+
+/** Loads the `targets` a fuzz file exports. */
+export async function loadTargets(file: string): Promise<readonly FuzzTarget[]> {
+  const module: { readonly targets?: readonly FuzzTarget[] } = await import(pathToFileURL(file).href)
+  if (!Array.isArray(module.targets)) throw new Error(`${file} exports no \`targets\` array (see test/fuzz/target.ts)`)
+  return module.targets
+}
+
+/** Fuzzes one target in a thread of its own. */
+export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs: number = HANG_MS): Promise<FuzzReport> {
+  const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX)
+  const order: Order = { file: found.file, name: found.target.name, limits, shared }
+  const worker = new Worker(WORKER_ENTRY, { eval: true, workerData: order, execArgv: ['--conditions=tickwire-source'] })
+  let watchdog: NodeJS.Timeout | undefined
+  try {
+    return await new Promise<FuzzReport>((resolve, reject) => {
+      worker.once('message', resolve)
+      worker.once('error', reject)
+      const current = new Int32Array(shared, 0, 2)
+      let seen = 0
+      watchdog = setInterval(() => {
+        const count = Atomics.load(current, 0)
+        if (count > 0 && count === seen) resolve(hangReport(found.target.name, count, shared, hangMs))
+        seen = count
+      }, hangMs)
+    })
+  } finally {
+    clearInterval(watchdog)
+    await worker.terminate()
+  }
+}
+
+interface Order {
+  readonly file: string
+  readonly name: string
+  readonly limits: FuzzLimits
+  /** [inputs begun: i32][length of this one: i32][its bytes] */
+  readonly shared: SharedArrayBuffer
+}
+
+function hangReport(name: string, inputs: number, shared: SharedArrayBuffer, hangMs: number): FuzzReport {
+  const length = Atomics.load(new Int32Array(shared, 4, 1), 0)
+  const hex = Buffer.from(new Uint8Array(shared, 8, length)).toString('hex')
+  const failure = { kind: 'slow', hex, message: `did not end within ${hangMs} ms; given up` } as const
+  return { name, inputs, throws: 0, slow: 1, large: 0, maxAllocatedBytes: 0, failures: [failure] }
+}
+
+async function work(order: Order): Promise<FuzzReport> {
+  const target = (await loadTargets(order.file)).find((each) => each.name === order.name)
+  if (target === undefined) throw new Error(`${order.file} has no target ${order.name}`)
+  const current = new Int32Array(order.shared, 0, 2)
+  const input = new Uint8Array(order.shared, 8)
+  return fuzzTarget(target, order.limits, (bytes) => {
+    input.set(bytes)
+    Atomics.store(current, 1, bytes.length)
+    Atomics.add(current, 0, 1)
+  })
+}
+
+if (!isMainThread && isOrder(workerData)) parentPort?.postMessage(await work(workerData))
+
+/** Test runners have worker threads, and data for them, of their own. */
+function isOrder(data: unknown): data is Order {
+  return typeof data === 'object' && data !== null && 'shared' in data && data.shared instanceof SharedArrayBuffer
+}

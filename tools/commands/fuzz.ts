@@ -1,0 +1,84 @@
+/**
+ * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for as long as it is told.
+ */
+
+import { commandLine, misuse, wholeNumber } from '../command-line.ts'
+import { replayInput, type FuzzReport } from '../../test/fuzz/run-fuzz.ts'
+import { findTargets, fuzzGuarded, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
+
+const HELP = `
+npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated bytes.
+
+  --seconds N      how long in all, shared between the targets (default 30)
+  --inputs N       stop each target after N inputs; with it a run is the same everywhere, every time
+  --seed S         where chance starts (default: drawn, and printed)
+  --target NAME    only this target
+  --input HEX      run this one input through --target and show what happens
+  --list           the targets' names
+  --json           the last line printed is the report as JSON
+
+A target fails when it throws, takes over 50 ms or allocates above its limit (both twice in a row on the same input).
+A new target is a file test/fuzz/NAME.fuzz.ts; its contract is test/fuzz/target.ts.`
+
+const { values } = commandLine(HELP, {
+  seconds: { type: 'string' },
+  inputs: { type: 'string' },
+  seed: { type: 'string' },
+  target: { type: 'string' },
+  input: { type: 'string' },
+  list: { type: 'boolean' },
+  json: { type: 'boolean' },
+})
+
+const all = await findTargets()
+const chosen = values.target === undefined ? all : all.filter((found) => found.target.name === values.target)
+const names = all.map((found) => found.target.name).join(', ') || 'none'
+if (values.target !== undefined && chosen.length === 0) misuse(HELP, `no target ${values.target}; there are: ${names}`)
+
+if (values.list === true) {
+  for (const { target } of chosen) console.log(target.name)
+} else if (values.input === undefined) {
+  process.exitCode = await fuzzAll(chosen)
+} else {
+  const only = chosen.length === 1 ? chosen[0] : undefined
+  if (only === undefined) misuse(HELP, `--input needs --target, one of: ${names}`)
+  replay(only, values.input)
+}
+
+/** Lets the error through with its stack: whoever replays wants to see where. */
+function replay({ target }: FoundTarget, hex: string): void {
+  const startedAt = performance.now()
+  replayInput(target, hex)
+  console.log(`${target.name} took ${hex.length / 2} bytes in ${(performance.now() - startedAt).toFixed(3)} ms and threw nothing`)
+}
+
+async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
+  const seed = wholeNumber(HELP, 'seed', values.seed, Math.floor(Math.random() * 0x7fffffff))
+  const inputs = wholeNumber(HELP, 'inputs', values.inputs, Infinity, 1)
+  const seconds = wholeNumber(HELP, 'seconds', values.seconds, values.inputs === undefined ? 30 : Infinity, 1)
+  console.log(`${targets.length} targets, seed ${seed}`)
+  const reports: FuzzReport[] = []
+  for (const found of targets) {
+    const report = await fuzzGuarded(found, { seed, inputs, seconds: seconds / targets.length })
+    reports.push(report)
+    print(report)
+  }
+  const total = (key: 'inputs' | 'throws' | 'slow' | 'large'): number => reports.reduce((sum, each) => sum + each[key], 0)
+  const sums = { inputs: total('inputs'), throws: total('throws'), slow: total('slow'), large: total('large') }
+  if (values.json === true) {
+    console.log(JSON.stringify({ ...sums, seed, targets: reports.map(({ failures: _, ...counts }) => counts) }))
+  } else {
+    console.log(`${sums.inputs} inputs: ${sums.throws} threw, ${sums.slow} slow, ${sums.large} large`)
+  }
+  return sums.throws + sums.slow + sums.large === 0 ? 0 : 1
+}
+
+function print(report: FuzzReport): void {
+  const { name, inputs, throws, slow, large, maxAllocatedBytes } = report
+  console.log(`${name}: ${inputs} inputs, ${throws} threw, ${slow} slow, ${large} large, at most ${maxAllocatedBytes} bytes allocated`)
+  for (const failure of report.failures) {
+    console.log(`  ${failure.kind}: ${failure.message}`)
+    console.log(`    input   ${failure.hex || '(no bytes)'}`)
+    console.log(`    replay  npm run fuzz -- --target ${name} --input=${failure.hex}`)
+  }
+}
