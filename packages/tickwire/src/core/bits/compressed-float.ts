@@ -1,0 +1,18 @@
+/** Floats cut into steps by a `FloatQuant`: `quant.bits` bits, most significant first. */
+
+import type { BitReader } from './bit-reader.ts'
+import type { BitWriter } from './bit-writer.ts'
+import { dequantizeFloat, quantizeFloat, type FloatQuant } from './quantize.ts'
+
+/** Writes the nearest step; outside values are clamped, NaN is taken for 0. @hot */
+export function writeCompressedFloat(writer: BitWriter, value: number, quant: FloatQuant): void {
+  writer.writeBits(quantizeFloat(quant, value), quant.bits)
+}
+
+/** Reads a step and gives its value; refuses steps above the range. `min` once failed. @hot */
+export function readCompressedFloat(reader: BitReader, quant: FloatQuant): number {
+  const step = reader.readBits(quant.bits)
+  if (step <= quant.stepsMax) return dequantizeFloat(quant, step)
+  reader.fail()
+  return dequantizeFloat(quant, 0)
+}
