@@ -25,8 +25,8 @@ export const LIST_ITEMS_MAX = 1024
 /** How deep structs, lists and groups nest: recursion in decoders is bounded by this and not by the input. */
 export const SCHEMA_DEPTH_MAX = 8
 
-/** Columns of one entity: what a 16-bit column number can name, and far beyond any game seen. */
-export const SCHEMA_COLUMNS_MAX = 4096
+/** Int32 lanes of one object's row: 16 KiB a row, so that rings of rows stay in memory. Far beyond any game seen. */
+export const SCHEMA_LANES_MAX = 4096
 
 /** Bytes under one bit cursor: bit positions stay below 2^30, small integers in every engine (31-bit ones in Chrome). */
 export const BIT_BUFFER_BYTES_MAX: number = 2 ** 27 - 1
@@ -34,3 +34,46 @@ export const BIT_BUFFER_BYTES_MAX: number = 2 ** 27 - 1
 /** Bits per component of a quantised rotation: below 3 there is nothing to say, and the codec's integers stay exact up to here. */
 export const QUAT_BITS_MIN = 3
 export const QUAT_BITS_MAX = 20
+
+/** Kinds of frame a connection can carry: what the 4-bit kind field names. Also the most sources one packet can serve. */
+export const FRAME_KINDS_MAX = 16
+
+/** Bytes of one frame's body: what its 14-bit length field names. */
+export const FRAME_BYTES_MAX = 16_383
+
+/** Frames of one packet on the way out: a source that never says "no more" costs this much and not a hang. */
+export const FRAMES_PER_PACKET_MAX = 64
+
+/** Packets behind the newest that are still told apart as new or replayed: 8 s at 128 Hz, 128 bytes a connection. */
+export const REPLAY_WINDOW_PACKETS = 1024
+
+/** Packets whose fate is still awaited: 2 s at 128 Hz. Beyond that the oldest is given up for lost. */
+export const SENT_PACKETS_MAX = 256
+
+/** Packets of one connection in one flush: a source with much to say must leave the rest for later, not flood a router. */
+export const PACKETS_PER_FLUSH_MAX = 32
+
+/** Messages of a reliable channel between the oldest unacknowledged and the newest sent. */
+export const RELIABLE_WINDOW_MESSAGES = 256
+
+/** Bytes of one message: fits a safe datagram beside header (22), acks (13), frame heads (7) and a future tag (16). */
+export const MESSAGE_BYTES_MAX = 1024
+
+/** Bytes of messages one channel holds in each direction: a slow or hostile peer pins this much and no more. */
+export const MESSAGE_STORE_BYTES_MAX = 65_536
+
+/** Connections one endpoint accepts: their slot numbers are 12 bits of the connection id. */
+export const CONNECTIONS_MAX = 4096
+
+/** Connections one endpoint opens itself: they are found by a scan. */
+export const OUTGOING_CONNECTIONS_MAX = 64
+
+/** Answers to strangers that wait for the next flush; more are dropped, for strangers repeat themselves. */
+export const PENDING_REPLIES_MAX = 64
+
+/** Bytes the game may add to a connection request (a name, a ticket) and to the welcome that answers it. */
+export const USER_BYTES_MAX = 64
+export const WELCOME_BYTES_MAX = 256
+
+/** Different texts, byte strings and lists alive in one world: a peer that invents new ones forever is cut off here. */
+export const VALUE_HEAP_ENTRIES_MAX = 65_536

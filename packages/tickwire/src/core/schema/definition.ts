@@ -1,0 +1,53 @@
+/**
+ * The two things a game declares with a schema: entities, which live in the world, and messages, which are said once.
+ *
+ * A definition is a value. It is a class only so that `world.each(Player)` can tell it apart and types flow from it;
+ * nobody extends it.
+ */
+
+import type { Shape } from './field.ts'
+import { compileSchema, type Schema } from './schema.ts'
+import type { InitOf, ValueOf, ViewOf } from './value-types.ts'
+
+/** What an entity may say about itself beside its fields. */
+export interface EntityOptions {
+  /** What reports and errors call it. Default: its place in the game. */
+  readonly name?: string
+}
+
+/** A kind of object. Instances are objects in a world. */
+export class Entity<S extends Shape = Shape> {
+  readonly schema: Schema<S>
+  readonly options: EntityOptions
+
+  constructor(shape: S, options: EntityOptions) {
+    this.schema = compileSchema(options.name ?? 'entity', shape)
+    this.options = options
+  }
+}
+
+/** A kind of message. */
+export class Message<S extends Shape = Shape> {
+  readonly schema: Schema<S>
+
+  constructor(shape: S, name: string) {
+    this.schema = compileSchema(name, shape)
+  }
+}
+
+/** Declares a kind of object: `entity({ x: fixed(0, 640, 0.1), hue: u8 })`. */
+export function entity<const S extends Shape>(shape: S, options: EntityOptions = {}): Entity<S> {
+  return new Entity(shape, options)
+}
+
+/** Declares a kind of message: `message({ text: text(140) })`. */
+export function message<const S extends Shape>(shape: S, name: string = 'message'): Message<S> {
+  return new Message(shape, name)
+}
+
+/** An object of an entity as `step` sees it: `Writable<typeof Player>`. */
+export type Writable<D> = D extends { readonly schema: Schema<infer S> } ? ValueOf<S> : never
+/** An object of an entity as `draw` sees it. */
+export type Viewed<D> = D extends { readonly schema: Schema<infer S> } ? ViewOf<S> : never
+/** What a spawn of an entity may say. */
+export type Init<D> = D extends { readonly schema: Schema<infer S> } ? InitOf<S> : never
