@@ -1,0 +1,34 @@
+/**
+ * What a connection counts. Numbers only ever grow; whoever wants rates subtracts.
+ */
+
+/** Why a packet that reached a connection had no effect. */
+export interface ConnectionDrops {
+  /** Seen before: the network, or an attacker, repeats itself. */
+  duplicate: number
+  /** Too far behind the newest to say whether it was seen. */
+  old: number
+  /** Bits that make no packet. */
+  malformed: number
+  /** A frame kind nobody here understands. */
+  unknownFrame: number
+  /** Acknowledges what was never sent. */
+  dishonestAck: number
+  /** Of a type that makes no sense in this state. */
+  state: number
+  /** Of a key epoch that does not exist. */
+  epoch: number
+}
+
+/** Counters of one connection. */
+export class ConnectionStats {
+  packetsSent: number = 0
+  packetsReceived: number = 0
+  bytesSent: number = 0
+  bytesReceived: number = 0
+  /** Packets that were understood but of no use to a sink, and so not acknowledged. */
+  packetsNotAcked: number = 0
+  readonly drops: ConnectionDrops = {
+    duplicate: 0, old: 0, malformed: 0, unknownFrame: 0, dishonestAck: 0, state: 0, epoch: 0,
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Which packets of the peer we have seen, so that none takes effect twice.
+ *
+ * A ring of 1024 bits behind the newest sequence. Look first (`peek`), and mark only what turned out to be genuine
+ * (`mark`): marking first would let a forger blind us to packets not yet sent.
+ *
+ * It says nothing about which packets are acknowledged: one that was seen but of no use is not (`ack-window.ts`).
+ */
+
+import { assert } from '../base/assert.ts'
+import { REPLAY_WINDOW_PACKETS } from '../base/limits.ts'
+
+/** What a sequence is to us. */
+export type Freshness = 'new' | 'duplicate' | 'old'
+
+const WORDS = REPLAY_WINDOW_PACKETS / 32
+const BIT_MASK = REPLAY_WINDOW_PACKETS - 1
+
+/** Sequences seen. One per direction, later one per key epoch. */
+export class ReplayWindow {
+  #newest: number = 0
+  #seen: Uint32Array = new Uint32Array(WORDS)
+
+  /** @hot */
+  peek(sequence: number): Freshness {
+    if (sequence > this.#newest) return 'new'
+    // Sequence 0 is never sent in a counted packet; it would look like the state before the first.
+    if (sequence === 0 || sequence <= this.#newest - REPLAY_WINDOW_PACKETS) return 'old'
+    const bit = sequence & BIT_MASK
+    return (this.#seen[bit >>> 5] >>> (bit & 31)) & 1 ? 'duplicate' : 'new'
+  }
+
+  /** Remembers a sequence that `peek` called new. @hot */
+  mark(sequence: number): void {
+    assert(this.peek(sequence) === 'new', 'only new sequences are marked')
+    if (sequence > this.#newest) {
+      const skipped = sequence - this.#newest - 1
+      if (skipped >= REPLAY_WINDOW_PACKETS) this.#seen.fill(0)
+      else for (let passed = this.#newest + 1; passed < sequence; passed++) this.#clear(passed)
+      this.#newest = sequence
+    }
+    const bit = sequence & BIT_MASK
+    this.#seen[bit >>> 5] |= 1 << (bit & 31)
+  }
+
+  #clear(sequence: number): void {
+    const bit = sequence & BIT_MASK
+    this.#seen[bit >>> 5] &= ~(1 << (bit & 31))
+  }
+}
