@@ -7,28 +7,30 @@
  * Past the end, or once a decoder has called `fail`, `failed` stays set and every read returns 0: decoders read a
  * whole frame and look once. Loops over decoded counts must be bounded by a limit, not by `failed` alone.
  *
- * It never throws on what the bytes say, and it does not know what a field means.
+ * It never throws on what the bytes say, it does not know what a field means, and it allocates nothing: bytes that
+ * arrive in a buffer of their own each (as datagrams do) cost no view.
  */
 
 import { assert } from '../base/assert.ts'
 import { BIT_BUFFER_BYTES_MAX } from '../base/limits.ts'
 
+/** As in `bit-writer.ts`: no field is born `undefined`. */
+const NO_BYTES: Uint8Array = new Uint8Array(0)
+
 /** A cursor that reads bits from bytes. One shape, reusable by `reset`. */
 export class BitReader {
   /** The bytes read from. */
-  bytes: Uint8Array
+  bytes: Uint8Array = NO_BYTES
   /** A read went past the end, or what was read made no sense. Sticky until `reset`. */
-  failed: boolean
+  failed: boolean = false
   /** The bit position after the last readable bit. */
-  #limit: number
+  #limit = 0
   /** The next bit to read, counted from the start of `bytes`. At `#limit` once failed, so that every read fails. */
-  #cursor: number
+  #cursor = 0
+  /** Reads that end at or before this bit may load five bytes at once: `#limit`, or less near the end of `bytes`. */
+  #brink = 0
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-    this.failed = false
-    this.#limit = 0
-    this.#cursor = 0
     this.reset(bytes)
   }
 
@@ -51,6 +53,8 @@ export class BitReader {
     this.failed = false
     this.#limit = bitOffset + bitCount
     this.#cursor = bitOffset
+    // A field of one bit or more starts before it ends, so its first byte is at most byte (end - 1) >>> 3.
+    this.#brink = Math.min(this.#limit, (bytes.length - 4) << 3)
   }
 
   /** Where the next bit stands, counted from the start of `bytes`: another reader's `resetBits` may start there. */
@@ -67,22 +71,25 @@ export class BitReader {
   readBits(width: number): number {
     const cursor = this.#cursor
     const next = cursor + width
-    if (next > this.#limit || width === 0) {
-      if (width !== 0) this.fail()
-      return 0
-    }
+    if (next > this.#brink || width === 0) return this.#readAtEnd(width)
     this.#cursor = next
     const bytes = this.bytes
-    const first = cursor >>> 3
-    const last = (next - 1) >>> 3
-    let value = bytes[first] & (0xff >>> (cursor & 7))
-    const tail = -next & 7
-    for (let at = first + 1; at < last; at++) value = (value << 8) | bytes[at]
-    if (last === first) return value >>> tail
-    return ((value << (8 - tail)) | (bytes[last] >>> tail)) >>> 0
+    const at = cursor >>> 3
+    const head = cursor & 7
+    const word = (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]
+    return ((word << head) | (bytes[at + 4] >>> (8 - head))) >>> (32 - width)
   }
 
-  /** Steps over `count` bits. */
+  /** The next `width` bits (0..32) without taking them; zeros past the end, and no failure. @hot */
+  peekBits(width: number): number {
+    const cursor = this.#cursor
+    const left = this.#limit - cursor
+    const value = this.readBits(width < left ? width : left)
+    this.#cursor = cursor
+    return width <= left ? value : left <= 0 ? 0 : (value << (width - left)) >>> 0
+  }
+
+  /** Steps over `count` bits. @hot */
   skipBits(count: number): void {
     if (count > this.#limit - this.#cursor) this.fail()
     else this.#cursor += count
@@ -96,5 +103,24 @@ export class BitReader {
     const left = this.#limit - this.#cursor
     if (left >= 8 || this.readBits(left) !== 0) this.fail()
     return !this.failed
+  }
+
+  /** `readBits`, byte by byte: near the end of `bytes`, past the end of the range, and for nothing. */
+  #readAtEnd(width: number): number {
+    const cursor = this.#cursor
+    const next = cursor + width
+    if (next > this.#limit) {
+      this.fail()
+      return 0
+    }
+    this.#cursor = next
+    let value = 0
+    for (let at = cursor; at < next; ) {
+      const head = at & 7
+      const count = next - at < 8 - head ? next - at : 8 - head
+      value = (value << count) | ((this.bytes[at >>> 3] >>> (8 - head - count)) & (0xff >>> (8 - count)))
+      at += count
+    }
+    return value >>> 0
   }
 }

@@ -9,55 +9,62 @@
  * └─3─┘ └───────10────────┘ 1
  * ```
  *
- * Invariant: every bit below `bitLength` is either in `bytes` or in the accumulator; no byte outside the window given
- * to `reset` is ever touched. The accumulator holds the bits of the 32-bit word under the cursor, left-aligned, and a
- * word goes out only when it is full, so a caller sees his bytes complete only after `finish`.
+ * Invariant: every bit below `bitLength` is either in `bytes` or in the 32-bit accumulator, which holds the word under
+ * the cursor, left-aligned, zeros below. No byte outside the window given to `reset` is ever touched. Inside it, bytes
+ * at and after the cursor are scratch until `finish`.
  *
  * Past the end nothing is written and `failed` stays set: encoders write a whole frame and look once.
  *
- * It does not know what a field means (see the twins beside it), and it never grows or allocates.
+ * It does not know what a field means (see the twins beside it), and it never grows.
  */
 
 import { assert } from '../base/assert.ts'
 import { BIT_BUFFER_BYTES_MAX } from '../base/limits.ts'
 
-/** A cursor that writes bits into caller-owned bytes. One shape, reusable by `reset`. */
+/** A field declared without a value is born `undefined`, and V8 then never treats it as an integer or a pointer. */
+const NO_BYTES: Uint8Array = new Uint8Array(0)
+const NO_VIEW: DataView = new DataView(NO_BYTES.buffer)
+
+/**
+ * A cursor that writes bits into caller-owned bytes. One shape, reusable by `reset`.
+ *
+ * Every field starts with a value of its final type: 16 % of a write (docs/adr/0010).
+ */
 export class BitWriter {
   /** The bytes written into. */
-  bytes: Uint8Array
+  bytes: Uint8Array = NO_BYTES
   /** A write went past the end. Sticky until `reset` or a `rewind` to what had fitted. */
-  failed: boolean
-  /** First byte of the window in `bytes`. */
-  #start: number
+  failed: boolean = false
+  /** Over the whole of the buffer behind `bytes`, so that other windows of it need no other view. */
+  #view = NO_VIEW
+  /** First byte of the window, in `#view`. */
+  #start = 0
   /** Bits of the window. */
-  #size: number
+  #size = 0
   /** `#size`, or -1 once failed, so that one comparison decides every write. */
-  #limit: number
+  #limit = 0
+  /** Bits of the window that lie in whole words. */
+  #whole = 0
   /** Bits written. */
-  #cursor: number
-  /** The word under the cursor: `#cursor & 31` bits, left-aligned, zeros below. */
-  #word: number
+  #cursor = 0
+  /** The accumulator: `#cursor & 31` bits, left-aligned. */
+  #word = 0
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-    this.failed = false
-    this.#start = 0
-    this.#size = 0
-    this.#limit = 0
-    this.#cursor = 0
-    this.#word = 0
     this.reset(bytes)
   }
 
-  /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. */
+  /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. Allocates only for another buffer. */
   reset(bytes: Uint8Array, byteOffset: number = 0, byteLength: number = bytes.length - byteOffset): void {
     assert(byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length, 'the window lies in its bytes')
     assert(byteLength <= BIT_BUFFER_BYTES_MAX, 'bit positions are small integers')
+    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer)
     this.bytes = bytes
     this.failed = false
-    this.#start = byteOffset
+    this.#start = bytes.byteOffset + byteOffset
     this.#size = byteLength << 3
     this.#limit = this.#size
+    this.#whole = (byteLength >>> 2) << 5
     this.#cursor = 0
     this.#word = 0
   }
@@ -72,57 +79,68 @@ export class BitWriter {
     return this.failed ? 0 : this.#size - this.#cursor
   }
 
-  /** Writes the low `width` bits (0..32) of `value`, highest of them first. @hot */
+  /**
+   * Writes the low `width` bits (0..32) of `value`, highest of them first.
+   *
+   * Without a branch on whether the field fills its word, for that one cannot be predicted: the word is stored every
+   * time, and the accumulator is chosen by mask. 4.9 ns a field instead of 6.8 (docs/adr/0010); the clear twin is
+   * test/reference/bits-reference.ts, held equal by test/reference/bits-reference.test.ts. @hot
+   */
   writeBits(value: number, width: number): void {
     const cursor = this.#cursor
     const next = cursor + width
-    if (next > this.#limit) {
-      this.#fail()
+    if (next > this.#limit || width === 0) {
+      if (width !== 0) this.#fail()
       return
     }
-    const used = cursor & 31
-    const spill = used + width - 32
-    if (spill < 0) {
-      // width <= 31 here, so the mask is right; the shift is 1..32, and 32 only when there is nothing to write.
-      this.#word |= (value & ((1 << width) - 1)) << -spill
-      this.#cursor = next
-      return
-    }
-    const field = width === 32 ? value : value & ((1 << width) - 1)
-    this.#store((cursor >>> 5) << 2, this.#word | (field >>> spill))
-    this.#word = spill === 0 ? 0 : field << (32 - spill)
     this.#cursor = next
+    const used = cursor & 31
+    // Left-aligning the field drops the bits above `width` without a mask, which for 32 would need a case of its own.
+    const field = value << (32 - width)
+    const isFull = -((used + width) >>> 5)
+    // Shifts count modulo 32; in two steps "by 32" is 0, as it should be when nothing spills.
+    const spill = (field << (31 - used)) << 1
+    const word = this.#word | (field >>> used)
+    this.#word = (word & ~isFull) | (spill & isFull)
+    // In the last, partial word nothing is stored before `finish`: it has fewer than 32 bits, and never fills.
+    if (cursor < this.#whole) this.#view.setInt32(this.#start + ((cursor >>> 5) << 2), word)
   }
 
   /** Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. @hot */
   copyBits(source: Uint8Array, bitOffset: number, bitCount: number): void {
     assert(bitOffset >= 0 && bitCount >= 0 && bitOffset + bitCount <= source.length * 8, 'the copied bits exist')
-    if (this.#cursor + bitCount > this.#limit) {
+    const end = this.#cursor + bitCount
+    if (end > this.#limit) {
       this.#fail()
       return
     }
-    let at = bitOffset >>> 3
-    let left = bitCount
+    const view = this.#view
     const head = bitOffset & 7
-    if (head !== 0 && left > 0) {
-      const width = left < 8 - head ? left : 8 - head
-      this.writeBits(source[at] >>> (8 - head - width), width)
-      left -= width
-      at++
+    const used = this.#cursor & 31
+    let from = bitOffset >>> 3
+    let to = this.#start + ((this.#cursor >>> 5) << 2)
+    let left = bitCount
+    let word = this.#word
+    for (; left >= 32; left -= 32, from += 4, to += 4) {
+      let field = (source[from] << 24) | (source[from + 1] << 16) | (source[from + 2] << 8) | source[from + 3]
+      // The fifth byte is there whenever the first is not taken whole.
+      if (head !== 0) field = (field << head) | (source[from + 4] >>> (8 - head))
+      view.setInt32(to, word | (field >>> used))
+      word = (field << (31 - used)) << 1
     }
-    for (; left >= 32; left -= 32, at += 4) {
-      this.writeBits((source[at] << 24) | (source[at + 1] << 16) | (source[at + 2] << 8) | source[at + 3], 32)
-    }
-    for (; left >= 8; left -= 8, at++) this.writeBits(source[at], 8)
-    if (left > 0) this.writeBits(source[at] >>> (8 - left), left)
+    this.#word = word
+    this.#cursor = end - left
+    if (left > 0) this.writeBits(loadBits(source, from, head, left), left)
   }
 
   /** Forgets everything after bit `bitLength`, and the failure if that came later. */
   rewind(bitLength: number): void {
     assert(bitLength >= 0 && bitLength <= this.#cursor, 'a writer only rewinds to what it has written')
     const used = bitLength & 31
-    if (bitLength >>> 5 !== this.#cursor >>> 5) this.#word = this.#load((bitLength >>> 5) << 2, used)
-    this.#word = used === 0 ? 0 : this.#word & (-1 << (32 - used))
+    const at = this.#start + ((bitLength >>> 5) << 2)
+    // Earlier words are in the bytes; the word under the cursor may be in the accumulator alone.
+    const word = bitLength >>> 5 === this.#cursor >>> 5 ? this.#word : this.#view.getInt32(at)
+    this.#word = used === 0 ? 0 : word & (-1 << (32 - used))
     this.#cursor = bitLength
     this.#limit = this.#size
     this.failed = false
@@ -135,28 +153,23 @@ export class BitWriter {
   finish(): number {
     const used = this.#cursor & 31
     const at = this.#start + ((this.#cursor >>> 5) << 2)
-    for (let bit = 0; bit < used; bit += 8) this.bytes[at + (bit >>> 3)] = this.#word >>> (24 - bit)
+    for (let bit = 0; bit < used; bit += 8) this.#view.setUint8(at + (bit >>> 3), this.#word >>> (24 - bit))
     return (this.#cursor + 7) >>> 3
-  }
-
-  #store(offset: number, word: number): void {
-    const bytes = this.bytes
-    const at = this.#start + offset
-    bytes[at] = word >>> 24
-    bytes[at + 1] = word >>> 16
-    bytes[at + 2] = word >>> 8
-    bytes[at + 3] = word
-  }
-
-  #load(offset: number, bits: number): number {
-    let word = 0
-    const at = this.#start + offset
-    for (let bit = 0; bit < bits; bit += 8) word |= this.bytes[at + (bit >>> 3)] << (24 - bit)
-    return word
   }
 
   #fail(): void {
     this.failed = true
     this.#limit = -1
   }
+}
+
+/** `count` bits (1..31) that start `head` bits into byte `at`, touching no byte beyond them. */
+function loadBits(bytes: Uint8Array, at: number, head: number, count: number): number {
+  const bits = head + count
+  let value = bytes[at]
+  let have = 8
+  for (let next = at + 1; have < bits && have < 32; have += 8, next++) value = (value << 8) | bytes[next]
+  // A fifth byte gives only its top bits, so that the value stays one word.
+  if (have < bits) return (value << (bits - 32)) | (bytes[at + 4] >>> (40 - bits))
+  return value >>> (have - bits)
 }

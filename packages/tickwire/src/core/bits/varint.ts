@@ -20,35 +20,32 @@ import type { BitWriter } from './bit-writer.ts'
 
 /** Writes a safe integer, 0..2^53-1, in 1..8 bytes. @hot */
 export function writeVarint(writer: BitWriter, value: number): void {
-  if (value < 0x80) {
-    writer.writeBits(value, 8)
+  if (value < 0x1000_0000) {
+    writeGroups(writer, value)
     return
   }
-  let rest = value
-  while (rest >= 0x80) {
-    writer.writeBits((rest % 0x80) | 0x80, 8)
-    rest = Math.floor(rest / 0x80)
-  }
-  writer.writeBits(rest, 8)
+  // Four groups fill a word; what is left has 25 bits at most.
+  const low = value % 0x1000_0000
+  writer.writeBits(spread(low) | 0x8080_8080, 32)
+  writeGroups(writer, (value - low) / 0x1000_0000)
 }
 
 /** Reads a safe integer, 0..2^53-1. @hot */
 export function readVarint(reader: BitReader): number {
-  let byte = reader.readBits(8)
-  if (byte < 0x80) return byte
-  let value = byte & 0x7f
-  let unit = 1
-  for (let index = 1; index < 8; index++) {
-    unit *= 0x80
-    byte = reader.readBits(8)
-    value += (byte & 0x7f) * unit
-    if (byte < 0x80) {
-      if (byte !== 0 && value <= Number.MAX_SAFE_INTEGER) return value
-      break
-    }
+  const bytes = reader.peekBits(32)
+  if (bytes < 0x8000_0000) {
+    reader.skipBits(8)
+    return reader.failed ? 0 : bytes >>> 24
   }
-  reader.fail()
-  return 0
+  // The first byte without its high bit is the last one. Past the end there are zeros, and skipping them fails.
+  const ends = ~bytes & 0x8080_8080
+  if (ends === 0) return readLongVarint(reader)
+  const count = (Math.clz32(ends) >>> 3) + 1
+  const value = gather(bytes) & ((1 << (7 * count)) - 1)
+  // The last group of an over-long form is 0.
+  if (value >>> (7 * count - 7) === 0) reader.fail()
+  reader.skipBits(8 * count)
+  return reader.failed ? 0 : value
 }
 
 /** Writes an int32, zig-zag, in 1..5 bytes. @hot */
@@ -106,6 +103,37 @@ export function readLongPair(reader: BitReader, out: Int32Array, at: number): vo
   const sign = -(low & 1)
   out[at] = ((low >>> 1) | (high << 31)) ^ sign
   out[at + 1] = (high >>> 1) ^ sign
+}
+
+/** Writes 0..2^28-1 in 1..4 bytes, as one field. */
+function writeGroups(writer: BitWriter, value: number): void {
+  if (value < 0x80) writer.writeBits(value, 8)
+  else if (value < 0x4000) writer.writeBits((spread(value) | 0x8000_0000) >>> 16, 16)
+  else if (value < 0x20_0000) writer.writeBits((spread(value) | 0x8080_0000) >>> 8, 24)
+  else writer.writeBits(spread(value) | 0x8080_8000, 32)
+}
+
+/** Five to eight bytes: four that go on, then the rest. */
+function readLongVarint(reader: BitReader): number {
+  const low = gather(reader.readBits(32))
+  const bytes = reader.peekBits(32)
+  const ends = ~bytes & 0x8080_8080
+  const count = (Math.clz32(ends) >>> 3) + 1
+  const high = gather(bytes) & (count === 4 ? 0xfff_ffff : (1 << (7 * count)) - 1)
+  // 2^53 - 1 has 25 bits above its low 28.
+  if (ends === 0 || high >>> (7 * count - 7) === 0 || high >= 0x200_0000) reader.fail()
+  reader.skipBits(8 * count)
+  return reader.failed ? 0 : high * 0x1000_0000 + low
+}
+
+/** The four groups of seven bits of a 28-bit value, lowest group in the highest byte. */
+function spread(value: number): number {
+  return ((value & 0x7f) << 24) | ((value & 0x3f80) << 9) | ((value >>> 6) & 0x7f00) | (value >>> 21)
+}
+
+/** The inverse of `spread`; high bits of the bytes are ignored. */
+function gather(bytes: number): number {
+  return ((bytes >>> 24) & 0x7f) | ((bytes >>> 9) & 0x3f80) | ((bytes & 0x7f00) << 6) | ((bytes & 0x7f) << 21)
 }
 
 const pair: Int32Array = new Int32Array(2)

@@ -1,0 +1,178 @@
+/**
+ * What a benchmark is, and how time and memory are measured so that the figures mean something.
+ *
+ * A file `bench/NAME.bench.ts` exports `bench: Bench`; `npm run bench -- NAME` finds it by that name.
+ *
+ * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared by medians: a shared machine
+ * slows everyone in a round alike. Across processes and days only ratios keep their meaning, so budgets are ratios.
+ */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** One number that somebody will quote. */
+export interface Figure {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** What the value was measured against: a peer with its version, or a plain alternative. Null when nothing. */
+  readonly against: string | null
+  /** The budget, where there is one: the value must not be above. */
+  readonly atMost?: number
+  /** The budget, where there is one: the value must not be below. */
+  readonly atLeast?: number
+}
+
+/** What people read. Numbers are printed with three significant digits, or whole when they are large. */
+export interface Table {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number)[])[]
+}
+
+export interface BenchResult {
+  readonly tables: readonly Table[]
+  readonly figures: readonly Figure[]
+}
+
+/** One benchmark. */
+export interface Bench {
+  /** As in its file name, and on the command line. */
+  readonly name: string
+  /** One line for `--list`. */
+  readonly summary: string
+  /** Its own options, one line each, as `--help` prints them; empty when it has none. */
+  readonly options: readonly string[]
+  /** Measures. `args` are the command-line arguments after the name, without those of the command itself. */
+  run(args: readonly string[]): Promise<BenchResult>
+}
+
+/** One rival in an interleaved run: `run` does `ops` operations. */
+export interface Contender {
+  readonly name: string
+  readonly ops: number
+  run(): void
+}
+
+/** What one contender took. */
+export interface Timing {
+  readonly name: string
+  /** Median over the rounds, nanoseconds per operation. */
+  readonly ns: number
+  /** The fastest and the slowest round: how calm the machine was. */
+  readonly nsMin: number
+  readonly nsMax: number
+}
+
+/** Times the contenders in turns. `warmups` rounds come first and do not count. */
+export function interleave(contenders: readonly Contender[], rounds: number, warmups = 10): Timing[] {
+  const samples: number[][] = contenders.map(() => [])
+  for (let round = 0; round < warmups + rounds; round++) {
+    for (let turn = 0; turn < contenders.length; turn++) {
+      const index = (round + turn) % contenders.length
+      const contender = contenders[index]!
+      const start = process.hrtime.bigint()
+      contender.run()
+      const ns = Number(process.hrtime.bigint() - start) / contender.ops
+      if (round >= warmups) samples[index]!.push(ns)
+    }
+  }
+  return contenders.map(({ name }, index) => {
+    const sorted = samples[index]!.sort((a, b) => a - b)
+    return { name, ns: median(sorted), nsMin: sorted[0]!, nsMax: sorted.at(-1)! }
+  })
+}
+
+/** The ratio of two contenders' medians. */
+export function ratio(timings: readonly Timing[], name: string, against: string): number {
+  const ns = (of: string): number => {
+    const timing = timings.find((one) => one.name === of)
+    if (timing === undefined) throw new Error(`no contender ${of}`)
+    return timing.ns
+  }
+  return ns(name) / ns(against)
+}
+
+/** The middle of numbers already sorted. */
+export function median(sorted: readonly number[]): number {
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/**
+ * Bytes that one operation leaves on the JavaScript heap, after warm-up: the median of `rounds` measurements of `run`,
+ * which does `ops` operations, less what measuring itself allocates.
+ *
+ * Keep `ops` so small that no collection falls between the two readings: one that does shows as a negative
+ * difference and is left out.
+ */
+export function allocatedBytes(run: () => void, ops: number, rounds = 15): number {
+  const measure = (body: () => void): number => {
+    const found: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      collect()
+      const before = process.memoryUsage().heapUsed
+      body()
+      const used = process.memoryUsage().heapUsed - before
+      if (used >= 0) found.push(used)
+    }
+    return found.length === 0 ? Number.NaN : median(found.sort((a, b) => a - b))
+  }
+  for (let warmup = 0; warmup < 20; warmup++) run()
+  const idle = measure(() => {})
+  return Math.max(0, measure(run) - idle) / ops
+}
+
+let gc: (() => void) | undefined
+
+/** A full collection, now. */
+export function collect(): void {
+  if (gc === undefined) {
+    setFlagsFromString('--expose-gc')
+    gc = runInNewContext('gc') as () => void
+  }
+  gc()
+}
+
+/** Whether a figure is within its budget; true when it has none. */
+export function isWithinBudget(figure: Figure): boolean {
+  const { value, atMost, atLeast } = figure
+  if (Number.isNaN(value)) return false
+  return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
+}
+
+/** A table as lines of text: first column left, numbers right. */
+export function formatTable(table: Table): string {
+  const cells = [table.columns, ...table.rows].map((row) => row.map(formatCell))
+  const widths = table.columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const lines = cells.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  ').trimEnd())
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ')
+  return [table.title, ...lines.slice(0, 1), rule, ...lines.slice(1)].join('\n')
+}
+
+/** Figures as a table, budgets beside them. */
+export function figuresTable(figures: readonly Figure[]): Table {
+  return {
+    title: 'figures',
+    columns: ['name', 'value', 'unit', 'budget', 'against'],
+    rows: figures.map((figure) => [
+      figure.name, figure.value, figure.unit, budgetOf(figure), figure.against ?? '',
+    ]),
+  }
+}
+
+function budgetOf(figure: Figure): string {
+  if (figure.atMost === undefined && figure.atLeast === undefined) return ''
+  const bounds = [
+    ...(figure.atLeast === undefined ? [] : [`>= ${figure.atLeast}`]),
+    ...(figure.atMost === undefined ? [] : [`<= ${figure.atMost}`]),
+  ]
+  return `${bounds.join(', ')}${isWithinBudget(figure) ? '' : ' MISSED'}`
+}
+
+function formatCell(cell: string | number): string {
+  if (typeof cell === 'string') return cell
+  if (Number.isInteger(cell) || Math.abs(cell) >= 1000) return String(Math.round(cell))
+  return cell.toPrecision(3)
+}
