@@ -1,0 +1,53 @@
+/**
+ * `npm run check`: what can be known without running anything. Types, tidy, code in documents.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { commandLine } from '../command-line.ts'
+import { docsCodeFindings, fixedDocs } from '../docs-code.ts'
+import { describeFinding, tidy } from '../tidy.ts'
+import { readRepository, type Repository } from '../tidy/repository.ts'
+import { RATCHET_PATH, tightenedRatchet } from '../tidy/size-rules.ts'
+import { TRACEABILITY_PATH } from '../tidy/spec-rules.ts'
+import { fixedTraceability, traceabilityDrift } from '../traceability.ts'
+import { ROOT, typecheck } from '../typecheck.ts'
+
+const HELP = `
+npm run check -- [options]      Types, tidy, and code in documents. A few seconds.
+
+  --fix         first writes what a machine can: code blocks in documents, the proof column of
+                ${TRACEABILITY_PATH}, and lower limits for what has shrunk
+  --strict      requirements that are still \`pending\` count as untidy
+  --no-types    leave the compiler out`
+
+const { values } = commandLine(HELP, {
+  fix: { type: 'boolean' },
+  strict: { type: 'boolean' },
+  'no-types': { type: 'boolean' },
+})
+
+if (values.fix === true) fix(readRepository(ROOT))
+
+const areTypesRight = values['no-types'] === true || typecheck()
+const repository = readRepository(ROOT)
+const findings = [
+  ...tidy(repository, { isStrict: values.strict === true }),
+  ...docsCodeFindings(repository),
+  ...traceabilityDrift(repository),
+]
+for (const finding of findings) console.log(describeFinding(finding))
+const types = values['no-types'] === true ? 'not checked' : areTypesRight ? 'right' : 'wrong'
+console.log(`types ${types}, ${findings.length === 0 ? 'tidy' : `${findings.length} untidy`}`)
+process.exitCode = areTypesRight && findings.length === 0 ? 0 : 1
+
+function fix(before: Repository): void {
+  const fresh = fixedDocs(before)
+  if (traceabilityDrift(before).length > 0) fresh.set(TRACEABILITY_PATH, fixedTraceability(before))
+  const ratchet = `${JSON.stringify(tightenedRatchet(before), undefined, 2)}\n`
+  if (before.texts.get(RATCHET_PATH) !== ratchet) fresh.set(RATCHET_PATH, ratchet)
+  for (const [path, text] of fresh) {
+    writeFileSync(join(ROOT, path), text)
+    console.log(`wrote ${path}`)
+  }
+}

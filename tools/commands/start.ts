@@ -1,0 +1,40 @@
+/**
+ * `npm start`: runs the best playable thing that exists, or the game it is given by name.
+ */
+
+import { existsSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** Best first. A game is a folder of games/ whose server.ts serves its own page and prints where to find it. */
+const GAMES: readonly { readonly name: string; readonly what: string }[] = [
+  { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs' },
+]
+
+const HELP = `
+npm start -- [game] [arguments for the game]      Serves a game and prints its address.
+
+${GAMES.map(({ name, what }) => `  ${name.padEnd(12)}${what}`).join('\n')}
+
+Without a name the first of these runs. Ctrl-C ends it.`
+
+const [first, ...rest] = process.argv.slice(2)
+const named = GAMES.find((game) => game.name === first)
+const game = named ?? GAMES.find(({ name }) => existsSync(serverOf(name)))
+
+if (first === '--help' || first === '-h') {
+  console.log(HELP.trim())
+} else if (game === undefined || !existsSync(serverOf(game.name))) {
+  console.error(`There is nothing to play yet: ${serverOf((game ?? GAMES[0])?.name ?? '')} does not exist.`)
+  process.exitCode = 1
+} else if (first !== undefined && named === undefined && !first.startsWith('-')) {
+  console.error(`There is no game ${JSON.stringify(first)}.\n\n${HELP.trim()}`)
+  process.exitCode = 2
+} else {
+  // The server sees the command line it would have seen had it been started by hand.
+  process.argv = [process.execPath, serverOf(game.name), ...(named === undefined ? process.argv.slice(2) : rest)]
+  await import(pathToFileURL(serverOf(game.name)).href)
+}
+
+function serverOf(name: string): string {
+  return fileURLToPath(new URL(`../../games/${name}/server.ts`, import.meta.url))
+}

@@ -1,0 +1,107 @@
+/**
+ * The dependency rule, as data. `tools/tidy` holds every import to it; docs/architecture.md draws it.
+ *
+ * Bytes and game state never see each other: replication can be tested without a network and a relay be built without a
+ * world. They meet in `packet/frame-source.ts` as interfaces, and in `game` for real.
+ */
+
+/** Each may import the ones before it. */
+const GROUND = ['base', 'bits', 'schema', 'packet'] as const
+
+/** Each may import the ground, and the ones before it. */
+const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint'] as const
+
+/** Each may import the ground only. */
+const GAME_STATE = [
+  'world', 'time', 'replication', 'predict', 'interpolate', 'rewind', 'rpc', 'lockstep', 'replay',
+] as const
+
+/** The only folder that imports both. */
+const MEETING = ['game'] as const
+
+/** For each folder of core, the other folders of core it may import. */
+export const CORE_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...GROUND.map((folder, at) => [folder, GROUND.slice(0, at)] as const),
+  ...BYTES.map((folder, at) => [folder, [...GROUND, ...BYTES.slice(0, at)]] as const),
+  ...GAME_STATE.map((folder) => [folder, GROUND] as const),
+  ...MEETING.map((folder) => [folder, [...GROUND, ...BYTES, ...GAME_STATE]] as const),
+])
+
+interface Edge {
+  readonly imports: readonly string[]
+  readonly packages: readonly string[]
+}
+
+/** The edges of the engine: what else of the engine each may import, and which packages (`node:` is Node itself). */
+export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
+  ['core', { imports: [], packages: [] }],
+  ['node', { imports: ['core'], packages: ['node:', 'ws'] }],
+  ['browser', { imports: ['core'], packages: [] }],
+  ['testing', { imports: ['core'], packages: [] }],
+  ['devtools', { imports: ['core'], packages: [] }],
+  ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
+])
+
+/**
+ * Folders of core whose results must be the same bits on every engine. Bits and schema are among them: what they
+ * quantise is what every peer steps from.
+ */
+export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', ...GAME_STATE, ...MEETING]
+
+/** Files that are started, found by their name or opened by a page, and so need not be imported. */
+export const ENTRY_POINTS: readonly RegExp[] = [
+  /^packages\/[^/]+\/src\/(core|node|browser|testing|devtools|cli)\/index\.ts$/,
+  /\.(test|test-d|fuzz|bench|config)\.ts$/,
+  /^games\/[^/]+\/(server|client)\.ts$/,
+  /^tools\/run\.mjs$/,
+  /^tools\/commands\/[^/]+\.ts$/,
+  /^tools\/(gen|verify)-[^/]+\.ts$/,
+  /^test\/sim\/swarm\.ts$/,
+]
+
+const ENGINE = 'packages/tickwire/src/'
+
+/** Where a file stands: its part of the engine (`core`, `node`, …) and, in core, its folder. Undefined: outside the engine. */
+export function placeOf(path: string): { readonly part: string; readonly folder: string | undefined } | undefined {
+  if (!path.startsWith(ENGINE)) return undefined
+  const [part = '', folder, ...rest] = path.slice(ENGINE.length).split('/')
+  return { part, folder: part === 'core' && rest.length > 0 ? folder : undefined }
+}
+
+/** Why `from` may not import the file `to`; undefined when it may. Paths are relative to the repository. */
+export function whyNotImport(from: string, to: string): string | undefined {
+  const source = placeOf(from)
+  const target = placeOf(to)
+  if (source === undefined) return whyNotFromOutside(from, target !== undefined)
+  if (target === undefined) {
+    if (to.startsWith('test/') && /\.test(-d)?\.ts$/.test(from)) return undefined
+    return 'the engine imports nothing outside itself'
+  }
+  const edge = EDGES.get(source.part)
+  if (edge === undefined) return `${source.part} has no place in tools/layers.ts`
+  if (source.part !== target.part) {
+    return edge.imports.includes(target.part) ? undefined : `${source.part} may not import ${target.part}`
+  }
+  if (source.part !== 'core' || source.folder === undefined || source.folder === target.folder) return undefined
+  if (target.folder === undefined) return 'the door is for users: core imports its own files directly'
+  const allowed = CORE_FOLDERS.get(source.folder)
+  if (allowed === undefined) return `${source.folder} has no place in tools/layers.ts`
+  return allowed.includes(target.folder) ? undefined : `${source.folder} may not import ${target.folder}: that goes uphill`
+}
+
+function whyNotFromOutside(from: string, isEngine: boolean): string | undefined {
+  return from.startsWith('games/') && isEngine ? 'games are users: they import the doors by name' : undefined
+}
+
+/** Why `from` may not import the package (or `node:` module) `specifier`; undefined when it may. */
+export function whyNotPackage(from: string, specifier: string): string | undefined {
+  if (/\.test(-d)?\.ts$/.test(from)) return undefined
+  if (/^games\/[^/]+\/game\.ts$/.test(from) && specifier !== 'tickwire') {
+    return 'game.ts runs in servers, browsers and replays alike: it imports only tickwire'
+  }
+  const place = placeOf(from)
+  if (place === undefined) return undefined
+  const allowed = EDGES.get(place.part)?.packages ?? []
+  const isAllowed = allowed.some((name) => (name.endsWith(':') ? specifier.startsWith(name) : specifier === name))
+  return isAllowed ? undefined : `${place.part} may not import the package ${specifier}`
+}

@@ -1,0 +1,65 @@
+/**
+ * The repository as tidy reads it: every text file that people wrote, by its path from the root.
+ *
+ * Rules see only this, never the disk; so a test can plant a violation in a few lines of made-up repository.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { sourceFile, type SourceFile } from './source-file.ts'
+
+/** A rule broken at a place, and what to do about it. */
+export interface Finding {
+  readonly rule: string
+  readonly path: string
+  readonly line: number
+  readonly problem: string
+}
+
+/** All files people wrote. */
+export interface Repository {
+  /** Path to text, of every text file. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Those of them that are TypeScript or JavaScript. */
+  readonly sources: ReadonlyMap<string, SourceFile>
+}
+
+const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git', '.cache', 'test-results'])
+const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|sh|yml|yaml|txt)$|^(?:run|LICENSE|\.npmrc|\.editorconfig|\.gitignore)$/
+const SOURCE_NAMES = /\.(?:ts|mts|mjs|js)$/
+
+/** Reads the repository at `root`. */
+export function readRepository(root: string): Repository {
+  const texts: Record<string, string> = {}
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = posix.join(folder, entry.name)
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) walk(path)
+      else if (entry.isFile() && TEXT_NAMES.test(entry.name)) texts[path] = readFileSync(join(root, path), 'utf8')
+    }
+  }
+  walk('.')
+  return repositoryOf(texts)
+}
+
+/** A repository from texts. */
+export function repositoryOf(texts: Readonly<Record<string, string>>): Repository {
+  const paths = Object.keys(texts).sort()
+  const sources = paths.filter((path) => SOURCE_NAMES.test(path))
+  return {
+    texts: new Map(paths.map((path) => [path, texts[path]!])),
+    sources: new Map(sources.map((path) => [path, sourceFile(path, texts[path]!)])),
+  }
+}
+
+/** Is it a test, or something that only tests use? */
+export function isTest(path: string): boolean {
+  return /\.test(-d)?\.ts$/.test(path) || path.startsWith('test/')
+}
+
+/** The files an import may mean: itself, and for a bare door of the engine nothing, since doors are entry points. */
+export function resolveImport(repository: Repository, from: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined
+  const path = posix.join(posix.dirname(from), specifier)
+  return repository.sources.has(path) ? path : undefined
+}
