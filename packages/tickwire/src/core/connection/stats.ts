@@ -23,10 +23,14 @@ export interface ConnectionDrops {
 /** Counters of one connection. */
 export class ConnectionStats {
   packetsSent: number = 0
-  packetsReceived: number = 0
   bytesSent: number = 0
+  /** Packets that took effect. */
+  packetsReceived: number = 0
   bytesReceived: number = 0
-  /** Packets that were understood but of no use to a sink, and so not acknowledged. */
+  /** Our packets, as far as their fate is known. */
+  packetsDelivered: number = 0
+  packetsLost: number = 0
+  /** The peer's packets that were understood but of no use to a sink, and so not acknowledged. */
   packetsNotAcked: number = 0
   readonly drops: ConnectionDrops = {
     duplicate: 0, old: 0, malformed: 0, unknownFrame: 0, dishonestAck: 0, state: 0, epoch: 0,

@@ -25,13 +25,17 @@ const DELIVERED = 3
 /** Newer packets acknowledged before an older one may be called overtaken, as in every TCP since 1990. */
 const OVERTAKEN_BY = 3
 
+/** Where fates are counted. */
+export interface DeliveryCounts {
+  packetsDelivered: number
+  packetsLost: number
+}
+
 /** The sending half of acknowledgements. */
 export class SentPackets {
-  /** Counters for whoever watches. */
-  deliveredCount: number = 0
-  lostCount: number = 0
   #sources: readonly FrameSource[]
   #rtt: RttEstimator
+  #counts: DeliveryCounts
   #sentAt: Float64Array = new Float64Array(SENT_PACKETS_MAX)
   #sourceSet: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
   #fate: Uint8Array = new Uint8Array(SENT_PACKETS_MAX)
@@ -42,9 +46,11 @@ export class SentPackets {
   /** Open packets that carry frames: only those are worth a timer. */
   #awaited: number = 0
 
-  constructor(sources: readonly FrameSource[], rtt: RttEstimator) {
+  /** `sources` may still grow; their places in it must not change. */
+  constructor(sources: readonly FrameSource[], rtt: RttEstimator, counts: DeliveryCounts) {
     this.#sources = sources
     this.#rtt = rtt
+    this.#counts = counts
   }
 
   /** Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. @hot */
@@ -131,8 +137,8 @@ export class SentPackets {
     if (sequence === this.#oldest) this.#oldest++
     if (this.#fate[at] !== IN_FLIGHT) return
     this.#fate[at] = fate
-    if (fate === DELIVERED) this.deliveredCount++
-    else this.lostCount++
+    if (fate === DELIVERED) this.#counts.packetsDelivered++
+    else this.#counts.packetsLost++
     const sourceSet = this.#sourceSet[at]
     if (sourceSet === 0) return
     this.#awaited--

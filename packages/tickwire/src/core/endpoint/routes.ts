@@ -65,6 +65,13 @@ export class Routes {
     return undefined
   }
 
+  /** The connection of ours to `address` that asked with this salt. */
+  findAsked(address: string, saltLo: number, saltHi: number): Connection | undefined {
+    return this.outgoing.find(
+      (asked) => asked.saltLo === saltLo && asked.saltHi === saltHi && asked.address === address,
+    )
+  }
+
   /** @hot */
   findConnection(address: string, idLo: number, idHi: number): Connection | undefined {
     const accepted = this.#connections[idLo & SLOT_MASK]

@@ -1,0 +1,169 @@
+/**
+ * The traffic of one open connection: numbered packets out of sources, into sinks, acknowledged both ways.
+ *
+ * Out: it asks the sources in the order they were added, so that order is their priority. In: replay window, then
+ * everything checked, then acks, then frames to their sinks.
+ *
+ * Invariant: it knows that packets hold frames and not what any frame means; a new feature is a new source and sink.
+ *
+ * Seam: a packet is sealed, in place, at the end of `poll`, and opened, in place, after `ReplayWindow.peek` and before
+ * anything else looks at it. Until then nothing here is secret and nothing is authenticated.
+ *
+ * It does not pace: a source that always wants a packet gets 32 at a time, a millisecond apart.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import { FRAME_KINDS_MAX, PACKETS_PER_FLUSH_MAX } from '../base/limits.ts'
+import type { Millis } from '../base/time.ts'
+import { AckWindow } from '../delivery/ack-window.ts'
+import { ReplayWindow } from '../delivery/replay-window.ts'
+import type { RttEstimator } from '../delivery/rtt.ts'
+import { SentPackets } from '../delivery/sent-packets.ts'
+import { AckBlock } from '../packet/ack-block.ts'
+import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
+import { PACKET_TYPE, type PacketHeader, writeHeader } from '../packet/header.ts'
+import type { PacketBuilder } from '../packet/packet-builder.ts'
+import type { PacketReader } from '../packet/packet-reader.ts'
+import type { ConnectionStats } from './stats.ts'
+import type { Transmit } from './transmit.ts'
+
+/** A source that wants a packet and then has nothing for it is asked again after this, not at once for ever. */
+const FLUSH_GAP_MS = 1
+
+/** Packets of one connection, both ways. */
+export class PacketFlow {
+  #builder: PacketBuilder
+  #reader: PacketReader
+  #bytesMax: number
+  #stats: ConnectionStats
+  #sources: FrameSource[] = []
+  #kinds: Uint8Array = new Uint8Array(FRAME_KINDS_MAX)
+  #sinks: (FrameSink | undefined)[] = new Array<FrameSink | undefined>(FRAME_KINDS_MAX).fill(undefined)
+  #ackBlock: AckBlock = new AckBlock()
+  #acks: AckWindow = new AckWindow()
+  #replay: ReplayWindow = new ReplayWindow()
+  #sent: SentPackets
+  #lastSequence: number = 0
+  /** No source is asked before this. */
+  #fillFrom: Millis = -Infinity
+  #flushPackets: number = 0
+
+  constructor(builder: PacketBuilder, reader: PacketReader, bytesMax: number, rtt: RttEstimator, stats: ConnectionStats) {
+    this.#builder = builder
+    this.#reader = reader
+    this.#bytesMax = bytesMax
+    this.#stats = stats
+    this.#sent = new SentPackets(this.#sources, rtt, stats)
+  }
+
+  addSource(kind: number, source: FrameSource): void {
+    checkKind('addSource', kind)
+    if (this.#sources.length === FRAME_KINDS_MAX) {
+      throw new ConfigError('connection.addSource', `more than ${FRAME_KINDS_MAX} sources`, 'Let one source serve several.')
+    }
+    this.#kinds[this.#sources.length] = kind
+    this.#sources.push(source)
+  }
+
+  addSink(kind: number, sink: FrameSink): void {
+    checkKind('addSink', kind)
+    if (this.#sinks[kind] !== undefined) {
+      throw new ConfigError('connection.addSink', `kind ${kind} already has a sink`, 'Give each kind one sink.')
+    }
+    this.#sinks[kind] = sink
+  }
+
+  /** Takes in a Payload or Keepalive. 'dropped' had no effect and is counted; 'broken' must end the connection. @hot */
+  handle(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
+    const drops = this.#stats.drops
+    const freshness = this.#replay.peek(header.sequence)
+    if (freshness !== 'new') {
+      drops[freshness]++
+      return 'dropped'
+    }
+    const reader = this.#reader
+    const verdict = reader.read(bytes, header.byteLength, length, this.#sinks)
+    const hasFrames = reader.frameCount > 0
+    if (verdict === 'unknown-frame') drops.unknownFrame++
+    else if (verdict === 'malformed' || hasFrames !== (header.type === PACKET_TYPE.payload)) drops.malformed++
+    else if (!this.#sent.isHonest(reader.acks)) drops.dishonestAck++
+    else {
+      this.#replay.mark(header.sequence)
+      this.#sent.handleAck(now, reader.acks)
+      const frames = reader.deliver(now, header.sequence, this.#sinks)
+      if (frames === 'ok') this.#acks.mark(now, header.sequence, hasFrames)
+      else if (frames === 'no-ack') this.#stats.packetsNotAcked++
+      return frames === 'broken' ? 'broken' : 'ok'
+    }
+    return 'dropped'
+  }
+
+  /** The peer must hear from us at once. */
+  hurry(now: Millis): void {
+    this.#acks.hurry(now)
+  }
+
+  /** Writes the next packet, if one is due or `isOwed` says so. Call until false: that is one flush. @hot */
+  poll(now: Millis, header: PacketHeader, isOwed: boolean, out: Transmit): boolean {
+    this.#sent.detectLoss(now)
+    const isDue = isOwed || now >= this.#acks.dueAt
+    const isWanted = now >= this.#fillFrom && this.#wantsAt(now) <= now
+    if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
+    if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted, out)) return true
+    this.#flushPackets = 0
+    return false
+  }
+
+  /** When `poll` next has something to do. */
+  pollTimeout(now: Millis): Millis {
+    const wantsAt = this.#wantsAt(now)
+    const fillAt = wantsAt > this.#fillFrom ? wantsAt : this.#fillFrom
+    return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt)
+  }
+
+  /** The number for a packet that is neither acknowledged nor awaited. */
+  takeSequence(): number {
+    return ++this.#lastSequence
+  }
+
+  /** It is over: sources hear of every open packet that it is lost. */
+  abandon(now: Millis): void {
+    this.#sent.abandon(now)
+  }
+
+  #build(now: Millis, header: PacketHeader, isDue: boolean, isWanted: boolean, out: Transmit): boolean {
+    const sequence = this.#lastSequence + 1
+    header.type = PACKET_TYPE.payload
+    header.sequence = sequence
+    this.#acks.fill(now, this.#ackBlock)
+    this.#builder.begin(out.bytes, writeHeader(header, out.bytes), this.#bytesMax, this.#ackBlock)
+    const sourceSet = isWanted ? this.#builder.fill(now, sequence, this.#sources, this.#kinds) : 0
+    this.#flushPackets++
+    const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
+    if (isDone) this.#fillFrom = now + FLUSH_GAP_MS
+    if (sourceSet === 0) {
+      if (!isDue) return false
+      header.type = PACKET_TYPE.keepalive
+      writeHeader(header, out.bytes)
+    }
+    out.length = this.#builder.finish()
+    this.#sent.add(now, sequence, sourceSet)
+    this.#lastSequence = sequence
+    this.#acks.settle()
+    return true
+  }
+
+  #wantsAt(now: Millis): Millis {
+    let earliest = Infinity
+    for (let index = 0; index < this.#sources.length; index++) {
+      const at = this.#sources[index].wantsAt(now)
+      if (at < earliest) earliest = at
+    }
+    return earliest
+  }
+}
+
+function checkKind(call: string, kind: number): void {
+  if (Number.isInteger(kind) && kind >= 0 && kind < FRAME_KINDS_MAX) return
+  throw new ConfigError(`connection.${call}`, `frame kind ${kind}`, `Kinds are 0 to ${FRAME_KINDS_MAX - 1}.`)
+}

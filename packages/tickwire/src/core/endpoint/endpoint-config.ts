@@ -1,0 +1,67 @@
+/**
+ * How an endpoint behaves, checked once at construction.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import type { Entropy } from '../base/entropy.ts'
+import { CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
+import type { Connection } from '../connection/connection.ts'
+import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
+import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
+
+/** Someone asks to be let in. */
+export interface ConnectRequest {
+  /** The handle (`Connection.id`) his connection will have if he is let in and proves his address. */
+  readonly connection: number
+  readonly from: string
+  /** What he says of himself: his own words, not proven. */
+  readonly user: Uint8Array
+}
+
+/** How an endpoint behaves. */
+export interface EndpointConfig {
+  /** Eight bytes that both sides must share: the schema's fingerprint. */
+  readonly fingerprint: Uint8Array
+  readonly entropy: Entropy
+  /** How many may connect to us at once. 0, the default: nobody, we only connect ourselves. */
+  readonly maxConnections?: number
+  /** What the transport carries; packets are built to this size. At least 1200, the default. */
+  readonly maxDatagramBytes?: number
+  readonly timers?: Partial<ConnectionTimers>
+  /**
+   * Decides who is let in: the welcome bytes, at most 256, or undefined to refuse. It should keep nothing: he may
+   * never come, and then nobody will say so. Absent: everyone, with an empty welcome.
+   */
+  readonly admit?: (request: ConnectRequest) => Uint8Array | undefined
+  /** Attaches sources and sinks to a connection. Called once for each, before its first packet. */
+  readonly assemble: (connection: Connection) => void
+}
+
+/** The same, with nothing left out. */
+export interface CompleteEndpointConfig extends Required<EndpointConfig> {
+  readonly timers: ConnectionTimers
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** Fills in defaults; throws `ConfigError` on what cannot work. */
+export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
+  const complete: CompleteEndpointConfig = {
+    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES, ...config,
+    timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
+  }
+  const { fingerprint, maxConnections, maxDatagramBytes } = complete
+  if (fingerprint.length !== FINGERPRINT_BYTES) {
+    throw new ConfigError('fingerprint', `has ${fingerprint.length} bytes`, `Give ${FINGERPRINT_BYTES}.`)
+  }
+  if (!Number.isInteger(maxConnections) || maxConnections < 0 || maxConnections > CONNECTIONS_MAX) {
+    throw new ConfigError('maxConnections', `is ${maxConnections}`, `Give a whole number from 0 to ${CONNECTIONS_MAX}.`)
+  }
+  if (!(maxDatagramBytes >= DATAGRAM_BYTES_SAFE && maxDatagramBytes <= DATAGRAM_BYTES_MAX)) {
+    throw new ConfigError(
+      'maxDatagramBytes', `is ${maxDatagramBytes}`,
+      `Give ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX}: a transport that carries less cannot carry a request.`,
+    )
+  }
+  return complete
+}
