@@ -77,3 +77,30 @@ export const WELCOME_BYTES_MAX = 256
 
 /** Different texts, byte strings and lists alive in one world: a peer that invents new ones forever is cut off here. */
 export const VALUE_HEAP_ENTRIES_MAX = 65_536
+
+/** Objects alive in one world at once: 16 bits of index beside 16 of generation make an id of 32. */
+export const OBJECTS_MAX = 65_536
+
+/** Entities one game may declare: their number is a byte, and 255 means nobody. */
+export const ENTITY_TYPES_MAX = 255
+
+/** Ticks one call may run to catch up: a host that slept longer jumps, instead of freezing its players again. */
+export const CATCH_UP_TICKS_MAX = 8
+
+/** Inputs kept by number on either side: a second at 128 Hz, and a power of two. */
+export const INPUT_WINDOW = 128
+
+/** Inputs in one frame: a quarter of a second at 128 Hz; 5 bits count them. */
+export const INPUTS_PER_FRAME_MAX = 32
+
+/** Inputs that may wait on the authority before it passes some over. Even: it then keeps half. */
+export const INPUT_WAITING_MAX = 8
+
+/** Ticks a second: above this a tick is shorter than the timers of any platform can tell. */
+export const TICK_RATE_MAX = 1000
+
+/** Players of one match unless the host says otherwise. */
+export const PLAYERS_DEFAULT = 32
+
+/** Bits of the longest prefix code: what a symbol may cost at worst, and what one look ahead must hold. */
+export const PREFIX_BITS_MAX = 12
