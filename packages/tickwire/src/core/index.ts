@@ -1,1 +1,40 @@
-export {}
+/**
+ * The "." door: the names a game needs. Outside in: define a game here, serve it with `tickwire/node`, join it with
+ * `tickwire/browser`; or make hosts and drive them with your own loop; or an endpoint, with your own everything.
+ */
+
+export { ConfigError, InvariantError } from './base/assert.ts'
+export type { Entropy } from './base/entropy.ts'
+export type { Millis, ObjectId, PeerId, Tick } from './base/time.ts'
+
+export { BitBuffer } from './bits/bit-buffer.ts'
+export { BitReader } from './bits/bit-reader.ts'
+export { BitWriter } from './bits/bit-writer.ts'
+export { floatQuant, type FloatQuant } from './bits/quantize.ts'
+
+export {
+  angle, bool, bytes, deltaStruct, f32, f32Any, f64, f64Any, fixed, fixedText, group, i16, i32, i32Word, i64, i64Word, i8,
+  int, list, long, manual, oneOf, quat, ref, struct, text, u16, u32, u8, vec2, vec3, vec4,
+} from './schema/field-kinds.ts'
+export type { Bounds, Field, ManualCodec, Shape } from './schema/field.ts'
+export { entity, message, Entity, Message, type EntityOptions, type Init, type Viewed, type Writable } from './schema/definition.ts'
+export type { Schema } from './schema/schema.ts'
+export type { Vec2, Vec3, Vec4, ViewOf } from './schema/value-types.ts'
+
+export type { ObjectIdentity, ObjectOf, ObjectView } from './world/handle.ts'
+export { World } from './world/world.ts'
+
+export type { Channel, SendResult } from './channel/channel.ts'
+export type { CloseReason } from './connection/close-reason.ts'
+export { Connection } from './connection/connection.ts'
+export type { Transmit } from './connection/transmit.ts'
+export { createPortStats, type DatagramPort, type DatagramPortStats } from './endpoint/datagram-port.ts'
+export { drain } from './endpoint/drain.ts'
+export type { ConnectRequest, EndpointConfig } from './endpoint/endpoint-config.ts'
+export { createEndpoint, Endpoint, type EndpointEvent } from './endpoint/endpoint.ts'
+export type { FrameSink, FrameSource, FrameVerdict } from './packet/frame-source.ts'
+
+export { defineGame, type Game, type GameDefinition, type Inputs, type Peer } from './game/define-game.ts'
+export { createClientHost, ClientHost, type ClientHostOptions } from './game/client-host.ts'
+export { createServerHost, ServerHost, type ServerHostOptions } from './game/server-host.ts'
+export { View } from './game/view.ts'

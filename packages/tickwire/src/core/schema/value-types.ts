@@ -10,7 +10,7 @@ export interface Vec4 { x: number; y: number; z: number; w: number }
 export type ValueOf<S extends Shape> = { -readonly [K in keyof S]: S[K] extends Field<infer Value> ? Value : never }
 
 /** What may only be read: a view of the same shape. */
-export type ViewOf<S extends Shape> = DeepReadonly<ValueOf<S>>
+export type ViewOf<S extends Shape> = { readonly [K in keyof S]: S[K] extends Field<infer Value> ? DeepReadonly<Value> : never }
 
 /** What a spawn may say: any of the fields, the rest keep their initial values. */
 export type InitOf<S extends Shape> = Partial<ViewOf<S>>

@@ -1,0 +1,152 @@
+/**
+ * One player's side of a match: sends what he holds, keeps the view of what he was told.
+ *
+ * It owns an endpoint but no socket and no clock. The pump is that of the server host: receive, tick, send.
+ */
+
+import type { Entropy } from '../base/entropy.ts'
+import type { Millis, PeerId } from '../base/time.ts'
+import type { SendResult } from '../channel/channel.ts'
+import { ReliableOrderedChannel } from '../channel/reliable-ordered.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import { drain } from '../endpoint/drain.ts'
+import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { SnapshotSink } from '../replication/snapshot-sink.ts'
+import { quantizeCells } from '../schema/cells.ts'
+import type { Message } from '../schema/definition.ts'
+import type { Shape } from '../schema/field.ts'
+import type { InitOf, ViewOf } from '../schema/value-types.ts'
+import { storeValues } from '../schema/values.ts'
+import { FixedLoop } from '../time/fixed-loop.ts'
+import { InputSource } from '../time/input-source.ts'
+import { World } from '../world/world.ts'
+import type { Game } from './define-game.ts'
+import { FRAME_KIND } from './frame-kinds.ts'
+import { MessageDesk } from './message-desk.ts'
+import { View } from './view.ts'
+import { decodeWelcome } from './welcome.ts'
+
+export interface ClientHostOptions {
+  readonly entropy: Entropy
+  /** The match has let us in; from now on `peer` says who we are. */
+  readonly onOpened?: () => void
+  /** It is over, and why. Called once. */
+  readonly onClosed?: (reason: CloseReason) => void
+}
+
+/** Makes one player's side of a match. */
+export function createClientHost<I extends Shape>(game: Game<I>, options: ClientHostOptions): ClientHost<I> {
+  return new ClientHost(game, options)
+}
+
+export class ClientHost<I extends Shape = Shape> {
+  readonly game: Game<I>
+  readonly endpoint: Endpoint
+  /** What may be drawn. */
+  readonly view: View
+  readonly loop: FixedLoop
+  /** Who we are; 0 until the match has let us in. */
+  peer: PeerId = 0
+  /** Asked once a tick for what the player holds. */
+  sampleInput: () => InitOf<I> = () => ({})
+  readonly #options: ClientHostOptions
+  readonly #inputs: InputSource
+  readonly #inputCells: Float64Array
+  readonly #snapshots: SnapshotSink
+  readonly #channel = new ReliableOrderedChannel()
+  readonly #desk: MessageDesk<void>
+
+  constructor(game: Game<I>, options: ClientHostOptions) {
+    this.game = game
+    this.loop = new FixedLoop(game.tickRate)
+    this.#options = options
+    this.#inputs = new InputSource(game.inputSchema)
+    this.#inputCells = new Float64Array(game.inputSchema.cellCount)
+    const world = new World(game.entities, true)
+    this.view = new View(world)
+    this.#snapshots = new SnapshotSink(world)
+    this.#desk = new MessageDesk(game.messages)
+    this.endpoint = createEndpoint({
+      fingerprint: game.fingerprint,
+      entropy: options.entropy,
+      assemble: (connection) => this.#assemble(connection),
+    })
+  }
+
+  /** The newest tick of the authority that is known here; -1 before the first. */
+  get serverTick(): number {
+    return this.#snapshots.tick
+  }
+
+  /** Asks the authority at `to` to be let in. */
+  connect(now: Millis, to: string): Connection {
+    return this.endpoint.connect(now, to)
+  }
+
+  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.endpoint.handleDatagram(now, from, bytes, length)
+  }
+
+  handlePathClosed(address: string): void {
+    this.endpoint.handlePathClosed(address)
+  }
+
+  /** Samples an input for every tick that is due; returns how many. */
+  tick(now: Millis): number {
+    if (this.peer === 0) return 0
+    const due = this.loop.due(now)
+    for (let run = 0; run < due; run++) this.#pushInput()
+    return due
+  }
+
+  /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
+  drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
+    if (!this.#desk.receive(this.#channel)) this.endpoint.close(now, 'left')
+    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
+    return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.loop.nextAt())
+  }
+
+  /** Calls `listener` for every message of a kind that the authority sends. */
+  on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void {
+    this.#desk.on(message, listener)
+  }
+
+  /** Sends a message to the authority, reliably and in order. */
+  send<S extends Shape>(message: Message<S>, values: ViewOf<S>): SendResult {
+    return this.#desk.send(this.#channel, message, values)
+  }
+
+  /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
+  close(now: Millis): void {
+    this.endpoint.close(now, 'left')
+  }
+
+  #pushInput(): void {
+    const { inputSchema } = this.game
+    const { ring, heap, nextNumber } = this.#inputs
+    this.#inputCells.set(inputSchema.initialCells)
+    storeValues(inputSchema, this.sampleInput(), this.#inputCells, 0, heap)
+    quantizeCells(inputSchema, this.#inputCells, 0, ring.rows, ring.at(nextNumber))
+    this.#inputs.push()
+  }
+
+  #assemble(connection: Connection): void {
+    connection.addSource(FRAME_KIND.inputs, this.#inputs)
+    connection.addSource(FRAME_KIND.reliableOrdered, this.#channel)
+    connection.addSink(FRAME_KIND.reliableOrdered, this.#channel)
+    connection.addSink(FRAME_KIND.snapshot, this.#snapshots)
+  }
+
+  #handleEvent(event: EndpointEvent): void {
+    if (event.type === 'opened') {
+      this.peer = decodeWelcome(event.welcome)
+      this.#snapshots.peer = this.peer
+      this.#options.onOpened?.()
+    } else {
+      this.#channel.close()
+      this.#options.onClosed?.(event.reason)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * A game, as its developer writes it: some entities, an input, and a `step`.
+ *
+ * The same value runs on the server, in the page and in tests. `step` must be a function of what it is handed; it
+ * runs once a tick on the authority.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import { TICK_RATE_MAX } from '../base/limits.ts'
+import type { PeerId } from '../base/time.ts'
+import type { Entity, Message } from '../schema/definition.ts'
+import type { Shape } from '../schema/field.ts'
+import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
+import { compileSchema, type Schema } from '../schema/schema.ts'
+import type { ViewOf } from '../schema/value-types.ts'
+import type { World } from '../world/world.ts'
+
+/** Someone in the match. */
+export interface Peer {
+  readonly id: PeerId
+}
+
+/** What the players hold during the tick that is being stepped. */
+export interface Inputs<I extends Shape> {
+  /** What a player holds; initial values for who holds nothing, such as the authority itself. */
+  of(owner: PeerId): ViewOf<I>
+}
+
+/** What `defineGame` takes. */
+export interface GameDefinition<I extends Shape> {
+  /** Steps of the simulation a second. */
+  readonly tickRate: number
+  /** What a player can hold: sampled once a tick, quantised and bounded like any field. */
+  readonly input: I
+  /** Their order is their number on the wire. */
+  readonly entities: readonly Entity[]
+  /** What can be said with `send`. Their order is their number on the wire. */
+  readonly messages?: readonly Message[]
+  /** A player has arrived. Runs on the authority, between two ticks. */
+  onJoin?(world: World, peer: Peer): unknown
+  /** A player has left. What he still owns afterwards is despawned. */
+  onLeave?(world: World, peer: Peer): unknown
+  /** Moves the world by one tick. */
+  step(world: World, inputs: Inputs<I>): void
+}
+
+/** A game that was checked and compiled. */
+export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
+  readonly messages: readonly Message[]
+  readonly inputSchema: Schema<I>
+  /** Everything two builds must agree on, as text: what a mismatch is about. */
+  readonly text: string
+  /** Eight bytes of that text; the handshake compares them. */
+  readonly fingerprint: Uint8Array
+}
+
+/** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
+export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
+  const { tickRate, input, entities, messages = [] } = definition
+  if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
+    throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
+  }
+  checkDistinct('entities', entities)
+  checkDistinct('messages', messages)
+  const text = [
+    `tickRate ${tickRate}`,
+    `input ${describeShape(input)}`,
+    ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}`),
+    ...messages.map((message, type) => `message ${type} ${message.schema.text}`),
+  ].join('\n')
+  return { ...definition, messages, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)) }
+}
+
+function checkDistinct(path: string, definitions: readonly (Entity | Message)[]): void {
+  if (new Set(definitions).size !== definitions.length) {
+    throw new ConfigError(path, 'the same definition twice', 'List each one once.')
+  }
+}
+
+function littleEndian(words: Uint32Array): Uint8Array {
+  const bytes = new Uint8Array(words.length * 4)
+  for (let at = 0; at < bytes.length; at++) bytes[at] = words[at >>> 2] >>> ((at & 3) * 8)
+  return bytes
+}

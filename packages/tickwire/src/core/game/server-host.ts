@@ -1,0 +1,185 @@
+/**
+ * The authority of one match: runs `step`, and tells every player what he must know.
+ *
+ * It owns an endpoint but no socket and no clock. The pump is receive, tick, send:
+ *
+ *   host.handleDatagram(now, from, bytes, length)     whenever bytes come
+ *   host.tick(now)                                    runs the ticks that are due
+ *   host.drain(now, port)                             sends; returns when to call again at the latest
+ */
+
+import type { Entropy } from '../base/entropy.ts'
+import { PLAYERS_DEFAULT } from '../base/limits.ts'
+import type { Millis, PeerId } from '../base/time.ts'
+import type { SendResult } from '../channel/channel.ts'
+import { ReliableOrderedChannel } from '../channel/reliable-ordered.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import { drain } from '../endpoint/drain.ts'
+import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { SnapshotSource } from '../replication/snapshot-source.ts'
+import type { Message } from '../schema/definition.ts'
+import type { Shape } from '../schema/field.ts'
+import type { ViewOf } from '../schema/value-types.ts'
+import { FixedLoop } from '../time/fixed-loop.ts'
+import { InputBuffer } from '../time/input-buffer.ts'
+import { World } from '../world/world.ts'
+import type { Game, Peer } from './define-game.ts'
+import { FRAME_KIND } from './frame-kinds.ts'
+import { InputTable } from './input-table.ts'
+import { MessageDesk } from './message-desk.ts'
+import { encodeWelcome } from './welcome.ts'
+
+export interface ServerHostOptions {
+  readonly entropy: Entropy
+  /** How many may play at once. */
+  readonly maxPlayers?: number
+  /** Someone has arrived. */
+  readonly onJoined?: (peer: Peer) => void
+  /** Someone has left, and why. */
+  readonly onLeft?: (peer: Peer, reason: CloseReason) => void
+}
+
+/** One player's place at the authority. */
+interface Seat {
+  readonly peer: Peer
+  readonly connection: Connection
+  readonly inputs: InputBuffer
+  readonly channel: ReliableOrderedChannel
+}
+
+/** Makes the authority of a match. */
+export function createServerHost<I extends Shape>(game: Game<I>, options: ServerHostOptions): ServerHost<I> {
+  return new ServerHost(game, options)
+}
+
+export class ServerHost<I extends Shape = Shape> {
+  readonly game: Game<I>
+  readonly world: World
+  readonly endpoint: Endpoint
+  readonly loop: FixedLoop
+  readonly #options: ServerHostOptions
+  readonly #inputs: InputTable<I>
+  readonly #desk: MessageDesk<Peer>
+  /** By peer, ascending: a peer's number only grows. */
+  readonly #seats = new Map<PeerId, Seat>()
+
+  constructor(game: Game<I>, options: ServerHostOptions) {
+    this.game = game
+    this.world = new World(game.entities)
+    this.loop = new FixedLoop(game.tickRate)
+    this.#options = options
+    this.#inputs = new InputTable(game.input)
+    this.#desk = new MessageDesk(game.messages)
+    this.endpoint = createEndpoint({
+      fingerprint: game.fingerprint,
+      entropy: options.entropy,
+      maxConnections: options.maxPlayers ?? PLAYERS_DEFAULT,
+      admit: (request) => encodeWelcome(request.connection),
+      assemble: (connection) => this.#assemble(connection),
+    })
+  }
+
+  /** Everyone who is here, by number. */
+  get peers(): readonly Peer[] {
+    return [...this.#seats.values()].filter((seat) => seat.connection.isOpen).map((seat) => seat.peer)
+  }
+
+  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.endpoint.handleDatagram(now, from, bytes, length)
+  }
+
+  handlePathClosed(address: string): void {
+    this.endpoint.handlePathClosed(address)
+  }
+
+  /** Runs the ticks that are due; returns how many. */
+  tick(now: Millis): number {
+    const due = this.loop.due(now)
+    for (let run = 0; run < due; run++) this.#step()
+    return due
+  }
+
+  /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
+  drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
+    for (const seat of this.#seats.values()) {
+      if (!this.#desk.receive(seat.channel, seat.peer)) seat.connection.close(now, 'kicked')
+    }
+    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
+    return Math.min(wakeAt, this.loop.nextAt())
+  }
+
+  /** Calls `listener` for every message of a kind that a player sends. */
+  on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>, from: Peer) => void): void {
+    this.#desk.on(message, listener)
+  }
+
+  /** Sends a message to one player, reliably and in order. */
+  send<S extends Shape>(to: Peer, message: Message<S>, values: ViewOf<S>): SendResult {
+    const seat = this.#seats.get(to.id)
+    return seat ? this.#desk.send(seat.channel, message, values) : 'closed'
+  }
+
+  /** Sends a message to everyone. */
+  broadcast<S extends Shape>(message: Message<S>, values: ViewOf<S>): void {
+    for (const seat of this.#seats.values()) this.#desk.send(seat.channel, message, values)
+  }
+
+  /** Sends a player away. */
+  kick(now: Millis, peer: Peer): void {
+    this.#seats.get(peer.id)?.connection.close(now, 'kicked')
+  }
+
+  /** Ends the match for everyone. Go on draining until `endpoint.connections` is empty. */
+  close(now: Millis): void {
+    this.endpoint.close(now)
+  }
+
+  #step(): void {
+    for (const seat of this.#seats.values()) {
+      seat.inputs.take()
+      this.#inputs.load(seat.peer.id, seat.inputs.current)
+    }
+    this.world.tick++
+    this.game.step(this.world, this.#inputs)
+    this.world.endTick()
+  }
+
+  #assemble(connection: Connection): void {
+    const peer = { id: connection.id }
+    const seat = {
+      peer, connection,
+      inputs: new InputBuffer(this.game.inputSchema, this.#inputs.heap),
+      channel: new ReliableOrderedChannel(),
+    }
+    this.#seats.set(peer.id, seat)
+    connection.addSource(FRAME_KIND.reliableOrdered, seat.channel)
+    connection.addSource(FRAME_KIND.snapshot, new SnapshotSource(this.world, peer.id))
+    connection.addSink(FRAME_KIND.reliableOrdered, seat.channel)
+    connection.addSink(FRAME_KIND.inputs, seat.inputs)
+  }
+
+  #handleEvent(event: EndpointEvent): void {
+    const seat = this.#seats.get(event.connection.id)
+    if (!seat) return
+    if (event.type === 'opened') {
+      this.#inputs.add(seat.peer.id)
+      this.game.onJoin?.(this.world, seat.peer)
+      this.#options.onJoined?.(seat.peer)
+    } else {
+      seat.channel.close()
+      this.#seats.delete(seat.peer.id)
+      this.game.onLeave?.(this.world, seat.peer)
+      this.#despawnAllOf(seat.peer.id)
+      this.#inputs.remove(seat.peer.id)
+      this.#options.onLeft?.(seat.peer, event.reason)
+    }
+  }
+
+  #despawnAllOf(peer: PeerId): void {
+    for (const store of this.world.stores) {
+      for (const handle of store.living()) if (handle.owner === peer) this.world.despawn(handle)
+    }
+  }
+}
