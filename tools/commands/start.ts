@@ -3,9 +3,11 @@
  */
 
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { buildPage } from '../page.ts'
 
-/** Best first. A game is a folder of games/ whose server.ts serves its own page and prints where to find it. */
+/** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
 const GAMES: readonly { readonly name: string; readonly what: string }[] = [
   { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs' },
 ]
@@ -32,6 +34,8 @@ if (first === '--help' || first === '-h') {
 } else {
   // The server sees the command line it would have seen had it been started by hand.
   process.argv = [process.execPath, serverOf(game.name), ...(named === undefined ? process.argv.slice(2) : rest)]
+  process.chdir(dirname(serverOf(game.name)))
+  await buildPage(process.cwd())
   await import(pathToFileURL(serverOf(game.name)).href)
 }
 

@@ -1,1 +1,7 @@
-export {}
+/** The "./browser" door: join a game from a page. */
+
+export { monotonicNow } from './clock.ts'
+export { systemEntropy } from './entropy.ts'
+export { connect, ConnectError } from './connect.ts'
+export { Room, type Play } from './room.ts'
+export { openWebSocket } from './websocket.ts'

@@ -19,7 +19,7 @@ export {
 export type { Bounds, Field, ManualCodec, Shape } from './schema/field.ts'
 export { entity, message, Entity, Message, type EntityOptions, type Init, type Viewed, type Writable } from './schema/definition.ts'
 export type { Schema } from './schema/schema.ts'
-export type { Vec2, Vec3, Vec4, ViewOf } from './schema/value-types.ts'
+export type { InitOf, Vec2, Vec3, Vec4, ViewOf } from './schema/value-types.ts'
 
 export type { ObjectIdentity, ObjectOf, ObjectView } from './world/handle.ts'
 export { World } from './world/world.ts'

@@ -1,1 +1,6 @@
-export {}
+/** The "./node" door: serve a game to everyone. */
+
+export { monotonicNow } from './clock.ts'
+export { systemEntropy } from './entropy.ts'
+export { serve, Serving, type ServeOptions } from './serve.ts'
+export { listenWebSocket, openWebSocket, type WebSocketListenOptions } from './websocket.ts'
