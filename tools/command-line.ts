@@ -22,7 +22,8 @@ export function commandLine<const T extends Options>(
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    return misuse(help, error instanceof Error ? error.message : String(error))
+    // Only its first sentence: the rest is advice about positional arguments that nobody meant.
+    return misuse(help, String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, ''))
   }
 }
 

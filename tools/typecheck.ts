@@ -2,10 +2,10 @@
  * Type-checks the whole repository: one `tsc -b` over tsconfig.json, which references the engine's projects.
  */
 
-import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runNode } from './child.ts'
 
 /** The repository's root folder. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url))
@@ -16,6 +16,6 @@ export function compilerPath(): string {
 }
 
 /** Prints what the compiler has to say; true when that is nothing. */
-export function typecheck(): boolean {
-  return spawnSync(process.execPath, [compilerPath(), '-b'], { cwd: ROOT, stdio: 'inherit' }).status === 0
+export async function typecheck(): Promise<boolean> {
+  return await runNode([compilerPath(), '-b'], { cwd: ROOT })
 }

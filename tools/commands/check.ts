@@ -29,7 +29,7 @@ const { values } = commandLine(HELP, {
 
 if (values.fix === true) fix(readRepository(ROOT))
 
-const areTypesRight = values['no-types'] === true || typecheck()
+const areTypesRight = values['no-types'] === true || (await typecheck())
 const repository = readRepository(ROOT)
 const findings = [
   ...tidy(repository, { isStrict: values.strict === true }),

@@ -1,0 +1,28 @@
+/**
+ * A browser for the browser tests, where the machine has none: Debian's own chromium, if we may install packages.
+ *
+ * Only `npm test` calls this. It never touches a machine that has a browser, where we are not root, or that has no
+ * apt-get; the tests then say what to do.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { findBrowser } from '../test/browser/browser.ts'
+
+/** Installs chromium when there is no browser and it may. Says so before, and how it went after. */
+export function ensureBrowser(): void {
+  if (findBrowser() !== undefined || process.getuid?.() !== 0 || !hasAptGet()) return
+  console.log('No browser was found: installing Debian\'s chromium with apt-get, for the browser tests.')
+  // The package lists of a fresh container are empty; those of a machine in use are mostly good enough.
+  const isInstalled = aptGet('install', '--yes', '--no-install-recommends', 'chromium') ||
+    (aptGet('update') && aptGet('install', '--yes', '--no-install-recommends', 'chromium'))
+  console.log(isInstalled ? 'chromium is installed.' : 'apt-get could not install chromium; its own words are above.')
+}
+
+function hasAptGet(): boolean {
+  return process.platform === 'linux' && spawnSync('apt-get', ['--version']).status === 0
+}
+
+function aptGet(...args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  return spawnSync('apt-get', ['-qq', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
+}
