@@ -11,7 +11,7 @@ const GROUND = ['base', 'bits', 'schema', 'packet'] as const
 /** Each may import the ground, and the ones before it. */
 const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint'] as const
 
-/** Each may import the ground only. */
+/** Each may import the ground, and the ones before it: replication reads the world's Timeline (docs/adr/0009). */
 const GAME_STATE = [
   'world', 'time', 'replication', 'predict', 'interpolate', 'rewind', 'rpc', 'lockstep', 'replay',
 ] as const
@@ -23,7 +23,7 @@ const MEETING = ['game'] as const
 export const CORE_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...GROUND.map((folder, at) => [folder, GROUND.slice(0, at)] as const),
   ...BYTES.map((folder, at) => [folder, [...GROUND, ...BYTES.slice(0, at)]] as const),
-  ...GAME_STATE.map((folder) => [folder, GROUND] as const),
+  ...GAME_STATE.map((folder, at) => [folder, [...GROUND, ...GAME_STATE.slice(0, at)]] as const),
   ...MEETING.map((folder) => [folder, [...GROUND, ...BYTES, ...GAME_STATE]] as const),
 ])
 
