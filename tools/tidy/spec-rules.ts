@@ -97,7 +97,7 @@ export function* traceabilityFindings(repository: Repository, isStrict: boolean)
     for (const path of pathsIn(heldBy)) {
       if (!repository.texts.has(path)) yield report(`${id} names ${path}, which does not exist`)
     }
-    const isPending = /^pending\b/.test(heldBy)
+    const isPending = /(?:^|, )pending\b/.test(heldBy)
     const isHeld = ids.length > 0 || pathsIn(heldBy).length > 0 || /\b(?:reason|later): \S/.test(heldBy)
     if (isPending ? isStrict : !isHeld) yield report(`${id} is held by nothing: name a rule, a \`file\`, a reason: or later:`)
   }
