@@ -27,7 +27,7 @@ describe('imports', () => {
     ['delivery/a.ts', '../connection/b.ts'],
     ['connection/a.ts', '../world/b.ts'],
     ['replication/a.ts', '../connection/b.ts'],
-    ['predict/a.ts', '../replication/b.ts'],
+    ['world/a.ts', '../replication/b.ts'],
     ['world/a.ts', '../game/b.ts'],
     ['base/a.ts', '../../node/b.ts'],
     ['base/a.ts', '../../testing/b.ts'],
@@ -43,6 +43,7 @@ describe('imports', () => {
   test.each([
     ['packages/tickwire/src/core/bits/a.ts', '../base/b.ts'],
     ['packages/tickwire/src/core/endpoint/a.ts', '../crypto/b.ts'],
+    ['packages/tickwire/src/core/predict/a.ts', '../world/b.ts'],
     ['packages/tickwire/src/core/game/a.ts', '../replication/b.ts'],
     ['packages/tickwire/src/core/game/a.ts', '../endpoint/b.ts'],
     ['packages/tickwire/src/core/index.ts', './game/b.ts'],
