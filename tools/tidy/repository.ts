@@ -24,22 +24,33 @@ export interface Repository {
   readonly sources: ReadonlyMap<string, SourceFile>
 }
 
-const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git', '.cache', 'test-results'])
 const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|sh|yml|yaml|txt)$|^(?:run|LICENSE|\.npmrc|\.editorconfig|\.gitignore)$/
 const SOURCE_NAMES = /\.(?:ts|mts|mjs|js)$/
 
-/** Reads the repository at `root`. */
+/** Reads the repository at `root`, without what its .gitignore leaves out. */
 export function readRepository(root: string): Repository {
   const texts: Record<string, string> = {}
+  const isIgnored = ignoredBy(readFileSync(join(root, '.gitignore'), 'utf8'))
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = posix.join(folder, entry.name)
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) walk(path)
+      if (entry.name === '.git' || isIgnored(path)) continue
+      if (entry.isDirectory()) walk(path)
       else if (entry.isFile() && TEXT_NAMES.test(entry.name)) texts[path] = readFileSync(join(root, path), 'utf8')
     }
   }
   walk('.')
   return repositoryOf(texts)
+}
+
+/** The forms of .gitignore that ours uses: `name/`, `*.ending`, and `/path/from/the/root`, with `*` within one name. */
+function ignoredBy(text: string): (path: string) => boolean {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const patterns = lines.map((line) => {
+    const body = line.replace(/^\/|\/$/g, '').replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '[^/]*')
+    return new RegExp(line.startsWith('/') ? `^${body}$` : `(?:^|/)${body}$`)
+  })
+  return (path) => patterns.some((pattern) => pattern.test(path))
 }
 
 /** A repository from texts. */
