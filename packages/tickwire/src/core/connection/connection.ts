@@ -28,6 +28,7 @@ import type { Transmit } from './transmit.ts'
 
 /** A goodbye is said this often, spread over the grace time: a burst of loss must not swallow all of them. */
 const DISCONNECT_COPIES = 3
+const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
 
 /** What all connections of one endpoint share, and whom they tell. */
 export interface ConnectionContext {
@@ -171,7 +172,7 @@ export class Connection implements ConnectionPeer {
     else {
       const verdict = this.#flow.handle(now, header, bytes, length)
       if (verdict !== 'dropped') this.#hear(now, length)
-      if (verdict === 'broken') this.#close(now, 'close', { by: 'protocol', code: 'broken' })
+      if (verdict === 'broken') this.#close(now, 'close', BROKEN)
     }
   }
 
@@ -196,7 +197,7 @@ export class Connection implements ConnectionPeer {
     return true
   }
 
-  /** When `pollTransmit` next has something to do. */
+  /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. */
   pollTimeout(): Millis {
     const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
     switch (this.#state) {
@@ -226,7 +227,7 @@ export class Connection implements ConnectionPeer {
   }
 
   #pollRequest(now: Millis, out: Transmit): boolean {
-    if (now - this.#startedAt >= this.#context.timers.connectMs) {
+    if (now >= this.#startedAt + this.#context.timers.connectMs) {
       this.#lose('unreachable')
       return false
     }
@@ -238,11 +239,11 @@ export class Connection implements ConnectionPeer {
 
   #pollPacket(now: Millis, out: Transmit): boolean {
     const { timeoutMs, keepaliveMs } = this.#context.timers
-    if (now - this.#lastReceivedAt >= timeoutMs) {
+    if (now >= this.#lastReceivedAt + timeoutMs) {
       this.#lose('timed-out')
       return false
     }
-    const isOwed = now >= this.#retryAt || now - this.#lastSentAt >= keepaliveMs
+    const isOwed = now >= this.#retryAt || now >= this.#lastSentAt + keepaliveMs
     if (!this.#flow.poll(now, this.#name(), isOwed, out)) return false
     if (this.#retryAt !== Infinity) this.#retryAt = now + this.#drawRetryMs()
     return true

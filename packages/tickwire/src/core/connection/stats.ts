@@ -27,7 +27,7 @@ export class ConnectionStats {
   /** Packets that took effect. */
   packetsReceived: number = 0
   bytesReceived: number = 0
-  /** Our packets, as far as their fate is known. */
+  /** Our packets with frames, as far as their fate is known. */
   packetsDelivered: number = 0
   packetsLost: number = 0
   /** The peer's packets that were understood but of no use to a sink, and so not acknowledged. */

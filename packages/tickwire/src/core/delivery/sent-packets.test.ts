@@ -99,6 +99,18 @@ describe('sent packets', () => {
     expect(sent.nextLossAt()).toBe(Infinity)
   })
 
+  test('[ACK7] at the time nextLossAt names, detectLoss finds something, however the sum rounds', () => {
+    const { source, sent, rtt } = setUp()
+    let now = 0.1
+    for (let sequence = 1; sequence <= 500; sequence++) {
+      rtt.sample(1 / (sequence % 7 + 1) + sequence * 0.7)
+      sent.add(now, sequence, 1)
+      now = sent.nextLossAt()
+      sent.detectLoss(now)
+      expect(source.lost.length).toBe(sequence)
+    }
+  })
+
   test('[ACK7] packets without frames set no timer', () => {
     const { sent } = setUp()
     sent.add(0, 1, 0)

@@ -25,7 +25,7 @@ const DELIVERED = 3
 /** Newer packets acknowledged before an older one may be called overtaken, as in every TCP since 1990. */
 const OVERTAKEN_BY = 3
 
-/** Where fates are counted. */
+/** Where fates of packets with frames are counted. */
 export interface DeliveryCounts {
   packetsDelivered: number
   packetsLost: number
@@ -94,10 +94,10 @@ export class SentPackets {
     while (this.#oldest <= this.#newest) {
       const sequence = this.#oldest
       if (this.#fate[sequence & MASK] === IN_FLIGHT) {
-        const age = now - this.#sentAt[sequence & MASK]
-        const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY && age >= overtakenMs
+        const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
+        // The very sum that `nextLossAt` returns: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
         // Every later packet is younger and overtaken by fewer: none of them can be lost if this one is not.
-        if (!isOvertaken && age < lostMs) return
+        if (now < this.#sentAt[sequence & MASK] + (isOvertaken ? overtakenMs : lostMs)) return
         this.#settle(now, sequence, LOST)
       } else {
         this.#oldest++
@@ -137,11 +137,12 @@ export class SentPackets {
     if (sequence === this.#oldest) this.#oldest++
     if (this.#fate[at] !== IN_FLIGHT) return
     this.#fate[at] = fate
-    if (fate === DELIVERED) this.#counts.packetsDelivered++
-    else this.#counts.packetsLost++
     const sourceSet = this.#sourceSet[at]
+    // Nobody is owed an ack of a packet without frames, so its silence says nothing about the path.
     if (sourceSet === 0) return
     this.#awaited--
+    if (fate === DELIVERED) this.#counts.packetsDelivered++
+    else this.#counts.packetsLost++
     for (let index = 0; index < this.#sources.length; index++) {
       if (((sourceSet >>> index) & 1) === 0) continue
       if (fate === DELIVERED) this.#sources[index].onDelivered(now, sequence)

@@ -16,7 +16,8 @@ import { readUint32 } from '../packet/header.ts'
 
 /** Accepted, but its address is not proven until it uses the id it was given. */
 export interface Guest extends ConnectionPeer {
-  readonly expiresAt: Millis
+  /** Moves on with every repetition of the request. */
+  expiresAt: Millis
   /** The handle its connection will have. */
   readonly handle: number
 }
