@@ -14,7 +14,7 @@ import type { BitWriter } from './bit-writer.ts'
 import { dequantizeQuat, isCanonicalQuat, quantizeQuat } from './quantize.ts'
 import type { Vector } from './vector.ts'
 
-/** Bits per component where nothing else is said: 32 bits a rotation, a quarter of a degree at worst. */
+/** Bits per component where nothing else is said: 32 bits a rotation, 0.28 degrees off at worst. */
 export const QUATERNION_BITS = 10
 
 const row: Int32Array = new Int32Array(4)
