@@ -78,6 +78,9 @@ export const WELCOME_BYTES_MAX = 256
 /** Different texts, byte strings and lists alive in one world: a peer that invents new ones forever is cut off here. */
 export const VALUE_HEAP_ENTRIES_MAX = 65_536
 
+/** Bytes of their encoded content: entries alone would allow a gigabyte of the longest values. */
+export const VALUE_HEAP_BYTES_MAX: number = 2 ** 26
+
 /** Objects alive in one world at once: 16 bits of index beside 16 of generation make an id of 32. */
 export const OBJECTS_MAX = 65_536
 
@@ -104,3 +107,9 @@ export const PLAYERS_DEFAULT = 32
 
 /** Bits of the longest prefix code: what a symbol may cost at worst, and what one look ahead must hold. */
 export const PREFIX_BITS_MAX = 12
+
+/** Ticks a Timeline remembers: 16 seconds at 128 Hz. What needs longer memory is a recording. */
+export const TIMELINE_TICKS_MAX = 2048
+
+/** Rows of one entity in a Timeline: a reference has 24 bits for them. */
+export const TIMELINE_ROWS_MAX: number = 2 ** 24

@@ -13,7 +13,7 @@ import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Message } from '../schema/definition.ts'
-import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
+import { readRow, writeRow } from '../schema/row-codec.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { loadValues, storeValues } from '../schema/values.ts'
 
@@ -47,7 +47,7 @@ export class MessageCodec {
     const writer = this.#writer
     writer.reset(writer.bytes)
     writer.writeBits(type, TYPE_BITS)
-    writeLeaves(writer, schema.leaves, 0, schema.leaves.length, row, 0, heap)
+    writeRow(writer, schema, row, 0, heap)
     const byteLength = writer.finish()
     return writer.failed ? undefined : writer.bytes.subarray(0, byteLength)
   }
@@ -62,7 +62,7 @@ export class MessageCodec {
     const heap = new ValueHeap()
     const cells = new Float64Array(schema.cellCount)
     const row = new Int32Array(schema.laneCount)
-    readLeaves(reader, schema.leaves, 0, schema.leaves.length, row, 0, heap)
+    readRow(reader, schema, row, 0, heap)
     if (!reader.finish()) return undefined
     dequantizeRow(schema, row, 0, cells, 0)
     return { message, values: loadValues(schema, cells, 0, heap) }

@@ -60,7 +60,7 @@ export class SnapshotSink implements FrameSink {
     }
     const { schema, heap } = store
     const mask = schema.masks[owner === this.peer ? FOR_OWNER : 0]
-    readDelta(frame, schema, mask, this.#row, 0, schema.initialRow, 0, schema.initialRow, heap)
+    readDelta(frame, schema, mask, this.#row, 0, schema.initialRow, 0, heap)
     if (frame.failed || !isNews) return index
     const handle = this.#seat(id, type, owner)
     handle.store.load(handle, this.#row, 0)

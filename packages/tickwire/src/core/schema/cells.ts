@@ -4,35 +4,55 @@
  * Quantising clamps: a field never leaves its declared bounds, whatever `step` wrote. Not a number becomes 0 (or
  * what of the bounds is nearest to it). Dequantising a row and quantising again gives the row back, for every field
  * kind, in every engine; predicted state stands on that.
+ *
+ * A group that is absent has the lanes of a fresh object, whatever its cells say: who comes back starts afresh.
+ *
+ * Numbers in steps are quantised as `bits/quantize.ts` does it, written out here for speed; a test holds the two equal.
  */
 
-import { dequantizeFloat, dequantizeQuat, quantizeFloat, quantizeQuat } from '../bits/quantize.ts'
+import { dequantizeQuat, quantizeQuat } from '../bits/quantize.ts'
 import type { Layout } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
-
-const bytes = new DataView(new ArrayBuffer(8))
+import {
+  CODE_CELL, CODE_LANE, CODE_MAX, CODE_SHIFT, NUMBER_MOST, NUMBER_SCALE, NUMBER_SHIFT, NUMBER_STEP,
+} from './leaf-table.ts'
+import type { Schema } from './schema.ts'
 
 /** Quantises the object at `cells[at]` into the row at `rows[rowAt]`. @hot */
-export function quantizeCells(layout: Layout, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
+export function quantizeCells(schema: Schema, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
+  quantizeLeaves(schema, cells, at, rows, rowAt)
+  const { groups, initialRow } = schema
+  for (let index = 0; index < groups.length; index++) {
+    const { lane, laneCount } = groups[index]
+    if (rows[rowAt + lane] !== 0) continue
+    for (let inner = lane + 1; inner < lane + laneCount; inner++) rows[rowAt + inner] = initialRow[inner]
+  }
+}
+
+/** As `quantizeCells`, for what has no groups: items of lists, and the cells of a fresh object itself. @hot */
+export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
   const { leaves } = layout
-  for (let index = 0; index < leaves.length; index++) {
-    const leaf = leaves[index]
-    const cell = at + leaf.cell
-    const lane = rowAt + leaf.lane
-    const value = cells[cell]
-    switch (leaf.kind) {
-      case LEAF.fixed:
-        rows[lane] = quantizeFloat(leaf.quant, value)
-        break
+  const { count, codes, numbers } = layout.table
+  for (let index = 0; index < count; index++) {
+    const code = index << CODE_SHIFT
+    const number = index << NUMBER_SHIFT
+    const value = cells[at + codes[code + CODE_CELL]]
+    const lane = rowAt + codes[code + CODE_LANE]
+    switch (codes[code]) {
       case LEAF.bits:
-        rows[lane] = clampWhole(value, leaf.min, leaf.min + leaf.max) - leaf.min
+      case LEAF.fixed: {
+        const step = Math.round(((value === value ? value : 0) - numbers[number]) / numbers[number + NUMBER_STEP])
+        const most = numbers[number + NUMBER_MOST]
+        rows[lane] = step > 0 ? (step < most ? step : most) : 0
         break
-      case LEAF.angle:
-        rows[lane] = quantizeAngle(leaf.max + 1, value)
+      }
+      case LEAF.angle: {
+        // The number of steps is a power of two, so taking whole turns off is exact for every finite angle.
+        const step = Math.round(value * numbers[number + NUMBER_SCALE])
+        const steps = numbers[number + NUMBER_MOST] + 1
+        rows[lane] = step - step === 0 ? step - Math.floor(step / steps) * steps : 0
         break
-      case LEAF.word:
-        rows[lane] = quantizeWord(leaf, value)
-        break
+      }
       case LEAF.varint:
         rows[lane] = clampWhole(value, -0x8000_0000, 0x7fff_ffff)
         break
@@ -42,24 +62,8 @@ export function quantizeCells(layout: Layout, cells: Float64Array, at: number, r
       case LEAF.heap:
         rows[lane] = value
         break
-      case LEAF.long:
-      case LEAF.longWord:
-      case LEAF.longBits:
-        rows[lane] = value
-        rows[lane + 1] = cells[cell + 1]
-        break
-      case LEAF.float:
-        bytes.setFloat32(0, settle(Math.fround(value), leaf.isFinite, FLOAT_MAX), true)
-        rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : FLOAT_NAN
-        break
-      case LEAF.double:
-        bytes.setFloat64(0, settle(value, leaf.isFinite, Number.MAX_VALUE), true)
-        rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : 0
-        rows[lane + 1] = value === value || leaf.isFinite ? bytes.getInt32(4, true) : DOUBLE_NAN_HIGH
-        break
-      case LEAF.quat:
-        quantizeQuat(leaf.width, value, cells[cell + 1], cells[cell + 2], cells[cell + 3], rows, lane)
-        break
+      default:
+        quantizeRare(leaves[index], cells, at + codes[code + CODE_CELL], rows, lane)
     }
   }
 }
@@ -67,23 +71,24 @@ export function quantizeCells(layout: Layout, cells: Float64Array, at: number, r
 /** Turns the row at `rows[rowAt]` back into cells: the one value that stands for all that quantise to it. @hot */
 export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, cells: Float64Array, at: number): void {
   const { leaves } = layout
-  for (let index = 0; index < leaves.length; index++) {
-    const leaf = leaves[index]
-    const cell = at + leaf.cell
-    const lane = rowAt + leaf.lane
-    switch (leaf.kind) {
-      case LEAF.fixed:
-        cells[cell] = dequantizeFloat(leaf.quant, rows[lane] >>> 0)
-        break
+  const { count, codes, numbers } = layout.table
+  for (let index = 0; index < count; index++) {
+    const code = index << CODE_SHIFT
+    const number = index << NUMBER_SHIFT
+    const cell = at + codes[code + CODE_CELL]
+    const lane = rowAt + codes[code + CODE_LANE]
+    switch (codes[code]) {
       case LEAF.bits:
-        cells[cell] = leaf.min + (rows[lane] >>> 0)
+      case LEAF.fixed:
+        cells[cell] = numbers[number] + (rows[lane] >>> 0) * numbers[number + NUMBER_STEP]
         break
-      case LEAF.angle:
-        cells[cell] = dequantizeAngle(leaf.max + 1, rows[lane])
+      case LEAF.angle: {
+        // In [-pi, pi), as atan2 gives it: the upper half of the turn is behind.
+        const most = codes[code + CODE_MAX]
+        const step = rows[lane]
+        cells[cell] = (step > most >>> 1 ? step - most - 1 : step) * numbers[number + NUMBER_STEP]
         break
-      case LEAF.word:
-        cells[cell] = leaf.isSigned ? rows[lane] : rows[lane] >>> 0
-        break
+      }
       case LEAF.varint:
       case LEAF.heap:
         cells[cell] = rows[lane]
@@ -91,24 +96,8 @@ export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, c
       case LEAF.ref:
         cells[cell] = rows[lane] >>> 0
         break
-      case LEAF.long:
-      case LEAF.longWord:
-      case LEAF.longBits:
-        cells[cell] = rows[lane]
-        cells[cell + 1] = rows[lane + 1]
-        break
-      case LEAF.float:
-        bytes.setInt32(0, rows[lane], true)
-        cells[cell] = bytes.getFloat32(0, true)
-        break
-      case LEAF.double:
-        bytes.setInt32(0, rows[lane], true)
-        bytes.setInt32(4, rows[lane + 1], true)
-        cells[cell] = bytes.getFloat64(0, true)
-        break
-      case LEAF.quat:
-        dequantizeQuat(leaf.width, rows, lane, cells, cell)
-        break
+      default:
+        dequantizeRare(leaves[index], rows, lane, cells, cell)
     }
   }
 }
@@ -117,17 +106,68 @@ const FLOAT_MAX = 3.4028234663852886e38
 /** Engines may store any of many patterns for NaN; these are the ones on the wire. */
 const FLOAT_NAN = 0x7fc0_0000
 const DOUBLE_NAN_HIGH = 0x7ff8_0000
-const TURN = 2 * Math.PI
 
-/** The step of the turn nearest to an angle, 0..steps-1. */
-function quantizeAngle(steps: number, radians: number): number {
-  const step = Math.round(radians * (steps / TURN))
-  return Number.isFinite(step) ? step - Math.floor(step / steps) * steps : 0
+const bytes = new DataView(new ArrayBuffer(8))
+
+/** The kinds whose tables are not worth the room. */
+function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32Array, lane: number): void {
+  const value = cells[cell]
+  switch (leaf.kind) {
+    case LEAF.word:
+      rows[lane] = quantizeWord(leaf, value)
+      break
+    case LEAF.long:
+    case LEAF.longWord:
+      rows[lane] = value
+      rows[lane + 1] = cells[cell + 1]
+      break
+    case LEAF.longBits: {
+      const low = value >>> 0
+      const high = cells[cell + 1] >>> 0
+      const isAbove = high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)
+      rows[lane] = isAbove ? leaf.max : low
+      rows[lane + 1] = isAbove ? leaf.maxHigh : high
+      break
+    }
+    case LEAF.float:
+      bytes.setFloat32(0, settle(value, leaf.isFinite, FLOAT_MAX), true)
+      rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : FLOAT_NAN
+      break
+    case LEAF.double:
+      bytes.setFloat64(0, settle(value, leaf.isFinite, Number.MAX_VALUE), true)
+      rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : 0
+      rows[lane + 1] = value === value || leaf.isFinite ? bytes.getInt32(4, true) : DOUBLE_NAN_HIGH
+      break
+    case LEAF.quat:
+      quantizeQuat(leaf.width, value, cells[cell + 1], cells[cell + 2], cells[cell + 3], rows, lane)
+      break
+  }
 }
 
-/** In [-pi, pi), as atan2 gives it. */
-function dequantizeAngle(steps: number, step: number): number {
-  return (step >= steps / 2 ? step - steps : step) * (TURN / steps)
+function dequantizeRare(leaf: Leaf, rows: Int32Array, lane: number, cells: Float64Array, cell: number): void {
+  switch (leaf.kind) {
+    case LEAF.word:
+      cells[cell] = leaf.isSigned ? rows[lane] : rows[lane] >>> 0
+      break
+    case LEAF.long:
+    case LEAF.longWord:
+    case LEAF.longBits:
+      cells[cell] = rows[lane]
+      cells[cell + 1] = rows[lane + 1]
+      break
+    case LEAF.float:
+      bytes.setInt32(0, rows[lane], true)
+      cells[cell] = bytes.getFloat32(0, true)
+      break
+    case LEAF.double:
+      bytes.setInt32(0, rows[lane], true)
+      bytes.setInt32(4, rows[lane + 1], true)
+      cells[cell] = bytes.getFloat64(0, true)
+      break
+    case LEAF.quat:
+      dequantizeQuat(leaf.width, rows, lane, cells, cell)
+      break
+  }
 }
 
 function quantizeWord(leaf: Leaf, value: number): number {

@@ -6,6 +6,7 @@
  */
 
 import type { Shape } from './field.ts'
+import { check } from './leaf.ts'
 import { compileSchema, type Schema } from './schema.ts'
 import type { InitOf, ValueOf, ViewOf } from './value-types.ts'
 
@@ -23,8 +24,14 @@ export class Entity<S extends Shape = Shape> {
   constructor(shape: S, options: EntityOptions) {
     this.schema = compileSchema(options.name ?? 'entity', shape)
     this.options = options
+    for (const { name, path } of this.schema.members) {
+      check(!HANDLE_NAMES.includes(name), path, `"${name}" is something every object has`, 'Call the field something else')
+    }
   }
 }
+
+/** What handles say of themselves; a field called so would hide it. Inside structs and messages these are free. */
+const HANDLE_NAMES = ['id', 'owner', 'tick', 'isAlive']
 
 /** A kind of message. */
 export class Message<S extends Shape = Shape> {
@@ -32,6 +39,9 @@ export class Message<S extends Shape = Shape> {
 
   constructor(shape: S, name: string) {
     this.schema = compileSchema(name, shape)
+    for (const { path, audience } of this.schema.members) {
+      check(audience === 'all', path, `${audience}() in a message`, 'A message is for its receiver: leave the field out, or send another message')
+    }
   }
 }
 

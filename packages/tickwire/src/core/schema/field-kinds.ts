@@ -6,7 +6,7 @@
 import { VALUE_BYTES_MAX } from '../base/limits.ts'
 import type { ObjectId } from '../base/time.ts'
 import { Field, type Bounds, type ManualCodec, type Shape } from './field.ts'
-import type { ValueOf, Vec2, Vec3, Vec4 } from './value-types.ts'
+import type { DeepReadonly, ValueOf, Vec2, Vec3, Vec4 } from './value-types.ts'
 
 /** True or false. In a definition it costs only its bit in the mask; inside a struct or list, 1 bit. */
 export const bool: Field<boolean> = new Field({ kind: 'bool' })
@@ -59,21 +59,24 @@ export function angle(bits = 12): Field<number> {
 
 /** Two numbers `x`, `y` with one bound for both, or one each: the sum of their bits. */
 export function vec2(...bounds: VectorBounds): Field<Vec2> {
-  return new Field({ kind: 'vector', arity: 2, components: components(2, bounds) })
+  return vector(2, bounds)
 }
 
 /** Three numbers `x`, `y`, `z`. `vec3(-4096, 4096, 0.001)` costs 69 bits. */
 export function vec3(...bounds: VectorBounds): Field<Vec3> {
-  return new Field({ kind: 'vector', arity: 3, components: components(3, bounds) })
+  return vector(3, bounds)
 }
 
 /** Four numbers `x`, `y`, `z`, `w`. For rotations use `quat`. */
 export function vec4(...bounds: VectorBounds): Field<Vec4> {
-  return new Field({ kind: 'vector', arity: 4, components: components(4, bounds) })
+  return vector(4, bounds)
 }
 
-/** A unit quaternion, smallest three: 2 + 3 x bits. 10 bits a component are 32 in all and a fifth of a degree. */
-export function quat(bits = 10): Field<Vec4> {
+/**
+ * A unit quaternion, smallest three: 2 + 3 x bits. 10 bits a component are 32 in all and a fifth of a degree. It is
+ * one value: replace it, do not write to its parts.
+ */
+export function quat(bits = 10): Field<Readonly<Vec4>> {
   return new Field({ kind: 'quat', bits })
 }
 
@@ -112,8 +115,8 @@ export function group<S extends Shape>(shape: S): Field<ValueOf<S> | null> {
   return new Field({ kind: 'group', shape })
 }
 
-/** At most `maxItems` values, replaced as a whole: ceil(log2(maxItems + 1)) bits, then the items. */
-export function list<Value>(item: Field<Value>, maxItems: number): Field<readonly Value[]> {
+/** At most `maxItems` values, replaced as a whole, never changed in place: ceil(log2(maxItems + 1)) bits, then the items. */
+export function list<Value>(item: Field<Value>, maxItems: number): Field<readonly DeepReadonly<Value>[]> {
   return new Field({ kind: 'list', item, maxItems })
 }
 
@@ -130,9 +133,20 @@ export function manual<Value>(codec: ManualCodec<Value>): Field<Value> {
 /** `min, max, precision` for all components, or one `{ min, max, precision }` each. */
 export type VectorBounds = readonly [min: number, max: number, precision: number] | readonly Bounds[]
 
-function components(count: number, bounds: VectorBounds): readonly Bounds[] {
-  const [first] = bounds
-  if (typeof first !== 'number') return bounds as readonly Bounds[]
-  const [min, max, precision] = bounds as readonly [number, number, number]
-  return Array.from({ length: count }, () => ({ min, max, precision }))
+const AXES = ['x', 'y', 'z', 'w'] as const
+
+/** A vector is a struct of `fixed` fields, so that nothing below this line knows vectors. The layout counts the bounds. */
+function vector<Value>(arity: 2 | 3 | 4, bounds: VectorBounds): Field<Value> {
+  const components = isOneForAll(bounds) ? AXES.slice(0, arity).map(() => boundsOf(bounds)) : bounds
+  const shape: Record<string, Field<number>> = {}
+  components.slice(0, arity).forEach((bound, axis) => (shape[AXES[axis]] = new Field({ kind: 'fixed', ...bound })))
+  return new Field({ kind: 'vector', arity, components, shape })
+}
+
+function isOneForAll(bounds: VectorBounds): bounds is readonly [min: number, max: number, precision: number] {
+  return typeof bounds[0] === 'number'
+}
+
+function boundsOf([min, max, precision]: readonly [min: number, max: number, precision: number]): Bounds {
+  return { min, max, precision }
 }

@@ -12,10 +12,31 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 /** Fields by name, in wire order: declaration order is wire order. */
 export type Shape = { readonly [name: string]: Field<unknown> }
 
-/** How a field that rides by its own code is written and read. Bits must be canonical: write(read(bits)) = bits. */
-export type ManualCodec<Value> =
-  | { readonly initial: Value; write(writer: BitWriter, value: Value): void; read(reader: BitReader): Value }
-  | { readonly initial: Value; serialize(buffer: BitBuffer, value: Value): Value }
+/**
+ * How a field that rides by its own code is written and read, as twins or as one function for both directions.
+ *
+ * Bits must be canonical: what `read` accepts, `write` writes again as the same bits, or it is refused. Values are
+ * immutable once they were given away: nobody writes into what `read` returned.
+ */
+export type ManualCodec<Value> = ManualTwins<Value> | ManualBuffer<Value>
+
+interface ManualBase<Value> {
+  /** What the bits mean, in a word of yours. Part of the fingerprint: change it whenever the bits change. */
+  readonly format?: string
+  /** A fresh initial value, every time: `serialize` may fill it. */
+  create(): Value
+}
+
+interface ManualTwins<Value> extends ManualBase<Value> {
+  write(writer: BitWriter, value: Value): void
+  /** May throw on bytes that it did not expect: that counts as nonsense. */
+  read(reader: BitReader): Value
+}
+
+interface ManualBuffer<Value> extends ManualBase<Value> {
+  /** Writes `value`, or fills it from the bits; either way returns what now stands there. */
+  serialize(buffer: BitBuffer, value: Value): Value
+}
 
 /** Bounds and step of one quantised number. */
 export interface Bounds {
@@ -36,7 +57,7 @@ export type FieldSpec =
   | { readonly kind: 'double'; readonly finite: boolean }
   | ({ readonly kind: 'fixed' } & Bounds)
   | { readonly kind: 'angle'; readonly bits: number }
-  | { readonly kind: 'vector'; readonly arity: 2 | 3 | 4; readonly components: readonly Bounds[] }
+  | { readonly kind: 'vector'; readonly arity: 2 | 3 | 4; readonly components: readonly Bounds[]; readonly shape: Shape }
   | { readonly kind: 'quat'; readonly bits: number }
   | { readonly kind: 'enum'; readonly names: readonly string[] }
   | { readonly kind: 'text'; readonly maxBytes: number }
@@ -63,7 +84,8 @@ export type Role = 'position' | 'velocity' | 'acceleration' | 'angular-velocity'
 /** Everything about a field that is not its kind. */
 export interface FieldOptions {
   readonly audience: Audience
-  readonly blend: Blend
+  /** As the user said; undefined = as its kind is (`leaf.ts`). */
+  readonly blend: Blend | undefined
   readonly role: Role | undefined
   /** The sibling whose rate of change this is; undefined = the only one that fits. */
   readonly roleOf: string | undefined
@@ -71,14 +93,7 @@ export interface FieldOptions {
   readonly initial: unknown
 }
 
-const BLENDS: { readonly [K in FieldSpec['kind']]: Blend } = {
-  'bool': 'snap', 'int': 'snap', 'word': 'snap', 'varint': 'snap', 'long': 'snap', 'ranged-long': 'snap',
-  'float': 'linear', 'double': 'linear', 'fixed': 'linear', 'angle': 'angle', 'vector': 'linear', 'quat': 'slerp',
-  'enum': 'snap', 'text': 'snap', 'fixed-text': 'snap', 'bytes': 'snap', 'struct': 'snap', 'group': 'snap',
-  'list': 'snap', 'ref': 'snap', 'manual': 'snap',
-}
-
-const ORDINARY = { audience: 'all', role: undefined, roleOf: undefined, initial: undefined } as const
+const ORDINARY: FieldOptions = { audience: 'all', blend: undefined, role: undefined, roleOf: undefined, initial: undefined }
 
 /** One field. Make one with `bool`, `u8`, `fixed(...)` and their kin; refine it with the methods below. */
 export class Field<Value> {
@@ -87,7 +102,7 @@ export class Field<Value> {
   /** Never set: carries the value's type for inference. */
   declare readonly '~value': Value
 
-  constructor(spec: FieldSpec, options: FieldOptions = { ...ORDINARY, blend: BLENDS[spec.kind] }) {
+  constructor(spec: FieldSpec, options: FieldOptions = ORDINARY) {
     this.spec = spec
     this.options = options
   }
@@ -103,7 +118,10 @@ export class Field<Value> {
 
   /** Drawn between two known values in a straight line. The default of `fixed`, `f32`, `f64` and vectors. */
   linear(): Field<Value> { return this.#with({ blend: 'linear' }) }
-  /** Drawn as the latest known value, without blending. The default of whole numbers, text and references. */
+  /**
+   * Drawn as the latest known value, without blending. The default of whole numbers, text and references; on a vector,
+   * struct or group it holds for everything inside.
+   */
   snap(): Field<Value> { return this.#with({ blend: 'snap' }) }
 
   /** Where the object is: its rate of change is the field marked `velocity`. */

@@ -5,12 +5,15 @@
  * holds it, its role in motion and its initial value. Two builds with equal text understand each other; the
  * handshake compares the hash of it, and refuses before a single snapshot is misread. How a field is drawn between
  * two values (`linear`, `snap`) is each client's own affair and not part of it.
+ *
+ * Of a manual field only its `format` and its initial bits are known: whoever changes its code changes its format.
  */
 
 import { hashBytes } from '../base/hash.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { utf8Size, writeUtf8 } from '../bits/utf8.ts'
-import type { Field, FieldSpec, Shape } from './field.ts'
+import type { Field, FieldSpec, ManualCodec, Shape } from './field.ts'
+import { VALUE_BITS_MAX, writeManual } from './value-codec.ts'
 
 /** A shape as canonical text: `{x:fixed(0,640,0.1);alive:bool=true}`. */
 export function describeShape(shape: Shape): string {
@@ -33,7 +36,7 @@ function describeField(field: Field<unknown>): string {
   const { audience, role, roleOf, initial } = field.options
   const who = audience === 'all' ? '' : `@${audience}`
   const motion = role === undefined ? '' : `~${role}${roleOf === undefined ? '' : `(${roleOf})`}`
-  return `${describeSpec(field.spec)}${who}${motion}${initial === undefined ? '' : `=${describeValue(initial)}`}`
+  return `${describeSpec(field.spec)}${who}${motion}${initial === undefined ? '' : `=${describeInitial(field.spec, initial)}`}`
 }
 
 function describeSpec(spec: FieldSpec): string {
@@ -51,9 +54,21 @@ function describeSpec(spec: FieldSpec): string {
     case 'struct': return `${spec.perMember ? 'delta-struct' : 'struct'}${describeShape(spec.shape)}`
     case 'group': return `group${describeShape(spec.shape)}`
     case 'list': return `list(${describeField(spec.item)},${spec.maxItems})`
-    case 'manual': return `manual=${describeValue(spec.codec.initial)}`
+    case 'manual': return `manual(${JSON.stringify(spec.codec.format ?? '')},${describeBits(spec.codec, spec.codec.create())})`
     case 'bool': case 'varint': case 'ref': return spec.kind
   }
+}
+
+function describeInitial(spec: FieldSpec, initial: unknown): string {
+  return spec.kind === 'manual' ? describeBits(spec.codec, initial as never) : describeValue(initial)
+}
+
+/** A value of a manual field as its bits: `13:fa08`. What it is in memory is the game's own affair. */
+function describeBits(codec: ManualCodec<never>, value: never): string {
+  const writer = new BitWriter(new Uint8Array(VALUE_BITS_MAX / 8))
+  writeManual(writer, codec, value)
+  const hex = Array.from(writer.bytes.subarray(0, writer.finish()), (byte) => byte.toString(16).padStart(2, '0'))
+  return `${writer.bitLength}:${hex.join('')}`
 }
 
 /** A value as text: keys sorted, so that the order of a literal does not matter. */
@@ -61,7 +76,8 @@ function describeValue(value: unknown): string {
   if (value instanceof Uint8Array) return `bytes[${value.join(',')}]`
   if (Array.isArray(value)) return `[${value.map(describeValue).join(',')}]`
   if (typeof value === 'bigint') return `${value}n`
-  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : JSON.stringify(value) ?? String(value)
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : String(value)
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${describeValue(inner)}`).join(',')}}`
 }

@@ -15,11 +15,14 @@
  * This file checks definitions. It does not move a single bit.
  */
 
-import { ConfigError } from '../base/assert.ts'
 import { SCHEMA_DEPTH_MAX, SCHEMA_LANES_MAX } from '../base/limits.ts'
-import { Field, type Audience, type FieldSpec, type Role, type Shape } from './field.ts'
+import { Field, type Audience, type FieldSpec, type Shape } from './field.ts'
 import { bool } from './field-kinds.ts'
-import { cellCount, check, makeLeaf, type Leaf } from './leaf.ts'
+import { checkInitial, initialInside, zeroOf } from './initial.ts'
+import { check, checkLine, LEAF, planLeaf, type Leaf } from './leaf.ts'
+import { makeLeafTable, type LeafTable } from './leaf-table.ts'
+import { makeMask, type Mask } from './mask.ts'
+import { motionsOf, type Motion } from './motion.ts'
 
 export type MemberKind = 'flag' | 'plain' | 'masked' | 'group'
 
@@ -38,149 +41,147 @@ export interface Member {
   readonly inner: Mask
 }
 
-/** The members one mask speaks of, in wire order. `dirty` is scratch for the codec: one bit a member, highest first. */
-export interface Mask {
-  readonly members: readonly Member[]
-  readonly dirty: Uint32Array
-}
-
-/** A rate of change and what it is the rate of, as members of the layout. */
-export interface Motion {
-  readonly role: Role
-  readonly rate: Member
-  readonly of: Member
-}
-
 /** Who a delta is for: each holds what the ones before it hold, and more. */
 export const AUDIENCES = ['all', 'team', 'owner'] as const
 
 export interface Layout {
   /** What errors and reports call the definition. */
   readonly name: string
-  readonly shape: Shape
   readonly leaves: readonly Leaf[]
+  readonly table: LeafTable
   readonly members: readonly Member[]
   readonly laneCount: number
   readonly cellCount: number
   /** By audience: index 0 everyone, 1 the team, 2 the owner. */
   readonly masks: readonly [Mask, Mask, Mask]
   readonly motions: readonly Motion[]
+  /** Members that come and go. */
+  readonly groups: readonly Member[]
   /** Leaves whose lane is a handle. */
   readonly heapLeaves: readonly Leaf[]
 }
 
-const NO_MASK: Mask = { members: [], dirty: new Uint32Array(0) }
+/** How one item of a list lies, with a row and cells to pack and unpack it in. */
+export interface ItemLayout extends Layout {
+  readonly row: Int32Array
+  readonly cells: Float64Array
+}
+
+const NO_MASK: Mask = makeMask([], [])
 
 /** Lays a shape out, or throws a ConfigError that names the path and the fix. */
 export function makeLayout(name: string, shape: Shape): Layout {
-  return layOut(name, shape, 0, true)
-}
-
-/** Items of a list are laid out by themselves, as a shape of one field called `item`. */
-function itemLayout(path: string, item: Field<unknown>, depth: number): Layout {
-  return layOut(`${path}[]`, { item }, depth, false)
-}
-
-function layOut(name: string, shape: Shape, depth: number, isTop: boolean): Layout {
   const draft = new Draft()
-  const members = draft.members(name, shape, depth, isTop)
-  check(draft.lanes <= SCHEMA_LANES_MAX, name, `${draft.lanes} numbers`, `Split it: at most ${SCHEMA_LANES_MAX}`)
-  const visible = (audiences: readonly Audience[]): Mask =>
-    makeMask(members.filter((member) => audiences.includes(member.audience)))
-  return {
-    name,
-    shape,
-    leaves: draft.leaves,
-    members,
-    laneCount: draft.lanes,
-    cellCount: draft.cells,
-    masks: [visible(['all']), visible(['all', 'team']), visible(['all', 'team', 'owner'])],
-    motions: motionsOf(name, members),
-    heapLeaves: draft.leaves.filter((leaf) => isHeap(leaf.field.spec)),
-  }
+  const members = draft.members(shape, { path: name, depth: 0, isTop: true, snaps: false, initial: undefined })
+  return { ...draft.finish(name, members), motions: motionsOf(name, members) }
 }
 
-/** True for kinds of variable size, whose lane holds a handle. */
-export function isHeap(spec: FieldSpec): boolean {
-  return spec.kind === 'text' || spec.kind === 'fixed-text' || spec.kind === 'bytes' || spec.kind === 'list' ||
-    spec.kind === 'manual'
+/** Items of a list are laid out by themselves, as an object of one field called `item`. */
+function itemLayout(item: Field<unknown>, path: string, depth: number): ItemLayout {
+  const draft = new Draft()
+  const member = draft.member('item', item, { path, depth, isTop: false, snaps: false, initial: undefined })
+  const layout = draft.finish(path, [member])
+  return { ...layout, row: new Int32Array(layout.laneCount), cells: new Float64Array(layout.cellCount) }
 }
 
-function makeMask(members: readonly Member[]): Mask {
-  return { members, dirty: new Uint32Array((members.length + 31) >>> 5) }
-}
-
-const AXES = ['x', 'y', 'z', 'w'] as const
-
-/** The shape a vector is made of, so that nothing below this line knows vectors. */
-export function vectorShape(path: string, spec: FieldSpec & { kind: 'vector' }, field: Field<unknown>): Shape {
-  const { arity, components } = spec
-  check(components.length === arity, path, `${components.length} bounds for ${arity} components`, 'Give min, max, precision once, or one { min, max, precision } a component')
-  return Object.fromEntries(components.map((bounds, axis) => {
-    const part = new Field<number>({ kind: 'fixed', ...bounds })
-    return [AXES[axis], field.options.blend === 'snap' ? part.snap() : part]
-  }))
+/** What a field inherits from where it stands. */
+interface Place {
+  readonly path: string
+  readonly depth: number
+  /** A field of the definition itself, not of a struct, group or list in it. */
+  readonly isTop: boolean
+  /** Something around it is drawn without blending. */
+  readonly snaps: boolean
+  /** What `initially(...)` around it says of it; undefined = nothing. */
+  readonly initial: unknown
 }
 
 /** Collects leaves while walking a shape. */
 class Draft {
-  readonly leaves: Leaf[] = []
-  lanes = 0
-  cells = 0
+  readonly #leaves: Leaf[] = []
+  #laneCount = 0
+  #cellCount = 0
 
-  members(path: string, shape: Shape, depth: number, isTop: boolean): Member[] {
-    const entries = Object.entries(shape)
-    check(entries.length > 0, path, 'no fields', 'Declare at least one')
-    return entries.map(([name, field]) => this.#member(`${path}.${name}`, name, field, depth, isTop))
+  finish(name: string, members: readonly Member[]): Layout {
+    const leaves = this.#leaves
+    check(this.#laneCount <= SCHEMA_LANES_MAX, name, `${this.#laneCount} numbers`, `Split it: at most ${SCHEMA_LANES_MAX}`)
+    const visible = (...audiences: readonly Audience[]): Mask =>
+      makeMask(members.filter((member) => audiences.includes(member.audience)), leaves)
+    return {
+      name, leaves, members,
+      table: makeLeafTable(leaves),
+      laneCount: this.#laneCount,
+      cellCount: this.#cellCount,
+      masks: [visible('all'), visible('all', 'team'), visible('all', 'team', 'owner')],
+      motions: [],
+      groups: members.filter((member) => member.kind === 'group'),
+      heapLeaves: leaves.filter((leaf) => leaf.kind === LEAF.heap),
+    }
   }
 
-  #member(path: string, name: string, field: Field<unknown>, depth: number, isTop: boolean): Member {
-    check(field instanceof Field, path, 'not a field', 'Use bool, u8, fixed(min, max, precision) and their kin')
-    checkName(path, name)
-    check(depth < SCHEMA_DEPTH_MAX, path, `nested deeper than ${SCHEMA_DEPTH_MAX}`, 'Flatten it')
-    const { spec, options } = field
-    check(isTop || options.audience === 'all', path, `${options.audience}() inside a struct or group`, 'Put it on the whole member, or move the field to the top')
-    check(isTop || options.role === undefined, path, `${options.role} inside a struct or group`, 'Move the field to the top')
-    check(isTop || spec.kind !== 'group', path, 'a group inside a struct or group', 'Move the group to the top')
-    const firstLeaf = this.leaves.length
-    const lane = this.lanes
-    const inner = this.#contents(path, field, depth)
+  /** Lays out the fields inside something; `place` is where that stands. */
+  members(shape: Shape, place: Place): Member[] {
+    checkShape(place.path, shape)
+    const names = Object.keys(shape)
+    const initial = initialInside(place.path, names, place.initial)
+    return names.map((name) => {
+      const path = `${place.path}.${name}`
+      checkName(path, name)
+      return this.member(name, shape[name], { ...place, path, initial: initial[name] })
+    })
+  }
+
+  /** Lays out one field; `place` is its own. */
+  member(name: string, field: Field<unknown>, place: Place): Member {
+    const { path } = place
+    checkField(field, place)
+    const firstLeaf = this.#leaves.length
+    const lane = this.#laneCount
+    const inner = this.#contents(field, place)
     return {
       name, path, field, firstLeaf, lane, inner,
-      kind: kindOf(spec),
-      audience: options.audience,
-      leafCount: this.leaves.length - firstLeaf,
-      laneCount: this.lanes - lane,
+      kind: kindOf(field.spec),
+      audience: field.options.audience,
+      leafCount: this.#leaves.length - firstLeaf,
+      laneCount: this.#laneCount - lane,
     }
   }
 
   /** Adds the leaves of a field; gives the mask inside it, if it has one. */
-  #contents(path: string, field: Field<unknown>, depth: number): Mask {
-    const { spec } = field
+  #contents(field: Field<unknown>, place: Place): Mask {
+    const { path, depth } = place
+    const { spec, options } = field
+    const initial = place.initial === undefined ? options.initial : place.initial
+    const inside: Place = { path, depth: depth + 1, isTop: false, snaps: place.snaps || options.blend === 'snap', initial }
     switch (spec.kind) {
       case 'vector':
-        this.members(path, vectorShape(path, spec, field), depth + 1, false)
+        check(initial !== null, path, 'initially(null)', 'Only a group can be absent')
+        check(spec.components.length === spec.arity, path, `${spec.components.length} bounds for ${spec.arity} components`, 'Give min, max, precision once, or one { min, max, precision } a component')
+        this.members(spec.shape, inside)
         return NO_MASK
       case 'struct': {
-        const members = this.members(path, spec.shape, depth + 1, false)
-        return spec.perMember ? makeMask(members) : NO_MASK
+        check(initial !== null, path, 'initially(null)', 'Only a group can be absent')
+        const members = this.members(spec.shape, inside)
+        return spec.perMember ? makeMask(members, this.#leaves) : NO_MASK
       }
       case 'group':
-        this.#leaf(`${path}?`, bool)
-        return makeMask(this.members(path, spec.shape, depth + 1, false))
-      case 'list':
-        this.#leaf(path, field, itemLayout(path, spec.item, depth + 1))
+        this.#leaf(bool, { ...inside, path: `${path}?`, initial: initial !== undefined && initial !== null })
+        return makeMask(this.members(spec.shape, inside), this.#leaves)
+      default:
+        this.#leaf(field, { ...place, initial })
         return NO_MASK
     }
-    this.#leaf(path, field)
-    return NO_MASK
   }
 
-  #leaf(path: string, field: Field<unknown>, item?: Layout): void {
-    const leaf = makeLeaf(path, field, this.cells, this.lanes, item)
-    this.leaves.push(leaf)
-    this.lanes += leaf.laneCount
-    this.cells += cellCount(leaf)
+  #leaf(field: Field<unknown>, { path, depth, snaps, initial }: Place): void {
+    const { spec } = field
+    const item = spec.kind === 'list' ? itemLayout(spec.item, `${path}[]`, depth + 1) : undefined
+    const plan = planLeaf(field, { path, snaps, item, cell: this.#cellCount, lane: this.#laneCount })
+    const leaf: Leaf = { ...plan, initial: initial === undefined ? zeroOf(spec) : initial }
+    checkInitial(leaf)
+    this.#leaves.push(leaf)
+    this.#laneCount += leaf.laneCount
+    this.#cellCount += leaf.cellCount
   }
 }
 
@@ -190,45 +191,31 @@ function kindOf(spec: FieldSpec): MemberKind {
   return spec.kind === 'struct' && spec.perMember ? 'masked' : 'plain'
 }
 
-/** Handles have these names for themselves; a field called so would hide them. */
-const RESERVED = ['id', 'owner', 'tick', 'isAlive', 'constructor', '__proto__']
+function checkShape(path: string, shape: Shape): void {
+  const isPlain = typeof shape === 'object' && shape !== null && isPlainPrototype(Object.getPrototypeOf(shape))
+  check(isPlain, path, 'not a plain object of fields', 'Give fields by name: { x: fixed(0, 640, 0.1) }')
+  check(Object.keys(shape).length > 0, path, 'no fields', 'Declare at least one')
+}
+
+/** A literal's. `{ __proto__: u8 }` declares no field but a prototype, and would be lost in silence. */
+function isPlainPrototype(prototype: object | null): boolean {
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function checkField(field: Field<unknown>, { path, depth, isTop }: Place): void {
+  check(field instanceof Field, path, 'not a field', 'Use bool, u8, fixed(min, max, precision) and their kin; call the ones that take bounds')
+  check(depth < SCHEMA_DEPTH_MAX, path, `nested deeper than ${SCHEMA_DEPTH_MAX}`, 'Flatten it')
+  const { spec, options } = field
+  check(isTop || options.audience === 'all', path, `${options.audience}() inside a struct, group or list`, 'Put it on the whole member, or move the field to the top')
+  check(isTop || options.role === undefined, path, `${options.role} inside a struct, group or list`, 'Move the field to the top')
+  check(isTop || spec.kind !== 'group', path, 'a group inside a struct, group or list', 'Move the group to the top')
+  checkLine(path, field)
+}
+
+/** JavaScript itself asks values for these; a field called so would answer. */
+const RESERVED = ['constructor', 'prototype', '__proto__', 'hasOwnProperty', 'toString', 'toLocaleString', 'valueOf', 'toJSON', 'then']
 
 function checkName(path: string, name: string): void {
   check(/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), path, 'not a plain name', 'Use letters, digits and _')
-  check(!RESERVED.includes(name), path, `"${name}" is a name of every object`, 'Call the field something else')
-}
-
-/** What each rate may be the rate of: a role, or (for angular velocity) a kind. */
-const RATE_OF: { readonly [R in Role]?: (field: Field<unknown>) => boolean } = {
-  'velocity': (field) => field.options.role === 'position',
-  'acceleration': (field) => field.options.role === 'velocity',
-  'angular-velocity': (field) => field.spec.kind === 'angle' || field.spec.kind === 'quat',
-}
-
-function motionsOf(name: string, members: readonly Member[]): readonly Motion[] {
-  const motions: Motion[] = []
-  for (const rate of members) {
-    const { role, roleOf } = rate.field.options
-    if (role === undefined) continue
-    checkMoves(rate)
-    const fits = RATE_OF[role]
-    if (!fits) continue
-    const candidates = members.filter((member) => roleOf === undefined ? fits(member.field) : member.name === roleOf)
-    if (candidates.length !== 1) {
-      const problem = roleOf === undefined ? `${role} of ${candidates.length} fields` : `${role} of "${roleOf}", which is no field of ${name}`
-      throw new ConfigError(rate.path, problem, `Name the field: .${role === 'angular-velocity' ? 'angularVelocity' : role}('...').`)
-    }
-    const [of] = candidates
-    check(fits(of.field), rate.path, `${role} of ${of.path}, which cannot have one`, 'Mark that field .position(), .velocity(), or make it an angle or a quaternion')
-    const same = role === 'angular-velocity' ? rate.leafCount === (of.field.spec.kind === 'quat' ? 3 : 1) : rate.leafCount === of.leafCount
-    check(same, rate.path, `${rate.leafCount} components for ${of.path}'s ${of.leafCount}`, 'Give both the same number of components (a quaternion turns by a vec3)')
-    motions.push({ role, rate, of })
-  }
-  return motions
-}
-
-function checkMoves(member: Member): void {
-  const { kind } = member.field.spec
-  const moves = kind === 'fixed' || kind === 'vector' || kind === 'float' || kind === 'double' || kind === 'int'
-  check(moves, member.path, `a ${kind} cannot move`, 'Roles are for fixed, float, whole-number and vector fields')
+  check(!RESERVED.includes(name), path, `"${name}" means something to JavaScript`, 'Call the field something else')
 }

@@ -8,143 +8,138 @@
  *
  * Reading checks, and never throws: a lane above its maximum, a rotation that is not canonical, a float that is not
  * finite set the reader's sticky flag.
+ *
+ * It writes and reads all leaves it is told to, groups or not: for whole objects see `row-delta.ts`.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { isCanonicalQuat } from '../bits/quantize.ts'
 import { readInt, readLongPair, readVarint, writeInt, writeLongPair, writeVarint } from '../bits/varint.ts'
+import { readBitsPair, writeBitsPair } from '../bits/wide-bits.ts'
+import { readU16, readU32, readU64Pair, writeU16, writeU32, writeU64Pair } from '../bits/word.ts'
+import type { Layout } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
-import type { ValueHeap } from './value-heap.ts'
+import { CODE_LANE, CODE_MAX, CODE_SHIFT, CODE_WIDTH } from './leaf-table.ts'
+import type { ValueStore } from './values.ts'
 
-/** Writes `count` leaves of the row at `rows[at]`. @hot */
+/** Writes the leaves `first` to `end` of the row at `rows[at]`. @hot */
 export function writeLeaves(
-  writer: BitWriter, leaves: readonly Leaf[], first: number, count: number, rows: Int32Array, at: number, heap: ValueHeap,
+  writer: BitWriter, layout: Layout, first: number, end: number, rows: Int32Array, at: number, heap: ValueStore,
 ): void {
-  for (let index = first; index < first + count; index++) {
-    const leaf = leaves[index]
-    const lane = at + leaf.lane
-    switch (leaf.kind) {
-      case LEAF.bits:
-      case LEAF.fixed:
-      case LEAF.angle:
-        writer.writeBits(rows[lane], leaf.width)
-        break
-      case LEAF.word:
-        if (leaf.width === 16) writer.writeBits(swap16(rows[lane]), 16)
-        else writer.writeBits(swap32(rows[lane]), 32)
-        break
-      case LEAF.varint:
-        writeInt(writer, rows[lane])
-        break
-      case LEAF.ref:
-        writeVarint(writer, rows[lane] >>> 0)
-        break
-      case LEAF.long:
-        writeLongPair(writer, rows[lane], rows[lane + 1])
-        break
-      case LEAF.longBits:
-        if (leaf.width > 32) writer.writeBits(rows[lane + 1], leaf.width - 32)
-        writer.writeBits(rows[lane], leaf.width > 32 ? 32 : leaf.width)
-        break
-      case LEAF.float:
-        writer.writeBits(swap32(rows[lane]), 32)
-        break
-      case LEAF.longWord:
-      case LEAF.double:
-        writer.writeBits(swap32(rows[lane]), 32)
-        writer.writeBits(swap32(rows[lane + 1]), 32)
-        break
-      case LEAF.quat:
-        writer.writeBits(rows[lane], 2)
-        writer.writeBits(rows[lane + 1], leaf.width)
-        writer.writeBits(rows[lane + 2], leaf.width)
-        writer.writeBits(rows[lane + 3], leaf.width)
-        break
-      case LEAF.heap:
-        heap.write(writer, leaf, rows[lane])
-        break
-    }
+  const { codes } = layout.table
+  for (let index = first; index < end; index++) {
+    const code = index << CODE_SHIFT
+    const lane = at + codes[code + CODE_LANE]
+    if (codes[code] <= LEAF.angle) writer.writeBits(rows[lane], codes[code + CODE_WIDTH])
+    else writeRare(writer, layout.leaves[index], rows, lane, heap)
   }
 }
 
-/** Reads `count` leaves into the row at `rows[at]`; on nonsense the reader has failed and the row is worthless. @hot */
+/** Reads the leaves `first` to `end` into the row at `rows[at]`; on nonsense the reader has failed and the row is worthless. @hot */
 export function readLeaves(
-  reader: BitReader, leaves: readonly Leaf[], first: number, count: number, rows: Int32Array, at: number, heap: ValueHeap,
+  reader: BitReader, layout: Layout, first: number, end: number, rows: Int32Array, at: number, heap: ValueStore,
 ): void {
-  for (let index = first; index < first + count; index++) {
-    const leaf = leaves[index]
-    const lane = at + leaf.lane
-    switch (leaf.kind) {
-      case LEAF.bits:
-      case LEAF.fixed:
-      case LEAF.angle: {
-        const value = reader.readBits(leaf.width)
-        if (value > leaf.max) reader.fail()
-        rows[lane] = value
-        break
-      }
-      case LEAF.word:
-        if (leaf.width === 32) rows[lane] = swap32(reader.readBits(32))
-        else if (leaf.isSigned) rows[lane] = (swap16(reader.readBits(16)) << 16) >> 16
-        else rows[lane] = swap16(reader.readBits(16))
-        break
-      case LEAF.varint:
-        rows[lane] = readInt(reader)
-        break
-      case LEAF.ref: {
-        const id = readVarint(reader)
-        if (id > 0xffff_ffff) reader.fail()
-        rows[lane] = id
-        break
-      }
-      case LEAF.long:
-        readLongPair(reader, rows, lane)
-        break
-      case LEAF.longBits:
-        readLongBits(reader, leaf, rows, lane)
-        break
-      case LEAF.float:
-        rows[lane] = swap32(reader.readBits(32))
-        if (!isCanonicalFloat(rows[lane], leaf.isFinite)) reader.fail()
-        break
-      case LEAF.longWord:
-        rows[lane] = swap32(reader.readBits(32))
-        rows[lane + 1] = swap32(reader.readBits(32))
-        break
-      case LEAF.double:
-        rows[lane] = swap32(reader.readBits(32))
-        rows[lane + 1] = swap32(reader.readBits(32))
-        if (!isCanonicalDouble(rows[lane], rows[lane + 1], leaf.isFinite)) reader.fail()
-        break
-      case LEAF.quat:
-        readQuat(reader, leaf, rows, lane)
-        break
-      case LEAF.heap:
-        rows[lane] = heap.read(reader, leaf)
-        break
+  const { codes } = layout.table
+  for (let index = first; index < end; index++) {
+    const code = index << CODE_SHIFT
+    const lane = at + codes[code + CODE_LANE]
+    if (codes[code] > LEAF.angle) {
+      readRare(reader, layout.leaves[index], rows, lane, heap)
+      continue
     }
+    const value = reader.readBits(codes[code + CODE_WIDTH])
+    if (value > codes[code + CODE_MAX] >>> 0) reader.fail()
+    rows[lane] = value
   }
 }
 
-function readLongBits(reader: BitReader, leaf: Leaf, rows: Int32Array, lane: number): void {
-  const high = leaf.width > 32 ? reader.readBits(leaf.width - 32) : 0
-  const low = reader.readBits(leaf.width > 32 ? 32 : leaf.width)
-  if (high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)) reader.fail()
-  rows[lane] = low
-  rows[lane + 1] = high
+/** The kinds that are no bit field of fixed width. */
+function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
+  switch (leaf.kind) {
+    case LEAF.word:
+      if (leaf.width === 16) writeU16(writer, rows[lane])
+      else writeU32(writer, rows[lane])
+      break
+    case LEAF.varint:
+      writeInt(writer, rows[lane])
+      break
+    case LEAF.ref:
+      writeVarint(writer, rows[lane] >>> 0)
+      break
+    case LEAF.long:
+      writeLongPair(writer, rows[lane], rows[lane + 1])
+      break
+    case LEAF.longBits:
+      writeBitsPair(writer, rows[lane], rows[lane + 1], leaf.width)
+      break
+    case LEAF.float:
+      writeU32(writer, rows[lane])
+      break
+    case LEAF.longWord:
+    case LEAF.double:
+      writeU64Pair(writer, rows[lane], rows[lane + 1])
+      break
+    case LEAF.quat:
+      writer.writeBits(rows[lane], 2)
+      writer.writeBits(rows[lane + 1], leaf.width)
+      writer.writeBits(rows[lane + 2], leaf.width)
+      writer.writeBits(rows[lane + 3], leaf.width)
+      break
+    case LEAF.heap:
+      heap.write(writer, leaf, rows[lane])
+      break
+  }
 }
 
-function readQuat(reader: BitReader, leaf: Leaf, rows: Int32Array, lane: number): void {
-  const largest = reader.readBits(2)
-  const a = reader.readBits(leaf.width)
-  const b = reader.readBits(leaf.width)
-  const c = reader.readBits(leaf.width)
-  if (!isCanonicalQuat(leaf.width, largest, a, b, c)) reader.fail()
-  rows[lane] = largest
-  rows[lane + 1] = a
-  rows[lane + 2] = b
-  rows[lane + 3] = c
+function readRare(reader: BitReader, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
+  switch (leaf.kind) {
+    case LEAF.word:
+      if (leaf.width === 32) rows[lane] = readU32(reader)
+      else rows[lane] = leaf.isSigned ? (readU16(reader) << 16) >> 16 : readU16(reader)
+      break
+    case LEAF.varint:
+      rows[lane] = readInt(reader)
+      break
+    case LEAF.ref: {
+      const id = readVarint(reader)
+      if (id > 0xffff_ffff) reader.fail()
+      rows[lane] = id
+      break
+    }
+    case LEAF.long:
+      readLongPair(reader, rows, lane)
+      break
+    case LEAF.longBits:
+      readBitsPair(reader, leaf.width, rows, lane)
+      if (isAbove(leaf, rows[lane] >>> 0, rows[lane + 1] >>> 0)) reader.fail()
+      break
+    case LEAF.float:
+      rows[lane] = readU32(reader)
+      if (!isCanonicalFloat(rows[lane], leaf.isFinite)) reader.fail()
+      break
+    case LEAF.longWord:
+      readU64Pair(reader, rows, lane)
+      break
+    case LEAF.double:
+      readU64Pair(reader, rows, lane)
+      if (!isCanonicalDouble(rows[lane], rows[lane + 1], leaf.isFinite)) reader.fail()
+      break
+    case LEAF.quat:
+      rows[lane] = reader.readBits(2)
+      rows[lane + 1] = reader.readBits(leaf.width)
+      rows[lane + 2] = reader.readBits(leaf.width)
+      rows[lane + 3] = reader.readBits(leaf.width)
+      if (!isCanonicalQuat(leaf.width, rows[lane], rows[lane + 1], rows[lane + 2], rows[lane + 3])) reader.fail()
+      break
+    case LEAF.heap:
+      rows[lane] = heap.read(reader, leaf)
+      break
+  }
+}
+
+function isAbove(leaf: Leaf, low: number, high: number): boolean {
+  return high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)
 }
 
 /** Of all patterns that mean "not a number" one may be written: 0x7fc00000. */
@@ -157,13 +152,4 @@ function isCanonicalFloat(bits: number, mustBeFinite: boolean): boolean {
 function isCanonicalDouble(low: number, high: number, mustBeFinite: boolean): boolean {
   if ((high & 0x7ff0_0000) !== 0x7ff0_0000) return true
   return !mustBeFinite && low === 0 && ((high & 0x000f_ffff) === 0 || high === 0x7ff8_0000)
-}
-
-/** Little-endian bytes at the cursor are one big-endian bit field with its bytes turned round. */
-function swap32(word: number): number {
-  return (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
-}
-
-function swap16(word: number): number {
-  return ((word & 0xff) << 8) | ((word >>> 8) & 0xff)
 }

@@ -19,6 +19,8 @@
  *   double       value                  IEEE 754 bits, low and high        64 bits, low byte first
  *   quat         x, y, z, w             dropped index, three codes         2 + 3 x `width` bits
  *   heap         handle                 handle                             as its kind says
+ *
+ * This file plans leaves and refuses wrong ones. `leaf-table.ts` packs them for the loops.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -26,8 +28,8 @@ import {
   LIST_ITEMS_MAX, QUAT_BITS_MAX, QUAT_BITS_MIN, VALUE_BYTES_MAX,
 } from '../base/limits.ts'
 import { floatQuant, type FloatQuant } from '../bits/quantize.ts'
-import type { Blend, Field } from './field.ts'
-import type { Layout } from './layout.ts'
+import type { Blend, Field, FieldSpec, ManualCodec } from './field.ts'
+import type { ItemLayout } from './layout.ts'
 
 /** What a leaf does, as a number, so that codecs are one loop with one dense switch. */
 export const LEAF = {
@@ -37,13 +39,14 @@ export const LEAF = {
 
 export type LeafKind = (typeof LEAF)[keyof typeof LEAF]
 
-/** One leaf. Every one has the same shape, so that loops over leaves stay monomorphic. */
+/** One leaf. */
 export interface Leaf {
   readonly path: string
   readonly kind: LeafKind
   readonly field: Field<unknown>
   /** First cell and lane, counted from the start of the object. */
   readonly cell: number
+  readonly cellCount: number
   readonly lane: number
   readonly laneCount: number
   /** Bits on the wire, where that is fixed (of one component, for a quaternion). */
@@ -57,81 +60,98 @@ export interface Leaf {
   readonly isFinite: boolean
   readonly quant: FloatQuant
   /** How one item of a list lies; undefined for everything else. */
-  readonly item: Layout | undefined
+  readonly item: ItemLayout | undefined
   readonly blend: Blend
   /** Lanes may differ by this much and still be equal to prediction: one step, where a step is a rounding. */
   readonly tolerance: number
+  /** The plain value of a fresh object: what the definition says, or the zero of its kind. Checked by `initial.ts`. */
+  readonly initial: unknown
 }
+
+/** Where a leaf stands, and what it takes from what is around it. */
+export interface LeafPlace {
+  readonly path: string
+  readonly cell: number
+  readonly lane: number
+  readonly item: ItemLayout | undefined
+  /** Whether something around the field is drawn without blending. */
+  readonly snaps: boolean
+}
+
+/** A leaf whose initial value is not settled yet. */
+export type LeafPlan = Omit<Leaf, 'initial'>
 
 const NO_QUANT = floatQuant(0, 1, 0.5)
 
-/** Builds the leaf of a field that is one (not a struct, vector or group), or says what is wrong with it. */
-export function makeLeaf(
-  path: string, field: Field<unknown>, cell: number, lane: number, item: Layout | undefined,
-): Leaf {
-  const { spec, options } = field
+/** Plans the leaf of a field that is one (not a struct, vector or group), or says what is wrong with it. */
+export function planLeaf(field: Field<unknown>, { path, cell, lane, item, snaps }: LeafPlace): LeafPlan {
+  const { spec } = field
   const plain = {
-    path, field, cell, lane, laneCount: 1, width: 0, max: 0, maxHigh: 0, min: 0, isSigned: false, isFinite: true,
-    quant: NO_QUANT, item, blend: options.blend, tolerance: 0,
+    path, field, cell, lane, kind: LEAF.bits, cellCount: 1, laneCount: 1, width: 0, max: 0, maxHigh: 0, min: 0,
+    isSigned: false, isFinite: true, quant: NO_QUANT, item, blend: blendOf(field, snaps), tolerance: 0,
   }
   switch (spec.kind) {
-    case 'bool': return { ...plain, kind: LEAF.bits, width: 1, max: 1 }
-    case 'int': return { ...plain, ...wholeRange(path, spec.min, spec.max), kind: LEAF.bits }
-    case 'enum': return { ...plain, ...names(path, spec.names), kind: LEAF.bits }
+    case 'bool': return { ...plain, width: 1, max: 1 }
+    case 'int': return { ...plain, ...wholeRange(path, spec.min, spec.max) }
+    case 'enum': return { ...plain, ...names(path, spec.names) }
     case 'fixed': return { ...plain, ...steps(path, spec.min, spec.max, spec.precision), kind: LEAF.fixed }
-    case 'angle': {
-      check(isWholeIn(spec.bits, 2, 24), path, `${spec.bits} bits an angle`, 'Give 2 to 24; 12 are a tenth of a degree')
-      return { ...plain, kind: LEAF.angle, width: spec.bits, max: 2 ** spec.bits - 1, tolerance: 1 }
-    }
+    case 'angle': return { ...plain, ...turn(path, spec.bits), kind: LEAF.angle }
     case 'word': return { ...plain, kind: LEAF.word, width: spec.bits, isSigned: spec.signed }
     case 'varint': return { ...plain, kind: LEAF.varint }
     case 'ref': return { ...plain, kind: LEAF.ref }
-    case 'long': return { ...plain, kind: spec.form === 'word' ? LEAF.longWord : LEAF.long, laneCount: 2 }
-    case 'ranged-long': return { ...plain, ...longRange(path, spec.min, spec.max), kind: LEAF.longBits, laneCount: 2 }
+    case 'long': return { ...plain, ...PAIR, kind: spec.form === 'word' ? LEAF.longWord : LEAF.long }
+    case 'ranged-long': return { ...plain, ...PAIR, ...longRange(path, spec.min, spec.max), kind: LEAF.longBits }
     case 'float': return { ...plain, kind: LEAF.float, isFinite: spec.finite }
     case 'double': return { ...plain, kind: LEAF.double, isFinite: spec.finite, laneCount: 2 }
-    case 'quat': {
-      const fits = isWholeIn(spec.bits, QUAT_BITS_MIN, QUAT_BITS_MAX)
-      check(fits, path, `${spec.bits} bits a component`, `Give ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}; 10 are a fifth of a degree`)
-      return { ...plain, kind: LEAF.quat, width: spec.bits, laneCount: 4, tolerance: 1 }
-    }
-    case 'text':
-    case 'bytes':
-      check(isWholeIn(spec.maxBytes, 1, VALUE_BYTES_MAX), path, `at most ${spec.maxBytes} bytes`, `Give 1 to ${VALUE_BYTES_MAX}`)
+    case 'quat': return { ...plain, ...rotation(path, spec.bits), kind: LEAF.quat }
+    case 'text': case 'fixed-text': case 'bytes': case 'list': case 'manual':
+      checkSize(path, spec)
       return { ...plain, kind: LEAF.heap }
-    case 'fixed-text':
-      check(isWholeIn(spec.bytes, 1, VALUE_BYTES_MAX), path, `${spec.bytes} bytes`, `Give 1 to ${VALUE_BYTES_MAX}`)
-      return { ...plain, kind: LEAF.heap }
-    case 'list':
-      check(isWholeIn(spec.maxItems, 1, LIST_ITEMS_MAX), path, `at most ${spec.maxItems} items`, `Give 1 to ${LIST_ITEMS_MAX}, or make them objects`)
-      return { ...plain, kind: LEAF.heap }
-    case 'manual': return { ...plain, kind: LEAF.heap }
-    case 'vector':
-    case 'struct':
-    case 'group':
+    case 'vector': case 'struct': case 'group':
       throw new ConfigError(path, `a ${spec.kind} is not one number`, 'This is a bug in Tickwire.')
   }
 }
 
-/** How many doubles a leaf keeps live. */
-export function cellCount(leaf: Leaf): number {
-  return leaf.kind === LEAF.quat ? 4 : leaf.kind >= LEAF.long && leaf.kind <= LEAF.longBits ? 2 : 1
-}
+const PAIR = { cellCount: 2, laneCount: 2 } as const
 
 /** Throws the ConfigError unless `condition` holds. */
 export function check(condition: boolean, path: string, problem: string, fix: string): void {
   if (!condition) throw new ConfigError(path, problem, `${fix}.`)
 }
 
-function wholeRange(path: string, min: number, max: number): { width: number; max: number; min: number } {
+/** Bits that hold 0..max. */
+export function bitsFor(max: number): number {
+  return max < 1 ? 0 : max >= 2 ** 31 ? 32 : 32 - Math.clz32(max)
+}
+
+/** How a kind is drawn between two values when nothing else is said; kinds that can be drawn as a line may ask for it. */
+const LINES: readonly FieldSpec['kind'][] = ['float', 'double', 'fixed', 'vector']
+const NUMBERS: readonly FieldSpec['kind'][] = [...LINES, 'int', 'word', 'varint']
+
+function blendOf(field: Field<unknown>, snaps: boolean): Blend {
+  const { kind } = field.spec
+  if (snaps) return 'snap'
+  if (field.options.blend !== undefined) return field.options.blend
+  return kind === 'angle' ? 'angle' : kind === 'quat' ? 'slerp' : LINES.includes(kind) ? 'linear' : 'snap'
+}
+
+/** Only numbers have a straight line between them. */
+export function checkLine(path: string, field: Field<unknown>): void {
+  const { kind } = field.spec
+  check(field.options.blend !== 'linear' || NUMBERS.includes(kind), path, `linear() on a field of kind ${kind}`,
+    'Leave it out: angles and rotations turn the short way by themselves, structs are drawn field by field, the rest snaps')
+}
+
+function wholeRange(path: string, min: number, max: number): Pick<Leaf, 'width' | 'max' | 'min'> {
   const isWhole = Number.isSafeInteger(min) && Number.isSafeInteger(max)
   check(isWhole && min < max, path, `the range ${min}..${max} is empty or not whole`, 'Give whole numbers with min < max')
   check(max - min < 2 ** 32, path, `${min}..${max} needs more than 32 bits`, 'Use long(min, max) or i64')
   return { width: bitsFor(max - min), max: max - min, min }
 }
 
-function names(path: string, list: readonly string[]): { width: number; max: number } {
+function names(path: string, list: readonly string[]): Pick<Leaf, 'width' | 'max'> {
   check(list.length >= 2, path, `oneOf has ${list.length} names`, 'Give at least two')
+  check(list.every((name) => typeof name === 'string'), path, 'oneOf has something that is no name', 'Give strings')
   check(new Set(list).size === list.length, path, 'oneOf names one thing twice', 'Make the names distinct')
   return { width: bitsFor(list.length - 1), max: list.length - 1 }
 }
@@ -141,16 +161,44 @@ function steps(path: string, min: number, max: number, precision: number): Pick<
   return { width: quant.bits, max: quant.stepsMax, quant, tolerance: 1 }
 }
 
-function longRange(path: string, min: bigint, max: bigint): { width: number; max: number; maxHigh: number } {
+function turn(path: string, bits: number): Pick<Leaf, 'width' | 'max' | 'tolerance'> {
+  check(isWholeIn(bits, 2, 24), path, `${bits} bits an angle`, 'Give 2 to 24; 12 are a tenth of a degree')
+  return { width: bits, max: (1 << bits) - 1, tolerance: 1 }
+}
+
+function rotation(path: string, bits: number): Pick<Leaf, 'width' | 'cellCount' | 'laneCount' | 'tolerance'> {
+  const fits = isWholeIn(bits, QUAT_BITS_MIN, QUAT_BITS_MAX)
+  check(fits, path, `${bits} bits a component`, `Give ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}; 10 are a fifth of a degree`)
+  return { width: bits, cellCount: 4, laneCount: 4, tolerance: 1 }
+}
+
+function longRange(path: string, min: bigint, max: bigint): Pick<Leaf, 'width' | 'max' | 'maxHigh'> {
+  check(typeof min === 'bigint' && typeof max === 'bigint', path, `${min}..${max} are no bigints`, 'Write 0n, not 0; or use int(min, max)')
   const inside = min >= -(2n ** 63n) && max < 2n ** 63n
   check(inside && min < max, path, `the range ${min}..${max} is empty or beyond 64 bits`, 'Give bigints with min < max')
   const span = max - min
   return { width: span.toString(2).length, max: Number(span & 0xffff_ffffn), maxHigh: Number(span >> 32n) }
 }
 
-/** Bits that hold 0..max. */
-export function bitsFor(max: number): number {
-  return max < 1 ? 0 : max >= 2 ** 31 ? 32 : 32 - Math.clz32(max)
+type HeapSpec = FieldSpec & { kind: 'text' | 'fixed-text' | 'bytes' | 'list' | 'manual' }
+
+function checkSize(path: string, spec: HeapSpec): void {
+  if (spec.kind === 'manual') {
+    check(isCodec(spec.codec), path, 'manual() without its functions', 'Give { create, write, read } or { create, serialize }')
+  } else if (spec.kind === 'list') {
+    const fits = isWholeIn(spec.maxItems, 1, LIST_ITEMS_MAX)
+    check(fits, path, `at most ${spec.maxItems} items`, `Give 1 to ${LIST_ITEMS_MAX}, or make them objects`)
+  } else {
+    const bytes = spec.kind === 'fixed-text' ? spec.bytes : spec.maxBytes
+    // A fixed text of one byte has room for its size and for nothing else.
+    const bytesMin = spec.kind === 'fixed-text' ? 2 : 1
+    check(isWholeIn(bytes, bytesMin, VALUE_BYTES_MAX), path, `${bytes} bytes of ${spec.kind}`, `Give ${bytesMin} to ${VALUE_BYTES_MAX}`)
+  }
+}
+
+function isCodec(codec: ManualCodec<never>): boolean {
+  const has = (name: string): boolean => typeof Reflect.get(codec, name) === 'function'
+  return typeof codec === 'object' && codec !== null && has('create') && ((has('write') && has('read')) || has('serialize'))
 }
 
 function isWholeIn(value: number, min: number, max: number): boolean {

@@ -6,11 +6,12 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { dequantizeRow, quantizeCells } from './cells.ts'
+import { dequantizeRow, quantizeLeaves } from './cells.ts'
 import type { Shape } from './field.ts'
 import { describeShape } from './fingerprint.ts'
 import { makeLayout, type Layout } from './layout.ts'
-import { initialCells } from './values.ts'
+import { ValueHeap } from './value-heap.ts'
+import { storeInitial } from './values.ts'
 
 export interface Schema<S extends Shape = Shape> extends Layout {
   readonly shape: S
@@ -24,11 +25,24 @@ export interface Schema<S extends Shape = Shape> extends Layout {
 
 /** Compiles a shape, or throws a ConfigError that names the path and the fix. */
 export function compileSchema<S extends Shape>(name: string, shape: S): Schema<S> {
-  if (typeof shape !== 'object' || shape === null) throw new ConfigError(name, 'no shape', 'Give fields by name: { x: fixed(0, 640, 0.1) }.')
   const layout = makeLayout(name, shape)
-  const cells = initialCells(layout)
-  const row = new Int32Array(layout.laneCount)
-  quantizeCells(layout, cells, 0, row, 0)
-  dequantizeRow(layout, row, 0, cells, 0)
-  return { ...layout, shape, initialRow: row, initialCells: cells, text: describeShape(shape) }
+  checkInitialValues(layout)
+  const initialCells = new Float64Array(layout.cellCount)
+  const initialRow = new Int32Array(layout.laneCount)
+  for (const { firstLeaf, field } of layout.members) storeInitial(layout.leaves, firstLeaf, field, initialCells, 0)
+  quantizeLeaves(layout, initialCells, 0, initialRow, 0)
+  dequantizeRow(layout, initialRow, 0, initialCells, 0)
+  return { ...layout, shape, initialRow, initialCells, text: describeShape(shape) }
+}
+
+/** Initial values of variable size are encoded once here, so that no heap meets a wrong one in the middle of a packet. */
+function checkInitialValues({ heapLeaves }: Layout): void {
+  const heap = new ValueHeap()
+  for (const leaf of heapLeaves) {
+    try {
+      heap.get(leaf, 0)
+    } catch (cause) {
+      throw new ConfigError(leaf.path, `its initial value does not fit: ${cause instanceof Error ? cause.message : String(cause)}`, 'Give initially() a value that the field can hold.')
+    }
+  }
 }

@@ -3,59 +3,71 @@
  *
  * A value is immutable and kept once, as its canonical bits and as what those bits decode to: equal content has an
  * equal handle, so that comparing handles compares content, and a delta copies bits instead of encoding again.
- * Handle 0 is every field's initial value and needs no heap at all.
+ * Handle 0 is every field's initial value and takes no room.
  *
- * Handles are local: two peers may number the same content differently, and only content is sent or hashed.
+ * Handles are local: two peers may number the same content differently, and only content is sent or hashed. Nothing
+ * is freed by itself, for a heap does not know who holds a handle; whoever does calls `markRow` and `markCells` for all
+ * that must stay, then `sweep`.
  */
 
 import { assert } from '../base/assert.ts'
-import { VALUE_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX } from '../base/limits.ts'
+import { VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX } from '../base/limits.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
+import type { Layout } from './layout.ts'
 import type { Leaf } from './leaf.ts'
-import { readHeapValue, writeHeapValue } from './value-codec.ts'
-import { initialValue } from './values.ts'
+import { readHeapValue, VALUE_BITS_MAX, writeHeapValue } from './value-codec.ts'
+import type { ValueStore } from './values.ts'
 
 /** One kept value. */
 interface Entry {
   readonly bytes: Uint8Array
   readonly bitCount: number
   readonly value: unknown
+  readonly key: string
+  /** Handles by content, of the leaf it belongs to. */
+  readonly handles: Map<string, number>
+  isMarked: boolean
 }
 
 /** What a heap knows of one leaf: its initial value, and handles by content. */
 interface LeafTable {
   readonly initial: Entry
-  readonly initialKey: string
   readonly handles: Map<string, number>
 }
 
-export class ValueHeap {
-  readonly #entries: Entry[] = [{ bytes: new Uint8Array(0), bitCount: 0, value: undefined }]
+export class ValueHeap implements ValueStore {
+  /** By handle; undefined where a value was swept away, and at 0. */
+  readonly #entries: (Entry | undefined)[] = [undefined]
+  readonly #free: number[] = []
   readonly #tables = new Map<Leaf, LeafTable>()
-  /** Made when first needed: most heaps only read. */
-  #writer: BitWriter | undefined
-  readonly #reader = new BitReader(new Uint8Array(0))
+  #sizeBytes = 0
 
   /** Values kept, initial ones aside. */
   get size(): number {
-    return this.#entries.length - 1
+    return this.#entries.length - 1 - this.#free.length
+  }
+
+  /** Bytes of encoded content kept, initial values aside. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
   }
 
   /** The handle of a value. Throws RangeError when the value does not fit its field: that is the game's mistake. */
   put(leaf: Leaf, value: unknown): number {
-    const entry = this.#encode(leaf, value)
-    const handle = this.#intern(leaf, entry.bytes, entry.bitCount, entry.value)
-    if (handle < 0) throw new RangeError(`${leaf.path}: more than ${VALUE_HEAP_ENTRIES_MAX} different values in one world.`)
+    const table = this.#table(leaf)
+    const handle = this.#intern(table, encode(leaf, value, table.handles))
+    if (handle < 0) throw new RangeError(`${leaf.path}: more than ${VALUE_HEAP_ENTRIES_MAX} values or ${VALUE_HEAP_BYTES_MAX} bytes in one heap.`)
     return handle
   }
 
-  /** The value behind a handle. */
+  /** The value behind a handle. Bytes are a copy; everything else is shared and not to be written to. */
   get(leaf: Leaf, handle: number): unknown {
-    return this.#entry(leaf, handle).value
+    const { value } = this.#entry(leaf, handle)
+    return value instanceof Uint8Array && leaf.field.spec.kind === 'bytes' ? value.slice() : value
   }
 
-  /** Copies the value's bits to the writer. */
+  /** Copies the value's bits to the writer. @hot */
   write(writer: BitWriter, leaf: Leaf, handle: number): void {
     const entry = this.#entry(leaf, handle)
     writer.copyBits(entry.bytes, 0, entry.bitCount)
@@ -64,17 +76,44 @@ export class ValueHeap {
   /** Reads a value and gives its handle; on nonsense, or when the heap is full, the reader has failed. */
   read(reader: BitReader, leaf: Leaf): number {
     const { bytes, bitPosition } = reader
-    const value = readHeapValue(reader, leaf, this.#inside(leaf))
-    if (reader.failed) return 0
+    const value = readHeapValue(reader, leaf)
     const bitCount = reader.bitPosition - bitPosition
-    const handle = this.#intern(leaf, cutBits(bytes, bitPosition, bitCount), bitCount, value)
+    if (bitCount > VALUE_BITS_MAX) reader.fail()
+    if (reader.failed) return 0
+    const table = this.#table(leaf)
+    const handle = this.#intern(table, makeEntry(bytes, bitPosition, bitCount, value, table.handles))
     if (handle < 0) reader.fail()
     return handle < 0 ? 0 : handle
   }
 
-  /** Where the texts inside a list live while it is encoded or decoded: not here, they are part of the list. */
-  #inside(leaf: Leaf): ValueHeap {
-    return leaf.item !== undefined && leaf.item.heapLeaves.length > 0 ? new ValueHeap() : this
+  /** Keeps the values of the row at `rows[at]` in the coming sweep. */
+  markRow(layout: Layout, rows: Int32Array, at: number): void {
+    for (const leaf of layout.heapLeaves) this.#mark(rows[at + leaf.lane])
+  }
+
+  /** Keeps the values of the cells at `cells[at]` in the coming sweep. */
+  markCells(layout: Layout, cells: Float64Array, at: number): void {
+    for (const leaf of layout.heapLeaves) this.#mark(cells[at + leaf.cell])
+  }
+
+  /** Forgets every value that was not marked since the last sweep; its handle may be given out again. */
+  sweep(): void {
+    for (let handle = 1; handle < this.#entries.length; handle++) {
+      const entry = this.#entries[handle]
+      if (entry === undefined) continue
+      if (!entry.isMarked) {
+        entry.handles.delete(entry.key)
+        this.#entries[handle] = undefined
+        this.#free.push(handle)
+        this.#sizeBytes -= entry.bytes.length
+      }
+      entry.isMarked = false
+    }
+  }
+
+  #mark(handle: number): void {
+    const entry = this.#entries[handle]
+    if (entry !== undefined) entry.isMarked = true
   }
 
   #entry(leaf: Leaf, handle: number): Entry {
@@ -85,57 +124,101 @@ export class ValueHeap {
 
   #table(leaf: Leaf): LeafTable {
     let table = this.#tables.get(leaf)
-    if (!table) {
-      const initial = this.#encode(leaf, initialValue(leaf.field))
-      table = { initial, initialKey: keyOf(initial.bytes, initial.bitCount), handles: new Map() }
+    if (table === undefined) {
+      const handles = new Map<string, number>()
+      const initial = encode(leaf, leaf.initial, handles)
+      handles.set(initial.key, 0)
+      table = { initial, handles }
       this.#tables.set(leaf, table)
     }
     return table
   }
 
-  /** Encodes a value and decodes it again: what is kept is what every peer will see, and nobody else's object. */
-  #encode(leaf: Leaf, value: unknown): Entry {
-    const writer = (this.#writer ??= new BitWriter(new Uint8Array(VALUE_BYTES_MAX + 16)))
-    const inside = this.#inside(leaf)
-    writer.reset(writer.bytes)
-    writeHeapValue(writer, leaf, value, inside)
-    const bitCount = writer.bitLength
-    if (writer.failed || bitCount > VALUE_BYTES_MAX * 8) {
-      throw new RangeError(`${leaf.path}: more than ${VALUE_BYTES_MAX} bytes in one value.`)
-    }
-    writer.finish()
-    const bytes = cutBits(writer.bytes, 0, bitCount)
-    this.#reader.resetBits(bytes, 0, bitCount)
-    const decoded = readHeapValue(this.#reader, leaf, inside)
-    if (this.#reader.failed) throw new RangeError(`${leaf.path}: the value does not read back as it was written.`)
-    return { bytes, bitCount, value: decoded }
-  }
-
-  #intern(leaf: Leaf, bytes: Uint8Array, bitCount: number, value: unknown): number {
-    const table = this.#table(leaf)
-    const key = keyOf(bytes, bitCount)
-    if (key === table.initialKey) return 0
-    const known = table.handles.get(key)
+  /** The handle of an entry, old or new; -1 when there is no room. */
+  #intern(table: LeafTable, entry: Entry): number {
+    const known = table.handles.get(entry.key)
     if (known !== undefined) return known
-    if (this.size >= VALUE_HEAP_ENTRIES_MAX) return -1
-    const handle = this.#entries.push({ bytes, bitCount, value }) - 1
-    table.handles.set(key, handle)
+    const isFull = this.size >= VALUE_HEAP_ENTRIES_MAX || this.#sizeBytes + entry.bytes.length > VALUE_HEAP_BYTES_MAX
+    if (isFull) return -1
+    const handle = this.#free.pop() ?? this.#entries.length
+    this.#entries[handle] = freezeValue(entry)
+    table.handles.set(entry.key, handle)
+    this.#sizeBytes += entry.bytes.length
     return handle
   }
 }
 
-/** A copy of some bits, at the start of their own bytes. */
-function cutBits(bytes: Uint8Array, bitOffset: number, bitCount: number): Uint8Array {
+const scratch = new BitWriter(new Uint8Array(0))
+const again = new BitReader(new Uint8Array(0))
+
+/** Encodes a value and decodes it again: what is kept is what every peer will see, and nobody else's object. */
+function encode(leaf: Leaf, value: unknown, handles: Map<string, number>): Entry {
+  // Made when first needed: most peers only read.
+  if (scratch.bytes.length === 0) scratch.reset(new Uint8Array(VALUE_BITS_MAX / 8))
+  scratch.reset(scratch.bytes)
+  try {
+    writeHeapValue(scratch, leaf, value)
+  } catch (cause) {
+    if (cause instanceof RangeError) throw cause
+    throw new RangeError(`${leaf.path}: the value cannot be written: ${String(cause)}`, { cause })
+  }
+  const bitCount = scratch.bitLength
+  if (scratch.failed) throw new RangeError(`${leaf.path}: more than ${VALUE_BITS_MAX / 8} bytes in one value.`)
+  scratch.finish()
+  again.resetBits(scratch.bytes, 0, bitCount)
+  const decoded = readHeapValue(again, leaf)
+  if (again.failed || again.bitsLeft > 0) throw new RangeError(`${leaf.path}: the value does not read back as it was written.`)
+  return makeEntry(scratch.bytes, 0, bitCount, decoded, handles)
+}
+
+function makeEntry(
+  bytes: Uint8Array, bitOffset: number, bitCount: number, value: unknown, handles: Map<string, number>,
+): Entry {
   const copy = new Uint8Array((bitCount + 7) >>> 3)
   const writer = new BitWriter(copy)
   writer.copyBits(bytes, bitOffset, bitCount)
   writer.finish()
-  return copy
+  return { bytes: copy, bitCount, value, key: keyOf(copy, bitCount), handles, isMarked: false }
 }
 
-/** Content as a map key: one character a byte, and how many bits of the last one count. */
+/** What lists are made of is ours, and shared: writing to it would change every object that holds an equal list. */
+function freezeValue(entry: Entry): Entry {
+  if (Array.isArray(entry.value)) freezeDeep(entry.value)
+  return entry
+}
+
+function freezeDeep(value: unknown): void {
+  // Bytes cannot be frozen, and instances of classes are the game's own.
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return
+  const isOurs = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
+  if (!isOurs || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const inner of Object.values(value)) freezeDeep(inner)
+}
+
+/** Bytes of content that become characters in one call: call arguments, so no more than any engine's stack takes. */
+const KEY_CHUNK = 1024
+const units = new Uint16Array(KEY_CHUNK)
+
+/**
+ * Content as a map key: two bytes a character, and in front how many bits of the last byte count and whether the last
+ * character is half empty. A string, since engines hash those with a secret of their own: with a hash of ours whoever
+ * sends the values could make them all collide.
+ */
 function keyOf(bytes: Uint8Array, bitCount: number): string {
-  let key = `${bitCount & 7}:`
-  for (let at = 0; at < bytes.length; at++) key += String.fromCharCode(bytes[at])
-  return key
+  units[0] = (bitCount & 7) | ((bytes.length & 1) << 3)
+  let key = ''
+  let count = 1
+  for (let at = 0; at < bytes.length; at += 2) {
+    if (count === KEY_CHUNK) {
+      key += charactersOf(count)
+      count = 0
+    }
+    units[count++] = (bytes[at] << 8) | (bytes[at + 1] ?? 0)
+  }
+  return key + charactersOf(count)
+}
+
+function charactersOf(count: number): string {
+  return Reflect.apply(String.fromCharCode, undefined, units.subarray(0, count))
 }

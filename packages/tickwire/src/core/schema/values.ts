@@ -2,18 +2,35 @@
  * Plain JavaScript values to cells and back: how spawns, messages, inputs and list items enter and leave.
  *
  * Live cells are doubles; this file knows that `true` is 1, that 'run' is the second name of its `oneOf`, that a
- * bigint is two int32 halves, and that text lives in a `ValueHeap`. It allocates; the tick does not come here.
+ * bigint is two int32 halves, and that text lives in a `ValueStore`. It allocates; the tick does not come here.
+ *
+ * A value of the wrong type is the caller's mistake and throws a RangeError that names the field; a number out of its
+ * bounds is not, for the next sample clamps it.
  */
 
-import type { Field, FieldSpec, Shape } from './field.ts'
-import { isHeap, vectorShape, type Layout } from './layout.ts'
-import type { Leaf } from './leaf.ts'
-import type { ValueHeap } from './value-heap.ts'
+import type { BitReader } from '../bits/bit-reader.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import type { Field, Shape } from './field.ts'
+import type { Layout } from './layout.ts'
+import { LEAF, type Leaf } from './leaf.ts'
+import { whyNotValue } from './value-check.ts'
 
 type Values = { readonly [name: string]: unknown }
 
+/** Where values of variable size live: a `ValueHeap`, or for a moment the inside of a list. */
+export interface ValueStore {
+  /** The handle of a value. */
+  put(leaf: Leaf, value: unknown): number
+  /** The value behind a handle. */
+  get(leaf: Leaf, handle: number): unknown
+  /** Writes the value behind a handle. */
+  write(writer: BitWriter, leaf: Leaf, handle: number): void
+  /** Reads a value and gives its handle; on nonsense the reader has failed. */
+  read(reader: BitReader, leaf: Leaf): number
+}
+
 /** Stores the fields that `values` names; the others keep what is in their cells. Unknown names are the compiler's. */
-export function storeValues(layout: Layout, values: Values, cells: Float64Array, at: number, heap: ValueHeap): void {
+export function storeValues(layout: Layout, values: Values, cells: Float64Array, at: number, heap: ValueStore): void {
   for (const member of layout.members) {
     const value = values[member.name]
     if (value !== undefined) storeField(layout.leaves, member.firstLeaf, member.field, value, cells, at, heap)
@@ -21,59 +38,67 @@ export function storeValues(layout: Layout, values: Values, cells: Float64Array,
 }
 
 /** The fields of an object as a fresh plain value. */
-export function loadValues(layout: Layout, cells: Float64Array, at: number, heap: ValueHeap): Record<string, unknown> {
+export function loadValues(layout: Layout, cells: Float64Array, at: number, heap: ValueStore): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const member of layout.members) {
-    const cursor = { leaf: member.firstLeaf }
-    values[member.name] = loadField(layout.leaves, cursor, member.field, cells, at, heap)
+    values[member.name] = loadField(layout.leaves, { leaf: member.firstLeaf }, member.field, cells, at, heap)
   }
   return values
-}
-
-/** Cells of a fresh object: every field's initial value, or the zero of its kind. Handles are 0, which means initial. */
-export function initialCells(layout: Layout): Float64Array {
-  const cells = new Float64Array(layout.cellCount)
-  for (const member of layout.members) storeInitial(layout.leaves, member.firstLeaf, member.field, cells)
-  return cells
 }
 
 /** Stores one field from its first leaf on; returns the leaf after its last. */
 export function storeField(
   leaves: readonly Leaf[], first: number, field: Field<unknown>, value: unknown,
-  cells: Float64Array, at: number, heap: ValueHeap,
+  cells: Float64Array, at: number, heap: ValueStore,
 ): number {
   const shape = innerShape(field)
   if (!shape) {
     storeLeaf(leaves[first], value, cells, at, heap)
     return first + 1
   }
+  const isGroup = field.spec.kind === 'group'
+  if (!isObject(value) && !(isGroup && value === null)) throw mistake(leaves[first].path, value, 'not an object with its fields')
   let next = first
-  if (field.spec.kind === 'group') {
-    cells[at + leaves[next++].cell] = value === null ? 0 : 1
-    if (value === null) return storeInitialShape(leaves, next, shape, cells, at)
+  if (isGroup) cells[at + leaves[next++].cell] = value === null ? 0 : 1
+  // The shape was checked to be a plain object, so this sees its fields and nothing else, and allocates nothing.
+  for (const name in shape) {
+    next = value === null
+      ? storeInitial(leaves, next, shape[name], cells, at)
+      : storeField(leaves, next, shape[name], value[name], cells, at, heap)
   }
-  for (const [name, inner] of Object.entries(shape)) {
-    next = storeField(leaves, next, inner, (value as Values)[name], cells, at, heap)
+  return next
+}
+
+/** Stores the initial value of one field from its first leaf on; returns the leaf after its last. */
+export function storeInitial(leaves: readonly Leaf[], first: number, field: Field<unknown>, cells: Float64Array, at: number): number {
+  const shape = innerShape(field)
+  if (!shape) {
+    storeInitialLeaf(leaves[first], cells, at)
+    return first + 1
   }
+  let next = first
+  if (field.spec.kind === 'group') storeInitialLeaf(leaves[next++], cells, at)
+  for (const name in shape) next = storeInitial(leaves, next, shape[name], cells, at)
   return next
 }
 
 /** Loads one field as a plain value, moving the cursor past its leaves. */
 export function loadField(
-  leaves: readonly Leaf[], cursor: { leaf: number }, field: Field<unknown>, cells: Float64Array, at: number, heap: ValueHeap,
+  leaves: readonly Leaf[], cursor: { leaf: number }, field: Field<unknown>, cells: Float64Array, at: number, heap: ValueStore,
 ): unknown {
   const shape = innerShape(field)
   if (!shape) return loadLeaf(leaves[cursor.leaf++], cells, at, heap)
   const isHere = field.spec.kind !== 'group' || cells[at + leaves[cursor.leaf++].cell] !== 0
   const value: Record<string, unknown> = {}
-  for (const [name, inner] of Object.entries(shape)) value[name] = loadField(leaves, cursor, inner, cells, at, heap)
+  for (const name in shape) value[name] = loadField(leaves, cursor, shape[name], cells, at, heap)
   return isHere ? value : null
 }
 
 /** The value of one leaf, as the game sees it. */
-export function loadLeaf(leaf: Leaf, cells: Float64Array, at: number, heap: ValueHeap): unknown {
+export function loadLeaf(leaf: Leaf, cells: Float64Array, at: number, heap: ValueStore): unknown {
   const cell = at + leaf.cell
   const { spec } = leaf.field
+  if (leaf.kind === LEAF.heap) return heap.get(leaf, cells[cell])
   switch (spec.kind) {
     case 'bool': return cells[cell] !== 0
     case 'enum': return spec.names[cells[cell]]
@@ -81,95 +106,73 @@ export function loadLeaf(leaf: Leaf, cells: Float64Array, at: number, heap: Valu
     case 'ranged-long': return spec.min + BigInt.asUintN(64, joinLong(cells[cell], cells[cell + 1]))
     case 'ref': return cells[cell] === 0 ? null : cells[cell]
     case 'quat': return { x: cells[cell], y: cells[cell + 1], z: cells[cell + 2], w: cells[cell + 3] }
-    case 'text': case 'fixed-text': case 'bytes': case 'list': case 'manual': return heap.get(leaf, cells[cell])
     default: return cells[cell]
   }
 }
 
 /** Stores the value of one leaf. Numbers are kept as they are: the next sample clamps them. */
-export function storeLeaf(leaf: Leaf, value: unknown, cells: Float64Array, at: number, heap: ValueHeap): void {
+export function storeLeaf(leaf: Leaf, value: unknown, cells: Float64Array, at: number, heap: ValueStore): void {
+  if (leaf.kind === LEAF.heap) cells[at + leaf.cell] = heap.put(leaf, value)
+  else storeNumbers(leaf, value, cells, at)
+}
+
+/** The fields inside a field, in wire order; undefined for a leaf. */
+export function innerShape(field: Field<unknown>): Shape | undefined {
+  const { spec } = field
+  return spec.kind === 'struct' || spec.kind === 'group' || spec.kind === 'vector' ? spec.shape : undefined
+}
+
+/** A value of the wrong type, where the compiler could not see it. */
+export function mistake(path: string, value: unknown, problem: string): RangeError {
+  const shown = typeof value === 'object' && value !== null ? 'the value' : typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return new RangeError(`${path}: ${shown} is ${problem}.`)
+}
+
+function storeInitialLeaf(leaf: Leaf, cells: Float64Array, at: number): void {
+  // Handle 0 is the initial value of every leaf, in every heap.
+  if (leaf.kind === LEAF.heap) cells[at + leaf.cell] = 0
+  else storeNumbers(leaf, leaf.initial, cells, at)
+}
+
+function storeNumbers(leaf: Leaf, value: unknown, cells: Float64Array, at: number): void {
   const cell = at + leaf.cell
   const { spec } = leaf.field
   switch (spec.kind) {
-    case 'bool': cells[cell] = value ? 1 : 0; break
-    case 'enum': cells[cell] = nameIndex(leaf, spec.names, value); break
-    case 'long': splitLong(BigInt.asIntN(64, value as bigint), cells, cell); break
-    case 'ranged-long': splitLong(clampLong(value as bigint, spec.min, spec.max) - spec.min, cells, cell); break
-    case 'ref': cells[cell] = (value as number | null) ?? 0; break
-    case 'quat': {
-      const { x, y, z, w } = value as { x: number; y: number; z: number; w: number }
-      cells[cell] = x
-      cells[cell + 1] = y
-      cells[cell + 2] = z
-      cells[cell + 3] = w
+    case 'bool':
+      if (typeof value === 'boolean') { cells[cell] = value ? 1 : 0; return }
+      break
+    case 'enum': {
+      const index = typeof value === 'string' ? spec.names.indexOf(value) : -1
+      if (index >= 0) { cells[cell] = index; return }
       break
     }
-    case 'text': case 'fixed-text': case 'bytes': case 'list': case 'manual': cells[cell] = heap.put(leaf, value); break
-    default: cells[cell] = value as number
+    case 'long':
+      if (typeof value === 'bigint') { splitLong(clampLong(value, -(2n ** 63n), 2n ** 63n - 1n), cells, cell); return }
+      break
+    case 'ranged-long':
+      if (typeof value === 'bigint') { splitLong(clampLong(value, spec.min, spec.max) - spec.min, cells, cell); return }
+      break
+    case 'ref':
+      if (value === null || typeof value === 'number') { cells[cell] = value ?? 0; return }
+      break
+    case 'quat':
+      if (isObject(value) && whyNotValue(spec, value) === undefined) { storeQuat(value, cells, cell); return }
+      break
+    default:
+      if (typeof value === 'number') { cells[cell] = value; return }
   }
+  throw mistake(leaf.path, value, whyNotValue(spec, value) ?? 'no value of this field')
 }
 
-/** The initial value of a field of variable size: its handle is 0, so nobody stores it. */
-export function initialValue(field: Field<unknown>): unknown {
-  return field.options.initial ?? zeroOf(field.spec)
+function storeQuat(value: Values, cells: Float64Array, cell: number): void {
+  cells[cell] = Number(value['x'])
+  cells[cell + 1] = Number(value['y'])
+  cells[cell + 2] = Number(value['z'])
+  cells[cell + 3] = Number(value['w'])
 }
 
-function zeroOf(spec: FieldSpec): unknown {
-  switch (spec.kind) {
-    case 'bool': return false
-    case 'enum': return spec.names[0]
-    case 'long': return 0n
-    case 'ranged-long': return clampLong(0n, spec.min, spec.max)
-    case 'quat': return { x: 0, y: 0, z: 0, w: 1 }
-    case 'text': case 'fixed-text': return ''
-    case 'bytes': return new Uint8Array(0)
-    case 'list': return []
-    case 'ref': case 'group': return null
-    case 'manual': return spec.codec.initial
-    default: return 0
-  }
-}
-
-function storeInitial(leaves: readonly Leaf[], first: number, field: Field<unknown>, cells: Float64Array, at = 0): number {
-  const { initial } = field.options
-  const shape = innerShape(field)
-  if (!shape) {
-    const leaf = leaves[first]
-    if (isHeap(field.spec)) cells[at + leaf.cell] = 0
-    else storeLeaf(leaf, initialValue(field), cells, at, NO_HEAP)
-    return first + 1
-  }
-  const isGroup = field.spec.kind === 'group'
-  const after = storeInitialShape(leaves, isGroup ? first + 1 : first, shape, cells, at)
-  if (isGroup) cells[at + leaves[first].cell] = 0
-  if (initial !== undefined && initial !== null) storeField(leaves, first, field, initial, cells, at, NO_HEAP)
-  return after
-}
-
-function storeInitialShape(leaves: readonly Leaf[], first: number, shape: Shape, cells: Float64Array, at: number): number {
-  let next = first
-  for (const inner of Object.values(shape)) next = storeInitial(leaves, next, inner, cells, at)
-  return next
-}
-
-/** Never asked: initial values of variable size are handle 0. An initial inside an initial struct would ask. */
-const NO_HEAP = {
-  put(leaf: Leaf): number {
-    throw new RangeError(`${leaf.path}: put initially(...) on this field itself, not on the struct around it.`)
-  },
-} as unknown as ValueHeap
-
-/** The fields inside a field; undefined for a leaf. */
-export function innerShape(field: Field<unknown>): Shape | undefined {
-  const { spec } = field
-  if (spec.kind === 'struct' || spec.kind === 'group') return spec.shape
-  return spec.kind === 'vector' ? vectorShape('vector', spec, field) : undefined
-}
-
-function nameIndex(leaf: Leaf, names: readonly string[], value: unknown): number {
-  const index = names.indexOf(value as string)
-  if (index < 0) throw new RangeError(`${leaf.path}: "${String(value)}" is none of ${names.join(', ')}.`)
-  return index
+function isObject(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null
 }
 
 function joinLong(low: number, high: number): bigint {

@@ -76,7 +76,7 @@ export class InputBuffer implements FrameSink {
       const number = newest - count + 1 + index
       const at = (index & 1) * laneCount
       const base = index === 0 ? initialRow : this.#scratch
-      readDelta(frame, schema, schema.masks[0], this.#scratch, at, base, index === 0 ? 0 : laneCount - at, initialRow, this.heap)
+      readDelta(frame, schema, schema.masks[0], this.#scratch, at, base, index === 0 ? 0 : laneCount - at, this.heap)
       if (!frame.failed) this.#keep(number, at)
     }
     return frame.finish() ? 'ok' : 'broken'

@@ -1,0 +1,78 @@
+/**
+ * What a fresh object holds: the value that `initially(...)` gives a field or something around it, else the zero of
+ * its kind.
+ *
+ * Initial values are checked when the definition is compiled, and strictly: live values are clamped into their bounds,
+ * but an initial value outside them is a mistake in the definition. That a text fits its bytes is checked by encoding
+ * it (`schema.ts`).
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import type { FieldSpec } from './field.ts'
+import { LEAF, type Leaf } from './leaf.ts'
+import { whyNotValue } from './value-check.ts'
+
+/** The zero of a kind: 0 or what of the bounds is nearest to it, false, the first name, no text, nobody. */
+export function zeroOf(spec: FieldSpec): unknown {
+  switch (spec.kind) {
+    case 'bool': return false
+    case 'enum': return spec.names[0]
+    case 'int': case 'fixed': return spec.min > 0 ? spec.min : spec.max < 0 ? spec.max : 0
+    case 'long': return 0n
+    case 'ranged-long': return spec.min > 0n ? spec.min : spec.max < 0n ? spec.max : 0n
+    case 'quat': return { x: 0, y: 0, z: 0, w: 1 }
+    case 'text': case 'fixed-text': return ''
+    case 'bytes': return new Uint8Array(0)
+    case 'list': return []
+    case 'ref': case 'group': return null
+    case 'manual': return spec.codec.create()
+    default: return 0
+  }
+}
+
+/** The initial values of the fields inside one, by name. Throws if `said` names fields that are not there. */
+export function initialInside(path: string, names: readonly string[], said: unknown): { readonly [name: string]: unknown } {
+  if (said === undefined || said === null) return {}
+  if (typeof said !== 'object') throw new ConfigError(path, `initially(${String(said)})`, 'Give its fields by name.')
+  const stranger = Object.keys(said).find((name) => !names.includes(name))
+  if (stranger !== undefined) throw new ConfigError(path, `initially() names "${stranger}"`, `There are ${names.join(', ')}.`)
+  return { ...said }
+}
+
+/** Throws unless the leaf's initial value is one of its values. */
+export function checkInitial(leaf: Leaf): void {
+  const problem = whyNotValue(leaf.field.spec, leaf.initial) ?? whyOutside(leaf)
+  if (problem !== undefined) throw new ConfigError(leaf.path, `initially(${show(leaf.initial)}): ${problem}`, 'Give a value that the field can hold.')
+}
+
+function whyOutside({ kind, field: { spec }, initial, isFinite, isSigned, width }: Leaf): string | undefined {
+  if (typeof initial === 'bigint') {
+    const [min, max] = spec.kind === 'ranged-long' ? [spec.min, spec.max] : [-(2n ** 63n), 2n ** 63n - 1n]
+    return initial < min || initial > max ? `not in ${min}..${max}` : undefined
+  }
+  if (typeof initial === 'object' && kind === LEAF.quat) return whyNoRotation(Object.values(initial ?? {}))
+  if (typeof initial !== 'number') return undefined
+  if (kind === LEAF.float && isFinite && !Number.isFinite(Math.fround(initial))) return 'not a finite float'
+  if (kind === LEAF.float || kind === LEAF.double || kind === LEAF.angle) {
+    return isFinite && !Number.isFinite(initial) ? 'not a finite number' : undefined
+  }
+  if (kind !== LEAF.fixed && !Number.isInteger(initial)) return 'not a whole number'
+  const [min, max] = boundsOf(spec, isSigned, width)
+  return initial >= min && initial <= max ? undefined : `not in ${min}..${max}`
+}
+
+function boundsOf(spec: FieldSpec, isSigned: boolean, width: number): readonly [min: number, max: number] {
+  if (spec.kind === 'int' || spec.kind === 'fixed') return [spec.min, spec.max]
+  if (spec.kind === 'varint') return [-(2 ** 31), 2 ** 31 - 1]
+  if (spec.kind === 'ref' || width === 32) return isSigned ? [-(2 ** 31), 2 ** 31 - 1] : [0, 2 ** 32 - 1]
+  return isSigned ? [-(2 ** 15), 2 ** 15 - 1] : [0, 2 ** 16 - 1]
+}
+
+function whyNoRotation(parts: readonly number[]): string | undefined {
+  const isRotation = parts.every(Number.isFinite) && parts.some((part) => part !== 0)
+  return isRotation ? undefined : 'not a rotation'
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
