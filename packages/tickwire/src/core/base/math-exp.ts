@@ -1,0 +1,184 @@
+/**
+ * exp, log, log2 and pow from exact operations alone.
+ *
+ * Arguments are taken apart into a power of two and a number near 1, by the bits; what is left is a short polynomial.
+ * pow needs its logarithm good to 65 bits, because a large exponent multiplies the error: it is carried as a pair, with
+ * `Math.fround` cutting doubles so that the products of the first parts are exact.
+ *
+ * Errors and special values: docs/spec/numbers.md.
+ */
+
+import { highHalf, scaleByPowerOfTwo, withHighHalf } from './math-bits.ts'
+
+/** Adding and taking away 1.5 * 2^52 rounds to the nearest whole number: below that the doubles are whole. */
+const ROUNDER = 6755399441055744
+
+// ln 2 in 32 bits, so that its product with an exponent is exact, and the rest.
+const LN2 = 0.6931471803691238
+const LN2_REST = 1.9082149292705877e-10
+const INVERSE_LN2 = 1.4426950408889634
+// 1 / ln 2 in 24 bits, and the rest.
+const INVERSE_LN2_24 = 1.4426950216293335
+const INVERSE_LN2_REST = 1.9259629911266175e-8
+const TWO_THIRDS = 0.6666666666666666
+const TWO_THIRDS_24 = 0.6666666269302368
+const TWO_THIRDS_REST = 3.9736429850260414e-8
+
+const MIN_NORMAL = 2.2250738585072014e-308
+const TWO_54 = 18014398509481984
+/** Beyond 2^64 a power is 0, 1 or infinite: the logarithm of the nearest neighbour of 1 is 2^-53. */
+const EXPONENT_MAX = 18446744073709551616
+
+// r (e^r + 1) / (e^r - 1) = 2 + r^2 (E1 + ...): minimax on |r| <= ln 2 / 2, error 2^-63.3.
+const E1 = 0.16666666666666555
+const E2 = -0.002777777777669617
+const E3 = 6.613756250019755e-5
+const E4 = -1.653383700414728e-6
+const E5 = 4.136040521445924e-8
+
+// log((1 + s) / (1 - s)) = 2 s + s^3 (L1 + ...): minimax on |s| <= 3 - sqrt 8, error 2^-59.5.
+const L1 = 0.6666666666666734
+const L2 = 0.39999999999416525
+const L3 = 0.2857142874207134
+const L4 = 0.22222198599269877
+const L5 = 0.18183563210253537
+const L6 = 0.15314074362550076
+const L7 = 0.14795749789476262
+
+// The same as 2/3 s (3 + s^2 + s^4 (P1 + ...)), error 2^-66.3.
+const P1 = 0.6000000000000338
+const P2 = 0.4285714285514934
+const P3 = 0.3333333377989544
+const P4 = 0.27272676549334973
+const P5 = 0.23080136071047405
+const P6 = 0.1988522468241596
+const P7 = 0.19794512595822134
+
+/** @hot e to the power x. */
+export function exp(x: number): number {
+  if (x !== x) return x
+  return expOfSum(x, 0)
+}
+
+/** e^(head + tail), |tail| far below |head|. */
+function expOfSum(head: number, tail: number): number {
+  if (head > 710) return Infinity
+  if (head < -746) return 0
+  const k = head * INVERSE_LN2 + ROUNDER - ROUNDER
+  const near = head - k * LN2
+  const rest = k * LN2_REST - tail
+  const r = near - rest
+  const z = r * r
+  const c = r - z * (E1 + z * (E2 + z * (E3 + z * (E4 + z * E5))))
+  const power = 1 - (rest - (r * c) / (2 - c) - near)
+  return k === 0 ? power : scaleByPowerOfTwo(power, k)
+}
+
+/** The part of x that `log`, `log2` and `pow` take the logarithm of: x = near1 * 2^binary, near1 in sqrt(1/2) .. sqrt 2. */
+const near1 = new Float64Array(1)
+
+/** Leaves `near1` and returns the power of two. For finite x > 0. */
+function takeApart(x: number): number {
+  let binary = -1023
+  let normal = x
+  if (x < MIN_NORMAL) {
+    normal = x * TWO_54
+    binary -= 54
+  }
+  const high = highHalf(normal)
+  const fraction = high & 0xfffff
+  // Fractions from sqrt 2 on belong to the next power of two: adding carries into bit 20 exactly there.
+  const carry = (fraction + 0x95f64) & 0x100000
+  near1[0] = withHighHalf(normal, fraction | (carry ^ 0x3ff00000))
+  return binary + (high >>> 20) + (carry >>> 20)
+}
+
+/** @hot The natural logarithm. -Infinity at 0, NaN below. */
+export function log(x: number): number {
+  if (!(x > 0 && x < Infinity)) return outsideLog(x)
+  const k = takeApart(x)
+  const f = near1[0] - 1
+  const half = 0.5 * f * f
+  const s = f / (2 + f)
+  return k * LN2 - (half - (s * (half + logRest(s * s)) + k * LN2_REST) - f)
+}
+
+/** @hot The logarithm to base 2, exact for powers of two. -Infinity at 0, NaN below. */
+export function log2(x: number): number {
+  if (!(x > 0 && x < Infinity)) return outsideLog(x)
+  const k = takeApart(x)
+  const f = near1[0] - 1
+  const half = 0.5 * f * f
+  const s = f / (2 + f)
+  const head = Math.fround(f - half)
+  const tail = f - head - half + s * (half + logRest(s * s))
+  const whole = head * INVERSE_LN2_24
+  const rest = (tail + head) * INVERSE_LN2_REST + tail * INVERSE_LN2_24
+  const sum = k + whole
+  return sum + (rest + (k - sum + whole))
+}
+
+function outsideLog(x: number): number {
+  return x === 0 ? -Infinity : x === Infinity ? Infinity : NaN
+}
+
+function logRest(z: number): number {
+  return z * (L1 + z * (L2 + z * (L3 + z * (L4 + z * (L5 + z * (L6 + z * L7))))))
+}
+
+/** @hot x to the power y, with the special values of ECMA-262 (so 1 to an infinite or NaN power is NaN). */
+export function pow(x: number, y: number): number {
+  if (y === 0) return 1
+  if (x !== x || y !== y) return NaN
+  const size = Math.abs(x)
+  if (y === Infinity || y === -Infinity) {
+    if (size === 1) return NaN
+    return size > 1 === y > 0 ? Infinity : 0
+  }
+  const isNegative = x < 0 || (x === 0 && 1 / x < 0)
+  const isOdd = isNegative && Math.abs(y) % 2 === 1
+  let power: number
+  if (size === 0 || size === Infinity) power = (size === 0) === y > 0 ? 0 : Infinity
+  else if (x < 0 && Math.floor(y) !== y) return NaN
+  else power = powOfPositive(size, y)
+  return isOdd ? -power : power
+}
+
+/** x^y = e^(y log x), the logarithm and the product carried as head + tail. For finite x > 0 and y. */
+function powOfPositive(x: number, y: number): number {
+  if (Math.abs(y) > EXPONENT_MAX) return x === 1 ? 1 : x > 1 === y > 0 ? Infinity : 0
+  const k = takeApart(x)
+  const m = near1[0]
+
+  // s = (m - 1) / (m + 1) = s1 + s2: s1 has 24 bits, so its product with the first 24 bits of m + 1 is exact.
+  const f = m - 1
+  const sum = m + 1
+  const sum1 = Math.fround(sum)
+  const sum2 = m - (sum1 - 1)
+  const s = f / sum
+  const s1 = Math.fround(s)
+  const s2 = (f - s1 * sum1 - s1 * sum2) / sum
+
+  // t = 3 + s^2 + s^4 (P1 + ...) = t1 + t2
+  const z = s * s
+  const series = z * z * (P1 + z * (P2 + z * (P3 + z * (P4 + z * (P5 + z * (P6 + z * P7))))))
+  const square1 = s1 * s1
+  const square2 = s2 * (s1 + s)
+  const t1 = Math.fround(3 + square1 + series)
+  const t2 = series + square2 - (t1 - 3 - square1)
+
+  // p = s t = p1 + p2, and log m = 2/3 p
+  const product = s1 * t1
+  const productRest = s2 * t1 + t2 * s
+  const p1 = Math.fround(product + productRest)
+  const p2 = productRest - (p1 - product)
+  const logHead = TWO_THIRDS_24 * p1
+  const logTail = TWO_THIRDS_REST * p1 + p2 * TWO_THIRDS + k * LN2_REST
+
+  // log x = log1 + log2nd, log1 of 24 bits; then y log x in the same way.
+  const binary = k * LN2
+  const log1 = Math.fround(binary + (logHead + logTail))
+  const logRest1 = logTail - (log1 - binary - logHead)
+  const y1 = Math.fround(y)
+  return expOfSum(y1 * log1, (y - y1) * log1 + y * logRest1)
+}
