@@ -4,15 +4,17 @@
 
 import { spawn } from 'node:child_process'
 
-/** Where and how it runs; output goes where ours goes. */
+/** Where and how it runs; output goes where ours goes, or nowhere. */
 export interface ChildOptions {
   readonly cwd: string
   readonly env?: NodeJS.ProcessEnv
+  readonly isQuiet?: boolean
 }
 
 /** Runs `node args...` and resolves to whether it ended well. */
-export async function runNode(args: readonly string[], { cwd, env = process.env }: ChildOptions): Promise<boolean> {
-  const child = spawn(process.execPath, args, { cwd, env, stdio: 'inherit' })
+export async function runNode(args: readonly string[], options: ChildOptions): Promise<boolean> {
+  const { cwd, env = process.env, isQuiet = false } = options
+  const child = spawn(process.execPath, args, { cwd, env, stdio: isQuiet ? 'ignore' : 'inherit' })
   const end = (): void => {
     child.kill()
     process.exit(143)

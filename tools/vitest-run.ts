@@ -28,14 +28,15 @@ interface Report {
   }[]
 }
 
-/** Runs the tests that `args` select in the project at `root`, showing vitest's own output. */
-export async function runVitest(root: string, args: readonly string[]): Promise<Tally> {
+/** Runs the tests that `args` select in the project at `root`, showing vitest's own output unless `isQuiet`. */
+export async function runVitest(root: string, args: readonly string[], isQuiet = false): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-tests-'))
   const reportPath = join(folder, 'report.json')
   const cli = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
   const reporting = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`]
   try {
-    const isSuccess = await runNode([cli, 'run', ...args, ...reporting], { cwd: root, env: withoutRunner(process.env) })
+    const env = withoutRunner(process.env)
+    const isSuccess = await runNode([cli, 'run', ...args, ...reporting], { cwd: root, env, isQuiet })
     return tallyOf(readReport(reportPath), isSuccess)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { compilerPath, ROOT } from '../../tools/typecheck.ts'
 
 // The engine as a stranger gets it: built from a clean copy of the sources, packed, and installed into an empty project.
 // Nothing here may know the `tickwire-source` condition, and nothing is shared with the checkout but its tools.
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-pack-')))
+vi.setConfig({ testTimeout: 120_000 })
 const copy = join(folder, 'repository')
 const consumer = join(folder, 'consumer')
 const installed = join(consumer, 'node_modules', 'tickwire')

@@ -19,16 +19,16 @@ function write(name: string, body: string): void {
 
 test('[REPO7] the tally counts what passed, failed and was skipped, and files that do not load', async () => {
   write('good.test.ts', `test('a', () => {})\ntest('b', () => {})\ntest.skip('c', () => {})\n`)
-  expect(await runVitest(folder, [])).toEqual({ passed: 2, failed: 0, skipped: 1 })
+  expect(await runVitest(folder, [], true)).toEqual({ passed: 2, failed: 0, skipped: 1 })
   write('bad.test.ts', `test('a', () => { expect(1).toBe(2) })\ntest('b', () => {})\n`)
   write('broken.test.ts', `throw new Error('does not load')\n`)
-  expect(await runVitest(folder, [])).toEqual({ passed: 3, failed: 2, skipped: 1 })
+  expect(await runVitest(folder, [], true)).toEqual({ passed: 3, failed: 2, skipped: 1 })
 }, 60_000)
 
 test('[REPO7] an error outside of any test is a failure, and so is a run without tests', async () => {
   write('loose.test.ts', `test('a', async () => { setTimeout(() => { throw new Error('later') }, 0); await new Promise((r) => setTimeout(r, 50)) })\n`)
-  expect(await runVitest(folder, ['loose'])).toEqual({ passed: 1, failed: 1, skipped: 0 })
-  expect(await runVitest(folder, ['nothing-has-this-name'])).toMatchObject({ passed: 0, failed: 1 })
+  expect(await runVitest(folder, ['loose'], true)).toEqual({ passed: 1, failed: 1, skipped: 0 })
+  expect(await runVitest(folder, ['nothing-has-this-name'], true)).toMatchObject({ passed: 0, failed: 1 })
 }, 60_000)
 
 test('[REPO7] npm test ends with the sum', () => {

@@ -19,7 +19,7 @@ The last line is the sum of everything: N passed, N failed.`
 const { values, positionals } = commandLine(HELP, { 'no-browser': { type: 'boolean' } })
 
 const BROWSER_TESTS = 'test/browser/'
-const PACKAGE_TEST = 'test/repo/pack.test.ts'
+const REPOSITORY_TESTS = 'test/repo/'
 
 interface Stage {
   readonly name: string
@@ -31,10 +31,10 @@ const types: Stage = {
   run: async () => ((await typecheck()) ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 }),
 }
 const units: Stage = {
-  name: 'tidy, units, simulations, contracts',
-  run: () => runVitest(ROOT, ['--exclude', `${BROWSER_TESTS}**`, '--exclude', PACKAGE_TEST]),
+  name: 'units, simulations, contracts',
+  run: () => runVitest(ROOT, ['--exclude', `${BROWSER_TESTS}**`, '--exclude', `${REPOSITORY_TESTS}**`]),
 }
-const packed: Stage = { name: 'the packed package', run: () => runVitest(ROOT, [PACKAGE_TEST]) }
+const repository: Stage = { name: 'tidy, commands, the packed package', run: () => runVitest(ROOT, [REPOSITORY_TESTS]) }
 const browsers: Stage = {
   name: 'browsers',
   async run() {
@@ -45,7 +45,7 @@ const browsers: Stage = {
 }
 const filtered: Stage = { name: positionals.join(' '), run: () => runVitest(ROOT, positionals) }
 
-const whole = values['no-browser'] === true ? [types, units, packed] : [types, units, packed, browsers]
+const whole = values['no-browser'] === true ? [types, units, repository] : [types, units, repository, browsers]
 const results: { readonly name: string; readonly tally: Tally; readonly seconds: number }[] = []
 for (const stage of positionals.length > 0 ? [filtered] : whole) {
   console.log(`\n== ${stage.name}`)
