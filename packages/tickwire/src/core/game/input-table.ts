@@ -18,7 +18,7 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   readonly #idle: Handle
 
   constructor(input: I) {
-    this.#world = new World([new Entity(input, { name: 'input' })], true)
+    this.#world = new World([new Entity(input, { name: 'input' })], { isReadOnly: true })
     this.#idle = this.#seat()
   }
 

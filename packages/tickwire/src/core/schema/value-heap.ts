@@ -11,6 +11,7 @@
  */
 
 import { assert } from '../base/assert.ts'
+import { hashBytes } from '../base/hash.ts'
 import { VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX } from '../base/limits.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
@@ -84,6 +85,12 @@ export class ValueHeap implements ValueStore {
     const handle = this.#intern(table, makeEntry(bytes, bitPosition, bitCount, value, table.handles))
     if (handle < 0) reader.fail()
     return handle < 0 ? 0 : handle
+  }
+
+  /** 64 bits of a value's content: out[0] is the low half. Equal content, equal hash, in every heap. */
+  hash(leaf: Leaf, handle: number, out: Uint32Array): void {
+    const { bytes, bitCount } = this.#entry(leaf, handle)
+    hashBytes(bytes, 0, bytes.length, bitCount, out, 0)
   }
 
   /** Keeps the values of the row at `rows[at]` in the coming sweep. */

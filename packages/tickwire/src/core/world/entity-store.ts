@@ -9,13 +9,13 @@
  * sample.
  */
 
-import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId } from '../base/time.ts'
-import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
+import { dequantizeRow } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 import { makeHandleClass, type Handle, type HandleClass } from './handle.ts'
 import { indexOf, type ObjectTable } from './object-table.ts'
+import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
 const SLOTS_FIRST = 16
 
@@ -25,11 +25,20 @@ export class EntityStore {
   readonly heap: ValueHeap
   cells: Float64Array
   rows: Int32Array
+  /** By slot: 1 where the last sample found a row that was not what it had been. */
+  changed: Uint8Array = new Uint8Array(SLOTS_FIRST)
+  /** The rows are not those of the last tick, because cells were loaded: the next sample calls everything changed. */
+  isStale = false
+  /** Every slot ever used is below this. */
+  highSlot = 1
+  /** A stack of freed slots; its height is `freeCount`. */
+  free: Uint32Array = new Uint32Array(SLOTS_FIRST)
+  freeCount = 0
   /** Handles by slot. */
   readonly handles: (Handle | undefined)[] = [undefined]
   readonly #objects: ObjectTable
   readonly #handleClass: HandleClass
-  readonly #free: number[] = []
+  readonly #plan: SamplePlan
   /** Alive, ascending by id; undefined after a spawn or despawn, until somebody asks. */
   #living: readonly Handle[] | undefined
 
@@ -41,6 +50,7 @@ export class EntityStore {
     this.rows = new Int32Array(SLOTS_FIRST * schema.laneCount)
     this.#objects = objects
     this.#handleClass = makeHandleClass(schema, isReadOnly)
+    this.#plan = planSample(schema)
   }
 
   ownerOf(id: ObjectId): PeerId {
@@ -49,9 +59,9 @@ export class EntityStore {
 
   /** A slot with the cells of a fresh object. */
   takeSlot(): number {
-    const slot = this.#free.pop() ?? this.handles.length
+    const slot = this.freeCount > 0 ? this.free[--this.freeCount] : this.highSlot++
     const { cellCount, initialCells } = this.schema
-    if ((slot + 1) * cellCount > this.cells.length) this.#grow()
+    if (slot >= this.changed.length) this.reserve(slot + 1)
     this.cells.set(initialCells, slot * cellCount)
     return slot
   }
@@ -74,20 +84,16 @@ export class EntityStore {
   freeSlot(handle: Handle): void {
     const slot = handle.at / this.schema.cellCount
     this.handles[slot] = undefined
-    this.#free.push(slot)
+    this.free[this.freeCount++] = slot
     handle.at = 0
   }
 
-  /** Quantises everyone alive, and snaps their cells to it: what a peer cannot be told, nobody computes with. @hot */
+  /** Quantises every object and snaps its cells to that. @hot */
   sample(): void {
-    const living = this.living()
-    const { laneCount, cellCount } = this.schema
-    for (let index = 0; index < living.length; index++) {
-      const { at } = living[index]
-      const rowAt = at / cellCount * laneCount
-      quantizeCells(this.schema, this.cells, at, this.rows, rowAt)
-      dequantizeRow(this.schema, this.rows, rowAt, this.cells, at)
-    }
+    sampleCells(this.#plan, this.cells, this.rows, this.highSlot, this.changed)
+    if (!this.isStale) return
+    this.isStale = false
+    this.changed.fill(1, 0, this.highSlot)
   }
 
   /** Where the row of an object lies in `rows`. */
@@ -118,13 +124,43 @@ export class EntityStore {
     return living
   }
 
-  #grow(): void {
+  /** Makes room for so many slots. */
+  reserve(slots: number): void {
+    let capacity = this.changed.length
+    while (capacity < slots) capacity *= 2
     const { cellCount, laneCount } = this.schema
-    const slots = Math.min(this.cells.length / cellCount * 2, OBJECTS_MAX + 1)
-    const { cells, rows } = this
-    this.cells = new Float64Array(slots * cellCount)
-    this.cells.set(cells)
-    this.rows = new Int32Array(slots * laneCount)
-    this.rows.set(rows)
+    this.cells = widen(this.cells, new Float64Array(capacity * cellCount))
+    this.rows = widen(this.rows, new Int32Array(capacity * laneCount))
+    this.changed = widen(this.changed, new Uint8Array(capacity))
+    this.free = widen(this.free, new Uint32Array(capacity))
   }
+
+  /** After objects came or went by loading: binds handles to who lives where now. */
+  rebind(): void {
+    const { types, slots, highWater } = this.#objects
+    const { cellCount } = this.schema
+    const before = this.handles.slice()
+    this.handles.fill(undefined)
+    for (let index = 0; index < highWater; index++) {
+      if (types[index] !== this.type) continue
+      const id = this.#objects.idAt(index)
+      const slot = slots[index]
+      const known = before[slot]
+      this.handles[slot] = known?.id === id && known.isAlive ? known : new this.#handleClass(this, id, slot * cellCount)
+      before[slot] = undefined
+    }
+    for (const gone of before) if (gone) bury(gone)
+    this.#living = undefined
+  }
+}
+
+/** A handle of what no longer lives: it reads and writes the grave. */
+function bury(handle: Handle): void {
+  handle.isAlive = false
+  handle.at = 0
+}
+
+function widen<T extends Float64Array | Int32Array | Uint8Array | Uint32Array>(from: T, to: T): T {
+  to.set(from)
+  return to
 }

@@ -28,9 +28,14 @@ export class ObjectTable {
   free: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   freeCount = 0
 
-  /** Takes an index for a new object and returns its id, or 0 when the table is full. */
+  /** No index is left for another object. */
+  get isFull(): boolean {
+    return this.freeCount === 0 && this.highWater === OBJECTS_MAX
+  }
+
+  /** Takes an index for a new object and returns its id. */
   take(type: number, slot: number, owner: PeerId): ObjectId {
-    if (this.freeCount === 0 && this.highWater === OBJECTS_MAX) return 0
+    assert(!this.isFull, 'whoever takes an index has asked whether there is one')
     const index = this.freeCount > 0 ? this.free[--this.freeCount] : this.highWater++
     if (index >= this.types.length) this.#grow(index + 1)
     this.generations[index] = this.generations[index] % (GENERATIONS - 1) + 1
@@ -69,6 +74,12 @@ export class ObjectTable {
   /** The id of whoever lives at an index. */
   idAt(index: number): ObjectId {
     return index * GENERATIONS + this.generations[index]
+  }
+
+  /** Empties every index from this one on, and forgets their generations: they were never used. */
+  clearFrom(index: number): void {
+    this.types.fill(NO_TYPE, index, this.highWater)
+    this.generations.fill(0, index, this.highWater)
   }
 
   #settle(index: number, type: number, slot: number, owner: PeerId): void {

@@ -5,7 +5,7 @@
  * on every peer. A world of views is the same thing with read-only handles.
  */
 
-import { ConfigError } from '../base/assert.ts'
+import { assert, ConfigError } from '../base/assert.ts'
 import { ENTITY_TYPES_MAX, OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity, Init } from '../schema/definition.ts'
@@ -18,19 +18,48 @@ import { indexOf, NO_TYPE, ObjectTable } from './object-table.ts'
 /** Whoever may own an object: a peer, or its number. */
 export type Owner = PeerId | { readonly id: PeerId }
 
+/** State that `step` keeps outside the schema: saved, loaded and hashed with the world, or it breaks rollback. */
+export interface External {
+  save(): unknown
+  load(saved: unknown): void
+  /** 32 bits of what is saved: equal states, equal bits. */
+  hash(): number
+}
+
+export interface WorldOptions {
+  /** A world of views: its handles cannot be written. */
+  readonly isReadOnly?: boolean
+  readonly seed?: number
+  readonly external?: External
+}
+
+const NO_EXTERNAL: External = { save: () => undefined, load: () => {}, hash: () => 0 }
+
 /** The world as `step` sees it. */
 export class World {
   /** The tick that is being stepped, or was stepped last. */
   tick: Tick = 0
   readonly heap: ValueHeap = new ValueHeap()
   readonly objects: ObjectTable = new ObjectTable()
+  /** The streaming generator: for lockstep, where everybody draws everything. */
+  readonly prng: { readonly state: Uint32Array }
+  /** What the game keeps outside its entities. */
+  readonly external: External
+  /** Names who lives where: two moments with the same number have the same objects in the same places. */
+  structure = 0
+  /** How often the world was loaded from a save slot. */
+  loads = 0
   /** By type number: the place of the entity in the game. */
   readonly stores: readonly EntityStore[]
   readonly #typeOf = new Map<Entity, number>()
   /** Buried in this tick. */
   readonly #buried: Handle[] = []
+  #structures = 0
 
-  constructor(entities: readonly Entity[], isReadOnly = false) {
+  constructor(entities: readonly Entity[], options: WorldOptions = {}) {
+    const { isReadOnly = false, seed = 0, external = NO_EXTERNAL } = options
+    this.prng = { state: new Uint32Array([seed, 0, 0, 0]) }
+    this.external = external
     if (entities.length > ENTITY_TYPES_MAX) {
       throw new ConfigError('entities', `${entities.length} of them`, `Merge some: at most ${ENTITY_TYPES_MAX}.`)
     }
@@ -55,10 +84,11 @@ export class World {
   /** Makes an object. What `init` does not name has its initial value; without an owner it is the authority's. */
   spawn<E extends Entity>(entity: E, init: Init<E>, owner: Owner = 0): ObjectOf<E> {
     const store = this.#store(entity)
+    if (this.objects.isFull) throw new RangeError(`A world holds ${OBJECTS_MAX} objects. Despawn some before you spawn more.`)
     const slot = store.takeSlot()
     const id = this.objects.take(store.type, slot, typeof owner === 'number' ? owner : owner.id)
-    if (id === 0) throw new RangeError(`A world holds ${OBJECTS_MAX} objects. Despawn some before you spawn more.`)
     storeValues(store.schema, init, store.cells, slot * store.schema.cellCount, this.heap)
+    this.#restructure()
     return store.seat(id, slot) as unknown as ObjectOf<E>
   }
 
@@ -73,6 +103,7 @@ export class World {
     store.bury(handle)
     this.objects.unseat(id)
     this.#buried.push(handle)
+    this.#restructure()
   }
 
   /** Seats an object that the authority made, under the authority's id. */
@@ -80,6 +111,7 @@ export class World {
     const store = this.stores[type]
     const slot = store.takeSlot()
     this.objects.seat(id, type, slot, owner)
+    this.#restructure()
     return store.seat(id, slot)
   }
 
@@ -88,6 +120,7 @@ export class World {
     handle.store.bury(handle)
     this.objects.unseat(handle.id)
     handle.store.freeSlot(handle)
+    this.#restructure()
   }
 
   /** The handle of whoever lives at the index of an id, of this generation or another. */
@@ -100,11 +133,30 @@ export class World {
   /** Ends the tick: samples everyone, and lets go of what died in it. */
   endTick(): void {
     for (const store of this.stores) store.sample()
-    for (const handle of this.#buried) {
+    for (let index = 0; index < this.#buried.length; index++) {
+      const handle = this.#buried[index]
       handle.store.freeSlot(handle)
       this.objects.release(handle.id)
     }
     this.#buried.length = 0
+  }
+
+  /** Memory was loaded: `structure` is what it was when that memory was saved. */
+  handleLoaded(structure: number): void {
+    assert(this.#buried.length === 0, 'worlds are loaded between ticks')
+    this.loads++
+    if (structure === this.structure) return
+    this.structure = structure
+    for (const store of this.stores) store.rebind()
+  }
+
+  /** Samples every object now, without ending the tick: after loading, for who must know rows at once. */
+  sample(): void {
+    for (const store of this.stores) store.sample()
+  }
+
+  #restructure(): void {
+    this.structure = ++this.#structures
   }
 
   /** The type number of an entity; throws if the game does not have it. */

@@ -1,0 +1,107 @@
+/**
+ * A tree of 64-bit hashes over numbered places, so that two large states are compared by a few small ones.
+ *
+ *                 1                    node n has children 2n and 2n + 1
+ *           2           3              place i is node capacity + i
+ *        4     5     6     7
+ *
+ * A place that is empty is 0. A node whose right half is empty is its left half, unmixed: the root says what is in
+ * the tree and not how large it has grown, so that peers with other histories agree. Order counts: nothing here is an
+ * XOR. Only what changed is computed again, when somebody asks.
+ */
+
+import { assert } from '../base/assert.ts'
+import { hashCombine } from '../base/hash.ts'
+
+const CAPACITY_FIRST = 64
+
+export class HashTree {
+  capacity: number = CAPACITY_FIRST
+  /** Low and high half of each node. Settled: call `settle` first. */
+  nodes: Uint32Array = new Uint32Array(4 * CAPACITY_FIRST)
+  #isDirty: Uint8Array = new Uint8Array(CAPACITY_FIRST)
+  /** Dirty nodes, children before parents within each path; sorted out when settled. */
+  #dirtyCount = 0
+
+  /** Sets the hash of a place; 0, 0 empties it. @hot */
+  set(place: number, low: number, high: number): void {
+    if (place >= this.capacity) this.#grow(place + 1)
+    let node = this.capacity + place
+    if (this.nodes[2 * node] === low && this.nodes[2 * node + 1] === high) return
+    this.nodes[2 * node] = low
+    this.nodes[2 * node + 1] = high
+    for (node >>= 1; node > 0 && this.#isDirty[node] === 0; node >>= 1) {
+      this.#isDirty[node] = 1
+      this.#dirtyCount++
+    }
+  }
+
+  /** Computes what is out of date. @hot */
+  settle(): void {
+    for (let node = this.capacity - 1; node > 0 && this.#dirtyCount > 0; node--) {
+      if (this.#isDirty[node] === 0) continue
+      this.#isDirty[node] = 0
+      this.#dirtyCount--
+      this.#mix(node)
+    }
+  }
+
+  /** The root: out[at] is the low half, out[at + 1] the high half. */
+  root(out: Uint32Array, at: number): void {
+    this.settle()
+    out[at] = this.nodes[2]
+    out[at + 1] = this.nodes[3]
+  }
+
+  /** Makes room for so many places; what is in the tree keeps its root. */
+  reserve(places: number): void {
+    if (places > this.capacity) this.#grow(places)
+  }
+
+  /** The hashes beside the way from a place to the root, low and high half each, lowest first: its proof. */
+  proof(place: number): Uint32Array {
+    assert(place < this.capacity, 'a proof is of a place in the tree')
+    this.settle()
+    const path: number[] = []
+    for (let node = this.capacity + place; node > 1; node >>= 1) {
+      path.push(this.nodes[2 * (node ^ 1)], this.nodes[2 * (node ^ 1) + 1])
+    }
+    return new Uint32Array(path)
+  }
+
+  #mix(node: number): void {
+    const { nodes } = this
+    const left = 4 * node
+    const isRightEmpty = nodes[left + 2] === 0 && nodes[left + 3] === 0
+    nodes[2 * node] = nodes[left]
+    nodes[2 * node + 1] = nodes[left + 1]
+    if (!isRightEmpty) hashCombine(nodes, 2 * node, nodes[left + 2], nodes[left + 3])
+  }
+
+  #grow(need: number): void {
+    const places = this.nodes.slice(2 * this.capacity)
+    while (this.capacity < need) this.capacity *= 2
+    this.nodes = new Uint32Array(4 * this.capacity)
+    this.nodes.set(places, 2 * this.capacity)
+    this.#isDirty = new Uint8Array(this.capacity).fill(1)
+    this.#dirtyCount = this.capacity - 1
+  }
+}
+
+/** Whether a hash stands at a place of the tree with this root, going by its proof. */
+export function verifyProof(place: number, low: number, high: number, proof: Uint32Array, rootLow: number, rootHigh: number): boolean {
+  const node = new Uint32Array([low, high])
+  for (let at = 0; at < proof.length; at += 2) {
+    const isLeft = (place >>> (at >>> 1)) % 2 === 0
+    const [siblingLow, siblingHigh] = [proof[at], proof[at + 1]]
+    if (isLeft) {
+      if (siblingLow !== 0 || siblingHigh !== 0) hashCombine(node, 0, siblingLow, siblingHigh)
+    } else {
+      const [ownLow, ownHigh] = [node[0], node[1]]
+      node[0] = siblingLow
+      node[1] = siblingHigh
+      if (ownLow !== 0 || ownHigh !== 0) hashCombine(node, 0, ownLow, ownHigh)
+    }
+  }
+  return node[0] === rootLow && node[1] === rootHigh
+}
