@@ -9,7 +9,7 @@
 import { dequantizeRow, quantizeLeaves } from '../schema/cells.ts'
 import type { Layout, Member } from '../schema/layout.ts'
 import { LEAF, type Leaf } from '../schema/leaf.ts'
-import { makeLeafTable, NUMBER_MOST, NUMBER_SHIFT, NUMBER_STEP } from '../schema/leaf-table.ts'
+import { makeLeafTable } from '../schema/leaf-table.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** What sampling a store needs to know: columns that go fast, and a layout of the leaves that do not. */
@@ -30,14 +30,12 @@ interface Column {
 }
 
 export function planSample(schema: Schema): SamplePlan {
-  const { leaves, table, laneCount } = schema
+  const { leaves, laneCount } = schema
   const isFast = (leaf: Leaf): boolean => leaf.kind === LEAF.fixed || leaf.kind === LEAF.bits
   const slow = leaves.filter((leaf) => !isFast(leaf))
-  const fast = leaves.flatMap((leaf, index): Column[] => {
-    const at = index << NUMBER_SHIFT
-    const [min, step, most] = [table.numbers[at], table.numbers[at + NUMBER_STEP], table.numbers[at + NUMBER_MOST]]
-    return isFast(leaf) ? [{ cell: leaf.cell, lane: leaf.lane, min, step, most }] : []
-  })
+  const fast = leaves.filter(isFast).map(({ kind, cell, lane, min, max, quant }): Column => kind === LEAF.fixed
+    ? { cell, lane, min: quant.min, step: quant.precision, most: quant.stepsMax }
+    : { cell, lane, min, step: 1, most: max })
   return { schema, fast, slow: { ...schema, leaves: slow, table: makeLeafTable(slow) }, scratch: new Int32Array(laneCount) }
 }
 
