@@ -13,9 +13,13 @@ export function ensureBrowser(): void {
   if (findBrowser() !== undefined || process.getuid?.() !== 0 || !hasAptGet()) return
   console.log('No browser was found: installing Debian\'s chromium with apt-get, for the browser tests.')
   // The package lists of a fresh container are empty; those of a machine in use are mostly good enough.
-  const isInstalled = aptGet('install', '--yes', '--no-install-recommends', 'chromium') ||
-    (aptGet('update') && aptGet('install', '--yes', '--no-install-recommends', 'chromium'))
-  console.log(isInstalled ? 'chromium is installed.' : 'apt-get could not install chromium; its own words are above.')
+  if (!installChromium() && aptGet('update')) installChromium()
+  const path = findBrowser()
+  console.log(path === undefined ? 'apt-get could not install a browser; its own words, if any, are above.' : `Installed ${path}.`)
+}
+
+function installChromium(): boolean {
+  return aptGet('install', '--yes', '--no-install-recommends', 'chromium')
 }
 
 function hasAptGet(): boolean {

@@ -38,12 +38,22 @@ const repository: Stage = { name: 'tidy, commands, the packed package', run: () 
 const browsers: Stage = {
   name: 'browsers',
   async run() {
-    ensureBrowser()
-    if (findBrowser() === undefined) console.log(BROWSER_ADVICE)
+    prepareBrowser()
     return await runVitest(ROOT, [BROWSER_TESTS])
   },
 }
-const filtered: Stage = { name: positionals.join(' '), run: () => runVitest(ROOT, positionals) }
+const filtered: Stage = {
+  name: positionals.join(' '),
+  async run() {
+    if (positionals.some((filter) => filter.includes('browser'))) prepareBrowser()
+    return await runVitest(ROOT, positionals)
+  },
+}
+
+function prepareBrowser(): void {
+  ensureBrowser()
+  if (findBrowser() === undefined) console.log(BROWSER_ADVICE)
+}
 
 const whole = values['no-browser'] === true ? [types, units, repository] : [types, units, repository, browsers]
 const results: { readonly name: string; readonly tally: Tally; readonly seconds: number }[] = []
