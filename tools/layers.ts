@@ -55,7 +55,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   /^games\/[^/]+\/(server|client)\.ts$/,
   /^tools\/run\.mjs$/,
   /^tools\/commands\/[^/]+\.ts$/,
-  /^tools\/(gen|verify)-[^/]+\.ts$/,
+  /^tools\/(gen|verify|capture)-[^/]+\.ts$/,
   /^test\/sim\/swarm\.ts$/,
 ]
 

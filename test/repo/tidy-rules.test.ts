@@ -181,6 +181,7 @@ describe('size', () => {
     expect(foundIn('size', 'base/a.ts', longFunction('f', 70))).toEqual([])
     expect(foundIn('size', 'base/a.ts', longFunction('f', 71))).toEqual([0])
     expect(foundIn('size', 'base/a.test.ts', `describe('a', () => {\n${'  g()\n'.repeat(80)}})`)).toEqual([])
+    expect(foundIn('size', 'test/contract/a.contract.ts', `export function describeA(): void {\n${'  g()\n'.repeat(80)}}`)).toEqual([])
     expect(foundIn('size', 'base/a.test.ts', `test('a', () => {\n${'  g()\n'.repeat(80)}})`)).toEqual([0])
   })
 
@@ -222,7 +223,7 @@ describe('style', () => {
     for (const name of ['utils.ts', 'string-utils.ts', 'helpers/a.ts', 'data.ts', 'PeerManager.ts', 'camelCase.ts', 'snake_case.ts']) {
       expect(found('names', { [`${CORE}/base/${name}`]: HEADER }).length, name).toBeGreaterThan(0)
     }
-    for (const name of ['bit-writer.ts', 'database.ts', 'x.test-d.ts', 'utf8.test.ts']) {
+    for (const name of ['bit-writer.ts', 'database.ts', 'x.test-d.ts', 'utf8.test.ts', 'transport.contract.ts']) {
       expect(found('names', { [`${CORE}/base/${name}`]: HEADER }), name).toEqual([])
     }
   })

@@ -9,7 +9,7 @@ import { lineAt, type SourceFile } from './source-file.ts'
 /** Names that say nothing about what is inside. */
 const EMPTY_NAMES = ['utils', 'util', 'helpers', 'helper', 'manager', 'data', 'info', 'common', 'misc', 'stuff']
 
-const KEBAB_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|fuzz|bench|config))?\.(?:ts|mjs|js)$/
+const KEBAB_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|contract|fuzz|bench|config))?\.(?:ts|mjs|js)$/
 
 /** Does the line, or the one above it, say why? */
 export function hasReason(file: SourceFile, line: number): boolean {
