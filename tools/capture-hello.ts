@@ -11,6 +11,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inflateSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import type { ObjectOf } from 'tickwire'
 import { serve, type Serving } from 'tickwire/node'
@@ -170,7 +171,6 @@ async function stopRecording(page: Page): Promise<Draw[]> {
       return { at, bytes: [...new Uint8Array(await new Response(packed).arrayBuffer())] }
     }))
   })
-  const { inflateSync } = await import('node:zlib')
   return draws.map(({ at, bytes }) => ({ at, rgba: inflateSync(Uint8Array.from(bytes)) }))
 }
 

@@ -5,6 +5,7 @@
  * world. They meet in `packet/frame-source.ts` as interfaces, and in `game` for real.
  */
 
+// #region folders
 /** Each may import the ones before it. */
 const GROUND = ['base', 'bits', 'schema', 'packet'] as const
 
@@ -18,6 +19,7 @@ const GAME_STATE = [
 
 /** The only folder that imports both. */
 const MEETING = ['game'] as const
+// #endregion
 
 /** For each folder of core, the other folders of core it may import. */
 export const CORE_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
@@ -52,7 +54,7 @@ export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', 
 export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/[^/]+\/src\/(core|node|browser|testing|devtools|cli)\/index\.ts$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
-  /^games\/[^/]+\/(server|client)\.ts$/,
+  /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
   /^tools\/run\.mjs$/,
   /^tools\/commands\/[^/]+\.ts$/,
   /^tools\/(gen|verify|capture)-[^/]+\.ts$/,
