@@ -9,8 +9,11 @@ const fingerprint = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
 const AT = HEADER_BYTES_MIN
 
 function read(bytes: Uint8Array, length: number, isOurVersion: boolean = true) {
+  const header = new PacketHeader()
+  if (readHeader(bytes, length, header) !== 'ok') return { kind: 'malformed', message: new HandshakeMessage() }
+  if (!isOurVersion) header.version = 200
   const message = new HandshakeMessage()
-  return { kind: readHandshake(bytes, AT, length, isOurVersion, message), message }
+  return { kind: readHandshake(header, bytes, length, message), message }
 }
 
 describe('handshake', () => {
@@ -36,6 +39,21 @@ describe('handshake', () => {
     expect(read(padded, 1200).kind).toBe('malformed')
     bytes[AT + 17] = 65
     expect(read(bytes, 1200).kind).toBe('malformed')
+  })
+
+  test('[HS3] only an acceptance names a connection, and no handshake is numbered or sealed', () => {
+    const bytes = new Uint8Array(1500)
+    const kindAfter = (length: number, at: number, value: number): string => {
+      const changed = bytes.slice(0, length)
+      changed[at] = value
+      return read(changed, length).kind
+    }
+    const accepted = writeAccepted(bytes, 7, 0, 1, 2, new Uint8Array(3))
+    expect(kindAfter(accepted, 5, 0), 'an acceptance without an id').toBe('malformed')
+    expect(kindAfter(accepted, 13, 1), 'an epoch').toBe('malformed')
+    expect(kindAfter(accepted, 14, 1), 'a sequence').toBe('malformed')
+    expect(kindAfter(writeRejected(bytes, 1, 2, 4), 12, 1), 'a rejection with an id').toBe('malformed')
+    expect(kindAfter(writeRequest(bytes, 1, 2, fingerprint, new Uint8Array(3)), 5, 1), 'a request with an id').toBe('malformed')
   })
 
   test('[HS2] no answer is longer than a third of a request', () => {

@@ -19,7 +19,7 @@
 
 import { assert } from '../base/assert.ts'
 import { DATAGRAM_BYTES_SAFE, USER_BYTES_MAX, WELCOME_BYTES_MAX } from '../base/limits.ts'
-import { PACKET_TYPE, PacketHeader, readUint32, writeHeader, writeUint32 } from '../packet/header.ts'
+import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readUint32, writeHeader, writeUint32 } from '../packet/header.ts'
 
 /** Bytes of every Request, header included. */
 export const REQUEST_BYTES: number = DATAGRAM_BYTES_SAFE
@@ -48,7 +48,7 @@ export class HandshakeMessage {
   reason: number = 0
 }
 
-const header = new PacketHeader()
+const outgoing = new PacketHeader()
 
 /** Writes a whole Request packet; returns its length. */
 export function writeRequest(
@@ -82,19 +82,23 @@ export function writeRejected(out: Uint8Array, saltLo: number, saltHi: number, r
   return at + AFTER_SALT + 1
 }
 
-/** Reads the body at `at`; the packet ends at `length`. `isOurVersion` is false when only what never changes counts. */
+/** Reads the packet of `length` bytes whose header has been read. Of another version, only what never changes counts. */
 export function readHandshake(
-  bytes: Uint8Array, at: number, length: number, isOurVersion: boolean, out: HandshakeMessage,
+  header: PacketHeader, bytes: Uint8Array, length: number, out: HandshakeMessage,
 ): HandshakeKind {
-  if (length < at + AFTER_SALT + 1) return 'malformed'
+  const at = header.byteLength
+  if (header.sequence !== 0 || header.epoch !== 0 || length < at + AFTER_SALT + 1) return 'malformed'
+  const isNamed = header.idLo !== 0 || header.idHi !== 0
+  const isOurVersion = header.version === PROTOCOL_VERSION
   out.saltLo = readUint32(bytes, at + SALT_AT)
   out.saltHi = readUint32(bytes, at + SALT_AT + 4)
+  // Only an acceptance names a connection: before it there is none.
   switch (bytes[at]) {
-    case KIND.request: return readRequest(bytes, at, length, isOurVersion, out)
-    case KIND.accepted: return isOurVersion ? readAccepted(bytes, at, length, out) : 'malformed'
+    case KIND.request: return isNamed ? 'malformed' : readRequest(bytes, at, length, isOurVersion, out)
+    case KIND.accepted: return isNamed && isOurVersion ? readAccepted(bytes, at, length, out) : 'malformed'
     case KIND.rejected: {
       out.reason = bytes[at + AFTER_SALT]
-      return length === at + AFTER_SALT + 1 ? 'rejected' : 'malformed'
+      return !isNamed && length === at + AFTER_SALT + 1 ? 'rejected' : 'malformed'
     }
     default: return 'malformed'
   }
@@ -122,10 +126,10 @@ function readAccepted(bytes: Uint8Array, at: number, length: number, out: Handsh
 }
 
 function begin(out: Uint8Array, kind: number, idLo: number, idHi: number, saltLo: number, saltHi: number): number {
-  header.type = PACKET_TYPE.handshake
-  header.idLo = idLo
-  header.idHi = idHi
-  const at = writeHeader(header, out)
+  outgoing.type = PACKET_TYPE.handshake
+  outgoing.idLo = idLo
+  outgoing.idHi = idHi
+  const at = writeHeader(outgoing, out)
   out[at] = kind
   writeUint32(out, at + SALT_AT, saltLo)
   writeUint32(out, at + SALT_AT + 4, saltHi)

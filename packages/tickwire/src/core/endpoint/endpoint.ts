@@ -168,19 +168,12 @@ export class Endpoint {
   }
 
   #handleHandshake(now: Millis, from: string, bytes: Uint8Array, length: number): void {
-    const header = this.#header
-    const message = this.#message
-    const isOurVersion = header.version === PROTOCOL_VERSION
-    const kind = readHandshake(bytes, header.byteLength, length, isOurVersion, message)
+    const kind = readHandshake(this.#header, bytes, length, this.#message)
     const isListening = this.#config.maxConnections > 0
     // An endpoint that lets nobody in is silent, as if it were not there.
-    if (header.sequence !== 0 || header.epoch !== 0 || kind === 'malformed' || (kind === 'request' && !isListening)) {
-      this.drops.handshake++
-    } else if (kind === 'request') {
-      this.#admission.handleRequest(now, from, message, isOurVersion)
-    } else {
-      this.#handleAnswer(now, from, kind)
-    }
+    if (kind === 'malformed' || (kind === 'request' && !isListening)) this.drops.handshake++
+    else if (kind !== 'request') this.#handleAnswer(now, from, kind)
+    else this.#admission.handleRequest(now, from, this.#message, this.#header.version === PROTOCOL_VERSION)
   }
 
   #handleAnswer(now: Millis, from: string, kind: 'accepted' | 'rejected'): void {

@@ -1,0 +1,113 @@
+/**
+ * The memory link as datagram ports: a server and any number of clients in one process, each on a cable of its own.
+ *
+ * Datagrams arrive when `deliver` is called, as a socket's arrive in the event loop: never inside `send`.
+ */
+
+import { DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import type { Millis } from '../core/base/time.ts'
+import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
+import { type LinkSide, MemoryLink, type Weather } from './memory-link.ts'
+
+interface Cable {
+  readonly link: MemoryLink
+  readonly side: LinkSide
+  readonly address: string
+}
+
+/** A switchboard: one server port, and clients by `openClient`. */
+export class MemoryNetwork {
+  readonly server: MemoryPort
+  #ports: MemoryPort[]
+  #now: () => Millis
+  #seed: number
+  #weather: Weather
+
+  constructor(now: () => Millis, seed: number = 1, weather: Weather = {}) {
+    this.#now = now
+    this.#seed = seed
+    this.#weather = weather
+    this.server = new MemoryPort(now)
+    this.#ports = [this.server]
+  }
+
+  /** A port that reaches the server under the address 'server'. */
+  openClient(): MemoryPort {
+    const number = this.#ports.length
+    const link = new MemoryLink(this.#seed + number, this.#weather)
+    const client = new MemoryPort(this.#now)
+    this.#ports.push(client)
+    this.server.plug({ link, side: 0, address: `memory:${number}` }, () => client.unplug('server'))
+    client.plug({ link, side: 1, address: 'server' }, () => this.server.unplug(`memory:${number}`))
+    return client
+  }
+
+  /** Hands over what has arrived by now; how many datagrams that were. */
+  deliver(): number {
+    return this.#ports.reduce((count, port) => count + port.deliver(), 0)
+  }
+
+  /** When the next datagram arrives anywhere. */
+  nextAt(): Millis {
+    return Math.min(...this.#ports.map((port) => port.nextAt()))
+  }
+}
+
+/** One end of some cables. */
+export class MemoryPort implements DatagramPort {
+  readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
+  readonly stats: DatagramPortStats = createPortStats()
+  onDatagram: DatagramPort['onDatagram'] = () => {}
+  onPathClosed: DatagramPort['onPathClosed'] = () => {}
+  #cables: Map<string, { readonly cable: Cable; readonly onClose: () => void }> = new Map()
+  #incoming: Uint8Array = new Uint8Array(DATAGRAM_BYTES_MAX)
+  #now: () => Millis
+
+  constructor(now: () => Millis) {
+    this.#now = now
+  }
+
+  plug(cable: Cable, onClose: () => void): void {
+    this.#cables.set(cable.address, { cable, onClose })
+  }
+
+  unplug(address: string): void {
+    if (this.#cables.delete(address)) this.onPathClosed(address)
+  }
+
+  send(to: string, bytes: Uint8Array, length: number): void {
+    const plugged = this.#cables.get(to)
+    if (length > this.maxDatagramBytes) this.stats.oversized++
+    else if (plugged === undefined) this.stats.unreachable++
+    else {
+      this.stats.sent++
+      plugged.cable.link.send(this.#now(), plugged.cable.side, bytes, length)
+    }
+  }
+
+  close(): void {
+    for (const [address, { onClose }] of [...this.#cables]) {
+      this.unplug(address)
+      onClose()
+    }
+  }
+
+  deliver(): number {
+    const now = this.#now()
+    let count = 0
+    for (const { cable } of [...this.#cables.values()]) {
+      for (let length = cable.link.poll(now, cable.side, this.#incoming); length >= 0; count++) {
+        this.stats.received++
+        this.onDatagram(cable.address, this.#incoming, length)
+        length = cable.link.poll(now, cable.side, this.#incoming)
+      }
+    }
+    return count
+  }
+
+  nextAt(): Millis {
+    let earliest = Infinity
+    for (const { cable } of this.#cables.values()) earliest = Math.min(earliest, cable.link.nextAt(cable.side))
+    return earliest
+  }
+}

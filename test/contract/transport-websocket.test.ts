@@ -1,0 +1,150 @@
+import { type Server, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
+import { type WebSocketListenOptions, listenWebSocket, openWebSocket } from '../../packages/tickwire/src/node/websocket.ts'
+import { describeTransport } from './transport.contract.ts'
+
+interface Listening {
+  readonly http: Server
+  readonly port: DatagramPort
+  readonly url: string
+  close(): Promise<void>
+}
+
+async function listen(options: Partial<WebSocketListenOptions> = {}): Promise<Listening> {
+  const http = createServer((_request, response) => response.end('page'))
+  const port = listenWebSocket({ server: http, ...options })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const { port: number } = http.address() as AddressInfo
+  return {
+    http, port, url: `ws://127.0.0.1:${number}/tickwire`,
+    close: async () => {
+      port.close()
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
+
+async function until(isDone: () => boolean): Promise<void> {
+  for (let waited = 0; !isDone() && waited < 5000; waited += 2) await sleep(2)
+}
+
+describeTransport('[PORT1, PORT2, PORT3, PORT4, PORT5] WebSocket on Node', async () => {
+  const { port, url, close } = await listen()
+  const clients: DatagramPort[] = []
+  return {
+    server: port,
+    openClient: async () => {
+      const client = await openWebSocket(url)
+      clients.push(client)
+      return { port: client, serverAddress: url }
+    },
+    until,
+    close: async () => {
+      for (const client of clients) client.close()
+      await close()
+    },
+  }
+}, true)
+
+describe('WebSocket on Node: the door', () => {
+  let server: Listening | undefined
+  afterEach(async () => {
+    await server?.close()
+    server = undefined
+  })
+
+  test('[PORT6] a page of the server\'s own origin, of a listed one, and a program without origin are let in', async () => {
+    server = await listen({ origins: ['https://play.example'] })
+    const own = server.url.replace('ws://', 'http://').replace('/tickwire', '')
+    for (const origin of [undefined, own, 'https://play.example']) {
+      const port = await openWebSocket(server.url, origin === undefined ? {} : { origin })
+      port.close()
+    }
+    expect(server.port.stats.refused).toBe(0)
+  })
+
+  test.each(['https://evil.example', 'null', 'garbage', 'http://127.0.0.1'])('[PORT6] a page of origin %s is refused', async (origin) => {
+    server = await listen()
+    await expect(openWebSocket(server.url, { origin })).rejects.toThrow('403')
+    expect(server.port.stats.refused).toBe(1)
+  })
+
+  test('[PORT6] a public server lets any page in', async () => {
+    server = await listen({ origins: 'any' })
+    const port = await openWebSocket(server.url, { origin: 'https://any.example' })
+    port.close()
+  })
+
+  test('[PORT6] other paths are not ours: nobody else there, 404; the page is still served', async () => {
+    server = await listen()
+    await expect(openWebSocket(server.url.replace('tickwire', 'other'))).rejects.toThrow('404')
+    const page = await fetch(server.url.replace('ws:', 'http:').replace('tickwire', ''))
+    expect(await page.text()).toBe('page')
+  })
+
+  test('[PORT6] another listener keeps the paths that are its own', async () => {
+    server = await listen()
+    const seen: string[] = []
+    server.http.on('upgrade', (request, socket) => {
+      seen.push(request.url ?? '')
+      if (request.url === '/other') socket.end('HTTP/1.1 418 Teapot\r\n\r\n')
+    })
+    await expect(openWebSocket(server.url.replace('tickwire', 'other'))).rejects.toThrow('418')
+    expect(seen).toEqual(['/other'])
+  })
+
+  test('[PORT6] more sockets than allowed are refused', async () => {
+    server = await listen({ maxSockets: 1 })
+    const first = await openWebSocket(server.url)
+    await expect(openWebSocket(server.url)).rejects.toThrow('503')
+    first.close()
+    await until(() => server?.port.stats.refused === 1)
+  })
+
+  test('[PORT4] text and messages too long are refused and counted; the second costs the socket', async () => {
+    server = await listen()
+    const arrived: number[] = []
+    const closed: string[] = []
+    server.port.onDatagram = (_from, _bytes, length) => arrived.push(length)
+    server.port.onPathClosed = (address) => closed.push(address)
+    const socket = new WebSocket(server.url)
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.send('text')
+    socket.send(new Uint8Array(7))
+    await until(() => arrived.length === 1)
+    expect(arrived).toEqual([7])
+    expect(server.port.stats.refused).toBe(1)
+    socket.send(new Uint8Array(1201))
+    await until(() => closed.length === 1)
+    expect(closed).toEqual(['ws:1'])
+    expect(server.port.stats.errors).toBe(1)
+    expect(arrived).toEqual([7])
+  })
+
+  test('[PORT7] a socket that does not read is dropped to, not queued for', async () => {
+    server = await listen()
+    const from: string[] = []
+    server.port.onDatagram = (address) => from.push(address)
+    const socket = new WebSocket(server.url)
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.send(new Uint8Array(1))
+    await until(() => from.length === 1)
+    socket.pause()
+    const bytes = new Uint8Array(1200)
+    for (let count = 0; count < 100_000 && server.port.stats.congested === 0; count++) {
+      server.port.send(from[0]!, bytes, 1200)
+      if (count % 100 === 0) await sleep(0)
+    }
+    expect(server.port.stats.congested).toBeGreaterThan(0)
+    socket.terminate()
+  })
+
+  test('[PORT4] a server that is not there is an error, not a crash', async () => {
+    await expect(openWebSocket('ws://127.0.0.1:1/tickwire')).rejects.toThrow('ECONNREFUSED')
+  })
+})

@@ -1,0 +1,156 @@
+/**
+ * Reads Tickwire packets from the tables of docs/wire/STANDARD.md alone: slow, clear, and ignorant of the engine.
+ *
+ * It imports nothing of the engine, works on a string of '0' and '1', and says what a datagram means or throws the
+ * reason why it means nothing. Vectors are held to this reading as well as to the engine's.
+ */
+
+/** What a datagram means. Ids, salts and bytes are hexadecimal; a 64-bit number is written highest digit first. */
+export type Meaning =
+  | ({ readonly is: 'request'; readonly salt: string; readonly fingerprint: string; readonly user: string } & Head)
+  | ({ readonly is: 'accepted'; readonly salt: string; readonly welcome: string } & Head)
+  | ({ readonly is: 'rejected'; readonly salt: string; readonly reason: string } & Head)
+  | ({ readonly is: 'payload' | 'keepalive'; readonly acks: Acks; readonly frames: readonly Frame[] } & Head)
+  | ({ readonly is: 'disconnect'; readonly reason: string } & Head)
+
+interface Head {
+  readonly version: number
+  readonly connection: string
+  readonly epoch: number
+  readonly sequence: number
+}
+
+interface Acks {
+  readonly latest: number
+  readonly delayUs: number | 'unknown'
+  /** How far behind `latest` each packet is that has not arrived, 1..64. */
+  readonly missing: readonly number[]
+}
+
+interface Frame {
+  readonly kind: number
+  readonly body: string
+}
+
+const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken']
+
+/** The meaning of one datagram. */
+export function readDatagram(bytes: Uint8Array): Meaning {
+  need(bytes.length >= 15, 'shorter than a header')
+  need(hex(bytes, 0, 3) === '544b57', 'not ours')
+  const { value: sequence, end } = varint(bytes, 14)
+  const head: Head = { version: bytes[3]!, connection: number64(bytes, 5), epoch: bytes[13]!, sequence }
+  const type = bytes[4]!
+  need(type <= 3, 'a type without meaning')
+  if (type === 0) return readHandshake(bytes, end, head)
+  need(head.version === 1, 'another version')
+  if (type === 3) {
+    need(bytes.length === end + 1, 'a disconnect has one byte')
+    return { is: 'disconnect', ...head, reason: codeOf(bytes[end]!) }
+  }
+  const { acks, frames } = readBody(bits(bytes, end))
+  need((type === 1) === (frames.length > 0), 'a payload has frames, a keepalive none')
+  return { is: type === 1 ? 'payload' : 'keepalive', ...head, acks, frames }
+}
+
+/** The meaning of the body of a reliable-ordered frame: messages as hexadecimal, the first with `firstId`. */
+export function readReliableOrdered(body: Uint8Array): { firstId: number; messages: string[] } {
+  need(body.length >= 3, 'an id and at least one message')
+  const firstId = body[0]! * 256 + body[1]!
+  const messages: string[] = []
+  for (let at = 2; at < body.length;) {
+    const { value: length, end } = varint(body, at)
+    need(length <= 1024 && end + length <= body.length, 'a message that does not fit')
+    messages.push(hex(body, end, length))
+    at = end + length
+  }
+  return { firstId, messages }
+}
+
+function readHandshake(bytes: Uint8Array, at: number, head: Head): Meaning {
+  need(head.sequence === 0 && head.epoch === 0, 'handshakes are not numbered')
+  need(bytes.length >= at + 10, 'shorter than any handshake')
+  const salt = number64(bytes, at + 1)
+  const kind = bytes[at]!
+  need((kind === 3) === (head.connection !== '0000000000000000'), 'only an acceptance names a connection')
+  if (kind === 4) {
+    need(bytes.length === at + 10, 'a rejection has one reason')
+    return { is: 'rejected', ...head, salt, reason: codeOf(bytes[at + 9]!) }
+  }
+  need(head.version === 1, 'another version')
+  if (kind === 1) {
+    need(bytes.length === 1200, 'a request is 1200 bytes')
+    const size = bytes[at + 17]!
+    need(size <= 64 && bytes.subarray(at + 18 + size).every((byte) => byte === 0), 'user bytes, then zeros')
+    return { is: 'request', ...head, salt, fingerprint: hex(bytes, at + 9, 8), user: hex(bytes, at + 18, size) }
+  }
+  need(kind === 3, 'an unknown handshake')
+  const size = bytes[at + 9]! + bytes[at + 10]! * 256
+  need(size <= 256 && bytes.length === at + 11 + size, 'a welcome as long as it says')
+  return { is: 'accepted', ...head, salt, welcome: hex(bytes, at + 11, size) }
+}
+
+function readBody(all: string): { acks: Acks; frames: Frame[] } {
+  let at = 0
+  const take = (width: number): string => {
+    need(at + width <= all.length, 'ends too early')
+    at += width
+    return all.slice(at - width, at)
+  }
+  const number = (width: number): number => Number.parseInt(take(width), 2)
+  const latest = number(16)
+  const delay = number(16)
+  const gaps = number(4)
+  const missing: number[] = []
+  for (let group = 0; group < 4; group++) {
+    if (((gaps >> group) & 1) === 0) continue
+    const word = number(16)
+    need(word !== 0xffff, 'a group without gaps is left out')
+    for (let bit = 0; bit < 16; bit++) if (((word >> bit) & 1) === 0) missing.push(group * 16 + bit + 1)
+  }
+  const frames: Frame[] = []
+  while (all.length - at >= 22) {
+    const kind = number(4)
+    need(number(4) === 0, 'flags are zero')
+    const length = number(14)
+    const body = take(length * 8)
+    frames.push({ kind, body: (body.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2).toString(16).padStart(2, '0')).join('') })
+  }
+  need(/^0{0,7}$/.test(all.slice(at)), 'fewer than 8 zeros at the end')
+  return { acks: { latest, delayUs: delay === 65_535 ? 'unknown' : delay * 32, missing }, frames }
+}
+
+function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0
+  for (let index = 0; index < 8; index++) {
+    const byte = bytes[at + index]
+    need(byte !== undefined, 'ends inside a number')
+    value += (byte % 128) * 128 ** index
+    if (byte >= 128) continue
+    need(!(byte === 0 && index > 0) && value <= 2 ** 53 - 1, 'a number spelt too long, or too large')
+    return { value, end: at + index + 1 }
+  }
+  throw new Error('a number of more than 8 bytes')
+}
+
+function codeOf(byte: number): string {
+  const code = CODES[byte]
+  need(code !== undefined && code !== '', 'an unknown reason')
+  return code
+}
+
+function number64(bytes: Uint8Array, at: number): string {
+  return hex(bytes.slice(at, at + 8).reverse(), 0, 8)
+}
+
+function hex(bytes: Uint8Array, at: number, length: number): string {
+  return [...bytes.subarray(at, at + length)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function bits(bytes: Uint8Array, at: number): string {
+  return [...bytes.subarray(at)].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+}
+
+function need(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Error(why)
+}
