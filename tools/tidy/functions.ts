@@ -56,7 +56,7 @@ export function findFunctions(file: SourceFile): FoundFunction[] {
     const lineCount = lineAt(file.text, bodyEnd - 1) - lineAt(file.text, start) + 1
     const caller = parent[head] === undefined ? '' : text(parent[head] - 1)
     const name = nameOf(tokens, head)
-    const isGrouping = caller === 'describe' || /^describe[A-Z]/.test(name)
+    const isGrouping = caller === 'describe' || (/^describe[A-Z]/.test(name) && /\.(?:test|contract)\.ts$/.test(file.path))
     found.push({ name, start, bodyStart, bodyEnd, lineCount, isGrouping })
   }
   for (let at = 0; at < tokens.length; at++) {
