@@ -167,7 +167,7 @@ describe('[BITS19] rotations', () => {
         const back = roundTrip(bits, rotation.map((one) => one * length))
         expect(Math.hypot(...back)).toBeCloseTo(1, 9)
         expect(angle(rotation, back)).toBeLessThan(141 / (2 ** (bits - 1) - 1))
-      }), CHECKS)
+      }), { ...CHECKS, numRuns: 700 })
     }
   })
 })
