@@ -87,6 +87,7 @@ function npm(root, args) {
 
 /** What npm's own words come down to: first match wins. */
 const FAILURES = [
+  [/EUSAGE|in sync/, 'package.json and package-lock.json disagree', 'run `npm install` and commit package-lock.json'],
   [/spawn npm ENOENT|ENOENT spawn npm/, 'npm was not found', 'install npm (it comes with Node), then run the same command again'],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|UNABLE_TO|CERT_|network/,
@@ -95,7 +96,6 @@ const FAILURES = [
   ],
   [/\bE40[13]\b/, 'the package registry refused us', 'log in to it, or set another with `npm config set registry`'],
   [/\bE404\b|ETARGET/, 'the registry does not have a package that package-lock.json names', 'use a complete registry or mirror'],
-  [/EUSAGE|in sync/, 'package.json and package-lock.json disagree', 'run `npm install` and commit package-lock.json'],
   [/EINTEGRITY/, 'a downloaded package is not the one package-lock.json names', 'run `npm cache clean --force` and try again'],
   [/ENOSPC/, 'the disk is full', 'free some space, then run the same command again'],
   [/EACCES|EPERM|EROFS/, 'npm may not write here', 'give yourself write access to this folder and to npm\'s cache'],
@@ -119,11 +119,13 @@ async function lock(folder) {
     hasSaid = true
     await sleep(250)
   }
-  const beat = setInterval(() => utimesSync(path, new Date(), new Date()), LOCK_BEAT_MS)
+  // After a long sleep of the machine the lock may be another's: then it is neither touched nor removed.
+  const isOurs = () => existsSync(path) && Number(readFileSync(path, 'utf8')) === process.pid
+  const beat = setInterval(() => isOurs() && utimesSync(path, new Date(), new Date()), LOCK_BEAT_MS)
   const release = () => {
     clearInterval(beat)
     process.off('exit', release)
-    rmSync(path, { force: true })
+    if (isOurs()) rmSync(path, { force: true })
   }
   process.on('exit', release)
   return release

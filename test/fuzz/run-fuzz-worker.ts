@@ -59,6 +59,7 @@ export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs
     return await new Promise<FuzzReport>((resolve, reject) => {
       worker.once('message', resolve)
       worker.once('error', reject)
+      worker.once('exit', () => reject(new Error(`the thread of ${found.target.name} ended without a report`)))
       const current = new Int32Array(shared, 0, 2)
       let seen = 0
       watchdog = setInterval(() => {
