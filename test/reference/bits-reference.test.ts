@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { BitBuffer } from '../../packages/tickwire/src/core/bits/bit-buffer.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { casesOf } from './bits-cases.ts'
 import { OPERATIONS, type Operation } from './bits-operations.ts'
 import { BitSource, bitsToBytes, bytesToBits, Refused, TWINS, type Twin } from './bits-reference.ts'
 
@@ -14,7 +15,7 @@ const CHECKS = { seed: 20, numRuns: 400 }
 type Step = { operation: Operation; value: unknown; args: unknown[] }
 
 const step: fc.Arbitrary<Step> = fc.constantFrom(...OPERATIONS)
-  .chain((operation) => operation.cases.map((of) => ({ operation, value: of[0], args: of.slice(1) })))
+  .chain((operation) => casesOf(operation.name).map((of) => ({ operation, value: of[0], args: of.slice(1) })))
 const twinOf = ({ operation }: { operation: Operation }): Twin<unknown, unknown[]> => TWINS[operation.name] as unknown as Twin<unknown, unknown[]>
 
 test('every twin has its operation, and every operation its twin', () => {
@@ -28,7 +29,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   const reader = new BitReader(bytes)
 
   test('[BITS24] writes the bits of its twin at every alignment, and reads back what both read', () => {
-    fc.assert(fc.property(operation.cases, fc.nat(31), ([value, ...args], head) => {
+    fc.assert(fc.property(casesOf(operation.name), fc.nat(31), ([value, ...args], head) => {
       writer.reset(bytes)
       writer.writeBits(-1, head)
       operation.write(writer, value, ...args)
@@ -53,7 +54,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   test('[BITS24] reads any bits as its twin does: the same value and then the same bits again, or refused by both', () => {
     const noise = fc.oneof(fc.uint8Array({ minLength: 0, maxLength: 24 }), sparse())
     const counts = { read: 0, refused: 0 }
-    fc.assert(fc.property(operation.cases, noise, fc.nat(7), fc.boolean(), ([value, ...args], random, head, isNearMiss) => {
+    fc.assert(fc.property(casesOf(operation.name), noise, fc.nat(7), fc.boolean(), ([value, ...args], random, head, isNearMiss) => {
       const bits = isNearMiss ? nearMiss(twin.encode(value, ...args), random) : bytesToBits(random)
       const padded = bitsToBytes('1'.repeat(head) + bits)
       reader.resetBits(padded, head, bits.length)
@@ -74,7 +75,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   })
 
   test('[BITS5] is refused when cut anywhere', () => {
-    fc.assert(fc.property(operation.cases, ([value, ...args]) => {
+    fc.assert(fc.property(casesOf(operation.name), ([value, ...args]) => {
       const bits = twin.encode(value, ...args)
       const whole = bitsToBytes(bits)
       for (let length = 0; length < bits.length; length++) {

@@ -102,7 +102,7 @@ export function prefixLengths(counts: ArrayLike<number>, bitsMax: number = PREFI
   if (counts.length <= 1) return lengths
   const symbols = occurring(counts)
   const count = symbols.length
-  assert(bitsMax >= 1 && bitsMax <= PREFIX_BITS_MAX && count <= 2 ** bitsMax, 'the symbols fit codes of this length')
+  assert(bitsMax >= 1 && bitsMax <= PREFIX_BITS_MAX && count <= 1 << bitsMax, 'the symbols fit codes of this length')
 
   // Level by level: the leaves again, merged with pairs of the level before. Only where leaves stand is remembered.
   const leaves = symbols.map((symbol) => Math.max(counts[symbol], 0))

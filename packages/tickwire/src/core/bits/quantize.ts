@@ -95,7 +95,7 @@ export function quantizeQuat(
   bits: number, x: number, y: number, z: number, w: number, out: Int32Array, at: number,
 ): void {
   assert(bits >= QUAT_BITS_MIN && bits <= QUAT_BITS_MAX, 'bits per quaternion component are in range')
-  const half = 2 ** (bits - 1) - 1
+  const half = (1 << (bits - 1)) - 1
   let largest = 0
   let size = Math.abs(x)
   if (Math.abs(y) > size) { largest = 1; size = Math.abs(y) }
@@ -121,7 +121,7 @@ export function quantizeQuat(
 
 /** Rebuilds the rotation of a canonical row as four doubles of unit length at `out[outAt..]`. @hot */
 export function dequantizeQuat(bits: number, lanes: Int32Array, at: number, out: Float64Array, outAt: number): void {
-  const half = 2 ** (bits - 1) - 1
+  const half = (1 << (bits - 1)) - 1
   const largest = lanes[at]
   const a = lanes[at + 1] - half
   const b = lanes[at + 2] - half
@@ -141,7 +141,7 @@ export function dequantizeQuat(bits: number, lanes: Int32Array, at: number, out:
  * implies it, no smaller than any other; of equals the first in x, y, z, w order is dropped. Exact integer arithmetic.
  */
 export function isCanonicalQuat(bits: number, largest: number, a: number, b: number, c: number): boolean {
-  const half = 2 ** (bits - 1) - 1
+  const half = (1 << (bits - 1)) - 1
   if (!(largest >= 0 && largest <= 3 && a >= 0 && b >= 0 && c >= 0)) return false
   if (a > 2 * half || b > 2 * half || c > 2 * half) return false
   const aa = (a - half) * (a - half)
