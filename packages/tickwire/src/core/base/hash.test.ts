@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { referenceHash } from '../../../../../test/reference/hash-reference.ts'
@@ -10,9 +11,24 @@ const littleEndian = (words: Int32Array): Uint8Array => {
   words.forEach((word, i) => view.setInt32(i * 4, word, true))
   return new Uint8Array(view.buffer)
 }
+interface Vectors {
+  hashes: { meaning: string; bytes: string; seed: number; hash: string }[]
+}
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../../../test/vectors/hash.json', import.meta.url), 'utf8'),
+) as Vectors
 const seeds = fc.integer({ min: 0, max: 0xffff_ffff })
 
 describe('hashBytes', () => {
+  for (const { meaning, bytes, seed, hash } of vectors.hashes) {
+    test(`[HASH1] vector: ${meaning}`, () => {
+      const content = Uint8Array.from(bytes.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+      hashBytes(content, 0, content.length, seed, out, 0)
+      expect(hashHex(out, 0)).toBe(hash)
+      expect(referenceHash(content, seed).toString(16).padStart(16, '0')).toBe(hash)
+    })
+  }
+
   test('[HASH1] equals the slow twin at every size and seed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), seeds, (bytes, seed) => {
