@@ -18,7 +18,7 @@ import type { FuzzTarget } from './target.ts'
 const HANG_MS = 10_000
 
 /** Node 20 ignores `--import` for a worker's own file, so the loader that reads TypeScript is registered by hand. */
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href
+const LOADER = new URL('./dist/esm/api/index.mjs', pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'))).href
 const WORKER_ENTRY = `import('${LOADER}').then(({ register }) => { register(); return import('${import.meta.url}') })`
 
 /** A target and the file it comes from: what a worker needs to load it again. */
@@ -32,21 +32,20 @@ export async function findTargets(folder: URL = new URL('./', import.meta.url)):
   const found: FoundTarget[] = []
   const names = (await readdir(folder)).filter((name) => name.endsWith('.fuzz.ts')).sort()
   for (const name of names) {
-    const file = fileURLToPath(new URL(name, folder))
-    for (const target of await loadTargets(file)) {
-      const twin = found.find((other) => other.target.name === target.name)
-      if (twin !== undefined) throw new Error(`two fuzz targets are named ${target.name}: ${twin.file} and ${file}`)
-      found.push({ file, target })
+    for (const each of await targetsOf(fileURLToPath(new URL(name, folder)))) {
+      const twin = found.find((other) => other.target.name === each.target.name)
+      if (twin !== undefined) throw new Error(`two fuzz targets are named ${each.target.name}: ${twin.file} and ${each.file}`)
+      found.push(each)
     }
   }
   return found
 }
 
-/** Loads the `targets` a fuzz file exports. */
-export async function loadTargets(file: string): Promise<readonly FuzzTarget[]> {
+/** The `targets` that one file exports. */
+export async function targetsOf(file: string): Promise<readonly FoundTarget[]> {
   const module: { readonly targets?: readonly FuzzTarget[] } = await import(pathToFileURL(file).href)
-  if (!Array.isArray(module.targets)) throw new Error(`${file} exports no \`targets\` array (see test/fuzz/target.ts)`)
-  return module.targets
+  if (module.targets === undefined) throw new Error(`${file} exports no \`targets\` array (see test/fuzz/target.ts)`)
+  return module.targets.map((target) => ({ file, target }))
 }
 
 /** Fuzzes one target in a thread of its own. */
@@ -90,7 +89,7 @@ function hangReport(name: string, inputs: number, shared: SharedArrayBuffer, han
 }
 
 async function work(order: Order): Promise<FuzzReport> {
-  const target = (await loadTargets(order.file)).find((each) => each.name === order.name)
+  const target = (await targetsOf(order.file)).find((each) => each.target.name === order.name)?.target
   if (target === undefined) throw new Error(`${order.file} has no target ${order.name}`)
   const current = new Int32Array(order.shared, 0, 2)
   const input = new Uint8Array(order.shared, 8)

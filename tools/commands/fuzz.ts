@@ -2,9 +2,10 @@
  * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for as long as it is told.
  */
 
+import { resolve } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
 import { replayInput, type FuzzReport } from '../../test/fuzz/run-fuzz.ts'
-import { findTargets, fuzzGuarded, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
+import { findTargets, fuzzGuarded, targetsOf, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
 
 const HELP = `
 npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated bytes.
@@ -14,6 +15,7 @@ npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated
   --seed S         where chance starts (default: drawn, and printed)
   --target NAME    only this target
   --input HEX      run this one input through --target and show what happens
+  --file PATH      the targets of this file, instead of all of test/fuzz
   --list           the targets' names
   --json           the last line printed is the report as JSON
 
@@ -26,11 +28,12 @@ const { values } = commandLine(HELP, {
   seed: { type: 'string' },
   target: { type: 'string' },
   input: { type: 'string' },
+  file: { type: 'string' },
   list: { type: 'boolean' },
   json: { type: 'boolean' },
 })
 
-const all = await findTargets()
+const all = values.file === undefined ? await findTargets() : await targetsOf(resolve(values.file))
 const chosen = values.target === undefined ? all : all.filter((found) => found.target.name === values.target)
 const names = all.map((found) => found.target.name).join(', ') || 'none'
 if (values.target !== undefined && chosen.length === 0) misuse(HELP, `no target ${values.target}; there are: ${names}`)
@@ -79,6 +82,7 @@ function print(report: FuzzReport): void {
   for (const failure of report.failures) {
     console.log(`  ${failure.kind}: ${failure.message}`)
     console.log(`    input   ${failure.hex || '(no bytes)'}`)
-    console.log(`    replay  npm run fuzz -- --target ${name} --input=${failure.hex}`)
+    const file = values.file === undefined ? '' : ` --file ${values.file}`
+    console.log(`    replay  npm run fuzz -- --target ${name}${file} --input=${failure.hex}`)
   }
 }
