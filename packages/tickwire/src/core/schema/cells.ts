@@ -13,10 +13,12 @@
 import { dequantizeQuat, quantizeQuat } from '../bits/quantize.ts'
 import type { Layout } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
-import {
-  CODE_CELL, CODE_LANE, CODE_MAX, CODE_SHIFT, NUMBER_MOST, NUMBER_SCALE, NUMBER_SHIFT, NUMBER_STEP,
-} from './leaf-table.ts'
+import * as table from './leaf-table.ts'
 import type { Schema } from './schema.ts'
+
+// Constants of this module, for speed: see leaf-table.ts.
+const { CODE_SHIFT, CODE_CELL, CODE_LANE, CODE_MAX, NUMBER_SHIFT, NUMBER_STEP, NUMBER_MOST, NUMBER_SCALE } = table
+const KIND = { ...LEAF }
 
 /** Quantises the object at `cells[at]` into the row at `rows[rowAt]`. @hot */
 export function quantizeCells(schema: Schema, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
@@ -39,27 +41,27 @@ export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, 
     const value = cells[at + codes[code + CODE_CELL]]
     const lane = rowAt + codes[code + CODE_LANE]
     switch (codes[code]) {
-      case LEAF.bits:
-      case LEAF.fixed: {
+      case KIND.bits:
+      case KIND.fixed: {
         const step = Math.round(((value === value ? value : 0) - numbers[number]) / numbers[number + NUMBER_STEP])
         const most = numbers[number + NUMBER_MOST]
         rows[lane] = step > 0 ? (step < most ? step : most) : 0
         break
       }
-      case LEAF.angle: {
+      case KIND.angle: {
         // The number of steps is a power of two, so taking whole turns off is exact for every finite angle.
         const step = Math.round(value * numbers[number + NUMBER_SCALE])
         const steps = numbers[number + NUMBER_MOST] + 1
         rows[lane] = step - step === 0 ? step - Math.floor(step / steps) * steps : 0
         break
       }
-      case LEAF.varint:
+      case KIND.varint:
         rows[lane] = clampWhole(value, -0x8000_0000, 0x7fff_ffff)
         break
-      case LEAF.ref:
+      case KIND.ref:
         rows[lane] = clampWhole(value, 0, 0xffff_ffff)
         break
-      case LEAF.heap:
+      case KIND.heap:
         rows[lane] = value
         break
       default:
@@ -78,22 +80,22 @@ export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, c
     const cell = at + codes[code + CODE_CELL]
     const lane = rowAt + codes[code + CODE_LANE]
     switch (codes[code]) {
-      case LEAF.bits:
-      case LEAF.fixed:
+      case KIND.bits:
+      case KIND.fixed:
         cells[cell] = numbers[number] + (rows[lane] >>> 0) * numbers[number + NUMBER_STEP]
         break
-      case LEAF.angle: {
+      case KIND.angle: {
         // In [-pi, pi), as atan2 gives it: the upper half of the turn is behind.
         const most = codes[code + CODE_MAX]
         const step = rows[lane]
         cells[cell] = (step > most >>> 1 ? step - most - 1 : step) * numbers[number + NUMBER_STEP]
         break
       }
-      case LEAF.varint:
-      case LEAF.heap:
+      case KIND.varint:
+      case KIND.heap:
         cells[cell] = rows[lane]
         break
-      case LEAF.ref:
+      case KIND.ref:
         cells[cell] = rows[lane] >>> 0
         break
       default:
@@ -113,15 +115,15 @@ const bytes = new DataView(new ArrayBuffer(8))
 function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32Array, lane: number): void {
   const value = cells[cell]
   switch (leaf.kind) {
-    case LEAF.word:
+    case KIND.word:
       rows[lane] = quantizeWord(leaf, value)
       break
-    case LEAF.long:
-    case LEAF.longWord:
+    case KIND.long:
+    case KIND.longWord:
       rows[lane] = value
       rows[lane + 1] = cells[cell + 1]
       break
-    case LEAF.longBits: {
+    case KIND.longBits: {
       const low = value >>> 0
       const high = cells[cell + 1] >>> 0
       const isAbove = high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)
@@ -129,16 +131,16 @@ function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32
       rows[lane + 1] = isAbove ? leaf.maxHigh : high
       break
     }
-    case LEAF.float:
+    case KIND.float:
       bytes.setFloat32(0, settle(value, leaf.isFinite, FLOAT_MAX), true)
       rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : FLOAT_NAN
       break
-    case LEAF.double:
+    case KIND.double:
       bytes.setFloat64(0, settle(value, leaf.isFinite, Number.MAX_VALUE), true)
       rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : 0
       rows[lane + 1] = value === value || leaf.isFinite ? bytes.getInt32(4, true) : DOUBLE_NAN_HIGH
       break
-    case LEAF.quat:
+    case KIND.quat:
       quantizeQuat(leaf.width, value, cells[cell + 1], cells[cell + 2], cells[cell + 3], rows, lane)
       break
   }
@@ -146,25 +148,25 @@ function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32
 
 function dequantizeRare(leaf: Leaf, rows: Int32Array, lane: number, cells: Float64Array, cell: number): void {
   switch (leaf.kind) {
-    case LEAF.word:
+    case KIND.word:
       cells[cell] = leaf.isSigned ? rows[lane] : rows[lane] >>> 0
       break
-    case LEAF.long:
-    case LEAF.longWord:
-    case LEAF.longBits:
+    case KIND.long:
+    case KIND.longWord:
+    case KIND.longBits:
       cells[cell] = rows[lane]
       cells[cell + 1] = rows[lane + 1]
       break
-    case LEAF.float:
+    case KIND.float:
       bytes.setInt32(0, rows[lane], true)
       cells[cell] = bytes.getFloat32(0, true)
       break
-    case LEAF.double:
+    case KIND.double:
       bytes.setInt32(0, rows[lane], true)
       bytes.setInt32(4, rows[lane + 1], true)
       cells[cell] = bytes.getFloat64(0, true)
       break
-    case LEAF.quat:
+    case KIND.quat:
       dequantizeQuat(leaf.width, rows, lane, cells, cell)
       break
   }

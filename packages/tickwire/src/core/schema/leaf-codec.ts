@@ -20,8 +20,12 @@ import { readBitsPair, writeBitsPair } from '../bits/wide-bits.ts'
 import { readU16, readU32, readU64Pair, writeU16, writeU32, writeU64Pair } from '../bits/word.ts'
 import type { Layout } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
-import { CODE_LANE, CODE_MAX, CODE_SHIFT, CODE_WIDTH } from './leaf-table.ts'
+import * as table from './leaf-table.ts'
 import type { ValueStore } from './values.ts'
+
+// Constants of this module, for speed: see leaf-table.ts.
+const { CODE_SHIFT, CODE_LANE, CODE_WIDTH, CODE_MAX } = table
+const KIND = { ...LEAF }
 
 /** Writes the leaves `first` to `end` of the row at `rows[at]`. @hot */
 export function writeLeaves(
@@ -31,7 +35,7 @@ export function writeLeaves(
   for (let index = first; index < end; index++) {
     const code = index << CODE_SHIFT
     const lane = at + codes[code + CODE_LANE]
-    if (codes[code] <= LEAF.angle) writer.writeBits(rows[lane], codes[code + CODE_WIDTH])
+    if (codes[code] <= KIND.angle) writer.writeBits(rows[lane], codes[code + CODE_WIDTH])
     else writeRare(writer, layout.leaves[index], rows, lane, heap)
   }
 }
@@ -44,7 +48,7 @@ export function readLeaves(
   for (let index = first; index < end; index++) {
     const code = index << CODE_SHIFT
     const lane = at + codes[code + CODE_LANE]
-    if (codes[code] > LEAF.angle) {
+    if (codes[code] > KIND.angle) {
       readRare(reader, layout.leaves[index], rows, lane, heap)
       continue
     }
@@ -57,36 +61,36 @@ export function readLeaves(
 /** The kinds that are no bit field of fixed width. */
 function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
   switch (leaf.kind) {
-    case LEAF.word:
+    case KIND.word:
       if (leaf.width === 16) writeU16(writer, rows[lane])
       else writeU32(writer, rows[lane])
       break
-    case LEAF.varint:
+    case KIND.varint:
       writeInt(writer, rows[lane])
       break
-    case LEAF.ref:
+    case KIND.ref:
       writeVarint(writer, rows[lane] >>> 0)
       break
-    case LEAF.long:
+    case KIND.long:
       writeLongPair(writer, rows[lane], rows[lane + 1])
       break
-    case LEAF.longBits:
+    case KIND.longBits:
       writeBitsPair(writer, rows[lane], rows[lane + 1], leaf.width)
       break
-    case LEAF.float:
+    case KIND.float:
       writeU32(writer, rows[lane])
       break
-    case LEAF.longWord:
-    case LEAF.double:
+    case KIND.longWord:
+    case KIND.double:
       writeU64Pair(writer, rows[lane], rows[lane + 1])
       break
-    case LEAF.quat:
+    case KIND.quat:
       writer.writeBits(rows[lane], 2)
       writer.writeBits(rows[lane + 1], leaf.width)
       writer.writeBits(rows[lane + 2], leaf.width)
       writer.writeBits(rows[lane + 3], leaf.width)
       break
-    case LEAF.heap:
+    case KIND.heap:
       heap.write(writer, leaf, rows[lane])
       break
   }
@@ -94,45 +98,45 @@ function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number
 
 function readRare(reader: BitReader, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
   switch (leaf.kind) {
-    case LEAF.word:
+    case KIND.word:
       if (leaf.width === 32) rows[lane] = readU32(reader)
       else rows[lane] = leaf.isSigned ? (readU16(reader) << 16) >> 16 : readU16(reader)
       break
-    case LEAF.varint:
+    case KIND.varint:
       rows[lane] = readInt(reader)
       break
-    case LEAF.ref: {
+    case KIND.ref: {
       const id = readVarint(reader)
       if (id > 0xffff_ffff) reader.fail()
       rows[lane] = id
       break
     }
-    case LEAF.long:
+    case KIND.long:
       readLongPair(reader, rows, lane)
       break
-    case LEAF.longBits:
+    case KIND.longBits:
       readBitsPair(reader, leaf.width, rows, lane)
       if (isAbove(leaf, rows[lane] >>> 0, rows[lane + 1] >>> 0)) reader.fail()
       break
-    case LEAF.float:
+    case KIND.float:
       rows[lane] = readU32(reader)
       if (!isCanonicalFloat(rows[lane], leaf.isFinite)) reader.fail()
       break
-    case LEAF.longWord:
+    case KIND.longWord:
       readU64Pair(reader, rows, lane)
       break
-    case LEAF.double:
+    case KIND.double:
       readU64Pair(reader, rows, lane)
       if (!isCanonicalDouble(rows[lane], rows[lane + 1], leaf.isFinite)) reader.fail()
       break
-    case LEAF.quat:
+    case KIND.quat:
       rows[lane] = reader.readBits(2)
       rows[lane + 1] = reader.readBits(leaf.width)
       rows[lane + 2] = reader.readBits(leaf.width)
       rows[lane + 3] = reader.readBits(leaf.width)
       if (!isCanonicalQuat(leaf.width, rows[lane], rows[lane + 1], rows[lane + 2], rows[lane + 3])) reader.fail()
       break
-    case LEAF.heap:
+    case KIND.heap:
       rows[lane] = heap.read(reader, leaf)
       break
   }
