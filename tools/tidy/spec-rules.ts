@@ -2,8 +2,9 @@
  * The rules of docs/spec against the tests that bear their numbers, both ways, and the table that leads from outside
  * requirements to those rules.
  *
- * A rule is a line of docs/spec/*.md that begins with its id in bold: `- **BITS3** …`. A test bears it by beginning its
- * name with it: `test('[BITS3] …')`. A type test, which has no name, has it in a comment: `// [SCHEMA7] …`.
+ * A rule is a line of docs/spec/*.md that begins with its id in bold, `- **BITS3** …`, or a row of a table with its id
+ * in the first cell. A test bears it by beginning its name with it: `test('[BITS3] …')`. A type test, which has no name,
+ * has it in a comment: `// [SCHEMA7] …`.
  */
 
 import { lineAt } from './source-file.ts'
@@ -12,7 +13,7 @@ import { type Finding, type Repository } from './repository.ts'
 /** From requirement to rule, test or reason. */
 export const TRACEABILITY_PATH = 'docs/spec/traceability.md'
 
-const RULE_LINE = /^\s*(?:[-*+]\s+|\d+\.\s+|\|\s*|#+\s+)?\*\*([A-Z]+\d+[a-z]?)\*\*/gm
+const RULE_LINE = /^\s*(?:(?:[-*+]\s+|\d+\.\s+|#+\s+)?\*\*([A-Z]+\d+[a-z]?)\*\*|\|\s*\**([A-Z]+\d+[a-z]?)\**\s*\|)/gm
 const BEARING_NAME = /['"`]((?:\[[A-Z]+\d+[a-z]?(?:,\s*[A-Z]+\d+[a-z]?)*\]\s*)+)/g
 const BEARING_COMMENT = /\/\/\s*((?:\[[A-Z]+\d+[a-z]?(?:,\s*[A-Z]+\d+[a-z]?)*\]\s*)+)/g
 const RULE_ID = /[A-Z]+\d+[a-z]?/g
@@ -27,7 +28,7 @@ export function rulesOf(repository: Repository): Map<string, Place[]> {
   const rules = new Map<string, Place[]>()
   for (const [path, text] of repository.texts) {
     if (!/^docs\/spec\/[^/]+\.md$/.test(path) || path === TRACEABILITY_PATH) continue
-    for (const match of text.matchAll(RULE_LINE)) put(rules, match[1]!, { path, line: lineAt(text, match.index + match[0].length) })
+    for (const match of text.matchAll(RULE_LINE)) put(rules, (match[1] ?? match[2])!, { path, line: lineAt(text, match.index + match[0].length) })
   }
   return rules
 }
