@@ -56,8 +56,8 @@ export class Simulation<I extends Shape = Shape> {
       this.clock.add(player)
       player.host.connect(this.clock.now, 'server')
     }
-    const isEverybodyIn = this.clock.driveUntil(() => this.players.every((player) => player.host.serverTick >= 0), JOIN_MS_MAX)
-    if (!isEverybodyIn) throw new InvariantError(`seed ${seed}: not everybody came in within ${JOIN_MS_MAX} ms of simulated time`)
+    const isEverybodyIn = (): boolean => this.host.peers.length === clients && this.players.every(({ host }) => host.serverTick > 0)
+    if (!this.clock.driveUntil(isEverybodyIn, JOIN_MS_MAX)) throw new InvariantError(`seed ${seed}: not everybody came in within ${JOIN_MS_MAX} ms of simulated time`)
   }
 
   /** What a player holds from now on; what is not named goes back to its initial value. */

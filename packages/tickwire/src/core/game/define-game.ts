@@ -36,9 +36,9 @@ export interface GameDefinition<I extends Shape> {
   readonly entities: readonly Entity[]
   /** What can be said with `send`. Their order is their number on the wire. */
   readonly messages?: readonly Message[]
-  /** A player has arrived. Runs on the authority, between two ticks. */
+  /** A player has arrived. Runs on the authority, at the start of a tick. */
   onJoin?(world: World, peer: Peer): unknown
-  /** A player has left. What he still owns afterwards is despawned. */
+  /** A player has left; likewise. What he still owns afterwards is despawned. */
   onLeave?(world: World, peer: Peer): unknown
   /** Moves the world by one tick. */
   step(world: World, inputs: Inputs<I>): void

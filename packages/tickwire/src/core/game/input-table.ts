@@ -45,7 +45,7 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   /** Sets what a player holds from now on. @hot */
   load(peer: PeerId, row: Int32Array): void {
     const handle = this.#held.get(peer)
-    if (handle) handle.store.load(handle, row, 0)
+    if (handle) handle.$store.load(handle, row, 0)
   }
 
   #seat(): Handle {

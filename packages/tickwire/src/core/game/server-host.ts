@@ -47,6 +47,10 @@ interface Seat {
   readonly connection: Connection
   readonly inputs: InputBuffer
   readonly channel: ReliableOrderedChannel
+  /** The game knows of him. */
+  isIn: boolean
+  /** Why he went, once he did. */
+  left: CloseReason | undefined
 }
 
 /** Makes the authority of a match. */
@@ -64,6 +68,8 @@ export class ServerHost<I extends Shape = Shape> {
   readonly #desk: MessageDesk<Peer>
   /** By peer, ascending: a peer's number only grows. */
   readonly #seats = new Map<PeerId, Seat>()
+  /** Seats whose player came or went since the last tick. */
+  readonly #changes: Seat[] = []
 
   constructor(game: Game<I>, options: ServerHostOptions) {
     this.game = game
@@ -83,7 +89,7 @@ export class ServerHost<I extends Shape = Shape> {
 
   /** Everyone who is here, by number. */
   get peers(): readonly Peer[] {
-    return [...this.#seats.values()].filter((seat) => seat.connection.isOpen).map((seat) => seat.peer)
+    return [...this.#seats.values()].filter((seat) => seat.isIn && seat.left === undefined).map((seat) => seat.peer)
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
@@ -137,21 +143,24 @@ export class ServerHost<I extends Shape = Shape> {
   }
 
   #step(): void {
+    this.world.tick++
+    this.#settleSeats()
     for (const seat of this.#seats.values()) {
       seat.inputs.take()
       this.#inputs.load(seat.peer.id, seat.inputs.current)
     }
-    this.world.tick++
     this.game.step(this.world, this.#inputs)
     this.world.endTick()
   }
 
   #assemble(connection: Connection): void {
     const peer = { id: connection.id }
-    const seat = {
+    const seat: Seat = {
       peer, connection,
       inputs: new InputBuffer(this.game.inputSchema, this.#inputs.heap),
       channel: new ReliableOrderedChannel(),
+      isIn: false,
+      left: undefined,
     }
     this.#seats.set(peer.id, seat)
     connection.addSource(FRAME_KIND.reliableOrdered, seat.channel)
@@ -160,21 +169,37 @@ export class ServerHost<I extends Shape = Shape> {
     connection.addSink(FRAME_KIND.inputs, seat.inputs)
   }
 
+  /** Players come and go on ticks, like everything else in the world. */
   #handleEvent(event: EndpointEvent): void {
     const seat = this.#seats.get(event.connection.id)
     if (!seat) return
     if (event.type === 'opened') {
       this.#inputs.add(seat.peer.id)
-      this.game.onJoin?.(this.world, seat.peer)
-      this.#options.onJoined?.(seat.peer)
+      this.#changes.push(seat)
     } else {
       seat.channel.close()
-      this.#seats.delete(seat.peer.id)
-      this.game.onLeave?.(this.world, seat.peer)
-      this.#despawnAllOf(seat.peer.id)
-      this.#inputs.remove(seat.peer.id)
-      this.#options.onLeft?.(seat.peer, event.reason)
+      seat.left = event.reason
+      if (!this.#changes.includes(seat)) this.#changes.push(seat)
     }
+  }
+
+  /** Lets in who came and sees off who went since the last tick. */
+  #settleSeats(): void {
+    for (const seat of this.#changes) {
+      const { peer, left } = seat
+      if (!seat.isIn) {
+        seat.isIn = true
+        this.game.onJoin?.(this.world, peer)
+        this.#options.onJoined?.(peer)
+      }
+      if (left === undefined) continue
+      this.game.onLeave?.(this.world, peer)
+      this.#despawnAllOf(peer.id)
+      this.#seats.delete(peer.id)
+      this.#inputs.remove(peer.id)
+      this.#options.onLeft?.(peer, left)
+    }
+    this.#changes.length = 0
   }
 
   #despawnAllOf(peer: PeerId): void {

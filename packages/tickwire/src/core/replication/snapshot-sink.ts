@@ -63,7 +63,7 @@ export class SnapshotSink implements FrameSink {
     readDelta(frame, schema, mask, this.#row, 0, schema.initialRow, 0, heap)
     if (frame.failed || !isNews) return index
     const handle = this.#seat(id, type, owner)
-    handle.store.load(handle, this.#row, 0)
+    handle.$store.load(handle, this.#row, 0)
     this.#namedBy[index] = tick
     return index
   }

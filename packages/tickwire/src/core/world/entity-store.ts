@@ -82,10 +82,10 @@ export class EntityStore {
 
   /** Makes a buried object's slot free for another. */
   freeSlot(handle: Handle): void {
-    const slot = handle.at / this.schema.cellCount
+    const slot = handle.$at / this.schema.cellCount
     this.handles[slot] = undefined
     this.free[this.freeCount++] = slot
-    handle.at = 0
+    handle.$at = 0
   }
 
   /** Quantises every object and snaps its cells to that. @hot */
@@ -98,14 +98,14 @@ export class EntityStore {
 
   /** Where the row of an object lies in `rows`. */
   rowAt(handle: Handle): number {
-    return handle.at / this.schema.cellCount * this.schema.laneCount
+    return handle.$at / this.schema.cellCount * this.schema.laneCount
   }
 
   /** Sets an object to a row. @hot */
   load(handle: Handle, rows: Int32Array, at: number): void {
     const rowAt = this.rowAt(handle)
     for (let lane = 0; lane < this.schema.laneCount; lane++) this.rows[rowAt + lane] = rows[at + lane]
-    dequantizeRow(this.schema, this.rows, rowAt, this.cells, handle.at)
+    dequantizeRow(this.schema, this.rows, rowAt, this.cells, handle.$at)
   }
 
   /** Everyone alive, ascending by id. The list is never changed after it was given out. */
@@ -157,7 +157,7 @@ export class EntityStore {
 /** A handle of what no longer lives: it reads and writes the grave. */
 function bury(handle: Handle): void {
   handle.isAlive = false
-  handle.at = 0
+  handle.$at = 0
 }
 
 function widen<T extends Float64Array | Int32Array | Uint8Array | Uint32Array>(from: T, to: T): T {

@@ -28,35 +28,35 @@ export type ObjectOf<E> = E extends Entity<infer S extends Shape> ? ValueOf<S> &
 /** An object as `draw` sees it. */
 export type ObjectView<E> = E extends Entity<infer S extends Shape> ? ViewOf<S> & ObjectIdentity : never
 
-/** The part of a handle that is the same for all entities. */
+/** The part of a handle that is the same for all entities. Its own names begin with $, which no field's can. */
 export class Handle {
-  readonly store: EntityStore
+  readonly $store: EntityStore
   readonly id: ObjectId
   /** Where the object's cells begin; 0, the grave, once it is dead and gone. */
-  at: number
+  $at: number
   isAlive: boolean
   /** Parts by their first leaf, made when first asked for. */
-  parts: Part[] | undefined
+  $parts: Part[] | undefined
 
   constructor(store: EntityStore, id: ObjectId, at: number) {
-    this.store = store
+    this.$store = store
     this.id = id
-    this.at = at
+    this.$at = at
     this.isAlive = true
-    this.parts = undefined
+    this.$parts = undefined
   }
 
   get owner(): PeerId {
-    return this.store.ownerOf(this.id)
+    return this.$store.ownerOf(this.id)
   }
 }
 
 /** A vector, struct or group inside an object. */
 class Part {
-  readonly handle: Handle
+  readonly $handle: Handle
 
   constructor(handle: Handle) {
-    this.handle = handle
+    this.$handle = handle
   }
 }
 
@@ -72,7 +72,7 @@ export function makeHandleClass(layout: Layout, isReadOnly: boolean): HandleClas
 
 type Reach = (self: unknown) => Handle
 const handleItself: Reach = (self) => self as Handle
-const handleOfPart: Reach = (self) => (self as Part).handle
+const handleOfPart: Reach = (self) => (self as Part).$handle
 
 /** Defines accessors for fields of one layout. */
 class Accessors {
@@ -97,20 +97,20 @@ class Accessors {
   /** The common case, and the hot one: a number in a cell. Two forms, so that `player.x` needs no call to reach. */
   #defineNumber(prototype: object, name: string, cell: number, reach: Reach): void {
     const get = reach === handleItself
-      ? function (this: Handle): number { return this.store.cells[this.at + cell] }
-      : function (this: Part): number { return this.handle.store.cells[this.handle.at + cell] }
+      ? function (this: Handle): number { return this.$store.cells[this.$at + cell] }
+      : function (this: Part): number { return this.$handle.$store.cells[this.$handle.$at + cell] }
     const set = reach === handleItself
-      ? function (this: Handle, value: number): void { this.store.cells[this.at + cell] = value }
-      : function (this: Part, value: number): void { this.handle.store.cells[this.handle.at + cell] = value }
+      ? function (this: Handle, value: number): void { this.$store.cells[this.$at + cell] = value }
+      : function (this: Part, value: number): void { this.$handle.$store.cells[this.$handle.$at + cell] = value }
     this.#property(prototype, name, get, set)
   }
 
   #defineValue(prototype: object, name: string, leaf: Leaf, reach: Reach): void {
     this.#property(prototype, name, function (this: unknown): unknown {
-      const { store, at } = reach(this)
+      const { $store: store, $at: at } = reach(this)
       return loadLeaf(leaf, store.cells, at, store.heap)
     }, function (this: unknown, value: unknown): void {
-      const { store, at } = reach(this)
+      const { $store: store, $at: at } = reach(this)
       storeLeaf(leaf, value, store.cells, at, store.heap)
     })
   }
@@ -126,11 +126,11 @@ class Accessors {
     const { leaves } = this.#layout
     this.#property(prototype, name, function (this: unknown): unknown {
       const handle = reach(this)
-      if (presence >= 0 && handle.store.cells[handle.at + presence] === 0) return null
-      const parts = (handle.parts ??= [])
+      if (presence >= 0 && handle.$store.cells[handle.$at + presence] === 0) return null
+      const parts = (handle.$parts ??= [])
       return (parts[first] ??= new FieldPart(handle))
     }, function (this: unknown, value: unknown): void {
-      const { store, at } = reach(this)
+      const { $store: store, $at: at } = reach(this)
       storeField(leaves, first, field, value, store.cells, at, store.heap)
     })
     return next

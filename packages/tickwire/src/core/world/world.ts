@@ -117,9 +117,9 @@ export class World {
 
   /** Removes an object that the authority removed, at once. */
   unseat(handle: Handle): void {
-    handle.store.bury(handle)
+    handle.$store.bury(handle)
     this.objects.unseat(handle.id)
-    handle.store.freeSlot(handle)
+    handle.$store.freeSlot(handle)
     this.#restructure()
   }
 
@@ -135,7 +135,7 @@ export class World {
     for (const store of this.stores) store.sample()
     for (let index = 0; index < this.#buried.length; index++) {
       const handle = this.#buried[index]
-      handle.store.freeSlot(handle)
+      handle.$store.freeSlot(handle)
       this.objects.release(handle.id)
     }
     this.#buried.length = 0
