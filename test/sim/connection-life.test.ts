@@ -243,6 +243,29 @@ describe('staying', () => {
     expect(connection.isOpen).toBe(true)
   })
 
+  test('[PKT7] a payload without frames and a keepalive with one are refused', () => {
+    const poke = new Poke()
+    const pair = new Pair({
+      client: { assemble: (connection) => connection.addSource(3, poke) },
+      server: { assemble: (connection) => connection.addSink(3, verdictSink('ok')) },
+    })
+    pair.connect()
+    pair.drive(100)
+    const out = createTransmit()
+    const received = pair.accepted.stats.packetsReceived
+    for (const [isPoked, type] of [[true, PACKET_TYPE.keepalive], [false, PACKET_TYPE.payload]] as const) {
+      poke.isWanted = isPoked
+      while (!pair.client.endpoint.pollTransmit(pair.now + 1500, out));
+      expect(out.bytes[4]).not.toBe(type)
+      out.bytes[4] = type
+      pair.server.endpoint.handleDatagram(pair.now, 'client', out.bytes, out.length)
+      pair.drive(1500)
+    }
+    expect(pair.accepted.stats.drops.malformed).toBe(2)
+    expect(pair.accepted.stats.packetsReceived).toBe(received)
+    expect(pair.accepted.isOpen).toBe(true)
+  })
+
   test('[CONN8] the same seed gives the same bytes', () => {
     const run = (seed: number): number[] => {
       const pair = new Pair({ seed, weather: { latencyMs: 20, jitterMs: 20, loss: 0.2, duplication: 0.1 } })

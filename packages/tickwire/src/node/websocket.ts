@@ -23,6 +23,8 @@ const BUFFERED_BYTES_MAX = 65_536
 /** An open connection speaks every second; a socket silent for this long carries none. */
 const IDLE_MS_MAX = 15_000
 const IDLE_SCAN_MS = 5000
+/** A server that takes a connection and then says nothing is given up after this. */
+const OPEN_MS_MAX = 10_000
 /** A datagram comes in one piece. The defaults of the library (100 MiB, 16,384 fragments) invite a flood. */
 const LIMITS = { maxPayload: DATAGRAM_BYTES_SAFE, maxFragments: 4, maxBufferedChunks: 256, perMessageDeflate: false }
 
@@ -66,8 +68,9 @@ export function listenWebSocket(options: WebSocketListenOptions): DatagramPort {
 /** Opens a socket to `url` (ws:// or wss://) and resolves once datagrams can be sent to that address. */
 export function openWebSocket(url: string, options: { readonly origin?: string } = {}): Promise<DatagramPort> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { ...LIMITS, ...options })
-    socket.once('error', reject)
+    const socket = new WebSocket(url, { ...LIMITS, ...options, handshakeTimeout: OPEN_MS_MAX })
+    // Not `once`: an error that nobody listens to would end the process, and rejecting twice is harmless.
+    socket.on('error', reject)
     socket.once('open', () => {
       socket.off('error', reject)
       const port = new WebSocketPort()

@@ -1,0 +1,18 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { describeStates } from '../../packages/tickwire/src/core/connection/states.ts'
+import { PROTOCOL_VERSION } from '../../packages/tickwire/src/core/packet/header.ts'
+
+const STANDARD = new URL('../../docs/wire/STANDARD.md', import.meta.url)
+const DIAGRAM = /```mermaid\n[\s\S]*?```/
+
+test('[CONN1] the states drawn in the standard are those of the table', () => {
+  const text = readFileSync(STANDARD, 'utf8')
+  const drawn = text.replace(DIAGRAM, `\`\`\`mermaid\n${describeStates()}\n\`\`\``)
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(STANDARD, drawn)
+  else expect(text, 'UPDATE_DOCS=1 npx vitest run test/reference/packet-docs.test.ts').toBe(drawn)
+})
+
+test('[PKT1] the standard is of the version that is spoken', () => {
+  expect(readFileSync(STANDARD, 'utf8')).toContain(`# The wire, version ${PROTOCOL_VERSION}`)
+})
