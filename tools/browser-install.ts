@@ -15,7 +15,7 @@ export function ensureBrowser(): void {
   // The package lists of a fresh container are empty; those of a machine in use are mostly good enough.
   if (!installChromium() && aptGet('update')) installChromium()
   const path = findBrowser()
-  console.log(path === undefined ? 'apt-get could not install a browser; its own words, if any, are above.' : `Installed ${path}.`)
+  console.log(path === undefined ? 'apt-get could not; its own words, if any, are above.' : `Installed ${path}.`)
 }
 
 function installChromium(): boolean {

@@ -13,6 +13,7 @@ import { lineAt } from './tidy/source-file.ts'
 import type { Finding, Repository } from './tidy/repository.ts'
 
 const MARKED_BLOCK = /(<!-- code: ([\w./-]+)(?:#([\w-]+))? -->)(?:\n+(```+)([a-z]*)\n[\s\S]*?^\4[ \t]*$)?/gm
+type Captured = [marker: string, source: string, region?: string, fence?: string, language?: string, offset?: number]
 const REGION_MARK = /^[ \t]*\/\/ #(?:region|endregion)\b.*\n?/gm
 
 /** Blocks that are not what their file says, and markers that lead nowhere. */
@@ -22,8 +23,8 @@ export function docsCodeFindings(repository: Repository): Finding[] {
 
 /** Every document whose blocks had to change, with its new text. */
 export function fixedDocs(repository: Repository): Map<string, string> {
-  const rendered = documents(repository).map(([path, text]) => [path, text, render(repository, path, text).text] as const)
-  return new Map(rendered.filter(([, before, after]) => before !== after).map(([path, , after]) => [path, after]))
+  const fresh = documents(repository).map(([path, text]) => [path, render(repository, path, text).text] as const)
+  return new Map(fresh.filter(([path, text]) => text !== repository.texts.get(path)))
 }
 
 function documents(repository: Repository): [string, string][] {
@@ -32,10 +33,10 @@ function documents(repository: Repository): [string, string][] {
 
 function render(repository: Repository, path: string, text: string): { text: string; findings: Finding[] } {
   const findings: Finding[] = []
-  const rendered = text.replace(MARKED_BLOCK, (whole, marker: string, source: string, region: string | undefined, ...rest) => {
-    const [fence = '```', language, offset] = rest as [string | undefined, string | undefined, number]
+  const rendered = text.replace(MARKED_BLOCK, (whole, ...captured) => {
+    const [marker, source, region, fence = '```', language, offset] = captured as Captured
     const report = (problem: string): string => {
-      findings.push({ rule: 'docs-code', path, line: lineAt(text, offset), problem })
+      findings.push({ rule: 'docs-code', path, line: lineAt(text, offset ?? 0), problem })
       return whole
     }
     const name = region === undefined ? source : `${source}#${region}`
@@ -51,7 +52,8 @@ function render(repository: Repository, path: string, text: string): { text: str
 /** The file, or the region without the indentation its lines share; region marks are not part of either. */
 function excerpt(text: string | undefined, region: string | undefined): string | undefined {
   if (text === undefined || region === undefined) return text?.replace(REGION_MARK, '').trimEnd().concat('\n')
-  const body = new RegExp(`^[ \\t]*// #region ${region}[ \\t]*\\n([\\s\\S]*?)^[ \\t]*// #endregion`, 'm').exec(text)?.[1]
+  const span = new RegExp(`^[ \\t]*// #region ${region}[ \\t]*\\n([\\s\\S]*?)^[ \\t]*// #endregion`, 'm')
+  const body = span.exec(text)?.[1]
   if (body === undefined) return undefined
   const lines = body.replace(REGION_MARK, '').trimEnd().split('\n')
   const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))

@@ -1,13 +1,16 @@
 /**
  * Installs dependencies when they are missing or stale, once, however many commands start at the same time.
  *
- * "Stale" is decided by looking: every package of package-lock.json must be in node_modules with that version, and npm's
- * own record, which it writes at the very end, must be there. So an install that was interrupted, made before a pull or
- * made by hand is judged by what it left, in some 10 ms, and there is no state of our own to go wrong. Uses Node alone.
+ * "Stale" is decided by looking: every package of package-lock.json must be in node_modules with that version, and
+ * npm's own record, which it writes at the very end, must be there. So an install that was interrupted, made before a
+ * pull or made by hand is judged by what it left, in some 10 ms, and there is no state of our own to go wrong. Uses
+ * Node alone.
  */
 
 import { spawn } from 'node:child_process'
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -15,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const LOCK_BEAT_MS = 2_000
 const LOCK_STALE_MS = 20_000
 
-/** Makes sure the dependencies in `root` are the ones its lockfile names. False: they are not, and the reason is printed. */
+/** Makes sure that `root` has the dependencies its lockfile names. False: it has not, and the reason is printed. */
 export async function ensureInstalled(root) {
   if (whyInstall(root) === undefined) return true
   const release = await lock(join(root, '.cache'))
@@ -88,15 +91,15 @@ function npm(root, args) {
 /** What npm's own words come down to: first match wins. */
 const FAILURES = [
   [/EUSAGE|in sync/, 'package.json and package-lock.json disagree', 'run `npm install` and commit package-lock.json'],
-  [/spawn npm ENOENT|ENOENT spawn npm/, 'npm was not found', 'install npm (it comes with Node), then run the same command again'],
+  [/spawn npm ENOENT|ENOENT spawn npm/, 'npm was not found', 'install npm (it comes with Node), then try again'],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|UNABLE_TO|CERT_|network/,
     'the package registry could not be reached',
     'check the network, the proxy and `npm config get registry`, then run the same command again',
   ],
   [/\bE40[13]\b/, 'the package registry refused us', 'log in to it, or set another with `npm config set registry`'],
-  [/\bE404\b|ETARGET/, 'the registry does not have a package that package-lock.json names', 'use a complete registry or mirror'],
-  [/EINTEGRITY/, 'a downloaded package is not the one package-lock.json names', 'run `npm cache clean --force` and try again'],
+  [/\bE404\b|ETARGET/, 'the registry lacks a package that package-lock.json names', 'use a complete registry or mirror'],
+  [/EINTEGRITY/, 'a package is not the one package-lock.json names', 'run `npm cache clean --force` and try again'],
   [/ENOSPC/, 'the disk is full', 'free some space, then run the same command again'],
   [/EACCES|EPERM|EROFS/, 'npm may not write here', 'give yourself write access to this folder and to npm\'s cache'],
 ]
@@ -104,7 +107,7 @@ const FAILURES = [
 /** Cause and fix in two plain lines. */
 function explainFailure(code, output) {
   const known = FAILURES.find(([pattern]) => pattern.test(output))
-  const [, cause, fix] = known ?? [undefined, `npm ended with code ${code}`, 'its own words are above; `npm ci` repeats them']
+  const [, cause, fix] = known ?? [/./, `npm ended with code ${code}`, 'its own words are above; `npm ci` repeats them']
   return `tickwire: dependencies could not be installed: ${cause}.\nFix: ${fix}.`
 }
 
@@ -141,7 +144,7 @@ function create(path) {
   }
 }
 
-/** Removes a lock without a holder. Moved aside first: of two who see it stale, one must not remove the other's new lock. */
+/** Removes a lock without a holder; moved aside first, or of two who see it stale one removes the other's new lock. */
 function breakStale(path) {
   const aside = `${path}.${process.pid}`
   try {

@@ -63,7 +63,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
 
 const ENGINE = 'packages/tickwire/src/'
 
-/** Where a file stands: its part of the engine (`core`, `node`, …) and, in core, its folder. Undefined: outside the engine. */
+/** Where a file of the engine stands: its part (`core`, `node`, …) and, in core, its folder. */
 export function placeOf(path: string): { readonly part: string; readonly folder: string | undefined } | undefined {
   if (!path.startsWith(ENGINE)) return undefined
   const [part = '', folder, ...rest] = path.slice(ENGINE.length).split('/')
@@ -88,7 +88,7 @@ export function whyNotImport(from: string, to: string): string | undefined {
   if (target.folder === undefined) return 'the door is for users: core imports its own files directly'
   const allowed = CORE_FOLDERS.get(source.folder)
   if (allowed === undefined) return `${source.folder} has no place in tools/layers.ts`
-  return allowed.includes(target.folder) ? undefined : `${source.folder} may not import ${target.folder}: that goes uphill`
+  return allowed.includes(target.folder) ? undefined : `${source.folder} may not import ${target.folder}: uphill`
 }
 
 function whyNotFromOutside(from: string, isEngine: boolean): string | undefined {

@@ -11,7 +11,9 @@ import { cycleFindings, deadFileFindings, layerFindings } from './tidy/import-ru
 import { type Finding, type Repository } from './tidy/repository.ts'
 import { sizeFindings } from './tidy/size-rules.ts'
 import { ruleFindings, traceabilityFindings } from './tidy/spec-rules.ts'
-import { exportFindings, headerFindings, nameFindings, nonNullFindings, suppressionFindings } from './tidy/style-rules.ts'
+import {
+  exportFindings, headerFindings, nameFindings, nonNullFindings, suppressionFindings,
+} from './tidy/style-rules.ts'
 import { wordFindings } from './tidy/word-rules.ts'
 
 /** `isStrict`: requirements that are still `pending` count too. */

@@ -10,8 +10,8 @@ import { posix, win32 } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
 
 /** What to do when there is none. */
-export const BROWSER_ADVICE = `No browser was found. Fix: install Chrome, Chromium or Edge (on Debian and Ubuntu, as root: \
-apt-get install chromium), or set TICKWIRE_BROWSER to the path of one.`
+export const BROWSER_ADVICE = `No browser was found. Fix: install Chrome, Chromium or Edge (on Debian and Ubuntu, as \
+root: apt-get install chromium), or set TICKWIRE_BROWSER to the path of one.`
 
 /** Where a browser is looked for: the environment and the disk, as parameters so that a test can furnish them. */
 export interface Machine {
@@ -30,9 +30,12 @@ const LINUX_PLACES = [
   '/usr/bin/google-chrome', '/opt/google/chrome/chrome', '/usr/bin/chromium', '/usr/lib/chromium/chromium',
   '/usr/bin/chromium-browser', '/snap/bin/chromium', '/usr/bin/microsoft-edge', '/opt/microsoft/msedge/msedge',
 ]
-const MAC_PLACES = ['Google Chrome', 'Chromium', 'Microsoft Edge'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
+const MAC_NAMES = ['Google Chrome', 'Chromium', 'Microsoft Edge']
+const MAC_PLACES = MAC_NAMES.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 const WINDOWS_ROOTS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA']
-const WINDOWS_PLACES = ['Google\\Chrome\\Application\\chrome.exe', 'Chromium\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe']
+const WINDOWS_PLACES = [
+  'Google\\Chrome\\Application\\chrome.exe', 'Chromium\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe',
+]
 
 /** The path of a browser, or undefined. A path that was named and is not there is a mistake, and throws. */
 export function findBrowser(machine: Machine = thisMachine): string | undefined {
@@ -40,7 +43,7 @@ export function findBrowser(machine: Machine = thisMachine): string | undefined 
     const named = machine.env[name]
     if (named === undefined || named === '') continue
     if (machine.isExecutable(named)) return named
-    throw new Error(`${name} is ${named}, which is no program. Fix: correct it, or unset it to have a browser looked for.`)
+    throw new Error(`${name} is ${named}, which is no program. Fix: correct it, or unset it and one is looked for.`)
   }
   return candidates(machine).find((path) => machine.isExecutable(path))
 }
@@ -50,7 +53,8 @@ function candidates({ env, platform }: Machine): string[] {
     const roots = WINDOWS_ROOTS.flatMap((name) => env[name] ?? [])
     return WINDOWS_PLACES.flatMap((place) => roots.map((root) => win32.join(root, place)))
   }
-  const places = platform === 'darwin' ? [...MAC_PLACES, ...MAC_PLACES.map((place) => posix.join(env.HOME ?? '/', place))] : LINUX_PLACES
+  const ownPlaces = MAC_PLACES.map((place) => posix.join(env.HOME ?? '/', place))
+  const places = platform === 'darwin' ? [...MAC_PLACES, ...ownPlaces] : LINUX_PLACES
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder !== '')
   return [...places, ...PATH_NAMES.flatMap((name) => folders.map((folder) => posix.join(folder, name)))]
 }

@@ -57,7 +57,9 @@ const MUTATIONS: readonly ((dice: Dice, bytes: Uint8Array, seeds: readonly Uint8
       const size = pick(dice, [2, 4])
       const isLittleEndian = dice(2) === 0
       const at = dice(copy.length)
-      for (let i = 0; i < size && at + i < copy.length; i++) copy[at + i] = word >>> (8 * (isLittleEndian ? i : size - 1 - i))
+      for (let i = 0; i < size && at + i < copy.length; i++) {
+        copy[at + i] = word >>> (8 * (isLittleEndian ? i : size - 1 - i))
+      }
     })
   },
   function nudgeByte(dice, bytes) {

@@ -18,7 +18,8 @@ import type { FuzzTarget } from './target.ts'
 const HANG_MS = 10_000
 
 /** Node 20 ignores `--import` for a worker's own file, so the loader that reads TypeScript is registered by hand. */
-const LOADER = new URL('./dist/esm/api/index.mjs', pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'))).href
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'))
+const LOADER = new URL('./dist/esm/api/index.mjs', TSX).href
 const WORKER_ENTRY = `import('${LOADER}').then(({ register }) => { register(); return import('${import.meta.url}') })`
 
 /** A target and the file it comes from: what a worker needs to load it again. */
@@ -34,7 +35,7 @@ export async function findTargets(folder: URL = new URL('./', import.meta.url)):
   for (const name of names) {
     for (const each of await targetsOf(fileURLToPath(new URL(name, folder)))) {
       const twin = found.find((other) => other.target.name === each.target.name)
-      if (twin !== undefined) throw new Error(`two fuzz targets are named ${each.target.name}: ${twin.file} and ${each.file}`)
+      if (twin !== undefined) throw new Error(`two targets are named ${each.target.name}: ${twin.file}, ${each.file}`)
       found.push(each)
     }
   }
@@ -49,7 +50,7 @@ export async function targetsOf(file: string): Promise<readonly FoundTarget[]> {
 }
 
 /** Fuzzes one target in a thread of its own. */
-export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs: number = HANG_MS): Promise<FuzzReport> {
+export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs = HANG_MS): Promise<FuzzReport> {
   const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX)
   const order: Order = { file: found.file, name: found.target.name, limits, shared }
   const worker = new Worker(WORKER_ENTRY, { eval: true, workerData: order, execArgv: ['--conditions=tickwire-source'] })

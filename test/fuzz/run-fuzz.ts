@@ -74,7 +74,8 @@ export function fuzzTarget(target: FuzzTarget, limits: FuzzLimits, onInput?: (by
       fail('large', bytes, `allocated ${allocatedBytes} bytes, over ${allocationBytesMax}`)
     }
   }
-  return { name: target.name, inputs, throws: counts.throw, slow: counts.slow, large: counts.large, maxAllocatedBytes, failures }
+  const { name } = target
+  return { name, inputs, throws: counts.throw, slow: counts.slow, large: counts.large, maxAllocatedBytes, failures }
 }
 
 /** Runs one given input, as `--input HEX` does; the error, if any, is the caller's to see. */

@@ -52,7 +52,8 @@ if (values.list === true) {
 function replay({ target }: FoundTarget, hex: string): void {
   const startedAt = performance.now()
   replayInput(target, hex)
-  console.log(`${target.name} took ${hex.length / 2} bytes in ${(performance.now() - startedAt).toFixed(3)} ms and threw nothing`)
+  const elapsedMs = (performance.now() - startedAt).toFixed(3)
+  console.log(`${target.name} took ${hex.length / 2} bytes in ${elapsedMs} ms and threw nothing`)
 }
 
 async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
@@ -66,7 +67,8 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
     reports.push(report)
     print(report)
   }
-  const total = (key: 'inputs' | 'throws' | 'slow' | 'large'): number => reports.reduce((sum, each) => sum + each[key], 0)
+  type Count = 'inputs' | 'throws' | 'slow' | 'large'
+  const total = (key: Count): number => reports.reduce((sum, each) => sum + each[key], 0)
   const sums = { inputs: total('inputs'), throws: total('throws'), slow: total('slow'), large: total('large') }
   if (values.json === true) {
     console.log(JSON.stringify({ ...sums, seed, targets: reports.map(({ failures: _, ...counts }) => counts) }))
@@ -78,7 +80,8 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
 
 function print(report: FuzzReport): void {
   const { name, inputs, throws, slow, large, maxAllocatedBytes } = report
-  console.log(`${name}: ${inputs} inputs, ${throws} threw, ${slow} slow, ${large} large, at most ${maxAllocatedBytes} bytes allocated`)
+  console.log(`${name}: ${inputs} inputs, ${throws} threw, ${slow} slow, ${large} large`)
+  console.log(`  allocated at most ${maxAllocatedBytes} bytes`)
   for (const failure of report.failures) {
     console.log(`  ${failure.kind}: ${failure.message}`)
     console.log(`    input   ${failure.hex || '(no bytes)'}`)

@@ -36,6 +36,10 @@ export interface SwarmReport {
   readonly failures: readonly { readonly seed: number; readonly problem: string }[]
 }
 
+interface Swarm {
+  runSwarm(options: SwarmOptions): SwarmReport | Promise<SwarmReport>
+}
+
 const { values, positionals } = commandLine(HELP, {
   seeds: { type: 'string' },
   start: { type: 'string' },
@@ -54,13 +58,13 @@ if (positionals.length > 0) {
 } else if (existsSync(swarmPath)) {
   process.exitCode = await swarm()
 } else {
-  console.log('There is no swarm yet (test/sim/swarm.ts): running the simulated tests of test/sim with their own seeds.')
+  console.log('There is no test/sim/swarm.ts: running the simulated tests of test/sim with their own seeds.')
   const { failed } = await runVitest(ROOT, ['test/sim/'])
   process.exitCode = failed === 0 ? 0 : 1
 }
 
 async function swarm(): Promise<number> {
-  const module: { runSwarm(options: SwarmOptions): SwarmReport | Promise<SwarmReport> } = await import(pathToFileURL(swarmPath).href)
+  const module: Swarm = await import(pathToFileURL(swarmPath).href)
   const startedAt = performance.now()
   const onMatch: SwarmOptions['onMatch'] = (seed, problem) => {
     if (problem === undefined) return

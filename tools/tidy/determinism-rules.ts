@@ -47,7 +47,7 @@ const BANS: readonly Ban[] = [
   },
   {
     rule: 'inexact-math',
-    pattern: /\bMath\s*\.\s*(?:sin|cos|tan|asin|acos|atan|atan2|exp|expm1|log|log2|log10|log1p|pow|hypot|cbrt|sinh|cosh|tanh|asinh|acosh|atanh)\b/g,
+    pattern: /\bMath\s*\.\s*(?:a?(?:sin|cos|tan)h?|atan2|exp|expm1|log|log2|log10|log1p|pow|hypot|cbrt)\b/g,
     problem: (word) => `${word} is not the same bits on every engine; use base/math.ts`,
     appliesTo: isSimulation,
   },
@@ -66,24 +66,26 @@ export function* banFindings(repository: Repository): Generator<Finding> {
   }
 }
 
+const POWER_PROBLEM =
+  '** on values is Math.pow, which is not the same bits on every engine; shift, multiply, or use base/math.ts'
+
 /** `2 ** 32` is settled by the compiler; `x ** y` is `Math.pow` by another name. */
 function* powerFindings({ path, text, code }: SourceFile): Generator<Finding> {
   for (const match of code.matchAll(/\*\*=?/g)) {
     const before = /(?:^|[^\w$.)\]])[\d_.]+n?\s*$/.test(code.slice(Math.max(0, match.index - 40), match.index))
     const after = /^\s*-?[\d_.]+n?(?![\w$(.[])/.test(code.slice(match.index + 2, match.index + 40))
     if (before && after && match[0] === '**') continue
-    const problem = '** on values is Math.pow, which is not the same bits on every engine; shift, multiply, or use base/math.ts'
-    yield { rule: 'inexact-math', path, line: lineAt(text, match.index), problem }
+    yield { rule: 'inexact-math', path, line: lineAt(text, match.index), problem: POWER_PROBLEM }
   }
 }
 
-/** The generator for particles and camera shake must not reach the simulation: it is not saved, hashed or rolled back. */
+/** The generator for particles and camera shake is not saved, hashed or rolled back: no simulation draws from it. */
 export function* cosmeticFindings(repository: Repository): Generator<Finding> {
   for (const { path, imports } of repository.sources.values()) {
     if (!isSimulation(path)) continue
     for (const { specifier, line } of imports) {
       if (!resolveImport(repository, path, specifier)?.endsWith('/cosmetic-prng.ts')) continue
-      yield { rule: 'cosmetic', path, line, problem: 'cosmetic-prng in simulation code: draw from the seeded generator' }
+      yield { rule: 'cosmetic', path, line, problem: 'cosmetic-prng in simulation code: use the seeded generator' }
     }
   }
 }

@@ -15,7 +15,7 @@ export interface FoundFunction {
   readonly bodyStart: number
   readonly bodyEnd: number
   readonly lineCount: number
-  /** The callback of a `describe`, or a function named so: a heading with tests under it, not something to hold in the head. */
+  /** The callback of a `describe`, or a suite named so: a heading with tests under it, not a thing to hold in the head. */
   readonly isGrouping: boolean
 }
 
@@ -56,8 +56,8 @@ export function findFunctions(file: SourceFile): FoundFunction[] {
     const lineCount = lineAt(file.text, bodyEnd - 1) - lineAt(file.text, start) + 1
     const caller = parent[head] === undefined ? '' : text(parent[head] - 1)
     const name = nameOf(tokens, head)
-    const isGrouping = caller === 'describe' || (/^describe[A-Z]/.test(name) && /\.(?:test|contract)\.ts$/.test(file.path))
-    found.push({ name, start, bodyStart, bodyEnd, lineCount, isGrouping })
+    const isSuite = /^describe[A-Z]/.test(name) && /\.(?:test|contract)\.ts$/.test(file.path)
+    found.push({ name, start, bodyStart, bodyEnd, lineCount, isGrouping: isSuite || caller === 'describe' })
   }
   for (let at = 0; at < tokens.length; at++) {
     if (text(at) === '=>' && text(at + 1) === '{' && /^[\w$]+$/.test(text(at - 1)) && text(at - 2) !== ':') {

@@ -9,12 +9,16 @@ import { resolveImport, type Finding, type Repository } from './repository.ts'
 export function* layerFindings(repository: Repository): Generator<Finding> {
   for (const { path, imports } of repository.sources.values()) {
     for (const { specifier, line } of imports) {
-      const target = resolveImport(repository, path, specifier)
-      const isPackage = !specifier.startsWith('.') && !specifier.startsWith('/')
-      const problem = target !== undefined ? whyNotImport(path, target) : isPackage ? whyNotPackage(path, specifier) : undefined
+      const problem = whyNot(repository, path, specifier)
       if (problem !== undefined) yield { rule: 'layers', path, line, problem }
     }
   }
+}
+
+function whyNot(repository: Repository, path: string, specifier: string): string | undefined {
+  if (!/^[./]/.test(specifier)) return whyNotPackage(path, specifier)
+  const target = resolveImport(repository, path, specifier)
+  return target === undefined ? undefined : whyNotImport(path, target)
 }
 
 /**
@@ -37,7 +41,8 @@ export function* cycleFindings(repository: Repository): Generator<Finding> {
   }
   for (const path of repository.sources.keys()) if (!state.has(path)) visit(path)
   for (const ring of rings) {
-    yield { rule: 'cycles', path: ring[0]!, line: 1, problem: `imports itself in a ring: ${[...ring, ring[0]].join(' -> ')}` }
+    const problem = `imports itself in a ring: ${[...ring, ring[0]].join(' -> ')}`
+    yield { rule: 'cycles', path: ring[0]!, line: 1, problem }
   }
 }
 
@@ -52,7 +57,8 @@ export function* deadFileFindings(repository: Repository): Generator<Finding> {
   }
   for (const path of repository.sources.keys()) {
     if (users.has(path) || ENTRY_POINTS.some((pattern) => pattern.test(path))) continue
-    yield { rule: 'dead-files', path, line: 1, problem: 'nobody imports it: use it, delete it, or list it in ENTRY_POINTS' }
+    const problem = 'nobody imports it: use it, delete it, or list it in ENTRY_POINTS'
+    yield { rule: 'dead-files', path, line: 1, problem }
   }
 }
 

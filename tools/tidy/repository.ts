@@ -24,7 +24,7 @@ export interface Repository {
   readonly sources: ReadonlyMap<string, SourceFile>
 }
 
-const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|sh|yml|yaml|txt)$|^(?:run|LICENSE|\.npmrc|\.editorconfig|\.gitignore)$/
+const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|sh|txt|npmrc|editorconfig|gitignore)$|^(?:run|LICENSE)$/
 const SOURCE_NAMES = /\.(?:ts|mts|mjs|js)$/
 
 /** Reads the repository at `root`, without what its .gitignore leaves out. */

@@ -61,20 +61,27 @@ function measure(repository: Repository): Sizes {
   return { files, functions }
 }
 
-function* compare(sizes: ReadonlyMap<string, number>, known: Readonly<Record<string, number>>, max: number, what: string): Generator<Finding> {
+type Lines = ReadonlyMap<string, number>
+type KnownLines = Readonly<Record<string, number>>
+
+function* compare(sizes: Lines, known: KnownLines, max: number, what: string): Generator<Finding> {
   for (const key of new Set([...sizes.keys(), ...Object.keys(known)])) {
     const [path = '', name] = key.split(' ')
     const lines = sizes.get(key) ?? 0
     const allowed = known[key]
     const subject = name === undefined ? what : `${what} (${key.slice(path.length + 1)})`
     const report = (problem: string): Finding => ({ rule: 'size', path, line: 1, problem })
-    if (allowed === undefined && lines > max) yield report(`${subject} of ${lines} lines, over ${max}: find the seam`)
-    if (allowed !== undefined && lines > allowed) yield report(`${subject} grew from ${allowed} to ${lines} lines: it may only shrink`)
-    if (allowed !== undefined && lines < allowed) yield report(`${subject} shrank from ${allowed} to ${lines} lines: npm run check -- --fix`)
+    if (allowed === undefined) {
+      if (lines > max) yield report(`${subject} of ${lines} lines, over ${max}: find the seam`)
+    } else if (lines > allowed) {
+      yield report(`${subject} grew from ${allowed} to ${lines} lines: it may only shrink`)
+    } else if (lines < allowed) {
+      yield report(`${subject} shrank from ${allowed} to ${lines} lines: npm run check -- --fix`)
+    }
   }
 }
 
-function tighten(known: Readonly<Record<string, number>>, sizes: ReadonlyMap<string, number>, max: number): Record<string, number> {
+function tighten(known: KnownLines, sizes: Lines, max: number): KnownLines {
   const kept = Object.entries(known).map(([key, lines]) => [key, Math.min(lines, sizes.get(key) ?? 0)] as const)
   return Object.fromEntries(kept.filter(([, lines]) => lines > max))
 }

@@ -2,9 +2,9 @@
  * The rules of docs/spec against the tests that bear their numbers, both ways, and the table that leads from outside
  * requirements to those rules.
  *
- * A rule is a line of docs/spec/*.md that begins with its id in bold, `- **BITS3** …`, or a row of a table with its id
- * in the first cell. A test bears it by beginning its name with it: `test('[BITS3] …')`. A type test, which has no name,
- * has it in a comment: `// [SCHEMA7] …`.
+ * A rule is a line of docs/spec/*.md that begins with its id in bold, `- **BITS3** …`, or a row of a table with its
+ * id in the first cell. A test bears it by beginning its name with it: `test('[BITS3] …')`. A type test, which has no
+ * name, has it in a comment: `// [SCHEMA7] …`.
  */
 
 import { lineAt } from './source-file.ts'
@@ -28,7 +28,9 @@ export function rulesOf(repository: Repository): Map<string, Place[]> {
   const rules = new Map<string, Place[]>()
   for (const [path, text] of repository.texts) {
     if (!/^docs\/spec\/[^/]+\.md$/.test(path) || path === TRACEABILITY_PATH) continue
-    for (const match of text.matchAll(RULE_LINE)) put(rules, (match[1] ?? match[2])!, { path, line: lineAt(text, match.index + match[0].length) })
+    for (const match of text.matchAll(RULE_LINE)) {
+      put(rules, (match[1] ?? match[2])!, { path, line: lineAt(text, match.index + match[0].length) })
+    }
   }
   return rules
 }
@@ -55,8 +57,10 @@ export function* ruleFindings(repository: Repository): Generator<Finding> {
   const bearers = bearersOf(repository)
   for (const [id, places] of rules) {
     const [first, second] = places
-    if (second !== undefined) yield { rule: 'spec', ...second, problem: `${id} is already a rule of ${first!.path}:${first!.line}` }
-    if (!bearers.has(id)) yield { rule: 'spec', ...first!, problem: `no test bears ${id} in its name` }
+    if (first === undefined) continue
+    const already = `${id} is already a rule of ${first.path}:${first.line}`
+    if (second !== undefined) yield { rule: 'spec', ...second, problem: already }
+    if (!bearers.has(id)) yield { rule: 'spec', ...first, problem: `no test bears ${id} in its name` }
   }
   for (const [id, places] of bearers) {
     if (!rules.has(id)) yield { rule: 'spec', ...places[0]!, problem: `${id} is not a rule of docs/spec` }
@@ -100,7 +104,7 @@ export function* traceabilityFindings(repository: Repository, isStrict: boolean)
     }
     const isPending = /(?:^|, )pending\b/.test(heldBy)
     const isHeld = ids.length > 0 || pathsIn(heldBy).length > 0 || /\b(?:reason|later): \S/.test(heldBy)
-    if (isPending ? isStrict : !isHeld) yield report(`${id} is held by nothing: name a rule, a \`file\`, a reason: or later:`)
+    if (isPending ? isStrict : !isHeld) yield report(`nothing holds ${id}: name a rule, a \`file\`, a reason: or later:`)
   }
 }
 

@@ -11,6 +11,11 @@ const EMPTY_NAMES = ['utils', 'util', 'helpers', 'helper', 'manager', 'data', 'i
 
 const KEBAB_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|contract|fuzz|bench|config))?\.(?:ts|mjs|js)$/
 
+const DEFAULT_EXPORT = /\bexport\s+default\b|\bas\s+default\b/g
+const ENUM_OR_NAMESPACE = /^[ \t]*(?:export\s+|declare\s+)*(?:const\s+)?(?:enum|namespace)\s+\w+(?:\.\w+)*\s*\{/gm
+const ANY = /\bas\s+any\b|[:<|]\s*any\b(?!\s*:)/g
+const NON_NULL = /[\w$)\]]!(?=[.,;)\]\s[]|$)/gm
+
 /** Does the line, or the one above it, say why? */
 export function hasReason(file: SourceFile, line: number): boolean {
   const lines = file.text.split('\n', line)
@@ -40,9 +45,8 @@ export function* headerFindings(repository: Repository): Generator<Finding> {
 export function* exportFindings(repository: Repository): Generator<Finding> {
   for (const file of repository.sources.values()) {
     if (file.path.endsWith('.config.ts')) continue
-    yield* matches(file, /\bexport\s+default\b|\bas\s+default\b/g, 'default-exports', () => 'a default export: give it its name')
-    yield* matches(file, /^[ \t]*(?:export\s+|declare\s+)*(?:const\s+)?(?:enum|namespace)\s+\w+(?:\.\w+)*\s*\{/gm, 'erasable', () =>
-      'enum or namespace: use an `as const` table, a union, or a module')
+    yield* matches(file, 'default-exports', DEFAULT_EXPORT, () => 'a default export: give it its name')
+    yield* matches(file, 'erasable', ENUM_OR_NAMESPACE, () => 'use an `as const` table, a union, or a module')
   }
 }
 
@@ -50,17 +54,18 @@ export function* exportFindings(repository: Repository): Generator<Finding> {
 export function* suppressionFindings(repository: Repository): Generator<Finding> {
   for (const file of repository.sources.values()) {
     const unexplained = (line: number): boolean => !hasReason(file, line)
-    for (const finding of matches(file, /\bas\s+any\b|[:<|]\s*any\b(?!\s*:)/g, 'suppressions', (word) => `\`${word}\` without \`// reason:\``)) {
+    for (const finding of matches(file, 'suppressions', ANY, (word) => `\`${word}\` without \`// reason:\``)) {
       if (unexplained(finding.line)) yield finding
     }
     for (const comment of file.comments) {
       const word = /@ts-(?:ignore|expect-error|nocheck)\b|eslint-disable/.exec(comment.text)?.[0]
       // In a type test the expected error is the assertion; it only has to say what it asserts.
-      const isAssertion = word === '@ts-expect-error' && file.path.endsWith('.test-d.ts') && /expect-error\W+\w/.test(comment.text)
+      const isAssertion = file.path.endsWith('.test-d.ts') && /@ts-expect-error\W+\w/.test(comment.text)
       // Prose may speak of them: only a comment that begins with one is one.
       if (word === undefined || !/^\/[/*]\s*(?:@ts-|eslint-)/.test(comment.text) || isAssertion) continue
       const line = lineAt(file.text, comment.start)
-      if (unexplained(line)) yield { rule: 'suppressions', path: file.path, line, problem: `${word} without \`reason:\`` }
+      const problem = `${word} without \`reason:\``
+      if (unexplained(line)) yield { rule: 'suppressions', path: file.path, line, problem }
     }
   }
 }
@@ -69,13 +74,15 @@ export function* suppressionFindings(repository: Repository): Generator<Finding>
 export function* nonNullFindings(repository: Repository): Generator<Finding> {
   for (const file of repository.sources.values()) {
     if (isTest(file.path) || !/^packages\/[^/]+\/src\//.test(file.path)) continue
-    for (const finding of matches(file, /[\w$)\]]!(?=[.,;)\]\s[]|$)/gm, 'non-null', () => '`!` in the engine: prove it, or assert it')) {
+    for (const finding of matches(file, 'non-null', NON_NULL, () => '`!` in the engine: prove it, or assert it')) {
       if (!hasReason(file, finding.line)) yield finding
     }
   }
 }
 
-function* matches(file: SourceFile, pattern: RegExp, rule: string, problem: (word: string) => string): Generator<Finding> {
+type Problem = (word: string) => string
+
+function* matches(file: SourceFile, rule: string, pattern: RegExp, problem: Problem): Generator<Finding> {
   for (const match of file.code.matchAll(pattern)) {
     yield { rule, path: file.path, line: lineAt(file.text, match.index), problem: problem(match[0].trim()) }
   }

@@ -10,7 +10,7 @@ import { type Finding, type Repository } from './repository.ts'
 // Written so that no pattern matches its own source.
 const FOREIGN: readonly { readonly pattern: RegExp; readonly why: string; readonly except?: string }[] = [
   { pattern: /\/work\/|\.\.\/shared\b/g, why: 'a path of somebody\'s machine' },
-  { pattern: /\bregistry\.[a-z]+\.(?:org|com)\b|\bnpmmirror\b/g, why: 'a package registry\'s address: any mirror must do' },
+  { pattern: /\bregistry\.[a-z]+\.(?:org|com)\b|\bnpmmirror\b/g, why: 'the address of one registry: any must do' },
   { pattern: /\bled[g]er\b/gi, why: 'a document that readers do not have' },
   {
     pattern: /\b(?:LAT|IC|QK|SYNC|RT)-(?:\d+(?:\.\d+)*(?:-\w+)?|[A-Z]+-\d+)\b/g,
