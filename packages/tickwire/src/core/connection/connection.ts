@@ -171,7 +171,8 @@ export class Connection implements ConnectionPeer {
     else if (isDisconnect) this.#handleDisconnect(now, header, bytes, length)
     else {
       const verdict = this.#flow.handle(now, header, bytes, length)
-      if (verdict !== 'dropped') this.#hear(now, length)
+      // A sink may have closed us while it looked at its frame.
+      if (verdict !== 'dropped' && this.isOpen) this.#hear(now, length)
       if (verdict === 'broken') this.#close(now, 'close', BROKEN)
     }
   }

@@ -9,7 +9,7 @@
  * Seam: a packet is sealed, in place, at the end of `poll`, and opened, in place, after `ReplayWindow.peek` and before
  * anything else looks at it. Until then nothing here is secret and nothing is authenticated.
  *
- * It does not pace: a source that always wants a packet gets 32 at a time, a millisecond apart.
+ * It does not pace: a source that always wants a packet gets 32 at a time, a millisecond apart, until 240 are open.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -107,7 +107,7 @@ export class PacketFlow {
   poll(now: Millis, header: PacketHeader, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
-    const isWanted = now >= this.#fillFrom && this.#wantsAt(now) <= now
+    const isWanted = now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
     if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted, out)) return true
     this.#flushPackets = 0
@@ -116,7 +116,8 @@ export class PacketFlow {
 
   /** When `poll` next has something to do. */
   pollTimeout(now: Millis): Millis {
-    const wantsAt = this.#wantsAt(now)
+    // Without room an ack or a loss must come first, and each of them is a deadline of its own.
+    const wantsAt = this.#sent.hasRoom ? this.#wantsAt(now) : Infinity
     const fillAt = wantsAt > this.#fillFrom ? wantsAt : this.#fillFrom
     return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt)
   }

@@ -24,6 +24,7 @@ const LOST = 2
 const DELIVERED = 3
 /** Newer packets acknowledged before an older one may be called overtaken, as in every TCP since 1990. */
 const OVERTAKEN_BY = 3
+const PLACES_KEPT = 16
 
 /** Where fates of packets with frames are counted. */
 export interface DeliveryCounts {
@@ -51,6 +52,14 @@ export class SentPackets {
     this.#sources = sources
     this.#rtt = rtt
     this.#counts = counts
+  }
+
+  /**
+   * Whether a packet with frames may be sent without giving up an older one. A few places are kept for packets
+   * without: acks must go out even when nothing else may.
+   */
+  get hasRoom(): boolean {
+    return this.#newest - this.#oldest < SENT_PACKETS_MAX - PLACES_KEPT
   }
 
   /** Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. @hot */
