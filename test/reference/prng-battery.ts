@@ -107,15 +107,15 @@ function rankOf(rows: number[]): number {
 /** Every test with its score for this stream. */
 export function battery(next: Words): Record<string, number> {
   return {
-    bytes: bytes(next, 1 << 17),
-    'pairs of high bytes': pairs(next, 1 << 18, 24),
-    'pairs of low bytes': pairs(next, 1 << 18, 0),
+    bytes: bytes(next, 1 << 16),
+    'pairs of high bytes': pairs(next, 1 << 17, 24),
+    'pairs of low bytes': pairs(next, 1 << 17, 0),
     'bit balance': bitBalance(next, 1 << 16),
-    'serial correlation': serialCorrelation(next, 1 << 17),
-    gaps: gaps(next, 1 << 15),
-    'birthday spacings, high bits': birthdaySpacings(next, 200, 8),
-    'birthday spacings, low bits': birthdaySpacings(next, 200, 0),
-    'matrix ranks': matrixRanks(next, 2000),
+    'serial correlation': serialCorrelation(next, 1 << 16),
+    gaps: gaps(next, 1 << 14),
+    'birthday spacings, high bits': birthdaySpacings(next, 150, 8),
+    'birthday spacings, low bits': birthdaySpacings(next, 150, 0),
+    'matrix ranks': matrixRanks(next, 1500),
   }
 }
 

@@ -12,7 +12,9 @@
  * Invariant: the result depends on the values and their order only, never on the machine's byte order, on alignment
  * or on how the content was cut. Words hash as their little-endian bytes do (HASH2).
  *
- * It is not cryptographic: whoever chooses the content can make two contents collide. Never authenticate with it.
+ * It is not cryptographic: whoever chooses the content can make two contents collide. Never authenticate with it. A
+ * seed makes another hash of the same content; it does not mark kinds of content (nothing under seed 1 hashes as one
+ * zero byte under seed 0, both being 1 in every lane): to tell kinds apart, hash the kind as the first word.
  *
  * Slow twin: test/reference/hash-reference.ts, held equal by hash.test.ts.
  */

@@ -13,6 +13,7 @@
  * Not for secrets: whoever knows the seed knows every number.
  */
 
+import { multiplyHigh } from './math-words.ts'
 import { drawFloat, drawGaussian, drawInt } from './prng-draws.ts'
 
 const TWO_32 = 4294967296
@@ -105,15 +106,4 @@ export function philox(block: number, place: Int32Array, key: Int32Array, out: U
   out[1] = c1
   out[2] = c2
   out[3] = c3
-}
-
-/** The high 32 bits of the product of two unsigned words, in halves of 16 bits that cannot overflow. */
-function multiplyHigh(a: number, b: number): number {
-  const aLow = a & 0xffff
-  const aHigh = a >>> 16
-  const bLow = b & 0xffff
-  const bHigh = b >>> 16
-  const middle = (Math.imul(aHigh, bLow) + (Math.imul(aLow, bLow) >>> 16)) >>> 0
-  const cross = (Math.imul(aLow, bHigh) + (middle & 0xffff)) >>> 0
-  return (Math.imul(aHigh, bHigh) + (middle >>> 16) + (cross >>> 16)) | 0
 }
