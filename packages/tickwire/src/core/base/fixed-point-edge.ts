@@ -40,7 +40,7 @@ export function toBigInt(a: Q32): bigint {
 
 /** Ten digits are enough to tell two neighbours apart: half a step is 1.16e-10. */
 const DIGITS = 10
-const TEN_TO_DIGITS = 10n ** BigInt(DIGITS)
+const TEN_TO_DIGITS = 10_000_000_000n
 
 /** The shortest decimal that `parse` brings back to the same value. */
 export function format(a: Q32): string {
@@ -55,7 +55,8 @@ export function format(a: Q32): string {
 }
 
 function decimal(steps: bigint, digits: number): string {
-  const scaled = (2n * steps * 10n ** BigInt(digits) + (1n << 32n)) >> 33n
+  const tenToDigits = BigInt(`1${'0'.repeat(digits)}`)
+  const scaled = (2n * steps * tenToDigits + (1n << 32n)) >> 33n
   const text = scaled.toString().padStart(digits + 1, '0')
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
 }

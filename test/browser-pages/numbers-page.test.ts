@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { numbersDigest, partDigest, PARTS } from './numbers-page.ts'
+
+/** If these change, so does every recorded replay: that is a break of the wire, never a detail. */
+const GOLDEN: Readonly<Record<string, string>> = {
+  'functions of one number': '258cb9371fec3d34',
+  'functions of two numbers': '3e6cb4e5746bc161',
+  'vectors and rotations': '5572f79acba09893',
+  'fixed point': 'cf5d404134a993d3',
+  generators: '008682c2066ae6d6',
+  hashes: 'e814837e89d12ad7',
+}
+
+test('[NUM7] every number is the golden one, on this engine as on all others', () => {
+  expect(Object.fromEntries(Object.keys(PARTS).map((part) => [part, partDigest(part)]))).toEqual(GOLDEN)
+  expect(numbersDigest()).toBe('bf2b07e1f5196416')
+})
