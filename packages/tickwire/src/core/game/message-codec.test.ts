@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { message } from '../schema/definition.ts'
+import { fixed, list, struct, text, u8 } from '../schema/field-kinds.ts'
+import { MessageCodec } from './message-codec.ts'
+
+const Chat = message({ text: text(20) }, 'Chat')
+const Path = message({ team: u8, points: list(struct({ x: fixed(0, 100, 0.5), label: text(4) }), 5) }, 'Path')
+const codec = new MessageCodec([Chat, Path])
+
+test('[GAME3] a message comes back as it was said, and costs a byte beside its fields', () => {
+  const bytes = codec.encode(Chat, { text: 'hey' })!.slice()
+  expect(bytes).toHaveLength(1 + 1 + 3)
+  expect(codec.decode(bytes, bytes.length)).toEqual({ message: Chat, values: { text: 'hey' } })
+  const path = { team: 3, points: [{ x: 1.5, label: 'a' }, { x: 99, label: '' }] }
+  const more = codec.encode(Path, path)!.slice()
+  expect(codec.decode(more, more.length)).toEqual({ message: Path, values: path })
+})
+
+test('[GAME3] nonsense is no message, and never throws', () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+    const received = codec.decode(bytes, bytes.length)
+    if (received) expect([...codec.encode(received.message, received.values)!]).toEqual([...bytes])
+  }), { numRuns: 2000 })
+  expect(codec.decode(new Uint8Array([9]), 1)).toBeUndefined()
+})
+
+test('[GAME3] what does not fit its field, or is no message of this game, is the caller\'s mistake', () => {
+  expect(() => codec.encode(Chat, { text: 'x'.repeat(21) })).toThrow('Chat.text')
+  expect(() => codec.encode(message({ hp: u8 }, 'Stray'), { hp: 1 })).toThrow('Stray: not a message of this game')
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { createClientHost, defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
+import { monotonicNow, openWebSocket, serve, systemEntropy } from 'tickwire/node'
+
+const Player = entity({ x: fixed(0, 100, 0.1) })
+const Chat = message({ text: text(40) })
+const INPUT = { right: bool }
+
+function makeGame(tickRate = 60): Game<typeof INPUT> {
+  return defineGame({
+    tickRate,
+    input: INPUT,
+    entities: [Player],
+    messages: [Chat],
+    onJoin: (world, peer) => world.spawn(Player, { x: 10 }, peer),
+    step(world, inputs) {
+      for (const player of world.each(Player)) if (inputs.of(player.owner).right) player.x += 0.5
+    },
+  })
+}
+
+/** A player without a browser, on a real socket. */
+async function join(game: Game<typeof INPUT>, url: string): Promise<{
+  host: ReturnType<typeof createClientHost<typeof INPUT>>; closed: Promise<CloseReason>; stop: () => void
+}> {
+  const address = `${url.replace('http', 'ws')}/tickwire`
+  const port = await openWebSocket(address)
+  let onClosed: (reason: CloseReason) => void = () => {}
+  const closed = new Promise<CloseReason>((resolve) => { onClosed = resolve })
+  const host = createClientHost(game, { entropy: systemEntropy, onClosed })
+  const pump = (): void => {
+    host.tick(monotonicNow())
+    host.drain(monotonicNow(), port)
+  }
+  port.onDatagram = (from, bytes, length) => { host.handleDatagram(monotonicNow(), from, bytes, length); pump() }
+  port.onPathClosed = (from) => { host.handlePathClosed(from); pump() }
+  const timer = setInterval(pump, 5)
+  host.connect(monotonicNow(), address)
+  pump()
+  return { host, closed, stop: () => { clearInterval(timer); port.close() } }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; !isTrue(); tries++) {
+    if (tries > 500) throw new Error(`never true: ${isTrue}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+test('[SERVE3] one call serves a match: players join over WebSocket, move, talk, leave, and are told when it ends', async () => {
+  const game = makeGame()
+  const left: CloseReason[] = []
+  const serving = await serve(game, { port: 0, onLeft: (_peer, reason) => left.push(reason) })
+  const first = await join(game, serving.url)
+  const second = await join(game, serving.url)
+  const heard: string[] = []
+  serving.host.on(Chat, ({ text: said }, from) => serving.host.broadcast(Chat, { text: `${from.id}: ${said}` }))
+  second.host.on(Chat, ({ text: said }) => heard.push(said))
+  await until(() => [...second.host.view.each(Player)].length === 2)
+
+  first.host.sampleInput = () => ({ right: true })
+  expect(first.host.send(Chat, { text: 'hello' })).toBe('queued')
+  await until(() => heard.length === 1 && [...second.host.view.each(Player)][0]!.x > 15)
+  expect(heard).toEqual([`${first.host.peer}: hello`])
+
+  first.host.close(monotonicNow())
+  expect(await first.closed).toEqual({ by: 'local', code: 'left' })
+  await until(() => [...second.host.view.each(Player)].length === 1)
+  expect(left).toEqual([{ by: 'peer', code: 'left' }])
+
+  const ended = second.closed
+  await serving.close()
+  expect(await ended).toEqual({ by: 'peer', code: 'shutdown' })
+  first.stop()
+  second.stop()
+})
+
+test('[SERVE4] a stale build is told that it is stale, a full match that it is full, a taken port that it is taken', async () => {
+  const game = makeGame()
+  const serving = await serve(game, { port: 0, maxPlayers: 1 })
+  const stale = await join(makeGame(30), serving.url)
+  expect(await stale.closed).toEqual({ by: 'protocol', code: 'schema' })
+  const first = await join(game, serving.url)
+  await until(() => first.host.peer !== 0 && serving.host.peers.length === 1)
+  const second = await join(game, serving.url)
+  expect(await second.closed).toEqual({ by: 'protocol', code: 'full' })
+  const port = Number(new URL(serving.url).port)
+  await expect(serve(game, { port })).rejects.toThrow(`port: ${port} is in use by another program. Stop that one`)
+  for (const player of [stale, first, second]) player.stop()
+  await serving.close()
+})
