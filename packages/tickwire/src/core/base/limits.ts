@@ -113,3 +113,52 @@ export const TIMELINE_TICKS_MAX = 2048
 
 /** Rows of one entity in a Timeline: a reference has 24 bits for them. */
 export const TIMELINE_ROWS_MAX: number = 2 ** 24
+
+/**
+ * Sequences one key may span. ChaCha20-Poly1305 would allow 2^62; 2^48 packets are 70,000 years at 128 Hz and leave
+ * the sequence an exact number. AES-256-GCM: its nonce has 32 bits for them.
+ */
+export const CHACHA_KEY_PACKETS_MAX: number = 2 ** 48
+export const AES_GCM_KEY_PACKETS_MAX: number = 2 ** 32
+
+/** Packets after which a key is replaced. AES-GCM: half of what RFC 9001 allows before its secrecy thins (2^23). */
+export const CHACHA_REKEY_PACKETS: number = 2 ** 32
+export const AES_GCM_REKEY_PACKETS: number = 2 ** 22
+
+/** A key is also replaced after this time and after this much plaintext: what a stolen key opens is bounded. */
+export const REKEY_MS: number = 15 * 60_000
+export const REKEY_BYTES: number = 2 ** 30
+
+/**
+ * Forged packets after which a key is replaced, and after which the connection ends (RFC 9001 for ChaCha20-Poly1305).
+ * The second is far away on purpose: a low one would let a stranger end connections by writing nonsense.
+ */
+export const REKEY_FORGERIES: number = 2 ** 20
+export const FORGERIES_MAX: number = 2 ** 36
+
+/** How long packets of the old key are still opened once the peer uses the new one: 2 s of path, twice, and a second. */
+export const KEY_OVERLAP_MS = 5000
+
+/** How long a challenge stands, and at most twice that: a retry comes every quarter second, and brings a fresh one. */
+export const CHALLENGE_BUCKET_MS = 4000
+
+/** Characters of an address, in the transport's words, that a challenge is bound to. */
+export const ADDRESS_CHARS_MAX = 128
+
+/** Bytes a token's issuer may say of a user: an id, a name, a team. */
+export const TOKEN_USER_BYTES_MAX = 256
+
+/** Bytes of the name of a game in a token. */
+export const TOKEN_AUDIENCE_BYTES_MAX = 32
+
+/** Seconds a token may live: what was used must be remembered that long. Five minutes are plenty. */
+export const TOKEN_LIFE_SECONDS_MAX = 3600
+
+/** Seconds by which an issuer's clock may run ahead of a server's. Nothing is forgiven at the other end. */
+export const TOKEN_SKEW_SECONDS = 5
+
+/** Keys of issuers that are good at one time: the one in use, and the one before or after it. */
+export const TOKEN_ISSUERS_MAX = 2
+
+/** Tokens remembered as used: an hour of 18 arrivals a second. When it is full nobody new is let in. */
+export const SPENT_TOKENS_MAX = 65_536

@@ -6,7 +6,7 @@
  *
  * Invariant: a packet is acknowledged only after all of its frames were accepted and none asked for no ack (ACK4).
  *
- * It does not detect duplicates (`replay-window.ts`) and never sends: the connection asks `dueAt`.
+ * It does not detect duplicates (`crypto/replay-window.ts`) and never sends: the connection asks `dueAt`.
  */
 
 import type { Millis } from '../base/time.ts'

@@ -4,7 +4,7 @@
  * A ring of 1024 bits behind the newest sequence. Look first (`peek`), and mark only what turned out to be genuine
  * (`mark`): marking first would let a forger blind us to packets not yet sent.
  *
- * It says nothing about which packets are acknowledged: one that was seen but of no use is not (`ack-window.ts`).
+ * It says nothing about which packets are acknowledged: one that was seen but of no use is not (`delivery/ack-window.ts`).
  */
 
 import { assert } from '../base/assert.ts'
@@ -16,7 +16,7 @@ export type Freshness = 'new' | 'duplicate' | 'old'
 const WORDS = REPLAY_WINDOW_PACKETS / 32
 const BIT_MASK = REPLAY_WINDOW_PACKETS - 1
 
-/** Sequences seen. One per direction, later one per key epoch. */
+/** Sequences seen. One for each key that opens packets. */
 export class ReplayWindow {
   #newest: number = 0
   #seen: Uint32Array = new Uint32Array(WORDS)
