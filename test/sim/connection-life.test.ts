@@ -144,6 +144,61 @@ describe('staying', () => {
     expect(connection.stats.packetsLost).toBeGreaterThan(240)
   })
 
+  test('[PKT8] sources are told of a flush once, however many packets it takes', () => {
+    let begun = 0
+    let left = 0
+    const bursty: FrameSource = {
+      begin: () => void begun++,
+      wantsAt: (now) => (left > 0 ? now : Infinity),
+      fill: (_now, _sequence, out) => {
+        if (left === 0 || out.bitsLeft < 8000) return false
+        left--
+        for (let byte = 0; byte < 1000; byte++) out.writeBits(7, 8)
+        return true
+      },
+      onDelivered() {}, onLost() {},
+    }
+    const pair = new Pair({
+      client: { assemble: (connection) => connection.addSource(3, bursty) },
+      server: { assemble: (connection) => connection.addSink(3, verdictSink('ok')) },
+    })
+    const connection = pair.connect()
+    const { packetsSent } = connection.stats
+    left = 5
+    pair.flush()
+    expect(connection.stats.packetsSent - packetsSent).toBe(5)
+    expect(begun).toBe(1)
+    pair.drive(1)
+    left = 1
+    pair.flush()
+    expect(begun).toBe(2)
+  })
+
+  test('[PKT8] a source that wants a packet and then has nothing for it is asked again later, not for ever', () => {
+    let asked = 0
+    const liar: FrameSource = {
+      begin() {}, wantsAt: (now) => now, fill: () => { asked++; return false }, onDelivered() {}, onLost() {},
+    }
+    const pair = new Pair({ client: { assemble: (connection) => connection.addSource(3, liar) } })
+    const connection = pair.connect()
+    pair.drive(100)
+    expect(asked).toBeGreaterThan(50)
+    expect(asked).toBeLessThan(250)
+    expect(connection.stats.packetsSent).toBeLessThan(10)
+  })
+
+  test('[ACK10] an acknowledgement of what was never sent is refused, and the rest of its packet with it', () => {
+    const pair = new Pair()
+    pair.connect()
+    const out = createTransmit()
+    while (!pair.client.endpoint.pollTransmit(pair.now + 1500, out));
+    out.bytes[15] = 0x70
+    const { packetsReceived } = pair.accepted.stats
+    pair.server.endpoint.handleDatagram(pair.now, 'client', out.bytes, out.length)
+    expect(pair.accepted.stats.drops.dishonestAck).toBe(1)
+    expect(pair.accepted.stats.packetsReceived).toBe(packetsReceived)
+  })
+
   test('[CONN7] a sink may close its own connection in the middle of a packet', () => {
     const poke = new Poke()
     const pair = new Pair({

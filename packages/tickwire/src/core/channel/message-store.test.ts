@@ -29,14 +29,13 @@ describe('message store', () => {
     }), { seed: 8, numRuns: 200 })
   })
 
-  test('[CH7] it refuses what does not fit, and what would not leave the reserve', () => {
+  test('[CH7] it refuses what does not fit, and an empty message takes a block too', () => {
     const store = new MessageStore(1024)
     expect(store.canHold(1024)).toBe(true)
     expect(store.canHold(1025)).toBe(false)
-    expect(store.canHold(512, 512)).toBe(true)
-    expect(store.canHold(513, 512)).toBe(false)
     store.put(message(0, 0))
     expect(store.canHold(1024)).toBe(false)
+    expect(store.canHold(1024 - 128)).toBe(true)
   })
 
   test('messages go into frames and come out of them at any bit', () => {

@@ -34,10 +34,9 @@ export class MessageStore {
     return this.#used * BLOCK_BYTES
   }
 
-  /** Whether a message of `length` bytes fits, and one of `reserve` bytes after it. */
-  canHold(length: number, reserve: number = 0): boolean {
-    const wanted = blocksFor(length) + (reserve > 0 ? blocksFor(reserve) : 0)
-    return this.#used + wanted <= this.#blocksMax
+  /** Whether a message of `length` bytes fits. */
+  canHold(length: number): boolean {
+    return this.#used + blocksFor(length) <= this.#blocksMax
   }
 
   /** Copies `message` in; its handle. Ask `canHold` first. */

@@ -168,7 +168,7 @@ describe('reliable ordered channel', () => {
     expect(refused).toBeGreaterThan(0)
   })
 
-  test('[CH7] messages ahead of a gap never take the room of the one that closes it', () => {
+  test('[CH7] all that a sender may have open fits beside the gap that holds it up', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     let sent = 0
     while (sender.send(numbered(sent, MESSAGE_BYTES_MAX)) === 'queued') sent++
@@ -176,6 +176,19 @@ describe('reliable ordered channel', () => {
     expect(packets.map(([frame], index) => (index === 0 ? 'lost' : accept(receiver, frame!))).at(-1)).toBe('ok')
     expect(accept(receiver, packets[0]![0]!)).toBe('ok')
     expect(received(receiver)).toEqual(upTo(sent))
+  })
+
+  test('[CH7] a window full of unread messages takes no more, and mixes nothing up', () => {
+    const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
+    for (const id of upTo(256)) sender.send(numbered(id))
+    for (const frame of framesOf(sender, 1, 4000)) expect(accept(receiver, frame)).toBe('ok')
+    sender.onDelivered(0, 1)
+    sender.send(numbered(256))
+    const [next] = framesOf(sender, 2)
+    expect(accept(receiver, next!)).toBe('no-ack')
+    expect(received(receiver)).toEqual(upTo(256))
+    expect(accept(receiver, next!)).toBe('ok')
+    expect(received(receiver)).toEqual([256])
   })
 
   test.each([

@@ -146,9 +146,9 @@ export class ReliableOrderedChannel implements Channel {
   #hold(id: number, length: number, frame: BitReader): boolean {
     const at = id & MASK
     const isKnown = id < this.#expected || (id < this.#unread + WINDOW && this.#inHandles[at] !== NO_MESSAGE)
-    // The next message in order may use the last room; one ahead of it may not, or it would block the way for ever.
-    const reserve = id === this.#expected ? 0 : MESSAGE_BYTES_MAX
-    const hasRoom = id < this.#unread + WINDOW && this.#incoming.canHold(length, reserve)
+    // What is unread takes room. What is ahead of a gap cannot take the room of the message that closes it: the sender
+    // holds no more than we can, that message included.
+    const hasRoom = id < this.#unread + WINDOW && this.#incoming.canHold(length)
     if (isKnown || !hasRoom) {
       frame.skipBits(length * 8)
       return isKnown

@@ -153,6 +153,8 @@ describe('sent packets', () => {
     sent.handleAck(2000, acking(1))
     expect(rtt.smoothedMs).toBe(2000)
     expect(source.delivered).toEqual([])
+    sent.handleAck(2500, acking(1))
+    expect(rtt.samples, 'once').toBe(1)
   })
 
   test('[ACK10] an ack of what was never sent is a lie', () => {
