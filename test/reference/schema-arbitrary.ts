@@ -121,6 +121,9 @@ export const runs: ManualCodec<readonly number[]> = {
   },
 }
 
+/** One to four bytes a character. */
+const words = fc.string({ unit: fc.constantFrom('a', 'b', '\0', ' ', 'é', '漢', '😀', '\u{10ffff}'), maxLength: 15 })
+
 const VECTORS = { 2: kinds.vec2, 3: kinds.vec3, 4: kinds.vec4 } as const
 const AXES = ['x', 'y', 'z', 'w']
 
@@ -155,8 +158,8 @@ const LEAVES: readonly fc.Arbitrary<Kit>[] = [
   vectorKit(2), vectorKit(3), vectorKit(4),
   fc.integer({ min: 3, max: 20 }).map((bits): Kit => ({ field: kinds.quat(bits), value: rotations })),
   fc.uniqueArray(fc.string(), { minLength: 2, maxLength: 9 }).map((names): Kit => ({ field: kinds.oneOf(...names), value: fc.constantFrom(...names) })),
-  of(kinds.text(60), fc.string({ unit: 'binary', maxLength: 15 })),
-  of(kinds.fixedText(64), fc.string({ unit: 'binary', maxLength: 15 })),
+  of(kinds.text(60), words),
+  of(kinds.fixedText(64), words),
   of(kinds.bytes(40), fc.uint8Array({ maxLength: 40 })),
   of(kinds.ref(), fc.option(whole(1, 2 ** 32 - 1))),
   of(kinds.manual(runs), fc.array(fc.nat(31), { maxLength: 6 })),

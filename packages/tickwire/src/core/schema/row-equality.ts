@@ -40,10 +40,15 @@ function isLeafClose(leaf: Leaf, rows: Int32Array, at: number, otherRows: Int32A
 }
 
 /**
- * Rotations are compared as rotations, q and -q being one: near a tie one rounding decides which component is dropped,
- * and the codes of two neighbours then have nothing in common.
+ * With the same component dropped two codes may be two apart: one step of noise, and one of making unit length of it.
+ * With another dropped the codes have nothing in common, for the two largest components are nearly equal and a rounding
+ * chose between them: then the rotations themselves are compared, q and -q being one.
  */
 function isRotationClose(leaf: Leaf, rows: Int32Array, a: number, otherRows: Int32Array, b: number): boolean {
+  if (rows[a] === otherRows[b]) {
+    for (let lane = 1; lane <= 3; lane++) if (Math.abs(rows[a + lane] - otherRows[b + lane]) > 2 * leaf.tolerance) return false
+    return true
+  }
   dequantizeQuat(leaf.width, rows, a, rotations, 0)
   dequantizeQuat(leaf.width, otherRows, b, rotations, 4)
   let dot = 0

@@ -42,7 +42,15 @@ export class ValueHeap implements ValueStore {
   readonly #entries: (Entry | undefined)[] = [undefined]
   readonly #free: number[] = []
   readonly #tables = new Map<Leaf, LeafTable>()
+  readonly #sizeMax: number
+  readonly #bytesMax: number
   #sizeBytes = 0
+
+  /** A heap that a stranger can fill should be given less than a world's. */
+  constructor(sizeMax: number = VALUE_HEAP_ENTRIES_MAX, bytesMax: number = VALUE_HEAP_BYTES_MAX) {
+    this.#sizeMax = sizeMax
+    this.#bytesMax = bytesMax
+  }
 
   /** Values kept, initial ones aside. */
   get size(): number {
@@ -58,7 +66,7 @@ export class ValueHeap implements ValueStore {
   put(leaf: Leaf, value: unknown): number {
     const table = this.#table(leaf)
     const handle = this.#intern(table, encode(leaf, value, table.handles))
-    if (handle < 0) throw new RangeError(`${leaf.path}: more than ${VALUE_HEAP_ENTRIES_MAX} values or ${VALUE_HEAP_BYTES_MAX} bytes in one heap.`)
+    if (handle < 0) throw new RangeError(`${leaf.path}: more than ${this.#sizeMax} values or ${this.#bytesMax} bytes in one heap.`)
     return handle
   }
 
@@ -145,7 +153,7 @@ export class ValueHeap implements ValueStore {
   #intern(table: LeafTable, entry: Entry): number {
     const known = table.handles.get(entry.key)
     if (known !== undefined) return known
-    const isFull = this.size >= VALUE_HEAP_ENTRIES_MAX || this.#sizeBytes + entry.bytes.length > VALUE_HEAP_BYTES_MAX
+    const isFull = this.size >= this.#sizeMax || this.#sizeBytes + entry.bytes.length > this.#bytesMax
     if (isFull) return -1
     const handle = this.#free.pop() ?? this.#entries.length
     this.#entries[handle] = freezeValue(entry)
