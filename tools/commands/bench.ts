@@ -23,7 +23,8 @@ const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'bench'
 const SUFFIX = '.bench.ts'
 const OWN_FLAGS = ['--list', '--json', '--strict', '--help', '-h']
 
-const args = process.argv.slice(2)
+// npm takes the two dashes away; whoever calls the front door himself may leave them in.
+const args = process.argv.slice(2).filter((arg, index) => index > 0 || arg !== '--')
 const has = (flag: string): boolean => args.includes(flag)
 const names = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX)).map((file) => file.slice(0, -SUFFIX.length)).sort()
 const name = args[0]?.startsWith('-') === false ? args[0] : undefined
@@ -49,12 +50,23 @@ async function load(one: string): Promise<Bench> {
 }
 
 async function runHere(one: string, rest: readonly string[]): Promise<void> {
-  const result = await (await load(one)).run(rest)
+  const bench = await load(one)
+  const result = await bench.run(rest).catch((error: unknown) => {
+    if (!isWrongOption(error)) throw error
+    misuse(`${one}: ${error.message}`)
+    return null
+  })
+  if (result === null) return
   for (const table of [...result.tables, figuresTable(result.figures)]) console.log(`${formatTable(table)}\n`)
   const missed = result.figures.filter((figure) => !isWithinBudget(figure))
   for (const figure of missed) console.error(`${one}: ${figure.name} misses its budget`)
   if (has('--strict') && missed.length > 0) process.exitCode = 1
   if (has('--json')) console.log(jsonLine(one, result))
+}
+
+/** What `parseArgs` throws in a benchmark: the command line made no sense, nothing is broken. */
+function isWrongOption(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }
 
 function jsonLine(one: string, result: BenchResult): string {

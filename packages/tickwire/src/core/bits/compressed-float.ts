@@ -11,8 +11,13 @@ export function writeCompressedFloat(writer: BitWriter, value: number, quant: Fl
 
 /** Reads a step and gives its value; refuses steps above the range. `min` once failed. @hot */
 export function readCompressedFloat(reader: BitReader, quant: FloatQuant): number {
+  return dequantizeFloat(quant, readStep(reader, quant))
+}
+
+/** Reads a step, 0..stepsMax; 0 once failed. @hot */
+export function readStep(reader: BitReader, quant: FloatQuant): number {
   const step = reader.readBits(quant.bits)
-  if (step <= quant.stepsMax) return dequantizeFloat(quant, step)
+  if (step <= quant.stepsMax) return step
   reader.fail()
-  return dequantizeFloat(quant, 0)
+  return 0
 }

@@ -5,14 +5,19 @@
  * large, the reader refuses NaN and infinities, for one NaN in a position spoils every sum it meets. The `Any` family
  * carries them all, with one spelling of NaN (0x7fc00000, 0x7ff80000_00000000): readers refuse the others, which
  * would smuggle bits past every comparison.
+ *
+ * A double that passes through a call which the engine does not inline is allocated. So the functions that take or give
+ * one are kept tiny, for the engine to inline, and the work behind them is on words, through cells of this file.
  */
 
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
-import { readU32, readU64Pair, writeU32, writeU64Pair } from './word.ts'
+import { readU32Into, readU64Pair, writeU32, writeU64Pair } from './word.ts'
 
-const FLOAT_MAX = 3.4028234663852886e38
+/** All ones in the exponent: infinity, or with anything below, NaN. */
+const FLOAT_SPECIAL = 0x7f80_0000
 const FLOAT_NAN = 0x7fc0_0000
+const DOUBLE_SPECIAL_HI = 0x7ff0_0000
 const DOUBLE_NAN_HI = 0x7ff8_0000
 
 const float: Float32Array = new Float32Array(1)
@@ -27,61 +32,83 @@ const pair: Int32Array = new Int32Array(2)
 
 /** Writes 32 bits: NaN as 0, too large as the largest finite. @hot */
 export function writeFloat(writer: BitWriter, value: number): void {
-  writeFloatAny(writer, value > FLOAT_MAX ? FLOAT_MAX : value < -FLOAT_MAX ? -FLOAT_MAX : value === value ? value : 0)
+  float[0] = value
+  storeFloat(writer, false)
 }
 
 /** Reads a finite float. @hot */
 export function readFloat(reader: BitReader): number {
-  const value = readFloatAny(reader)
-  if (value - value === 0) return value
-  reader.fail()
-  return 0
+  loadFloat(reader, false)
+  return float[0]
 }
 
 /** Writes 32 bits, NaN and infinities included. @hot */
 export function writeFloatAny(writer: BitWriter, value: number): void {
   float[0] = value
-  writeU32(writer, value === value ? floatWord[0] : FLOAT_NAN)
+  storeFloat(writer, true)
 }
 
 /** Reads any float. @hot */
 export function readFloatAny(reader: BitReader): number {
-  const word = readU32(reader)
-  floatWord[0] = word
-  const value = float[0]
-  if (value === value || word === FLOAT_NAN) return value
-  reader.fail()
-  return 0
+  loadFloat(reader, true)
+  return float[0]
 }
 
 /** Writes 64 bits: NaN as 0, infinities as the largest finite. @hot */
 export function writeDouble(writer: BitWriter, value: number): void {
-  const most = Number.MAX_VALUE
-  writeDoubleAny(writer, value > most ? most : value < -most ? -most : value === value ? value : 0)
+  double[0] = value
+  storeDouble(writer, false)
 }
 
 /** Reads a finite double. @hot */
 export function readDouble(reader: BitReader): number {
-  const value = readDoubleAny(reader)
-  if (value - value === 0) return value
-  reader.fail()
-  return 0
+  loadDouble(reader, false)
+  return double[0]
 }
 
 /** Writes 64 bits, NaN and infinities included. @hot */
 export function writeDoubleAny(writer: BitWriter, value: number): void {
   double[0] = value
-  if (value === value) writeU64Pair(writer, doubleWords[LO], doubleWords[HI])
-  else writeU64Pair(writer, 0, DOUBLE_NAN_HI)
+  storeDouble(writer, true)
 }
 
 /** Reads any double. @hot */
 export function readDoubleAny(reader: BitReader): number {
+  loadDouble(reader, true)
+  return double[0]
+}
+
+function storeFloat(writer: BitWriter, isAny: boolean): void {
+  const word = floatWord[0]
+  if ((word & FLOAT_SPECIAL) !== FLOAT_SPECIAL) writeU32(writer, word)
+  else if ((word & ~FLOAT_SPECIAL) << 1 !== 0) writeU32(writer, isAny ? FLOAT_NAN : 0)
+  else writeU32(writer, isAny ? word : word - 1)
+}
+
+function loadFloat(reader: BitReader, isAny: boolean): void {
+  readU32Into(reader, floatWord, 0)
+  const word = floatWord[0]
+  const isSpecial = (word & FLOAT_SPECIAL) === FLOAT_SPECIAL
+  const isKnown = isAny && ((word & ~FLOAT_SPECIAL) << 1 === 0 || word === FLOAT_NAN)
+  if (isSpecial && !isKnown) reader.fail()
+  if (reader.failed) floatWord[0] = 0
+}
+
+function storeDouble(writer: BitWriter, isAny: boolean): void {
+  const lo = doubleWords[LO]
+  const hi = doubleWords[HI]
+  if ((hi & DOUBLE_SPECIAL_HI) !== DOUBLE_SPECIAL_HI) writeU64Pair(writer, lo, hi)
+  else if ((hi & ~DOUBLE_SPECIAL_HI) << 1 !== 0 || lo !== 0) writeU64Pair(writer, 0, isAny ? DOUBLE_NAN_HI : 0)
+  else writeU64Pair(writer, isAny ? lo : -1, isAny ? hi : hi - 1)
+}
+
+function loadDouble(reader: BitReader, isAny: boolean): void {
   readU64Pair(reader, pair, 0)
-  doubleWords[LO] = pair[0]
-  doubleWords[HI] = pair[1]
-  const value = double[0]
-  if (value === value || (pair[0] === 0 && pair[1] === DOUBLE_NAN_HI)) return value
-  reader.fail()
-  return 0
+  const lo = pair[0]
+  const hi = pair[1]
+  const isSpecial = (hi & DOUBLE_SPECIAL_HI) === DOUBLE_SPECIAL_HI
+  const isKnown = isAny && lo === 0 && ((hi & ~DOUBLE_SPECIAL_HI) << 1 === 0 || hi === DOUBLE_NAN_HI)
+  if (isSpecial && !isKnown) reader.fail()
+  doubleWords[LO] = reader.failed ? 0 : lo
+  doubleWords[HI] = reader.failed ? 0 : hi
 }

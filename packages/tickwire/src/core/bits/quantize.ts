@@ -62,13 +62,25 @@ export function floatQuant(min: number, max: number, precision: number, path: st
   return { min, max, precision, bits, stepsMax, clampsTop: whole > stepsMax }
 }
 
+const given: Float64Array = new Float64Array(4)
+
 /** The nearest step, 0..stepsMax; values outside are clamped, NaN is taken for 0. @hot */
 export function quantizeFloat(quant: FloatQuant, value: number): number {
+  given[0] = value
+  return quantizeFloatAt(quant, given, 0)
+}
+
+/**
+ * The same for a value in a cell. A double handed to a function that the engine does not inline is allocated; a cell
+ * is not. @hot
+ */
+export function quantizeFloatAt(quant: FloatQuant, cells: Float64Array, at: number): number {
+  const value = cells[at]
   const step = Math.round(((value === value ? value : 0) - quant.min) / quant.precision)
   return step > 0 ? (step < quant.stepsMax ? step : quant.stepsMax) : 0
 }
 
-/** The value in the middle of `step`. @hot */
+/** The value that `step` stands for. @hot */
 export function dequantizeFloat(quant: FloatQuant, step: number): number {
   return quant.min + step * quant.precision
 }
@@ -94,29 +106,30 @@ function wholeIfClose(ratio: number): number {
 export function quantizeQuat(
   bits: number, x: number, y: number, z: number, w: number, out: Int32Array, at: number,
 ): void {
+  given[0] = x
+  given[1] = y
+  given[2] = z
+  given[3] = w
+  quantizeQuatAt(bits, given, 0, out, at)
+}
+
+/** The same for a rotation in four cells, which costs no allocation wherever it is called from. @hot */
+export function quantizeQuatAt(bits: number, cells: Float64Array, cellsAt: number, out: Int32Array, at: number): void {
   assert(bits >= QUAT_BITS_MIN && bits <= QUAT_BITS_MAX, 'bits per quaternion component are in range')
   const half = (1 << (bits - 1)) - 1
   let largest = 0
-  let size = Math.abs(x)
-  if (Math.abs(y) > size) { largest = 1; size = Math.abs(y) }
-  if (Math.abs(z) > size) { largest = 2; size = Math.abs(z) }
-  if (Math.abs(w) > size) { largest = 3; size = Math.abs(w) }
-  // Dividing by the largest first keeps the squares below away from overflow and underflow. A sum that is not finite
-  // catches NaN and infinity wherever they stand.
-  const dropped = largest === 0 ? x : largest === 1 ? y : largest === 2 ? z : w
-  let a = (largest === 0 ? y : x) / dropped
-  let b = (largest <= 1 ? z : y) / dropped
-  let c = (largest <= 2 ? w : z) / dropped
-  const scale = (half * Math.SQRT2) / Math.sqrt(1 + a * a + b * b + c * c)
-  if (!Number.isFinite(size) || !(scale > 0)) {
-    largest = 3
-    a = b = c = 0
-  } else {
-    a = Math.round(a * scale)
-    b = Math.round(b * scale)
-    c = Math.round(c * scale)
+  for (let index = 1; index < 4; index++) {
+    if (Math.abs(cells[cellsAt + index]) > Math.abs(cells[cellsAt + largest])) largest = index
   }
-  settle(half, largest, a, b, c, out, at)
+  // Dividing by the largest first keeps the squares away from overflow and underflow, and makes the dropped one positive.
+  const dropped = cells[cellsAt + largest]
+  const a = cells[cellsAt + (largest === 0 ? 1 : 0)] / dropped
+  const b = cells[cellsAt + (largest <= 1 ? 2 : 1)] / dropped
+  const c = cells[cellsAt + (largest <= 2 ? 3 : 2)] / dropped
+  const scale = (half * Math.SQRT2) / Math.sqrt(1 + a * a + b * b + c * c)
+  // Zero, NaN and infinity, wherever they stand, end in a scale that is not positive or a component that is not finite.
+  if (!Number.isFinite(dropped) || !(scale > 0)) settle(half, 3, 0, 0, 0, out, at)
+  else settle(half, largest, Math.round(a * scale) | 0, Math.round(b * scale) | 0, Math.round(c * scale) | 0, out, at)
 }
 
 /** Rebuilds the rotation of a canonical row as four doubles of unit length at `out[outAt..]`. @hot */

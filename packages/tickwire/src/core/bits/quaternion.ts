@@ -11,7 +11,7 @@
 
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
-import { dequantizeQuat, isCanonicalQuat, quantizeQuat } from './quantize.ts'
+import { dequantizeQuat, isCanonicalQuat, quantizeQuatAt } from './quantize.ts'
 import type { Vector } from './vector.ts'
 
 /** Bits per component where nothing else is said: 32 bits a rotation, 0.28 degrees off at worst. */
@@ -22,7 +22,12 @@ const unit: Float64Array = new Float64Array(4)
 
 /** Writes the rotation nearest to `value`, which need not have unit length. @hot */
 export function writeQuaternion(writer: BitWriter, value: Readonly<Vector<4>>, bits: number = QUATERNION_BITS): void {
-  quantizeQuat(bits, value.x, value.y, value.z, value.w, row, 0)
+  // Through cells: doubles handed to a call are allocated when the engine happens not to inline it.
+  unit[0] = value.x
+  unit[1] = value.y
+  unit[2] = value.z
+  unit[3] = value.w
+  quantizeQuatAt(bits, unit, 0, row, 0)
   writer.writeBits(row[0], 2)
   writer.writeBits(row[1], bits)
   writer.writeBits(row[2], bits)

@@ -11,7 +11,8 @@
  * Invariant: one number has one spelling. Readers refuse a last byte of 0 after the first (over-long), and a value
  * above the type's range. Bytes stand at the cursor, aligned or not.
  *
- * 64-bit numbers are int32 pairs; the bigint forms are for the edges and allocate.
+ * 64-bit numbers are int32 pairs; the bigint forms are for the edges and allocate. A varint of 2^31 and more is a double to
+ * the engine, and giving it back may allocate: 16 bytes.
  */
 
 import { assert } from '../base/assert.ts'
@@ -20,32 +21,38 @@ import type { BitWriter } from './bit-writer.ts'
 
 /** Writes a safe integer, 0..2^53-1, in 1..8 bytes. @hot */
 export function writeVarint(writer: BitWriter, value: number): void {
-  if (value < 0x1000_0000) {
-    writeGroups(writer, value)
+  if (value < 0x4000) {
+    writeLastGroups(writer, value)
     return
   }
-  // Four groups fill a word; what is left has 25 bits at most.
-  const low = value % 0x1000_0000
-  writer.writeBits(spread(low) | 0x8080_8080, 32)
-  writeGroups(writer, (value - low) / 0x1000_0000)
+  // 28 bits and the rest, so that all but this one division is on integers.
+  const high = Math.floor(value / 0x1000_0000)
+  const low = value - high * 0x1000_0000
+  writeTwoGroups(writer, low & 0x3fff)
+  if (high === 0) {
+    writeLastGroups(writer, low >>> 14)
+    return
+  }
+  writeTwoGroups(writer, low >>> 14)
+  if (high >= 0x4000) writeTwoGroups(writer, high & 0x3fff)
+  writeLastGroups(writer, high >= 0x4000 ? high >>> 14 : high)
 }
 
 /** Reads a safe integer, 0..2^53-1. @hot */
 export function readVarint(reader: BitReader): number {
-  const bytes = reader.peekBits(32)
-  if (bytes < 0x8000_0000) {
-    reader.skipBits(8)
-    return reader.failed ? 0 : bytes >>> 24
+  let value = 0
+  for (let unit = 1; unit <= 0x400_0000_0000; unit *= 0x4000) {
+    // Past the end there are zeros, and skipping them fails.
+    const two = reader.peekBits(16)
+    const first = (two >>> 8) & 0x7f
+    const second = two & 0x7f
+    if (two < 0x8000) return endVarint(reader, value + first * unit, 8, unit > 1 ? first : 1)
+    value += (first | (second << 7)) * unit
+    if ((two & 0x80) === 0) return endVarint(reader, value, 16, second)
+    reader.skipBits(16)
   }
-  // The first byte without its high bit is the last one. Past the end there are zeros, and skipping them fails.
-  const ends = ~bytes & 0x8080_8080
-  if (ends === 0) return readLongVarint(reader)
-  const count = (Math.clz32(ends) >>> 3) + 1
-  const value = gather(bytes) & ((1 << (7 * count)) - 1)
-  // The last group of an over-long form is 0.
-  if (value >>> (7 * count - 7) === 0) reader.fail()
-  reader.skipBits(8 * count)
-  return reader.failed ? 0 : value
+  reader.fail()
+  return 0
 }
 
 /** Writes an int32, zig-zag, in 1..5 bytes. @hot */
@@ -105,35 +112,22 @@ export function readLongPair(reader: BitReader, out: Int32Array, at: number): vo
   out[at + 1] = (high >>> 1) ^ sign
 }
 
-/** Writes 0..2^28-1 in 1..4 bytes, as one field. */
-function writeGroups(writer: BitWriter, value: number): void {
+/** Two groups that are not the last: one field, and a small integer in every engine. */
+function writeTwoGroups(writer: BitWriter, value: number): void {
+  writer.writeBits(0x8080 | ((value & 0x7f) << 8) | (value >>> 7), 16)
+}
+
+/** The last one or two groups. */
+function writeLastGroups(writer: BitWriter, value: number): void {
   if (value < 0x80) writer.writeBits(value, 8)
-  else if (value < 0x4000) writer.writeBits((spread(value) | 0x8000_0000) >>> 16, 16)
-  else if (value < 0x20_0000) writer.writeBits((spread(value) | 0x8080_0000) >>> 8, 24)
-  else writer.writeBits(spread(value) | 0x8080_8000, 32)
+  else writer.writeBits(0x8000 | ((value & 0x7f) << 8) | (value >>> 7), 16)
 }
 
-/** Five to eight bytes: four that go on, then the rest. */
-function readLongVarint(reader: BitReader): number {
-  const low = gather(reader.readBits(32))
-  const bytes = reader.peekBits(32)
-  const ends = ~bytes & 0x8080_8080
-  const count = (Math.clz32(ends) >>> 3) + 1
-  const high = gather(bytes) & (count === 4 ? 0xfff_ffff : (1 << (7 * count)) - 1)
-  // 2^53 - 1 has 25 bits above its low 28.
-  if (ends === 0 || high >>> (7 * count - 7) === 0 || high >= 0x200_0000) reader.fail()
-  reader.skipBits(8 * count)
-  return reader.failed ? 0 : high * 0x1000_0000 + low
-}
-
-/** The four groups of seven bits of a 28-bit value, lowest group in the highest byte. */
-function spread(value: number): number {
-  return ((value & 0x7f) << 24) | ((value & 0x3f80) << 9) | ((value >>> 6) & 0x7f00) | (value >>> 21)
-}
-
-/** The inverse of `spread`; high bits of the bytes are ignored. */
-function gather(bytes: number): number {
-  return ((bytes >>> 24) & 0x7f) | ((bytes >>> 9) & 0x3f80) | ((bytes & 0x7f00) << 6) | ((bytes & 0x7f) << 21)
+/** Takes the last `bits` bits. The last group of an over-long form is 0. */
+function endVarint(reader: BitReader, value: number, bits: number, lastGroup: number): number {
+  if (lastGroup === 0 || value > Number.MAX_SAFE_INTEGER) reader.fail()
+  reader.skipBits(bits)
+  return reader.failed ? 0 : value
 }
 
 const pair: Int32Array = new Int32Array(2)

@@ -7,6 +7,9 @@
  *
  * Bit fields are most significant bit first; words are not, so that an aligned word is what a DataView, a C struct
  * or a packet dissector reads there. 64-bit words are int32 pairs.
+ *
+ * Words cross the cursors in halves: a number beyond an engine's small integers (2^31 in Node, 2^30 in Chrome) that
+ * passes through a call is allocated when the engine happens not to inline the call, and half a word never is.
  */
 
 import type { BitReader } from './bit-reader.ts'
@@ -25,29 +28,34 @@ export function readU16(reader: BitReader): number {
 
 /** The low 32 bits of `value`, signed or not. @hot */
 export function writeU32(writer: BitWriter, value: number): void {
-  writer.writeBits(swap(value), 32)
+  writeU16(writer, value & 0xffff)
+  writeU16(writer, value >>> 16)
 }
 
 /** 0..2^32-1; `| 0` makes it an int32. @hot */
 export function readU32(reader: BitReader): number {
-  return swap(reader.readBits(32)) >>> 0
+  // One check for both halves: a cut word is nothing, not a low half.
+  if (reader.bitsLeft < 32) reader.fail()
+  const low = readU16(reader)
+  return (low | (readU16(reader) << 16)) >>> 0
 }
 
 /** 64 bits given as two int32 halves. @hot */
 export function writeU64Pair(writer: BitWriter, lo: number, hi: number): void {
-  writer.writeBits(swap(lo), 32)
-  writer.writeBits(swap(hi), 32)
+  writeU32(writer, lo)
+  writeU32(writer, hi)
 }
 
 /** 64 bits as two int32 halves: the low one to `out[at]`, the high one to `out[at + 1]`. @hot */
 export function readU64Pair(reader: BitReader, out: Int32Array, at: number): void {
-  // One check for both halves: a cut word is nothing, not a low half.
   if (reader.bitsLeft < 64) reader.fail()
-  out[at] = swap(reader.readBits(32))
-  out[at + 1] = swap(reader.readBits(32))
+  readU32Into(reader, out, at)
+  readU32Into(reader, out, at + 1)
 }
 
-/** Reverses the four bytes of a word. */
-function swap(word: number): number {
-  return (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
+/** 32 bits as an int32 to `out[at]`. @hot */
+export function readU32Into(reader: BitReader, out: Int32Array, at: number): void {
+  if (reader.bitsLeft < 32) reader.fail()
+  const low = readU16(reader)
+  out[at] = low | (readU16(reader) << 16)
 }
