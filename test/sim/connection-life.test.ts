@@ -282,6 +282,22 @@ describe('leaving', () => {
     expect(pair.server.events).toEqual([])
   })
 
+  test('[ACK6] packets that are open when a connection ends are told as lost', () => {
+    const told: string[] = []
+    const poke = new Poke()
+    poke.onLost = () => told.push('lost')
+    poke.onDelivered = () => told.push('delivered')
+    const pair = new Pair({ weather: { latencyMs: 50 }, client: { assemble: (connection) => connection.addSource(3, poke) } })
+    const connection = pair.connect()
+    pair.drive(1000)
+    poke.isWanted = true
+    pair.flush()
+    connection.close(pair.now)
+    expect(told).toEqual(['lost'])
+    pair.drive(1000)
+    expect(told).toEqual(['lost'])
+  })
+
   test('[CONN7] a frame whose bits make no sense ends the connection, with one reason on both sides', () => {
     const poke = new Poke()
     const pair = new Pair({
@@ -339,6 +355,16 @@ describe('hostile bytes', () => {
     expect(server.drops.header).toBeGreaterThan(1000)
     expect(server.drops.unknownConnection).toBeGreaterThan(1000)
     expect(pair.accepted.isOpen).toBe(true)
+  })
+
+  test('[PKT3] a packet of a key epoch that does not exist is refused', () => {
+    const pair = new Pair()
+    pair.connect()
+    const out = createTransmit()
+    while (!pair.client.endpoint.pollTransmit(pair.now + 1500, out));
+    out.bytes[13] = 1
+    pair.server.endpoint.handleDatagram(pair.now, 'client', out.bytes, out.length)
+    expect(pair.accepted.stats.drops.epoch).toBe(1)
   })
 
   test('[CONN9] an id is of no use from another address', () => {

@@ -24,6 +24,23 @@ function clientOnly(): Endpoint {
   return createEndpoint({ fingerprint: new Uint8Array(8), entropy: new Dice(1), assemble() {} })
 }
 
+/** A server and the packets of a client it has accepted; the first one proven or kept back. */
+function standing(isProven: boolean = true): { server: Endpoint; request: Uint8Array; first: Uint8Array; now: number } {
+  const server = createEndpoint({ fingerprint: new Uint8Array(8), entropy: new Dice(1), maxConnections: 4, assemble() {} })
+  const client = clientOnly()
+  client.connect(0, 'server')
+  const out = createTransmit()
+  client.pollTransmit(0, out)
+  const request = out.bytes.slice(0, out.length)
+  server.handleDatagram(0, 'client', request, request.length)
+  server.pollTransmit(0, out)
+  client.handleDatagram(0, 'server', out.bytes, out.length)
+  client.pollTransmit(0, out)
+  const first = out.bytes.slice(0, out.length)
+  if (isProven) server.handleDatagram(0, 'client', first, first.length)
+  return { server, request, first, now: 10 }
+}
+
 describe('asking', () => {
   test('[CONN2] a request is repeated every 200 to 250 ms and given up after 10 s', () => {
     const endpoint = clientOnly()
@@ -125,6 +142,48 @@ describe('asking', () => {
     expect(connection.isOpen).toBe(true)
     expect(pair.server.events.filter((event) => event.type === 'opened').length).toBe(1)
     expect(pair.accepted.idLo).toBe(connection.idLo)
+  })
+
+  test('[HS6] each repetition of a request keeps the guest\'s slot for 5 s more', () => {
+    const server = createEndpoint({ fingerprint: new Uint8Array(8), entropy: new Dice(1), maxConnections: 1, assemble() {} })
+    const [patient, other] = [clientOnly(), createEndpoint({ fingerprint: new Uint8Array(8), entropy: new Dice(2), assemble() {} })]
+    patient.connect(0, 'server')
+    const refused = other.connect(0, 'server')
+    const out = createTransmit()
+    for (let now = 0; now <= 9000; now += 300) {
+      if (!patient.pollTransmit(now, out)) continue
+      server.handleDatagram(now, 'patient', out.bytes, out.length)
+      while (server.pollTransmit(now, out));
+    }
+    other.pollTransmit(9000, out)
+    server.handleDatagram(9000, 'other', out.bytes, out.length)
+    server.pollTransmit(9000, out)
+    other.handleDatagram(9000, 'server', out.bytes, out.length)
+    expect(refused.closeReason).toEqual({ by: 'protocol', code: 'full' })
+  })
+
+  test('[HS7] an echo of the request of an open connection gets no answer', () => {
+    const { server, request, now } = standing()
+    server.handleDatagram(now, 'client', request, request.length)
+    const out = createTransmit()
+    while (server.pollTransmit(now, out)) expect(out.bytes[4]).not.toBe(PACKET_TYPE.handshake)
+    expect(server.connections.length).toBe(1)
+  })
+
+  test('[HS6] an id is of no use once its connection is over, nor to a guest of a house that has closed', () => {
+    const { server, first, now } = standing()
+    const out = createTransmit()
+    server.connections[0]!.close(now)
+    for (let later = now; later < now + 500; later += 50) while (server.pollTransmit(later, out));
+    expect(server.connections).toEqual([])
+    server.handleDatagram(now + 500, 'client', first, first.length)
+    expect(server.connections).toEqual([])
+    expect(server.drops.unknownConnection).toBe(1)
+
+    const house = standing(false)
+    house.server.close(house.now)
+    house.server.handleDatagram(house.now, 'client', house.first, house.first.length)
+    expect(house.server.connections).toEqual([])
   })
 
   test('[HS8] seats are never oversold, however many knock at once', () => {
