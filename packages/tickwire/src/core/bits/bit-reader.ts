@@ -83,10 +83,12 @@ export class BitReader {
   /** The next `width` bits (0..32) without taking them; zeros past the end, and no failure. @hot */
   peekBits(width: number): number {
     const cursor = this.#cursor
-    const left = this.#limit - cursor
-    const value = this.readBits(width < left ? width : left)
-    this.#cursor = cursor
-    return width <= left ? value : left <= 0 ? 0 : (value << (width - left)) >>> 0
+    if (cursor + width > this.#brink || width === 0) return this.#peekAtEnd(width)
+    const bytes = this.bytes
+    const at = cursor >>> 3
+    const head = cursor & 7
+    const word = (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]
+    return ((word << head) | (bytes[at + 4] >>> (8 - head))) >>> (32 - width)
   }
 
   /** Steps over `count` bits. @hot */
@@ -103,6 +105,15 @@ export class BitReader {
     const left = this.#limit - this.#cursor
     if (left >= 8 || this.readBits(left) !== 0) this.fail()
     return !this.failed
+  }
+
+  #peekAtEnd(width: number): number {
+    const cursor = this.#cursor
+    const left = this.#limit - cursor
+    if (left <= 0) return 0
+    const value = this.#readAtEnd(width < left ? width : left)
+    this.#cursor = cursor
+    return width <= left ? value : (value << (width - left)) >>> 0
   }
 
   /** `readBits`, byte by byte: near the end of `bytes`, past the end of the range, and for nothing. */
