@@ -150,11 +150,13 @@ describe('asking', () => {
     patient.connect(0, 'server')
     const refused = other.connect(0, 'server')
     const out = createTransmit()
+    const ids = new Set<string>()
     for (let now = 0; now <= 9000; now += 300) {
       if (!patient.pollTransmit(now, out)) continue
       server.handleDatagram(now, 'patient', out.bytes, out.length)
-      while (server.pollTransmit(now, out));
+      while (server.pollTransmit(now, out)) ids.add(out.bytes.slice(5, 13).join())
     }
+    expect(ids.size, 'the id it was told first is still good').toBe(1)
     other.pollTransmit(9000, out)
     server.handleDatagram(9000, 'other', out.bytes, out.length)
     server.pollTransmit(9000, out)
