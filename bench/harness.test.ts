@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allocatedBytes, figuresTable, formatTable, interleave, isWithinBudget, median, ratio } from './harness.ts'
+import { allocatedBytes, figuresTable, formatTable, interleave, isWithinBudget, median, ratio, type Timing } from './harness.ts'
 
 describe('interleave', () => {
   test('runs every contender every round, in turns, and counts only what comes after the warm-up', () => {
@@ -11,8 +11,9 @@ describe('interleave', () => {
     for (const { ns, nsMin, nsMax } of timings) expect(nsMin <= ns && ns <= nsMax).toBe(true)
   })
 
-  test('a ratio is of medians, and of contenders that exist', () => {
-    const timings = [{ name: 'a', ns: 3, nsMin: 1, nsMax: 9 }, { name: 'b', ns: 12, nsMin: 1, nsMax: 99 }]
+  test('a ratio is within the round, whatever slowed that round, and of contenders that exist', () => {
+    const timing = (name: string, rounds: number[]): Timing => ({ name, ns: 0, nsMin: 0, nsMax: 0, rounds })
+    const timings = [timing('a', [3, 30, 5]), timing('b', [12, 120, 10])]
     expect(ratio(timings, 'a', 'b')).toBe(0.25)
     expect(() => ratio(timings, 'a', 'c')).toThrow('no contender c')
     expect([median([1, 2, 9]), median([1, 2, 4, 9])]).toEqual([2, 3])

@@ -3,7 +3,7 @@
  *
  * A file `bench/NAME.bench.ts` exports `bench: Bench`; `npm run bench -- NAME` finds it by that name.
  *
- * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared by medians: a shared machine
+ * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared round by round: a shared machine
  * slows everyone in a round alike. Across processes and days only ratios keep their meaning, so budgets are ratios.
  */
 
@@ -62,10 +62,12 @@ export interface Timing {
   /** The fastest and the slowest round: how calm the machine was. */
   readonly nsMin: number
   readonly nsMax: number
+  /** Every round, in order. */
+  readonly rounds: readonly number[]
 }
 
 /** Times the contenders in turns. `warmups` rounds come first and do not count. */
-export function interleave(contenders: readonly Contender[], rounds: number, warmups = 10): Timing[] {
+export function interleave(contenders: readonly Contender[], rounds: number, warmups = 60): Timing[] {
   const samples: number[][] = contenders.map(() => [])
   for (let round = 0; round < warmups + rounds; round++) {
     for (let turn = 0; turn < contenders.length; turn++) {
@@ -78,19 +80,21 @@ export function interleave(contenders: readonly Contender[], rounds: number, war
     }
   }
   return contenders.map(({ name }, index) => {
-    const sorted = samples[index]!.sort((a, b) => a - b)
-    return { name, ns: median(sorted), nsMin: sorted[0]!, nsMax: sorted.at(-1)! }
+    const inOrder = samples[index]!
+    const sorted = inOrder.toSorted((a, b) => a - b)
+    return { name, ns: median(sorted), nsMin: sorted[0]!, nsMax: sorted.at(-1)!, rounds: inOrder }
   })
 }
 
-/** The ratio of two contenders' medians. */
+/** How one contender stands to another: the median over the rounds of their ratio within the round. */
 export function ratio(timings: readonly Timing[], name: string, against: string): number {
-  const ns = (of: string): number => {
+  const roundsOf = (of: string): readonly number[] => {
     const timing = timings.find((one) => one.name === of)
     if (timing === undefined) throw new Error(`no contender ${of}`)
-    return timing.ns
+    return timing.rounds
   }
-  return ns(name) / ns(against)
+  const others = roundsOf(against)
+  return median(roundsOf(name).map((ns, round) => ns / others[round]!).sort((a, b) => a - b))
 }
 
 /** The middle of numbers already sorted. */
