@@ -83,7 +83,7 @@ export class BitWriter {
    * Writes the low `width` bits (0..32) of `value`, highest of them first.
    *
    * Without a branch on whether the field fills its word, for that one cannot be predicted: the word is stored every
-   * time, and the accumulator is chosen by mask. 4.9 ns a field instead of 6.8 (docs/adr/0010); the clear twin is
+   * time, and the accumulator is chosen by mask. 4.9 ns a field instead of 5.8 (docs/adr/0010); the clear twin is
    * test/reference/bits-reference.ts, held equal by test/reference/bits-reference.test.ts. @hot
    */
   writeBits(value: number, width: number): void {
@@ -106,7 +106,10 @@ export class BitWriter {
     if (cursor < this.#whole) this.#view.setInt32(this.#start + ((cursor >>> 5) << 2), word)
   }
 
-  /** Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. @hot */
+  /**
+   * Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. The source lies outside the
+   * window, or wholly before the cursor. @hot
+   */
   copyBits(source: Uint8Array, bitOffset: number, bitCount: number): void {
     assert(bitOffset >= 0 && bitCount >= 0 && bitOffset + bitCount <= source.length * 8, 'the copied bits exist')
     const end = this.#cursor + bitCount
