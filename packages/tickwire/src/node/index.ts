@@ -3,4 +3,5 @@
 export { monotonicNow } from './clock.ts'
 export { systemEntropy } from './entropy.ts'
 export { serve, Serving, type ServeOptions } from './serve.ts'
+export { openUdp, resolveUdp, UdpPort, type UdpOptions } from './udp.ts'
 export { listenWebSocket, openWebSocket, type WebSocketListenOptions } from './websocket.ts'
