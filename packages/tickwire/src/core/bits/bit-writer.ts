@@ -107,8 +107,8 @@ export class BitWriter {
   }
 
   /**
-   * Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. The source lies outside the
-   * window, or wholly before the cursor. @hot
+   * Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. The source must not lie
+   * in the window. @hot
    */
   copyBits(source: Uint8Array, bitOffset: number, bitCount: number): void {
     assert(bitOffset >= 0 && bitCount >= 0 && bitOffset + bitCount <= source.length * 8, 'the copied bits exist')
