@@ -2,8 +2,8 @@
  * Statistical tests for streams of 32-bit words. Each gives a score in standard deviations: a good generator stays
  * within a few, a bad one is out by tens or thousands. Streams are seeded, so a score never changes between runs.
  *
- * The battery is a sieve, not a proof: it is known to catch a linear congruential generator, xorshift32 and a plain counter
- * (prng-battery is run on those too). The published generators have been through far larger ones.
+ * The battery is a sieve, not a proof: it is known to catch a linear congruential generator, xorshift32 and a plain
+ * counter (tests run it on those too). The published generators have been through far larger ones.
  */
 
 export type Words = () => number

@@ -4,7 +4,7 @@
 
 const MASK = 0xffff_ffffn
 
-/** sfc32 from its PractRand description: (a, b, c, counter) = (0, seed low, seed high, 1), then 12 words thrown away. */
+/** sfc32: (a, b, c, counter) = (0, seed low, seed high, 1), then 12 words thrown away. */
 export function* referenceSfc32(seed: bigint): Generator<number> {
   let [a, b, c, counter] = [0n, seed & MASK, (seed >> 32n) & MASK, 1n]
   for (let i = 0; ; i++) {

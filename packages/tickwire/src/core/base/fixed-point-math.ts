@@ -1,9 +1,9 @@
 /**
  * Roots and curves in q32.32.
  *
- * The square root is whole-number arithmetic. The others go through the exact functions of base/math.ts on doubles: those
- * are the same bits on every engine and their error is a millionth of a step, so what comes back is the nearest step
- * but for one case in a million (FIX6), and at the speed of floating point.
+ * The square root is whole-number arithmetic. The others go through the exact functions of base/math.ts on doubles:
+ * those are the same bits on every engine and their error is a millionth of a step, so what comes back is the nearest
+ * step but for one case in a hundred thousand (FIX6), and at the speed of floating point.
  */
 
 import { fromNumber, toNumber } from './fixed-point-edge.ts'

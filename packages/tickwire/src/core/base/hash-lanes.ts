@@ -10,33 +10,61 @@ const MIX_B = 0xab0e9789 | 0
 const MIX_C = 0x38b34ae5 | 0
 const MIX_D = 0xa1e38b93 | 0
 
-function scramble(word: number, first: number, turn: number, second: number): number {
-  const k = Math.imul(word, first)
-  return Math.imul((k << turn) | (k >>> (32 - turn)), second)
-}
-
-function feed(lane: number, turn: number, neighbour: number, salt: number): number {
-  return (Math.imul(((lane << turn) | (lane >>> (32 - turn))) + neighbour, 5) + salt) | 0
-}
+// A lane takes a word of a whole block, and is fed by its neighbour. Written out four times: one level of calls is what
+// the compiler surely inlines.
 
 /** @hot */
 export function laneA(a: number, word: number, b: number): number {
-  return feed(a ^ scramble(word, MIX_A, 15, MIX_B), 19, b, 0x561ccd1b)
+  const k = Math.imul(word, MIX_A)
+  const lane = a ^ Math.imul((k << 15) | (k >>> 17), MIX_B)
+  return (Math.imul(((lane << 19) | (lane >>> 13)) + b, 5) + 0x561ccd1b) | 0
 }
 
 /** @hot */
 export function laneB(b: number, word: number, c: number): number {
-  return feed(b ^ scramble(word, MIX_B, 16, MIX_C), 17, c, 0x0bcaa747)
+  const k = Math.imul(word, MIX_B)
+  const lane = b ^ Math.imul((k << 16) | (k >>> 16), MIX_C)
+  return (Math.imul(((lane << 17) | (lane >>> 15)) + c, 5) + 0x0bcaa747) | 0
 }
 
 /** @hot */
 export function laneC(c: number, word: number, d: number): number {
-  return feed(c ^ scramble(word, MIX_C, 17, MIX_D), 15, d, 0x96cd1c35)
+  const k = Math.imul(word, MIX_C)
+  const lane = c ^ Math.imul((k << 17) | (k >>> 15), MIX_D)
+  return (Math.imul(((lane << 15) | (lane >>> 17)) + d, 5) + 0x96cd1c35) | 0
 }
 
 /** @hot */
 export function laneD(d: number, word: number, a: number): number {
-  return feed(d ^ scramble(word, MIX_D, 18, MIX_A), 13, a, 0x32ac3b17)
+  const k = Math.imul(word, MIX_D)
+  const lane = d ^ Math.imul((k << 18) | (k >>> 14), MIX_A)
+  return (Math.imul(((lane << 13) | (lane >>> 19)) + a, 5) + 0x32ac3b17) | 0
+}
+
+// A lane takes a word of the last, partial block. A zero word changes nothing, so what is missing counts as zero.
+
+/** @hot */
+export function tailA(a: number, word: number): number {
+  const k = Math.imul(word, MIX_A)
+  return a ^ Math.imul((k << 15) | (k >>> 17), MIX_B)
+}
+
+/** @hot */
+export function tailB(b: number, word: number): number {
+  const k = Math.imul(word, MIX_B)
+  return b ^ Math.imul((k << 16) | (k >>> 16), MIX_C)
+}
+
+/** @hot */
+export function tailC(c: number, word: number): number {
+  const k = Math.imul(word, MIX_C)
+  return c ^ Math.imul((k << 17) | (k >>> 15), MIX_D)
+}
+
+/** @hot */
+export function tailD(d: number, word: number): number {
+  const k = Math.imul(word, MIX_D)
+  return d ^ Math.imul((k << 18) | (k >>> 14), MIX_A)
 }
 
 /** The avalanche at the end: every bit of the lane reaches every bit. */
@@ -47,24 +75,15 @@ function avalanche(lane: number): number {
   return h ^ (h >>> 16)
 }
 
-/**
- * @hot Takes the words of the last, partial block (zero where there are none: a zero word changes nothing) and the
- * size, and writes the 64 bits that leave: out[at] low, out[at + 1] high.
- */
+/** @hot Folds the size in and writes the 64 bits that leave: out[at] low, out[at + 1] high. */
 export function finishLanes(
-  a: number, b: number, c: number, d: number,
-  word0: number, word1: number, word2: number, word3: number,
-  sizeBytes: number, out: Uint32Array, at: number,
+  a: number, b: number, c: number, d: number, sizeBytes: number, out: Uint32Array, at: number,
 ): void {
-  let first = a ^ scramble(word0, MIX_A, 15, MIX_B) ^ sizeBytes
-  let second = b ^ scramble(word1, MIX_B, 16, MIX_C) ^ sizeBytes
-  let third = c ^ scramble(word2, MIX_C, 17, MIX_D) ^ sizeBytes
-  let fourth = d ^ scramble(word3, MIX_D, 18, MIX_A) ^ sizeBytes
-  first = (first + second + third + fourth) | 0
-  second = avalanche((second + first) | 0)
-  third = avalanche((third + first) | 0)
-  fourth = avalanche((fourth + first) | 0)
-  first = (avalanche(first) + second + third + fourth) | 0
-  out[at] = first
-  out[at + 1] = (second + first) | 0
+  const sum = ((a ^ sizeBytes) + (b ^ sizeBytes) + (c ^ sizeBytes) + (d ^ sizeBytes)) | 0
+  const second = avalanche(((b ^ sizeBytes) + sum) | 0)
+  const third = avalanche(((c ^ sizeBytes) + sum) | 0)
+  const fourth = avalanche(((d ^ sizeBytes) + sum) | 0)
+  const low = (avalanche(sum) + second + third + fourth) | 0
+  out[at] = low
+  out[at + 1] = (second + low) | 0
 }

@@ -21,7 +21,8 @@ function collisions(count: number, hash: (i: number, out: Uint32Array) => void):
     return equal
   }
   const expected = (count * (count - 1)) / 2 ** 33
-  const score = (half: Uint32Array): number => Math.abs(equalNeighbours(half.sort()) - expected) / Math.sqrt(expected + 1)
+  const score = (half: Uint32Array): number =>
+    Math.abs(equalNeighbours(half.sort()) - expected) / Math.sqrt(expected + 1)
   return { whole: equalNeighbours(wholes.sort()), halves: Math.max(score(lows), score(highs)) }
 }
 function expectSpread(found: { whole: number; halves: number }): void {

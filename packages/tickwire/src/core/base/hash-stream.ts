@@ -7,7 +7,7 @@
  * and -0 are different.
  */
 
-import { finishLanes, laneA, laneB, laneC, laneD } from './hash-lanes.ts'
+import { finishLanes, laneA, laneB, laneC, laneD, tailA, tailB, tailC } from './hash-lanes.ts'
 import { highHalf, lowHalf } from './math-bits.ts'
 
 const NAN_HIGH = 0x7ff80000
@@ -59,8 +59,9 @@ export class HashStream {
   finish(out: Uint32Array, at: number): void {
     const lanes = this.#lanes
     const block = this.#block
-    finishLanes(
-      lanes[0], lanes[1], lanes[2], lanes[3], block[0], block[1], block[2], block[3], this.#count * 4, out, at,
-    )
+    const a = tailA(lanes[0], block[0])
+    const b = tailB(lanes[1], block[1])
+    const c = tailC(lanes[2], block[2])
+    finishLanes(a, b, c, lanes[3], this.#count * 4, out, at)
   }
 }

@@ -19,7 +19,7 @@
  * Slow twin: test/reference/hash-reference.ts, held equal by hash.test.ts.
  */
 
-import { finishLanes, laneA, laneB, laneC, laneD } from './hash-lanes.ts'
+import { finishLanes, laneA, laneB, laneC, laneD, tailA, tailB, tailC, tailD } from './hash-lanes.ts'
 
 const BLOCK_BYTES = 16
 const BLOCK_WORDS = 4
@@ -40,11 +40,11 @@ export function hashBytes(
     c = laneC(c, bytes[i + 8] | (bytes[i + 9] << 8) | (bytes[i + 10] << 16) | (bytes[i + 11] << 24), d)
     d = laneD(d, bytes[i + 12] | (bytes[i + 13] << 8) | (bytes[i + 14] << 16) | (bytes[i + 15] << 24), a)
   }
-  finishLanes(
-    a, b, c, d,
-    tailWord(bytes, i, end), tailWord(bytes, i + 4, end), tailWord(bytes, i + 8, end), tailWord(bytes, i + 12, end),
-    byteLength, out, at,
-  )
+  a = tailA(a, tailWord(bytes, i, end))
+  b = tailB(b, tailWord(bytes, i + 4, end))
+  c = tailC(c, tailWord(bytes, i + 8, end))
+  d = tailD(d, tailWord(bytes, i + 12, end))
+  finishLanes(a, b, c, d, byteLength, out, at)
 }
 
 /** The little-endian word at `at`; bytes from `end` on read as zero. */
@@ -70,10 +70,10 @@ export function hashWords(
     c = laneC(c, words[i + 2], d)
     d = laneD(d, words[i + 3], a)
   }
-  const word0 = i < end ? words[i] : 0
-  const word1 = i + 1 < end ? words[i + 1] : 0
-  const word2 = i + 2 < end ? words[i + 2] : 0
-  finishLanes(a, b, c, d, word0, word1, word2, 0, length * 4, out, at)
+  if (i < end) a = tailA(a, words[i])
+  if (i + 1 < end) b = tailB(b, words[i + 1])
+  if (i + 2 < end) c = tailC(c, words[i + 2])
+  finishLanes(a, b, c, d, length * 4, out, at)
 }
 
 /**
@@ -81,11 +81,12 @@ export function hashWords(
  * give another hash, which an XOR of parts would hide (HASH5). Equals hashWords over the four words, seed 0.
  */
 export function hashCombine(out: Uint32Array, at: number, childLow: number, childHigh: number): void {
-  const a = laneA(0, out[at], 0)
-  const b = laneB(0, out[at + 1], 0)
-  const c = laneC(0, childLow, 0)
-  const d = laneD(0, childHigh, a)
-  finishLanes(a, b, c, d, 0, 0, 0, 0, BLOCK_BYTES, out, at)
+  // As int32: a word above 2^31 would be boxed wherever a call below is not inlined.
+  const a = laneA(0, out[at] | 0, 0)
+  const b = laneB(0, out[at + 1] | 0, 0)
+  const c = laneC(0, childLow | 0, 0)
+  const d = laneD(0, childHigh | 0, a)
+  finishLanes(a, b, c, d, BLOCK_BYTES, out, at)
 }
 
 /** The hash at out[at], out[at + 1] as 16 hex digits, high half first: the way it is printed and compared by eye. */

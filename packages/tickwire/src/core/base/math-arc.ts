@@ -4,7 +4,8 @@
  * The point is mirrored into the eighth of the plane where 0 <= y <= x. There the angle is that of the nearest of five
  * known slopes (0, 1/4, 1/2, 3/4, 1) plus that of a slope of at most 1/8, for which a short polynomial is enough.
  *
- * Errors and special values: docs/spec/numbers.md.
+ * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed, never named: a function that returns
+ * the global has V8 box its other results too, 16 bytes a call.
  */
 
 // atan t = t + t^3 (T1 + ...): minimax on |t| <= 1/8, error 2^-58.8.
@@ -34,7 +35,7 @@ const SCALE_UP = 1.6069380442589903e60
 
 /** @hot The angle of the point (x, y), from -pi to pi; y = -0 counts as just below the axis. */
 export function atan2(y: number, x: number): number {
-  if (x !== x || y !== y) return NaN
+  if (x !== x || y !== y) return x + y
   const angle = angleOf(Math.abs(y), Math.abs(x), x < 0 || (x === 0 && 1 / x < 0))
   return y < 0 || (y === 0 && 1 / y < 0) ? -angle : angle
 }
@@ -48,14 +49,15 @@ export function atan(x: number): number {
 
 /** @hot The angle whose sine is x, from -pi/2 to pi/2. NaN outside -1 .. 1. */
 export function asin(x: number): number {
-  if (x === 0 || !(Math.abs(x) <= 1)) return x === 0 ? x : NaN
+  if (x === 0) return x
+  if (!(Math.abs(x) <= 1)) return (x - x) / (x - x)
   const angle = angleOf(Math.abs(x), otherSide(x), false)
   return x < 0 ? -angle : angle
 }
 
 /** @hot The angle whose cosine is x, from 0 to pi. NaN outside -1 .. 1. */
 export function acos(x: number): number {
-  if (!(Math.abs(x) <= 1)) return NaN
+  if (!(Math.abs(x) <= 1)) return (x - x) / (x - x)
   return angleOf(otherSide(x), Math.abs(x), x < 0)
 }
 
@@ -67,34 +69,29 @@ function otherSide(x: number): number {
 
 /** The angle of (x, y) or, if `isLeft`, of (-x, y), for x and y that are not negative. */
 function angleOf(y: number, x: number, isLeft: boolean): number {
-  if (y <= x) {
-    const angle = angleBelow(y, x)
-    return isLeft ? PI - (angle - PI_REST) : angle
+  const isSteep = y > x
+  const angle = angleBelow(isSteep ? x : y, isSteep ? y : x)
+  if (isSteep) return isLeft ? HALF_PI + (angle + HALF_PI_REST) : HALF_PI - (angle - HALF_PI_REST)
+  return isLeft ? PI - (angle - PI_REST) : angle
+}
+
+/** The angle of (long, short), 0 <= short <= long. */
+function angleBelow(short: number, long: number): number {
+  let y = short
+  let x = long
+  if (x > HUGE || x < TINY) {
+    if (x === 0) return 0
+    if (x === Infinity) return y === Infinity ? KNOWN[4] : 0
+    const scale = x > HUGE ? SCALE_DOWN : SCALE_UP
+    x *= scale
+    y *= scale
   }
-  const angle = angleBelow(x, y)
-  return isLeft ? HALF_PI + (angle + HALF_PI_REST) : HALF_PI - (angle - HALF_PI_REST)
-}
-
-/** The angle of (x, y) for 0 <= y <= x. */
-function angleBelow(y: number, x: number): number {
-  if (x === 0) return 0
-  if (x === Infinity) return y === Infinity ? KNOWN[4] : 0
-  if (x > HUGE) return angleScaled(y * SCALE_DOWN, x * SCALE_DOWN)
-  if (x < TINY) return angleScaled(y * SCALE_UP, x * SCALE_UP)
-  return angleScaled(y, x)
-}
-
-function angleScaled(y: number, x: number): number {
   const slope = y / x
   // Rounded to the nearest quarter; whole numbers this small are exact as int32.
   const i = (slope * 4 + 0.5) | 0
-  if (i === 0) return slope + slope * cubic(slope * slope)
   const known = i * 0.25
-  const t = (y - known * x) / (x + known * y)
-  return KNOWN[i] + (t + (t * cubic(t * t) + KNOWN_REST[i]))
-}
-
-/** (atan t - t) / t, given t squared. */
-function cubic(z: number): number {
-  return z * (T1 + z * (T2 + z * (T3 + z * (T4 + z * (T5 + z * T6)))))
+  const t = i === 0 ? slope : (y - known * x) / (x + known * y)
+  const z = t * t
+  const bend = t * (z * (T1 + z * (T2 + z * (T3 + z * (T4 + z * (T5 + z * T6))))))
+  return KNOWN[i] + (t + (bend + KNOWN_REST[i]))
 }

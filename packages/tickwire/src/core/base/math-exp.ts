@@ -5,10 +5,11 @@
  * pow needs its logarithm good to 65 bits, because a large exponent multiplies the error: it is carried as a pair, with
  * `Math.fround` cutting doubles so that the products of the first parts are exact.
  *
- * Errors and special values: docs/spec/numbers.md.
+ * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed, never named: a function that returns
+ * the global has V8 box its other results too, 16 bytes a call.
  */
 
-import { highHalf, scaleByPowerOfTwo, withHighHalf } from './math-bits.ts'
+import { nearestPowerOfTwo, scaleByPowerOfTwo } from './math-bits.ts'
 
 /** Adding and taking away 1.5 * 2^52 rounds to the nearest whole number: below that the doubles are whole. */
 const ROUNDER = 6755399441055744
@@ -24,8 +25,6 @@ const TWO_THIRDS = 0.6666666666666666
 const TWO_THIRDS_24 = 0.6666666269302368
 const TWO_THIRDS_REST = 3.9736429850260414e-8
 
-const MIN_NORMAL = 2.2250738585072014e-308
-const TWO_54 = 18014398509481984
 /** Beyond 2^64 a power is 0, 1 or infinite: the logarithm of the nearest neighbour of 1 is 2^-53. */
 const EXPONENT_MAX = 18446744073709551616
 
@@ -62,42 +61,23 @@ export function exp(x: number): number {
 
 /** e^(head + tail), |tail| far below |head|. */
 function expOfSum(head: number, tail: number): number {
-  if (head > 710) return Infinity
+  if (head > 710) return head * 1e308
   if (head < -746) return 0
-  const k = head * INVERSE_LN2 + ROUNDER - ROUNDER
+  const k = (head * INVERSE_LN2 + ROUNDER - ROUNDER) | 0
   const near = head - k * LN2
   const rest = k * LN2_REST - tail
   const r = near - rest
   const z = r * r
   const c = r - z * (E1 + z * (E2 + z * (E3 + z * (E4 + z * E5))))
   const power = 1 - (rest - (r * c) / (2 - c) - near)
-  return k === 0 ? power : scaleByPowerOfTwo(power, k)
-}
-
-/** The part of x that `log`, `log2` and `pow` take the logarithm of: x = near1 * 2^binary, near1 in sqrt(1/2) .. sqrt 2. */
-const near1 = new Float64Array(1)
-
-/** Leaves `near1` and returns the power of two. For finite x > 0. */
-function takeApart(x: number): number {
-  let binary = -1023
-  let normal = x
-  if (x < MIN_NORMAL) {
-    normal = x * TWO_54
-    binary -= 54
-  }
-  const high = highHalf(normal)
-  const fraction = high & 0xfffff
-  // Fractions from sqrt 2 on belong to the next power of two: adding carries into bit 20 exactly there.
-  const carry = (fraction + 0x95f64) & 0x100000
-  near1[0] = withHighHalf(normal, fraction | (carry ^ 0x3ff00000))
-  return binary + (high >>> 20) + (carry >>> 20)
+  return scaleByPowerOfTwo(power, k)
 }
 
 /** @hot The natural logarithm. -Infinity at 0, NaN below. */
 export function log(x: number): number {
-  if (!(x > 0 && x < Infinity)) return outsideLog(x)
-  const k = takeApart(x)
-  const f = near1[0] - 1
+  if (!(x > 0 && x < Infinity)) return +outsideLog(x)
+  const k = nearestPowerOfTwo(x)
+  const f = scaleByPowerOfTwo(x, -k) - 1
   const half = 0.5 * f * f
   const s = f / (2 + f)
   return k * LN2 - (half - (s * (half + logRest(s * s)) + k * LN2_REST) - f)
@@ -105,9 +85,9 @@ export function log(x: number): number {
 
 /** @hot The logarithm to base 2, exact for powers of two. -Infinity at 0, NaN below. */
 export function log2(x: number): number {
-  if (!(x > 0 && x < Infinity)) return outsideLog(x)
-  const k = takeApart(x)
-  const f = near1[0] - 1
+  if (!(x > 0 && x < Infinity)) return +outsideLog(x)
+  const k = nearestPowerOfTwo(x)
+  const f = scaleByPowerOfTwo(x, -k) - 1
   const half = 0.5 * f * f
   const s = f / (2 + f)
   const head = Math.fround(f - half)
@@ -118,8 +98,10 @@ export function log2(x: number): number {
   return sum + (rest + (k - sum + whole))
 }
 
+/** -Infinity at 0, NaN below, and what is infinite or not a number stays so. */
 function outsideLog(x: number): number {
-  return x === 0 ? -Infinity : x === Infinity ? Infinity : NaN
+  if (x === 0) return -1 / (x * x)
+  return x < 0 ? (x - x) / (x - x) : x
 }
 
 function logRest(z: number): number {
@@ -129,56 +111,59 @@ function logRest(z: number): number {
 /** @hot x to the power y, with the special values of ECMA-262 (so 1 to an infinite or NaN power is NaN). */
 export function pow(x: number, y: number): number {
   if (y === 0) return 1
-  if (x !== x || y !== y) return NaN
+  if (x !== x || y !== y) return x + y
   const size = Math.abs(x)
   if (y === Infinity || y === -Infinity) {
-    if (size === 1) return NaN
-    return size > 1 === y > 0 ? Infinity : 0
+    if (size === 1) return y - y
+    return size > 1 === y > 0 ? Math.abs(y) : 0
   }
-  const isNegative = x < 0 || (x === 0 && 1 / x < 0)
-  const isOdd = isNegative && Math.abs(y) % 2 === 1
+  if (x < 0 && Math.floor(y) !== y && size !== Infinity) return (x - x) / (x - x)
   let power: number
-  if (size === 0 || size === Infinity) power = (size === 0) === y > 0 ? 0 : Infinity
-  else if (x < 0 && Math.floor(y) !== y) return NaN
-  else power = powOfPositive(size, y)
-  return isOdd ? -power : power
+  if (size !== 0 && size !== Infinity) power = powOfPositive(size, y)
+  else power = (size === 0) === y > 0 ? 0 : size === 0 ? 1 / size : size
+  const isOdd = Math.abs(y) % 2 === 1
+  return isOdd && (x < 0 || (x === 0 && 1 / x < 0)) ? -power : power
 }
 
-/** x^y = e^(y log x), the logarithm and the product carried as head + tail. For finite x > 0 and y. */
+/** x^y = e^(y log x), the product carried as head + tail too. For finite x > 0 and y. */
 function powOfPositive(x: number, y: number): number {
-  if (Math.abs(y) > EXPONENT_MAX) return x === 1 ? 1 : x > 1 === y > 0 ? Infinity : 0
-  const k = takeApart(x)
-  const m = near1[0]
+  if (Math.abs(y) > EXPONENT_MAX) return x === 1 ? 1 : x > 1 === y > 0 ? Math.abs(y) * 1e300 : 0
+  pair[0] = x
+  logOfPair()
+  const y1 = Math.fround(y)
+  return expOfSum(y1 * pair[0], (y - y1) * pair[0] + y * pair[1])
+}
 
-  // s = (m - 1) / (m + 1) = s1 + s2: s1 has 24 bits, so its product with the first 24 bits of m + 1 is exact.
-  const f = m - 1
-  const sum = m + 1
-  const sum1 = Math.fround(sum)
-  const sum2 = m - (sum1 - 1)
-  const s = f / sum
+/** Where `logOfPair` takes from and leaves to: a double handed to a function that is too large to inline is boxed. */
+const pair = new Float64Array(2)
+
+/** pair = log(pair[0]) to 65 bits: 24, and the rest. Names that end in 1 have 24 bits; products of two are exact. */
+function logOfPair(): void {
+  const x = pair[0]
+  const k = nearestPowerOfTwo(x)
+  const m = scaleByPowerOfTwo(x, -k)
+
+  // s = (m - 1) / (m + 1) = s1 + s2
+  const sum1 = Math.fround(m + 1)
+  const s = (m - 1) / (m + 1)
   const s1 = Math.fround(s)
-  const s2 = (f - s1 * sum1 - s1 * sum2) / sum
+  const s2 = (m - 1 - s1 * sum1 - s1 * (m - (sum1 - 1))) / (m + 1)
 
   // t = 3 + s^2 + s^4 (P1 + ...) = t1 + t2
   const z = s * s
   const series = z * z * (P1 + z * (P2 + z * (P3 + z * (P4 + z * (P5 + z * (P6 + z * P7))))))
-  const square1 = s1 * s1
-  const square2 = s2 * (s1 + s)
-  const t1 = Math.fround(3 + square1 + series)
-  const t2 = series + square2 - (t1 - 3 - square1)
+  const t1 = Math.fround(3 + s1 * s1 + series)
+  const t2 = series + s2 * (s1 + s) - (t1 - 3 - s1 * s1)
 
   // p = s t = p1 + p2, and log m = 2/3 p
-  const product = s1 * t1
-  const productRest = s2 * t1 + t2 * s
-  const p1 = Math.fround(product + productRest)
-  const p2 = productRest - (p1 - product)
-  const logHead = TWO_THIRDS_24 * p1
-  const logTail = TWO_THIRDS_REST * p1 + p2 * TWO_THIRDS + k * LN2_REST
+  const rest = s2 * t1 + t2 * s
+  const p1 = Math.fround(s1 * t1 + rest)
+  const p2 = rest - (p1 - s1 * t1)
+  const head = TWO_THIRDS_24 * p1
+  const tail = TWO_THIRDS_REST * p1 + p2 * TWO_THIRDS + k * LN2_REST
 
-  // log x = log1 + log2nd, log1 of 24 bits; then y log x in the same way.
   const binary = k * LN2
-  const log1 = Math.fround(binary + (logHead + logTail))
-  const logRest1 = logTail - (log1 - binary - logHead)
-  const y1 = Math.fround(y)
-  return expOfSum(y1 * log1, (y - y1) * log1 + y * logRest1)
+  const log1 = Math.fround(binary + (head + tail))
+  pair[0] = log1
+  pair[1] = tail - (log1 - binary - head)
 }

@@ -4,7 +4,7 @@
  * Errors and special values: docs/spec/numbers.md.
  */
 
-import { highHalf, powerOfTwo, scaleByPowerOfTwo } from './math-bits.ts'
+import { nearestPowerOfTwo, scaleByPowerOfTwo } from './math-bits.ts'
 
 /** 2^500 and 2^-450: beyond them squares overflow or lose bits, and the sides are scaled first. */
 const HUGE = 3.273390607896142e150
@@ -12,25 +12,28 @@ const TINY = 3.4399574466453925e-136
 const SCALE_DOWN = 2.409919865102884e-181
 const SCALE_UP = 4.149515568880993e180
 
-const MIN_NORMAL = 2.2250738585072014e-308
-const TWO_54 = 18014398509481984
+// One over the cube root, on 0.7 .. 5.7, to 7 bits: minimax.
+const R0 = 1.5015222884011128
+const R1 = -0.6997702946887437
+const R2 = 0.24357097638463227
+const R3 = -0.04122547081503909
+const R4 = 0.0026274127745438756
 
-// The cube root on 1 .. 8 to 7.5 bits: minimax.
-const R0 = 0.6816837998650601
-const R1 = 0.36452828636090884
-const R2 = -0.04331016422136674
-const R3 = 0.0023132240459294326
+// (1 - h)^(-1/3) = 1 + H1 h + H2 h^2 + H3 h^3 + ...
+const H1 = 0.3333333333333333
+const H2 = 0.2222222222222222
+const H3 = 0.1728395061728395
 
 /** @hot The length of (x, y) or (x, y, z), without overflow or underflow on the way. Infinite if any side is. */
 export function hypot(x: number, y: number, z: number = 0): number {
   const size = Math.max(Math.abs(x), Math.abs(y), Math.abs(z))
-  if (size < HUGE && size > TINY) return Math.sqrt(x * x + y * y + z * z)
-  return hypotScaled(x, y, z, size)
+  if ((size < HUGE && size > TINY) || size === 0) return Math.sqrt(x * x + y * y + z * z)
+  return +hypotScaled(x, y, z, size)
 }
 
 function hypotScaled(x: number, y: number, z: number, size: number): number {
   if (Math.abs(x) === Infinity || Math.abs(y) === Infinity || Math.abs(z) === Infinity) return Infinity
-  if (size === 0 || size !== size) return size
+  if (size !== size) return size
   const scale = size >= HUGE ? SCALE_DOWN : SCALE_UP
   const a = x * scale
   const b = y * scale
@@ -42,22 +45,18 @@ function hypotScaled(x: number, y: number, z: number, size: number): number {
 export function cbrt(x: number): number {
   if (x === 0 || x - x !== 0) return x
   const size = Math.abs(x)
-  const isSubnormal = size < MIN_NORMAL
-  const normal = isSubnormal ? size * TWO_54 : size
-  // x = m * 8^thirds, m in 1 .. 8. The shift by 54 is 18 thirds.
-  const exponent = (highHalf(normal) >>> 20) - 1023
-  const thirds = Math.floor(exponent / 3)
-  const m = scaleByPowerOfTwo(normal, -3 * thirds)
-  const root = cubeRootNear(m) * powerOfTwo(isSubnormal ? thirds - 18 : thirds)
-  return x < 0 ? -root : root
-}
+  // x = m * 8^thirds with m in 0.7 .. 5.7
+  const thirds = Math.floor(nearestPowerOfTwo(size) / 3)
+  const m = scaleByPowerOfTwo(size, -3 * thirds)
 
-/** The cube root of m in 1 .. 8: a guess of 7 bits, then twice Halley's step, which triples the good bits. */
-function cubeRootNear(m: number): number {
-  let root = R0 + m * (R1 + m * (R2 + m * R3))
-  const cube = root * root * root
-  root = Math.fround((root * (cube + 2 * m)) / (2 * cube + m))
-  // The root has 24 bits now, so its square is exact.
-  const ratio = m / (root * root)
-  return root + (root * (ratio - root)) / (root + root + ratio)
+  // A guess at 1 / root of 7 bits; how far it is off, h, gives 24; no division so far.
+  const guess = R0 + m * (R1 + m * (R2 + m * (R3 + m * R4)))
+  const h = 1 - m * guess * guess * guess
+  const inverse = guess + guess * (h * (H1 + h * (H2 + h * H3)))
+
+  // The root cut to 24 bits has an exact square; Newton's step with its next term settles the rest.
+  const root = Math.fround(m * inverse * inverse)
+  const step = (m / (root * root) - root) * H1
+  const settled = scaleByPowerOfTwo(root + (step - step * step * inverse), thirds)
+  return x < 0 ? -settled : settled
 }

@@ -8,7 +8,7 @@
  * Invariant: the result is a function of the argument's bits only. Errors and special values: docs/spec/numbers.md.
  */
 
-import { highHalf, lowHalf, powerOfTwo } from './math-bits.ts'
+import { highHalf, lowHalf, scaleByPowerOfTwo } from './math-bits.ts'
 
 const QUARTER_PI = 0.7853981633974483
 const TWO_OVER_PI = 0.6366197723675814
@@ -48,7 +48,6 @@ const reduced = new Float64Array(2)
 
 /** @hot The sine of an angle in radians. */
 export function sin(x: number): number {
-  if (Math.abs(x) <= QUARTER_PI) return sinNear(x, 0)
   const quarter = reduce(x)
   const near = (quarter & 1) === 0 ? sinNear(reduced[0], reduced[1]) : cosNear(reduced[0], reduced[1])
   return (quarter & 2) === 0 ? near : -near
@@ -56,7 +55,6 @@ export function sin(x: number): number {
 
 /** @hot The cosine of an angle in radians. */
 export function cos(x: number): number {
-  if (Math.abs(x) <= QUARTER_PI) return cosNear(x, 0)
   const quarter = reduce(x)
   const near = (quarter & 1) === 0 ? cosNear(reduced[0], reduced[1]) : sinNear(reduced[0], reduced[1])
   return ((quarter + 1) & 2) === 0 ? near : -near
@@ -64,7 +62,6 @@ export function cos(x: number): number {
 
 /** @hot The tangent of an angle in radians. */
 export function tan(x: number): number {
-  if (Math.abs(x) <= QUARTER_PI) return sinNear(x, 0) / cosNear(x, 0)
   const quarter = reduce(x)
   const near = sinNear(reduced[0], reduced[1])
   const far = cosNear(reduced[0], reduced[1])
@@ -91,6 +88,11 @@ function cosNear(head: number, tail: number): number {
 
 /** Leaves x - n pi/2 in `reduced` and returns n, of which only the last two bits matter. */
 function reduce(x: number): number {
+  if (Math.abs(x) <= QUARTER_PI) {
+    reduced[0] = x
+    reduced[1] = 0
+    return 0
+  }
   if (!(Math.abs(x) <= MEDIUM_MAX)) return reduceHuge(x)
   const n = x * TWO_OVER_PI + ROUNDER - ROUNDER
   let before = x - n * A1
@@ -136,7 +138,7 @@ function reduceHuge(x: number): number {
   const n = (turns + (1n << (shift - 1n))) >> shift
   const rest = ((turns - (n << shift)) * HALF_PI_200) >> shift
   const head = Number(rest)
-  reduced[0] = head * powerOfTwo(-200)
-  reduced[1] = Number(rest - BigInt(head)) * powerOfTwo(-200)
+  reduced[0] = scaleByPowerOfTwo(head, -200)
+  reduced[1] = scaleByPowerOfTwo(Number(rest - BigInt(head)), -200)
   return Number(n & 3n)
 }

@@ -35,7 +35,8 @@ export function drawFloat(words: RandomWords): number {
  */
 export function drawInt(words: RandomWords, min: number, max: number): number {
   const span = max - min + 1
-  assert(span >= 1 && span <= TWO_32 && span % 1 === 0 && min % 1 === 0, 'nextInt: whole bounds, min <= max, span <= 2^32')
+  const isFair = span >= 1 && span <= TWO_32 && span % 1 === 0 && min % 1 === 0
+  assert(isFair, 'nextInt: bounds must be whole, min at most max, and no more than 2^32 apart')
   const fairEnd = TWO_32 - (TWO_32 % span)
   let word = words.nextU32()
   for (let i = 0; word >= fairEnd && i < REJECTIONS_MAX; i++) word = words.nextU32()

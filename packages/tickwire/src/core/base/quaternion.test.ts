@@ -89,8 +89,19 @@ describe('between two rotations', () => {
       const whole = angleBetween(a, b)
       expect(whole).toBeLessThanOrEqual(Math.PI + NEAR)
       expect(Math.abs(size(out) - 1)).toBeLessThan(NEAR)
-      expect(Math.abs(angleBetween(a, out) - whole * t)).toBeLessThan(1e-7)
-      expect(Math.abs(angleBetween(out, b) - whole * (1 - t))).toBeLessThan(1e-7)
+      expect(Math.abs(angleBetween(a, out) - whole * t)).toBeLessThan(NEAR)
+      expect(Math.abs(angleBetween(out, b) - whole * (1 - t))).toBeLessThan(NEAR)
+    }), RUNS)
+  })
+  test('[QUAT3] slerp begins and ends exactly where it should', () => {
+    fc.assert(fc.property(rotation, rotation, (a, b) => {
+      const out = make()
+      quaternion.slerp(a, b, 0, out)
+      expect(angleBetween(a, out)).toBeLessThan(NEAR)
+      quaternion.slerp(a, b, 1, out)
+      expect(angleBetween(b, out)).toBeLessThan(NEAR)
+      quaternion.slerp(a, a, 0.3, out)
+      expect(angleBetween(a, out)).toBeLessThan(NEAR)
     }), RUNS)
   })
   test('[QUAT3] nlerp takes the same way, meets it at the ends and in the middle, and strays little between', () => {
@@ -99,7 +110,7 @@ describe('between two rotations', () => {
       const arc = make()
       quaternion.nlerp(a, b, 0.5, straight)
       quaternion.slerp(a, b, 0.5, arc)
-      expect(angleBetween(straight, arc)).toBeLessThan(1e-7)
+      expect(angleBetween(straight, arc)).toBeLessThan(NEAR)
       quaternion.nlerp(a, b, t, straight)
       quaternion.slerp(a, b, t, arc)
       // Half a radian between two snapshots is a fast turn already; there it strays a third of a degree at most.
@@ -110,7 +121,7 @@ describe('between two rotations', () => {
     fc.assert(fc.property(rotation, fraction, (a, t) => {
       const out = make()
       quaternion.slerp(a, { x: -a.x, y: -a.y, z: -a.z, w: -a.w }, t, out)
-      expect(angleBetween(a, out)).toBeLessThan(1e-7)
+      expect(angleBetween(a, out)).toBeLessThan(NEAR)
     }), RUNS)
   })
 })

@@ -2,11 +2,11 @@
  * Rotations as unit quaternions `{ x, y, z, w }`, (0, 0, 0, 1) being none.
  *
  * Functions write to an out-parameter, which may be one of the arguments, and allocate nothing. They use the exact
- * functions, so the same bits everywhere. Inputs are taken to be of unit length and are not checked: products drift from it
- * by a rounding each, so `normalize` what is multiplied for long.
+ * functions, so the same bits everywhere. Inputs are taken to be of unit length and are not checked: products drift
+ * from it by a rounding each, so `normalize` what is multiplied for long.
  */
 
-import { acos, cos, sin } from './math.ts'
+import { cos, sin } from './math.ts'
 import type { Xyz } from './vector.ts'
 
 /** Four numbers. */
@@ -14,10 +14,15 @@ export interface Xyzw extends Xyz {
   w: number
 }
 
-/** Cosine of the half angle above which two rotations are so near that a straight line is as good as the arc. */
-const NEARLY_SAME = 0.99999
+/**
+ * sin(t h) / sin(h) = t (1 + b1 (1 + b2 (1 + ...))) with b_i = (t^2 / (i (2 i + 1)) - i / (2 i + 1)) (cos h - 1): a
+ * series in the cosine, so that slerp needs no angle. 16 terms are good to 1e-14 for h up to an eighth of a turn.
+ */
+const TERMS = 16
+const SQUARE_PARTS = Float64Array.from({ length: TERMS }, (_, i) => 1 / ((i + 1) * (2 * i + 3)))
+const CONSTANT_PARTS = Float64Array.from({ length: TERMS }, (_, i) => (i + 1) / (2 * i + 3))
 
-/** @hot out = the rotation by an angle in radians around an axis of unit length, counter-clockwise when it points at you. */
+/** @hot out = the rotation by an angle in radians around a unit axis, counter-clockwise when the axis points at you. */
 export function fromAxisAngle(axis: Readonly<Xyz>, angle: number, out: Xyzw): void {
   const s = sin(angle / 2)
   set(axis.x * s, axis.y * s, axis.z * s, cos(angle / 2), out)
@@ -59,18 +64,33 @@ export function rotate(q: Readonly<Xyzw>, v: Readonly<Xyz>, out: Xyz): void {
   out.z = z + q.w * tz + (q.x * ty - q.y * tx)
 }
 
-/** @hot out = a fraction t of the way from a to b at constant speed, the short way round. For large turns. */
+/**
+ * @hot out = a fraction t of the way from a to b at constant speed, the short way round. For large turns.
+ *
+ * The middle of the way is a sum; from there it is at most an eighth of a turn to either end, as the series needs.
+ */
 export function slerp(a: Readonly<Xyzw>, b: Readonly<Xyzw>, t: number, out: Xyzw): void {
   const cosine = dot(a, b)
-  const nearness = Math.abs(cosine)
-  if (nearness > NEARLY_SAME) return nlerp(a, b, t, out)
-  const half = acos(nearness)
-  const bottom = sin(half)
-  const partB = sin(half * t) / bottom
-  mix(a, b, sin(half * (1 - t)) / bottom, cosine < 0 ? -partB : partB, out)
+  const sign = cosine < 0 ? -1 : 1
+  const toMiddle = 1 / Math.sqrt(2 + 2 * Math.abs(cosine))
+  // The cosine of half the way, less 1: (1 + |cosine|) / 2 is its square.
+  const drop = (1 + Math.abs(cosine)) * toMiddle - 1
+  const isFirstHalf = t < 0.5
+  const share = isFirstHalf ? 2 * t : 2 - 2 * t
+  const rest = 1 - share
+  // Both series in one loop: the processor adds them side by side.
+  let ofMiddle = 1
+  let ofEnd = 1
+  for (let i = TERMS - 1; i >= 0; i--) {
+    ofMiddle = 1 + (SQUARE_PARTS[i] * (share * share) - CONSTANT_PARTS[i]) * drop * ofMiddle
+    ofEnd = 1 + (SQUARE_PARTS[i] * (rest * rest) - CONSTANT_PARTS[i]) * drop * ofEnd
+  }
+  const both = share * ofMiddle * toMiddle
+  const near = both + rest * ofEnd
+  mix(a, b, isFirstHalf ? near : both, sign * (isFirstHalf ? both : near), out)
 }
 
-/** @hot The same way at nearly constant speed, for a third of the cost. For the small turns between two snapshots. */
+/** @hot The same way at nearly constant speed, for half the cost. For the small turns between two snapshots. */
 export function nlerp(a: Readonly<Xyzw>, b: Readonly<Xyzw>, t: number, out: Xyzw): void {
   mix(a, b, 1 - t, dot(a, b) < 0 ? -t : t, out)
   normalize(out, out)
