@@ -59,7 +59,7 @@ class Match {
     this.#dice = new Dice(seed ^ 0x3a7c)
     const clients = 1 + this.#below(6)
     this.#sim = simulate(swarmGame, { seed, clients, link: this.#drawWeather() })
-    this.#history = new Timeline(swarmGame.entities.map(({ schema }) => schema), HISTORY_TICKS)
+    this.#history = new Timeline(this.#sim.host.world, HISTORY_TICKS)
     this.#said = new Array<number>(clients).fill(0)
     this.#heard = new Array<number>(clients).fill(0)
     this.#told = new Array<number>(clients).fill(0)
@@ -103,7 +103,7 @@ class Match {
     let crates: readonly number[] = []
     world.endTick = () => {
       endTick()
-      this.#history.sample(world)
+      this.#history.sample()
       this.#despawns += crates.filter((id) => world.get(Crate, id) === null).length
       crates = [...world.each(Crate)].map(({ id }) => id)
     }

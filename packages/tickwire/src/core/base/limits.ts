@@ -81,6 +81,10 @@ export const VALUE_HEAP_ENTRIES_MAX = 65_536
 /** Bytes of their encoded content: entries alone would allow a gigabyte of the longest values. */
 export const VALUE_HEAP_BYTES_MAX: number = 2 ** 26
 
+/** Values, and bytes of them, in a heap before it is worth asking who holds what: less than this no collection can save. */
+export const VALUE_SWEEP_ENTRIES_MIN = 256
+export const VALUE_SWEEP_BYTES_MIN = 65_536
+
 /** Objects alive in one world at once: 16 bits of index beside 16 of generation make an id of 32. */
 export const OBJECTS_MAX = 65_536
 
@@ -107,6 +111,9 @@ export const PLAYERS_DEFAULT = 32
 
 /** Bits of the longest prefix code: what a symbol may cost at worst, and what one look ahead must hold. */
 export const PREFIX_BITS_MAX = 12
+
+/** How far back a Timeline remembers unless told otherwise: longer than any round trip that can still be played. */
+export const TIMELINE_WINDOW_MS = 1000
 
 /** Ticks a Timeline remembers: 16 seconds at 128 Hz. What needs longer memory is a recording. */
 export const TIMELINE_TICKS_MAX = 2048
@@ -138,6 +145,9 @@ export const FORGERIES_MAX: number = 2 ** 36
 
 /** How long packets of the old key are still opened once the peer uses the new one: 2 s of path, twice, and a second. */
 export const KEY_OVERLAP_MS = 5000
+
+/** Between two offers of new keys that are answered: each costs two multiplications on a curve, a peer's to spend. */
+export const REKEY_GAP_MS = 1000
 
 /** How long a challenge stands, and at most twice that: a retry comes every quarter second, and brings a fresh one. */
 export const CHALLENGE_BUCKET_MS = 4000

@@ -8,17 +8,20 @@ import type { Shape } from '../schema/field.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { Handle } from '../world/handle.ts'
+import type { ValueKeeper } from '../world/value-keeping.ts'
 import { World } from '../world/world.ts'
 import type { Inputs } from './define-game.ts'
 
 /** A world of its own, with one object a player: the machinery of views, used once more. */
 export class InputTable<I extends Shape> implements Inputs<I> {
+  readonly #entity: Entity<I>
   readonly #world: World
   readonly #held = new Map<PeerId, Handle>()
   readonly #idle: Handle
 
   constructor(input: I) {
-    this.#world = new World([new Entity(input, { name: 'input' })], { isReadOnly: true })
+    this.#entity = new Entity(input, { name: 'input' })
+    this.#world = new World([this.#entity], { isReadOnly: true })
     this.#idle = this.#seat()
   }
 
@@ -48,9 +51,22 @@ export class InputTable<I extends Shape> implements Inputs<I> {
     if (handle) handle.$store.load(handle, row, 0)
   }
 
+  /** Inputs on their way hold texts and lists of this heap: from now on these stay in it. */
+  keepValuesOf(inputs: ValueKeeper): void {
+    this.#world.keepValuesOf(inputs)
+  }
+
+  /** The opposite, once he is gone. */
+  dropValuesOf(inputs: ValueKeeper): void {
+    this.#world.dropValuesOf(inputs)
+  }
+
+  /** Lets go of values nobody holds any more, if it is time: a player may send new ones for ever. */
+  collectValues(): void {
+    this.#world.collectValues()
+  }
+
   #seat(): Handle {
-    const store = this.#world.stores[0]
-    const slot = store.takeSlot()
-    return store.seat(this.#world.objects.take(0, slot, 0), slot)
+    return this.#world.spawn(this.#entity, {}) as unknown as Handle
   }
 }

@@ -143,7 +143,7 @@ export class ServerHost<I extends Shape = Shape> {
   }
 
   #step(): void {
-    this.world.tick++
+    this.world.beginTick()
     this.#settleSeats()
     for (const seat of this.#seats.values()) {
       seat.inputs.take()
@@ -151,6 +151,7 @@ export class ServerHost<I extends Shape = Shape> {
     }
     this.game.step(this.world, this.#inputs)
     this.world.endTick()
+    this.#inputs.collectValues()
   }
 
   #assemble(connection: Connection): void {
@@ -163,6 +164,7 @@ export class ServerHost<I extends Shape = Shape> {
       left: undefined,
     }
     this.#seats.set(peer.id, seat)
+    this.#inputs.keepValuesOf(seat.inputs)
     connection.addSource(FRAME_KIND.reliableOrdered, seat.channel)
     connection.addSource(FRAME_KIND.snapshot, new SnapshotSource(this.world, peer.id))
     connection.addSink(FRAME_KIND.reliableOrdered, seat.channel)
@@ -197,6 +199,7 @@ export class ServerHost<I extends Shape = Shape> {
       this.#despawnAllOf(peer.id)
       this.#seats.delete(peer.id)
       this.#inputs.remove(peer.id)
+      this.#inputs.dropValuesOf(seat.inputs)
       this.#options.onLeft?.(peer, left)
     }
     this.#changes.length = 0

@@ -12,7 +12,7 @@ import { readVarint } from '../bits/varint.ts'
 import type { FrameSink, FrameVerdict } from '../packet/frame-source.ts'
 import { readDelta } from '../schema/row-delta.ts'
 import type { Handle } from '../world/handle.ts'
-import { indexOf } from '../world/object-table.ts'
+import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
 import { FOR_OWNER, TYPE_BITS } from './snapshot-source.ts'
 
@@ -44,6 +44,7 @@ export class SnapshotSink implements FrameSink {
     this.tick = tick
     this.#view.tick = tick
     this.#dropUnnamed(tick)
+    this.#view.collectValues()
     return 'ok'
   }
 
@@ -54,7 +55,7 @@ export class SnapshotSink implements FrameSink {
     const owner = readVarint(frame)
     const index = indexOf(id)
     const store = this.#view.stores[type]
-    if (store === undefined || index <= before || index >= OBJECTS_MAX || id % 65_536 === 0 || owner > 0xffff_ffff) {
+    if (store === undefined || index <= before || id > 0xffff_ffff || id % 65_536 === 0 || owner > 0xffff_ffff) {
       frame.fail()
       return index
     }
@@ -78,7 +79,7 @@ export class SnapshotSink implements FrameSink {
   #dropUnnamed(tick: Tick): void {
     const { objects } = this.#view
     for (let index = 0; index < objects.highWater; index++) {
-      if (objects.types[index] >= this.#view.stores.length || this.#namedBy[index] === tick) continue
+      if (objects.typeAt(index) === NO_TYPE || this.#namedBy[index] === tick) continue
       const handle = this.#view.atIndexOf(objects.idAt(index))
       if (handle) this.#view.unseat(handle)
     }

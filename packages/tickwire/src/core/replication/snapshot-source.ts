@@ -15,6 +15,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { writeDelta } from '../schema/row-delta.ts'
+import { NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
 
 export const TYPE_BITS = 8
@@ -47,11 +48,11 @@ export class SnapshotSource implements FrameSource {
     this.#sentTick = world.tick
     writeVarint(out, world.tick)
     let count = 0
-    for (let type = 0; type < world.stores.length; type++) count += world.stores[type].living().length
+    for (let type = 0; type < world.stores.length; type++) count += world.stores[type].count
     writeVarint(out, count)
-    const { types, highWater } = world.objects
-    for (let index = 0; index < highWater; index++) {
-      if (types[index] < world.stores.length) this.#writeObject(out, index)
+    const { objects } = world
+    for (let index = 0; index < objects.highWater; index++) {
+      if (objects.typeAt(index) !== NO_TYPE) this.#writeObject(out, index)
     }
     if (!out.failed) return true
     this.oversizedCount++
@@ -64,13 +65,13 @@ export class SnapshotSource implements FrameSource {
 
   #writeObject(out: BitWriter, index: number): void {
     const { objects, stores, heap } = this.#world
-    const type = objects.types[index]
+    const type = objects.typeAt(index)
     const { schema, rows } = stores[type]
-    const owner = objects.owners[index]
+    const owner = objects.ownerAt(index)
     const mask = schema.masks[owner === this.#peer ? FOR_OWNER : FOR_ALL]
     writeVarint(out, objects.idAt(index))
     out.writeBits(type, TYPE_BITS)
     writeVarint(out, owner)
-    writeDelta(out, schema, mask, rows, objects.slots[index] * schema.laneCount, schema.initialRow, 0, heap)
+    writeDelta(out, schema, mask, rows, objects.slotAt(index) * schema.laneCount, schema.initialRow, 0, heap)
   }
 }

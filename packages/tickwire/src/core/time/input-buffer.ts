@@ -82,6 +82,13 @@ export class InputBuffer implements FrameSink {
     return frame.finish() ? 'ok' : 'broken'
   }
 
+  /** Keeps the values of all inputs here in the coming sweep of the heap. */
+  markValues(heap: ValueHeap): void {
+    const { rows, laneCount } = this.#ring
+    for (let at = 0; at < rows.length; at += laneCount) heap.markRow(this.#schema, rows, at)
+    heap.markRow(this.#schema, this.current, 0)
+  }
+
   #keep(number: number, at: number): void {
     if (number <= this.#taken || this.#ring.has(number)) return
     // Further ahead than the ring reaches: everything in it is of no use any more.

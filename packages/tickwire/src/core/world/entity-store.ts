@@ -1,19 +1,23 @@
 /**
- * All objects of one entity: their live cells, object after object in one Float64Array, and their handles.
+ * All objects of one entity: their live cells, object after object in one Float64Array, and beside them the rows, the
+ * same objects quantised, as of the last sample.
  *
- *   slot 0  the grave: what a dead handle reads and writes
+ *   slot 0  the grave: what a dead handle reads and writes; fresh again after every sample
  *   slot 1  x y hue ...   slot 2  x y hue ...
  *
  * One array a type makes saving one copy. A slot freed in a tick is not reused before its end, so that a handle that
- * dies in the middle of `step` harms nobody. Beside the cells lie the rows: the same objects quantised, as of the last
- * sample.
+ * dies in the middle of `step` harms nobody. Which slot an object has is nobody's business but ours: no order, hash or
+ * byte depends on it.
+ *
+ * `stamps` say which sample last found an object's row changed, so that everybody who follows the world (Timeline, hash)
+ * can look as often or as seldom as he likes and never miss a change.
  */
 
 import type { ObjectId, PeerId } from '../base/time.ts'
-import { dequantizeRow } from '../schema/cells.ts'
+import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
-import { makeHandleClass, type Handle, type HandleClass } from './handle.ts'
+import { makeHandleClass, move, type Handle, type HandleClass } from './handle.ts'
 import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
@@ -23,20 +27,22 @@ export class EntityStore {
   readonly type: number
   readonly schema: Schema
   readonly heap: ValueHeap
+  readonly objects: ObjectTable
   cells: Float64Array
   rows: Int32Array
-  /** By slot: 1 where the last sample found a row that was not what it had been. */
-  changed: Uint8Array = new Uint8Array(SLOTS_FIRST)
-  /** The rows are not those of the last tick, because cells were loaded: the next sample calls everything changed. */
-  isStale = false
+  /** By slot: the number of the last sample that found the row not what it had been. */
+  stamps: Float64Array = new Float64Array(SLOTS_FIRST)
+  /** The number of the next sample. */
+  nextSample = 1
   /** Every slot ever used is below this. */
   highSlot = 1
-  /** A stack of freed slots; its height is `freeCount`. */
-  free: Uint32Array = new Uint32Array(SLOTS_FIRST)
-  freeCount = 0
-  /** Handles by slot. */
-  readonly handles: (Handle | undefined)[] = [undefined]
-  readonly #objects: ObjectTable
+  /** How many are alive. */
+  count = 0
+  /** How many have died: iteration looks for the dead only when there are new ones. */
+  deaths = 0
+  /** A stack of free slots; its height is `#freeCount`. */
+  #free: Uint32Array = new Uint32Array(SLOTS_FIRST)
+  #freeCount = 0
   readonly #handleClass: HandleClass
   readonly #plan: SamplePlan
   /** Alive, ascending by id; undefined after a spawn or despawn, until somebody asks. */
@@ -46,66 +52,99 @@ export class EntityStore {
     this.type = type
     this.schema = schema
     this.heap = heap
+    this.objects = objects
     this.cells = new Float64Array(SLOTS_FIRST * schema.cellCount)
+    this.cells.set(schema.initialCells)
     this.rows = new Int32Array(SLOTS_FIRST * schema.laneCount)
-    this.#objects = objects
     this.#handleClass = makeHandleClass(schema, isReadOnly)
     this.#plan = planSample(schema)
   }
 
   ownerOf(id: ObjectId): PeerId {
-    return this.#objects.owners[indexOf(id)]
+    return this.objects.ownerAt(indexOf(id))
   }
 
   /** A slot with the cells of a fresh object. */
   takeSlot(): number {
-    const slot = this.freeCount > 0 ? this.free[--this.freeCount] : this.highSlot++
-    const { cellCount, initialCells } = this.schema
-    if (slot >= this.changed.length) this.reserve(slot + 1)
-    this.cells.set(initialCells, slot * cellCount)
+    const slot = this.#freeCount > 0 ? this.#free[--this.#freeCount] : this.highSlot++
+    this.reserve(slot + 1)
+    this.cells.set(this.schema.initialCells, slot * this.schema.cellCount)
     return slot
   }
 
-  /** Puts a new object into its slot. */
+  /** Puts a new object, whose cells are set, into its slot. */
   seat(id: ObjectId, slot: number): Handle {
-    const handle = new this.#handleClass(this, id, slot * this.schema.cellCount)
-    this.handles[slot] = handle
+    const { cellCount, laneCount } = this.schema
+    quantizeCells(this.schema, this.cells, slot * cellCount, this.rows, slot * laneCount)
+    this.stamps[slot] = this.nextSample
+    this.count++
     this.#living = undefined
+    return this.bind(id, slot, true)
+  }
+
+  /** The handle of an object in a slot: the one that stood for this very id before, if there is one. */
+  bind(id: ObjectId, slot: number, isAlive: boolean): Handle {
+    const { handles } = this.objects
+    const index = indexOf(id)
+    const known = handles[index]
+    const isSame = known !== undefined && known.id === id && known.$store === this
+    const handle = isSame ? known : new this.#handleClass(this, id, 0)
+    if (!isSame && known !== undefined) known.$store.letGo(known)
+    handles[index] = handle
+    handle.isAlive = isAlive
+    move(handle, this.cells, slot * this.schema.cellCount)
     return handle
   }
 
   /** The object is gone from now on; its slot stays until `freeSlot`. */
   bury(handle: Handle): void {
     handle.isAlive = false
+    this.count--
+    this.deaths++
     this.#living = undefined
   }
 
-  /** Makes a buried object's slot free for another. */
-  freeSlot(handle: Handle): void {
-    const slot = handle.$at / this.schema.cellCount
-    this.handles[slot] = undefined
-    this.free[this.freeCount++] = slot
-    handle.$at = 0
+  /** Makes a slot free for another. Values it held are let go of. */
+  freeSlot(slot: number): void {
+    const { heapLeaves, cellCount, laneCount } = this.schema
+    for (let index = 0; index < heapLeaves.length; index++) {
+      this.cells[slot * cellCount + heapLeaves[index].cell] = 0
+      this.rows[slot * laneCount + heapLeaves[index].lane] = 0
+    }
+    this.#free[this.#freeCount++] = slot
+  }
+
+  /** A handle of what no longer lives: it reads and writes the grave. */
+  letGo(handle: Handle): void {
+    handle.isAlive = false
+    move(handle, this.cells, 0)
   }
 
   /** Quantises every object and snaps its cells to that. @hot */
   sample(): void {
-    sampleCells(this.#plan, this.cells, this.rows, this.highSlot, this.changed)
-    if (!this.isStale) return
-    this.isStale = false
-    this.changed.fill(1, 0, this.highSlot)
+    const { initialCells } = this.schema
+    for (let cell = 0; cell < initialCells.length; cell++) this.cells[cell] = initialCells[cell]
+    sampleCells(this.#plan, this.cells, this.rows, this.highSlot, this.stamps, this.nextSample)
+    this.nextSample++
+  }
+
+  /** The slot of an object. */
+  slotOf(handle: Handle): number {
+    return handle.$at / this.schema.cellCount
   }
 
   /** Where the row of an object lies in `rows`. */
   rowAt(handle: Handle): number {
-    return handle.$at / this.schema.cellCount * this.schema.laneCount
+    return this.slotOf(handle) * this.schema.laneCount
   }
 
   /** Sets an object to a row. @hot */
   load(handle: Handle, rows: Int32Array, at: number): void {
-    const rowAt = this.rowAt(handle)
+    const slot = this.slotOf(handle)
+    const rowAt = slot * this.schema.laneCount
     for (let lane = 0; lane < this.schema.laneCount; lane++) this.rows[rowAt + lane] = rows[at + lane]
     dequantizeRow(this.schema, this.rows, rowAt, this.cells, handle.$at)
+    this.stamps[slot] = this.nextSample
   }
 
   /** Everyone alive, ascending by id. The list is never changed after it was given out. */
@@ -114,53 +153,53 @@ export class EntityStore {
   }
 
   #collect(): readonly Handle[] {
-    const { types, slots, highWater } = this.#objects
+    const { objects } = this
     const living: Handle[] = []
-    for (let index = 0; index < highWater; index++) {
-      if (types[index] !== this.type) continue
-      const handle = this.handles[slots[index]]
-      if (handle?.isAlive) living.push(handle)
+    for (let index = 0; living.length < this.count; index++) {
+      if (objects.typeAt(index) !== this.type) continue
+      const handle = objects.handles[index]
+      if (handle !== undefined) living.push(handle)
     }
     return living
   }
 
   /** Makes room for so many slots. */
   reserve(slots: number): void {
-    let capacity = this.changed.length
+    let capacity = this.stamps.length
+    if (slots <= capacity) return
     while (capacity < slots) capacity *= 2
     const { cellCount, laneCount } = this.schema
     this.cells = widen(this.cells, new Float64Array(capacity * cellCount))
     this.rows = widen(this.rows, new Int32Array(capacity * laneCount))
-    this.changed = widen(this.changed, new Uint8Array(capacity))
-    this.free = widen(this.free, new Uint32Array(capacity))
+    this.stamps = widen(this.stamps, new Float64Array(capacity))
+    this.#free = widen(this.#free, new Uint32Array(capacity))
+    for (const handle of this.objects.handles) {
+      if (handle?.$store === this) move(handle, this.cells, handle.$at)
+    }
   }
 
-  /** After objects came or went by loading: binds handles to who lives where now. */
-  rebind(): void {
-    const { types, slots, highWater } = this.#objects
-    const { cellCount } = this.schema
-    const before = this.handles.slice()
-    this.handles.fill(undefined)
-    for (let index = 0; index < highWater; index++) {
-      if (types[index] !== this.type) continue
-      const id = this.#objects.idAt(index)
-      const slot = slots[index]
-      const known = before[slot]
-      this.handles[slot] = known?.id === id && known.isAlive ? known : new this.#handleClass(this, id, slot * cellCount)
-      before[slot] = undefined
-    }
-    for (const gone of before) if (gone) bury(gone)
+  /** After objects came or went by loading: which slots are taken, and by how many that live. */
+  rebind(isTaken: Uint8Array, count: number): void {
+    this.#freeCount = 0
+    for (let slot = this.highSlot - 1; slot > 0; slot--) if (isTaken[slot] === 0) this.#free[this.#freeCount++] = slot
+    this.count = count
+    this.deaths++
+    this.stamps.fill(this.nextSample, 0, this.highSlot)
     this.#living = undefined
   }
+
+  /** Keeps the values of everybody here in the coming sweep of the heap. */
+  markValues(): void {
+    const { schema, heap, cells, rows, highSlot } = this
+    if (schema.heapLeaves.length === 0) return
+    for (let slot = 0; slot < highSlot; slot++) {
+      heap.markCells(schema, cells, slot * schema.cellCount)
+      heap.markRow(schema, rows, slot * schema.laneCount)
+    }
+  }
 }
 
-/** A handle of what no longer lives: it reads and writes the grave. */
-function bury(handle: Handle): void {
-  handle.isAlive = false
-  handle.$at = 0
-}
-
-function widen<T extends Float64Array | Int32Array | Uint8Array | Uint32Array>(from: T, to: T): T {
+function widen<T extends Float64Array | Int32Array | Uint32Array>(from: T, to: T): T {
   to.set(from)
   return to
 }

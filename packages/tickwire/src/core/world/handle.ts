@@ -5,15 +5,18 @@
  * for one object as long as that object lives, and can be kept. Vectors, structs and groups are parts: little handles
  * over the same cells, made when first asked for and then kept. A read-only class has the same shape without setters,
  * so that writing to a view is an error at compile time and at run time.
+ *
+ * What is ours in a handle has a name that begins with $, which no field's can.
  */
 
+import { assert } from '../base/assert.ts'
 import type { ObjectId, PeerId } from '../base/time.ts'
 import type { Entity } from '../schema/definition.ts'
 import type { Field, Shape } from '../schema/field.ts'
 import type { Layout } from '../schema/layout.ts'
-import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { ValueOf, ViewOf } from '../schema/value-types.ts'
-import { innerShape, loadLeaf, storeField, storeLeaf } from '../schema/values.ts'
+import { innerShape, storeField } from '../schema/values.ts'
+import { accessorsOf } from './accessor.ts'
 import type { EntityStore } from './entity-store.ts'
 
 /** What every object has beside its fields. */
@@ -28,53 +31,71 @@ export type ObjectOf<E> = E extends Entity<infer S extends Shape> ? ValueOf<S> &
 /** An object as `draw` sees it. */
 export type ObjectView<E> = E extends Entity<infer S extends Shape> ? ViewOf<S> & ObjectIdentity : never
 
-/** The part of a handle that is the same for all entities. Its own names begin with $, which no field's can. */
-export class Handle {
+/** Some cells of an object under names: the whole object, or a vector, struct or group in it. */
+export class Place {
   readonly $store: EntityStore
-  readonly id: ObjectId
-  /** Where the object's cells begin; 0, the grave, once it is dead and gone. */
+  /** The store's cells. Held here too, since one load less makes `player.x` small enough to be always inlined. */
+  $cells: Float64Array
+  /** Where the object's cells begin. */
   $at: number
-  isAlive: boolean
-  /** Parts by their first leaf, made when first asked for. */
-  $parts: Part[] | undefined
+  /** What lies inside, by number; made all at once when first asked for. */
+  $parts: readonly Place[] | undefined
 
-  constructor(store: EntityStore, id: ObjectId, at: number) {
+  constructor(store: EntityStore, at: number) {
     this.$store = store
-    this.id = id
+    this.$cells = store.cells
     this.$at = at
-    this.isAlive = true
     this.$parts = undefined
   }
 
-  get owner(): PeerId {
-    return this.$store.ownerOf(this.id)
+  /** The fields as plain values, by name. */
+  toJSON(): Record<string, unknown> {
+    const names = Object.keys(Object.getPrototypeOf(this))
+    return Object.fromEntries(names.map((name) => [name, Reflect.get(this, name)]))
   }
 }
 
-/** A vector, struct or group inside an object. */
-class Part {
-  readonly $handle: Handle
+/** The part of a handle that is the same for all entities. */
+export class Handle extends Place {
+  readonly id: ObjectId
+  isAlive: boolean
 
-  constructor(handle: Handle) {
-    this.$handle = handle
+  constructor(store: EntityStore, id: ObjectId, at: number) {
+    super(store, at)
+    this.id = id
+    this.isAlive = true
+  }
+
+  /** Whose the object is; 0 once it is dead and gone. */
+  get owner(): PeerId {
+    return this.$at === 0 ? 0 : this.$store.ownerOf(this.id)
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return { id: this.id, owner: this.owner, ...super.toJSON() }
   }
 }
 
 export type HandleClass = new (store: EntityStore, id: ObjectId, at: number) => Handle
+type PartClass = new (store: EntityStore, at: number) => Place
+
+/** Lets a handle and all that was made of it look at other cells. */
+export function move(place: Place, cells: Float64Array, at: number): void {
+  place.$cells = cells
+  place.$at = at
+  const parts = place.$parts
+  if (parts !== undefined) for (const part of parts) move(part, cells, at)
+}
 
 /** Builds the handle class of a layout. */
 export function makeHandleClass(layout: Layout, isReadOnly: boolean): HandleClass {
   class ObjectHandle extends Handle {}
-  const build = new Accessors(layout, isReadOnly)
-  for (const member of layout.members) build.define(ObjectHandle.prototype, member.name, member.field, member.firstLeaf, handleItself)
+  const accessors = new Accessors(layout, isReadOnly)
+  accessors.define(ObjectHandle.prototype, layout.members.map(({ name, field }) => [name, field]), 0)
   return ObjectHandle
 }
 
-type Reach = (self: unknown) => Handle
-const handleItself: Reach = (self) => self as Handle
-const handleOfPart: Reach = (self) => (self as Part).$handle
-
-/** Defines accessors for fields of one layout. */
+/** Defines accessors for the fields of one layout. */
 class Accessors {
   readonly #layout: Layout
   readonly #isReadOnly: boolean
@@ -84,65 +105,53 @@ class Accessors {
     this.#isReadOnly = isReadOnly
   }
 
-  /** Defines `name` on a prototype; returns the leaf after the field's last. */
-  define(prototype: object, name: string, field: Field<unknown>, first: number, reach: Reach): number {
-    const shape = innerShape(field)
-    if (shape) return this.#definePart(prototype, name, field, shape, first, reach)
-    const leaf = this.#layout.leaves[first]
-    if (isPlainNumber(leaf)) this.#defineNumber(prototype, name, leaf.cell, reach)
-    else this.#defineValue(prototype, name, leaf, reach)
-    return first + 1
-  }
-
-  /** The common case, and the hot one: a number in a cell. Two forms, so that `player.x` needs no call to reach. */
-  #defineNumber(prototype: object, name: string, cell: number, reach: Reach): void {
-    const get = reach === handleItself
-      ? function (this: Handle): number { return this.$store.cells[this.$at + cell] }
-      : function (this: Part): number { return this.$handle.$store.cells[this.$handle.$at + cell] }
-    const set = reach === handleItself
-      ? function (this: Handle, value: number): void { this.$store.cells[this.$at + cell] = value }
-      : function (this: Part, value: number): void { this.$handle.$store.cells[this.$handle.$at + cell] = value }
-    this.#property(prototype, name, get, set)
-  }
-
-  #defineValue(prototype: object, name: string, leaf: Leaf, reach: Reach): void {
-    this.#property(prototype, name, function (this: unknown): unknown {
-      const { $store: store, $at: at } = reach(this)
-      return loadLeaf(leaf, store.cells, at, store.heap)
-    }, function (this: unknown, value: unknown): void {
-      const { $store: store, $at: at } = reach(this)
-      storeLeaf(leaf, value, store.cells, at, store.heap)
-    })
-  }
-
-  #definePart(prototype: object, name: string, field: Field<unknown>, shape: Shape, first: number, reach: Reach): number {
-    class FieldPart extends Part {}
-    const isGroup = field.spec.kind === 'group'
-    const presence = isGroup ? this.#layout.leaves[first].cell : -1
-    let next = isGroup ? first + 1 : first
-    for (const [inner, innerField] of Object.entries(shape)) {
-      next = this.define(FieldPart.prototype, inner, innerField, next, handleOfPart)
+  /** Defines fields on a prototype, from their first leaf on; returns the leaf after their last. */
+  define(prototype: object, fields: readonly (readonly [name: string, field: Field<unknown>])[], first: number): number {
+    const partClasses: PartClass[] = []
+    let next = first
+    for (const [name, field] of fields) {
+      const shape = innerShape(field)
+      if (shape === undefined) {
+        const { get, set } = accessorsOf(this.#layout.leaves[next++])
+        this.#property(prototype, name, get, set)
+      } else {
+        next = this.#definePart(prototype, name, field, shape, next, partClasses)
+      }
     }
+    return next
+  }
+
+  #definePart(
+    prototype: object, name: string, field: Field<unknown>, shape: Shape, first: number, partClasses: PartClass[],
+  ): number {
+    class FieldPart extends Place {}
     const { leaves } = this.#layout
-    this.#property(prototype, name, function (this: unknown): unknown {
-      const handle = reach(this)
-      if (presence >= 0 && handle.$store.cells[handle.$at + presence] === 0) return null
-      const parts = (handle.$parts ??= [])
-      return (parts[first] ??= new FieldPart(handle))
-    }, function (this: unknown, value: unknown): void {
-      const { $store: store, $at: at } = reach(this)
-      storeField(leaves, first, field, value, store.cells, at, store.heap)
+    const isGroup = field.spec.kind === 'group'
+    const number = partClasses.push(FieldPart) - 1
+    const next = this.define(FieldPart.prototype, Object.entries(shape), isGroup ? first + 1 : first)
+    const presence = leaves[first].cell
+    const get = isGroup
+      ? function (this: Place): unknown {
+          return this.$cells[this.$at + presence] === 0 ? null : (this.$parts ?? makeParts(this, partClasses))[number]
+        }
+      : function (this: Place): unknown { return (this.$parts ?? makeParts(this, partClasses))[number] }
+    this.#property(prototype, name, get, function (this: Place, value: unknown): void {
+      storeField(leaves, first, field, value, this.$cells, this.$at, this.$store.heap)
     })
     return next
   }
 
-  #property(prototype: object, name: string, get: () => unknown, set: (value: never) => void): void {
+  #property(prototype: object, name: string, get: (this: Place) => unknown, set: (this: Place, value: never) => void): void {
     const setter = this.#isReadOnly ? {} : { set: set as (value: unknown) => void }
     Object.defineProperty(prototype, name, { get, ...setter, enumerable: true, configurable: false })
   }
 }
 
-function isPlainNumber(leaf: Leaf): boolean {
-  const { kind } = leaf.field.spec
-  return kind !== 'bool' && kind !== 'enum' && (leaf.kind <= LEAF.varint || leaf.kind === LEAF.float || leaf.kind === LEAF.double)
+function makeParts(place: Place, partClasses: readonly PartClass[]): readonly Place[] {
+  assert(place.$parts === undefined, 'parts are made once')
+  const parts = partClasses.map((PartClass) => new PartClass(place.$store, place.$at))
+  // A handle that died before its store grew looks at cells of then; so must its parts.
+  for (const part of parts) part.$cells = place.$cells
+  place.$parts = parts
+  return parts
 }

@@ -6,8 +6,8 @@
  *        4     5     6     7
  *
  * A place that is empty is 0. A node whose right half is empty is its left half, unmixed: the root says what is in
- * the tree and not how large it has grown, so that peers with other histories agree. Order counts: nothing here is an
- * XOR. Only what changed is computed again, when somebody asks.
+ * the tree and not how large it has grown, so that peers with other histories agree. Every other node is the hash of
+ * both halves in order; nothing here is an XOR. Only what changed is computed again, when somebody asks.
  */
 
 import { assert } from '../base/assert.ts'
@@ -16,34 +16,48 @@ import { hashCombine } from '../base/hash.ts'
 const CAPACITY_FIRST = 64
 
 export class HashTree {
-  capacity: number = CAPACITY_FIRST
+  /** How many places there are: a power of two. */
+  capacity: number
   /** Low and high half of each node. Settled: call `settle` first. */
-  nodes: Uint32Array = new Uint32Array(4 * CAPACITY_FIRST)
-  #isDirty: Uint8Array = new Uint8Array(CAPACITY_FIRST)
-  /** Dirty nodes, children before parents within each path; sorted out when settled. */
-  #dirtyCount = 0
+  nodes: Uint32Array
+  /** By node: whether it is out of date, and so in the queue. */
+  #isStale: Uint8Array
+  /** Nodes that are out of date, deepest first. */
+  #queue: Uint32Array
+  #queued = 0
+
+  constructor(capacity: number = CAPACITY_FIRST) {
+    this.capacity = 2
+    while (this.capacity < capacity) this.capacity *= 2
+    this.nodes = new Uint32Array(4 * this.capacity)
+    this.#isStale = new Uint8Array(this.capacity)
+    this.#queue = new Uint32Array(this.capacity)
+  }
 
   /** Sets the hash of a place; 0, 0 empties it. @hot */
   set(place: number, low: number, high: number): void {
-    if (place >= this.capacity) this.#grow(place + 1)
-    let node = this.capacity + place
-    if (this.nodes[2 * node] === low && this.nodes[2 * node + 1] === high) return
-    this.nodes[2 * node] = low
-    this.nodes[2 * node + 1] = high
-    for (node >>= 1; node > 0 && this.#isDirty[node] === 0; node >>= 1) {
-      this.#isDirty[node] = 1
-      this.#dirtyCount++
-    }
+    if (place >= this.capacity) this.reserve(place + 1)
+    const { nodes } = this
+    const node = this.capacity + place
+    if (nodes[2 * node] === low >>> 0 && nodes[2 * node + 1] === high >>> 0) return
+    nodes[2 * node] = low
+    nodes[2 * node + 1] = high
+    this.#queueUp(node >>> 1)
   }
 
-  /** Computes what is out of date. @hot */
+  /** Computes what is out of date: parents join the queue behind all of their children's level. @hot */
   settle(): void {
-    for (let node = this.capacity - 1; node > 0 && this.#dirtyCount > 0; node--) {
-      if (this.#isDirty[node] === 0) continue
-      this.#isDirty[node] = 0
-      this.#dirtyCount--
-      this.#mix(node)
+    const { nodes } = this
+    for (let at = 0; at < this.#queued; at++) {
+      const node = this.#queue[at]
+      this.#isStale[node] = 0
+      const left = 4 * node
+      nodes[2 * node] = nodes[left]
+      nodes[2 * node + 1] = nodes[left + 1]
+      if ((nodes[left + 2] | nodes[left + 3]) !== 0) hashCombine(nodes, 2 * node, nodes[left + 2], nodes[left + 3])
+      if (node > 1) this.#queueUp(node >>> 1)
     }
+    this.#queued = 0
   }
 
   /** The root: out[at] is the low half, out[at + 1] the high half. */
@@ -55,7 +69,15 @@ export class HashTree {
 
   /** Makes room for so many places; what is in the tree keeps its root. */
   reserve(places: number): void {
-    if (places > this.capacity) this.#grow(places)
+    if (places <= this.capacity) return
+    const leaves = this.nodes.slice(2 * this.capacity)
+    while (this.capacity < places) this.capacity *= 2
+    this.nodes = new Uint32Array(4 * this.capacity)
+    this.nodes.set(leaves, 2 * this.capacity)
+    this.#isStale = new Uint8Array(this.capacity)
+    this.#queue = new Uint32Array(this.capacity)
+    this.#queued = 0
+    for (let node = this.capacity >>> 1; node < this.capacity; node++) this.#queueUp(node)
   }
 
   /** The hashes beside the way from a place to the root, low and high half each, lowest first: its proof. */
@@ -63,28 +85,16 @@ export class HashTree {
     assert(place < this.capacity, 'a proof is of a place in the tree')
     this.settle()
     const path: number[] = []
-    for (let node = this.capacity + place; node > 1; node >>= 1) {
+    for (let node = this.capacity + place; node > 1; node >>>= 1) {
       path.push(this.nodes[2 * (node ^ 1)], this.nodes[2 * (node ^ 1) + 1])
     }
     return new Uint32Array(path)
   }
 
-  #mix(node: number): void {
-    const { nodes } = this
-    const left = 4 * node
-    const isRightEmpty = nodes[left + 2] === 0 && nodes[left + 3] === 0
-    nodes[2 * node] = nodes[left]
-    nodes[2 * node + 1] = nodes[left + 1]
-    if (!isRightEmpty) hashCombine(nodes, 2 * node, nodes[left + 2], nodes[left + 3])
-  }
-
-  #grow(need: number): void {
-    const places = this.nodes.slice(2 * this.capacity)
-    while (this.capacity < need) this.capacity *= 2
-    this.nodes = new Uint32Array(4 * this.capacity)
-    this.nodes.set(places, 2 * this.capacity)
-    this.#isDirty = new Uint8Array(this.capacity).fill(1)
-    this.#dirtyCount = this.capacity - 1
+  #queueUp(node: number): void {
+    if (this.#isStale[node] !== 0) return
+    this.#isStale[node] = 1
+    this.#queue[this.#queued++] = node
   }
 }
 
@@ -103,5 +113,5 @@ export function verifyProof(place: number, low: number, high: number, proof: Uin
       if (ownLow !== 0 || ownHigh !== 0) hashCombine(node, 0, ownLow, ownHigh)
     }
   }
-  return node[0] === rootLow && node[1] === rootHigh
+  return node[0] === rootLow && node[1] === rootHigh && place >>> (proof.length / 2) === 0
 }

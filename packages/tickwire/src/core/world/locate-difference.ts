@@ -1,62 +1,111 @@
 /**
- * Finds the first difference between two worlds by their hash trees, in O(log n) comparisons.
+ * Finds the first difference between two worlds by their hash trees, in O(log n) comparisons: down the tree of
+ * entities, down the tree of its objects, and by halves through the fields of the object.
  */
 
+import type { ObjectId } from '../base/time.ts'
+import type { Member } from '../schema/layout.ts'
 import type { HashTree } from './hash-tree.ts'
-import type { Difference, StateHash } from './state-hash.ts'
+import type { StateHash } from './state-hash.ts'
 import type { World } from './world.ts'
+
+/** Where two worlds differ. */
+export type Difference =
+  | { readonly in: 'tick' | 'generator' | 'external' }
+  /** An object that only one of them has. */
+  | { readonly in: 'existence'; readonly entity: string; readonly id: ObjectId }
+  /** A field of an object; `owner` is one too. */
+  | { readonly in: 'field'; readonly entity: string; readonly id: ObjectId; readonly field: string }
 
 /** A search's answer, and what it cost. */
 export interface Located {
+  /** Undefined: nothing differs. */
   readonly difference: Difference | undefined
   /** Hashes compared on the way. */
   readonly comparisons: number
 }
 
-/** Where world `a` differs from world `b`, going by hashes that were updated for the same tick. */
-export function locateDifference(a: World, hashA: StateHash, b: World, hashB: StateHash): Located {
-  let comparisons = 0
-  for (let type = 0; type < a.stores.length; type++) {
-    const [treeA, treeB] = [hashA.trees[type], hashB.trees[type]]
-    const places = Math.max(treeA.capacity, treeB.capacity)
-    treeA.reserve(places)
-    treeB.reserve(places)
-    treeA.settle()
-    treeB.settle()
-    comparisons++
-    if (isEqualNode(treeA, treeB, 1)) continue
-    let node = 1
-    while (node < places) {
-      node *= 2
-      comparisons++
-      if (isEqualNode(treeA, treeB, node)) node++
+/** A world with its hash, updated. */
+export interface Hashed {
+  readonly world: World
+  readonly hash: StateHash
+}
+
+/** Where world `a` differs from world `b`; both of the same game, both hashes updated. */
+export function locateDifference(a: Hashed, b: Hashed): Located {
+  const search = new Search()
+  const entity = search.descend(a.hash.entities, b.hash.entities)
+  const difference = entity < 0 ? search.outside(a, b) : search.object(a, b, entity)
+  return { difference, comparisons: search.comparisons }
+}
+
+/** A search under way. */
+class Search {
+  comparisons = 0
+  readonly #a = new Uint32Array(2)
+  readonly #b = new Uint32Array(2)
+
+  /** The first place at which two trees differ; -1 when they do not. */
+  descend(a: HashTree, b: HashTree): number {
+    const capacity = Math.max(a.capacity, b.capacity)
+    for (const tree of [a, b]) {
+      tree.reserve(capacity)
+      tree.settle()
     }
-    const { difference, cost } = compareObjects(a, hashA, b, hashB, type, node - places)
-    return { difference, comparisons: comparisons + cost }
+    if (this.#isEqualNode(a, b, 1)) return -1
+    let node = 1
+    // One of the two halves differs; if it is not the left one it is the right one, and need not be compared.
+    while (node < capacity) node = this.#isEqualNode(a, b, 2 * node) ? 2 * node + 1 : 2 * node
+    return node - capacity
   }
-  return { difference: undefined, comparisons }
+
+  /** What two worlds with the same objects differ in. */
+  outside(a: Hashed, b: Hashed): Difference | undefined {
+    this.comparisons += 3
+    if (a.world.tick !== b.world.tick) return { in: 'tick' }
+    if (a.world.prng.state.some((word, at) => word !== b.world.prng.state[at])) return { in: 'generator' }
+    return a.world.external.hash() === b.world.external.hash() ? undefined : { in: 'external' }
+  }
+
+  object(a: Hashed, b: Hashed, type: number): Difference {
+    const entity = a.world.stores[type].schema.name
+    const index = this.descend(a.hash.trees[type], b.hash.trees[type])
+    const [idA, idB] = [idOf(a.world, type, index), idOf(b.world, type, index)]
+    if (idA !== idB) return { in: 'existence', entity, id: idA || idB }
+    const field = a.world.objects.ownerAt(index) === b.world.objects.ownerAt(index) ? this.#field(a, b, type, index) : 'owner'
+    return { in: 'field', entity, id: idA, field }
+  }
+
+  /** The first field that differs: of equal beginnings none does. */
+  #field(a: Hashed, b: Hashed, type: number, index: number): string {
+    const { members } = a.world.stores[type].schema
+    let low = 0
+    let high = members.length - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const [first, last] = [members[low], members[middle]]
+      if (this.#isEqualRange(a, b, type, index, first, last)) low = middle + 1
+      else high = middle
+    }
+    return members[low].name
+  }
+
+  #isEqualRange(a: Hashed, b: Hashed, type: number, index: number, first: Member, last: Member): boolean {
+    const end = last.lane + last.laneCount
+    for (const [{ world, hash }, out] of [[a, this.#a], [b, this.#b]] as const) {
+      hash.hasher.hashLanes(world.stores[type], world.objects.slotAt(index), first.lane, end, out)
+    }
+    this.comparisons++
+    return this.#a[0] === this.#b[0] && this.#a[1] === this.#b[1]
+  }
+
+  #isEqualNode(a: HashTree, b: HashTree, node: number): boolean {
+    this.comparisons++
+    return a.nodes[2 * node] === b.nodes[2 * node] && a.nodes[2 * node + 1] === b.nodes[2 * node + 1]
+  }
 }
 
-function isEqualNode(a: HashTree, b: HashTree, node: number): boolean {
-  return a.nodes[2 * node] === b.nodes[2 * node] && a.nodes[2 * node + 1] === b.nodes[2 * node + 1]
-}
-
-function compareObjects(
-  a: World, hashA: StateHash, b: World, hashB: StateHash, type: number, index: number,
-): { readonly difference: Difference; readonly cost: number } {
-  const [storeA, storeB] = [a.stores[type], b.stores[type]]
-  const { schema } = storeA
-  const isInA = index < a.objects.highWater && a.objects.types[index] === type
-  const isInB = index < b.objects.highWater && b.objects.types[index] === type
-  const id = isInA ? a.objects.idAt(index) : b.objects.idAt(index)
-  if (!isInA || !isInB || b.objects.idAt(index) !== id) return { difference: { entity: schema.name, id, member: undefined }, cost: 0 }
-  const [outA, outB] = [new Uint32Array(2), new Uint32Array(2)]
-  let cost = 0
-  for (const member of schema.members) {
-    hashA.memberHash(storeA, member, a.objects.slots[index] * schema.laneCount, outA)
-    hashB.memberHash(storeB, member, b.objects.slots[index] * schema.laneCount, outB)
-    cost++
-    if (outA[0] !== outB[0] || outA[1] !== outB[1]) return { difference: { entity: schema.name, id, member: member.name }, cost }
-  }
-  return { difference: { entity: schema.name, id, member: 'owner' }, cost }
+/** The id of the object of a type at an index; 0 when there is none. */
+function idOf({ objects }: World, type: number, index: number): ObjectId {
+  return index < objects.highWater && objects.typeAt(index) === type ? objects.idAt(index) : 0
 }

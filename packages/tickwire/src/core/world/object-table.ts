@@ -3,110 +3,186 @@
  *
  *   id = index x 65,536 + generation        never 0, ascending id = ascending index
  *
- * Parallel typed arrays, so that a save slot copies memory. A freed index comes back with another generation: an id
- * that a peer still holds from before names nothing, instead of a stranger. Spawn and despawn are O(1); the last index
- * freed is the first reused, which keeps the table dense.
+ *   words, four an index     id | owner | type 8, slot 24 | draws        while somebody lives there
+ *                            id | -     | 255,    link    | -            after he died: the next free index, or none
+ *
+ * One Uint32Array, so that a save slot copies it in one stroke. A freed index comes back with another generation: an id
+ * that a peer still holds from before names nothing, instead of a stranger. Freed indexes wait in a queue and the
+ * longest free is reused first, because a generation has 16 bits and ought to come round as late as it can.
+ *
+ * Invariant: what lies at or above `highWater` means nothing. Spawn and despawn are O(1).
  */
 
 import { assert } from '../base/assert.ts'
 import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId } from '../base/time.ts'
+import type { Handle } from './handle.ts'
+
+/** In the place of a type: nobody lives here. */
+export const NO_TYPE = 255
+/** Words of one index in `words`, as a shift, and what stands in them. */
+export const WORD = { shift: 2, id: 0, owner: 1, place: 2, draws: 3 } as const
+/** What is below the type in the word of a place. */
+export const SLOT_MASK = 0xff_ffff
 
 const GENERATIONS = 65_536
 const CAPACITY_FIRST = 64
-/** In `types`: nobody lives here. */
-export const NO_TYPE = 255
+/** Links of the queue of free indexes: the last of the queue, and an index that is not in it. */
+const LINK_END = 0xff_fffe
+const LINK_NONE = 0xff_ffff
+const NOBODY = (NO_TYPE * 0x100_0000 + LINK_NONE) >>> 0
+/** No index. */
+const NONE = -1
 
 export class ObjectTable {
   /** Every index ever used is below this. */
   highWater = 0
-  types: Uint8Array = new Uint8Array(CAPACITY_FIRST).fill(NO_TYPE)
-  generations: Uint16Array = new Uint16Array(CAPACITY_FIRST)
-  slots: Uint32Array = new Uint32Array(CAPACITY_FIRST)
-  owners: Uint32Array = new Uint32Array(CAPACITY_FIRST)
-  /** A stack of freed indexes; its height is `freeCount`. */
-  free: Uint32Array = new Uint32Array(CAPACITY_FIRST)
-  freeCount = 0
+  words: Uint32Array = new Uint32Array(CAPACITY_FIRST << 2)
+  /** The queue of free indexes, linked through the words of their places. */
+  freeFirst: number = NONE
+  freeLast: number = NONE
+  /** Died in this tick: index x 256 + type, and slot. Their indexes and slots are free only when the tick ends. */
+  buried: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  buriedCount = 0
+  /** By index: the handle of who lives there, or of who lived there last. */
+  readonly handles: (Handle | undefined)[] = []
 
   /** No index is left for another object. */
   get isFull(): boolean {
-    return this.freeCount === 0 && this.highWater === OBJECTS_MAX
+    return this.freeFirst === NONE && this.highWater === OBJECTS_MAX
+  }
+
+  /** The type of who lives at an index; `NO_TYPE` when nobody does. */
+  typeAt(index: number): number {
+    return this.words[(index << 2) + WORD.place] >>> 24
+  }
+
+  /** The slot of who lives at an index, in the store of his type. */
+  slotAt(index: number): number {
+    return this.words[(index << 2) + WORD.place] & SLOT_MASK
+  }
+
+  ownerAt(index: number): PeerId {
+    return this.words[(index << 2) + WORD.owner]
+  }
+
+  /** The id of who lives at an index, or lived there last. */
+  idAt(index: number): ObjectId {
+    return this.words[index << 2]
+  }
+
+  /** Whether an id names an object now. @hot */
+  isAlive(id: ObjectId): boolean {
+    const index = indexOf(id)
+    return index < this.highWater && this.words[index << 2] === id && this.words[(index << 2) + WORD.place] >>> 24 !== NO_TYPE
+  }
+
+  setOwner(index: number, owner: PeerId): void {
+    this.words[(index << 2) + WORD.owner] = owner
   }
 
   /** Takes an index for a new object and returns its id. */
   take(type: number, slot: number, owner: PeerId): ObjectId {
     assert(!this.isFull, 'whoever takes an index has asked whether there is one')
-    const index = this.freeCount > 0 ? this.free[--this.freeCount] : this.highWater++
-    if (index >= this.types.length) this.#grow(index + 1)
-    this.generations[index] = this.generations[index] % (GENERATIONS - 1) + 1
-    this.#settle(index, type, slot, owner)
-    return index * GENERATIONS + this.generations[index]
+    let index = this.freeFirst
+    if (index === NONE) {
+      index = this.highWater
+      this.#raise(index + 1)
+    } else {
+      this.#unlink(NONE, index)
+    }
+    const generation = (this.words[index << 2] & 0xffff) % (GENERATIONS - 1) + 1
+    const id = index * GENERATIONS + generation
+    this.#settle(index, id, type, slot, owner)
+    return id
   }
 
-  /** Seats an object under an id that the authority gave it. Its index must be free. */
+  /** Seats an object under an id that the authority gave it. Nobody may live at its index. */
   seat(id: ObjectId, type: number, slot: number, owner: PeerId): void {
     const index = indexOf(id)
-    assert(index < OBJECTS_MAX && id % GENERATIONS !== 0, 'an id lies in the table')
-    if (index >= this.types.length) this.#grow(index + 1)
-    assert(this.types[index] === NO_TYPE, 'one object an index')
-    if (index >= this.highWater) this.highWater = index + 1
-    this.generations[index] = id % GENERATIONS
-    this.#settle(index, type, slot, owner)
+    assert(id === (id >>> 0) && id % GENERATIONS !== 0, 'an id has an index and a generation')
+    this.#raise(index + 1)
+    const place = this.words[(index << 2) + WORD.place]
+    assert(place >>> 24 === NO_TYPE, 'one object an index')
+    if ((place & SLOT_MASK) !== LINK_NONE) this.#unlink(this.#before(index), index)
+    this.#settle(index, id, type, slot, owner)
   }
 
-  /** Frees an index for reuse. Only for ids that `take` gave: a seated one is freed by `unseat`. */
-  release(id: ObjectId): void {
+  /** From now on nobody lives at the index of an id; it is reused only when the tick ends. */
+  bury(id: ObjectId): void {
+    const index = indexOf(id)
+    const at = 2 * this.buriedCount++
+    if (at === this.buried.length) this.buried = widen(this.buried, 2 * at)
+    this.buried[at] = index * 256 + this.typeAt(index)
+    this.buried[at + 1] = this.slotAt(index)
     this.unseat(id)
-    this.free[this.freeCount++] = indexOf(id)
   }
 
   /** Empties an index without offering it to `take`. */
   unseat(id: ObjectId): void {
-    this.types[indexOf(id)] = NO_TYPE
+    this.words[(indexOf(id) << 2) + WORD.place] = NOBODY
   }
 
-  /** Whether an id names an object now. */
-  isAlive(id: ObjectId): boolean {
-    const index = indexOf(id)
-    return index < this.highWater && this.types[index] !== NO_TYPE && this.generations[index] === id % GENERATIONS
+  /** Offers an empty index to `take`. */
+  release(index: number): void {
+    this.#link(index, LINK_END)
+    if (this.freeLast === NONE) this.freeFirst = index
+    else this.#link(this.freeLast, index)
+    this.freeLast = index
   }
 
-  /** The id of whoever lives at an index. */
-  idAt(index: number): ObjectId {
-    return index * GENERATIONS + this.generations[index]
+  /** Makes room for so many indexes. */
+  reserve(count: number): void {
+    let capacity = this.words.length >>> 2
+    while (capacity < count) capacity *= 2
+    if (capacity > this.words.length >>> 2) this.words = widen(this.words, capacity << 2)
   }
 
-  /** Empties every index from this one on, and forgets their generations: they were never used. */
-  clearFrom(index: number): void {
-    this.types.fill(NO_TYPE, index, this.highWater)
-    this.generations.fill(0, index, this.highWater)
+  #settle(index: number, id: ObjectId, type: number, slot: number, owner: PeerId): void {
+    const at = index << 2
+    this.words[at] = id
+    this.words[at + WORD.owner] = owner
+    this.words[at + WORD.place] = type * 0x100_0000 + slot
+    this.words[at + WORD.draws] = 0
   }
 
-  #settle(index: number, type: number, slot: number, owner: PeerId): void {
-    this.types[index] = type
-    this.slots[index] = slot
-    this.owners[index] = owner
+  /** Brings so many indexes into use; new ones are as if never used. */
+  #raise(count: number): void {
+    this.reserve(count)
+    for (; this.highWater < count; this.highWater++) {
+      this.#settle(this.highWater, 0, NO_TYPE, LINK_NONE, 0)
+      if (this.handles.length === this.highWater) this.handles.push(undefined)
+    }
   }
 
-  #grow(need: number): void {
-    let capacity = this.types.length
-    while (capacity < need) capacity *= 2
-    const oldTypes = this.types
-    this.types = new Uint8Array(capacity).fill(NO_TYPE)
-    this.types.set(oldTypes)
-    this.generations = widen(this.generations, new Uint16Array(capacity))
-    this.slots = widen(this.slots, new Uint32Array(capacity))
-    this.owners = widen(this.owners, new Uint32Array(capacity))
-    this.free = widen(this.free, new Uint32Array(capacity))
+  #link(index: number, next: number): void {
+    this.words[(index << 2) + WORD.place] = NO_TYPE * 0x100_0000 + next
+  }
+
+  /** Takes an index out of the queue, given the one before it there. */
+  #unlink(before: number, index: number): void {
+    const link = this.slotAt(index)
+    const next = link === LINK_END ? NONE : link
+    if (before === NONE) this.freeFirst = next
+    else this.#link(before, link)
+    if (next === NONE) this.freeLast = before
+  }
+
+  /** The index before this one in the queue. Only for seats among indexes of our own: a walk. */
+  #before(index: number): number {
+    let before = NONE
+    for (let each = this.freeFirst; each !== index; each = this.slotAt(each)) before = each
+    return before
   }
 }
 
 /** The row of an id in the table. */
 export function indexOf(id: ObjectId): number {
-  return Math.floor(id / GENERATIONS)
+  return id >>> 16
 }
 
-function widen<T extends Uint16Array | Uint32Array>(from: T, to: T): T {
+function widen(from: Uint32Array, length: number): Uint32Array {
+  const to = new Uint32Array(length)
   to.set(from)
   return to
 }

@@ -1,27 +1,32 @@
 /**
  * Rows of one entity that somebody remembers: a growing arena of equal places, freed and reused.
  *
- * Row 0 is nobody's, so that 0 can mean "no row". Each row knows whose it is: a place in a table of the past may have
- * belonged to another object since.
+ * Row 0 is nobody's, so that 0 can mean "no row". Each row knows whose it is, since a place in a table of the past may
+ * have belonged to another object since, and who owned the object then.
  */
 
-import type { ObjectId } from '../base/time.ts'
+import type { ObjectId, PeerId } from '../base/time.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { ValueHeap } from '../schema/value-heap.ts'
 
 const ROWS_FIRST = 64
 
 export class RowPool {
+  readonly schema: Schema
   readonly laneCount: number
   rows: Int32Array
-  /** By row: the object it is of. */
-  ids: Uint32Array
+  /** By row: the object it is of; 0 where there is none. */
+  ids: Uint32Array = new Uint32Array(ROWS_FIRST)
+  /** By row: who owned that object. */
+  owners: Uint32Array = new Uint32Array(ROWS_FIRST)
   #free: Uint32Array = new Uint32Array(ROWS_FIRST)
   #freeCount = 0
   #high = 1
 
-  constructor(laneCount: number) {
-    this.laneCount = laneCount
-    this.rows = new Int32Array(ROWS_FIRST * laneCount)
-    this.ids = new Uint32Array(ROWS_FIRST)
+  constructor(schema: Schema) {
+    this.schema = schema
+    this.laneCount = schema.laneCount
+    this.rows = new Int32Array(ROWS_FIRST * schema.laneCount)
   }
 
   /** Rows in use. */
@@ -31,14 +36,15 @@ export class RowPool {
 
   /** Bytes held, used or not. */
   get byteLength(): number {
-    return this.rows.byteLength + this.ids.byteLength + this.#free.byteLength
+    return this.rows.byteLength + this.ids.byteLength + this.owners.byteLength + this.#free.byteLength
   }
 
   /** Keeps a copy of the row at `rows[at]` of an object; returns its number, never 0. @hot */
-  add(id: ObjectId, rows: Int32Array, at: number): number {
+  add(id: ObjectId, owner: PeerId, rows: Int32Array, at: number): number {
     const row = this.#freeCount > 0 ? this.#free[--this.#freeCount] : this.#high++
     if (row >= this.ids.length) this.#grow()
     this.ids[row] = id
+    this.owners[row] = owner
     const target = row * this.laneCount
     for (let lane = 0; lane < this.laneCount; lane++) this.rows[target + lane] = rows[at + lane]
     return row
@@ -50,10 +56,25 @@ export class RowPool {
     this.#free[this.#freeCount++] = row
   }
 
+  /** Whether a row is of this owner and equals the one at `rows[at]`. @hot */
+  equals(row: number, owner: PeerId, rows: Int32Array, at: number): boolean {
+    if (this.owners[row] !== owner) return false
+    const known = row * this.laneCount
+    for (let lane = 0; lane < this.laneCount; lane++) if (this.rows[known + lane] !== rows[at + lane]) return false
+    return true
+  }
+
+  /** Keeps the values of all rows in the coming sweep of the heap. */
+  markValues(heap: ValueHeap): void {
+    if (this.schema.heapLeaves.length === 0) return
+    for (let row = 1; row < this.#high; row++) if (this.ids[row] !== 0) heap.markRow(this.schema, this.rows, row * this.laneCount)
+  }
+
   #grow(): void {
     const capacity = this.ids.length * 2
     this.rows = widen(this.rows, new Int32Array(capacity * this.laneCount))
     this.ids = widen(this.ids, new Uint32Array(capacity))
+    this.owners = widen(this.owners, new Uint32Array(capacity))
     this.#free = widen(this.#free, new Uint32Array(capacity))
   }
 }

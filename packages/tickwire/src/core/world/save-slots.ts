@@ -1,25 +1,30 @@
 /**
  * Whole worlds, put aside and brought back by copying memory: what rollback stands on.
  *
- * A slot holds everything `step` can see: cells, the object table and its id allocator, the generator, and what the
- * game keeps outside through its `external` hooks. Handles of values (text, lists) are cells like any other; the
- * values themselves are immutable and stay in the heap. To load and step equals never having left.
+ * A slot holds everything `step` can see: cells, the object table with its id allocator, the generators, who died in the
+ * tick that is not over yet, and what the game keeps outside through its `external` hooks. Handles of values (text,
+ * lists) are cells like any other; the values themselves are immutable and stay in the heap for as long as a slot holds
+ * them. To load and step equals never having left.
  *
- * Saving and loading happen between ticks. Nothing is allocated once the slots have grown to the world's size.
+ * A slot holds no rows and no lists of free slots: the first are cells quantised, the second follow from the table.
+ * Nothing is allocated once the slots have grown to the world's size.
  */
 
 import { assert } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
+import type { ValueHeap } from '../schema/value-heap.ts'
 import type { EntityStore } from './entity-store.ts'
+import type { ValueKeeper } from './value-keeping.ts'
 import type { World } from './world.ts'
 
-export class SaveSlots {
+export class SaveSlots implements ValueKeeper {
   readonly #world: World
   readonly #slots: readonly Slot[]
 
   constructor(world: World, count: number) {
     this.#world = world
     this.#slots = Array.from({ length: count }, () => new Slot(world))
+    world.keepValuesOf(this)
   }
 
   get count(): number {
@@ -36,139 +41,163 @@ export class SaveSlots {
     this.#slots[slot].save(this.#world)
   }
 
-  /** Brings the world back as it was saved. @hot */
+  /** Brings the world back as it was saved. A slot can be loaded as often as one likes. @hot */
   load(slot: number): void {
     assert(this.#slots[slot].tick >= 0, 'only what was saved can be loaded')
     this.#slots[slot].load(this.#world)
+  }
+
+  /** Forgets what a slot holds, and lets go of its values. */
+  clear(slot: number): void {
+    this.#slots[slot].tick = -1
   }
 
   /** Bytes held. */
   get byteLength(): number {
     return this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0)
   }
+
+  markValues(heap: ValueHeap): void {
+    for (const slot of this.#slots) if (slot.tick >= 0) slot.markValues(heap)
+  }
 }
+
+const PRNG_WORDS = 4
 
 class Slot {
   tick: Tick = -1
-  readonly #types : Copy<Uint8Array> = new Copy(new Uint8Array(0))
-  readonly #generations : Copy<Uint16Array> = new Copy(new Uint16Array(0))
-  readonly #places : Copy<Uint32Array> = new Copy(new Uint32Array(0))
-  readonly #owners : Copy<Uint32Array> = new Copy(new Uint32Array(0))
-  readonly #free : Copy<Uint32Array> = new Copy(new Uint32Array(0))
-  readonly #prng: Uint32Array
-  readonly #stores: readonly StoreSlot[]
+  readonly #words = new WordCopy()
+  readonly #buried = new WordCopy()
+  readonly #stores: readonly CellCopy[]
+  readonly #prng = new Uint32Array(PRNG_WORDS)
   #highWater = 0
-  #freeCount = 0
-  #structure = -1
+  #freeFirst = 0
+  #freeLast = 0
+  #buriedCount = 0
+  #structure = 0
+  #isStepping = false
+  #hasDraws = false
+  #worldDraws = 0
   #external: unknown = undefined
 
   constructor(world: World) {
-    this.#prng = new Uint32Array(world.prng.state.length)
-    this.#stores = world.stores.map(() => new StoreSlot())
+    assert(world.prng.state.length === PRNG_WORDS, 'a slot has room for the generator')
+    this.#stores = world.stores.map((store) => new CellCopy(store))
   }
 
   save(world: World): void {
-    const { objects } = world
+    const { objects, prng } = world
     this.tick = world.tick
-    this.#highWater = objects.highWater
-    this.#freeCount = objects.freeCount
+    this.#isStepping = world.isStepping
+    this.#hasDraws = world.hasDraws
+    this.#worldDraws = world.worldDraws
     this.#structure = world.structure
-    this.#types.take(objects.types, objects.highWater)
-    this.#generations.take(objects.generations, objects.highWater)
-    this.#places.take(objects.slots, objects.highWater)
-    this.#owners.take(objects.owners, objects.highWater)
-    this.#free.take(objects.free, objects.freeCount)
-    this.#prng.set(world.prng.state)
-    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].save(world.stores[type])
+    this.#highWater = objects.highWater
+    this.#freeFirst = objects.freeFirst
+    this.#freeLast = objects.freeLast
+    this.#buriedCount = objects.buriedCount
+    this.#words.take(objects.words, objects.highWater << 2)
+    if (objects.buriedCount > 0) this.#buried.take(objects.buried, 2 * objects.buriedCount)
+    for (let word = 0; word < PRNG_WORDS; word++) this.#prng[word] = prng.state[word]
+    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].save()
     this.#external = world.external.save()
   }
 
   load(world: World): void {
-    const { objects } = world
+    const { objects, prng } = world
     world.tick = this.tick
-    objects.clearFrom(this.#highWater)
+    world.isStepping = this.#isStepping
+    world.hasDraws = this.#hasDraws
+    world.worldDraws = this.#worldDraws
     objects.highWater = this.#highWater
-    objects.freeCount = this.#freeCount
-    this.#types.give(objects.types)
-    this.#generations.give(objects.generations)
-    this.#places.give(objects.slots)
-    this.#owners.give(objects.owners)
-    this.#free.give(objects.free)
-    world.prng.state.set(this.#prng)
-    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load(world.stores[type])
+    objects.freeFirst = this.#freeFirst
+    objects.freeLast = this.#freeLast
+    objects.buriedCount = this.#buriedCount
+    this.#words.give(objects.words)
+    if (this.#buriedCount > 0) this.#buried.give(objects.buried)
+    for (let word = 0; word < PRNG_WORDS; word++) prng.state[word] = this.#prng[word]
+    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load()
     world.handleLoaded(this.#structure)
     world.external.load(this.#external)
   }
 
-  get byteLength(): number {
-    const table = this.#types.byteLength + this.#generations.byteLength + this.#places.byteLength + this.#owners.byteLength + this.#free.byteLength
-    return this.#stores.reduce((sum, store) => sum + store.byteLength, table + this.#prng.byteLength)
-  }
-}
-
-/** What a slot keeps of one store. */
-class StoreSlot {
-  readonly #cells : Copy<Float64Array> = new Copy(new Float64Array(0))
-  readonly #free : Copy<Uint32Array> = new Copy(new Uint32Array(0))
-  #highSlot = 1
-  #freeCount = 0
-
-  save(store: EntityStore): void {
-    this.#highSlot = store.highSlot
-    this.#freeCount = store.freeCount
-    this.#cells.take(store.cells, store.highSlot * store.schema.cellCount)
-    this.#free.take(store.free, store.freeCount)
-  }
-
-  load(store: EntityStore): void {
-    store.highSlot = this.#highSlot
-    store.freeCount = this.#freeCount
-    this.#cells.give(store.cells)
-    this.#free.give(store.free)
-    store.isStale = true
+  markValues(heap: ValueHeap): void {
+    for (const store of this.#stores) store.markValues(heap)
   }
 
   get byteLength(): number {
-    return this.#cells.byteLength + this.#free.byteLength
+    const table = this.#words.byteLength + this.#buried.byteLength + this.#prng.byteLength
+    return this.#stores.reduce((sum, store) => sum + store.byteLength, table)
   }
 }
-
-type Cells = Float64Array | Uint32Array | Uint16Array | Uint8Array
 
 /**
- * A copy of the first so many elements of an array, by memory. The windows that `set` needs are kept, and made anew
- * only when the array or the count is another: a subarray every tick is garbage every tick.
+ * A copy of the first so many words of an array, by memory. The windows that `set` needs are kept, and made anew only
+ * when the array or the count is another: a subarray every tick is garbage every tick.
  */
-class Copy<T extends Cells> {
-  #kept: T
-  #keptWindow: T
-  #sourceWindow: T
-  #source: T
+class WordCopy {
+  #kept: Uint32Array = new Uint32Array(0)
+  #keptWindow: Uint32Array = this.#kept
+  #source: Uint32Array = this.#kept
+  #sourceWindow: Uint32Array = this.#kept
 
-  constructor(empty: T) {
-    this.#kept = empty
-    this.#keptWindow = empty
-    this.#sourceWindow = empty
-    this.#source = empty
+  get byteLength(): number {
+    return this.#kept.byteLength
+  }
+
+  take(source: Uint32Array, count: number): void {
+    if (source !== this.#source || count !== this.#sourceWindow.length) {
+      if (this.#kept.length < count) this.#kept = new Uint32Array(source.length)
+      this.#keptWindow = this.#kept.subarray(0, count)
+      this.#source = source
+      this.#sourceWindow = source.subarray(0, count)
+    }
+    this.#keptWindow.set(this.#sourceWindow)
+  }
+
+  give(target: Uint32Array): void {
+    target.set(this.#keptWindow)
+  }
+}
+
+/** The same for the cells of one store. */
+class CellCopy {
+  readonly #store: EntityStore
+  #highSlot = 1
+  #kept: Float64Array = new Float64Array(0)
+  #keptWindow: Float64Array = this.#kept
+  #source: Float64Array = this.#kept
+  #sourceWindow: Float64Array = this.#kept
+
+  constructor(store: EntityStore) {
+    this.#store = store
   }
 
   get byteLength(): number {
     return this.#kept.byteLength
   }
 
-  take(source: T, count: number): void {
-    if (source !== this.#source || count !== this.#sourceWindow.length) this.#frame(source, count)
+  save(): void {
+    const { cells, highSlot, schema } = this.#store
+    const count = highSlot * schema.cellCount
+    this.#highSlot = highSlot
+    if (cells !== this.#source || count !== this.#sourceWindow.length) {
+      if (this.#kept.length < count) this.#kept = new Float64Array(cells.length)
+      this.#keptWindow = this.#kept.subarray(0, count)
+      this.#source = cells
+      this.#sourceWindow = cells.subarray(0, count)
+    }
     this.#keptWindow.set(this.#sourceWindow)
   }
 
-  give(target: T): void {
-    target.set(this.#keptWindow)
+  load(): void {
+    this.#store.highSlot = this.#highSlot
+    this.#store.cells.set(this.#keptWindow)
   }
 
-  #frame(source: T, count: number): void {
-    this.#source = source
-    this.#sourceWindow = source.subarray(0, count) as T
-    if (this.#kept.length < count) this.#kept = source.slice() as T
-    this.#keptWindow = this.#kept.subarray(0, count) as T
+  markValues(heap: ValueHeap): void {
+    const { schema } = this.#store
+    if (schema.heapLeaves.length === 0) return
+    for (let slot = 0; slot < this.#highSlot; slot++) heap.markCells(schema, this.#kept, slot * schema.cellCount)
   }
 }

@@ -1,137 +1,138 @@
 /**
- * What a world is, in 64 bits; and, when two worlds differ, where.
+ * What a world is, in 64 bits.
  *
- *   world     tick, generator, external state, and the root of each entity, in order
- *   entity    a tree over its objects (hash-tree.ts), by object index
- *   object    id, owner, and its row; texts and lists by content, never by handle
- *   member    the lanes of one field of it
+ *   world     tick | generator | root over the entities | external state        folded in this order (hashCombine)
+ *   entities  a tree (hash-tree.ts) over the entities of the game, in order
+ *   entity    a tree over its objects, by object index
+ *   object    id, owner, row (object-hash.ts)
  *
- * Only objects that the last sample found changed are hashed again. Two worlds that disagree are told apart in
- * O(log n) comparisons: root, entity, down the tree, member.
+ * It is of content: two worlds with equal objects have equal hashes, whatever slots, handles, table sizes and histories
+ * they have. Rows are as of the last sample, so hash after `endTick`. The id allocator is not in it: what differs there
+ * shows at the next spawn.
+ *
+ * `StateHash` keeps the trees and hashes again only what changed since it last looked, however long ago that was; by its
+ * trees a difference is found (locate-difference.ts). `flatHash` keeps nothing and is another hash: peers use one or the
+ * other.
  */
 
-import { hashCombine, hashWords } from '../base/hash.ts'
-import type { ObjectId, Tick } from '../base/time.ts'
-import type { Member } from '../schema/layout.ts'
-import { LEAF } from '../schema/leaf.ts'
-import type { EntityStore } from './entity-store.ts'
+import { hashCombine } from '../base/hash.ts'
 import { HashTree } from './hash-tree.ts'
-import { NO_TYPE } from './object-table.ts'
+import { ObjectHasher } from './object-hash.ts'
+import { NO_TYPE, SLOT_MASK } from './object-table.ts'
 import type { World } from './world.ts'
 
-const SEED = 0x7157_a7e5
-
-/** Where two worlds differ: in which object, and by which field of it (undefined: it exists in one of them only). */
-export interface Difference {
-  readonly entity: string
-  readonly id: ObjectId
-  readonly member: string | undefined
-}
-
 export class StateHash {
-  /** By type. */
+  /** By type: over its objects. */
   readonly trees: readonly HashTree[]
+  /** Over the roots of those. */
+  readonly entities: HashTree
   /** The last hash: low and high half. */
   readonly value: Uint32Array = new Uint32Array(2)
+  readonly hasher: ObjectHasher
   readonly #world: World
-  /** By object index: who was hashed, with which owner, and as what type. */
-  #hashedIds = new Float64Array(0)
-  #hashedOwners = new Float64Array(0)
-  #hashedTypes = new Uint8Array(0)
-  readonly #words: Int32Array
-  readonly #result = new Uint32Array(2)
-  #hashedTick: Tick = -1
-  #hashedLoads = -1
+  /** The object table as of the last update: id, owner and place of each index. */
+  #known = new Uint32Array(0)
+  #knownCount = 0
+  /** The sample that was hashed last. */
+  #sample = -1
+  readonly #scratch = new Uint32Array(2)
 
   constructor(world: World) {
     this.#world = world
     this.trees = world.stores.map(() => new HashTree())
-    this.#words = new Int32Array(world.stores.reduce((most, { schema }) => Math.max(most, schema.laneCount + 2 * schema.heapLeaves.length + 2), 2))
+    this.entities = new HashTree(world.stores.length)
+    this.hasher = new ObjectHasher(world.stores)
   }
 
-  /** Hashes the world as it stands after a tick into `value`. @hot */
+  /** Hashes the world as of its last sample into `value`. @hot */
   update(): Uint32Array {
-    const { objects, stores, tick, loads } = this.#world
-    const isNext = tick === this.#hashedTick + 1 && loads === this.#hashedLoads
-    this.#reserve(objects.highWater)
-    for (let index = 0; index < objects.highWater; index++) this.#updateObject(index, isNext)
-    this.#hashedTick = tick
-    this.#hashedLoads = loads
-    const out = this.value
-    out[0] = tick
-    out[1] = tick / 0x1_0000_0000
-    const { state } = this.#world.prng
-    for (let at = 0; at < state.length; at += 2) hashCombine(out, 0, state[at], state[at + 1])
-    for (let type = 0; type < stores.length; type++) {
-      this.trees[type].root(this.#result, 0)
-      hashCombine(out, 0, this.#result[0], this.#result[1])
+    this.#updateObjects()
+    const scratch = this.#scratch
+    for (let type = 0; type < this.trees.length; type++) {
+      this.trees[type].root(scratch, 0)
+      this.entities.set(type, scratch[0], scratch[1])
     }
-    const external = this.#world.external.hash()
-    hashCombine(out, 0, external, 0)
-    return out
+    this.entities.root(scratch, 0)
+    fold(this.#world, scratch[0], scratch[1], this.value)
+    return this.value
   }
 
-  /** The hash of one field of an object, for the last step of a search. */
-  memberHash(store: EntityStore, member: Member, rowAt: number, out: Uint32Array): void {
-    const count = this.#collect(store, member.firstLeaf, member.leafCount, rowAt, 0)
-    hashWords(this.#words, 0, count, SEED, out, 0)
+  #updateObjects(): void {
+    const { objects, samples } = this.#world
+    const { words, highWater } = objects
+    if (this.#known.length < words.length) this.#grow(words.length)
+    for (let index = 0; index < highWater; index++) this.#updateObject(index)
+    for (let index = highWater; index < this.#knownCount; index++) this.#clear(index)
+    this.#knownCount = highWater
+    this.#sample = samples
   }
 
-  #updateObject(index: number, isNext: boolean): void {
+  /** @hot */
+  #updateObject(index: number): void {
     const { objects, stores } = this.#world
-    const type = objects.types[index]
-    const before = this.#hashedTypes[index]
-    if (before !== type && before !== NO_TYPE) this.trees[before].set(index, 0, 0)
-    this.#hashedTypes[index] = type
+    const { words } = objects
+    const at = index << 2
+    const id = words[at]
+    const owner = words[at + 1]
+    const place = words[at + 2]
+    const type = place >>> 24
+    const known = this.#known
     if (type === NO_TYPE) {
-      this.#hashedIds[index] = 0
+      this.#clear(index)
       return
     }
-    const id = objects.idAt(index)
-    const owner = objects.owners[index]
-    const slot = objects.slots[index]
     const store = stores[type]
-    const isKnown = before === type && this.#hashedIds[index] === id && this.#hashedOwners[index] === owner
-    if (isKnown && isNext && store.changed[slot] === 0) return
-    this.#hashedIds[index] = id
-    this.#hashedOwners[index] = owner
-    this.#words[0] = id
-    this.#words[1] = owner
-    const count = this.#collect(store, 0, store.schema.leaves.length, slot * store.schema.laneCount, 2)
-    hashWords(this.#words, 0, count, SEED, this.#result, 0)
-    // 0 means empty; a hash that happens to be 0 is moved aside.
-    this.trees[type].set(index, this.#result[0] || 1, this.#result[1])
+    const slot = place & SLOT_MASK
+    const isKnown = known[at] === id && known[at + 1] === owner && known[at + 2] === place
+    if (isKnown && store.stamps[slot] <= this.#sample) return
+    if (known[at + 2] >>> 24 !== type) this.#clear(index)
+    known[at] = id
+    known[at + 1] = owner
+    known[at + 2] = place
+    const scratch = this.#scratch
+    this.hasher.hashObject(store, slot, id, owner, scratch)
+    this.trees[type].set(index, scratch[0], scratch[1])
   }
 
-  /** Copies lanes to be hashed, handles replaced by the hash of their content; returns the end. */
-  #collect(store: EntityStore, firstLeaf: number, leafCount: number, rowAt: number, at: number): number {
-    const { schema, rows, heap } = store
-    const { leaves } = schema
-    let end = at
-    for (let index = firstLeaf; index < firstLeaf + leafCount; index++) {
-      const leaf = leaves[index]
-      if (leaf.kind === LEAF.heap) {
-        heap.hash(leaf, rows[rowAt + leaf.lane], this.#result)
-        this.#words[end++] = this.#result[0]
-        this.#words[end++] = this.#result[1]
-        continue
-      }
-      for (let lane = leaf.lane; lane < leaf.lane + leaf.laneCount; lane++) this.#words[end++] = rows[rowAt + lane]
-    }
-    return end
+  /** Takes whoever was hashed at an index out of his tree. */
+  #clear(index: number): void {
+    const at = (index << 2) + 2
+    const type = this.#known[at] >>> 24
+    if (type === NO_TYPE) return
+    this.trees[type].set(index, 0, 0)
+    this.#known[at] = NOBODY
   }
 
-  #reserve(need: number): void {
-    if (need <= this.#hashedTypes.length) return
-    let capacity = 64
-    while (capacity < need) capacity *= 2
-    const { length } = this.#hashedTypes
-    const [ids, owners, types] = [this.#hashedIds, this.#hashedOwners, this.#hashedTypes]
-    this.#hashedIds = new Float64Array(capacity)
-    this.#hashedIds.set(ids)
-    this.#hashedOwners = new Float64Array(capacity)
-    this.#hashedOwners.set(owners)
-    this.#hashedTypes = new Uint8Array(capacity).fill(NO_TYPE, length)
-    this.#hashedTypes.set(types)
+  #grow(length: number): void {
+    const known = this.#known
+    this.#known = new Uint32Array(length).fill(NOBODY)
+    this.#known.set(known)
   }
+}
+
+const NOBODY = (NO_TYPE * 0x100_0000) >>> 0
+
+/** The hash of a world as of its last sample without a tree: out[0] is the low half. For who hashes seldom. */
+export function flatHash(world: World, out: Uint32Array): void {
+  const { objects, stores } = world
+  const hasher = new ObjectHasher(stores)
+  const [sum, object] = [new Uint32Array(2), new Uint32Array(2)]
+  for (let index = 0; index < objects.highWater; index++) {
+    const type = objects.typeAt(index)
+    if (type === NO_TYPE) continue
+    hasher.hashObject(stores[type], objects.slotAt(index), objects.idAt(index), objects.ownerAt(index), object)
+    // The type is in it by the id's sake alone otherwise: two entities may have equal rows.
+    hashCombine(sum, 0, object[0], object[1] ^ type)
+  }
+  fold(world, sum[0], sum[1], out)
+}
+
+/** Folds the hash of all objects together with what a world is beside them. */
+function fold(world: World, low: number, high: number, out: Uint32Array): void {
+  const { tick, prng, external } = world
+  out[0] = tick
+  out[1] = tick / 0x1_0000_0000
+  for (let word = 0; word < prng.state.length; word += 2) hashCombine(out, 0, prng.state[word], prng.state[word + 1])
+  hashCombine(out, 0, low, high)
+  hashCombine(out, 0, external.hash(), 0)
 }

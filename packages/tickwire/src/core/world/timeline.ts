@@ -2,64 +2,102 @@
  * The Timeline: what every object's quantised row was, at every tick of the last second or so.
  *
  * Deltas, interpolation, rewind, rollback and hashing all ask it; "what was field X of object O at tick T?" has one
- * answer and one owner. A row is kept once, when it changes; a tick is a list of references, one per object:
+ * answer and one owner. A row is kept once, when it or the owner changes; a tick is a list of references, by object:
  *
  *   tick 41   [ 7  3  - 12 ]        -  nobody lives there
  *   tick 42   [ 7  4  - 12 ]        object 1 moved: row 4 is new, 7 and 12 are shared with tick 41
  *
  * Dense (`sample`): every object of a world, every tick in turn, for the authority and for prediction. Sparse (`put`):
- * the rows that a client was told, in whatever order they came; what it was not told is not there.
+ * the rows that a client was told, in whatever order they came; what it was not told is not there. One Timeline is one
+ * or the other.
  *
- * Memory: ticks x objects x 4 bytes of references, 8 an object for its last change, and lanes x 4 + 8 bytes for each
- * change within the window. 10,000 objects of 20 lanes at 128 Hz, a tenth of them moving: 5 + 12 MB.
+ * Memory, in bytes, where P(n) is the power of two from n on:
+ *
+ *   window x P(objects) x 4   references
+ *   P(objects) x 12           last changes
+ *   P(rows) x (lanes x 4 + 12), for each entity; rows = objects + changes within the window
+ *
+ * 10,000 objects of 20 lanes at 128 Hz, a tenth of them moving: 8 + 0.2 + 23 MiB.
  */
 
-import { assert } from '../base/assert.ts'
-import { OBJECTS_MAX, TIMELINE_ROWS_MAX, TIMELINE_TICKS_MAX } from '../base/limits.ts'
-import type { ObjectId, Tick } from '../base/time.ts'
-import type { Schema } from '../schema/schema.ts'
-import { indexOf, NO_TYPE } from './object-table.ts'
+import { assert, ConfigError } from '../base/assert.ts'
+import { OBJECTS_MAX, TIMELINE_ROWS_MAX, TIMELINE_TICKS_MAX, TIMELINE_WINDOW_MS } from '../base/limits.ts'
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import { dequantizeRow } from '../schema/cells.ts'
+import type { Entity } from '../schema/definition.ts'
+import type { Shape } from '../schema/field.ts'
+import type { ValueHeap } from '../schema/value-heap.ts'
+import type { ValueOf } from '../schema/value-types.ts'
+import { loadField } from '../schema/values.ts'
+import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
 import { RowPool } from './row-pool.ts'
+import type { ValueKeeper } from './value-keeping.ts'
 import type { World } from './world.ts'
 
 /** A reference is a type in the high byte and a row of that type's pool below; 0 is none. */
 const ROW_BITS = 24
 const ROW_MASK = 0xff_ffff
 const NO_TICK = -1
+const NO_SAMPLE = -1
+const OBJECTS_FIRST = 64
+const WINDOW_TICKS_MIN = 2
 
-export class Timeline {
+/** How many ticks a window of so many milliseconds has. */
+export function windowTicks(tickRate: number, windowMs: number = TIMELINE_WINDOW_MS): number {
+  const ticks = Math.max(Math.ceil((windowMs * tickRate) / 1000), WINDOW_TICKS_MIN)
+  if (!(ticks <= TIMELINE_TICKS_MAX)) {
+    throw new ConfigError('windowMs', `${windowMs} ms at ${tickRate} Hz are ${ticks} ticks`, `A Timeline remembers at most ${TIMELINE_TICKS_MAX}; record what needs longer memory.`)
+  }
+  return ticks
+}
+
+export class Timeline implements ValueKeeper {
   /** How many ticks are remembered. */
   readonly windowTicks: number
   /** By type. */
   readonly pools: readonly RowPool[]
   /** The newest tick remembered; -1 before the first. */
   newest: Tick = NO_TICK
+  readonly #world: World
+  #isSparse: boolean | undefined = undefined
   /** By tick modulo the window: which tick it is, and the references by object index. */
   readonly #ticks: Float64Array
   readonly #references: Uint32Array[]
-  /** By object index: the tick of the last change, and whose it was. */
+  /** By object index: the tick of the last change (sparse: the last tick told), and whose it was. */
   #changedAt = new Float64Array(0)
+  #changedId = new Uint32Array(0)
+  /** Objects that there is room for, and those that the newest tick has at most. */
   #capacity = 0
+  #high = 0
+  /** The sample of the world that the newest tick is of; -1 when it is of none that the stamps know. */
+  #sample = NO_SAMPLE
 
-  constructor(schemas: readonly Schema[], windowTicks: number) {
-    assert(windowTicks >= 2 && windowTicks <= TIMELINE_TICKS_MAX, 'a Timeline remembers a few ticks at least')
+  constructor(world: World, windowTicks: number) {
+    const isWindow = Number.isInteger(windowTicks) && windowTicks >= WINDOW_TICKS_MIN && windowTicks <= TIMELINE_TICKS_MAX
+    if (!isWindow) throw new ConfigError('windowTicks', `${windowTicks}`, `Give ${WINDOW_TICKS_MIN} to ${TIMELINE_TICKS_MAX}.`)
     this.windowTicks = windowTicks
-    this.pools = schemas.map((schema) => new RowPool(schema.laneCount))
+    this.pools = world.stores.map(({ schema }) => new RowPool(schema))
+    this.#world = world
     this.#ticks = new Float64Array(windowTicks).fill(NO_TICK)
     this.#references = Array.from({ length: windowTicks }, () => new Uint32Array(0))
+    world.keepValuesOf(this)
   }
 
   /** Bytes held. */
   get byteLength(): number {
-    return this.pools.reduce((sum, pool) => sum + pool.byteLength, this.#references.length * this.#capacity * 4 + this.#changedAt.byteLength)
+    const references = this.#references.length * this.#capacity * 4
+    return this.pools.reduce((sum, pool) => sum + pool.byteLength, references + this.#changedAt.byteLength + this.#changedId.byteLength)
   }
 
   /** Whether anything is known of a tick. */
   has(tick: Tick): boolean {
-    return tick >= 0 && this.#ticks[tick % this.windowTicks] === tick
+    return tick >= 0 && tick <= this.newest && tick > this.newest - this.windowTicks && this.#holds(tick)
   }
 
-  /** Where the row of an object at a tick lies in `pools[type].rows`; -1 when it is not known. O(1). @hot */
+  /**
+   * Where the row of an object at a tick lies in `pools[type].rows`; -1 when it is not known. Two ticks with the same
+   * answer have the same row. O(1). @hot
+   */
   find(type: number, id: ObjectId, tick: Tick): number {
     const index = indexOf(id)
     if (index >= this.#capacity || !this.has(tick)) return -1
@@ -70,71 +108,147 @@ export class Timeline {
     return pool.ids[row] === id ? row * pool.laneCount : -1
   }
 
-  /** Whether the row of an object changed after a tick, or the object came after it. O(1). @hot */
-  isChangedSince(id: ObjectId, tick: Tick): boolean {
-    const index = indexOf(id)
-    return index < this.#capacity && this.#changedAt[index] > tick
+  /** One lane of an object at a tick; NaN when it is not known. O(1). @hot */
+  lane(type: number, id: ObjectId, tick: Tick, lane: number): number {
+    const at = this.find(type, id, tick)
+    return at < 0 ? NaN : this.pools[type].rows[at + lane]
   }
 
-  /** The tick at which an object last changed; -1 when it never did within memory. O(1). @hot */
+  /** A field of an object at a tick, as the game sees it; undefined when it is not known. Allocates. */
+  read<S extends Shape, Name extends keyof S & string>(
+    entity: Entity<S>, id: ObjectId, tick: Tick, name: Name,
+  ): ValueOf<S>[Name] | undefined {
+    const { type, schema, heap } = this.#world.storeOf(entity)
+    const at = this.find(type, id, tick)
+    const member = schema.members.find((each) => each.name === name)
+    if (at < 0 || member === undefined) return undefined
+    const cells = new Float64Array(schema.cellCount)
+    dequantizeRow(schema, this.pools[type].rows, at, cells, 0)
+    return loadField(schema.leaves, { leaf: member.firstLeaf }, member.field, cells, 0, heap) as ValueOf<S>[Name]
+  }
+
+  /** Who owned an object at a tick; -1 when it is not known. O(1). @hot */
+  owner(type: number, id: ObjectId, tick: Tick): PeerId {
+    const at = this.find(type, id, tick)
+    return at < 0 ? -1 : this.pools[type].owners[at / this.pools[type].laneCount]
+  }
+
+  /** The tick at which an object, its row or its owner, last changed (sparse: was last told); -1 when it is not there. O(1). @hot */
   changedAt(id: ObjectId): Tick {
     const index = indexOf(id)
-    return index < this.#capacity ? this.#changedAt[index] : NO_TICK
+    return index < this.#capacity && this.#changedId[index] === id ? this.#changedAt[index] : NO_TICK
   }
 
-  /** Remembers a world as it stands after a tick: the tick after the newest, or the first of all. @hot */
-  sample(world: World): void {
-    const { tick, objects, stores } = world
+  /** Whether an object changed after a tick, or came after it, or is not there at all. O(1). @hot */
+  isChangedSince(id: ObjectId, tick: Tick): boolean {
+    const index = indexOf(id)
+    return index >= this.#capacity || this.#changedId[index] !== id || this.#changedAt[index] > tick
+  }
+
+  /** Remembers the world as it stands after a tick: the tick after the newest, or the first of all. @hot */
+  sample(): void {
+    const { tick, objects, stores, samples } = this.#world
+    this.#setMode(false)
     assert(this.newest === NO_TICK || tick === this.newest + 1, 'ticks are sampled one after the other')
     this.#reserve(objects.highWater)
     const references = this.#begin(tick)
-    if (this.newest !== NO_TICK) references.set(this.#references[this.newest % this.windowTicks])
+    if (this.newest === NO_TICK) references.fill(0)
+    else references.set(this.#references[this.newest % this.windowTicks])
     this.newest = tick
-    const { types, slots, highWater } = objects
+    const { words, highWater } = objects
     for (let index = 0; index < highWater; index++) {
-      const type = types[index]
+      const type = words[(index << 2) + 2] >>> 24
       if (type === NO_TYPE) {
-        references[index] = 0
+        this.#clear(references, index)
         continue
       }
+      const id = words[index << 2]
+      const owner = words[(index << 2) + 1]
+      const slot = words[(index << 2) + 2] & SLOT_MASK
       const store = stores[type]
-      const slot = slots[index]
+      const pool = this.pools[type]
       const known = references[index]
-      const id = objects.idAt(index)
-      const isSame = known !== 0 && known >>> ROW_BITS === type && this.pools[type].ids[known & ROW_MASK] === id
-      if (isSame && store.changed[slot] === 0) continue
-      if (isSame && this.#equals(type, known & ROW_MASK, store.rows, slot * store.schema.laneCount)) continue
-      references[index] = this.#add(type, id, store.rows, slot * store.schema.laneCount)
+      if (known !== 0 && known >>> ROW_BITS === type && pool.ids[known & ROW_MASK] === id) {
+        if (store.stamps[slot] <= this.#sample) continue
+        if (pool.equals(known & ROW_MASK, owner, store.rows, slot * pool.laneCount)) continue
+      }
+      references[index] = this.#add(type, id, owner, store.rows, slot * pool.laneCount)
       this.#changedAt[index] = tick
+      this.#changedId[index] = id
     }
+    for (let index = highWater; index < this.#high; index++) this.#clear(references, index)
+    this.#high = highWater
+    this.#sample = samples
   }
 
   /** Remembers one row that was told. False when its tick is too old to be remembered. @hot */
-  put(tick: Tick, type: number, id: ObjectId, rows: Int32Array, at: number): boolean {
+  put(tick: Tick, type: number, id: ObjectId, owner: PeerId, rows: Int32Array, at: number): boolean {
+    this.#setMode(true)
     if (tick <= this.newest - this.windowTicks) return false
     const index = indexOf(id)
     this.#reserve(index + 1)
-    const references = this.has(tick) ? this.#references[tick % this.windowTicks] : this.#begin(tick).fill(0)
+    const isKnown = this.#holds(tick)
+    const references = isKnown ? this.#references[tick % this.windowTicks] : this.#begin(tick)
+    if (!isKnown) references.fill(0)
     if (tick > this.newest) this.newest = tick
     if (references[index] !== 0) this.#remove(references[index])
-    references[index] = this.#add(type, id, rows, at)
-    if (tick > this.#changedAt[index]) this.#changedAt[index] = tick
+    references[index] = this.#add(type, id, owner, rows, at)
+    if (tick >= this.#changedAt[index]) {
+      this.#changedAt[index] = tick
+      this.#changedId[index] = id
+    }
     return true
   }
 
   /** Forgets every tick after this one: prediction goes back and samples them anew. */
   truncate(tick: Tick): void {
-    for (; this.newest > tick && this.newest >= 0; this.newest--) {
-      const at = this.newest % this.windowTicks
-      if (this.#ticks[at] !== this.newest) continue
-      const before = this.has(this.newest - 1) ? this.#references[(this.newest - 1) % this.windowTicks] : undefined
-      this.#release(this.#references[at], before)
-      this.#ticks[at] = NO_TICK
+    if (tick >= this.newest) return
+    // From the newest down, for a row is let go of by the oldest tick that is cut off.
+    for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--) this.#forget(each)
+    // A sparse Timeline may still hold a tick that its window has left behind.
+    for (let at = 0; at < this.windowTicks; at++) if (this.#ticks[at] > tick) this.#forget(this.#ticks[at])
+    this.newest = this.#newestFrom(tick)
+    this.#sample = NO_SAMPLE
+    this.#high = this.#capacity
+    for (let index = 0; index < this.#capacity; index++) if (this.#changedAt[index] > tick) this.#recall(index)
+  }
+
+  markValues(heap: ValueHeap): void {
+    for (const pool of this.pools) pool.markValues(heap)
+  }
+
+  /** The newest tick held, from this one down; -1 when there is none. */
+  #newestFrom(tick: Tick): Tick {
+    for (let each = tick; each >= 0 && each > tick - this.windowTicks; each--) {
+      if (this.#ticks[each % this.windowTicks] === each) return each
     }
-    for (let index = 0; index < this.#capacity; index++) {
-      // What changed after the cut is unknown again; saying "at the cut" errs on the side of sending.
-      if (this.#changedAt[index] > tick) this.#changedAt[index] = tick
-    }
+    return NO_TICK
+  }
+
+  /** Lets go of a tick. */
+  #forget(tick: Tick): void {
+    const at = tick % this.windowTicks
+    if (this.#ticks[at] !== tick) return
+    this.#ticks[at] = NO_TICK
+    this.#release(this.#references[at], tick > 0 && this.#holds(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined)
+  }
+
+  /** Finds out again when an object last changed, or was last told. */
+  #recall(index: number): void {
+    let tick = this.newest
+    if (this.#isSparse === true) while (this.has(tick) ? this.#at(tick, index) === 0 : tick > this.newest - this.windowTicks && tick >= 0) tick--
+    const reference = this.has(tick) ? this.#at(tick, index) : 0
+    if (this.#isSparse === false) while (this.has(tick - 1) && this.#at(tick - 1, index) === reference) tick--
+    this.#changedAt[index] = reference === 0 ? NO_TICK : tick
+    this.#changedId[index] = reference === 0 ? 0 : this.pools[reference >>> ROW_BITS].ids[reference & ROW_MASK]
+  }
+
+  #at(tick: Tick, index: number): number {
+    return this.#references[tick % this.windowTicks][index]
+  }
+
+  #holds(tick: Tick): boolean {
+    return this.#ticks[tick % this.windowTicks] === tick
   }
 
   /** Takes the place of a tick in the ring, evicting what was there. */
@@ -142,8 +256,7 @@ export class Timeline {
     const at = tick % this.windowTicks
     const evicted = this.#ticks[at]
     if (evicted !== NO_TICK) {
-      const next = this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined
-      this.#release(this.#references[at], next)
+      this.#release(this.#references[at], this.#holds(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined)
     }
     this.#ticks[at] = tick
     return this.#references[at]
@@ -157,8 +270,14 @@ export class Timeline {
     }
   }
 
-  #add(type: number, id: ObjectId, rows: Int32Array, at: number): number {
-    const row = this.pools[type].add(id, rows, at)
+  /** Says that nobody lives at an index in the newest tick. */
+  #clear(references: Uint32Array, index: number): void {
+    references[index] = 0
+    this.#changedId[index] = 0
+  }
+
+  #add(type: number, id: ObjectId, owner: PeerId, rows: Int32Array, at: number): number {
+    const row = this.pools[type].add(id, owner, rows, at)
     assert(row < TIMELINE_ROWS_MAX, 'a Timeline holds as many rows of a type as 24 bits can number')
     return (type << ROW_BITS | row) >>> 0
   }
@@ -167,26 +286,25 @@ export class Timeline {
     this.pools[reference >>> ROW_BITS].remove(reference & ROW_MASK)
   }
 
-  #equals(type: number, row: number, rows: Int32Array, at: number): boolean {
-    const pool = this.pools[type]
-    const known = row * pool.laneCount
-    for (let lane = 0; lane < pool.laneCount; lane++) if (pool.rows[known + lane] !== rows[at + lane]) return false
-    return true
+  #setMode(isSparse: boolean): void {
+    this.#isSparse ??= isSparse
+    assert(this.#isSparse === isSparse, 'a Timeline is sampled, or told, and not both')
   }
 
   #reserve(need: number): void {
     if (need <= this.#capacity) return
-    let capacity = Math.max(this.#capacity, 64)
+    let capacity = Math.max(this.#capacity, OBJECTS_FIRST)
     while (capacity < need) capacity *= 2
-    capacity = Math.min(capacity, OBJECTS_MAX)
-    this.#capacity = capacity
+    this.#capacity = Math.min(capacity, OBJECTS_MAX)
     for (let at = 0; at < this.#references.length; at++) {
       const references = this.#references[at]
-      this.#references[at] = new Uint32Array(capacity)
+      this.#references[at] = new Uint32Array(this.#capacity)
       this.#references[at].set(references)
     }
-    const changedAt = this.#changedAt
-    this.#changedAt = new Float64Array(capacity).fill(NO_TICK)
+    const [changedAt, changedId] = [this.#changedAt, this.#changedId]
+    this.#changedAt = new Float64Array(this.#capacity).fill(NO_TICK)
     this.#changedAt.set(changedAt)
+    this.#changedId = new Uint32Array(this.#capacity)
+    this.#changedId.set(changedId)
   }
 }

@@ -1,25 +1,33 @@
 /**
  * The world: all objects of all entities, and what `step` may do with them.
  *
- * It holds state and nothing else: no ticks of its own, no network, no clock. Iteration is ascending by id, the same
- * on every peer. A world of views is the same thing with read-only handles.
+ * It holds state and nothing else: no network, no clock. Iteration is ascending by id, the same on every peer. A world
+ * of views is the same thing with read-only handles.
+ *
+ * A tick is `beginTick`, whatever `step` does, `endTick`. Objects may also come and go between ticks; then they belong to
+ * the next one.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
 import { ENTITY_TYPES_MAX, OBJECTS_MAX } from '../base/limits.ts'
+import { Prng } from '../base/prng.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity, Init } from '../schema/definition.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import { EntityStore } from './entity-store.ts'
 import type { Handle, ObjectOf } from './handle.ts'
-import { indexOf, NO_TYPE, ObjectTable } from './object-table.ts'
+import { Living } from './living.ts'
+import { indexOf, NO_TYPE, ObjectTable, WORD } from './object-table.ts'
+import { StepRandom, type DrawCounts } from './step-random.ts'
+import { ValueKeeping, type ValueKeeper } from './value-keeping.ts'
 
 /** Whoever may own an object: a peer, or its number. */
 export type Owner = PeerId | { readonly id: PeerId }
 
 /** State that `step` keeps outside the schema: saved, loaded and hashed with the world, or it breaks rollback. */
 export interface External {
+  /** What there is to save. It may be loaded more than once, so nobody writes to it afterwards. */
   save(): unknown
   load(saved: unknown): void
   /** 32 bits of what is saved: equal states, equal bits. */
@@ -29,6 +37,7 @@ export interface External {
 export interface WorldOptions {
   /** A world of views: its handles cannot be written. */
   readonly isReadOnly?: boolean
+  /** Of all dice: a whole number below 2^53, the same on every peer. */
   readonly seed?: number
   readonly external?: External
 }
@@ -36,58 +45,79 @@ export interface WorldOptions {
 const NO_EXTERNAL: External = { save: () => undefined, load: () => {}, hash: () => 0 }
 
 /** The world as `step` sees it. */
-export class World {
+export class World implements DrawCounts {
+  /** Among what numbers are drawn for, the world is object 0. */
+  readonly id: ObjectId = 0
   /** The tick that is being stepped, or was stepped last. */
   tick: Tick = 0
-  readonly heap: ValueHeap = new ValueHeap()
-  readonly objects: ObjectTable = new ObjectTable()
+  /** Dice for `step`, by object: `world.random.int(player, 1, 6)`. */
+  readonly random: StepRandom
   /** The streaming generator: for lockstep, where everybody draws everything. */
-  readonly prng: { readonly state: Uint32Array }
+  readonly prng: Prng
   /** What the game keeps outside its entities. */
   readonly external: External
-  /** Names who lives where: two moments with the same number have the same objects in the same places. */
-  structure = 0
-  /** How often the world was loaded from a save slot. */
-  loads = 0
+  readonly heap: ValueHeap = new ValueHeap()
+  readonly objects: ObjectTable = new ObjectTable()
   /** By type number: the place of the entity in the game. */
   readonly stores: readonly EntityStore[]
-  readonly #typeOf = new Map<Entity, number>()
-  /** Buried in this tick. */
-  readonly #buried: Handle[] = []
+  /** How many samples were taken. */
+  samples = 0
+  /** Names who lives where: two moments with the same number have the same objects in the same places. */
+  structure = 0
+  isStepping = false
+  worldDraws = 0
+  hasDraws = false
+  readonly #values: ValueKeeping
+  readonly #storeOf = new Map<Entity, EntityStore>()
   #structures = 0
 
   constructor(entities: readonly Entity[], options: WorldOptions = {}) {
     const { isReadOnly = false, seed = 0, external = NO_EXTERNAL } = options
-    this.prng = { state: new Uint32Array([seed, 0, 0, 0]) }
-    this.external = external
     if (entities.length > ENTITY_TYPES_MAX) {
       throw new ConfigError('entities', `${entities.length} of them`, `Merge some: at most ${ENTITY_TYPES_MAX}.`)
     }
-    entities.forEach((entity, type) => this.#typeOf.set(entity, type))
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new ConfigError('seed', `${seed}`, 'Give a whole number from 0 to 2^53 - 1.')
+    this.prng = new Prng(seed)
+    this.random = new StepRandom(seed, this)
+    this.external = external
     this.stores = entities.map((entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly))
+    entities.forEach((entity, type) => this.#storeOf.set(entity, this.stores[type]))
+    this.#values = new ValueKeeping(this.heap)
+    for (const store of this.stores) this.#values.add(store)
   }
 
-  /** Every object of an entity that is alive now, ascending by id; those that die on the way are left out. */
+  /** Every object of an entity that is alive when the loop begins, ascending by id; those that die on the way are left out. */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
-    return new Living(this.#store(entity).living()) as Iterable<unknown> as Iterable<ObjectOf<E>>
+    return new Living(this.storeOf(entity)) as Iterable<unknown> as Iterable<ObjectOf<E>>
+  }
+
+  /** How many objects of an entity are alive. */
+  count(entity: Entity): number {
+    return this.storeOf(entity).count
   }
 
   /** The object with an id, or null if there is none, or none of this entity. */
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectOf<E> | null {
     if (id === null || !this.objects.isAlive(id)) return null
+    const store = this.storeOf(entity)
     const index = indexOf(id)
-    const store = this.#store(entity)
-    if (this.objects.types[index] !== store.type) return null
-    return store.handles[this.objects.slots[index]] as unknown as ObjectOf<E>
+    return this.objects.typeAt(index) === store.type ? this.objects.handles[index] as unknown as ObjectOf<E> : null
   }
 
   /** Makes an object. What `init` does not name has its initial value; without an owner it is the authority's. */
   spawn<E extends Entity>(entity: E, init: Init<E>, owner: Owner = 0): ObjectOf<E> {
-    const store = this.#store(entity)
-    if (this.objects.isFull) throw new RangeError(`A world holds ${OBJECTS_MAX} objects. Despawn some before you spawn more.`)
+    const store = this.storeOf(entity)
+    if (this.objects.isFull) {
+      throw new RangeError(`${entity.schema.name}: a world holds ${OBJECTS_MAX} objects at once. Despawn some, a tick before you spawn more.`)
+    }
     const slot = store.takeSlot()
-    const id = this.objects.take(store.type, slot, typeof owner === 'number' ? owner : owner.id)
-    storeValues(store.schema, init, store.cells, slot * store.schema.cellCount, this.heap)
+    try {
+      storeValues(store.schema, init, store.cells, slot * store.schema.cellCount, this.heap)
+    } catch (cause) {
+      store.freeSlot(slot)
+      throw cause
+    }
+    const id = this.objects.take(store.type, slot, peerOf(owner))
     this.#restructure()
     return store.seat(id, slot) as unknown as ObjectOf<E>
   }
@@ -95,15 +125,21 @@ export class World {
   /** Removes an object. Its handle reads its last values until the end of the tick. */
   despawn(object: { readonly id: ObjectId }): void {
     const { id } = object
+    const handle = this.objects.isAlive(id) ? this.objects.handles[indexOf(id)] : undefined
+    if (handle === undefined) return
+    handle.$store.bury(handle)
+    this.objects.bury(id)
+    this.#restructure()
+  }
+
+  /** Gives an object to another owner; without one it is the authority's. */
+  setOwner(object: { readonly id: ObjectId }, owner: Owner = 0): void {
+    const { id } = object
     if (!this.objects.isAlive(id)) return
     const index = indexOf(id)
-    const store = this.stores[this.objects.types[index]]
-    const handle = store.handles[this.objects.slots[index]]
-    if (!handle) return
-    store.bury(handle)
-    this.objects.unseat(id)
-    this.#buried.push(handle)
-    this.#restructure()
+    const store = this.stores[this.objects.typeAt(index)]
+    this.objects.setOwner(index, peerOf(owner))
+    store.stamps[this.objects.slotAt(index)] = store.nextSample
   }
 
   /** Seats an object that the authority made, under the authority's id. */
@@ -117,94 +153,131 @@ export class World {
 
   /** Removes an object that the authority removed, at once. */
   unseat(handle: Handle): void {
-    handle.$store.bury(handle)
+    const store = handle.$store
+    const slot = store.slotOf(handle)
+    store.bury(handle)
+    store.letGo(handle)
+    store.freeSlot(slot)
     this.objects.unseat(handle.id)
-    handle.$store.freeSlot(handle)
     this.#restructure()
   }
 
   /** The handle of whoever lives at the index of an id, of this generation or another. */
   atIndexOf(id: ObjectId): Handle | undefined {
     const index = indexOf(id)
-    const { types, slots, highWater } = this.objects
-    return index >= highWater || types[index] === NO_TYPE ? undefined : this.stores[types[index]].handles[slots[index]]
+    const isTaken = index < this.objects.highWater && this.objects.typeAt(index) !== NO_TYPE
+    return isTaken ? this.objects.handles[index] : undefined
+  }
+
+  /** Begins the next tick. */
+  beginTick(): void {
+    this.tick++
+    this.isStepping = true
+    this.#forgetDraws()
   }
 
   /** Ends the tick: samples everyone, and lets go of what died in it. */
   endTick(): void {
-    for (const store of this.stores) store.sample()
-    for (let index = 0; index < this.#buried.length; index++) {
-      const handle = this.#buried[index]
-      handle.$store.freeSlot(handle)
-      this.objects.release(handle.id)
-    }
-    this.#buried.length = 0
+    this.isStepping = false
+    this.#forgetDraws()
+    this.sample()
+    this.#releaseBuried()
+    this.#values.collectIfDue()
+  }
+
+  /** Quantises every object now. The end of a tick does so; after loading, for who must know rows at once. @hot */
+  sample(): void {
+    this.samples++
+    for (let type = 0; type < this.stores.length; type++) this.stores[type].sample()
   }
 
   /** Memory was loaded: `structure` is what it was when that memory was saved. */
   handleLoaded(structure: number): void {
-    assert(this.#buried.length === 0, 'worlds are loaded between ticks')
-    this.loads++
     if (structure === this.structure) return
     this.structure = structure
-    for (const store of this.stores) store.rebind()
+    this.#rebind()
   }
 
-  /** Samples every object now, without ending the tick: after loading, for who must know rows at once. */
-  sample(): void {
-    for (const store of this.stores) store.sample()
+  /** From now on values that `keeper` marks stay in the heap, whoever else has let go of them. */
+  keepValuesOf(keeper: ValueKeeper): void {
+    this.#values.add(keeper)
+  }
+
+  /** The opposite of `keepValuesOf`. */
+  dropValuesOf(keeper: ValueKeeper): void {
+    this.#values.remove(keeper)
+  }
+
+  /** Lets go of values nobody holds, if it is time. The end of a tick does so; a world of views has none. */
+  collectValues(): void {
+    this.#values.collectIfDue()
+  }
+
+  /** The store of an entity; throws if the game does not have it. */
+  storeOf(entity: Entity): EntityStore {
+    const store = this.#storeOf.get(entity)
+    if (store === undefined) {
+      throw new ConfigError(entity.schema.name, 'not an entity of this game', 'Add it to `entities` in defineGame.')
+    }
+    return store
   }
 
   #restructure(): void {
     this.structure = ++this.#structures
   }
 
-  /** The type number of an entity; throws if the game does not have it. */
-  typeOf(entity: Entity): number {
-    const type = this.#typeOf.get(entity)
-    if (type === undefined) {
-      throw new ConfigError(entity.schema.name, 'not an entity of this game', 'Add it to `entities` in defineGame.')
-    }
-    return type
+  #forgetDraws(): void {
+    this.worldDraws = 0
+    if (!this.hasDraws) return
+    this.hasDraws = false
+    const { words, highWater } = this.objects
+    for (let index = 0; index < highWater; index++) words[(index << WORD.shift) + WORD.draws] = 0
   }
 
-  #store(entity: Entity): EntityStore {
-    return this.stores[this.typeOf(entity)]
+  /** Frees indexes and slots of those who died in this tick, in the order of their deaths. */
+  #releaseBuried(): void {
+    const { objects } = this
+    const { buried, buriedCount } = objects
+    if (buriedCount === 0) return
+    objects.buriedCount = 0
+    for (let at = 0; at < 2 * buriedCount; at += 2) {
+      const index = buried[at] >>> 8
+      const store = this.stores[buried[at] & 0xff]
+      const handle = objects.handles[index]
+      assert(handle !== undefined && !handle.isAlive, 'who is buried is dead')
+      store.letGo(handle)
+      store.freeSlot(buried[at + 1])
+      objects.release(index)
+    }
+    this.#restructure()
+  }
+
+  /** Binds handles to who lives where now. */
+  #rebind(): void {
+    const { objects, stores } = this
+    const { handles, highWater, buried, buriedCount } = objects
+    const taken = stores.map((store) => new Uint8Array(store.highSlot))
+    const counts = new Uint32Array(stores.length)
+    for (let index = 0; index < handles.length; index++) {
+      const type = index < highWater ? objects.typeAt(index) : NO_TYPE
+      if (type === NO_TYPE) {
+        const gone = handles[index]
+        if (gone !== undefined) gone.$store.letGo(gone)
+        continue
+      }
+      stores[type].bind(objects.idAt(index), objects.slotAt(index), true)
+      taken[type][objects.slotAt(index)] = 1
+      counts[type]++
+    }
+    for (let at = 0; at < 2 * buriedCount; at += 2) {
+      const type = buried[at] & 0xff
+      stores[type].bind(objects.idAt(buried[at] >>> 8), buried[at + 1], false)
+      taken[type][buried[at + 1]] = 1
+    }
+    stores.forEach((store, type) => store.rebind(taken[type], counts[type]))
   }
 }
 
-/** Walks a list of handles, leaving out the dead. */
-class Living implements Iterable<Handle> {
-  readonly #handles: readonly Handle[]
-
-  constructor(handles: readonly Handle[]) {
-    this.#handles = handles
-  }
-
-  [Symbol.iterator](): Iterator<Handle> {
-    return new LivingIterator(this.#handles)
-  }
-}
-
-class LivingIterator implements Iterator<Handle> {
-  readonly #handles: readonly Handle[]
-  readonly #result: { done: boolean; value: Handle }
-  #next = 0
-
-  constructor(handles: readonly Handle[]) {
-    this.#handles = handles
-    this.#result = { done: false, value: handles[0] }
-  }
-
-  next(): IteratorResult<Handle> {
-    const handles = this.#handles
-    while (this.#next < handles.length) {
-      const handle = handles[this.#next++]
-      if (!handle.isAlive) continue
-      this.#result.value = handle
-      return this.#result as IteratorYieldResult<Handle>
-    }
-    this.#result.done = true
-    return this.#result as IteratorResult<Handle>
-  }
+function peerOf(owner: Owner): PeerId {
+  return typeof owner === 'number' ? owner : owner.id
 }
