@@ -18,7 +18,10 @@ import type { Schema } from './schema.ts'
 
 // Constants of this module, for speed: see leaf-table.ts.
 const { CODE_SHIFT, CODE_CELL, CODE_LANE, CODE_MAX, NUMBER_SHIFT, NUMBER_STEP, NUMBER_MOST, NUMBER_SCALE } = table
-const KIND = { ...LEAF }
+const {
+  fixed: FIXED, angle: ANGLE, word: WORD, varint: VARINT, ref: REF, long: LONG, longWord: LONG_WORD, longBits: LONG_BITS, float: FLOAT,
+  double: DOUBLE, quat: QUAT, heap: HEAP,
+} = LEAF
 
 /** Quantises the object at `cells[at]` into the row at `rows[rowAt]`. @hot */
 export function quantizeCells(schema: Schema, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
@@ -33,73 +36,46 @@ export function quantizeCells(schema: Schema, cells: Float64Array, at: number, r
 
 /** As `quantizeCells`, for what has no groups: items of lists, and the cells of a fresh object itself. @hot */
 export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
-  const { leaves } = layout
   const { count, codes, numbers } = layout.table
   for (let index = 0; index < count; index++) {
     const code = index << CODE_SHIFT
     const number = index << NUMBER_SHIFT
+    const kind = codes[code]
     const value = cells[at + codes[code + CODE_CELL]]
     const lane = rowAt + codes[code + CODE_LANE]
-    switch (codes[code]) {
-      case KIND.bits:
-      case KIND.fixed: {
-        const step = Math.round(((value === value ? value : 0) - numbers[number]) / numbers[number + NUMBER_STEP])
-        const most = numbers[number + NUMBER_MOST]
-        rows[lane] = step > 0 ? (step < most ? step : most) : 0
-        break
-      }
-      case KIND.angle: {
-        // The number of steps is a power of two, so taking whole turns off is exact for every finite angle.
-        const step = Math.round(value * numbers[number + NUMBER_SCALE])
-        const steps = numbers[number + NUMBER_MOST] + 1
-        rows[lane] = step - step === 0 ? step - Math.floor(step / steps) * steps : 0
-        break
-      }
-      case KIND.varint:
-        rows[lane] = clampWhole(value, -0x8000_0000, 0x7fff_ffff)
-        break
-      case KIND.ref:
-        rows[lane] = clampWhole(value, 0, 0xffff_ffff)
-        break
-      case KIND.heap:
-        rows[lane] = value
-        break
-      default:
-        quantizeRare(leaves[index], cells, at + codes[code + CODE_CELL], rows, lane)
+    if (kind <= FIXED) {
+      const step = Math.round(((value === value ? value : 0) - numbers[number]) / numbers[number + NUMBER_STEP])
+      const most = numbers[number + NUMBER_MOST]
+      rows[lane] = step > 0 ? (step < most ? step : most) : 0
+    } else if (kind === ANGLE) {
+      // The number of steps is a power of two, so taking whole turns off is exact for every finite angle.
+      const step = Math.round(value * numbers[number + NUMBER_SCALE])
+      const steps = numbers[number + NUMBER_MOST] + 1
+      rows[lane] = step - step === 0 ? step - Math.floor(step / steps) * steps : 0
+    } else {
+      quantizeRare(layout.leaves[index], cells, at + codes[code + CODE_CELL], rows, lane)
     }
   }
 }
 
 /** Turns the row at `rows[rowAt]` back into cells: the one value that stands for all that quantise to it. @hot */
 export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, cells: Float64Array, at: number): void {
-  const { leaves } = layout
   const { count, codes, numbers } = layout.table
   for (let index = 0; index < count; index++) {
     const code = index << CODE_SHIFT
     const number = index << NUMBER_SHIFT
+    const kind = codes[code]
     const cell = at + codes[code + CODE_CELL]
     const lane = rowAt + codes[code + CODE_LANE]
-    switch (codes[code]) {
-      case KIND.bits:
-      case KIND.fixed:
-        cells[cell] = numbers[number] + (rows[lane] >>> 0) * numbers[number + NUMBER_STEP]
-        break
-      case KIND.angle: {
-        // In [-pi, pi), as atan2 gives it: the upper half of the turn is behind.
-        const most = codes[code + CODE_MAX]
-        const step = rows[lane]
-        cells[cell] = (step > most >>> 1 ? step - most - 1 : step) * numbers[number + NUMBER_STEP]
-        break
-      }
-      case KIND.varint:
-      case KIND.heap:
-        cells[cell] = rows[lane]
-        break
-      case KIND.ref:
-        cells[cell] = rows[lane] >>> 0
-        break
-      default:
-        dequantizeRare(leaves[index], rows, lane, cells, cell)
+    if (kind <= FIXED) {
+      cells[cell] = numbers[number] + (rows[lane] >>> 0) * numbers[number + NUMBER_STEP]
+    } else if (kind === ANGLE) {
+      // In [-pi, pi), as atan2 gives it: the upper half of the turn is behind.
+      const most = codes[code + CODE_MAX]
+      const step = rows[lane]
+      cells[cell] = (step > most >>> 1 ? step - most - 1 : step) * numbers[number + NUMBER_STEP]
+    } else {
+      dequantizeRare(layout.leaves[index], rows, lane, cells, cell)
     }
   }
 }
@@ -115,15 +91,24 @@ const bytes = new DataView(new ArrayBuffer(8))
 function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32Array, lane: number): void {
   const value = cells[cell]
   switch (leaf.kind) {
-    case KIND.word:
+    case WORD:
       rows[lane] = quantizeWord(leaf, value)
       break
-    case KIND.long:
-    case KIND.longWord:
+    case VARINT:
+      rows[lane] = clampWhole(value, -0x8000_0000, 0x7fff_ffff)
+      break
+    case REF:
+      rows[lane] = clampWhole(value, 0, 0xffff_ffff)
+      break
+    case HEAP:
+      rows[lane] = value
+      break
+    case LONG:
+    case LONG_WORD:
       rows[lane] = value
       rows[lane + 1] = cells[cell + 1]
       break
-    case KIND.longBits: {
+    case LONG_BITS: {
       const low = value >>> 0
       const high = cells[cell + 1] >>> 0
       const isAbove = high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)
@@ -131,16 +116,16 @@ function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32
       rows[lane + 1] = isAbove ? leaf.maxHigh : high
       break
     }
-    case KIND.float:
+    case FLOAT:
       bytes.setFloat32(0, settle(value, leaf.isFinite, FLOAT_MAX), true)
       rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : FLOAT_NAN
       break
-    case KIND.double:
+    case DOUBLE:
       bytes.setFloat64(0, settle(value, leaf.isFinite, Number.MAX_VALUE), true)
       rows[lane] = value === value || leaf.isFinite ? bytes.getInt32(0, true) : 0
       rows[lane + 1] = value === value || leaf.isFinite ? bytes.getInt32(4, true) : DOUBLE_NAN_HIGH
       break
-    case KIND.quat:
+    case QUAT:
       quantizeQuat(leaf.width, value, cells[cell + 1], cells[cell + 2], cells[cell + 3], rows, lane)
       break
   }
@@ -148,25 +133,32 @@ function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32
 
 function dequantizeRare(leaf: Leaf, rows: Int32Array, lane: number, cells: Float64Array, cell: number): void {
   switch (leaf.kind) {
-    case KIND.word:
+    case WORD:
       cells[cell] = leaf.isSigned ? rows[lane] : rows[lane] >>> 0
       break
-    case KIND.long:
-    case KIND.longWord:
-    case KIND.longBits:
+    case VARINT:
+    case HEAP:
+      cells[cell] = rows[lane]
+      break
+    case REF:
+      cells[cell] = rows[lane] >>> 0
+      break
+    case LONG:
+    case LONG_WORD:
+    case LONG_BITS:
       cells[cell] = rows[lane]
       cells[cell + 1] = rows[lane + 1]
       break
-    case KIND.float:
+    case FLOAT:
       bytes.setInt32(0, rows[lane], true)
       cells[cell] = bytes.getFloat32(0, true)
       break
-    case KIND.double:
+    case DOUBLE:
       bytes.setInt32(0, rows[lane], true)
       bytes.setInt32(4, rows[lane + 1], true)
       cells[cell] = bytes.getFloat64(0, true)
       break
-    case KIND.quat:
+    case QUAT:
       dequantizeQuat(leaf.width, rows, lane, cells, cell)
       break
   }

@@ -25,7 +25,10 @@ import type { ValueStore } from './values.ts'
 
 // Constants of this module, for speed: see leaf-table.ts.
 const { CODE_SHIFT, CODE_LANE, CODE_WIDTH, CODE_MAX } = table
-const KIND = { ...LEAF }
+const {
+  angle: ANGLE, word: WORD, varint: VARINT, ref: REF, long: LONG, longWord: LONG_WORD, longBits: LONG_BITS, float: FLOAT, double: DOUBLE,
+  quat: QUAT, heap: HEAP,
+} = LEAF
 
 /** Writes the leaves `first` to `end` of the row at `rows[at]`. @hot */
 export function writeLeaves(
@@ -35,7 +38,7 @@ export function writeLeaves(
   for (let index = first; index < end; index++) {
     const code = index << CODE_SHIFT
     const lane = at + codes[code + CODE_LANE]
-    if (codes[code] <= KIND.angle) writer.writeBits(rows[lane], codes[code + CODE_WIDTH])
+    if (codes[code] <= ANGLE) writer.writeBits(rows[lane], codes[code + CODE_WIDTH])
     else writeRare(writer, layout.leaves[index], rows, lane, heap)
   }
 }
@@ -48,7 +51,7 @@ export function readLeaves(
   for (let index = first; index < end; index++) {
     const code = index << CODE_SHIFT
     const lane = at + codes[code + CODE_LANE]
-    if (codes[code] > KIND.angle) {
+    if (codes[code] > ANGLE) {
       readRare(reader, layout.leaves[index], rows, lane, heap)
       continue
     }
@@ -61,36 +64,36 @@ export function readLeaves(
 /** The kinds that are no bit field of fixed width. */
 function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
   switch (leaf.kind) {
-    case KIND.word:
+    case WORD:
       if (leaf.width === 16) writeU16(writer, rows[lane])
       else writeU32(writer, rows[lane])
       break
-    case KIND.varint:
+    case VARINT:
       writeInt(writer, rows[lane])
       break
-    case KIND.ref:
+    case REF:
       writeVarint(writer, rows[lane] >>> 0)
       break
-    case KIND.long:
+    case LONG:
       writeLongPair(writer, rows[lane], rows[lane + 1])
       break
-    case KIND.longBits:
+    case LONG_BITS:
       writeBitsPair(writer, rows[lane], rows[lane + 1], leaf.width)
       break
-    case KIND.float:
+    case FLOAT:
       writeU32(writer, rows[lane])
       break
-    case KIND.longWord:
-    case KIND.double:
+    case LONG_WORD:
+    case DOUBLE:
       writeU64Pair(writer, rows[lane], rows[lane + 1])
       break
-    case KIND.quat:
+    case QUAT:
       writer.writeBits(rows[lane], 2)
       writer.writeBits(rows[lane + 1], leaf.width)
       writer.writeBits(rows[lane + 2], leaf.width)
       writer.writeBits(rows[lane + 3], leaf.width)
       break
-    case KIND.heap:
+    case HEAP:
       heap.write(writer, leaf, rows[lane])
       break
   }
@@ -98,45 +101,45 @@ function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number
 
 function readRare(reader: BitReader, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
   switch (leaf.kind) {
-    case KIND.word:
+    case WORD:
       if (leaf.width === 32) rows[lane] = readU32(reader)
       else rows[lane] = leaf.isSigned ? (readU16(reader) << 16) >> 16 : readU16(reader)
       break
-    case KIND.varint:
+    case VARINT:
       rows[lane] = readInt(reader)
       break
-    case KIND.ref: {
+    case REF: {
       const id = readVarint(reader)
       if (id > 0xffff_ffff) reader.fail()
       rows[lane] = id
       break
     }
-    case KIND.long:
+    case LONG:
       readLongPair(reader, rows, lane)
       break
-    case KIND.longBits:
+    case LONG_BITS:
       readBitsPair(reader, leaf.width, rows, lane)
       if (isAbove(leaf, rows[lane] >>> 0, rows[lane + 1] >>> 0)) reader.fail()
       break
-    case KIND.float:
+    case FLOAT:
       rows[lane] = readU32(reader)
       if (!isCanonicalFloat(rows[lane], leaf.isFinite)) reader.fail()
       break
-    case KIND.longWord:
+    case LONG_WORD:
       readU64Pair(reader, rows, lane)
       break
-    case KIND.double:
+    case DOUBLE:
       readU64Pair(reader, rows, lane)
       if (!isCanonicalDouble(rows[lane], rows[lane + 1], leaf.isFinite)) reader.fail()
       break
-    case KIND.quat:
+    case QUAT:
       rows[lane] = reader.readBits(2)
       rows[lane + 1] = reader.readBits(leaf.width)
       rows[lane + 2] = reader.readBits(leaf.width)
       rows[lane + 3] = reader.readBits(leaf.width)
       if (!isCanonicalQuat(leaf.width, rows[lane], rows[lane + 1], rows[lane + 2], rows[lane + 3])) reader.fail()
       break
-    case KIND.heap:
+    case HEAP:
       rows[lane] = heap.read(reader, leaf)
       break
   }
