@@ -34,9 +34,14 @@ interface Edge {
   readonly packages: readonly string[]
 }
 
+/** The primitives of cryptography in plain JavaScript: all that core takes from elsewhere (docs/adr/0012). */
+const NOBLE = [
+  '@noble/ciphers/aes.js', '@noble/ciphers/chacha.js', '@noble/curves/ed25519.js', '@noble/hashes/hmac.js', '@noble/hashes/sha2.js',
+] as const
+
 /** The edges of the engine: what else of the engine each may import, and which packages (`node:` is Node itself). */
 export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
-  ['core', { imports: [], packages: [] }],
+  ['core', { imports: [], packages: NOBLE }],
   ['node', { imports: ['core'], packages: ['node:', 'ws'] }],
   ['browser', { imports: ['core'], packages: [] }],
   ['testing', { imports: ['core'], packages: [] }],

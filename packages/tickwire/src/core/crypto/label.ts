@@ -1,0 +1,27 @@
+/**
+ * Labels as bytes: what keys and signatures are for, so that none of one purpose is good for another.
+ */
+
+import { assert } from '../base/assert.ts'
+
+/** The bytes of a text of 7-bit characters, and a zero that ends it: no label is the beginning of another. */
+export function label(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length + 1)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    assert(code > 0 && code < 0x80, 'labels are ASCII')
+    bytes[index] = code
+  }
+  return bytes
+}
+
+/** All parts in one. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}

@@ -1,0 +1,197 @@
+/**
+ * Primitives of libsodium through sodium-native, where it is installed: five to ten times faster than node:crypto on
+ * packets, two to thirty times on handshakes.
+ *
+ * It has no AES-256-GCM and no HMAC-SHA256; those stay with node:crypto.
+ *
+ * A packet is copied into a scratch buffer and back, whose views of every length are made once: sodium-native wants views,
+ * and three new ones a packet cost more than two copies of a kilobyte (701 against 615 ns at 64 bytes). So sealing and
+ * opening allocate nothing.
+ */
+
+import { createRequire } from 'node:module'
+import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
+import { wipe } from '../core/crypto/constant-time.ts'
+import {
+  CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type VerifyingKey,
+} from '../core/crypto/provider.ts'
+import { opensslProvider } from './crypto-openssl.ts'
+
+/** What we use of sodium-native, which brings no types. */
+interface Sodium {
+  crypto_aead_chacha20poly1305_ietf_encrypt(
+    out: Uint8Array, message: Uint8Array, header: Uint8Array, unused: null, nonce: Uint8Array, key: Uint8Array): number
+  crypto_aead_chacha20poly1305_ietf_decrypt(
+    out: Uint8Array, unused: null, sealed: Uint8Array, header: Uint8Array, nonce: Uint8Array, key: Uint8Array): number
+  crypto_scalarmult_base(out: Uint8Array, secret: Uint8Array): void
+  crypto_scalarmult(out: Uint8Array, secret: Uint8Array, publicKey: Uint8Array): void
+  crypto_sign_seed_keypair(publicKey: Uint8Array, secretKey: Uint8Array, seed: Uint8Array): void
+  crypto_sign_detached(out: Uint8Array, message: Uint8Array, secretKey: Uint8Array): void
+  crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
+}
+
+const TAG_BYTES = CRYPTO_BYTES.tag
+
+/** All primitives, most of them by libsodium; undefined where sodium-native is not installed, or not for this machine. */
+export function loadSodiumProvider(): CryptoProvider | undefined {
+  const load = createRequire(import.meta.url)
+  try {
+    const sodium: Sodium = load('sodium-native')
+    const { version }: { version: string } = load('sodium-native/package.json')
+    return createSodiumProvider(sodium, version)
+  } catch {
+    return undefined
+  }
+}
+
+function createSodiumProvider(sodium: Sodium, version: string): CryptoProvider {
+  const scratch = new Scratch()
+  return {
+    ...opensslProvider,
+    name: `sodium-native ${version}, and ${opensslProvider.name} for AES and SHA`,
+    importAead: (suite, key) =>
+      suite === SUITE.chacha20Poly1305 ? new SodiumAeadKey(sodium, scratch, key) : opensslProvider.importAead(suite, key),
+    importAgreement: (secret) => new SodiumAgreementKey(sodium, secret),
+    importSigning: (seed) => new SodiumSigningKey(sodium, seed),
+    importVerifying: (publicKey) => new SodiumVerifyingKey(sodium, publicKey),
+  }
+}
+
+/** Room for one packet, and views into it: the header ends, and the body begins, at a fixed place. */
+class Scratch {
+  #bytes: Uint8Array = new Uint8Array(2 * DATAGRAM_BYTES_MAX)
+  /** By length. Filled as lengths occur. */
+  #headers: (Uint8Array | undefined)[] = []
+  #bodies: (Uint8Array | undefined)[] = []
+
+  /** Copies a packet of `length` bytes in. @hot */
+  load(bytes: Uint8Array, headerLength: number, length: number): void {
+    // A packet's buffer is seldom longer than a datagram; all of it can be copied without a view.
+    const isShort = bytes.length <= DATAGRAM_BYTES_MAX
+    // reason: a longer buffer is not the usual case.
+    this.#bytes.set(isShort ? bytes : bytes.subarray(0, length), DATAGRAM_BYTES_MAX - headerLength)
+  }
+
+  /** @hot */
+  header(length: number): Uint8Array {
+    // reason: once for every length.
+    return (this.#headers[length] ??= this.#bytes.subarray(DATAGRAM_BYTES_MAX - length, DATAGRAM_BYTES_MAX))
+  }
+
+  /** @hot */
+  body(length: number): Uint8Array {
+    // reason: once for every length.
+    return (this.#bodies[length] ??= this.#bytes.subarray(DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX + length))
+  }
+}
+
+class SodiumAeadKey implements AeadKey {
+  #sodium: Sodium
+  #scratch: Scratch
+  #key: Uint8Array
+
+  constructor(sodium: Sodium, scratch: Scratch, key: Uint8Array) {
+    this.#sodium = sodium
+    this.#scratch = scratch
+    this.#key = key.slice()
+  }
+
+  /** @hot */
+  seal(nonce: Uint8Array, bytes: Uint8Array, headerLength: number, plaintextLength: number): void {
+    const scratch = this.#scratch
+    scratch.load(bytes, headerLength, headerLength + plaintextLength)
+    const sealed = scratch.body(plaintextLength + TAG_BYTES)
+    this.#sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
+      sealed, scratch.body(plaintextLength), scratch.header(headerLength), null, nonce, this.#key,
+    )
+    bytes.set(sealed, headerLength)
+  }
+
+  /** @hot */
+  open(nonce: Uint8Array, bytes: Uint8Array, headerLength: number, sealedLength: number): boolean {
+    const plaintextLength = sealedLength - TAG_BYTES
+    if (plaintextLength < 0) return false
+    const scratch = this.#scratch
+    scratch.load(bytes, headerLength, headerLength + sealedLength)
+    const plaintext = scratch.body(plaintextLength)
+    try {
+      const opened = this.#sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
+        plaintext, null, scratch.body(sealedLength), scratch.header(headerLength), nonce, this.#key,
+      )
+      // It throws on a wrong tag. That it also says how much it opened is a second witness.
+      if (opened !== plaintextLength) return false
+    } catch {
+      return false
+    }
+    bytes.set(plaintext, headerLength)
+    return true
+  }
+
+  wipe(): void {
+    wipe(this.#key)
+  }
+}
+
+class SodiumAgreementKey implements AgreementKey {
+  readonly publicKey: Uint8Array = new Uint8Array(CRYPTO_BYTES.publicKey)
+  #sodium: Sodium
+  #secret: Uint8Array
+
+  constructor(sodium: Sodium, secret: Uint8Array) {
+    this.#sodium = sodium
+    this.#secret = secret.slice()
+    sodium.crypto_scalarmult_base(this.publicKey, this.#secret)
+  }
+
+  agree(peerPublicKey: Uint8Array): Uint8Array | undefined {
+    const shared = new Uint8Array(CRYPTO_BYTES.key)
+    try {
+      this.#sodium.crypto_scalarmult(shared, this.#secret, peerPublicKey)
+      return shared
+    } catch {
+      // A point of small order, or not 32 bytes.
+      return undefined
+    }
+  }
+
+  wipe(): void {
+    wipe(this.#secret)
+  }
+}
+
+class SodiumSigningKey implements SigningKey {
+  readonly publicKey: Uint8Array = new Uint8Array(CRYPTO_BYTES.publicKey)
+  #sodium: Sodium
+  /** Seed and public key. */
+  #secretKey: Uint8Array = new Uint8Array(64)
+
+  constructor(sodium: Sodium, seed: Uint8Array) {
+    this.#sodium = sodium
+    sodium.crypto_sign_seed_keypair(this.publicKey, this.#secretKey, seed)
+  }
+
+  sign(message: Uint8Array): Uint8Array {
+    const signature = new Uint8Array(CRYPTO_BYTES.signature)
+    this.#sodium.crypto_sign_detached(signature, message, this.#secretKey)
+    return signature
+  }
+
+  wipe(): void {
+    wipe(this.#secretKey)
+  }
+}
+
+class SodiumVerifyingKey implements VerifyingKey {
+  readonly publicKey: Uint8Array
+  #sodium: Sodium
+
+  constructor(sodium: Sodium, publicKey: Uint8Array) {
+    this.#sodium = sodium
+    this.publicKey = publicKey.slice()
+  }
+
+  verify(message: Uint8Array, signature: Uint8Array): boolean {
+    if (signature.length !== CRYPTO_BYTES.signature) return false
+    return this.#sodium.crypto_sign_verify_detached(signature, message, this.publicKey)
+  }
+}
