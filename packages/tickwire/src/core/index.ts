@@ -18,6 +18,8 @@ export {
 } from './schema/field-kinds.ts'
 export type { Bounds, Field, ManualCodec, Shape } from './schema/field.ts'
 export { entity, message, Entity, Message, type EntityOptions, type Init, type Viewed, type Writable } from './schema/definition.ts'
+export { explain, type Cost, type Explanation } from './schema/explain.ts'
+export { lintSchema, type SchemaUse } from './schema/lint.ts'
 export type { Schema } from './schema/schema.ts'
 export type { InitOf, Vec2, Vec3, Vec4, ViewOf } from './schema/value-types.ts'
 

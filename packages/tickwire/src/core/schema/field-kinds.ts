@@ -73,7 +73,7 @@ export function vec4(...bounds: VectorBounds): Field<Vec4> {
 }
 
 /**
- * A unit quaternion, smallest three: 2 + 3 x bits. 10 bits a component are 32 in all and a fifth of a degree. It is
+ * A unit quaternion, smallest three: 2 + 3 x bits. 10 bits a component are 32 in all and 0.28 degrees at worst. It is
  * one value: replace it, do not write to its parts.
  */
 export function quat(bits = 10): Field<Readonly<Vec4>> {

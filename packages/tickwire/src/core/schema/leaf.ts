@@ -168,7 +168,7 @@ function turn(path: string, bits: number): Pick<Leaf, 'width' | 'max' | 'toleran
 
 function rotation(path: string, bits: number): Pick<Leaf, 'width' | 'cellCount' | 'laneCount' | 'tolerance'> {
   const fits = isWholeIn(bits, QUAT_BITS_MIN, QUAT_BITS_MAX)
-  check(fits, path, `${bits} bits a component`, `Give ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}; 10 are a fifth of a degree`)
+  check(fits, path, `${bits} bits a component`, `Give ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}; 10 err by 0.28 degrees at worst`)
   return { width: bits, cellCount: 4, laneCount: 4, tolerance: 1 }
 }
 
