@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../packages/tickwire/src/core/base/assert.ts'
 import type { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
+import { FixedController } from '../../packages/tickwire/src/core/delivery/congestion/fixed.ts'
 import { createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import type { FrameSink, FrameSource, FrameVerdict } from '../../packages/tickwire/src/core/packet/frame-source.ts'
 import { PACKET_TYPE } from '../../packages/tickwire/src/core/packet/header.ts'
@@ -29,6 +30,9 @@ class Poke implements FrameSource {
   onDelivered(): void {}
   onLost(): void {}
 }
+
+/** A path without a limit: what is held back here is held back by windows. */
+const unpaced = (): FixedController => new FixedController(Infinity)
 
 describe('staying', () => {
   test('[CONN3] an idle connection says one thing a second, each side', () => {
@@ -129,7 +133,7 @@ describe('staying', () => {
       begin() {}, wantsAt: (now) => now, fill: (_now, _sequence, out) => out.bitsLeft > 8000, onDelivered() {}, onLost() {},
     }
     const pair = new Pair({
-      client: { assemble: (connection) => connection.addSource(3, greedy) },
+      client: { assemble: (connection) => connection.addSource(3, greedy), congestion: unpaced },
       server: { assemble: (connection) => connection.addSink(3, verdictSink('ok')) },
     })
     const connection = pair.connect()
@@ -159,7 +163,7 @@ describe('staying', () => {
       onDelivered() {}, onLost() {},
     }
     const pair = new Pair({
-      client: { assemble: (connection) => connection.addSource(3, bursty) },
+      client: { assemble: (connection) => connection.addSource(3, bursty), congestion: unpaced },
       server: { assemble: (connection) => connection.addSink(3, verdictSink('ok')) },
     })
     const connection = pair.connect()

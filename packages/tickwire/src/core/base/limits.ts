@@ -75,6 +75,40 @@ export const PENDING_REPLIES_MAX = 64
 export const USER_BYTES_MAX = 64
 export const WELCOME_BYTES_MAX = 256
 
+/** Cipher suites one request may offer. */
+export const OFFERED_SUITES_MAX = 8
+
+/** How old a challenge may be before a client asks for another beside answering it: half of what it is good for at least. */
+export const CHALLENGE_FRESH_MS = 2000
+
+/** How long a seat is kept for who was accepted and is silent: 20 of his tries, of which at 60 % loss all fail once in 27,000 times. */
+export const GUEST_MS = 5000
+
+/** After so long a silence his seat may be given to another who needs it: four of his tries. */
+export const GUEST_EVICT_MS = 1000
+
+/** Bytes of the longest answer to a stranger: an Accepted with all its welcome. */
+export const REPLY_BYTES_MAX = 400
+
+/** Origins whose rate is counted at once, in sets of 4; the one unheard longest makes room. 40 KiB. */
+export const ORIGIN_SETS = 256
+export const ORIGIN_WAYS = 4
+
+/** From one origin: connections at once, handshakes and challenges a second. A household, not a crowd. */
+export const CONNECTIONS_PER_ORIGIN = 5
+export const HANDSHAKES_PER_ORIGIN_PER_SECOND = 10
+export const CHALLENGES_PER_ORIGIN_PER_SECOND = 50
+
+/** Resets one endpoint sends a second, to all together: a courtesy, not a service to floods. */
+export const RESETS_PER_SECOND = 100
+
+/** A new address of a peer is checked at most this often, and given up when nothing comes from it for this long. */
+export const PATH_CHECK_MS = 250
+export const PATH_CANDIDATE_MS = 3000
+
+/** Bytes of the longest packet that checks a path: header 22, acks 13, frame 12, tag 16. */
+export const PATH_CHECK_BYTES_MAX = 63
+
 /** Different texts, byte strings and lists alive in one world: a peer that invents new ones forever is cut off here. */
 export const VALUE_HEAP_ENTRIES_MAX = 65_536
 
@@ -172,3 +206,13 @@ export const TOKEN_ISSUERS_MAX = 2
 
 /** Tokens remembered as used: an hour of 18 arrivals a second. When it is full nobody new is let in. */
 export const SPENT_TOKENS_MAX = 65_536
+
+/** Full packets a second between which congestion controllers move: below the one nothing is playable, above the other no game is. */
+export const CONGESTION_PACKETS_PER_SECOND_MIN = 1
+export const CONGESTION_PACKETS_PER_SECOND_MAX = 100_000
+
+/** How far into the future a pacer may be in debt: a rate that fell to its minimum must not silence us for longer. */
+export const PACER_DEBT_MS_MAX = 1000
+
+/** Bytes of the one packet a tick that goes whatever the path says: header, acks and tag (51), and 200 for inputs. */
+export const URGENT_PACKET_BYTES = 256

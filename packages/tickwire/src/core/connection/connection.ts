@@ -13,7 +13,9 @@
 import { assert } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis } from '../base/time.ts'
+import type { CongestionController } from '../delivery/congestion/controller.ts'
 import { RttEstimator } from '../delivery/rtt.ts'
+import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
@@ -37,6 +39,7 @@ export interface ConnectionContext {
   readonly fingerprint: Uint8Array
   /** No packet is longer than this. */
   readonly packetBytesMax: number
+  readonly congestion: () => CongestionController
   readonly builder: PacketBuilder
   readonly reader: PacketReader
   onOpened(connection: Connection): void
@@ -74,6 +77,8 @@ export class Connection implements ConnectionPeer {
   readonly saltHi: number
   readonly stats: ConnectionStats = new ConnectionStats()
   readonly rtt: RttEstimator = new RttEstimator()
+  /** How much may be sent. */
+  readonly gate: SendGate
   #context: ConnectionContext
   #flow: PacketFlow
   #header: PacketHeader = new PacketHeader()
@@ -99,7 +104,8 @@ export class Connection implements ConnectionPeer {
     this.saltLo = peer.saltLo
     this.saltHi = peer.saltHi
     this.#context = context
-    this.#flow = new PacketFlow(context.builder, context.reader, context.packetBytesMax, this.rtt, this.stats)
+    this.gate = new SendGate(context.congestion())
+    this.#flow = new PacketFlow(context.builder, context.reader, context.packetBytesMax, this.rtt, this.stats, this.gate)
     this.#now = now
     this.#startedAt = now
     this.#lastReceivedAt = now

@@ -9,7 +9,7 @@
  * Seam: a packet is sealed, in place, at the end of `poll`, and opened, in place, after `ReplayWindow.peek` and before
  * anything else looks at it. Until then nothing here is secret and nothing is authenticated.
  *
- * It does not pace: a source that always wants a packet gets 32 at a time, a millisecond apart, until 240 are open.
+ * How much it sends is for the `SendGate` to say: frames wait until the path may take them, acks never do.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -18,6 +18,7 @@ import type { Millis } from '../base/time.ts'
 import { ReplayWindow } from '../crypto/replay-window.ts'
 import { AckWindow } from '../delivery/ack-window.ts'
 import type { RttEstimator } from '../delivery/rtt.ts'
+import type { SendGate } from '../delivery/send-gate.ts'
 import { SentPackets } from '../delivery/sent-packets.ts'
 import { AckBlock } from '../packet/ack-block.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
@@ -43,17 +44,21 @@ export class PacketFlow {
   #acks: AckWindow = new AckWindow()
   #replay: ReplayWindow = new ReplayWindow()
   #sent: SentPackets
+  #gate: SendGate
   #lastSequence: number = 0
   /** No source is asked before this. */
   #fillFrom: Millis = -Infinity
   #flushPackets: number = 0
 
-  constructor(builder: PacketBuilder, reader: PacketReader, bytesMax: number, rtt: RttEstimator, stats: ConnectionStats) {
+  constructor(
+    builder: PacketBuilder, reader: PacketReader, bytesMax: number, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate,
+  ) {
     this.#builder = builder
     this.#reader = reader
     this.#bytesMax = bytesMax
     this.#stats = stats
-    this.#sent = new SentPackets(this.#sources, rtt, stats)
+    this.#gate = gate
+    this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
 
   addSource(kind: number, source: FrameSource): void {
@@ -107,9 +112,10 @@ export class PacketFlow {
   poll(now: Millis, header: PacketHeader, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
-    const isWanted = now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
+    const room = this.#gate.room(now, this.#bytesMax)
+    const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
-    if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted, out)) return true
+    if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted ? room : 0, out)) return true
     this.#flushPackets = 0
     return false
   }
@@ -118,7 +124,7 @@ export class PacketFlow {
   pollTimeout(now: Millis): Millis {
     // Without room an ack or a loss must come first, and each of them is a deadline of its own.
     const wantsAt = this.#sent.hasRoom ? this.#wantsAt(now) : Infinity
-    const fillAt = wantsAt > this.#fillFrom ? wantsAt : this.#fillFrom
+    const fillAt = Math.max(wantsAt, this.#fillFrom, this.#gate.opensAt)
     return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt)
   }
 
@@ -132,23 +138,27 @@ export class PacketFlow {
     this.#sent.abandon(now)
   }
 
-  #build(now: Millis, header: PacketHeader, isDue: boolean, isWanted: boolean, out: Transmit): boolean {
+  /** `room`: bytes the packet may have if it is to carry frames; 0: it must not. */
+  #build(now: Millis, header: PacketHeader, isDue: boolean, room: number, out: Transmit): boolean {
+    const isWanted = room > 0
     const sequence = this.#lastSequence + 1
     header.type = PACKET_TYPE.payload
     header.sequence = sequence
     this.#acks.fill(now, this.#ackBlock)
-    this.#builder.begin(out.bytes, writeHeader(header, out.bytes), this.#bytesMax, this.#ackBlock)
+    this.#builder.begin(out.bytes, writeHeader(header, out.bytes), isWanted ? room : this.#bytesMax, this.#ackBlock)
     const sourceSet = isWanted ? this.#builder.fill(now, sequence, this.#sources, this.#kinds) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
     if (isDone) this.#fillFrom = now + FLUSH_GAP_MS
     if (sourceSet === 0) {
+      if (isWanted) this.#gate.onUnused(now)
       if (!isDue) return false
       header.type = PACKET_TYPE.keepalive
       writeHeader(header, out.bytes)
     }
     out.length = this.#builder.finish()
-    this.#sent.add(now, sequence, sourceSet)
+    this.#sent.add(now, sequence, sourceSet, out.length)
+    this.#gate.onSent(now, out.length)
     this.#lastSequence = sequence
     this.#acks.settle()
     return true

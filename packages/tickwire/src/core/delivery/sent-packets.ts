@@ -1,8 +1,8 @@
 /**
  * Packets whose fate we await, and who must be told of it.
  *
- * A ring of parallel columns, indexed by sequence. For each packet it keeps when it went and which sources had frames
- * in it, as a set of bits; what was in those frames, each source remembers itself.
+ * A ring of parallel columns, indexed by sequence. For each packet it keeps when it went, how long it was and which
+ * sources had frames in it, as a set of bits; what was in those frames, each source remembers itself.
  *
  * Invariant: a source hears exactly once of every packet it put a frame into: `onDelivered` or `onLost` (ACK6). A
  * packet is sent once and never again under the same sequence.
@@ -17,6 +17,7 @@ import type { Millis } from '../base/time.ts'
 import { ACK_DELAY_SATURATED, ACK_DELAY_UNIT_MS, type AckBlock } from '../packet/ack-block.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import type { RttEstimator } from './rtt.ts'
+import type { DeliveryWatcher } from './send-gate.ts'
 
 const MASK = SENT_PACKETS_MAX - 1
 const IN_FLIGHT = 1
@@ -32,13 +33,17 @@ export interface DeliveryCounts {
   packetsLost: number
 }
 
+const NOBODY: DeliveryWatcher = { onRtt() {}, onAcked() {}, onLost() {} }
+
 /** The sending half of acknowledgements. */
 export class SentPackets {
   #sources: readonly FrameSource[]
   #rtt: RttEstimator
   #counts: DeliveryCounts
+  #watcher: DeliveryWatcher
   #sentAt: Float64Array = new Float64Array(SENT_PACKETS_MAX)
   #sourceSet: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
+  #bytes: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
   #fate: Uint8Array = new Uint8Array(SENT_PACKETS_MAX)
   /** The newest packet sent; the oldest whose fate is open (newest + 1 when none is); the newest delivered. */
   #newest: number = 0
@@ -48,10 +53,13 @@ export class SentPackets {
   #awaited: number = 0
 
   /** `sources` may still grow; their places in it must not change. */
-  constructor(sources: readonly FrameSource[], rtt: RttEstimator, counts: DeliveryCounts) {
+  constructor(
+    sources: readonly FrameSource[], rtt: RttEstimator, counts: DeliveryCounts, watcher: DeliveryWatcher = NOBODY,
+  ) {
     this.#sources = sources
     this.#rtt = rtt
     this.#counts = counts
+    this.#watcher = watcher
   }
 
   /**
@@ -63,12 +71,13 @@ export class SentPackets {
   }
 
   /** Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. @hot */
-  add(now: Millis, sequence: number, sourceSet: number): void {
+  add(now: Millis, sequence: number, sourceSet: number, bytes: number = 0): void {
     assert(sequence === this.#newest + 1, 'packets are numbered without gaps')
     while (sequence - this.#oldest >= SENT_PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
     const at = sequence & MASK
     this.#sentAt[at] = now
     this.#sourceSet[at] = sourceSet
+    this.#bytes[at] = bytes
     this.#fate[at] = IN_FLIGHT
     this.#newest = sequence
     if (sourceSet !== 0) this.#awaited++
@@ -132,6 +141,7 @@ export class SentPackets {
     // The first ack of a packet measures it, even one that was given up: that is how a timeout too short is learnt.
     if (this.#fate[latest & MASK] === DELIVERED || delayUnits === ACK_DELAY_SATURATED) return
     this.#rtt.sample(now - this.#sentAt[latest & MASK] - delayUnits * ACK_DELAY_UNIT_MS)
+    this.#watcher.onRtt(now, this.#rtt.latestMs)
   }
 
   #deliver(now: Millis, sequence: number): void {
@@ -150,8 +160,13 @@ export class SentPackets {
     // Nobody is owed an ack of a packet without frames, so its silence says nothing about the path.
     if (sourceSet === 0) return
     this.#awaited--
-    if (fate === DELIVERED) this.#counts.packetsDelivered++
-    else this.#counts.packetsLost++
+    if (fate === DELIVERED) {
+      this.#counts.packetsDelivered++
+      this.#watcher.onAcked(now, this.#bytes[at])
+    } else {
+      this.#counts.packetsLost++
+      this.#watcher.onLost(now, this.#bytes[at])
+    }
     for (let index = 0; index < this.#sources.length; index++) {
       if (((sourceSet >>> index) & 1) === 0) continue
       if (fate === DELIVERED) this.#sources[index].onDelivered(now, sequence)

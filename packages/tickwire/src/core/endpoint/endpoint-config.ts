@@ -8,6 +8,8 @@ import { CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../bas
 import type { Connection } from '../connection/connection.ts'
 import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
+import type { CongestionController } from '../delivery/congestion/controller.ts'
+import { GoodBadController } from '../delivery/congestion/good-bad.ts'
 
 /** Someone asks to be let in. */
 export interface ConnectRequest {
@@ -28,6 +30,8 @@ export interface EndpointConfig {
   /** What the transport carries; packets are built to this size. At least 1200, the default. */
   readonly maxDatagramBytes?: number
   readonly timers?: Partial<ConnectionTimers>
+  /** Makes what says how much a connection may send, one for each. Default: `GoodBadController`. */
+  readonly congestion?: () => CongestionController
   /**
    * Decides who is let in: the welcome bytes, at most 256, or undefined to refuse. It should keep nothing: he may
    * never come, and then nobody will say so. Absent: everyone, with an empty welcome.
@@ -47,7 +51,8 @@ const NO_BYTES = new Uint8Array(0)
 /** Fills in defaults; throws `ConfigError` on what cannot work. */
 export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
   const complete: CompleteEndpointConfig = {
-    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES, ...config,
+    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES,
+    congestion: () => new GoodBadController(), ...config,
     timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
   }
   const { fingerprint, maxConnections, maxDatagramBytes } = complete

@@ -78,6 +78,7 @@ export class Endpoint {
       entropy: config.entropy,
       fingerprint: config.fingerprint,
       packetBytesMax: config.maxDatagramBytes,
+      congestion: config.congestion,
       builder: new PacketBuilder(),
       reader: new PacketReader(),
       onOpened: (connection) => this.#events.push({ type: 'opened', connection, welcome: connection.welcome }),

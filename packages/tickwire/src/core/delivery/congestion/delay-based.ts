@@ -1,0 +1,104 @@
+/**
+ * Keeps the path's queue near 25 ms: more when there is less, less when there is more, and less after loss.
+ *
+ * Once in each round trip it looks at the smallest queueing delay of that round (a single late packet is jitter, a
+ * round without a fast one is a queue) and at what was lost. It doubles until the first sign of a queue, then moves in
+ * proportion to how far the queue is from its target.
+ *
+ * Invariants: the rate stays within its bounds (CC1). It rises only while half of it is in use (CC6): a rate that was
+ * never tried is not believed.
+ *
+ * It does not keep up with senders that fill queues until they lose: among those it gives way.
+ */
+
+import type { Millis } from '../../base/time.ts'
+import { MinRtt } from '../min-rtt.ts'
+import { type CongestionController, type RateBounds, completeBounds } from './controller.ts'
+
+const TARGET_QUEUE_MS = 25
+/** At most this much faster in one round trip, once a queue has been seen. */
+const RISE = 0.08
+/** At most this much slower in one round trip. */
+const FALL = 0.5
+/** More than this part of a round lost is a full buffer and not bad radio. */
+const LOSS_BAD = 0.05
+/** Fewer packets than this say nothing about the part that is lost. */
+const ROUND_PACKETS_MIN = 8
+const LOSS_FALL = 0.7
+const ROUND_MS_MIN = 20
+
+/** Steers by delay. */
+export class DelayBasedController implements CongestionController {
+  #bounds: RateBounds
+  #minRtt: MinRtt = new MinRtt()
+  #packetsPerSecond: number
+  #isProbing: boolean = true
+  #roundEndsAt: Millis = -Infinity
+  #roundBeganAt: Millis = 0
+  #roundQueueMs: number = Infinity
+  #roundSentBytes: number = 0
+  #roundAcked: number = 0
+  #roundLost: number = 0
+
+  constructor(bounds: Partial<RateBounds> = {}) {
+    this.#bounds = completeBounds(bounds)
+    this.#packetsPerSecond = this.#bounds.packetsPerSecondStart
+  }
+
+  get bytesPerSecond(): number {
+    return this.#packetsPerSecond * this.#bounds.packetBytes
+  }
+
+  onSent(_now: Millis, bytes: number): void {
+    this.#roundSentBytes += bytes
+  }
+
+  /** @hot */
+  onRtt(now: Millis, rttMs: number): void {
+    const queueMs = this.#minRtt.sample(now, rttMs)
+    if (queueMs < this.#roundQueueMs) this.#roundQueueMs = queueMs
+    if (now < this.#roundEndsAt) return
+    if (this.#roundEndsAt !== -Infinity) this.#steer(now)
+    this.#roundBeganAt = now
+    this.#roundEndsAt = now + (rttMs > ROUND_MS_MIN ? rttMs : ROUND_MS_MIN)
+    this.#roundQueueMs = Infinity
+    this.#roundSentBytes = 0
+    this.#roundAcked = 0
+    this.#roundLost = 0
+  }
+
+  onAcked(): void {
+    this.#roundAcked++
+  }
+
+  onLost(): void {
+    this.#roundLost++
+  }
+
+  reset(): void {
+    this.#minRtt.reset()
+    this.#packetsPerSecond = this.#bounds.packetsPerSecondStart
+    this.#isProbing = true
+    this.#roundEndsAt = -Infinity
+    this.#roundQueueMs = Infinity
+    this.#roundSentBytes = 0
+    this.#roundAcked = 0
+    this.#roundLost = 0
+  }
+
+  #steer(now: Millis): void {
+    const fates = this.#roundAcked + this.#roundLost
+    const isLossy = fates >= ROUND_PACKETS_MIN && this.#roundLost > fates * LOSS_BAD
+    const distance = (TARGET_QUEUE_MS - this.#roundQueueMs) / TARGET_QUEUE_MS
+    const usableBytes = (this.bytesPerSecond * (now - this.#roundBeganAt)) / 1000
+    const isInUse = this.#roundSentBytes * 2 >= usableBytes
+    if (distance < 0.5 || isLossy) this.#isProbing = false
+    let factor = 1
+    if (distance < 0) factor = 1 + FALL * (distance < -1 ? -1 : distance)
+    else if (isInUse) factor = this.#isProbing ? 2 : 1 + RISE * distance
+    if (isLossy && factor > LOSS_FALL) factor = LOSS_FALL
+    const { packetsPerSecondMin: min, packetsPerSecondMax: max } = this.#bounds
+    const next = this.#packetsPerSecond * factor
+    this.#packetsPerSecond = next < min ? min : next > max ? max : next
+  }
+}

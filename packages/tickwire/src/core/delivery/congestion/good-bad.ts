@@ -1,0 +1,164 @@
+/**
+ * Two modes: in GOOD the rate climbs to its maximum, in BAD it is the conservative one, at once.
+ *
+ * ```
+ *         a round trip 250 ms above the path's minimum, or a standing queue of 100 ms, or 15 % lost
+ *   GOOD ──────────────────────────────────────────────────────────────────────────────────────────▶ BAD
+ *        ◀──────────────────────────────────────────────────────────────────────────────────────────
+ *         nothing bad for a while: 1 s, twice as long after each relapse within 10 s, up to 60 s;
+ *         half as long for every 10 s that stay GOOD
+ * ```
+ *
+ * What counts is the time spent in queues, not the round trip itself: a path to the other side of the world is as
+ * good as one around the corner, and neither may be filled.
+ *
+ * Invariants: the rate is packets a second times a packet's bytes, within its bounds (CC1); BAD is the minimum (CC3).
+ *
+ * It does not probe for capacity: GOOD means that nothing speaks against the maximum.
+ */
+
+import type { Millis } from '../../base/time.ts'
+import { MinRtt } from '../min-rtt.ts'
+import { type CongestionController, type RateBounds, completeBounds } from './controller.ts'
+
+/** One round trip this much above the minimum is a spike that no jitter explains. */
+const SPIKE_MS = 250
+/** The smoothed time in queues: players feel it, and only a full buffer makes it. */
+const STANDING_QUEUE_MS = 100
+/** The part of packets lost in a window. Wireless paths lose a few of a hundred without being full. */
+const LOSS_BAD = 0.15
+/** A window of losses is this long at least, and long enough for this many packets: fewer say nothing. */
+const LOSS_WINDOW_MS = 500
+const LOSS_WINDOW_PACKETS = 16
+const QUEUE_SMOOTHING = 1 / 8
+const WAIT_MS_MIN = 1000
+const WAIT_MS_MAX = 60_000
+/** A relapse sooner than this doubles the wait; staying GOOD this long halves it. */
+const RELAPSE_MS = 10_000
+/** In GOOD the rate doubles in this time. */
+const DOUBLING_MS = 1000
+
+/** The mode a path is in. */
+export type PathMode = 'good' | 'bad'
+
+/** GOOD and BAD. */
+export class GoodBadController implements CongestionController {
+  #bounds: RateBounds
+  #minRtt: MinRtt = new MinRtt()
+  #mode: PathMode = 'good'
+  #packetsPerSecond: number
+  #queueMs: number = 0
+  #acked: number = 0
+  #lost: number = 0
+  #windowBeganAt: Millis = -Infinity
+  #isLossy: boolean = false
+  #waitMs: number = WAIT_MS_MIN
+  /** In GOOD: since when, moved on by every halving. In BAD: since when nothing bad was seen. */
+  #goodSince: Millis = -Infinity
+  #promotedAt: Millis = -Infinity
+  #climbedAt: Millis = -Infinity
+
+  constructor(bounds: Partial<RateBounds> = {}) {
+    this.#bounds = completeBounds(bounds)
+    this.#packetsPerSecond = this.#bounds.packetsPerSecondStart
+  }
+
+  get bytesPerSecond(): number {
+    return this.#packetsPerSecond * this.#bounds.packetBytes
+  }
+
+  get mode(): PathMode {
+    return this.#mode
+  }
+
+  /** How long BAD must be over before GOOD. */
+  get waitMs(): number {
+    return this.#waitMs
+  }
+
+  onSent(): void {}
+
+  /** @hot */
+  onRtt(now: Millis, rttMs: number): void {
+    const queueMs = this.#minRtt.sample(now, rttMs)
+    this.#queueMs += (queueMs - this.#queueMs) * QUEUE_SMOOTHING
+    this.#judge(now, queueMs >= SPIKE_MS)
+  }
+
+  /** @hot */
+  onAcked(now: Millis): void {
+    this.#acked++
+    this.#judgeLoss(now)
+    this.#judge(now, false)
+  }
+
+  /** @hot */
+  onLost(now: Millis): void {
+    this.#lost++
+    this.#judgeLoss(now)
+    this.#judge(now, false)
+  }
+
+  reset(now: Millis): void {
+    this.#minRtt.reset()
+    this.#mode = 'good'
+    this.#packetsPerSecond = this.#bounds.packetsPerSecondStart
+    this.#queueMs = 0
+    this.#acked = 0
+    this.#lost = 0
+    this.#windowBeganAt = now
+    this.#isLossy = false
+    this.#waitMs = WAIT_MS_MIN
+    this.#goodSince = now
+    this.#promotedAt = -Infinity
+    this.#climbedAt = now
+  }
+
+  /** Losses are judged by whole windows, and a window's verdict stands until the next: an outage is over in two. */
+  #judgeLoss(now: Millis): void {
+    const fates = this.#acked + this.#lost
+    if (fates < LOSS_WINDOW_PACKETS || now < this.#windowBeganAt + LOSS_WINDOW_MS) return
+    this.#isLossy = this.#lost >= fates * LOSS_BAD
+    this.#acked = 0
+    this.#lost = 0
+    this.#windowBeganAt = now
+  }
+
+  #judge(now: Millis, isSpike: boolean): void {
+    const isBad = isSpike || this.#queueMs >= STANDING_QUEUE_MS || this.#isLossy
+    if (this.#mode === 'good') {
+      if (isBad) this.#demote(now)
+      else this.#climb(now)
+    } else if (isBad) {
+      this.#goodSince = now
+    } else if (now >= this.#goodSince + this.#waitMs) {
+      this.#promote(now)
+    }
+  }
+
+  #demote(now: Millis): void {
+    if (now < this.#promotedAt + RELAPSE_MS) this.#waitMs = Math.min(WAIT_MS_MAX, this.#waitMs * 2)
+    this.#mode = 'bad'
+    this.#packetsPerSecond = this.#bounds.packetsPerSecondMin
+    this.#goodSince = now
+  }
+
+  #promote(now: Millis): void {
+    this.#mode = 'good'
+    this.#promotedAt = now
+    this.#goodSince = now
+    this.#climbedAt = now
+  }
+
+  #climb(now: Millis): void {
+    if (now >= this.#goodSince + RELAPSE_MS) {
+      this.#waitMs = Math.max(WAIT_MS_MIN, this.#waitMs / 2)
+      this.#goodSince = now
+    }
+    // After a silence the rate goes on from where it was: a second of it is worth no more than one doubling.
+    const elapsedMs = Math.min(now - this.#climbedAt, DOUBLING_MS)
+    this.#climbedAt = now
+    const climbed = this.#packetsPerSecond * (1 + elapsedMs / DOUBLING_MS)
+    this.#packetsPerSecond = Math.min(this.#bounds.packetsPerSecondMax, climbed)
+  }
+}

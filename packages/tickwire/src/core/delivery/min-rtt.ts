@@ -1,0 +1,43 @@
+/**
+ * The shortest round trip of late: what the path takes when nothing waits in its queues.
+ *
+ * Two halves of 15 s each, so that a path that has become longer is believed after 15 to 30 s, and a queue that stands
+ * for less than that is still seen as a queue.
+ *
+ * It does not smooth and does not know what is too long: congestion controllers do.
+ */
+
+import type { Millis } from '../base/time.ts'
+
+const HALF_MS = 15_000
+
+/** A minimum over a sliding window. */
+export class MinRtt {
+  #current: number = Infinity
+  #before: number = Infinity
+  #halfBeganAt: Millis = -Infinity
+
+  /** Infinity before the first sample. */
+  get ms(): number {
+    return this.#current < this.#before ? this.#current : this.#before
+  }
+
+  /** Takes a sample in and returns by how much it is above the minimum: the time spent in queues. @hot */
+  sample(now: Millis, rttMs: number): number {
+    if (now >= this.#halfBeganAt + HALF_MS) {
+      this.#before = now >= this.#halfBeganAt + 2 * HALF_MS ? Infinity : this.#current
+      this.#current = rttMs
+      this.#halfBeganAt = now
+    } else if (rttMs < this.#current) {
+      this.#current = rttMs
+    }
+    return rttMs - this.ms
+  }
+
+  /** Another path: nothing is known. */
+  reset(): void {
+    this.#current = Infinity
+    this.#before = Infinity
+    this.#halfBeganAt = -Infinity
+  }
+}

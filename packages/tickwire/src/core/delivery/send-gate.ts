@@ -1,0 +1,80 @@
+/**
+ * Whether a packet may go now, and how large: a congestion controller and a pacer as the packet flow sees them.
+ *
+ * While the pacer is closed, one small packet may go in every tick all the same: what has priority (inputs, control)
+ * stands first in a packet and fits. So a player on a bad path keeps steering, and what is large waits. Acks are never
+ * asked about at all. Both are paid for: they make the next large packet wait.
+ *
+ * Invariant: `room` is above 0 exactly when `now >= opensAt` (PACE2).
+ *
+ * It does not choose what goes into the room.
+ */
+
+import { URGENT_PACKET_BYTES } from '../base/limits.ts'
+import type { Millis } from '../base/time.ts'
+import type { CongestionController } from './congestion/controller.ts'
+import { Pacer } from './pacer.ts'
+
+/** What `SentPackets` tells of fates. */
+export interface DeliveryWatcher {
+  onRtt(now: Millis, rttMs: number): void
+  onAcked(now: Millis, bytes: number): void
+  onLost(now: Millis, bytes: number): void
+}
+
+/** Asked before every packet with frames, told of every packet. */
+export class SendGate implements DeliveryWatcher {
+  readonly controller: CongestionController
+  #pacer: Pacer = new Pacer()
+  #urgentGapMs: number
+  #urgentAt: Millis = -Infinity
+
+  /** `ticksPerSecond`: small packets are never held below this rate. */
+  constructor(controller: CongestionController, ticksPerSecond: number = 60) {
+    this.controller = controller
+    this.#urgentGapMs = 1000 / ticksPerSecond
+  }
+
+  /** When `room` is next above 0. */
+  get opensAt(): Millis {
+    return this.#pacer.opensAt < this.#urgentAt ? this.#pacer.opensAt : this.#urgentAt
+  }
+
+  /** Bytes the next packet may have: `bytesMax`, or a small packet's, or 0 for none. @hot */
+  room(now: Millis, bytesMax: number): number {
+    if (now >= this.#pacer.opensAt) return bytesMax
+    return now >= this.#urgentAt ? URGENT_PACKET_BYTES : 0
+  }
+
+  /** A packet has gone out. @hot */
+  onSent(now: Millis, bytes: number): void {
+    this.#pacer.spend(now, bytes, this.controller.bytesPerSecond)
+    this.#urgentAt = now + this.#urgentGapMs
+    this.controller.onSent(now, bytes)
+  }
+
+  /** There was room, and nothing to put into it: a small packet is not tried again before the next tick. */
+  onUnused(now: Millis): void {
+    this.#urgentAt = now + this.#urgentGapMs
+  }
+
+  /** @hot */
+  onRtt(now: Millis, rttMs: number): void {
+    this.controller.onRtt(now, rttMs)
+  }
+
+  /** @hot */
+  onAcked(now: Millis, bytes: number): void {
+    this.controller.onAcked(now, bytes)
+  }
+
+  /** @hot */
+  onLost(now: Millis, bytes: number): void {
+    this.controller.onLost(now, bytes)
+  }
+
+  /** The path is another one. */
+  reset(now: Millis): void {
+    this.controller.reset(now)
+  }
+}
