@@ -35,3 +35,20 @@ export function textToBytes(text: string): Uint8Array | undefined {
   const leftOver = text.length % 4 === 0 ? 0 : word & (text.length % 4 === 2 ? 0xf : 0x3)
   return leftOver === 0 ? bytes : undefined
 }
+
+/** What a key in text is for. The text says so itself, so that one is not taken for another. */
+export type KeyKind = 'issuer-secret' | 'issuer-public' | 'server-secret' | 'server-public'
+
+const KEY_TEXT = /^tickwire-(issuer|server)-(secret|public):([\w-]{43})$/
+
+/** A key of 32 bytes as text: `tickwire-server-public:…`. */
+export function keyToText(kind: KeyKind, key: Uint8Array): string {
+  return `tickwire-${kind}:${bytesToText(key)}`
+}
+
+/** The key in a text, and what it is for; undefined when it is not the text of any. */
+export function textToKey(text: string): { readonly kind: string; readonly key: Uint8Array } | undefined {
+  const [, whose, half, digits] = KEY_TEXT.exec(text) ?? []
+  const key = digits === undefined ? undefined : textToBytes(digits)
+  return key === undefined ? undefined : { kind: `${whose}-${half}`, key }
+}

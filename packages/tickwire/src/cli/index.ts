@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+/**
+ * `tickwire`: the engine's tools on the command line. One small file a command; `run.ts` lists them.
+ */
+
+import { systemEntropy } from '../node/entropy.ts'
+import { runTickwire } from './run.ts'
+
+process.exitCode = runTickwire(process.argv.slice(2), {
+  print: (line) => console.log(line),
+  complain: (line) => console.error(line),
+  nowSeconds: () => Math.floor(Date.now() / 1000),
+  entropy: systemEntropy,
+})

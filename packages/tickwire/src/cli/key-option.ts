@@ -1,0 +1,35 @@
+/**
+ * Keys on the command line: the text itself, or the path of a file that has it. Secrets belong in files: a command line
+ * can be read by everyone on the machine.
+ */
+
+import { readFileSync } from 'node:fs'
+import { type KeyKind, textToKey } from '../core/crypto/token-text.ts'
+import { UsageError } from './command.ts'
+
+/** The key of `kind` that `--option value` names. */
+export function readKeyOption(option: string, value: string | undefined, kind: KeyKind): Uint8Array {
+  if (value === undefined) throw new UsageError(`${option} is missing: the ${describe(kind)}, or a file that has it.`)
+  const text = value.startsWith('tickwire-') ? value : readKeyFile(option, value)
+  const found = textToKey(text.trim())
+  if (found === undefined) throw new UsageError(`${option} ${shown(value)} is no key. "tickwire token keys" makes some.`)
+  if (found.kind !== kind) throw new UsageError(`${option} needs the ${describe(kind)}; this is a ${found.kind.replace('-', ' ')} key.`)
+  return found.key
+}
+
+function readKeyFile(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option}: ${path} cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'}).`)
+  }
+}
+
+function describe(kind: KeyKind): string {
+  return `${kind.replace('-', '\'s ')} key`
+}
+
+/** What may be a secret is not repeated. */
+function shown(value: string): string {
+  return value.startsWith('tickwire-') ? '' : value
+}

@@ -1,0 +1,55 @@
+/**
+ * Finds the command that was meant, runs it, and turns what it throws into one sentence and an exit code.
+ */
+
+import { ConfigError } from '../core/base/assert.ts'
+import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { tokenInspect } from './token-inspect.ts'
+import { tokenIssue } from './token-issue.ts'
+import { tokenKeys } from './token-keys.ts'
+
+/** By the words that name them. */
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['token keys', tokenKeys],
+  ['token issue', tokenIssue],
+  ['token inspect', tokenInspect],
+])
+
+/** Runs what `args` ask for; returns the exit code. */
+export function runTickwire(args: readonly string[], world: CommandWorld): number {
+  const name = [...COMMANDS.keys()].find((words) => words.split(' ').every((word, index) => args[index] === word))
+  const command = name === undefined ? undefined : COMMANDS.get(name)
+  if (name === undefined || command === undefined) return overview(args, world)
+  const rest = args.slice(name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) {
+    world.print(command.help.trim())
+    return 0
+  }
+  try {
+    return command.run(rest, world)
+  } catch (error) {
+    if (!isMistake(error)) throw error
+    world.complain(`tickwire ${name}: ${error.message}`)
+    world.complain(`tickwire ${name} --help says more.`)
+    return 2
+  }
+}
+
+function overview(args: readonly string[], world: CommandWorld): number {
+  const group = args[0]?.startsWith('-') === false ? args[0] : undefined
+  const listed = [...COMMANDS].filter(([words]) => group === undefined || words.startsWith(`${group} `))
+  const isHelp = args.length === 0 || args.includes('--help') || args.includes('-h') || (args.length === 1 && listed.length > 0)
+  if (!isHelp || listed.length === 0) {
+    world.complain(`tickwire: there is no command "${args.join(' ')}". tickwire --help lists them.`)
+    return 2
+  }
+  world.print('tickwire COMMAND [options]      Each command has a --help of its own.\n')
+  for (const [words, { summary }] of listed) world.print(`  tickwire ${words.padEnd(16)}${summary}`)
+  return 0
+}
+
+/** Whoever typed it can mend it: nothing is broken. */
+function isMistake(error: unknown): error is Error {
+  if (error instanceof UsageError || error instanceof ConfigError) return true
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+}

@@ -1,0 +1,49 @@
+/**
+ * `tickwire token keys`: a pair of keys for the issuer of tokens and one for a server, as four small files.
+ */
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type KeyKind, keyToText } from '../core/crypto/token-text.ts'
+import { bestProvider } from '../node/crypto.ts'
+import { UsageError, type Command } from './command.ts'
+
+const OPTIONS = { out: { type: 'string', default: '.' }, force: { type: 'boolean', default: false } } as const
+
+/** Makes keys. */
+export const tokenKeys: Command = {
+  summary: 'make the keys of an issuer and of a server',
+  help: `
+tickwire token keys [--out DIR] [--force]
+
+Writes four files into DIR (here, unless you say where):
+
+  issuer.key       signs tokens. Only for whoever knows the players; never on a game server
+  issuer.pub       checks them. For every game server
+  server.key       proves that a server is itself. Only for that server, or a fleet that is one to its players
+  server.pub       goes into tokens for that server. For the issuer
+
+  --force          overwrite keys that are there. Tokens of the old ones are then refused`,
+  run(args, world) {
+    const { values } = parseArgs({ args: [...args], options: OPTIONS })
+    const provider = bestProvider()
+    const files = (['issuer', 'server'] as const).flatMap((whose) => {
+      const seed = new Uint8Array(32)
+      world.entropy.fill(seed)
+      const kinds: readonly [string, KeyKind, Uint8Array, number][] = [
+        ['key', `${whose}-secret`, seed, 0o600],
+        ['pub', `${whose}-public`, provider.importSigning(seed).publicKey, 0o644],
+      ]
+      return kinds.map(([ending, kind, key, mode]) => ({ path: join(values.out, `${whose}.${ending}`), text: keyToText(kind, key), mode }))
+    })
+    const there = files.find(({ path }) => existsSync(path))
+    if (there !== undefined && !values.force) throw new UsageError(`${there.path} is there already. --force overwrites it.`)
+    mkdirSync(values.out, { recursive: true })
+    for (const { path, text, mode } of files) {
+      writeFileSync(path, `${text}\n`, { mode })
+      world.print(path)
+    }
+    return 0
+  },
+}
