@@ -72,7 +72,7 @@ export interface SessionParts {
   readonly serverSecret: Hex
   readonly challenge: Hex
   readonly serverRandom: Hex
-  /** Parts 1 to 8, known when the client seals its first message; and all of them. By number, each with its bytes. */
+  /** By number, each with its bytes. */
   readonly transcriptParts: readonly (readonly [number, Hex])[]
   /** Later exchanges: two secrets each. */
   readonly rekeys: readonly (readonly [Hex, Hex])[]
@@ -89,10 +89,13 @@ export interface SessionKeys {
   readonly epochs: readonly { readonly secret: Hex; readonly client: Hex; readonly server: Hex }[]
 }
 
+/** What both sides know before the client's first sealed message is opened. */
+const HELLO_PARTS = [1, 2, 4, 5, 6, 7]
+
 /** Derives everything. */
 export function deriveSession(parts: SessionParts): SessionKeys {
   const shared = agree(parts.clientSecret, publicOf(parts.serverSecret))
-  const helloTranscript = transcriptHash(parts.transcriptParts.filter(([number]) => number <= 8))
+  const helloTranscript = transcriptHash(parts.transcriptParts.filter(([number]) => HELLO_PARTS.includes(number)))
   const transcript = transcriptHash(parts.transcriptParts)
   const secrets = [extract(parts.challenge + parts.serverRandom, shared)]
   for (const [one, two] of parts.rekeys) secrets.push(extract(secrets.at(-1)!, agree(one, publicOf(two))))

@@ -42,13 +42,14 @@ export function deriveByEngine(parts: SessionParts): SessionKeys {
   const client = pureProvider.importAgreement(unhex(parts.clientSecret))
   const server = pureProvider.importAgreement(unhex(parts.serverSecret))
   const shared = client.agree(server.publicKey)!
-  const transcript = new Transcript()
-  let helloTranscript = new Uint8Array(0)
-  for (const [part, bytes] of parts.transcriptParts) {
-    transcript.add(part as TranscriptPart, unhex(bytes))
-    if (part <= 8) helloTranscript = Uint8Array.from(transcript.hash(pureProvider))
+  const told = (numbers: readonly number[]): Uint8Array => {
+    const transcript = new Transcript()
+    for (const [part, bytes] of parts.transcriptParts) if (numbers.includes(part)) transcript.add(part as TranscriptPart, unhex(bytes))
+    return transcript.hash(pureProvider)
   }
-  const whole = transcript.hash(pureProvider)
+  // What the client's first message seals, its fingerprint and user bytes, cannot be in its own key.
+  const helloTranscript = told([1, 2, 4, 5, 6, 7])
+  const whole = told([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   const secrets = [firstSecret(pureProvider, shared, unhex(parts.challenge), unhex(parts.serverRandom))]
   for (const [one, two] of parts.rekeys) {
     const peer = pureProvider.importAgreement(unhex(two)).publicKey
