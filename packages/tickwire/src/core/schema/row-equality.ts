@@ -13,7 +13,11 @@ import { LEAF, type Leaf } from './leaf.ts'
 export function isClose(
   layout: Layout, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number,
 ): boolean {
-  const { leaves } = layout
+  const { laneCount, leaves } = layout
+  // Most predictions are right to the bit.
+  let lane = 0
+  while (lane < laneCount && rows[at + lane] === otherRows[otherAt + lane]) lane++
+  if (lane === laneCount) return true
   for (let index = 0; index < leaves.length; index++) {
     if (!isLeafClose(leaves[index], rows, at, otherRows, otherAt)) return false
   }

@@ -39,6 +39,7 @@ export function compileSchema<S extends Shape>(name: string, shape: S): Schema<S
 function checkInitialValues({ heapLeaves }: Layout): void {
   const heap = new ValueHeap()
   for (const leaf of heapLeaves) {
+    if (leaf.item !== undefined) checkInitialValues(leaf.item)
     try {
       heap.get(leaf, 0)
     } catch (cause) {

@@ -105,6 +105,19 @@ describe('a codec that misbehaves', () => {
     }
   })
 
+  test('[SCHEMA20] inside a list is found out when the definition is compiled', () => {
+    const codec: ManualCodec<number> = { create: () => { throw new Error('no zero') }, write, read: (reader) => reader.readBits(8) }
+    expect(() => compileSchema('T', { l: list(struct({ m: manual({ ...codec, create: () => 300, write: (writer) => writer.writeBits(0, 9) }) }), 3) })).toThrow(/^T\.l\[\]\.m: its initial value/)
+    expect(() => compileSchema('T', { m: manual(codec) })).toThrow('no zero')
+  })
+
+  test('[SCHEMA20] by writing into its own value does no harm: nobody froze it', () => {
+    const tally = manual<{ n: number }>({ create: () => ({ n: 0 }), serialize: (buffer, value) => { value.n = buffer.rangedInt(value.n, 0, 9); return value } })
+    const engine = new SchemaEngine(compileSchema('T', { one: tally, some: list(tally, 3) }))
+    const values = engine.values(engine.row({ one: { n: 3 }, some: [{ n: 4 }] })) as { one: { n: number }; some: readonly { n: number }[] }
+    expect(engine.values(engine.row({ one: values.some[0], some: [...values.some, values.one] }))).toEqual({ one: { n: 4 }, some: [{ n: 4 }, { n: 3 }] })
+  })
+
   test('[SCHEMA20] by writing what cannot be written is the game\'s mistake, with the path', () => {
     const engine = new SchemaEngine(compileSchema('T', { m: manual<number>({ create: () => 0, serialize: (buffer, value) => buffer.rangedInt(value, 0, 9) }) }))
     expect(() => engine.row({ m: 10 })).toThrow(/^T\.m: the value cannot be written/)

@@ -118,6 +118,19 @@ describe('a heap', () => {
     expect([heap.size, heap.sizeBytes]).toEqual([0, 0])
   })
 
+  test('[SCHEMA19] hashes content, not handles: equal in every heap, unequal for bits that fill the same bytes', () => {
+    const hashOf = (heap: ValueHeap, leaf: typeof a, value: unknown): string => {
+      const out = new Uint32Array(2)
+      heap.hash(leaf!, heap.put(leaf!, value), out)
+      return out.join()
+    }
+    const [heap, other] = [new ValueHeap(), new ValueHeap()]
+    other.put(b!, 'first')
+    expect(hashOf(heap, b, 'x')).toBe(hashOf(other, b, 'x'))
+    expect(hashOf(heap, a, 'hi')).toBe(hashOf(other, b, 'hi'))
+    expect(hashOf(heap, d, [])).not.toBe(hashOf(heap, b, ''))
+  })
+
   test('[SCHEMA19] keeps the same content of two fields apart', () => {
     const heap = new ValueHeap()
     const [one, other] = [heap.put(a!, 'same'), heap.put(b!, 'same')]

@@ -15,33 +15,33 @@ import { hashBytes } from '../base/hash.ts'
 import { VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX } from '../base/limits.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
+import type { Field } from './field.ts'
 import type { Layout } from './layout.ts'
 import type { Leaf } from './leaf.ts'
 import { readHeapValue, VALUE_BITS_MAX, writeHeapValue } from './value-codec.ts'
 import type { ValueStore } from './values.ts'
 
-/** One kept value. */
-interface Entry {
+/** A value as its bits and as what they mean. */
+interface Content {
   readonly bytes: Uint8Array
   readonly bitCount: number
   readonly value: unknown
   readonly key: string
+}
+
+/** One kept value. */
+interface Entry extends Content {
   /** Handles by content, of the leaf it belongs to. */
   readonly handles: Map<string, number>
   isMarked: boolean
-}
-
-/** What a heap knows of one leaf: its initial value, and handles by content. */
-interface LeafTable {
-  readonly initial: Entry
-  readonly handles: Map<string, number>
 }
 
 export class ValueHeap implements ValueStore {
   /** By handle; undefined where a value was swept away, and at 0. */
   readonly #entries: (Entry | undefined)[] = [undefined]
   readonly #free: number[] = []
-  readonly #tables = new Map<Leaf, LeafTable>()
+  /** By leaf: handles by content. */
+  readonly #handles = new Map<Leaf, Map<string, number>>()
   readonly #sizeMax: number
   readonly #bytesMax: number
   #sizeBytes = 0
@@ -64,22 +64,21 @@ export class ValueHeap implements ValueStore {
 
   /** The handle of a value. Throws RangeError when the value does not fit its field: that is the game's mistake. */
   put(leaf: Leaf, value: unknown): number {
-    const table = this.#table(leaf)
-    const handle = this.#intern(table, encode(leaf, value, table.handles))
+    const handle = this.#intern(leaf, encode(leaf, value))
     if (handle < 0) throw new RangeError(`${leaf.path}: more than ${this.#sizeMax} values or ${this.#bytesMax} bytes in one heap.`)
     return handle
   }
 
   /** The value behind a handle. Bytes are a copy; everything else is shared and not to be written to. */
   get(leaf: Leaf, handle: number): unknown {
-    const { value } = this.#entry(leaf, handle)
+    const { value } = this.#content(leaf, handle)
     return value instanceof Uint8Array && leaf.field.spec.kind === 'bytes' ? value.slice() : value
   }
 
   /** Copies the value's bits to the writer. @hot */
   write(writer: BitWriter, leaf: Leaf, handle: number): void {
-    const entry = this.#entry(leaf, handle)
-    writer.copyBits(entry.bytes, 0, entry.bitCount)
+    const content = this.#content(leaf, handle)
+    writer.copyBits(content.bytes, 0, content.bitCount)
   }
 
   /** Reads a value and gives its handle; on nonsense, or when the heap is full, the reader has failed. */
@@ -89,15 +88,14 @@ export class ValueHeap implements ValueStore {
     const bitCount = reader.bitPosition - bitPosition
     if (bitCount > VALUE_BITS_MAX) reader.fail()
     if (reader.failed) return 0
-    const table = this.#table(leaf)
-    const handle = this.#intern(table, makeEntry(bytes, bitPosition, bitCount, value, table.handles))
+    const handle = this.#intern(leaf, makeContent(bytes, bitPosition, bitCount, value))
     if (handle < 0) reader.fail()
     return handle < 0 ? 0 : handle
   }
 
   /** 64 bits of a value's content: out[0] is the low half. Equal content, equal hash, in every heap. */
   hash(leaf: Leaf, handle: number, out: Uint32Array): void {
-    const { bytes, bitCount } = this.#entry(leaf, handle)
+    const { bytes, bitCount } = this.#content(leaf, handle)
     hashBytes(bytes, 0, bytes.length, bitCount, out, 0)
   }
 
@@ -131,43 +129,53 @@ export class ValueHeap implements ValueStore {
     if (entry !== undefined) entry.isMarked = true
   }
 
-  #entry(leaf: Leaf, handle: number): Entry {
-    const entry = handle === 0 ? this.#table(leaf).initial : this.#entries[handle]
-    assert(entry !== undefined, 'a handle points into its own heap')
-    return entry
+  #content(leaf: Leaf, handle: number): Content {
+    const content = handle === 0 ? initialContent(leaf) : this.#entries[handle]
+    assert(content !== undefined, 'a handle points into its own heap')
+    return content
   }
 
-  #table(leaf: Leaf): LeafTable {
-    let table = this.#tables.get(leaf)
-    if (table === undefined) {
-      const handles = new Map<string, number>()
-      const initial = encode(leaf, leaf.initial, handles)
-      handles.set(initial.key, 0)
-      table = { initial, handles }
-      this.#tables.set(leaf, table)
-    }
-    return table
-  }
-
-  /** The handle of an entry, old or new; -1 when there is no room. */
-  #intern(table: LeafTable, entry: Entry): number {
-    const known = table.handles.get(entry.key)
+  /** The handle of some content, old or new; -1 when there is no room. */
+  #intern(leaf: Leaf, content: Content): number {
+    if (content.key === initialContent(leaf).key) return 0
+    const handles = this.#handlesOf(leaf)
+    const known = handles.get(content.key)
     if (known !== undefined) return known
-    const isFull = this.size >= this.#sizeMax || this.#sizeBytes + entry.bytes.length > this.#bytesMax
+    const isFull = this.size >= this.#sizeMax || this.#sizeBytes + content.bytes.length > this.#bytesMax
     if (isFull) return -1
+    freezeValue(leaf.field, content.value)
     const handle = this.#free.pop() ?? this.#entries.length
-    this.#entries[handle] = freezeValue(entry)
-    table.handles.set(entry.key, handle)
-    this.#sizeBytes += entry.bytes.length
+    this.#entries[handle] = { ...content, handles, isMarked: false }
+    handles.set(content.key, handle)
+    this.#sizeBytes += content.bytes.length
     return handle
   }
+
+  #handlesOf(leaf: Leaf): Map<string, number> {
+    let handles = this.#handles.get(leaf)
+    if (handles === undefined) this.#handles.set(leaf, (handles = new Map()))
+    return handles
+  }
+}
+
+/** Initial values belong to the definition: encoded once, whatever number of heaps there are. */
+const initials = new WeakMap<Leaf, Content>()
+
+function initialContent(leaf: Leaf): Content {
+  let content = initials.get(leaf)
+  if (content === undefined) {
+    content = encode(leaf, leaf.initial)
+    freezeValue(leaf.field, content.value)
+    initials.set(leaf, content)
+  }
+  return content
 }
 
 const scratch = new BitWriter(new Uint8Array(0))
 const again = new BitReader(new Uint8Array(0))
 
 /** Encodes a value and decodes it again: what is kept is what every peer will see, and nobody else's object. */
-function encode(leaf: Leaf, value: unknown, handles: Map<string, number>): Entry {
+function encode(leaf: Leaf, value: unknown): Content {
   // Made when first needed: most peers only read.
   if (scratch.bytes.length === 0) scratch.reset(new Uint8Array(VALUE_BITS_MAX / 8))
   scratch.reset(scratch.bytes)
@@ -183,32 +191,30 @@ function encode(leaf: Leaf, value: unknown, handles: Map<string, number>): Entry
   again.resetBits(scratch.bytes, 0, bitCount)
   const decoded = readHeapValue(again, leaf)
   if (again.failed || again.bitsLeft > 0) throw new RangeError(`${leaf.path}: the value does not read back as it was written.`)
-  return makeEntry(scratch.bytes, 0, bitCount, decoded, handles)
+  return makeContent(scratch.bytes, 0, bitCount, decoded)
 }
 
-function makeEntry(
-  bytes: Uint8Array, bitOffset: number, bitCount: number, value: unknown, handles: Map<string, number>,
-): Entry {
+function makeContent(bytes: Uint8Array, bitOffset: number, bitCount: number, value: unknown): Content {
   const copy = new Uint8Array((bitCount + 7) >>> 3)
   const writer = new BitWriter(copy)
   writer.copyBits(bytes, bitOffset, bitCount)
   writer.finish()
-  return { bytes: copy, bitCount, value, key: keyOf(copy, bitCount), handles, isMarked: false }
+  return { bytes: copy, bitCount, value, key: keyOf(copy, bitCount) }
 }
 
-/** What lists are made of is ours, and shared: writing to it would change every object that holds an equal list. */
-function freezeValue(entry: Entry): Entry {
-  if (Array.isArray(entry.value)) freezeDeep(entry.value)
-  return entry
-}
-
-function freezeDeep(value: unknown): void {
-  // Bytes cannot be frozen, and instances of classes are the game's own.
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return
-  const isOurs = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
-  if (!isOurs || Object.isFrozen(value)) return
-  Object.freeze(value)
-  for (const inner of Object.values(value)) freezeDeep(inner)
+/**
+ * What lists are made of is ours, and shared: writing to it would change every object that holds an equal list. Bytes
+ * cannot be frozen, and what a manual codec made is the game's own.
+ */
+function freezeValue({ spec }: Field<unknown>, value: unknown): void {
+  if (spec.kind === 'list' && Array.isArray(value)) {
+    for (const item of Object.freeze(value)) freezeValue(spec.item, item)
+  } else if (spec.kind === 'struct' || spec.kind === 'vector') {
+    const inner = Object.values(Object.freeze(value) ?? {})
+    Object.values(spec.shape).forEach((field, index) => freezeValue(field, inner[index]))
+  } else if (spec.kind === 'quat') {
+    Object.freeze(value)
+  }
 }
 
 /** Bytes of content that become characters in one call: call arguments, so no more than any engine's stack takes. */
