@@ -16,10 +16,10 @@ import { MinRtt } from '../min-rtt.ts'
 import { type CongestionController, type RateBounds, completeBounds } from './controller.ts'
 
 const TARGET_QUEUE_MS = 25
-/** At most this much faster in one round trip, once a queue has been seen. */
-const RISE = 0.08
-/** At most this much slower in one round trip. */
-const FALL = 0.5
+/** At most so many packets a second faster in one round trip, once a queue has been seen: a sum, so that sharers become equal. */
+const RISE_PACKETS = 4
+/** At most this part slower in one round trip. */
+const FALL = 0.2
 /** More than this part of a round lost is a full buffer and not bad radio. */
 const LOSS_BAD = 0.05
 /** Fewer packets than this say nothing about the part that is lost. */
@@ -93,12 +93,12 @@ export class DelayBasedController implements CongestionController {
     const usableBytes = (this.bytesPerSecond * (now - this.#roundBeganAt)) / 1000
     const isInUse = this.#roundSentBytes * 2 >= usableBytes
     if (distance < 0.5 || isLossy) this.#isProbing = false
-    let factor = 1
-    if (distance < 0) factor = 1 + FALL * (distance < -1 ? -1 : distance)
-    else if (isInUse) factor = this.#isProbing ? 2 : 1 + RISE * distance
-    if (isLossy && factor > LOSS_FALL) factor = LOSS_FALL
+    const rate = this.#packetsPerSecond
+    let next = rate
+    if (isLossy) next = rate * LOSS_FALL
+    else if (distance < 0) next = rate * (1 + FALL * (distance < -1 ? -1 : distance))
+    else if (isInUse) next = this.#isProbing ? rate * 2 : rate + RISE_PACKETS * distance
     const { packetsPerSecondMin: min, packetsPerSecondMax: max } = this.#bounds
-    const next = this.#packetsPerSecond * factor
     this.#packetsPerSecond = next < min ? min : next > max ? max : next
   }
 }

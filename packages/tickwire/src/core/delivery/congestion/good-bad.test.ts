@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError } from '../../base/assert.ts'
+import { FixedController } from './fixed.ts'
+import { GoodBadController } from './good-bad.ts'
+
+/** Tells of a round trip every 50 ms from `from` to `to`. */
+function live(controller: GoodBadController, from: number, to: number, rttMs: number): void {
+  for (let now = from; now < to; now += 50) {
+    controller.onRtt(now, rttMs)
+    controller.onAcked(now)
+  }
+}
+
+describe('good and bad', () => {
+  test('[CC1] the budget is packets a second times the bytes of a packet', () => {
+    const controller = new GoodBadController({ packetsPerSecondStart: 60, packetBytes: 1350 })
+    expect(controller.bytesPerSecond).toBe(60 * 1350)
+  })
+
+  test.each([5, 300, 900])('[CC2] a steady round trip of %d ms climbs to the maximum: what is far is not full', (rttMs) => {
+    const controller = new GoodBadController({ packetsPerSecondStart: 60, packetsPerSecondMax: 480 })
+    const rates: number[] = []
+    for (let second = 0; second < 5; second++) {
+      rates.push(controller.bytesPerSecond / 1200)
+      live(controller, second * 1000, second * 1000 + 1000, rttMs)
+    }
+    expect(rates[0]).toBe(60)
+    expect([...rates].sort((a, b) => a - b)).toEqual(rates)
+    expect(controller.bytesPerSecond / 1200).toBe(480)
+  })
+
+  test('[CC3] one round trip 250 ms above the minimum is enough, in the very call that tells of it', () => {
+    const controller = new GoodBadController()
+    live(controller, 0, 2000, 80)
+    controller.onRtt(2000, 80 + 249)
+    expect(controller.mode).toBe('good')
+    controller.onRtt(2010, 80 + 250)
+    expect(controller.mode).toBe('bad')
+    expect(controller.bytesPerSecond).toBe(20 * 1200)
+  })
+
+  test('[CC3] a standing queue of 100 ms is bad, a single late packet is not', () => {
+    const controller = new GoodBadController()
+    live(controller, 0, 2000, 80)
+    live(controller, 2000, 2050, 250)
+    expect(controller.mode).toBe('good')
+    live(controller, 2050, 4000, 190)
+    expect(controller.mode).toBe('bad')
+  })
+
+  test('[CC3] a sixth lost is bad, a tenth is not', () => {
+    for (const [every, mode] of [[10, 'good'], [6, 'bad']] as const) {
+      const controller = new GoodBadController()
+      for (let packet = 1; packet < 300; packet++) {
+        if (packet % every === 0) controller.onLost(packet * 20)
+        else controller.onAcked(packet * 20)
+      }
+      expect(controller.mode).toBe(mode)
+    }
+  })
+
+  test('[CC4] a path that flaps is trusted later and later: 1, 2, 4, ... 60 s', () => {
+    const controller = new GoodBadController()
+    live(controller, 0, 2000, 50)
+    const waits: number[] = []
+    let now = 2000
+    for (let flap = 0; flap < 8; flap++) {
+      controller.onRtt(now, 400)
+      const badAt = now
+      while (controller.mode === 'bad') {
+        now += 10
+        // Just fast enough to be no spike; slow samples are gone from the smoothed queue in half a second.
+        controller.onRtt(now, 50)
+      }
+      waits.push(Math.round((now - badAt) / 1000))
+      now += 3000
+      live(controller, now - 1000, now, 50)
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+  })
+
+  test('[CC4] bad news starts the wait anew', () => {
+    const controller = new GoodBadController()
+    live(controller, 0, 1000, 50)
+    for (const now of [1000, 1900, 2800]) controller.onRtt(now, 400)
+    for (let now = 2810; now < 3790; now += 10) controller.onRtt(now, 50)
+    expect(controller.mode).toBe('bad')
+    for (let now = 3790; now < 4200; now += 10) controller.onRtt(now, 50)
+    expect(controller.mode).toBe('good')
+  })
+
+  test('[CC4] every 10 s that stay good halve the wait, down to 1 s', () => {
+    const controller = new GoodBadController()
+    live(controller, 0, 1000, 50)
+    let now = 1000
+    for (let flap = 0; flap < 4; flap++) {
+      controller.onRtt(now, 400)
+      while (controller.mode === 'bad') controller.onRtt((now += 10), 50)
+    }
+    expect(controller.waitMs).toBe(8000)
+    const seen: number[] = []
+    for (let ten = 0; ten < 4; ten++) {
+      live(controller, now, now + 10_060, 50)
+      now += 10_060
+      seen.push(controller.waitMs)
+    }
+    expect(seen).toEqual([4000, 2000, 1000, 1000])
+  })
+
+  test.each([
+    [{ packetsPerSecondMin: 0 }],
+    [{ packetsPerSecondMin: 100, packetsPerSecondStart: 50 }],
+    [{ packetsPerSecondStart: 2000 }],
+    [{ packetsPerSecondMax: 1e9 }],
+    [{ packetBytes: 0 }],
+    [{ packetsPerSecondMin: Number.NaN }],
+  ])('[CC1] bounds that cannot be are refused at once: %j', (bounds) => {
+    expect(() => new GoodBadController(bounds)).toThrow(ConfigError)
+  })
+
+  test('[CC1] a fixed rate is fixed', () => {
+    expect(new FixedController(5000).bytesPerSecond).toBe(5000)
+    expect(() => new FixedController(0)).toThrow(ConfigError)
+  })
+})
