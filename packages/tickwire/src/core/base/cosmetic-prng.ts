@@ -1,9 +1,10 @@
 /**
  * Dice for what is only seen or heard: sparks, camera shake, which of three footsteps.
  *
- * It is apart from the simulation's generators on purpose. Its state is not saved, hashed or rolled back, so one draw
- * from it inside `step` would be a desync: tidy lets only edges and doors import this file, and its type is its own, so
- * that it cannot be passed where simulation code asks for a `Prng` or a `KeyedPrng`, nor they where effects ask for it.
+ * It is apart from the simulation's generators on purpose. Its state is not saved, hashed or rolled back, so one
+ * draw from it inside `step` would be a desync: only edges import this file, so that a game's rules, which import
+ * the core's door, do not find it; and its type is its own, so that it cannot be passed where simulation code asks
+ * for a `Prng` or a `KeyedPrng`, nor they where effects ask for it.
  */
 
 import { Prng } from './prng.ts'
