@@ -1,6 +1,7 @@
 /** The "./browser" door: join a game from a page. */
 
 export { monotonicNow } from './clock.ts'
+export { bestProvider } from './crypto.ts'
 export { systemEntropy } from './entropy.ts'
 export { connect, ConnectError } from './connect.ts'
 export { Room, type Play } from './room.ts'

@@ -38,6 +38,15 @@ export { SaveSlots } from './world/save-slots.ts'
 export { StateHash } from './world/state-hash.ts'
 export { Timeline, windowTicks } from './world/timeline.ts'
 
+export {
+  createTokenCheck, issueToken, parseToken, verifyToken,
+  type ConnectToken, type TokenCheck, type TokenGrant, type TokenRefusal,
+} from './crypto/connect-token.ts'
+export { SUITE, type CryptoProvider, type SuiteId } from './crypto/provider.ts'
+export { pureProvider } from './crypto/pure-provider.ts'
+export { SpentTokens, type SpendVerdict, type TokenJournal } from './crypto/spent-tokens.ts'
+export { bytesToText as tokenToText, keyToText, textToBytes as textToToken, textToKey, type KeyKind } from './crypto/token-text.ts'
+
 export type { Channel, SendResult } from './channel/channel.ts'
 export { ReliableOrderedChannel } from './channel/reliable-ordered.ts'
 export type { CloseReason } from './connection/close-reason.ts'

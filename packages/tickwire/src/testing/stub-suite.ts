@@ -13,7 +13,7 @@
  * self-test on purpose and is never discovered.
  */
 
-import { InvariantError } from '../core/base/assert.ts'
+import { assert } from '../core/base/assert.ts'
 import { hashBytes } from '../core/base/hash.ts'
 import { isEqualConstantTime } from '../core/crypto/constant-time.ts'
 import { concat } from '../core/crypto/label.ts'
@@ -100,7 +100,7 @@ class StubAeadKey implements AeadKey {
   /** @hot */
   seal(nonce: Uint8Array, bytes: Uint8Array, headerLength: number, plaintextLength: number): void {
     const counter = this.#counterOf(nonce)
-    if (counter <= this.#record.highest) throw new InvariantError('a nonce was used twice under one key')
+    assert(counter > this.#record.highest, 'a nonce was used twice under one key')
     this.#record.highest = counter
     this.#owner.packetsSealed++
     const end = headerLength + plaintextLength

@@ -40,7 +40,7 @@ describe('nonces', () => {
   })
 })
 
-describe.each(suites.map((suite) => [suite.name, suite] as const))('%s', (_, suite) => {
+for (const suite of suites) describe(suite.name, () => {
   const pair = (): { sealing: SealingKey; opening: OpeningKey } =>
     ({ sealing: new SealingKey(suite, 2, materialOf(suite)), opening: new OpeningKey(suite, 2, materialOf(suite)) })
 
