@@ -13,21 +13,13 @@
 import { assert } from '../base/assert.ts'
 import { hashBytes } from '../base/hash.ts'
 import { VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX } from '../base/limits.ts'
-import { BitReader } from '../bits/bit-reader.ts'
-import { BitWriter } from '../bits/bit-writer.ts'
-import type { Field } from './field.ts'
+import type { BitReader } from '../bits/bit-reader.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Layout } from './layout.ts'
 import type { Leaf } from './leaf.ts'
-import { readHeapValue, VALUE_BITS_MAX, writeHeapValue } from './value-codec.ts'
+import { readHeapValue, VALUE_BITS_MAX } from './value-codec.ts'
+import { encodeContent, freezeValue, initialContent, makeContent, type Content } from './value-content.ts'
 import type { ValueStore } from './values.ts'
-
-/** A value as its bits and as what they mean. */
-interface Content {
-  readonly bytes: Uint8Array
-  readonly bitCount: number
-  readonly value: unknown
-  readonly key: string
-}
 
 /** One kept value. */
 interface Entry extends Content {
@@ -64,7 +56,7 @@ export class ValueHeap implements ValueStore {
 
   /** The handle of a value. Throws RangeError when the value does not fit its field: that is the game's mistake. */
   put(leaf: Leaf, value: unknown): number {
-    const handle = this.#intern(leaf, encode(leaf, value))
+    const handle = this.#intern(leaf, encodeContent(leaf, value))
     if (handle < 0) throw new RangeError(`${leaf.path}: more than ${this.#sizeMax} values or ${this.#bytesMax} bytes in one heap.`)
     return handle
   }
@@ -156,90 +148,4 @@ export class ValueHeap implements ValueStore {
     if (handles === undefined) this.#handles.set(leaf, (handles = new Map()))
     return handles
   }
-}
-
-/** Initial values belong to the definition: encoded once, whatever number of heaps there are. */
-const initials = new WeakMap<Leaf, Content>()
-
-function initialContent(leaf: Leaf): Content {
-  let content = initials.get(leaf)
-  if (content === undefined) {
-    content = encode(leaf, leaf.initial)
-    freezeValue(leaf.field, content.value)
-    initials.set(leaf, content)
-  }
-  return content
-}
-
-const scratch = new BitWriter(new Uint8Array(0))
-const again = new BitReader(new Uint8Array(0))
-
-/** Encodes a value and decodes it again: what is kept is what every peer will see, and nobody else's object. */
-function encode(leaf: Leaf, value: unknown): Content {
-  // Made when first needed: most peers only read.
-  if (scratch.bytes.length === 0) scratch.reset(new Uint8Array(VALUE_BITS_MAX / 8))
-  scratch.reset(scratch.bytes)
-  try {
-    writeHeapValue(scratch, leaf, value)
-  } catch (cause) {
-    if (cause instanceof RangeError) throw cause
-    throw new RangeError(`${leaf.path}: the value cannot be written: ${String(cause)}`, { cause })
-  }
-  const bitCount = scratch.bitLength
-  if (scratch.failed) throw new RangeError(`${leaf.path}: more than ${VALUE_BITS_MAX / 8} bytes in one value.`)
-  scratch.finish()
-  again.resetBits(scratch.bytes, 0, bitCount)
-  const decoded = readHeapValue(again, leaf)
-  if (again.failed || again.bitsLeft > 0) throw new RangeError(`${leaf.path}: the value does not read back as it was written.`)
-  return makeContent(scratch.bytes, 0, bitCount, decoded)
-}
-
-function makeContent(bytes: Uint8Array, bitOffset: number, bitCount: number, value: unknown): Content {
-  const copy = new Uint8Array((bitCount + 7) >>> 3)
-  const writer = new BitWriter(copy)
-  writer.copyBits(bytes, bitOffset, bitCount)
-  writer.finish()
-  return { bytes: copy, bitCount, value, key: keyOf(copy, bitCount) }
-}
-
-/**
- * What lists are made of is ours, and shared: writing to it would change every object that holds an equal list. Bytes
- * cannot be frozen, and what a manual codec made is the game's own.
- */
-function freezeValue({ spec }: Field<unknown>, value: unknown): void {
-  if (spec.kind === 'list' && Array.isArray(value)) {
-    for (const item of Object.freeze(value)) freezeValue(spec.item, item)
-  } else if (spec.kind === 'struct' || spec.kind === 'vector') {
-    const inner = Object.values(Object.freeze(value) ?? {})
-    Object.values(spec.shape).forEach((field, index) => freezeValue(field, inner[index]))
-  } else if (spec.kind === 'quat') {
-    Object.freeze(value)
-  }
-}
-
-/** Bytes of content that become characters in one call: call arguments, so no more than any engine's stack takes. */
-const KEY_CHUNK = 1024
-const units = new Uint16Array(KEY_CHUNK)
-
-/**
- * Content as a map key: two bytes a character, and in front how many bits of the last byte count and whether the last
- * character is half empty. A string, since engines hash those with a secret of their own: with a hash of ours whoever
- * sends the values could make them all collide.
- */
-function keyOf(bytes: Uint8Array, bitCount: number): string {
-  units[0] = (bitCount & 7) | ((bytes.length & 1) << 3)
-  let key = ''
-  let count = 1
-  for (let at = 0; at < bytes.length; at += 2) {
-    if (count === KEY_CHUNK) {
-      key += charactersOf(count)
-      count = 0
-    }
-    units[count++] = (bytes[at] << 8) | (bytes[at + 1] ?? 0)
-  }
-  return key + charactersOf(count)
-}
-
-function charactersOf(count: number): string {
-  return Reflect.apply(String.fromCharCode, undefined, units.subarray(0, count))
 }
