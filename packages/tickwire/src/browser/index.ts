@@ -6,3 +6,6 @@ export { systemEntropy } from './entropy.ts'
 export { connect, ConnectError } from './connect.ts'
 export { Room, type Play } from './room.ts'
 export { openWebSocket } from './websocket.ts'
+
+// For sparks and shakes only: simulation code cannot reach it, so that it cannot desync by it.
+export { CosmeticPrng } from '../core/base/cosmetic-prng.ts'
