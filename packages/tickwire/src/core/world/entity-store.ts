@@ -17,7 +17,7 @@ import type { ObjectId, PeerId } from '../base/time.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
-import { makeHandleClass, move, type Handle, type HandleClass } from './handle.ts'
+import { handleClassOf, move, type Handle, type HandleClass } from './handle.ts'
 import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
@@ -56,7 +56,7 @@ export class EntityStore {
     this.cells = new Float64Array(SLOTS_FIRST * schema.cellCount)
     this.cells.set(schema.initialCells)
     this.rows = new Int32Array(SLOTS_FIRST * schema.laneCount)
-    this.#handleClass = makeHandleClass(schema, isReadOnly)
+    this.#handleClass = handleClassOf(schema, isReadOnly)
     this.#plan = planSample(schema)
   }
 

@@ -87,12 +87,20 @@ export function move(place: Place, cells: Float64Array, at: number): void {
   if (parts !== undefined) for (const part of parts) move(part, cells, at)
 }
 
-/** Builds the handle class of a layout. */
-export function makeHandleClass(layout: Layout, isReadOnly: boolean): HandleClass {
-  class ObjectHandle extends Handle {}
-  const accessors = new Accessors(layout, isReadOnly)
-  accessors.define(ObjectHandle.prototype, layout.members.map(({ name, field }) => [name, field]), 0)
-  return ObjectHandle
+const writableClasses = new WeakMap<Layout, HandleClass>()
+const readOnlyClasses = new WeakMap<Layout, HandleClass>()
+
+/** The handle class of a layout: one for all worlds, so that code which meets several of them stays fast. */
+export function handleClassOf(layout: Layout, isReadOnly: boolean): HandleClass {
+  const classes = isReadOnly ? readOnlyClasses : writableClasses
+  let known = classes.get(layout)
+  if (known === undefined) {
+    class ObjectHandle extends Handle {}
+    new Accessors(layout, isReadOnly).define(ObjectHandle.prototype, layout.members.map(({ name, field }) => [name, field]), 0)
+    known = ObjectHandle
+    classes.set(layout, known)
+  }
+  return known
 }
 
 /** Defines accessors for the fields of one layout. */

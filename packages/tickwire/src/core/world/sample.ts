@@ -170,7 +170,7 @@ function freshen(schema: Schema, group: Member, cells: Float64Array, slots: numb
   const end = last.cell + last.cellCount
   for (let slot = 1; slot < slots; slot++) {
     const at = slot * cellCount
-    if (cells[at + presence] !== 0) continue
+    if (cells[at + presence] >= 0.5) continue
     for (let cell = presence + 1; cell < end; cell++) cells[at + cell] = initialCells[cell]
   }
 }

@@ -91,7 +91,7 @@ export class Timeline implements ValueKeeper {
 
   /** Whether anything is known of a tick. */
   has(tick: Tick): boolean {
-    return tick >= 0 && tick <= this.newest && tick > this.newest - this.windowTicks && this.#holds(tick)
+    return tick >= 0 && this.#ticks[tick % this.windowTicks] === tick
   }
 
   /**
@@ -187,7 +187,9 @@ export class Timeline implements ValueKeeper {
     if (tick <= this.newest - this.windowTicks) return false
     const index = indexOf(id)
     this.#reserve(index + 1)
-    const isKnown = this.#holds(tick)
+    // Ticks that nobody spoke of push old ones out of the window too.
+    for (let each = Math.max(this.newest + 1, tick - this.windowTicks + 1); each < tick; each++) this.#evict(each)
+    const isKnown = this.has(tick)
     const references = isKnown ? this.#references[tick % this.windowTicks] : this.#begin(tick)
     if (!isKnown) references.fill(0)
     if (tick > this.newest) this.newest = tick
@@ -205,8 +207,6 @@ export class Timeline implements ValueKeeper {
     if (tick >= this.newest) return
     // From the newest down, for a row is let go of by the oldest tick that is cut off.
     for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--) this.#forget(each)
-    // A sparse Timeline may still hold a tick that its window has left behind.
-    for (let at = 0; at < this.windowTicks; at++) if (this.#ticks[at] > tick) this.#forget(this.#ticks[at])
     this.newest = this.#newestFrom(tick)
     this.#sample = NO_SAMPLE
     this.#high = this.#capacity
@@ -220,46 +220,48 @@ export class Timeline implements ValueKeeper {
   /** The newest tick held, from this one down; -1 when there is none. */
   #newestFrom(tick: Tick): Tick {
     for (let each = tick; each >= 0 && each > tick - this.windowTicks; each--) {
-      if (this.#ticks[each % this.windowTicks] === each) return each
+      if (this.has(each)) return each
     }
     return NO_TICK
   }
 
   /** Lets go of a tick. */
   #forget(tick: Tick): void {
+    if (!this.has(tick)) return
     const at = tick % this.windowTicks
-    if (this.#ticks[at] !== tick) return
     this.#ticks[at] = NO_TICK
-    this.#release(this.#references[at], tick > 0 && this.#holds(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined)
+    this.#release(this.#references[at], this.has(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined)
   }
 
-  /** Finds out again when an object last changed, or was last told. */
+  /** Finds out again when an object last changed, came or went, or was last told. */
   #recall(index: number): void {
     let tick = this.newest
-    if (this.#isSparse === true) while (this.has(tick) ? this.#at(tick, index) === 0 : tick > this.newest - this.windowTicks && tick >= 0) tick--
-    const reference = this.has(tick) ? this.#at(tick, index) : 0
+    if (this.#isSparse === true) while (tick > this.newest - this.windowTicks && this.#at(tick, index) === 0) tick--
+    const reference = this.#at(tick, index)
     if (this.#isSparse === false) while (this.has(tick - 1) && this.#at(tick - 1, index) === reference) tick--
-    this.#changedAt[index] = reference === 0 ? NO_TICK : tick
+    this.#changedAt[index] = reference === 0 && this.#isSparse === true ? NO_TICK : tick
     this.#changedId[index] = reference === 0 ? 0 : this.pools[reference >>> ROW_BITS].ids[reference & ROW_MASK]
   }
 
+  /** The reference of an index at a tick; 0 when there is none. */
   #at(tick: Tick, index: number): number {
-    return this.#references[tick % this.windowTicks][index]
+    return this.has(tick) ? this.#references[tick % this.windowTicks][index] : 0
   }
 
-  #holds(tick: Tick): boolean {
-    return this.#ticks[tick % this.windowTicks] === tick
-  }
-
-  /** Takes the place of a tick in the ring, evicting what was there. */
+  /** Takes the place of a tick in the ring. */
   #begin(tick: Tick): Uint32Array {
+    this.#evict(tick)
+    this.#ticks[tick % this.windowTicks] = tick
+    return this.#references[tick % this.windowTicks]
+  }
+
+  /** Empties the place that a tick has in the ring. A row that the tick after it shares stays. */
+  #evict(tick: Tick): void {
     const at = tick % this.windowTicks
     const evicted = this.#ticks[at]
-    if (evicted !== NO_TICK) {
-      this.#release(this.#references[at], this.#holds(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined)
-    }
-    this.#ticks[at] = tick
-    return this.#references[at]
+    if (evicted === NO_TICK) return
+    this.#ticks[at] = NO_TICK
+    this.#release(this.#references[at], this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined)
   }
 
   /** Lets go of every row of a tick that its neighbour does not share. */
@@ -272,7 +274,9 @@ export class Timeline implements ValueKeeper {
 
   /** Says that nobody lives at an index in the newest tick. */
   #clear(references: Uint32Array, index: number): void {
+    if (references[index] === 0) return
     references[index] = 0
+    this.#changedAt[index] = this.newest
     this.#changedId[index] = 0
   }
 

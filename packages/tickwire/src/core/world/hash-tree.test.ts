@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { referenceTree } from '../../../../../test/reference/world-hash.ts'
+import { Prng } from '../base/prng.ts'
+import { HashTree, verifyProof } from './hash-tree.ts'
+
+function rootOf(tree: HashTree): bigint {
+  const out = new Uint32Array(2)
+  tree.root(out, 0)
+  return (BigInt(out[1]!) << 32n) | BigInt(out[0]!)
+}
+
+function randomTree(seed: number, places: number, fill: number): { tree: HashTree; content: Map<number, bigint> } {
+  const dice = new Prng(seed)
+  const tree = new HashTree()
+  const content = new Map<number, bigint>()
+  for (let place = 0; place < places; place++) {
+    if (dice.nextFloat() > fill) continue
+    const [low, high] = [dice.nextU32(), dice.nextU32()]
+    tree.set(place, low, high)
+    content.set(place, (BigInt(high) << 32n) | BigInt(low))
+  }
+  return { tree, content }
+}
+
+describe('a tree of hashes', () => {
+  test('[STATE1] has the root that its slow twin computes', () => {
+    for (const [seed, places, fill] of [[1, 1, 1], [2, 2, 1], [3, 3, 1], [4, 64, 0.1], [5, 65, 0.5], [6, 300, 0.02], [7, 300, 1]] as const) {
+      const { tree, content } = randomTree(seed, places, fill)
+      expect(rootOf(tree), `${places} places`).toBe(referenceTree(content))
+    }
+    expect(rootOf(new HashTree())).toBe(0n)
+  })
+
+  test('[STATE2] is the same however it came about: set, changed, emptied, grown, settled in between or not', () => {
+    const dice = new Prng(9)
+    const tree = new HashTree(2)
+    const content = new Map<number, bigint>()
+    for (let step = 0; step < 3000; step++) {
+      const place = dice.nextInt(0, step / 4 | 0)
+      const [low, high] = dice.nextInt(0, 2) === 0 ? [0, 0] : [dice.nextU32(), dice.nextU32()]
+      tree.set(place, low, high)
+      if (low === 0 && high === 0) content.delete(place)
+      else content.set(place, (BigInt(high) << 32n) | BigInt(low))
+      if (step % 150 === 0) expect(rootOf(tree)).toBe(referenceTree(content))
+    }
+    expect(rootOf(tree)).toBe(referenceTree(content))
+  })
+
+  test('[STATE3] says what is in it, and not how large it has grown', () => {
+    const { tree } = randomTree(11, 40, 0.5)
+    const before = rootOf(tree)
+    tree.reserve(5000)
+    expect(rootOf(tree)).toBe(before)
+    tree.set(4000, 1, 2)
+    expect(rootOf(tree)).not.toBe(before)
+    tree.set(4000, 0, 0)
+    expect(rootOf(tree)).toBe(before)
+  })
+
+  test('[STATE3] two hashes that change places make another root', () => {
+    const [a, b] = [new HashTree(), new HashTree()]
+    a.set(3, 5, 6)
+    a.set(9, 7, 8)
+    b.set(9, 5, 6)
+    b.set(3, 7, 8)
+    expect(rootOf(a)).not.toBe(rootOf(b))
+  })
+
+  test('[STATE6] a proof shows what stands at a place, and nothing else at no other', () => {
+    const { tree, content } = randomTree(13, 200, 0.4)
+    const root = new Uint32Array(2)
+    tree.root(root, 0)
+    const [rootLow, rootHigh] = [root[0]!, root[1]!]
+    for (const [place, hash] of content) {
+      const [low, high] = [Number(hash & 0xffff_ffffn), Number(hash >> 32n)]
+      const proof = tree.proof(place)
+      expect(proof.length).toBe(2 * Math.log2(tree.capacity))
+      expect(verifyProof(place, low, high, proof, rootLow, rootHigh)).toBe(true)
+      expect(verifyProof(place, low ^ 1, high, proof, rootLow, rootHigh)).toBe(false)
+      expect(verifyProof(place, low, high, proof, rootLow, rootHigh ^ 1)).toBe(false)
+      expect(verifyProof(place + tree.capacity, low, high, proof, rootLow, rootHigh)).toBe(false)
+      const bent = proof.slice()
+      bent[(place * 2) % bent.length]! += 1
+      expect(verifyProof(place, low, high, bent, rootLow, rootHigh)).toBe(false)
+    }
+  })
+
+  test('[STATE6] a proof also shows that nobody is at a place', () => {
+    const { tree, content } = randomTree(14, 60, 0.5)
+    const root = new Uint32Array(2)
+    tree.root(root, 0)
+    const empty = Array.from({ length: 60 }, (_, place) => place).filter((place) => !content.has(place))
+    for (const place of empty) expect(verifyProof(place, 0, 0, tree.proof(place), root[0]!, root[1]!)).toBe(true)
+  })
+})

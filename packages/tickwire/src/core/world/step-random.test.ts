@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { referenceKeyed } from '../../../../../test/reference/prng-reference.ts'
+import { entity } from '../schema/definition.ts'
+import { u8 } from '../schema/field-kinds.ts'
+import { SaveSlots } from './save-slots.ts'
+import { World } from './world.ts'
+
+const Player = entity({ hp: u8 }, { name: 'Player' })
+const SEED = 0x1234_5678_9abc
+
+function twoPlayers(): { world: World; a: { id: number }; b: { id: number } } {
+  const world = new World([Player], { seed: SEED })
+  const [a, b] = [world.spawn(Player, {}), world.spawn(Player, {})]
+  world.endTick()
+  world.beginTick()
+  return { world, a, b }
+}
+
+describe('what is drawn in a tick', () => {
+  test('[WORLD14] is a function of seed, tick, object, and how much was drawn for it before', () => {
+    const { world, a, b } = twoPlayers()
+    const drawn = [world.random.u32(a), world.random.u32(b), world.random.u32(a), world.random.u32(world), world.random.u32(b)]
+    const expected = [[a, 0], [b, 0], [a, 1], [world, 0], [b, 1]] as const
+    expect(drawn).toEqual(expected.map(([of, ordinal]) => referenceKeyed(SEED, 1, of.id, ordinal)))
+  })
+
+  test('[WORLD14] does not depend on what is drawn for others', () => {
+    const { world, a, b } = twoPlayers()
+    const alone = twoPlayers()
+    for (let count = 0; count < 5; count++) world.random.gaussian(b)
+    world.random.shuffle(world, [1, 2, 3])
+    expect([world.random.float(a), world.random.int(a, 1, 6)]).toEqual([alone.world.random.float(a), alone.world.random.int(a, 1, 6)])
+  })
+
+  test('[WORLD14] begins anew with every tick', () => {
+    const { world, a } = twoPlayers()
+    world.random.u32(a)
+    world.endTick()
+    world.beginTick()
+    expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 2, a.id, 0))
+  })
+
+  test('[WORLD14] is other than what is drawn between ticks, which has numbers of its own', () => {
+    const { world, a } = twoPlayers()
+    const inside = world.random.u32(a)
+    world.endTick()
+    const between = [world.random.u32(a), world.random.u32(a)]
+    expect(between).toEqual([0, 1].map((ordinal) => referenceKeyed(SEED, 1, a.id, 2 ** 31 + ordinal)))
+    expect(between).not.toContain(inside)
+    world.beginTick()
+    expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 2, a.id, 0))
+  })
+
+  test('[WORLD14] comes again after loading, from wherever it was saved', () => {
+    const { world, a } = twoPlayers()
+    const slots = new SaveSlots(world, 1)
+    world.random.u32(a)
+    world.random.u32(world)
+    slots.save(0)
+    const first = [world.random.u32(a), world.random.float(world)]
+    world.endTick()
+    world.beginTick()
+    world.random.u32(a)
+    slots.load(0)
+    expect([world.random.u32(a), world.random.float(world)]).toEqual(first)
+  })
+
+  test('[WORLD14] is for objects that are there', () => {
+    const { world, a } = twoPlayers()
+    world.despawn(a)
+    expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 1, a.id, 0))
+    world.endTick()
+    world.spawn(Player, {})
+    expect(() => world.random.u32(a)).toThrow('is not there')
+    expect(() => world.random.u32({ id: 99 * 65_536 + 1 })).toThrow('is not there')
+  })
+})
+
+test('[WORLD14] the streaming generator goes where the world goes', () => {
+  const world = new World([Player], { seed: 5 })
+  const slots = new SaveSlots(world, 1)
+  world.prng.nextU32()
+  slots.save(0)
+  const first = [world.prng.nextU32(), world.prng.nextFloat()]
+  slots.load(0)
+  expect([world.prng.nextU32(), world.prng.nextFloat()]).toEqual(first)
+})
