@@ -1,49 +1,30 @@
 /**
- * Messages that arrive exactly once, in the order they were sent.
+ * Messages that arrive exactly once, in the order they were sent. Frames are drawn in `reliable-sender.ts`.
  *
- * ```
- * frame body:  ┌─────────────┬──────────────────────────────────┬──────────────────────┐
- *              │ first id 16 │ length, varint │ message, bytes  │ length │ message ... │
- *              └─────────────┴──────────────────────────────────┴──────────────────────┘
- * ```
+ * Invariants: received messages are handed out once each, in order, without gaps (CH1, CH2); each direction holds at
+ * most 256 messages and `MESSAGE_STORE_BYTES_MAX`.
  *
- * A frame holds a run of messages with consecutive ids, to the end of its body. Ids count from 0 and wrap at 16 bits.
- * A message waits here until the packet that carried it is delivered; if that packet is lost it rides again in the
- * next one, alone or in other company. It is in one undecided packet at most.
- *
- * Invariants: at most 256 ids lie between the oldest undelivered message and the newest (CH3); received messages are
- * handed out once each, in order, without gaps (CH1, CH2); each direction holds at most `MESSAGE_STORE_BYTES_MAX`.
- *
- * It does not split messages: what does not fit one packet is refused.
+ * It does not split messages: what does not fit one packet is refused. `large-channel.ts` splits.
  */
 
 import { MESSAGE_BYTES_MAX, MESSAGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
-import { readVarint, writeVarint } from '../bits/varint.ts'
+import { readVarint } from '../bits/varint.ts'
 import type { FrameVerdict } from '../packet/frame-source.ts'
 import type { Channel, SendResult } from './channel.ts'
 import { MessageStore } from './message-store.ts'
+import { ReliableSender } from './reliable-sender.ts'
 
 const WINDOW = RELIABLE_WINDOW_MESSAGES
 const MASK = WINDOW - 1
 const NO_MESSAGE = -1
-const QUEUED = 1
-const RIDING = 2
-const DELIVERED = 3
 
-/** A reliable, ordered channel. One on each side of a connection, under the same frame kind. */
+/** A reliable, ordered channel. One on each side of a connection. */
 export class ReliableOrderedChannel implements Channel {
-  #isClosed: boolean = false
-  /** Sending: ids from #oldest (undelivered) up to, not including, #next. */
-  #outgoing: MessageStore = new MessageStore(MESSAGE_STORE_BYTES_MAX)
-  #outHandles: Int16Array = new Int16Array(WINDOW)
-  #fate: Uint8Array = new Uint8Array(WINDOW)
-  #ridesIn: Float64Array = new Float64Array(WINDOW)
-  #oldest: number = 0
-  #next: number = 0
-  #queued: number = 0
+  readonly promise = 'ordered'
+  #sender: ReliableSender = new ReliableSender()
   /** Receiving: ids from #unread to, not including, #expected are complete and wait to be handed out. */
   #incoming: MessageStore = new MessageStore(MESSAGE_STORE_BYTES_MAX)
   #inHandles: Int16Array = new Int16Array(WINDOW).fill(NO_MESSAGE)
@@ -52,19 +33,15 @@ export class ReliableOrderedChannel implements Channel {
 
   /** Messages sent and not yet known to have arrived. */
   get pendingCount(): number {
-    return this.#next - this.#oldest
+    return this.#sender.pendingCount
+  }
+
+  get waitingBytes(): number {
+    return this.#sender.waitingBytes
   }
 
   send(message: Uint8Array): SendResult {
-    if (this.#isClosed) return 'closed'
-    if (message.length > MESSAGE_BYTES_MAX) return 'too-large'
-    if (this.#next - this.#oldest >= WINDOW || !this.#outgoing.canHold(message.length)) return 'full'
-    const at = this.#next & MASK
-    this.#outHandles[at] = this.#outgoing.put(message)
-    this.#fate[at] = QUEUED
-    this.#next++
-    this.#queued++
-    return 'queued'
+    return this.#sender.send(message)
   }
 
   receive(out: Uint8Array): number {
@@ -78,53 +55,33 @@ export class ReliableOrderedChannel implements Channel {
     return length
   }
 
+  dropOldest(): boolean {
+    return false
+  }
+
   close(): void {
-    this.#isClosed = true
+    this.#sender.isClosed = true
   }
 
   begin(): void {}
 
   wantsAt(now: Millis): Millis {
-    return this.#queued > 0 ? now : Infinity
+    return this.#sender.hasQueued ? now : Infinity
   }
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
-    if (this.#queued === 0) return false
-    let id = this.#oldest
-    while (this.#fate[id & MASK] !== QUEUED) id++
-    if (bitsOf(this.#outgoing.lengthOf(this.#outHandles[id & MASK])) + 16 > out.bitsLeft) return false
-    out.writeBits(id & 0xffff, 16)
-    for (; id < this.#next && this.#fate[id & MASK] === QUEUED; id++) {
-      const handle = this.#outHandles[id & MASK]
-      const length = this.#outgoing.lengthOf(handle)
-      if (bitsOf(length) > out.bitsLeft) break
-      writeVarint(out, length)
-      this.#outgoing.writeTo(handle, out)
-      this.#fate[id & MASK] = RIDING
-      this.#ridesIn[id & MASK] = sequence
-      this.#queued--
-    }
-    return true
+    return this.#sender.fill(sequence, out)
   }
 
   /** @hot */
   onDelivered(_now: Millis, sequence: number): void {
-    for (let id = this.#oldest; id < this.#next; id++) {
-      if (!this.#isRiding(id, sequence)) continue
-      this.#outgoing.release(this.#outHandles[id & MASK])
-      this.#fate[id & MASK] = DELIVERED
-    }
-    while (this.#oldest < this.#next && this.#fate[this.#oldest & MASK] === DELIVERED) this.#oldest++
+    this.#sender.onDelivered(sequence)
   }
 
   /** @hot */
   onLost(_now: Millis, sequence: number): void {
-    for (let id = this.#oldest; id < this.#next; id++) {
-      if (!this.#isRiding(id, sequence)) continue
-      this.#fate[id & MASK] = QUEUED
-      this.#queued++
-    }
+    this.#sender.onLost(sequence)
   }
 
   /** @hot */
@@ -157,13 +114,4 @@ export class ReliableOrderedChannel implements Channel {
     while (this.#expected < this.#unread + WINDOW && this.#inHandles[this.#expected & MASK] !== NO_MESSAGE) this.#expected++
     return true
   }
-
-  #isRiding(id: number, sequence: number): boolean {
-    return this.#fate[id & MASK] === RIDING && this.#ridesIn[id & MASK] === sequence
-  }
-}
-
-/** What a message of `length` bytes costs in a frame. */
-function bitsOf(length: number): number {
-  return (length < 0x80 ? 8 : 16) + length * 8
 }
