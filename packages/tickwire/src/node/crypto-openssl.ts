@@ -160,5 +160,5 @@ function exportPublic(key: KeyObject): Uint8Array {
 
 /** A copy that is no Buffer: those lie in a pool with others, and compare as something else. */
 function plain(buffer: Buffer): Uint8Array {
-  return Uint8Array.from(buffer)
+  return new Uint8Array(buffer)
 }

@@ -25,7 +25,7 @@ export function openTokenJournal(path: string, { isDurable = false }: TokenJourn
   /** Half a record stands at the end and would put all after it out of step. */
   let isTorn = false
   return {
-    load: () => Uint8Array.from(readFileSync(path)),
+    load: () => new Uint8Array(readFileSync(path)),
     append(bytes: Uint8Array): boolean {
       if (isTorn) isTorn = !cutOff(file, size)
       if (isTorn || !writeWhole(file, bytes, isDurable)) {
