@@ -37,7 +37,7 @@ export interface OpenedPacket {
 /** Opens a packet of the given suite under key material: 32 bytes of key, and 8 of salt in suite 2. */
 export function openPacket(suite: number, material: Hex, packet: Hex): OpenedPacket {
   const all = bytes(packet)
-  need(all.length >= 15 && all.subarray(0, 4).toString('hex') === '544b5701', 'not ours, or not this version')
+  need(all.length >= 15 && all.subarray(0, 4).toString('hex') === '544b5702', 'not ours, or not sealed')
   let sequence = 0n
   let end = 14
   for (let index = 0; ; index++) {

@@ -27,9 +27,12 @@ export const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(t
 const fill = (size: number, value: number): Uint8Array => new Uint8Array(size).fill(value)
 const count = (size: number, from: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => from + index)
 
+/** The version of the wire from which on packets are sealed. */
+const SEALED_VERSION = 2
+
 /** A packet as the engine seals it. */
 export function sealPacket(suite: SuiteId, material: Uint8Array, type: number, epoch: number, sequence: number, plaintext: Uint8Array): Uint8Array {
-  const header = Object.assign(new PacketHeader(), { type, idLo: 0x0bad_f00d, idHi: 0x1234_5678, epoch: epoch & 0xff, sequence })
+  const header = Object.assign(new PacketHeader(), { version: SEALED_VERSION, type, idLo: 0x0bad_f00d, idHi: 0x1234_5678, epoch: epoch & 0xff, sequence })
   const bytes = new Uint8Array(22 + plaintext.length + 16)
   const at = writeHeader(header, bytes)
   bytes.set(plaintext, at)
@@ -111,7 +114,7 @@ function sessions(): object[] {
     const parts: SessionParts = {
       suite, clientSecret: hex(count(32, 1)), serverSecret: hex(count(32, 65)), challenge: hex(fill(16, 0xcc)), serverRandom: hex(fill(16, 0x5e)),
       transcriptParts: [
-        [1, '01'], [2, `0${suite}`], [3, 'deadbeef01020304'], [4, hex(clientPublic)], [5, hex(fill(16, 0xcc))], [6, hex(serverPublic)],
+        [1, '02'], [2, `0${suite}`], [3, 'deadbeef01020304'], [4, hex(clientPublic)], [5, hex(fill(16, 0xcc))], [6, hex(serverPublic)],
         [7, suite === 1 ? '' : hex(count(200, 7))], [8, '416461'], [9, hex(fill(16, 0x5e))], [10, '0df0ad0b78563412'],
       ],
       rekeys: [[hex(count(32, 100)), hex(count(32, 150))], [hex(count(32, 33)), hex(count(32, 34))]],
@@ -165,7 +168,7 @@ export function makeVectors(): object {
   const identity = pureProvider.importSigning(fill(32, 0x77))
   const transcript = count(32, 3)
   return {
-    about: 'Tickwire cryptography, version 1: bytes and meaning. docs/spec/crypto.md says how to read them. All bytes are hexadecimal; connection ids are written highest digit first.',
+    about: 'Tickwire cryptography: bytes and meaning. docs/spec/crypto.md says how to read them. All bytes are hexadecimal; connection ids are written highest digit first.',
     packets: packets(),
     packetsRefused: refusedPackets(),
     sessions: sessions(),
