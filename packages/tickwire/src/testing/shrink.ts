@@ -1,0 +1,58 @@
+/**
+ * From a weather that breaks something to the least that still does.
+ *
+ * First whole faults are dropped, one after the other, until none can go; then each number is turned down by halves
+ * while the failure stays; then faults are dropped once more, for what has become mild may have become needless.
+ *
+ * Invariants: what is returned fails, and no fault can be taken from it without its passing. The same weather and the
+ * same `fails` give the same answer.
+ */
+
+import { FAULTS, FAULT_NAMES, type FaultName, type NetWeather, faultOf } from './weather.ts'
+import { intensityOf, valueAt } from './weather-draw.ts'
+
+/** Each halving costs one run of the test; after this many a number is next to mild. */
+const HALVINGS_MAX = 6
+
+/** The smallest weather that still fails. `fails` runs the test in a weather and must be a function of it. */
+export function shrinkWeather(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
+  return dropFaults(turnDown(dropFaults(weather, fails), fails), fails)
+}
+
+function dropFaults(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
+  let smallest = weather
+  for (let hasDropped = true; hasDropped;) {
+    hasDropped = false
+    for (const name of FAULT_NAMES) {
+      if (smallest[name] === undefined) continue
+      const candidate = without(smallest, name)
+      if (!fails(candidate)) continue
+      smallest = candidate
+      hasDropped = true
+    }
+  }
+  return smallest
+}
+
+function turnDown(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
+  let smallest = weather
+  for (const name of FAULT_NAMES) {
+    for (const [dial, range] of Object.entries(FAULTS[name].dials)) {
+      for (let halving = 0; halving < HALVINGS_MAX; halving++) {
+        const numbers = faultOf(smallest, name)
+        if (numbers === undefined) break
+        const value = numbers[dial] ?? range.mild
+        // The last try is to do without.
+        const goal = halving === HALVINGS_MAX - 1 ? range.mild : valueAt(range, intensityOf(range, value) / 2)
+        const candidate = { ...smallest, [name]: { ...numbers, [dial]: goal } }
+        if (goal === value || !fails(candidate)) break
+        smallest = candidate
+      }
+    }
+  }
+  return smallest
+}
+
+function without(weather: NetWeather, name: FaultName): NetWeather {
+  return Object.fromEntries(Object.entries(weather).filter(([other]) => other !== name)) as NetWeather
+}

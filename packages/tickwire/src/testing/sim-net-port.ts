@@ -1,0 +1,57 @@
+/**
+ * A node of a simulated network as a datagram port, for whatever takes a transport.
+ *
+ * Datagrams arrive when `deliver` is called, as a socket's arrive in the event loop: never inside `send`. Like a UDP
+ * socket it cannot know that a peer is gone, and never says so.
+ */
+
+import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import type { Millis } from '../core/base/time.ts'
+import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
+import type { SimNet } from './sim-net.ts'
+import { type Arrival, createArrival } from './sim-net-flights.ts'
+import type { SimNode } from './sim-net-node.ts'
+
+/** A node's socket. */
+export class SimPort implements DatagramPort {
+  readonly maxDatagramBytes: number
+  readonly stats: DatagramPortStats = createPortStats()
+  onDatagram: DatagramPort['onDatagram'] = () => {}
+  onPathClosed: DatagramPort['onPathClosed'] = () => {}
+  #net: SimNet
+  #node: SimNode
+  #now: () => Millis
+  #arrival: Arrival = createArrival()
+  #isClosed: boolean = false
+
+  /** `now` is true time: weather does not care what a node's clock shows. */
+  constructor(net: SimNet, node: SimNode, now: () => Millis, maxDatagramBytes: number = DATAGRAM_BYTES_SAFE) {
+    this.#net = net
+    this.#node = node
+    this.#now = now
+    this.maxDatagramBytes = maxDatagramBytes
+  }
+
+  send(to: string, bytes: Uint8Array, length: number): void {
+    if (length > this.maxDatagramBytes) this.stats.oversized++
+    else if (this.#isClosed || !this.#net.send(this.#now(), this.#node, to, bytes, length)) this.stats.unreachable++
+    else this.stats.sent++
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Hands over what has arrived by now; how many datagrams that were. */
+  deliver(): number {
+    const now = this.#now()
+    const arrival = this.#arrival
+    let count = 0
+    for (; this.#net.poll(now, this.#node, arrival); count++) {
+      if (this.#isClosed) continue
+      this.stats.received++
+      this.onDatagram(arrival.from, arrival.bytes, arrival.length)
+    }
+    return count
+  }
+}

@@ -1,0 +1,422 @@
+/**
+ * The simulated network, fault by fault: each happens, as often and as badly as asked, and is counted.
+ *
+ * Rates are compared with tolerances of about four standard deviations; with fixed seeds they hold or they do not, for
+ * ever.
+ */
+
+import { describe, expect, test } from 'vitest'
+import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
+import { createArrival } from '../../packages/tickwire/src/testing/sim-net-flights.ts'
+import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts'
+
+interface Landing {
+  readonly number: number
+  readonly sentAt: number
+  readonly at: number
+  readonly size: number
+  readonly isWhole: boolean
+}
+
+interface Run {
+  readonly net: SimNet
+  readonly landings: Landing[]
+  readonly tally: LinkTally
+}
+
+interface RunOptions {
+  readonly seed?: number
+  readonly count?: number
+  readonly gapMs?: number
+  readonly size?: number
+  /** How long to go on after the last was sent. */
+  readonly restMs?: number
+}
+
+/** Sends numbered datagrams one way, `gapMs` apart, and tells what came of them. */
+function run(weather: NetWeather, options: RunOptions = {}): Run {
+  const { seed = 1, count = 20_000, gapMs = 1, size = 100, restMs = 15_000 } = options
+  const net = new SimNet({ seed, weather })
+  const [a, b] = [net.addNode('a', { isFixed: true }), net.addNode('b', { isFixed: true })]
+  const arrival = createArrival()
+  const landings: Landing[] = []
+  const bytes = new Uint8Array(size)
+  const view = new DataView(bytes.buffer)
+  const take = (now: number): void => {
+    while (net.poll(now, b, arrival)) {
+      const number = new DataView(arrival.bytes.buffer, arrival.bytes.byteOffset).getUint32(0)
+      const isWhole = arrival.length === size && arrival.bytes.subarray(4, size).every((byte) => byte === (number & 0xff))
+      landings.push({ number, sentAt: number * gapMs, at: arrival.at, size: arrival.length, isWhole })
+    }
+  }
+  for (let number = 0; number < count; number++) {
+    bytes.fill(number)
+    view.setUint32(0, number)
+    take(number * gapMs)
+    net.send(number * gapMs, a, b.address, bytes, size)
+  }
+  for (let now = count * gapMs; now < count * gapMs + restMs && net.flying > 0; now += 1) take(now)
+  return { net, landings, tally: net.link(a, b).tally }
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+const most = (values: readonly number[]): number => values.reduce((highest, value) => Math.max(highest, value), -Infinity)
+const least = (values: readonly number[]): number => values.reduce((lowest, value) => Math.min(lowest, value), Infinity)
+const delays = ({ landings }: Run): number[] => landings.map(({ at, sentAt }) => at - sentAt)
+const isInOrder = ({ landings }: Run): boolean => landings.every(({ number }, index) => index === 0 || number > landings[index - 1]!.number)
+
+/** Of each landing, how many that were sent later landed before it. */
+function distances({ landings }: Run): number[] {
+  return landings.map(({ number }, index) => {
+    let overtakers = 0
+    for (let back = index - 1; back >= 0 && back > index - 2000; back--) if (landings[back]!.number > number) overtakers++
+    return overtakers
+  })
+}
+
+describe('simulated network', () => {
+  test('[NET9] the same seed and calls give the same arrivals to the bit; another seed gives others', () => {
+    const weather = drawWeather(77, { without: [] })
+    const storm: NetWeather = { ...weather, loss: { rate: 0.2 }, jitter: { ms: 50 }, corruption: { rate: 0.1, spliceRate: 0.05 } }
+    const trace = (seed: number): Landing[] => run(storm, { seed, count: 2000 }).landings
+    expect(trace(3)).toEqual(trace(3))
+    expect(trace(3)).not.toEqual(trace(4))
+  })
+
+  test('[NET10] taking a fault away leaves the others as they were: the same datagrams are lost, in the same bursts', () => {
+    const all: NetWeather = {
+      latency: { ms: 30 }, jitter: { ms: 20 }, loss: { rate: 0.1 }, bursts: { everyMs: 500, lastsMs: 300, rate: 0.8 },
+      duplication: { rate: 0.2, copies: 3, lateMs: 100 }, reordering: { rate: 0.2, distance: 20, holdMs: 100 }, partitions: { everyMs: 3000, lastsMs: 200 },
+    }
+    const arrived = (weather: NetWeather): Set<number> => new Set(run(weather, { count: 5000 }).landings.map(({ number }) => number))
+    const whole = arrived(all)
+    for (const name of ['latency', 'jitter', 'duplication', 'reordering'] as const) {
+      const { [name]: _, ...rest } = all
+      expect(arrived(rest)).toEqual(whole)
+    }
+    for (const name of ['loss', 'bursts', 'partitions'] as const) {
+      const { [name]: _, ...rest } = all
+      const more = arrived(rest)
+      expect(more.size).toBeGreaterThan(whole.size)
+      expect([...whole].every((number) => more.has(number))).toBe(true)
+    }
+  })
+
+  test('[NET11] nothing vanishes unexplained: in any weather every datagram is delivered, dropped for a reason, or on its way', () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const { net, tally } = run(drawWeather(seed, { without: [] }), { seed, count: 500, gapMs: 7, restMs: seed % 2 === 0 ? 20_000 : 0 })
+      expect(tally.sent + tally.copies, `seed ${seed}`).toBe(tally.delivered + tally.dropped + net.flying)
+      expect(tally.sent).toBe(500)
+      expect(net.tally).toEqual(tally)
+    }
+  })
+
+  test('[NET12] in calm weather a datagram can be polled in the moment it was sent, whole, in order', () => {
+    const net = new SimNet({ weather: calm() })
+    const [a, b] = [net.addNode('a'), net.addNode('b')]
+    const arrival = createArrival()
+    net.send(5, a, b.address, Uint8Array.of(1, 2, 3, 4), 3)
+    net.send(5, a, b.address, Uint8Array.of(9), 1)
+    expect([net.nextAt(b), net.nextAt(a)]).toEqual([5, Infinity])
+    expect(net.poll(5, a, arrival)).toBe(false)
+    expect(net.poll(5, b, arrival)).toBe(true)
+    expect([arrival.from, arrival.to, arrival.at, ...arrival.bytes.slice(0, arrival.length)]).toEqual([a.address, b.address, 5, 1, 2, 3])
+    expect(net.poll(5, b, arrival)).toBe(true)
+    expect([...arrival.bytes.slice(0, arrival.length)]).toEqual([9])
+    expect(net.poll(5, b, arrival)).toBe(false)
+  })
+
+  test('[NET12] latency is exact; jitter adds up to its most, with a mean of 0.231 of it, and overtakes', () => {
+    expect(new Set(delays(run({ latency: { ms: 50 } }, { count: 100 })))).toEqual(new Set([50]))
+    const jittery = run({ latency: { ms: 50 }, jitter: { ms: 100 } })
+    expect(least(delays(jittery))).toBeGreaterThanOrEqual(50)
+    expect(most(delays(jittery))).toBeLessThan(150)
+    expect(most(delays(jittery))).toBeGreaterThan(145)
+    expect(Math.abs(mean(delays(jittery)) - 50 - 23.1)).toBeLessThan(0.7)
+    expect(isInOrder(jittery)).toBe(false)
+    // A quarter of them lie below the first quartile of that distribution: -ln(1 - 0.25 x 0.98168) / 4 = 0.0704.
+    expect(delays(jittery).filter((ms) => ms < 57.04).length / 20_000).toBeCloseTo(0.25, 1)
+  })
+
+  test('[NET12] loss is as frequent as asked, and one loss does not know of another', () => {
+    for (const rate of [0, 0.01, 0.3, 0.6, 1]) {
+      const { landings, tally } = run({ loss: { rate } })
+      expect(Math.abs(tally.lost / 20_000 - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / 20_000))
+      expect(landings.length).toBe(20_000 - tally.lost)
+    }
+    const lost = new Set(Array.from({ length: 20_000 }, (_, number) => number))
+    for (const { number } of run({ loss: { rate: 0.3 } }).landings) lost.delete(number)
+    const pairs = [...lost].filter((number) => lost.has(number + 1)).length
+    expect(Math.abs(pairs / 20_000 - 0.09)).toBeLessThan(0.01)
+  })
+
+  test('[NET13] bursts: loss comes in runs, no longer than asked, and calm is calm', () => {
+    const { landings, tally } = run({ bursts: { everyMs: 1000, lastsMs: 400, rate: 1 } }, { count: 100_000 })
+    const gaps = landings.slice(1).map(({ number }, index) => number - landings[index]!.number - 1).filter((gap) => gap > 0)
+    expect(most(gaps)).toBeLessThanOrEqual(401)
+    expect(most(gaps)).toBeGreaterThan(250)
+    // Mean 0.2313 x 400 ms after 1000 ms of calm: 8.5 percent, in some ninety bursts.
+    expect(tally.lostInBurst / 100_000).toBeGreaterThan(0.065)
+    expect(tally.lostInBurst / 100_000).toBeLessThan(0.105)
+    expect(Math.abs(gaps.length - 91)).toBeLessThan(25)
+    expect(tally.lost).toBe(0)
+    const halfBad = run({ bursts: { everyMs: 1000, lastsMs: 400, rate: 0.5 } }, { count: 100_000 }).tally
+    expect(halfBad.lostInBurst / tally.lostInBurst).toBeCloseTo(0.5, 1)
+  })
+
+  test('[NET13] an outage of a node cuts both its directions at once; a partition cuts one', () => {
+    const both = (weather: NetWeather): { there: boolean[]; back: boolean[]; net: SimNet } => {
+      const net = new SimNet({ seed: 2 })
+      const [a, b] = [net.addNode('a'), net.addNode('b')]
+      net.setNodeWeather(0, a, weather)
+      net.setLinkWeather(0, a, b, weather)
+      net.setLinkWeather(0, b, a, weather)
+      const arrival = createArrival()
+      const [there, back]: [boolean[], boolean[]] = [[], []]
+      for (let now = 0; now < 60_000; now += 10) {
+        net.send(now, a, b.address, Uint8Array.of(1), 1)
+        net.send(now, b, a.address, Uint8Array.of(2), 1)
+        there.push(net.poll(now, b, arrival))
+        back.push(net.poll(now, a, arrival))
+      }
+      return { there, back, net }
+    }
+    const outage = both({ outages: { everyMs: 5000, lastsMs: 4000 } })
+    expect(outage.there).toEqual(outage.back)
+    expect(outage.there.filter((isThere) => !isThere).length).toBeGreaterThan(200)
+    expect(outage.net.tally.lostInOutage).toBe(2 * outage.there.filter((isThere) => !isThere).length)
+    const partition = both({ partitions: { everyMs: 5000, lastsMs: 4000 } })
+    const oneWay = partition.there.filter((isThere, index) => isThere !== partition.back[index]).length
+    expect(oneWay).toBeGreaterThan(500)
+    expect(partition.net.tally.partitioned).toBe([...partition.there, ...partition.back].filter((isThere) => !isThere).length)
+  })
+
+  test('[NET13] what is on its way when the receiver\'s outage begins is lost too', () => {
+    const net = new SimNet({ seed: 1, weather: { latency: { ms: 100 } } })
+    const [a, b] = [net.addNode('a'), net.addNode('b')]
+    net.send(0, a, b.address, Uint8Array.of(1), 1)
+    net.setNodeWeather(50, b, { outages: { everyMs: 0, lastsMs: 0 } })
+    expect(net.poll(200, b, createArrival())).toBe(false)
+    expect(net.tally.lostInOutage).toBe(1)
+  })
+
+  test('[NET14] duplication: as often as asked, up to so many copies, up to so late', () => {
+    const result = run({ duplication: { rate: 0.25, copies: 4, lateMs: 2000 } })
+    const seen = new Map<number, number>()
+    for (const { number } of result.landings) seen.set(number, (seen.get(number) ?? 0) + 1)
+    const doubled = [...seen.values()].filter((times) => times > 1)
+    expect(Math.abs(doubled.length / 20_000 - 0.25)).toBeLessThan(0.0125)
+    expect(most(doubled)).toBe(5)
+    expect(Math.abs(mean(doubled) - 1 - 2.5)).toBeLessThan(0.08)
+    expect(result.tally.copies).toBe(result.landings.length - 20_000)
+    expect(most(delays(result))).toBeLessThan(2000)
+    expect(most(delays(result))).toBeGreaterThan(1990)
+    expect(result.landings.every(({ isWhole }) => isWhole)).toBe(true)
+  })
+
+  test('[NET15] reordering: as often as asked, and never by more than its distance', () => {
+    for (const distance of [1, 3, 50, 512]) {
+      const result = run({ latency: { ms: 5 }, reordering: { rate: 0.3, distance, holdMs: 3_600_000 } }, { count: 10_000, restMs: 3_700_000 })
+      expect(Math.abs(result.tally.held / 10_000 - 0.3)).toBeLessThan(0.02)
+      expect(result.landings.length).toBe(10_000)
+      const moved = distances(result)
+      expect(most(moved)).toBeLessThanOrEqual(distance)
+      expect(most(moved)).toBeGreaterThan(distance * 0.6)
+      expect(moved.filter((by) => by > 0).length).toBeGreaterThan(1500)
+    }
+  })
+
+  test('[NET15] what is held back while nothing follows comes when its time is up', () => {
+    const result = run({ latency: { ms: 5 }, reordering: { rate: 1, distance: 100, holdMs: 250 } }, { count: 1 })
+    expect(result.landings.map(({ at }) => at)).toEqual([255])
+    const steady = run({ reordering: { rate: 0.5, distance: 512, holdMs: 40 } }, { count: 2000 })
+    expect(most(delays(steady))).toBeLessThanOrEqual(40)
+  })
+
+  test('[NET16] corruption: bits, bytes, ends and additions, each as often; nothing that is counted whole is damaged', () => {
+    const { landings, tally } = run({ corruption: { rate: 0.2, spliceRate: 0 } })
+    expect(Math.abs(tally.corrupted / 20_000 - 0.2)).toBeLessThan(0.012)
+    for (const kind of ['bitsFlipped', 'bytesChanged', 'cut', 'extended'] as const) {
+      expect(Math.abs(tally[kind] / 20_000 - 0.05), kind).toBeLessThan(0.007)
+    }
+    expect(tally.spliced).toBe(0)
+    // Damage to the number itself looks like another, whole datagram's; the rest is plain to see.
+    const damaged = landings.filter(({ isWhole }) => !isWhole).length
+    expect(damaged / tally.corrupted).toBeGreaterThan(0.98)
+    expect(landings.length).toBe(20_000)
+    expect(landings.filter(({ size }) => size < 100).length).toBe(tally.cut)
+    expect(landings.filter(({ size }) => size > 100).length).toBe(tally.extended)
+    expect(most(landings.map(({ size }) => size))).toBeLessThanOrEqual(116)
+  })
+
+  test('[NET16] splices: an old datagram whole, or its tail on a new head', () => {
+    const { landings, tally } = run({ corruption: { rate: 0, spliceRate: 0.05 } })
+    expect(Math.abs(tally.spliced / 20_000 - 0.05)).toBeLessThan(0.007)
+    const back = landings.filter(({ number, isWhole }, index) => isWhole && number < (landings[index - 1]?.number ?? 0)).length
+    const mixed = landings.filter(({ isWhole }) => !isWhole).length
+    expect(back).toBeGreaterThan(tally.spliced * 0.4)
+    expect(mixed).toBeGreaterThan(tally.spliced * 0.3)
+  })
+
+  test('[NET17] a line passes what it can, makes the rest wait in order, and drops what finds the queue full', () => {
+    // 100 bytes a millisecond is 800 kbit/s.
+    const idle = run({ line: { bps: 1_600_000, queueMs: 200 } }, { count: 2000 })
+    expect(delays(idle).every((ms) => Math.abs(ms - 0.5) < 1e-6)).toBe(true)
+    const busy = run({ line: { bps: 400_000, queueMs: 200 } }, { count: 4000 })
+    expect(isInOrder(busy)).toBe(true)
+    expect(busy.tally.tailDropped).toBeGreaterThan(0)
+    expect(busy.landings.length / 4000).toBeCloseTo(0.5, 1)
+    // The wait grows evenly, to the queue's size and no further.
+    const waits = delays(busy)
+    expect(waits[100]).toBeCloseTo(102, 0)
+    expect(most(waits)).toBeLessThanOrEqual(202 + 1e-6)
+    expect(busy.tally.queuedMsMax).toBeGreaterThan(195)
+    expect(mean(waits.slice(-1000))).toBeGreaterThan(195)
+    const spaced = busy.landings.slice(1).map(({ at }, index) => at - busy.landings[index]!.at)
+    expect(spaced.every((gap) => Math.abs(gap - 2) < 1e-6)).toBe(true)
+  })
+
+  test('[NET17] a police delays nothing, lets a burst pass and then only its rate', () => {
+    const { landings, tally } = run({ policing: { bps: 400_000, burstBytes: 5000 } }, { count: 4000 })
+    expect(landings.every(({ at, sentAt }) => at === sentAt)).toBe(true)
+    expect(landings.slice(0, 50).every(({ number }, index) => number === index)).toBe(true)
+    expect(Math.abs(landings.length - 2050)).toBeLessThan(3)
+    expect(tally.policed).toBe(4000 - landings.length)
+  })
+
+  test('[NET17] somebody else\'s upload: the wait ramps up to its peak and drains, and nothing is overtaken or lost', () => {
+    const result = run({ bloat: { everyMs: 5000, lastsMs: 5000, peakMs: 1000 } }, { count: 60_000 })
+    const waits = delays(result)
+    expect(result.landings.length).toBe(60_000)
+    expect(isInOrder(result)).toBe(true)
+    expect(most(waits)).toBeLessThanOrEqual(1000)
+    expect(most(waits)).toBeGreaterThan(950)
+    expect(waits.filter((ms) => ms === 0).length).toBeGreaterThan(10_000)
+    const steps = waits.slice(1).map((ms, index) => ms - waits[index]!)
+    expect(least(steps)).toBeGreaterThan(-1.001)
+  })
+
+  test('[NET18] a hole in the path: longer datagrams vanish while it is there, shorter ones never', () => {
+    const forGood: NetWeather = { mtu: { bytes: 500, everyMs: 0, lastsMs: 0 } }
+    expect(run(forGood, { count: 100, size: 500 }).landings.length).toBe(100)
+    expect(run(forGood, { count: 100, size: 501 }).tally.tooLong).toBe(100)
+    const now: NetWeather = { mtu: { bytes: 500, everyMs: 1000, lastsMs: 4000 } }
+    expect(run(now, { size: 400 }).landings.length).toBe(20_000)
+    const { tally } = run(now, { size: 600 })
+    expect(tally.tooLong / 20_000).toBeGreaterThan(0.3)
+    expect(tally.tooLong / 20_000).toBeLessThan(0.7)
+  })
+})
+
+describe('simulated network: addresses', () => {
+  test('[NET19] a node that moves is heard from its new address and no longer reached at the old; what is on its way is lost', () => {
+    const net = new SimNet({ weather: { latency: { ms: 10 } } })
+    const [a, b] = [net.addNode('a'), net.addNode('b')]
+    const arrival = createArrival()
+    const first = a.address
+    net.send(0, b, first, Uint8Array.of(1), 1)
+    net.rebind(5, a, 'port')
+    expect(a.address.split(':')[0]).toBe(first.split(':')[0])
+    expect(a.address).not.toBe(first)
+    expect(net.poll(20, a, arrival)).toBe(false)
+    expect(net.tally.stale).toBe(1)
+    expect(net.send(20, b, first, Uint8Array.of(2), 1)).toBe(true)
+    expect(net.unrouted).toBe(1)
+    net.send(20, a, b.address, Uint8Array.of(3), 1)
+    expect(net.poll(30, b, arrival)).toBe(true)
+    expect(arrival.from).toBe(a.address)
+    net.send(30, b, arrival.from, Uint8Array.of(4), 1)
+    expect(net.poll(40, a, arrival)).toBe(true)
+    const second = a.address
+    net.rebind(40, a, 'address')
+    expect(a.address.split(':')[0]).not.toBe(second.split(':')[0])
+    expect(net.moves).toBe(2)
+  })
+
+  test('[NET19] somebody else may get an address that was given up, and not one that is somebody\'s', () => {
+    const net = new SimNet()
+    const [a, b, c] = [net.addNode('a'), net.addNode('b'), net.addNode('c')]
+    const old = a.address
+    expect(() => net.rebind(0, b, { address: old })).toThrow(`${old} is a's`)
+    net.rebind(0, a, 'address')
+    net.rebind(0, b, { address: old })
+    const arrival = createArrival()
+    net.send(1, c, old, Uint8Array.of(5), 1)
+    expect([net.poll(1, a, arrival), net.poll(1, b, arrival)]).toEqual([false, true])
+    expect(() => net.rebind(1, b, { address: 'nowhere' })).toThrow('"nowhere" is none')
+    expect(net.send(1, c, 'nobody', Uint8Array.of(5), 1)).toBe(false)
+  })
+
+  test('[NET19] weather moves nodes about as often as asked, ports or hosts, and never those that are fixed', () => {
+    const net = new SimNet({ seed: 3, weather: { rebinds: { everyMs: 1000, addressRate: 0.3 } } })
+    const [server, client] = [net.addNode('server', { isFixed: true }), net.addNode('client')]
+    const home = server.address
+    const addresses = new Set<string>()
+    for (let now = 0; now < 400_000; now += 10) {
+      net.send(now, client, server.address, Uint8Array.of(1), 1)
+      addresses.add(client.address)
+    }
+    expect(server.address).toBe(home)
+    expect(Math.abs(net.moves - 400)).toBeLessThan(80)
+    expect(Math.abs(addresses.size - net.moves)).toBeLessThan(20)
+    const hosts = new Set([...addresses].map((address) => address.split(':')[0]))
+    expect(hosts.size / addresses.size).toBeGreaterThan(0.2)
+    expect(hosts.size / addresses.size).toBeLessThan(0.4)
+  })
+
+  test('[NET19] wrong nodes and times are told', () => {
+    const net = new SimNet()
+    const a = net.addNode('a')
+    expect(() => net.addNode('a')).toThrow('a is taken')
+    expect(() => net.addNode('b', { address: a.address })).toThrow(`${a.address} is a's`)
+    expect(() => net.addNode('b', { address: 'x' })).toThrow('"x" is none')
+    net.setWeather(10, {})
+    expect(() => net.setWeather(9, {})).toThrow('time goes forward')
+    expect(() => new SimNet().nextAt(a)).toThrow('the node is of this network')
+  })
+})
+
+describe('simulated network: weather that changes', () => {
+  test('[NET22] a fault whose numbers stay goes on undisturbed when others change; a link may have weather of its own', () => {
+    const bursts = { everyMs: 300, lastsMs: 300, rate: 1 }
+    const lostAt = (changes: boolean): number[] => {
+      const net = new SimNet({ seed: 9, weather: { bursts } })
+      const [a, b] = [net.addNode('a'), net.addNode('b')]
+      const arrival = createArrival()
+      const lost: number[] = []
+      for (let now = 0; now < 5000; now++) {
+        if (changes && now % 500 === 0) net.setWeather(now, { bursts, latency: { ms: 0 } })
+        net.send(now, a, b.address, Uint8Array.of(1), 1)
+        if (!net.poll(now, b, arrival)) lost.push(now)
+      }
+      return lost
+    }
+    expect(lostAt(false).length).toBeGreaterThan(300)
+    expect(lostAt(true)).toEqual(lostAt(false))
+    const net = new SimNet({ weather: { loss: { rate: 1 } } })
+    const [a, b] = [net.addNode('a'), net.addNode('b')]
+    net.setLinkWeather(0, a, b, calm())
+    const arrival = createArrival()
+    net.send(0, a, b.address, Uint8Array.of(1), 1)
+    net.send(0, b, a.address, Uint8Array.of(1), 1)
+    expect([net.poll(0, b, arrival), net.poll(0, a, arrival)]).toEqual([true, false])
+    expect([net.link(b, a).tally.lost, net.link(a, b).weather]).toEqual([1, {}])
+  })
+
+  test('[NET13] episodes do not depend on when a link is first used', () => {
+    const isThrough = (startAt: number): boolean[] => {
+      const net = new SimNet({ seed: 4, weather: { partitions: { everyMs: 500, lastsMs: 1000 } } })
+      const [a, b] = [net.addNode('a'), net.addNode('b')]
+      const arrival = createArrival()
+      const through: boolean[] = []
+      for (let now = startAt; now < 20_000; now += 10) {
+        net.send(now, a, b.address, Uint8Array.of(1), 1)
+        through.push(net.poll(now, b, arrival))
+      }
+      return through.slice(-500)
+    }
+    expect(isThrough(0)).toEqual(isThrough(12_340))
+  })
+})
