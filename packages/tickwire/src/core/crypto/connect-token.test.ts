@@ -115,6 +115,7 @@ describe('connect tokens', () => {
     const at = (now: number): unknown => verifyToken(check, token, now)
     expect([NOW - 6, NOW - 5, NOW, NOW + 299, NOW + 300, NOW + 301].map(at).map((said) => (typeof said === 'string' ? said : 'ok')))
       .toEqual(['not-yet', 'ok', 'ok', 'ok', 'expired', 'expired'])
+    expect([at(NaN), at(Infinity), at(-Infinity)]).toEqual(['not-yet', 'expired', 'not-yet'])
   })
 
   test('[TOKEN5] two issuer keys are good while one replaces the other', () => {

@@ -184,8 +184,9 @@ export function verifyToken(check: TokenCheck, bytes: Uint8Array, nowSeconds: nu
   if (issuer === undefined) return 'unknown-issuer'
   if (token.audience !== check.audience) return 'audience'
   if (!isEqualConstantTime(token.server, check.server)) return 'server'
-  if (nowSeconds < token.issuedAt - TOKEN_SKEW_SECONDS) return 'not-yet'
-  if (nowSeconds >= token.expiresAt) return 'expired'
+  // Asked this way round, a clock that says NaN lets nobody in.
+  if (!(nowSeconds >= token.issuedAt - TOKEN_SKEW_SECONDS)) return 'not-yet'
+  if (!(nowSeconds < token.expiresAt)) return 'expired'
   const signed = bytes.subarray(0, bytes.length - CRYPTO_BYTES.signature)
   return issuer.key.verify(concat(SIGNED, signed), token.signature) ? token : 'signature'
 }
