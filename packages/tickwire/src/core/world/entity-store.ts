@@ -22,6 +22,8 @@ import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
 const SLOTS_FIRST = 16
+/** Handles of the dead that an index remembers: one a tick or so that its index was used again, as far back as rollback goes. */
+const HANDLES_REMEMBERED = 8
 
 export class EntityStore {
   readonly type: number
@@ -82,15 +84,17 @@ export class EntityStore {
     return this.bind(id, slot, true)
   }
 
-  /** The handle of an object in a slot: the one that stood for this very id before, if there is one. */
+  /** The handle of an object in a slot: the one that stood for this very id before, if it is remembered. */
   bind(id: ObjectId, slot: number, isAlive: boolean): Handle {
     const { handles } = this.objects
     const index = indexOf(id)
-    const known = handles[index]
-    const isSame = known !== undefined && known.id === id && known.$store === this
-    const handle = isSame ? known : new this.#handleClass(this, id, 0)
-    if (!isSame && known !== undefined) known.$store.letGo(known)
-    handles[index] = handle
+    const last = handles[index]
+    const handle = recall(last, id, this) ?? new this.#handleClass(this, id, 0)
+    if (handle !== last) {
+      if (last !== undefined) last.$store.letGo(last)
+      handle.$before = without(last, handle, HANDLES_REMEMBERED)
+      handles[index] = handle
+    }
     handle.isAlive = isAlive
     move(handle, this.cells, slot * this.schema.cellCount)
     return handle
@@ -197,6 +201,20 @@ export class EntityStore {
       heap.markRow(schema, rows, slot * schema.laneCount)
     }
   }
+}
+
+/** The handle of an id among those that an index has had. */
+function recall(last: Handle | undefined, id: ObjectId, store: EntityStore): Handle | undefined {
+  for (let each = last; each !== undefined; each = each.$before) if (each.id === id && each.$store === store) return each
+  return undefined
+}
+
+/** The same handles in the same order, without one of them, and at most so many. */
+function without(last: Handle | undefined, handle: Handle, most: number): Handle | undefined {
+  if (last === undefined || most === 0) return undefined
+  if (last === handle) return without(last.$before, handle, most)
+  last.$before = without(last.$before, handle, most - 1)
+  return last
 }
 
 function widen<T extends Float64Array | Int32Array | Uint32Array>(from: T, to: T): T {

@@ -59,11 +59,14 @@ export class Place {
 export class Handle extends Place {
   readonly id: ObjectId
   isAlive: boolean
+  /** Who lived at this object's index before it, for a while: loading may bring him back. */
+  $before: Handle | undefined
 
   constructor(store: EntityStore, id: ObjectId, at: number) {
     super(store, at)
     this.id = id
     this.isAlive = true
+    this.$before = undefined
   }
 
   /** Whose the object is; 0 once it is dead and gone. */

@@ -114,17 +114,17 @@ const NOBODY = (NO_TYPE * 0x100_0000) >>> 0
 
 /** The hash of a world as of its last sample without a tree: out[0] is the low half. For who hashes seldom. */
 export function flatHash(world: World, out: Uint32Array): void {
-  const { objects, stores } = world
-  const hasher = new ObjectHasher(stores)
-  const [sum, object] = [new Uint32Array(2), new Uint32Array(2)]
-  for (let index = 0; index < objects.highWater; index++) {
-    const type = objects.typeAt(index)
-    if (type === NO_TYPE) continue
-    hasher.hashObject(stores[type], objects.slotAt(index), objects.idAt(index), objects.ownerAt(index), object)
-    // The type is in it by the id's sake alone otherwise: two entities may have equal rows.
-    hashCombine(sum, 0, object[0], object[1] ^ type)
+  const hasher = new ObjectHasher(world.stores)
+  const [world64, entity64, object64] = [new Uint32Array(2), new Uint32Array(2), new Uint32Array(2)]
+  for (const store of world.stores) {
+    entity64.fill(0)
+    for (const handle of store.living()) {
+      hasher.hashObject(store, store.slotOf(handle), handle.id, handle.owner, object64)
+      hashCombine(entity64, 0, object64[0], object64[1])
+    }
+    hashCombine(world64, 0, entity64[0], entity64[1])
   }
-  fold(world, sum[0], sum[1], out)
+  fold(world, world64[0], world64[1], out)
 }
 
 /** Folds the hash of all objects together with what a world is beside them. */

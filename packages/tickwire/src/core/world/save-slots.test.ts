@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { InvariantError } from '../base/assert.ts'
+import { hashHex } from '../base/hash.ts'
+import { entity } from '../schema/definition.ts'
+import { fixed, group, list, ref, text, u8 } from '../schema/field-kinds.ts'
+import { SaveSlots } from './save-slots.ts'
+import { StateHash } from './state-hash.ts'
+import { World } from './world.ts'
+
+const Ball = entity({ x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), pals: list(ref(), 4) }, { name: 'Ball' })
+const Brick = entity({ hits: u8 }, { name: 'Brick' })
+
+function hashOf(world: World): string {
+  world.sample()
+  return hashHex(new StateHash(world).update(), 0)
+}
+
+describe('a save slot', () => {
+  test('[SAVE2] holds tick, objects, owners, ids to come, both generators and external state', () => {
+    let outside = 5
+    const world = new World([Ball, Brick], { seed: 3, external: { save: () => outside, load: (saved) => { outside = Number(saved) }, hash: () => outside } })
+    const slots = new SaveSlots(world, 3)
+    const [kept, freed] = [world.spawn(Ball, { x: 1, label: 'kept' }, 4), world.spawn(Brick, {})]
+    world.despawn(freed)
+    world.endTick()
+    world.beginTick()
+    world.random.u32(kept)
+    slots.save(1)
+    const before = hashOf(world)
+
+    const future = (): readonly unknown[] => {
+      outside++
+      const spawned = [world.spawn(Ball, {}).id, world.spawn(Brick, {}).id]
+      kept.x += 3
+      kept.label = 'changed'
+      kept.shield = { hp: 2 }
+      kept.pals = [kept.id]
+      world.setOwner(kept, 8)
+      const drawn = [world.prng.nextU32(), world.random.u32(kept), world.random.u32(world)]
+      world.endTick()
+      return [world.tick, outside, ...spawned, ...drawn, hashOf(world)]
+    }
+    const first = future()
+    expect(first.slice(0, 4)).toEqual([1, 6, 2 * 65_536 - 65_536 + 2, 2 * 65_536 + 1])
+    for (let again = 0; again < 3; again++) {
+      slots.load(1)
+      expect([kept.x, kept.label, kept.owner, kept.shield, kept.pals, outside, hashOf(world)]).toEqual([1, 'kept', 4, null, [], 5, before])
+      expect(future()).toEqual(first)
+    }
+    expect([slots.count, slots.tickOf(0), slots.tickOf(1)]).toEqual([3, -1, 1])
+    slots.clear(1)
+    expect(() => slots.load(1)).toThrow(InvariantError)
+  })
+
+  test('[SAVE3] is good whatever happened to the world since: growth, deaths, reuse', () => {
+    const world = new World([Ball, Brick])
+    const slots = new SaveSlots(world, 2)
+    const balls = Array.from({ length: 10 }, (_, at) => world.spawn(Ball, { x: at }))
+    world.endTick()
+    slots.save(0)
+    const before = hashOf(world)
+    for (let count = 0; count < 2000; count++) world.spawn(count % 2 === 0 ? Ball : Brick, { x: 1, label: `b${count}` } as never)
+    for (const ball of balls) world.despawn(ball)
+    world.endTick()
+    for (let count = 0; count < 20; count++) world.spawn(Ball, {})
+    world.endTick()
+    slots.save(1)
+    const after = hashOf(world)
+    for (const [slot, hash] of [[0, before], [1, after], [1, after], [0, before]] as const) {
+      slots.load(slot)
+      expect(hashOf(world)).toBe(hash)
+      expect(world.count(Brick)).toBe(slot === 0 ? 0 : 1000)
+      expect(balls.map((ball) => ball.isAlive)).toEqual(balls.map(() => slot === 0))
+    }
+    expect(balls.map((ball) => ball.x)).toEqual(balls.map((_, at) => at))
+    expect(world.spawn(Ball, {}).id).toBe(10 * 65_536 + 1)
+  })
+
+  test('[SAVE2] taken in the middle of a tick holds who died in it', () => {
+    const world = new World([Ball, Brick])
+    const slots = new SaveSlots(world, 1)
+    const [dead, alive] = [world.spawn(Ball, { x: 7 }), world.spawn(Brick, {})]
+    world.endTick()
+    world.beginTick()
+    world.despawn(dead)
+    slots.save(0)
+    const rest = (): readonly number[] => {
+      const during = world.spawn(Ball, {}).id
+      world.endTick()
+      return [during, world.spawn(Ball, {}).id, world.spawn(Brick, {}).id, dead.x]
+    }
+    const first = rest()
+    expect(first).toEqual([2 * 65_536 + 1, 2, 3 * 65_536 + 1, 0])
+    world.despawn(alive)
+    slots.load(0)
+    expect([dead.isAlive, dead.x, alive.isAlive]).toEqual([false, 7, true])
+    expect(rest()).toEqual(first)
+  })
+
+  test('[SAVE3] taken again and again holds the newest', () => {
+    const world = new World([Brick])
+    const slots = new SaveSlots(world, 1)
+    const brick = world.spawn(Brick, {})
+    for (let hits = 0; hits < 5; hits++) {
+      brick.hits = hits
+      world.endTick()
+      slots.save(0)
+      for (let count = 0; count < hits * 20; count++) world.spawn(Brick, {})
+      brick.hits = 99
+      slots.load(0)
+      expect([brick.hits, world.count(Brick)]).toEqual([hits, 1])
+    }
+    expect(slots.byteLength).toBeGreaterThan(0)
+  })
+})
