@@ -62,6 +62,7 @@ describe('sampling', () => {
   test('[SCHEMA3] numbers are clamped to their bounds and rounded to the nearest; what is no number is 0 or nearest to it', () => {
     expect([-1, 0.4, 0.5, 255.4, 300, NaN, Infinity, -Infinity].map((value) => sampled(u8, value))).toEqual([0, 0, 1, 255, 255, 0, 255, 0])
     expect([NaN, -5, 50].map((value) => sampled(int(5, 9), value))).toEqual([5, 5, 9])
+    expect([sampled(int(-5, 9), NaN), sampled(fixed(-10, 10, 0.5), NaN), sampled(fixed(-10, -5, 0.5), NaN)]).toEqual([0, 0, -5])
     expect([NaN, -5, 50, 15.26].map((value) => sampled(fixed(10, 20, 0.5), value))).toEqual([10, 10, 20, 15.5])
     expect([70_000, -1].map((value) => sampled(u16, value))).toEqual([65_535, 0])
     expect([70_000, -70_000].map((value) => sampled(i16, value))).toEqual([32_767, -32_768])

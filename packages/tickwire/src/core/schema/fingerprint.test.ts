@@ -21,7 +21,7 @@ const DIFFERENT: readonly Field<unknown>[] = [
   vec2({ min: 0, max: 10, precision: 0.1 }, { min: 0, max: 10, precision: 0.2 }), oneOf('a', 'b'), oneOf('b', 'a'), oneOf('a', 'b', 'c'), oneOf('a,b', 'c'), oneOf('a', 'b,c'),
   text(8), text(9), fixedText(8), bytes(8), ref(), struct({ a: u8 }), struct({ b: u8 }), struct({ a: u8, b: u8 }), struct({ b: u8, a: u8 }), deltaStruct({ a: u8 }),
   group({ a: u8 }), list(u8, 3), list(u8, 4), list(u16, 3), list(list(u8, 3), 3), codec('one'), codec('two'), codec('one', 1), codec('one').initially(1 + 1),
-  u8.team(), u8.owner(), u8.local(), u8.server(), u8.initially(1), u8.initially(2), f32Any.initially(NaN), f32Any.initially(Infinity), f32.initially(-0),
+  u8.team(), u8.owner(), u8.local(), u8.server(), u8.initially(1), u8.initially(2), f32Any.initially(NaN), f32Any.initially(Infinity), f32.initially(-0), f32.initially(0),
   ref().initially(1), text(8).initially('null'), text(8).initially('"'), i64.initially(1n), group({ a: u8 }).initially({ a: 0 }), fixed(0, 10, 0.1).position(),
 ]
 

@@ -59,7 +59,7 @@ export function makeContent(bytes: Uint8Array, bitOffset: number, bitCount: numb
   const writer = new BitWriter(copy)
   writer.copyBits(bytes, bitOffset, bitCount)
   writer.finish()
-  return { bytes: copy, bitCount, value, key: keyOf(copy, bitCount) }
+  return { bytes: copy, bitCount, value, key: keyOf(copy) }
 }
 
 /**
@@ -82,14 +82,13 @@ const KEY_CHUNK = 1024
 const units = new Uint16Array(KEY_CHUNK)
 
 /**
- * Content as a map key: two bytes a character, and in front how many bits of the last byte count and whether the last
- * character is half empty. A string, since engines hash those with a secret of their own: with a hash of ours whoever
- * sends the values could make them all collide.
+ * Content as a map key: two bytes a character. That says neither how many bits of the last byte count nor whether the last
+ * character is half empty, and need not: no spelling of a field is the beginning of another. A string, since engines hash
+ * those with a secret of their own: with a hash of ours whoever sends the values could make them all collide.
  */
-function keyOf(bytes: Uint8Array, bitCount: number): string {
-  units[0] = (bitCount & 7) | ((bytes.length & 1) << 3)
+function keyOf(bytes: Uint8Array): string {
   let key = ''
-  let count = 1
+  let count = 0
   for (let at = 0; at < bytes.length; at += 2) {
     if (count === KEY_CHUNK) {
       key += charactersOf(count)
