@@ -216,3 +216,35 @@ export const PACER_DEBT_MS_MAX = 1000
 
 /** Bytes of the one packet a tick that goes whatever the path says: header, acks and tag (51), and 200 for inputs. */
 export const URGENT_PACKET_BYTES = 256
+
+/** Fragments of one large message: their number is a byte. */
+export const FRAGMENTS_PER_MESSAGE_MAX = 256
+
+/** Bytes of a large message in one fragment: a message of a channel, less the fragment's own head. */
+export const FRAGMENT_BYTES: number = MESSAGE_BYTES_MAX - 5
+
+/** Bytes of the largest message there is. */
+export const LARGE_MESSAGE_BYTES_MAX: number = FRAGMENTS_PER_MESSAGE_MAX * FRAGMENT_BYTES
+
+/** Bytes of messages that wait to be cut into fragments, for each channel: two of the largest. */
+export const LARGE_STORE_BYTES_MAX: number = 2 ** 19
+
+/**
+ * Fragments, and bytes of them, that one peer may have us hold: on each of two channels one message that waits to be
+ * received and two that are incomplete, which is the most an honest peer needs.
+ */
+export const FRAGMENTS_PER_PEER_MAX = 2048
+export const FRAGMENT_BYTES_PER_PEER_MAX: number = 2 ** 21
+
+/** The same for all peers of a process: 64 MiB. */
+export const FRAGMENTS_PER_PROCESS_MAX = 65_536
+export const FRAGMENT_BYTES_PER_PROCESS_MAX: number = 2 ** 26
+
+/** Channels of one connection that carry large messages. */
+export const LARGE_CHANNELS_MAX = 2
+
+/** Large messages incomplete at one time on one channel: a window of reliable messages holds the ends of fewer. */
+export const FRAGMENT_GROUPS_MAX = 64
+
+/** A large message on an unreliable channel that is not complete after this will never be. */
+export const FRAGMENT_GROUP_MS_MAX = 2000
