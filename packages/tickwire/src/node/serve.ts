@@ -10,7 +10,10 @@
 
 import { createServer, type Server } from 'node:http'
 import { ConfigError, createServerHost, type CloseReason, type DatagramPort, type Game, type Millis, type Peer, type ServerHost, type Shape } from '../core/index.ts'
+import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
+import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
 import { monotonicNow as now } from './clock.ts'
+import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { serveFile } from './static-files.ts'
 import { listenWebSocket } from './websocket.ts'
@@ -23,6 +26,10 @@ export interface ServeOptions {
   /** A folder with the page; relative to where the program was started. Without it only the match is served. */
   readonly static?: string
   readonly maxPlayers?: number
+  /** Who this server is and whom it lets in. Packets are sealed with the fastest cryptography found here. */
+  readonly security?: EndpointSecurity
+  /** What one origin may ask of the server. */
+  readonly limits?: Partial<OriginLimits>
   /** Pages of these origins may join too, beside the one served here: `['https://game.example']`. */
   readonly origins?: readonly string[]
   readonly onJoined?: (peer: Peer) => void
@@ -57,6 +64,8 @@ export class Serving<I extends Shape = Shape> {
   constructor(game: Game<I>, server: Server, options: ServeOptions) {
     this.host = createServerHost(game, {
       entropy: systemEntropy,
+      security: { provider: bestProvider(), ...options.security },
+      ...(options.limits && { limits: options.limits }),
       ...(options.maxPlayers !== undefined && { maxPlayers: options.maxPlayers }),
       ...(options.onJoined && { onJoined: options.onJoined }),
       ...(options.onLeft && { onLeft: options.onLeft }),

@@ -14,9 +14,12 @@ import { assert } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { Millis } from '../core/base/time.ts'
 import type { Connection } from '../core/connection/connection.ts'
+import type { CryptoProvider } from '../core/crypto/provider.ts'
 import { drain } from '../core/endpoint/drain.ts'
 import type { EndpointConfig } from '../core/endpoint/endpoint-config.ts'
-import { type Endpoint, type EndpointEvent, createEndpoint } from '../core/endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
+import { type ConnectPass, type Endpoint, type EndpointEvent, createEndpoint } from '../core/endpoint/endpoint.ts'
+import { StubCrypto } from './stub-suite.ts'
 import { type LinkSide, MemoryLink, type Weather } from './memory-link.ts'
 import { type SimActor, SimClock } from './sim-clock.ts'
 import { Dice } from './sim-entropy.ts'
@@ -30,6 +33,8 @@ export interface PairOptions {
   readonly weather?: Weather
   readonly server?: PairEndConfig
   readonly client?: PairEndConfig
+  /** Seals for both ends. A stub of its own unless said: it protects nothing and sees every nonce. */
+  readonly crypto?: CryptoProvider
   /** Lives in another's time. */
   readonly clock?: SimClock
 }
@@ -43,7 +48,8 @@ export class SimEnd implements SimActor {
   onEvent: (event: EndpointEvent) => void = () => {}
   #link: MemoryLink
   #side: LinkSide
-  #farAddress: string
+  /** Where the far end appears to be. Changes when its router gives it another port. */
+  farAddress: string
   #incoming: Uint8Array = new Uint8Array(DATAGRAM_BYTES_MAX)
   #nextAt: Millis = 0
 
@@ -51,7 +57,7 @@ export class SimEnd implements SimActor {
     this.endpoint = endpoint
     this.#link = link
     this.#side = side
-    this.#farAddress = farAddress
+    this.farAddress = farAddress
   }
 
   nextAt(): Millis {
@@ -61,7 +67,7 @@ export class SimEnd implements SimActor {
   /** Takes in what has arrived and sends what is due. Call it also after telling the endpoint something. */
   wake(now: Millis): void {
     for (let length = this.#poll(now); length >= 0; length = this.#poll(now)) {
-      this.endpoint.handleDatagram(now, this.#farAddress, this.#incoming, length)
+      this.endpoint.handleDatagram(now, this.farAddress, this.#incoming, length)
     }
     this.#nextAt = drain(this.endpoint, now, {
       send: (_to, bytes, length) => this.#link.send(now, this.#side, bytes, length),
@@ -80,6 +86,7 @@ export class SimEnd implements SimActor {
 export class Pair {
   readonly clock: SimClock
   readonly link: MemoryLink
+  readonly crypto: CryptoProvider
   readonly server: SimEnd
   readonly client: SimEnd
 
@@ -87,12 +94,14 @@ export class Pair {
     const { seed = 1, weather = {}, clock = new SimClock() } = options
     this.clock = clock
     this.link = new MemoryLink(seed, weather)
+    this.crypto = options.crypto ?? new StubCrypto()
     const base = { fingerprint: new Uint8Array(8), assemble: () => {} }
+    const security = (end: PairEndConfig | undefined): EndpointSecurity => ({ provider: this.crypto, ...end?.security })
     this.server = new SimEnd(createEndpoint({
-      ...base, entropy: new Dice(seed ^ 0x5e7), maxConnections: 16, ...options.server,
+      ...base, entropy: new Dice(seed ^ 0x5e7), maxConnections: 16, ...options.server, security: security(options.server),
     }), this.link, 0, 'client')
     this.client = new SimEnd(createEndpoint({
-      ...base, entropy: new Dice(seed ^ 0xc11), ...options.client,
+      ...base, entropy: new Dice(seed ^ 0xc11), ...options.client, security: security(options.client),
     }), this.link, 1, 'server')
     clock.add(this.server)
     clock.add(this.client)
@@ -103,8 +112,8 @@ export class Pair {
   }
 
   /** Lets the client ask, and drives until both sides are open or `msMax` is over. Returns the client's connection. */
-  connect(user: Uint8Array = new Uint8Array(0), msMax: Millis = 15_000): Connection {
-    const connection = this.client.endpoint.connect(this.now, 'server', user)
+  connect(user: Uint8Array = new Uint8Array(0), msMax: Millis = 15_000, pass: ConnectPass = {}): Connection {
+    const connection = this.client.endpoint.connect(this.now, 'server', user, pass)
     this.flush()
     this.clock.driveUntil(() => connection.state === 'disconnected'
       || (connection.isOpen && this.server.endpoint.connections.some((peer) => peer.isOpen)), msMax)

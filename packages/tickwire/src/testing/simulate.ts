@@ -15,6 +15,7 @@
 import { InvariantError } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { Millis } from '../core/base/time.ts'
+import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import { ClientHost } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
 import { ServerHost } from '../core/game/server-host.ts'
@@ -25,6 +26,7 @@ import type { ObjectOf, ObjectView } from '../core/world/handle.ts'
 import { MemoryLink, type Weather } from './memory-link.ts'
 import { SimClock, type SimActor } from './sim-clock.ts'
 import { Dice } from './sim-entropy.ts'
+import { StubCrypto } from './stub-suite.ts'
 
 export interface SimulateOptions {
   readonly seed?: number
@@ -32,6 +34,8 @@ export interface SimulateOptions {
   readonly clients?: number
   /** The weather on every player's cable, both ways. */
   readonly link?: Weather
+  /** What seals. A stub unless said: it protects nothing and sees every nonce. */
+  readonly security?: EndpointSecurity
 }
 
 /** How long players may take to come in before the simulation says that something is wrong. */
@@ -48,9 +52,9 @@ export class Simulation<I extends Shape = Shape> {
   readonly players: readonly SimPlayer<I>[]
 
   constructor(game: Game<I>, options: SimulateOptions) {
-    const { seed = 1, clients = 1, link = {} } = options
-    this.host = new ServerHost(game, { entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1) })
-    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link))
+    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() } } = options
+    this.host = new ServerHost(game, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1) })
+    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, security))
     this.clock.add(new SimServer(this.host, this.players))
     for (const player of this.players) {
       this.clock.add(player)
@@ -100,8 +104,8 @@ export class SimPlayer<I extends Shape> implements SimActor {
   readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
   #nextAt: Millis = 0
 
-  constructor(game: Game<I>, seed: number, weather: Weather) {
-    this.host = new ClientHost(game, { entropy: new Dice(seed ^ 0xc11) })
+  constructor(game: Game<I>, seed: number, weather: Weather, security: EndpointSecurity) {
+    this.host = new ClientHost(game, { security, entropy: new Dice(seed ^ 0xc11) })
     this.link = new MemoryLink(seed, weather)
   }
 

@@ -6,12 +6,13 @@ test('[CONN6] what I end is what my peer is told, and what broke the rules is th
   for (const code of ['left', 'kicked', 'shutdown'] as const) {
     expect(told({ by: 'local', code })).toEqual({ by: 'peer', code })
   }
-  for (const code of ['version', 'schema', 'full', 'refused', 'broken'] as const) {
+  for (const code of ['version', 'schema', 'full', 'refused', 'broken', 'token', 'identity'] as const) {
     expect(told({ by: 'protocol', code })).toEqual({ by: 'protocol', code })
   }
 })
 
 test('[CONN6] silence is told to nobody, and bytes that mean nothing mean nothing', () => {
   expect(closeReasonToByte({ by: 'network', code: 'timed-out' })).toBe(0)
-  for (const byte of [0, 9, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
+  expect(closeReasonToByte({ by: 'network', code: 'reset' })).toBe(0)
+  for (const byte of [0, 11, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
 })

@@ -9,10 +9,10 @@
 export type LeaveCode = 'left' | 'kicked' | 'shutdown'
 
 /** The rules forbid it. */
-export type RuleCode = 'version' | 'schema' | 'full' | 'refused' | 'broken'
+export type RuleCode = 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity'
 
-/** Nobody said anything: the peer never answered, fell silent, or its transport closed. */
-export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed'
+/** Nobody said anything: the peer never answered, fell silent, its transport closed, or it no longer knows us. */
+export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset'
 
 /** Why a connection ended. */
 export type CloseReason =
@@ -23,6 +23,7 @@ export type CloseReason =
 /** What the wire carries in Disconnect and Rejected, one byte; 0 stands for nothing. */
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
+  'token', 'identity',
 ]
 
 /** The byte that tells the peer about `reason`; 0 when there is nothing to tell. */
@@ -36,7 +37,8 @@ export function closeReasonFromByte(byte: number): CloseReason | undefined {
   const code = CODES[byte]
   switch (code) {
     case 'left': case 'kicked': case 'shutdown': return { by: 'peer', code }
-    case 'version': case 'schema': case 'full': case 'refused': case 'broken': return { by: 'protocol', code }
+    case 'version': case 'schema': case 'full': case 'refused': case 'broken': case 'token': case 'identity':
+      return { by: 'protocol', code }
     case undefined: return undefined
     default: return code satisfies never
   }

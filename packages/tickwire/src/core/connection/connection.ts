@@ -7,21 +7,29 @@
  *
  * Invariant: it moves only along edges of `states.ts`, and ends once, with one reason.
  *
- * It does not know any frame, does not move to a new address of its peer, and does not decide who is let in.
+ * A peer that accepted us cannot change its address; one that we accepted can, once the new one is checked
+ * (`path-check.ts`). It does not know any frame but its own, and does not decide who is let in.
  */
 
-import { assert } from '../base/assert.ts'
+import { ConfigError, assert } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis } from '../base/time.ts'
 import type { CongestionController } from '../delivery/congestion/controller.ts'
+import { isEqualConstantTime } from '../crypto/constant-time.ts'
+import type { KeyRing } from '../crypto/key-ring.ts'
+import { CRYPTO_BYTES, type CryptoProvider } from '../crypto/provider.ts'
+import { Rekey } from '../crypto/rekey.ts'
 import { RttEstimator } from '../delivery/rtt.ts'
 import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
-import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
+import { PACKET_TYPE, PacketHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByte } from './close-reason.ts'
-import { writeRequest } from './handshake.ts'
+import type { ClientHandshake } from './client-handshake.ts'
+import { CONTROL_KIND, Control } from './control.ts'
+import type { HandshakeMessage } from './handshake.ts'
+import { PathCheck } from './path-check.ts'
 import { PacketFlow } from './packet-flow.ts'
 import { type ConnectionState, type ConnectionStep, nextState } from './states.ts'
 import { ConnectionStats } from './stats.ts'
@@ -36,7 +44,7 @@ const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
 export interface ConnectionContext {
   readonly timers: ConnectionTimers
   readonly entropy: Entropy
-  readonly fingerprint: Uint8Array
+  readonly provider: CryptoProvider
   /** No packet is longer than this. */
   readonly packetBytesMax: number
   readonly congestion: () => CongestionController
@@ -52,19 +60,30 @@ export interface ConnectionPeer {
   /** The id the server gave, low and high half; 0 while asking for one. */
   readonly idLo: number
   readonly idHi: number
-  /** Drawn by whoever asked. */
-  readonly saltLo: number
-  readonly saltHi: number
+  /** The ephemeral key of whoever asked. */
+  readonly clientKey: Uint8Array
   readonly user: Uint8Array
   readonly welcome: Uint8Array
+  /** Keys, of the side that accepted; of the side that asks, what it asks with. */
+  readonly keys: KeyRing | ClientHandshake
+  /** Which cipher, by whom; empty until there is one. */
+  readonly suite: string
+}
+
+/** How far a connection can be trusted. */
+export interface ConnectionSecurity {
+  /** Which cipher seals its packets, by whose code. Empty until there is one. */
+  suite: string
+  /** We know that the server is the one we meant: it holds the identity key of our token. False where we knew none. */
+  isServerVerified: boolean
 }
 
 /** One peer. Made by an endpoint; handed to `assemble` once, before its first packet. */
-export class Connection implements ConnectionPeer {
+export class Connection {
   /** A handle of this endpoint: 1, 2, 3, … never reused. On the wire the connection has another name. */
   readonly id: number
-  /** Where the peer is, in the transport's words. */
-  readonly address: string
+  /** Where the peer is, in the transport's words. Changes when he moves. */
+  address: string
   /** We asked; the peer accepted. */
   readonly isInitiator: boolean
   /** What the side that asked said of itself. */
@@ -73,14 +92,22 @@ export class Connection implements ConnectionPeer {
   welcome: Uint8Array
   idLo: number
   idHi: number
-  readonly saltLo: number
-  readonly saltHi: number
+  readonly clientKey: Uint8Array
+  readonly security: ConnectionSecurity
   readonly stats: ConnectionStats = new ConnectionStats()
   readonly rtt: RttEstimator = new RttEstimator()
   /** How much may be sent. */
   readonly gate: SendGate
   #context: ConnectionContext
   #flow: PacketFlow
+  #control: Control = new Control()
+  #path: PathCheck = new PathCheck()
+  /** What we ask with, and what we were promised a reset would show. Only of the side that asked. */
+  #handshake: ClientHandshake | undefined = undefined
+  #resetToken: Uint8Array | undefined = undefined
+  #ring: KeyRing | undefined = undefined
+  #newestSequence: number = 0
+  #isRequestDue: boolean = false
   #header: PacketHeader = new PacketHeader()
   #state: ConnectionState = 'disconnected'
   #reason: CloseReason | undefined = undefined
@@ -101,8 +128,8 @@ export class Connection implements ConnectionPeer {
     this.welcome = peer.welcome
     this.idLo = peer.idLo
     this.idHi = peer.idHi
-    this.saltLo = peer.saltLo
-    this.saltHi = peer.saltHi
+    this.clientKey = peer.clientKey
+    this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
     this.gate = new SendGate(context.congestion())
     this.#flow = new PacketFlow(context.builder, context.reader, context.packetBytesMax, this.rtt, this.stats, this.gate)
@@ -110,6 +137,10 @@ export class Connection implements ConnectionPeer {
     this.#startedAt = now
     this.#lastReceivedAt = now
     this.#retryAt = isInitiator ? now : Infinity
+    this.#flow.addSource(CONTROL_KIND, this.#control)
+    this.#flow.addSink(CONTROL_KIND, this.#control)
+    if ('role' in peer.keys) this.#secure(peer.keys)
+    else this.#handshake = peer.keys
     this.#step(isInitiator ? 'connect' : 'admit')
   }
 
@@ -129,11 +160,13 @@ export class Connection implements ConnectionPeer {
 
   /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first has priority. */
   addSource(kind: number, source: FrameSource): void {
+    checkKind('addSource', kind)
     this.#flow.addSource(kind, source)
   }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
   addSink(kind: number, sink: FrameSink): void {
+    checkKind('addSink', kind)
     this.#flow.addSink(kind, sink)
   }
 
@@ -142,45 +175,94 @@ export class Connection implements ConnectionPeer {
     this.#close(now, 'close', { by: 'local', code })
   }
 
-  /** The server has said yes. */
-  handleAccepted(now: Millis, idLo: number, idHi: number, welcome: Uint8Array): void {
-    if (this.#state !== 'connecting') {
+  /** Whether an answer with this salt answers us. */
+  hasAsked(saltLo: number, saltHi: number): boolean {
+    return this.#handshake?.saltLo === saltLo && this.#handshake.saltHi === saltHi
+  }
+
+  /** The server has answered our request: now there are keys. */
+  handleChallenge(now: Millis, message: HandshakeMessage): void {
+    if (!this.#isAsking() || this.#handshake === undefined) this.stats.drops.state++
+    else if (!this.#handshake.handleChallenge(now, message)) this.stats.drops.handshake++
+    else {
+      this.#step('challenged')
+      this.#retryAt = now
+    }
+  }
+
+  /** The server has said yes, if it opens. */
+  handleAccepted(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
+    if (this.#state !== 'handshake' || this.#handshake === undefined) {
       this.stats.drops.state++
       return
     }
-    this.idLo = idLo
-    this.idHi = idHi
-    this.welcome = welcome
+    const session = this.#handshake.handleAccepted(now, header, message, bytes, length)
+    if (session === undefined) {
+      this.stats.drops.handshake++
+      return
+    }
+    this.#handshake = undefined
+    this.idLo = header.idLo
+    this.idHi = header.idHi
+    this.welcome = session.welcome
+    this.security.suite = session.suite.name
+    this.security.isServerVerified = session.isVerified
+    this.#resetToken = session.resetToken
+    this.#secure(session.ring)
     this.#lastReceivedAt = now
     this.#step('accepted')
-    // Our first packet proves our address: it goes at once, and again until the server is heard.
+    // Our first packet proves that we have the keys: it goes at once, and again until the server is heard.
     this.#retryAt = now
     this.#context.onOpened(this)
   }
 
-  /** The server has said no. */
+  /** The server has said no, under keys. */
+  handleRefused(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
+    const reason = this.#state === 'handshake'
+      ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
+    if (reason === undefined) this.stats.drops.handshake++
+    else this.#reject(reason)
+  }
+
+  /** The server has said, in the clear, that it speaks another version. */
   handleRejected(reason: CloseReason): void {
-    if (this.#state !== 'connecting') {
-      this.stats.drops.state++
+    // Once challenged we know better: it does speak ours, and this is somebody else.
+    if (this.#state !== 'connecting') this.stats.drops.state++
+    else this.#reject(reason)
+  }
+
+  /** The server no longer knows us, if it can show the token it gave us for that. */
+  handleReset(token: Uint8Array): void {
+    const isGenuine = this.#resetToken !== undefined && isEqualConstantTime(this.#resetToken, token)
+    if (!isGenuine || (this.#state !== 'connected' && this.#state !== 'disconnecting')) {
+      this.stats.drops.reset++
       return
     }
-    this.#reason = reason
-    this.#finish('rejected')
+    // Whoever is leaving anyway leaves for his own reason.
+    this.#reason ??= { by: 'network', code: 'reset' }
+    this.#flow.abandon(this.#now)
+    this.#finish('reset')
   }
 
   /** A packet that names this connection. Its bytes are done with on return. @hot */
-  handlePacket(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): void {
-    const drops = this.stats.drops
+  handlePacket(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isDisconnect = header.type === PACKET_TYPE.disconnect
-    if (this.#state !== 'connected' && !(isDisconnect && this.#state === 'disconnecting')) drops.state++
-    else if (header.epoch !== 0) drops.epoch++
-    else if (isDisconnect) this.#handleDisconnect(now, header, bytes, length)
-    else {
-      const verdict = this.#flow.handle(now, header, bytes, length)
-      // A sink may have closed us while it looked at its frame.
-      if (verdict !== 'dropped' && this.isOpen) this.#hear(now, length)
-      if (verdict === 'broken') this.#close(now, 'close', BROKEN)
+    if (this.#state !== 'connected' && !(isDisconnect && this.#state === 'disconnecting')) this.stats.drops.state++
+    else if (this.#flow.open(now, header, bytes, length)) this.handleOpened(now, from, header, bytes, length)
+  }
+
+  /** A packet of this connection that was opened, in place. @hot */
+  handleOpened(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
+    const isNewest = header.sequence > this.#newestSequence
+    if (isNewest) this.#newestSequence = header.sequence
+    if (header.type === PACKET_TYPE.disconnect) {
+      this.#handleDisconnect(now, header, bytes, length)
+      return
     }
+    const verdict = this.#flow.absorb(now, header, bytes, length)
+    // A sink may have closed us while it looked at its frame.
+    if (verdict !== 'dropped' && this.isOpen) this.#hear(now, from, length, isNewest)
+    if (verdict === 'broken') this.#close(now, 'close', BROKEN)
   }
 
   /** The transport says that the way to the peer is gone. */
@@ -193,11 +275,11 @@ export class Connection implements ConnectionPeer {
   pollTransmit(now: Millis, out: Transmit): boolean {
     this.#now = now
     const isWritten = this.#state === 'connected' ? this.#pollPacket(now, out)
-      : this.#state === 'connecting' ? this.#pollRequest(now, out)
+      : this.#isAsking() ? this.#pollHandshake(now, out)
       : this.#state === 'disconnecting' ? this.#pollDisconnect(now, out)
       : false
     if (!isWritten) return false
-    out.to = this.address
+    if (this.#state !== 'connected') out.to = this.address
     this.#lastSentAt = now
     this.stats.packetsSent++
     this.stats.bytesSent += out.length
@@ -208,17 +290,31 @@ export class Connection implements ConnectionPeer {
   pollTimeout(): Millis {
     const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
     switch (this.#state) {
-      case 'connecting': return Math.min(this.#retryAt, this.#startedAt + connectMs)
+      case 'connecting': case 'handshake': return Math.min(this.#retryAt, this.#startedAt + connectMs)
       case 'connected': return Math.min(
         this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.pollTimeout(this.#now),
+        this.#path.nextAt(), this.#control.rekey?.pollTimeout() ?? Infinity,
       )
       case 'disconnecting': return this.#copiesLeft > 0 ? this.#retryAt : this.#graceEndsAt
       default: return Infinity
     }
   }
 
-  #hear(now: Millis, length: number): void {
+  #isAsking(): boolean {
+    return this.#state === 'connecting' || this.#state === 'handshake'
+  }
+
+  #secure(ring: KeyRing): void {
+    this.#ring = ring
+    this.#flow.secure(ring)
+    this.#control.rekey = new Rekey(ring, this.#context.provider, this.#context.entropy)
+  }
+
+  #hear(now: Millis, from: string, length: number, isNewest: boolean): void {
     this.#step('heard')
+    // An answer to a check counts on the packet that brought it, and on no later one.
+    const isReply = this.#control.takeReply(this.#path.nonce)
+    if (from !== this.address) this.#hearElsewhere(now, from, length, isNewest, isReply)
     // The first packet of a peer is answered at once: until he hears us he repeats himself.
     if (this.stats.packetsReceived++ === 0) this.#flow.hurry(now)
     this.stats.bytesReceived += length
@@ -226,21 +322,50 @@ export class Connection implements ConnectionPeer {
     this.#retryAt = Infinity
   }
 
+  /** He is somewhere else, or somebody carries his packets about: he moves when he has answered from there. */
+  #hearElsewhere(now: Millis, from: string, length: number, isNewest: boolean, isReply: boolean): void {
+    if (!isReply || from !== this.#path.address) {
+      this.#path.hear(now, from, length, isNewest, this.#context.entropy)
+      return
+    }
+    this.#step('moved')
+    this.#path.clear()
+    this.address = from
+    this.stats.pathMoves++
+    // What was measured was another path.
+    Object.assign(this.rtt, new RttEstimator())
+    this.gate.reset(now)
+    this.#flow.hurry(now)
+  }
+
   #handleDisconnect(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): void {
-    const reason = length === header.byteLength + 1 ? closeReasonFromByte(bytes[header.byteLength]) : undefined
+    const reason = length === header.byteLength + 1 + CRYPTO_BYTES.tag ? closeReasonFromByte(bytes[header.byteLength]) : undefined
     if (reason === undefined) this.stats.drops.malformed++
     else if (this.#state === 'disconnecting') this.#finish('acknowledged')
     else this.#close(now, 'closed-by-peer', reason)
   }
 
-  #pollRequest(now: Millis, out: Transmit): boolean {
+  #pollHandshake(now: Millis, out: Transmit): boolean {
+    const handshake = this.#handshake
+    assert(handshake !== undefined, 'whoever asks has what to ask with')
     if (now >= this.#startedAt + this.#context.timers.connectMs) {
-      this.#lose('unreachable')
+      if (handshake.hasMetImpostor) this.#reject({ by: 'protocol', code: 'identity' })
+      else this.#lose('unreachable')
       return false
+    }
+    if (this.#isRequestDue) {
+      this.#isRequestDue = false
+      out.length = handshake.writeRequest(out.bytes)
+      return true
     }
     if (now < this.#retryAt) return false
     this.#retryAt = now + this.#drawRetryMs()
-    out.length = writeRequest(out.bytes, this.saltLo, this.saltHi, this.#context.fingerprint, this.user)
+    if (this.#state === 'connecting') out.length = handshake.writeRequest(out.bytes)
+    else {
+      // A challenge does not last for ever: while it is good we answer it, and ask for the next in time.
+      this.#isRequestDue = !handshake.isFresh(now)
+      out.length = handshake.writeResponse(out.bytes)
+    }
     return true
   }
 
@@ -250,6 +375,16 @@ export class Connection implements ConnectionPeer {
       this.#lose('timed-out')
       return false
     }
+    if (this.#control.poll(now) === 'broken' || this.#ring?.isWornOut === true) {
+      this.#close(now, 'close', BROKEN)
+      return this.#pollDisconnect(now, out)
+    }
+    if (this.#path.isDue(now)) {
+      out.to = this.#path.address
+      this.#flow.buildPathCheck(now, this.#name(), this.#path, out)
+      return true
+    }
+    out.to = this.address
     const isOwed = now >= this.#retryAt || now >= this.#lastSentAt + keepaliveMs
     if (!this.#flow.poll(now, this.#name(), isOwed, out)) return false
     if (this.#retryAt !== Infinity) this.#retryAt = now + this.#drawRetryMs()
@@ -265,12 +400,7 @@ export class Connection implements ConnectionPeer {
     assert(this.#reason !== undefined, 'a closing connection knows why')
     this.#copiesLeft--
     this.#retryAt = now + this.#context.timers.graceMs / (DISCONNECT_COPIES + 1)
-    const header = this.#name()
-    header.type = PACKET_TYPE.disconnect
-    header.sequence = this.#flow.takeSequence()
-    const at = writeHeader(header, out.bytes)
-    out.bytes[at] = closeReasonToByte(this.#reason)
-    out.length = at + 1
+    this.#flow.buildDisconnect(this.#name(), closeReasonToByte(this.#reason), out)
     return true
   }
 
@@ -291,6 +421,11 @@ export class Connection implements ConnectionPeer {
     this.#graceEndsAt = isAnswer ? now : now + this.#context.timers.graceMs
   }
 
+  #reject(reason: CloseReason): void {
+    this.#reason = reason
+    this.#finish('rejected')
+  }
+
   /** The peer is beyond reach: no goodbye. */
   #lose(code: 'unreachable' | 'timed-out' | 'path-closed'): void {
     this.#reason = { by: 'network', code }
@@ -302,6 +437,9 @@ export class Connection implements ConnectionPeer {
   #finish(step: ConnectionStep): void {
     this.#step(step)
     assert(this.#reason !== undefined && this.#state === 'disconnected', 'a connection ends with a reason')
+    this.#handshake?.wipe()
+    this.#control.rekey?.wipe()
+    this.#ring?.wipe()
     this.#context.onClosed(this, this.#reason)
   }
 
@@ -324,3 +462,8 @@ export class Connection implements ConnectionPeer {
 }
 
 const dice = new Uint8Array(1)
+
+function checkKind(call: string, kind: number): void {
+  if (kind !== CONTROL_KIND) return
+  throw new ConfigError(`connection.${call}`, `frame kind ${kind} is the connection's own`, `Kinds are 0 to ${CONTROL_KIND - 1}.`)
+}

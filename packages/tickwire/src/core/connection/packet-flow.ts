@@ -1,21 +1,20 @@
 /**
  * The traffic of one open connection: numbered packets out of sources, into sinks, acknowledged both ways.
  *
- * Out: it asks the sources in the order they were added, so that order is their priority. In: replay window, then
- * everything checked, then acks, then frames to their sinks.
+ * Out: it asks the sources in the order they were added, so that order is their priority, and seals in place, the header
+ * being authenticated as it stands. In: `open` looks into the replay window and opens in place; `absorb` checks everything,
+ * then takes acks, then hands frames to their sinks.
  *
  * Invariant: it knows that packets hold frames and not what any frame means; a new feature is a new source and sink.
- *
- * Seam: a packet is sealed, in place, at the end of `poll`, and opened, in place, after `ReplayWindow.peek` and before
- * anything else looks at it. Until then nothing here is secret and nothing is authenticated.
  *
  * How much it sends is for the `SendGate` to say: frames wait until the path may take them, acks never do.
  */
 
-import { ConfigError } from '../base/assert.ts'
+import { ConfigError, assert } from '../base/assert.ts'
 import { FRAME_KINDS_MAX, PACKETS_PER_FLUSH_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import { ReplayWindow } from '../crypto/replay-window.ts'
+import type { KeyRing } from '../crypto/key-ring.ts'
+import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { AckWindow } from '../delivery/ack-window.ts'
 import type { RttEstimator } from '../delivery/rtt.ts'
 import type { SendGate } from '../delivery/send-gate.ts'
@@ -25,11 +24,14 @@ import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, type PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
+import { CONTROL_KIND } from './control.ts'
+import type { PathCheck } from './path-check.ts'
 import type { ConnectionStats } from './stats.ts'
 import type { Transmit } from './transmit.ts'
 
 /** A source that wants a packet and then has nothing for it is asked again after this, not at once for ever. */
 const FLUSH_GAP_MS = 1
+const PATH_CHECK_KINDS = Uint8Array.of(CONTROL_KIND)
 
 /** Packets of one connection, both ways. */
 export class PacketFlow {
@@ -42,13 +44,14 @@ export class PacketFlow {
   #sinks: (FrameSink | undefined)[] = new Array<FrameSink | undefined>(FRAME_KINDS_MAX).fill(undefined)
   #ackBlock: AckBlock = new AckBlock()
   #acks: AckWindow = new AckWindow()
-  #replay: ReplayWindow = new ReplayWindow()
+  #ring: KeyRing | undefined = undefined
   #sent: SentPackets
   #gate: SendGate
   #lastSequence: number = 0
   /** No source is asked before this. */
   #fillFrom: Millis = -Infinity
   #flushPackets: number = 0
+  #pathCheck: FrameSource[] = []
 
   constructor(
     builder: PacketBuilder, reader: PacketReader, bytesMax: number, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate,
@@ -59,6 +62,11 @@ export class PacketFlow {
     this.#stats = stats
     this.#gate = gate
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
+  }
+
+  /** From now on packets are sealed and opened with these keys. Before, there are none. */
+  secure(ring: KeyRing): void {
+    this.#ring = ring
   }
 
   addSource(kind: number, source: FrameSource): void {
@@ -78,22 +86,24 @@ export class PacketFlow {
     this.#sinks[kind] = sink
   }
 
-  /** Takes in a Payload or Keepalive. 'dropped' had no effect and is counted; 'broken' must end the connection. @hot */
-  handle(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
+  /** Opens a packet in place. Anything but a genuine one that is new is counted and has no other effect. @hot */
+  open(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): boolean {
+    const verdict = this.#keys().open(now, header.epoch, header.sequence, bytes, header.byteLength, length)
+    if (verdict === 'ok') return true
+    this.#stats.drops[verdict]++
+    return false
+  }
+
+  /** Takes in a Payload or Keepalive that was opened. 'dropped' had no effect and is counted; 'broken' must end the connection. @hot */
+  absorb(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
     const drops = this.#stats.drops
-    const freshness = this.#replay.peek(header.sequence)
-    if (freshness !== 'new') {
-      drops[freshness]++
-      return 'dropped'
-    }
     const reader = this.#reader
-    const verdict = reader.read(bytes, header.byteLength, length, this.#sinks)
+    const verdict = reader.read(bytes, header.byteLength, length - CRYPTO_BYTES.tag, this.#sinks)
     const hasFrames = reader.frameCount > 0
     if (verdict === 'unknown-frame') drops.unknownFrame++
     else if (verdict === 'malformed' || hasFrames !== (header.type === PACKET_TYPE.payload)) drops.malformed++
     else if (!this.#sent.isHonest(reader.acks)) drops.dishonestAck++
     else {
-      this.#replay.mark(header.sequence)
       this.#sent.handleAck(now, reader.acks)
       const frames = reader.deliver(now, header.sequence, this.#sinks)
       if (frames === 'ok') this.#acks.mark(now, header.sequence, hasFrames)
@@ -128,9 +138,23 @@ export class PacketFlow {
     return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt)
   }
 
-  /** The number for a packet that is neither acknowledged nor awaited. */
-  takeSequence(): number {
-    return ++this.#lastSequence
+  /** Writes a packet that checks a path and holds nothing else. */
+  buildPathCheck(now: Millis, header: PacketHeader, check: PathCheck, out: Transmit): void {
+    const at = this.#begin(now, header, this.#bytesMax, out)
+    this.#pathCheck[0] = check
+    this.#builder.fill(now, header.sequence, this.#pathCheck, PATH_CHECK_KINDS)
+    this.#finish(now, header, at, 0, out)
+  }
+
+  /** Writes a Disconnect: a number of its own, one byte, sealed. It is neither acknowledged nor awaited. */
+  buildDisconnect(header: PacketHeader, reason: number, out: Transmit): void {
+    const ring = this.#keys()
+    header.type = PACKET_TYPE.disconnect
+    header.sequence = ++this.#lastSequence
+    header.epoch = ring.sealingEpoch
+    const at = writeHeader(header, out.bytes)
+    out.bytes[at] = reason
+    out.length = ring.seal(header.sequence, out.bytes, at, 1)
   }
 
   /** It is over: sources hear of every open packet that it is lost. */
@@ -141,12 +165,8 @@ export class PacketFlow {
   /** `room`: bytes the packet may have if it is to carry frames; 0: it must not. */
   #build(now: Millis, header: PacketHeader, isDue: boolean, room: number, out: Transmit): boolean {
     const isWanted = room > 0
-    const sequence = this.#lastSequence + 1
-    header.type = PACKET_TYPE.payload
-    header.sequence = sequence
-    this.#acks.fill(now, this.#ackBlock)
-    this.#builder.begin(out.bytes, writeHeader(header, out.bytes), isWanted ? room : this.#bytesMax, this.#ackBlock)
-    const sourceSet = isWanted ? this.#builder.fill(now, sequence, this.#sources, this.#kinds) : 0
+    const at = this.#begin(now, header, isWanted && room < this.#bytesMax ? room : this.#bytesMax, out)
+    const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
     if (isDone) this.#fillFrom = now + FLUSH_GAP_MS
@@ -156,12 +176,33 @@ export class PacketFlow {
       header.type = PACKET_TYPE.keepalive
       writeHeader(header, out.bytes)
     }
-    out.length = this.#builder.finish()
-    this.#sent.add(now, sequence, sourceSet, out.length)
-    this.#gate.onSent(now, out.length)
-    this.#lastSequence = sequence
+    this.#finish(now, header, at, sourceSet, out)
     this.#acks.settle()
     return true
+  }
+
+  /** Header and acks of the next packet; returns where its body begins. */
+  #begin(now: Millis, header: PacketHeader, bytesMax: number, out: Transmit): number {
+    header.type = PACKET_TYPE.payload
+    header.sequence = this.#lastSequence + 1
+    header.epoch = this.#keys().sealingEpoch
+    this.#acks.fill(now, this.#ackBlock)
+    const at = writeHeader(header, out.bytes)
+    this.#builder.begin(out.bytes, at, bytesMax - CRYPTO_BYTES.tag, this.#ackBlock)
+    return at
+  }
+
+  /** Closes and seals the packet that `#begin` began. */
+  #finish(now: Millis, header: PacketHeader, at: number, sourceSet: number, out: Transmit): void {
+    out.length = this.#keys().seal(header.sequence, out.bytes, at, this.#builder.finish() - at)
+    this.#sent.add(now, header.sequence, sourceSet, out.length)
+    this.#gate.onSent(now, out.length)
+    this.#lastSequence = header.sequence
+  }
+
+  #keys(): KeyRing {
+    assert(this.#ring !== undefined, 'packets flow once there are keys')
+    return this.#ring
   }
 
   #wantsAt(now: Millis): Millis {

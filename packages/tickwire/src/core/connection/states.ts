@@ -25,6 +25,8 @@ export type ConnectionStep =
   | 'grace-over'
   | 'silence'
   | 'told'
+  | 'moved'
+  | 'reset'
 
 type Edges = Partial<Record<ConnectionStep, ConnectionState>>
 
@@ -32,12 +34,16 @@ type Edges = Partial<Record<ConnectionStep, ConnectionState>>
 export const CONNECTION_STATES: Readonly<Record<ConnectionState, Readonly<Edges>>> = {
   // `admit` is the server's side: it keeps no connection until the client has proven its address.
   disconnected: { connect: 'connecting', admit: 'connected' },
-  connecting: {
+  connecting: { challenged: 'handshake', rejected: 'disconnected', silence: 'timeout', close: 'disconnected' },
+  // A challenge grows old: another takes its place.
+  handshake: {
     challenged: 'handshake', accepted: 'connected', rejected: 'disconnected', silence: 'timeout', close: 'disconnected',
   },
-  handshake: { accepted: 'connected', rejected: 'disconnected', silence: 'timeout', close: 'disconnected' },
-  connected: { heard: 'connected', close: 'disconnecting', 'closed-by-peer': 'disconnecting', silence: 'timeout' },
-  disconnecting: { acknowledged: 'disconnected', 'grace-over': 'disconnected' },
+  connected: {
+    heard: 'connected', moved: 'connected', close: 'disconnecting', 'closed-by-peer': 'disconnecting', silence: 'timeout',
+    reset: 'disconnected',
+  },
+  disconnecting: { acknowledged: 'disconnected', 'grace-over': 'disconnected', reset: 'disconnected' },
   timeout: { told: 'disconnected' },
 }
 

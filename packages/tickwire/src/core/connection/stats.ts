@@ -18,6 +18,12 @@ export interface ConnectionDrops {
   state: number
   /** Of a key epoch that does not exist. */
   epoch: number
+  /** Does not open: someone else wrote or touched it. */
+  forged: number
+  /** Answers of a handshake that do not open, or come from another server than we meant. */
+  handshake: number
+  /** Resets that are not those of this connection. */
+  reset: number
 }
 
 /** Counters of one connection. */
@@ -32,7 +38,10 @@ export class ConnectionStats {
   packetsLost: number = 0
   /** The peer's packets that were understood but of no use to a sink, and so not acknowledged. */
   packetsNotAcked: number = 0
+  /** How often the peer was followed to a new address. */
+  pathMoves: number = 0
   readonly drops: ConnectionDrops = {
     duplicate: 0, old: 0, malformed: 0, unknownFrame: 0, dishonestAck: 0, state: 0, epoch: 0,
+    forged: 0, handshake: 0, reset: 0,
   }
 }

@@ -1,37 +1,44 @@
 /**
  * Strangers at the door: who asks to be let in, and what he is told.
  *
- * A request is answered by Accepted, with a connection id drawn for it, or by Rejected. Whoever was accepted is a
- * guest: a slot is kept for him for 5 s, and he becomes a connection by using his id, which only he who receives our
- * answers can know. A request that is repeated gets the same answer again.
+ * ```
+ * Request     size, version, suites, rate, one HMAC          answered by Challenge; nothing is kept
+ * Response    size, one HMAC: his address is proven          everything before this costs us no more than that
+ *             rate, key agreement, open                      he is who asked
+ *             schema, seats, token, the host                 answered by Accepted or Refused, sealed
+ * ```
  *
- * Invariants: an answer is never longer than its question; guests and connections together never exceed the slots.
+ * Whoever was accepted is a guest: a seat is kept for him, and he becomes a connection with his first packet that opens
+ * under the keys. A response that is repeated gets the same bytes again. A guest silent for 5 s is forgotten; one silent
+ * for 1 s already when somebody else needs the seat.
  *
- * It does not challenge strangers before it keeps a slot for them, nor count them per address.
+ * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests and
+ * connections together never exceed the seats; a token lets one client in, once.
  */
 
-import { PENDING_REPLIES_MAX, WELCOME_BYTES_MAX } from '../base/limits.ts'
+import type { Entropy } from '../base/entropy.ts'
+import { ADDRESS_CHARS_MAX, WELCOME_BYTES_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { type RuleCode, closeReasonToByte } from '../connection/close-reason.ts'
 import { Connection } from '../connection/connection.ts'
-import { type HandshakeMessage, writeAccepted, writeRejected } from '../connection/handshake.ts'
+import {
+  type HandshakeMessage, writeAccepted, writeChallenge, writeRefused, writeRejected, writeReset,
+} from '../connection/handshake.ts'
+import { type Hello, readHello, writeAcceptance } from '../connection/handshake-body.ts'
+import { type HandshakeWords, type SessionKeys, deriveHello, deriveSession } from '../connection/session-keys.ts'
 import type { Transmit } from '../connection/transmit.ts'
+import { ChallengeKeys } from '../crypto/challenge-keys.ts'
+import { type ConnectToken, verifyToken } from '../crypto/connect-token.ts'
+import { isEqualConstantTime, wipe } from '../crypto/constant-time.ts'
+import { SERVER_RANDOM_BYTES } from '../crypto/key-schedule.ts'
+import { OpeningKey } from '../crypto/packet-key.ts'
+import { type AgreementKey, CRYPTO_BYTES } from '../crypto/provider.ts'
+import { signTranscript } from '../crypto/transcript.ts'
 import type { CompleteEndpointConfig } from './endpoint-config.ts'
+import { OriginGuard } from './origin-limits.ts'
+import { Replies } from './replies.ts'
+import { Resets } from './resets.ts'
 import type { Guest, Routes } from './routes.ts'
-
-/**
- * How long a slot is kept for who asked and has not yet used his id: 20 of his tries, of which at 60 % loss all fail
- * once in 27,000 times.
- */
-const GUEST_MS = 5000
-
-interface Reply {
-  readonly to: string
-  readonly saltLo: number
-  readonly saltHi: number
-  /** Whom we let in, or the byte that says why not. */
-  readonly answer: Guest | number
-}
 
 /** Where admission fell short. */
 export interface AdmissionDrops {
@@ -39,89 +46,237 @@ export interface AdmissionDrops {
   replies: number
   /** Refused because `admit` returned more than 256 bytes: a mistake of the host. */
   oversizedWelcomes: number
+  /** Responses whose cookie is not ours, too old, or another address's. */
+  cookie: number
+  /** Responses that do not open. */
+  forged: number
+  /** More from one origin than it may ask. */
+  limited: number
+  /** Tokens that were not good, whatever the reason. */
+  tokens: number
+}
+
+/** A response that has opened. */
+interface Asked {
+  readonly from: string
+  readonly message: HandshakeMessage
+  readonly words: HandshakeWords
+  readonly shared: Uint8Array
+  readonly hello: Hello
 }
 
 /** Answers requests. */
 export class Admission {
-  readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0 }
+  readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, tokens: 0 }
   /** The house is closing: everyone is told that it is full. */
   isClosed: boolean = false
   #config: CompleteEndpointConfig
+  #entropy: Entropy
   #routes: Routes
   #takeHandle: () => number
-  #replies: Reply[] = []
+  #replies: Replies = new Replies()
+  #challenges: ChallengeKeys
+  #origins: OriginGuard
+  #resets: Resets
 
   constructor(config: CompleteEndpointConfig, routes: Routes, takeHandle: () => number) {
     this.#config = config
+    this.#entropy = config.entropy
     this.#routes = routes
     this.#takeHandle = takeHandle
+    this.#challenges = new ChallengeKeys(config.security.provider, config.entropy)
+    this.#origins = new OriginGuard(config.limits, config.entropy)
+    this.#resets = new Resets(config.security.provider, config.security.resetKey)
   }
 
   get hasReplies(): boolean {
-    return this.#replies.length > 0
-  }
-
-  handleRequest(now: Millis, from: string, request: HandshakeMessage, isOurVersion: boolean): void {
-    if (!isOurVersion) this.#reject(from, request, 'version')
-    else if (!isEqual(request.fingerprint, this.#config.fingerprint)) this.#reject(from, request, 'schema')
-    else this.#admit(now, from, request)
+    return this.#replies.count > 0
   }
 
   /** Writes the next answer, if any. */
   pollReply(out: Transmit): boolean {
-    const reply = this.#replies.shift()
-    if (reply === undefined) return false
-    const { to, saltLo, saltHi, answer } = reply
-    out.to = to
-    out.length = typeof answer === 'number'
-      ? writeRejected(out.bytes, saltLo, saltHi, answer)
-      : writeAccepted(out.bytes, answer.idLo, answer.idHi, saltLo, saltHi, answer.welcome)
-    return true
+    return this.#replies.poll(out)
   }
 
-  #admit(now: Millis, from: string, request: HandshakeMessage): void {
-    const { saltLo, saltHi, bytes: user } = request
-    const known = this.#routes.findAsking(from, saltLo, saltHi, now)
-    // He has used his id already: what we hear is an echo of his knocking.
+  handleRequest(now: Millis, from: string, request: HandshakeMessage, isOurVersion: boolean): void {
+    const { saltLo, saltHi, clientKey } = request
+    if (from.length > ADDRESS_CHARS_MAX || !this.#origins.mayChallenge(now, from)) {
+      this.drops.limited++
+      return
+    }
+    const out = this.#reserve()
+    if (out === undefined) return
+    const suite = isOurVersion ? this.#chooseSuite(request) : 0
+    if (suite === 0) {
+      this.#replies.commit(from, writeRejected(out, saltLo, saltHi, byteOf('version')))
+      return
+    }
+    const { serverKey, cookie } = this.#challenges.challenge(now, from, clientKey)
+    this.#replies.commit(from, writeChallenge(out, saltLo, saltHi, suite, serverKey, cookie))
+  }
+
+  /** A response, in place: opened when it returns, if it was good. */
+  handleResponse(now: Millis, from: string, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
+    const { clientKey, cookie } = message
+    // Before it costs anything, and before a token is spent: an answer must be able to go.
+    if (this.#reserve() === undefined) return
+    const key = from.length > ADDRESS_CHARS_MAX ? undefined : this.#challenges.recognise(now, from, clientKey, cookie)
+    if (key === undefined) {
+      this.drops.cookie++
+      return
+    }
+    const known = this.#routes.findAsking(from, clientKey, now)
+    // He has used his keys already: what we hear is an echo of his knocking.
     if (known instanceof Connection) return
-    if (known !== undefined) {
-      known.expiresAt = now + GUEST_MS
-      this.#reply({ to: from, saltLo, saltHi, answer: known })
+    if (known !== undefined && isEqualConstantTime(known.cookie, cookie)) {
+      known.heardAt = now
+      this.#say(from, known.accepted)
+    } else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
+    else {
+      const asked = this.#open(from, message, key, bytes, length)
+      if (asked === undefined) this.drops.forged++
+      else this.#decide(now, asked, known)
+    }
+  }
+
+  /** Someone speaks on a connection that is not here: he is told, if that costs us less than it cost him. */
+  handleStray(now: Millis, from: string, idLo: number, idHi: number, length: number): void {
+    if (!this.#resets.take(now, length)) return
+    const out = this.#reserve()
+    if (out !== undefined) this.#replies.commit(from, writeReset(out, idLo, idHi, this.#resets.tokenOf(idLo, idHi)))
+  }
+
+  #chooseSuite({ suites }: HandshakeMessage): number {
+    return suites.find((id) => this.#config.security.suites.some((suite) => suite.id === id)) ?? 0
+  }
+
+  #open(
+    from: string, message: HandshakeMessage, key: AgreementKey, bytes: Uint8Array, length: number,
+  ): Asked | undefined {
+    const { provider, suites } = this.#config.security
+    const suite = suites.find(({ id }) => id === message.suite)
+    const shared = suite === undefined ? undefined : key.agree(message.clientKey)
+    if (suite === undefined || shared === undefined) return undefined
+    const words: HandshakeWords = {
+      suite, clientKey: message.clientKey.slice(), cookie: message.cookie.slice(), serverKey: key.publicKey, token: message.token,
+    }
+    const material = deriveHello(provider, words, shared)
+    const opening = new OpeningKey(suite, 0, material)
+    wipe(material)
+    const isOpen = opening.open(0, bytes, message.sealedAt, length)
+    opening.wipe()
+    const hello = isOpen ? readHello(bytes, message.sealedAt, length - CRYPTO_BYTES.tag) : undefined
+    return hello === undefined ? undefined : { from, message, words, shared, hello }
+  }
+
+  /** He is where he says and holds his key: now, and not before, it matters what he wants. */
+  #decide(now: Millis, asked: Asked, known: Guest | undefined): void {
+    const { from, hello, words } = asked
+    if (!isEqualConstantTime(hello.fingerprint, this.#config.fingerprint)) {
+      this.#refuse(now, asked, 'schema')
       return
     }
-    const slot = this.isClosed ? -1 : this.#routes.freeSlot(now)
-    if (slot < 0) {
-      this.#reject(from, request, 'full')
+    const token = this.#checkToken(words.token)
+    if (token === 'bad') {
+      this.#refuse(now, asked, 'token')
       return
     }
-    const handle = this.#takeHandle()
-    const welcome = this.#config.admit({ connection: handle, from, user })
+    const slot = this.isClosed ? -1 : known === undefined ? this.#routes.freeSlot(now) : this.#routes.slotOf(known)
+    if (slot < 0 || (known === undefined && this.#origins.isCrowded(from, this.#routes.addresses(now)))) {
+      this.#refuse(now, asked, 'full')
+      return
+    }
+    const handle = known?.handle ?? this.#takeHandle()
+    const welcome = this.#config.admit({ connection: handle, from, user: hello.user, token })
     // A welcome may quote what the stranger said, so its length may be his doing: it must not throw.
     const isTooLong = welcome !== undefined && welcome.length > WELCOME_BYTES_MAX
     if (isTooLong) this.drops.oversizedWelcomes++
-    if (welcome === undefined || isTooLong) {
-      this.#reject(from, request, 'refused')
-      return
+    const refusal = welcome === undefined || isTooLong ? 'refused' : this.#spend(token, asked, known !== undefined)
+    if (refusal !== undefined || welcome === undefined) this.#refuse(now, asked, refusal ?? 'refused')
+    else this.#accept(now, asked, slot, handle, welcome.slice())
+  }
+
+  #checkToken(bytes: Uint8Array): ConnectToken | undefined | 'bad' {
+    const { tokens } = this.#config.security
+    if (tokens === undefined) return undefined
+    const token = verifyToken(tokens.check, bytes, tokens.wallSeconds())
+    if (typeof token === 'object') return token
+    this.drops.tokens++
+    return 'bad'
+  }
+
+  /** Why a token that is good all the same lets nobody in. The last question: what is spent is spent. */
+  #spend(token: ConnectToken | undefined, { words }: Asked, isKnown: boolean): RuleCode | undefined {
+    const { tokens } = this.#config.security
+    if (tokens === undefined || token === undefined) return undefined
+    switch (tokens.spent.spend(tokens.wallSeconds(), token.id, words.clientKey, token.expiresAt)) {
+      case 'fresh': return undefined
+      // The same client, answering a newer challenge. Once he is no guest any more it would be a second connection.
+      case 'repeated': if (isKnown) return undefined
+        break
+      case 'full': case 'unwritten': return 'full'
+      case 'spent': case 'expired': break
     }
+    this.drops.tokens++
+    return 'token'
+  }
+
+  #accept(now: Millis, asked: Asked, slot: number, handle: number, welcome: Uint8Array): void {
+    const { from, message, words, hello } = asked
+    const { identity } = this.#config.security
+    const out = this.#reserve()
+    if (out === undefined || identity === undefined) return
     const [idLo, idHi] = this.#routes.drawId(slot)
-    const guest: Guest = {
-      address: from, idLo, idHi, saltLo, saltHi, user, welcome: welcome.slice(), handle, expiresAt: now + GUEST_MS,
-    }
-    this.#routes.holdGuest(guest)
-    this.#reply({ to: from, saltLo, saltHi, answer: guest })
+    const { random, session } = this.#derive(now, asked, idLo, idHi)
+    const at = writeAccepted(out, idLo, idHi, message.saltLo, message.saltHi, random)
+    const size = writeAcceptance(out, at, {
+      resetToken: this.#resets.tokenOf(idLo, idHi),
+      signature: signTranscript(identity, session.transcript),
+      datagramBytesMax: this.#config.maxDatagramBytes,
+      welcome,
+    })
+    const length = session.ring.seal(0, out, at, size)
+    this.#replies.commit(from, length)
+    this.#routes.holdGuest({
+      address: from, idLo, idHi, clientKey: words.clientKey, cookie: words.cookie, user: hello.user, welcome, handle,
+      keys: session.ring, suite: words.suite.name, accepted: out.slice(0, length), heardAt: now,
+    })
   }
 
-  #reject(to: string, request: HandshakeMessage, code: RuleCode): void {
-    const { saltLo, saltHi } = request
-    this.#reply({ to, saltLo, saltHi, answer: closeReasonToByte({ by: 'protocol', code }) })
+  #refuse(now: Millis, asked: Asked, code: RuleCode): void {
+    const { saltLo, saltHi } = asked.message
+    const out = this.#reserve()
+    if (out === undefined) return
+    const { random, session } = this.#derive(now, asked, 0, 0)
+    const at = writeRefused(out, saltLo, saltHi, random)
+    out[at] = byteOf(code)
+    this.#replies.commit(asked.from, session.ring.seal(0, out, at, 1))
+    session.ring.wipe()
   }
 
-  #reply(reply: Reply): void {
-    if (this.#replies.length < PENDING_REPLIES_MAX) this.#replies.push(reply)
-    else this.drops.replies++
+  #derive(now: Millis, asked: Asked, idLo: number, idHi: number): { random: Uint8Array; session: SessionKeys } {
+    const { provider, rekey } = this.#config.security
+    const random = new Uint8Array(SERVER_RANDOM_BYTES)
+    this.#entropy.fill(random)
+    const session = deriveSession(now, provider, 'server', asked.words, asked.shared, asked.hello, { random, idLo, idHi }, rekey)
+    wipe(asked.shared)
+    return { random, session }
+  }
+
+  #say(to: string, bytes: Uint8Array): void {
+    const out = this.#reserve()
+    if (out === undefined) return
+    out.set(bytes)
+    this.#replies.commit(to, bytes.length)
+  }
+
+  #reserve(): Uint8Array | undefined {
+    const out = this.#replies.reserve()
+    if (out === undefined) this.drops.replies++
+    return out
   }
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
+function byteOf(code: RuleCode): number {
+  return closeReasonToByte({ by: 'protocol', code })
 }

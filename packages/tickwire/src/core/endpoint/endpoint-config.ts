@@ -8,6 +8,9 @@ import { CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../bas
 import type { Connection } from '../connection/connection.ts'
 import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
+import type { ConnectToken } from '../crypto/connect-token.ts'
+import { type CompleteSecurity, type EndpointSecurity, completeSecurity } from './endpoint-security.ts'
+import { type OriginLimits, completeLimits } from './origin-limits.ts'
 import type { CongestionController } from '../delivery/congestion/controller.ts'
 import { GoodBadController } from '../delivery/congestion/good-bad.ts'
 
@@ -18,6 +21,8 @@ export interface ConnectRequest {
   readonly from: string
   /** What he says of himself: his own words, not proven. */
   readonly user: Uint8Array
+  /** What the issuer says of him, when tokens are asked for. */
+  readonly token: ConnectToken | undefined
 }
 
 /** How an endpoint behaves. */
@@ -37,13 +42,19 @@ export interface EndpointConfig {
    * never come, and then nobody will say so. Absent: everyone, with an empty welcome.
    */
   readonly admit?: (request: ConnectRequest) => Uint8Array | undefined
+  /** What it seals with, who it is, and whom it lets in. Default: sealed, unknown, everyone. */
+  readonly security?: EndpointSecurity
+  /** What one origin may ask of us. */
+  readonly limits?: Partial<OriginLimits>
   /** Attaches sources and sinks to a connection. Called once for each, before its first packet. */
   readonly assemble: (connection: Connection) => void
 }
 
 /** The same, with nothing left out. */
-export interface CompleteEndpointConfig extends Required<EndpointConfig> {
+export interface CompleteEndpointConfig extends Required<Omit<EndpointConfig, 'timers' | 'security' | 'limits'>> {
   readonly timers: ConnectionTimers
+  readonly security: CompleteSecurity
+  readonly limits: OriginLimits
 }
 
 const NO_BYTES = new Uint8Array(0)
@@ -54,6 +65,8 @@ export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
     maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES,
     congestion: () => new GoodBadController(), ...config,
     timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
+    security: completeSecurity(config.security ?? {}, config.entropy, (config.maxConnections ?? 0) > 0),
+    limits: completeLimits(config.limits ?? {}),
   }
   const { fingerprint, maxConnections, maxDatagramBytes } = complete
   if (fingerprint.length !== FINGERPRINT_BYTES) {

@@ -10,9 +10,8 @@
  *
  * `drain` does the last three. A server is an endpoint with `maxConnections`; a client calls `connect`; one may do both.
  *
- * Invariant: no datagram makes it throw, and none from a stranger makes it keep more than a slot for a while.
- *
- * It does not encrypt, and does not follow a peer to a new address.
+ * Invariant: no datagram makes it throw, and none from a stranger makes it keep anything before his address is proven and
+ * his first sealed word has opened.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -20,9 +19,12 @@ import { DATAGRAM_BYTES_MAX, OUTGOING_CONNECTIONS_MAX, USER_BYTES_MAX } from '..
 import type { Millis } from '../base/time.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte } from '../connection/close-reason.ts'
 import { Connection, type ConnectionContext } from '../connection/connection.ts'
+import { ClientHandshake } from '../connection/client-handshake.ts'
 import { HandshakeMessage, readHandshake } from '../connection/handshake.ts'
 import type { Transmit } from '../connection/transmit.ts'
-import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader, readUint32 } from '../packet/header.ts'
+import { type ConnectToken, parseToken } from '../crypto/connect-token.ts'
+import { CRYPTO_BYTES } from '../crypto/provider.ts'
+import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader } from '../packet/header.ts'
 import { PacketBuilder } from '../packet/packet-builder.ts'
 import { PacketReader } from '../packet/packet-reader.ts'
 import { Admission, type AdmissionDrops } from './admission.ts'
@@ -36,6 +38,14 @@ export type EndpointEvent =
   | { readonly type: 'opened'; readonly connection: Connection; readonly welcome: Uint8Array }
   | { readonly type: 'closed'; readonly connection: Connection; readonly reason: CloseReason }
 
+/** What a client shows at the door, and whom it means to find behind it. */
+export interface ConnectPass {
+  /** From whoever issues them; it names the server too. */
+  readonly token?: Uint8Array
+  /** The identity key of the server, 32 bytes, when there is no token to name it. Neither: any server will do. */
+  readonly server?: Uint8Array
+}
+
 /** Why a datagram led nowhere. */
 export interface EndpointDrops {
   /** No header of ours. */
@@ -46,8 +56,10 @@ export interface EndpointDrops {
   type: number
   /** A handshake that makes no sense, or answers no question of ours. */
   handshake: number
-  /** Names a connection that is not here, or not from there. */
+  /** Names a connection that is not here. */
   unknownConnection: number
+  /** The first packet of a guest that does not open. */
+  guest: number
 }
 
 /** Makes an endpoint; throws `ConfigError` on what cannot work. */
@@ -57,7 +69,7 @@ export function createEndpoint(config: EndpointConfig): Endpoint {
 
 /** One socket-like thing, many connections. Made by `createEndpoint`. */
 export class Endpoint {
-  readonly drops: EndpointDrops = { header: 0, version: 0, type: 0, handshake: 0, unknownConnection: 0 }
+  readonly drops: EndpointDrops = { header: 0, version: 0, type: 0, handshake: 0, unknownConnection: 0, guest: 0 }
   #config: CompleteEndpointConfig
   #context: ConnectionContext
   #routes: Routes
@@ -76,7 +88,7 @@ export class Endpoint {
     this.#context = {
       timers: config.timers,
       entropy: config.entropy,
-      fingerprint: config.fingerprint,
+      provider: config.security.provider,
       packetBytesMax: config.maxDatagramBytes,
       congestion: config.congestion,
       builder: new PacketBuilder(),
@@ -97,34 +109,34 @@ export class Endpoint {
   }
 
   /** Asks whoever is at `to` to be let in. `user` is at most 64 bytes. The answer comes as an event. */
-  connect(now: Millis, to: string, user: Uint8Array = NO_BYTES): Connection {
+  connect(now: Millis, to: string, user: Uint8Array = NO_BYTES, pass: ConnectPass = {}): Connection {
     if (user.length > USER_BYTES_MAX) {
       throw new ConfigError('connect.user', `has ${user.length} bytes`, `Give at most ${USER_BYTES_MAX}.`)
     }
     if (this.#admission.isClosed || this.#routes.outgoing.length >= OUTGOING_CONNECTIONS_MAX) {
       throw new ConfigError('connect', 'this endpoint takes no more connections', 'Make another endpoint.')
     }
-    const salt = new Uint8Array(8)
-    this.#config.entropy.fill(salt)
+    const handshake = this.#prepare(user, pass)
     const connection = new Connection(now, this.#nextHandle++, true, {
-      address: to, idLo: 0, idHi: 0, saltLo: readUint32(salt, 0), saltHi: readUint32(salt, 4), user: user.slice(), welcome: NO_BYTES,
+      address: to, idLo: 0, idHi: 0, clientKey: handshake.clientKey, user: user.slice(), welcome: NO_BYTES, keys: handshake, suite: '',
     }, this.#context)
     this.#routes.outgoing.push(connection)
     this.#add(connection)
     return connection
   }
 
-  /** Absorbs one datagram. Never throws, whatever the bytes say. @hot */
+  /** Absorbs one datagram, opening it in place. Never throws, whatever the bytes say. @hot */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
     if (length > DATAGRAM_BYTES_MAX || readHeader(bytes, length, header) !== 'ok') this.drops.header++
     else if (header.type === PACKET_TYPE.handshake) this.#handleHandshake(now, from, bytes, length)
     else if (header.version !== PROTOCOL_VERSION) this.drops.version++
+    else if (header.type === PACKET_TYPE.challengeResponse) this.#handleHandshake(now, from, bytes, length)
     else if (header.type > PACKET_TYPE.disconnect) this.drops.type++
     else {
-      const connection = this.#routes.findConnection(from, header.idLo, header.idHi) ?? this.#settleGuest(now, from)
-      if (connection === undefined || connection.address !== from) this.drops.unknownConnection++
-      else connection.handlePacket(now, header, bytes, length)
+      const connection = this.#routes.findConnection(from, header.idLo, header.idHi)
+      if (connection !== undefined) connection.handlePacket(now, from, header, bytes, length)
+      else this.#handleGuest(now, from, bytes, length)
     }
   }
 
@@ -168,34 +180,85 @@ export class Endpoint {
     for (const connection of this.#connections) connection.close(now, code)
   }
 
+  #prepare(user: Uint8Array, { token, server }: ConnectPass): ClientHandshake {
+    const { provider, suites, rekey } = this.#config.security
+    const parsed: ConnectToken | undefined = token === undefined ? undefined : parseToken(token)
+    if (token !== undefined && parsed === undefined) {
+      throw new ConfigError('connect.token', 'is none', 'Hand over the bytes that the issuer gave, unchanged.')
+    }
+    if (server !== undefined && server.length !== CRYPTO_BYTES.publicKey) {
+      throw new ConfigError('connect.server', `has ${server.length} bytes`, `Give the ${CRYPTO_BYTES.publicKey} of its identity key.`)
+    }
+    const offered = parsed === undefined ? suites : suites.filter(({ id }) => id === parsed.suite)
+    if (offered.length === 0) throw new ConfigError('connect.token', 'asks for a cipher that is not among `security.suites`', 'Allow it.')
+    return new ClientHandshake({
+      provider, rekey, suites: offered, entropy: this.#config.entropy, token: token?.slice() ?? NO_BYTES, server: server ?? parsed?.server,
+      hello: { fingerprint: this.#config.fingerprint, user: user.slice() },
+    })
+  }
+
   #handleHandshake(now: Millis, from: string, bytes: Uint8Array, length: number): void {
-    const kind = readHandshake(this.#header, bytes, length, this.#message)
+    const message = this.#message
+    const kind = readHandshake(this.#header, bytes, length, message)
     const isListening = this.#config.maxConnections > 0
-    // An endpoint that lets nobody in is silent, as if it were not there.
-    if (kind === 'malformed' || (kind === 'request' && !isListening)) this.drops.handshake++
-    else if (kind !== 'request') this.#handleAnswer(now, from, kind)
-    else this.#admission.handleRequest(now, from, this.#message, this.#header.version === PROTOCOL_VERSION)
+    if (kind === 'request' || kind === 'response') {
+      // An endpoint that lets nobody in is silent, as if it were not there.
+      if (!isListening) this.drops.handshake++
+      else if (kind === 'request') this.#admission.handleRequest(now, from, message, this.#header.version === PROTOCOL_VERSION)
+      else this.#admission.handleResponse(now, from, message, bytes, length)
+    } else if (kind === 'malformed') this.drops.handshake++
+    else if (kind === 'reset') this.#handleReset(from)
+    else this.#handleAnswer(now, from, kind, bytes, length)
   }
 
-  #handleAnswer(now: Millis, from: string, kind: 'accepted' | 'rejected'): void {
-    const { saltLo, saltHi, bytes: welcome, reason: byte } = this.#message
-    const connection = this.#routes.findAsked(from, saltLo, saltHi)
-    const reason = kind === 'rejected' ? closeReasonFromByte(byte) : undefined
-    if (connection === undefined) this.drops.handshake++
-    else if (kind === 'accepted') connection.handleAccepted(now, this.#header.idLo, this.#header.idHi, welcome)
-    else if (reason?.by !== 'protocol') this.drops.handshake++
-    else connection.handleRejected(reason)
+  #handleReset(from: string): void {
+    const connection = this.#routes.findConnection(from, this.#header.idLo, this.#header.idHi)
+    if (connection?.isInitiator === true) connection.handleReset(this.#message.resetToken)
+    else this.drops.handshake++
   }
 
-  /** A guest uses his id, which only he who was sent it can know: his address is proven, and he is a connection. */
-  #settleGuest(now: Millis, from: string): Connection | undefined {
-    const guest = this.#routes.findGuest(from, this.#header.idLo, this.#header.idHi, now)
-    if (guest === undefined || this.#admission.isClosed) return undefined
+  #handleAnswer(
+    now: Millis, from: string, kind: 'challenge' | 'accepted' | 'rejected' | 'refused', bytes: Uint8Array, length: number,
+  ): void {
+    const message = this.#message
+    const connection = this.#routes.findAsked(from, message.saltLo, message.saltHi)
+    if (connection === undefined) {
+      this.drops.handshake++
+      return
+    }
+    switch (kind) {
+      case 'challenge': return connection.handleChallenge(now, message)
+      case 'accepted': return connection.handleAccepted(now, this.#header, message, bytes, length)
+      case 'refused': return connection.handleRefused(now, this.#header, message, bytes, length)
+      case 'rejected': {
+        const reason = closeReasonFromByte(message.reason)
+        // In the clear only this can be said, and nothing else is believed.
+        if (reason?.code === 'version') connection.handleRejected(reason)
+        else this.drops.handshake++
+        return
+      }
+      default: return kind satisfies never
+    }
+  }
+
+  /** A guest uses his keys: now he is a connection. Whoever is nobody is told so, within bounds. */
+  #handleGuest(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    const header = this.#header
+    const guest = this.#routes.findGuest(from, header.idLo, header.idHi, now)
+    if (guest === undefined || this.#admission.isClosed) {
+      this.drops.unknownConnection++
+      if (this.#config.maxConnections > 0) this.#admission.handleStray(now, from, header.idLo, header.idHi, length)
+      return
+    }
+    if (guest.keys.open(now, header.epoch, header.sequence, bytes, header.byteLength, length) !== 'ok') {
+      this.drops.guest++
+      return
+    }
     const connection = new Connection(now, guest.handle, false, guest, this.#context)
     this.#routes.settleGuest(connection)
     this.#add(connection)
     this.#context.onOpened(connection)
-    return connection
+    connection.handleOpened(now, from, header, bytes, length)
   }
 
   #add(connection: Connection): void {

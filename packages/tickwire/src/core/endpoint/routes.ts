@@ -9,15 +9,22 @@
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import { CONNECTIONS_MAX } from '../base/limits.ts'
+import { CONNECTIONS_MAX, GUEST_EVICT_MS, GUEST_MS } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import type { Connection, ConnectionPeer } from '../connection/connection.ts'
+import { Connection, type ConnectionPeer } from '../connection/connection.ts'
+import { isEqualConstantTime } from '../crypto/constant-time.ts'
+import type { KeyRing } from '../crypto/key-ring.ts'
 import { readUint32 } from '../packet/header.ts'
 
-/** Accepted, but its address is not proven until it uses the id it was given. */
+/** Accepted, but not heard under the keys that were agreed. */
 export interface Guest extends ConnectionPeer {
-  /** Moves on with every repetition of the request. */
-  expiresAt: Millis
+  readonly keys: KeyRing
+  /** The challenge he answered. */
+  readonly cookie: Uint8Array
+  /** What he was told, sealed once: repeated as it is. */
+  readonly accepted: Uint8Array
+  /** When he last asked. */
+  heardAt: Millis
   /** The handle its connection will have. */
   readonly handle: number
 }
@@ -38,14 +45,33 @@ export class Routes {
     this.#entropy = entropy
   }
 
-  /** A slot that nobody holds at `now`, or -1. */
+  /** A slot that nobody holds at `now`; if there is none, that of the guest who has been silent longest, and too long; or -1. */
   freeSlot(now: Millis): number {
+    let evicted = -1
+    let silentSince = now - GUEST_EVICT_MS
     for (let slot = 0; slot < this.#connections.length; slot++) {
       if (this.#connections[slot] !== undefined) continue
       const guest = this.#guests[slot]
-      if (guest === undefined || now >= guest.expiresAt) return slot
+      if (guest === undefined || isGone(guest, now)) return slot
+      if (guest.heardAt > silentSince) continue
+      evicted = slot
+      silentSince = guest.heardAt
     }
-    return -1
+    return evicted
+  }
+
+  slotOf(guest: Guest): number {
+    return guest.idLo & SLOT_MASK
+  }
+
+  /** Where everyone is who has a seat at `now`. */
+  *addresses(now: Millis): Generator<string> {
+    for (let slot = 0; slot < this.#connections.length; slot++) {
+      const guest = this.#guests[slot]
+      const connection = this.#connections[slot]
+      if (connection !== undefined) yield connection.address
+      else if (guest !== undefined && !isGone(guest, now)) yield guest.address
+    }
   }
 
   /** Draws an id for `slot`: its low and high half. */
@@ -56,21 +82,19 @@ export class Routes {
     return [lo, readUint32(this.#draw, 4) || 1]
   }
 
-  /** The guest or connection from `address` that asked with this salt: a request that was repeated. */
-  findAsking(address: string, saltLo: number, saltHi: number, now: Millis): Guest | Connection | undefined {
+  /** The guest or connection from `address` that asked with this key: a response that was repeated. */
+  findAsking(address: string, clientKey: Uint8Array, now: Millis): Guest | Connection | undefined {
     for (let slot = 0; slot < this.#connections.length; slot++) {
       const party = this.#connections[slot] ?? this.#guests[slot]
-      if (party === undefined || party.saltLo !== saltLo || party.saltHi !== saltHi) continue
-      if (party.address === address && !('expiresAt' in party && now >= party.expiresAt)) return party
+      if (party === undefined || party.address !== address || !isEqualConstantTime(party.clientKey, clientKey)) continue
+      if (party instanceof Connection || !isGone(party, now)) return party
     }
     return undefined
   }
 
   /** The connection of ours to `address` that asked with this salt. */
   findAsked(address: string, saltLo: number, saltHi: number): Connection | undefined {
-    return this.outgoing.find(
-      (asked) => asked.saltLo === saltLo && asked.saltHi === saltHi && asked.address === address,
-    )
+    return this.outgoing.find((asked) => asked.address === address && asked.hasAsked(saltLo, saltHi))
   }
 
   /** @hot */
@@ -87,14 +111,17 @@ export class Routes {
   findGuest(address: string, idLo: number, idHi: number, now: Millis): Guest | undefined {
     const guest = this.#guests[idLo & SLOT_MASK]
     if (guest === undefined || guest.idLo !== idLo || guest.idHi !== idHi) return undefined
-    return guest.address === address && now < guest.expiresAt ? guest : undefined
+    return guest.address === address && !isGone(guest, now) ? guest : undefined
   }
 
+  /** Keeps a slot for a guest; whoever had it before is forgotten, and his keys with him. */
   holdGuest(guest: Guest): void {
-    this.#guests[guest.idLo & SLOT_MASK] = guest
+    const slot = this.slotOf(guest)
+    this.#guests[slot]?.keys.wipe()
+    this.#guests[slot] = guest
   }
 
-  /** The guest has proven its address: its slot is now the connection's. */
+  /** The guest has shown that he has the keys: its slot is now the connection's. */
   settleGuest(connection: Connection): void {
     this.#guests[connection.idLo & SLOT_MASK] = undefined
     this.#connections[connection.idLo & SLOT_MASK] = connection
@@ -108,4 +135,8 @@ export class Routes {
       this.#connections[connection.idLo & SLOT_MASK] = undefined
     }
   }
+}
+
+function isGone(guest: Guest, now: Millis): boolean {
+  return now >= guest.heardAt + GUEST_MS
 }

@@ -12,7 +12,8 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
-import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { createEndpoint, type ConnectPass, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import { SnapshotSink } from '../replication/snapshot-sink.ts'
 import { quantizeCells } from '../schema/cells.ts'
 import type { Message } from '../schema/definition.ts'
@@ -30,11 +31,15 @@ import { decodeWelcome } from './welcome.ts'
 
 export interface ClientHostOptions {
   readonly entropy: Entropy
+  /** What packets are sealed with. Default: plain JavaScript, on every platform. */
+  readonly security?: EndpointSecurity
   /** The match has let us in; from now on `peer` says who we are. */
   readonly onOpened?: () => void
   /** It is over, and why. Called once. */
   readonly onClosed?: (reason: CloseReason) => void
 }
+
+const NO_BYTES = new Uint8Array(0)
 
 /** Makes one player's side of a match. */
 export function createClientHost<I extends Shape>(game: Game<I>, options: ClientHostOptions): ClientHost<I> {
@@ -71,6 +76,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       entropy: options.entropy,
+      ...(options.security && { security: options.security }),
       assemble: (connection) => this.#assemble(connection),
     })
   }
@@ -81,8 +87,8 @@ export class ClientHost<I extends Shape = Shape> {
   }
 
   /** Asks the authority at `to` to be let in. */
-  connect(now: Millis, to: string): Connection {
-    return this.endpoint.connect(now, to)
+  connect(now: Millis, to: string, pass: ConnectPass = {}): Connection {
+    return this.endpoint.connect(now, to, NO_BYTES, pass)
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {

@@ -18,6 +18,8 @@ import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
+import type { OriginLimits } from '../endpoint/origin-limits.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
@@ -33,6 +35,10 @@ import { encodeWelcome } from './welcome.ts'
 
 export interface ServerHostOptions {
   readonly entropy: Entropy
+  /** What packets are sealed with, who this server is, and whom it lets in. Default: sealed, unknown, everyone. */
+  readonly security?: EndpointSecurity
+  /** What one origin may ask. */
+  readonly limits?: Partial<OriginLimits>
   /** How many may play at once. */
   readonly maxPlayers?: number
   /** Someone has arrived. */
@@ -82,6 +88,8 @@ export class ServerHost<I extends Shape = Shape> {
       fingerprint: game.fingerprint,
       entropy: options.entropy,
       maxConnections: options.maxPlayers ?? PLAYERS_DEFAULT,
+      ...(options.security && { security: options.security }),
+      ...(options.limits && { limits: options.limits }),
       admit: (request) => encodeWelcome(request.connection),
       assemble: (connection) => this.#assemble(connection),
     })

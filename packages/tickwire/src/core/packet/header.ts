@@ -17,7 +17,7 @@
 import { assert } from '../base/assert.ts'
 
 /** The version of the wire, the fourth byte of every packet. Changes with any change of meaning on the wire. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 
 /** What a packet is for, the byte at offset 4. */
 export const PACKET_TYPE = {
