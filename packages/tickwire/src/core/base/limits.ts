@@ -248,3 +248,12 @@ export const FRAGMENT_GROUPS_MAX = 64
 
 /** A large message on an unreliable channel that is not complete after this will never be. */
 export const FRAGMENT_GROUP_MS_MAX = 2000
+
+/** Logical channels of one connection: their number is 4 bits of a frame. */
+export const CHANNELS_MAX = 16
+
+/** Bytes of messages that may wait in one lane: what its channels could hold between them. */
+export const LANE_BUFFER_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MAX
+
+/** Streams of one peer whose newest update is remembered: a thousand objects. The one known longest is forgotten first. */
+export const STALE_STREAMS_MAX = 1024
