@@ -15,6 +15,7 @@ export * as q32 from './base/q32.ts'
 export { hash64, hashHex } from './base/hash.ts'
 export { HashStream } from './base/hash-stream.ts'
 
+export * as bits from './bits/bits.ts'
 export { BitBuffer } from './bits/bit-buffer.ts'
 export { BitReader } from './bits/bit-reader.ts'
 export { BitWriter } from './bits/bit-writer.ts'
