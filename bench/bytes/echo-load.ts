@@ -1,0 +1,132 @@
+/**
+ * The load of the `bytes` benchmark, in a process of its own: clients that each have one request under way.
+ *
+ * `echo-load.ts plain|tickwire PORT` does as many echoes as it is told, again and again; `echo-load.ts idle PORT` opens as many
+ * connections as it is told, and keeps them.
+ */
+
+import { createSocket } from 'node:dgram'
+import { UnreliableChannel } from '../../packages/tickwire/src/core/channel/unreliable.ts'
+import { FixedController } from '../../packages/tickwire/src/core/delivery/congestion/fixed.ts'
+import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
+import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { monotonicNow } from '../../packages/tickwire/src/node/clock.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
+import { type UdpPort, openUdp } from '../../packages/tickwire/src/node/udp.ts'
+import { BUFFER_BYTES, CLIENTS, FINGERPRINT, PAYLOAD_BYTES } from './protocol.ts'
+
+/** One who asks; `onBack` is called with each reply. */
+interface Asker {
+  ask(): void
+  onBack: () => void
+}
+
+const IDLE_PER_ENDPOINT = 50
+const payload = new Uint8Array(PAYLOAD_BYTES).map((_, index) => index * 7)
+const isReply = (bytes: Uint8Array, length: number): boolean => length === PAYLOAD_BYTES && bytes[7] === payload[7]
+
+async function rawAsker(port: number): Promise<Asker> {
+  const socket = createSocket({ type: 'udp4', lookup: (host, _options, callback) => callback(null, host, 4) })
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  socket.setRecvBufferSize(BUFFER_BYTES / 16)
+  const asker: Asker = { ask: () => socket.send(payload, port, '127.0.0.1'), onBack: () => {} }
+  socket.on('message', (bytes) => {
+    if (isReply(bytes, bytes.length)) asker.onBack()
+  })
+  return asker
+}
+
+function createClient(channels: UnreliableChannel[]): Endpoint {
+  return createEndpoint({
+    fingerprint: FINGERPRINT, entropy: systemEntropy, security: { provider: bestProvider() },
+    congestion: () => new FixedController(Infinity),
+    assemble: (connection) => {
+      const channel = new UnreliableChannel('unreliable')
+      connection.addSource(0, channel)
+      connection.addSink(0, channel)
+      channels.push(channel)
+    },
+  })
+}
+
+/** Drives an endpoint on its port: after each datagram, and every so often for its timers. */
+function drive(endpoint: Endpoint, port: UdpPort, onDatagram: () => void): () => void {
+  const flush = (): void => {
+    drain(endpoint, monotonicNow(), port, () => {})
+  }
+  port.onDatagram = (from, bytes, length) => {
+    endpoint.handleDatagram(monotonicNow(), from, bytes, length)
+    onDatagram()
+    flush()
+  }
+  setInterval(flush, 100)
+  return flush
+}
+
+async function sealedAsker(serverPort: number): Promise<Asker> {
+  const port = await openUdp({ address: '127.0.0.1', bufferBytes: BUFFER_BYTES / 16 })
+  const channels: UnreliableChannel[] = []
+  const endpoint = createClient(channels)
+  const message = new Uint8Array(1024)
+  const connection = endpoint.connect(monotonicNow(), `127.0.0.1:${serverPort}`)
+  const flush = drive(endpoint, port, () => {
+    const length = channels[0]?.receive(message) ?? -1
+    if (isReply(message, length)) asker.onBack()
+  })
+  const asker: Asker = {
+    ask: () => {
+      channels[0]?.send(payload)
+      flush()
+    },
+    onBack: () => {},
+  }
+  flush()
+  while (!connection.isOpen) await new Promise((resolve) => setTimeout(resolve, 5))
+  return asker
+}
+
+/** Does `count` echoes; resolves when the last is back. One that gets lost would be a finding, and its asker says no more. */
+function turn(askers: readonly Asker[], count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let [toAsk, left] = [count, count]
+    for (const asker of askers) {
+      asker.onBack = () => {
+        if (--left === 0) resolve()
+        if (toAsk-- > 0) asker.ask()
+      }
+    }
+    for (const asker of askers) if (toAsk-- > 0) asker.ask()
+  })
+}
+
+async function openIdle(serverPort: number, count: number): Promise<number> {
+  let opened = 0
+  for (let first = 0; first < count; first += IDLE_PER_ENDPOINT) {
+    const port = await openUdp({ address: '127.0.0.1', bufferBytes: BUFFER_BYTES / 16 })
+    const endpoint = createClient([])
+    const flush = drive(endpoint, port, () => {})
+    for (let index = first; index < Math.min(count, first + IDLE_PER_ENDPOINT); index++) {
+      endpoint.connect(monotonicNow(), `127.0.0.1:${serverPort}`)
+      if (index % 10 === 9) {
+        flush()
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    }
+    flush()
+    while (endpoint.connections.some(({ isOpen }) => !isOpen)) await new Promise((resolve) => setTimeout(resolve, 10))
+    opened += endpoint.connections.length
+  }
+  return opened
+}
+
+const [kind, portText] = process.argv.slice(2)
+const serverPort = Number(portText)
+process.on('disconnect', () => process.exit())
+if (kind === 'idle') {
+  process.on('message', (count: number) => void openIdle(serverPort, count).then((opened) => process.send?.(opened)))
+} else {
+  const askers = await Promise.all(Array.from({ length: CLIENTS }, () => (kind === 'plain' ? rawAsker : sealedAsker)(serverPort)))
+  process.on('message', (count: number) => void turn(askers, count).then(() => process.send?.('done')))
+}
+process.send?.('ready')

@@ -1,0 +1,81 @@
+/**
+ * What the processes of the `bytes` benchmark say to each other, and what all of them must agree on.
+ *
+ * ```
+ * bench ── fork ──▶ echo server of one kind      'mark' ──▶   ◀── ServerMark: its CPU so far, and what it echoed
+ *       ── fork ──▶ load for that server         Turn ──▶     ◀── TurnDone
+ * ```
+ */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** Bytes of a request and of its reply. */
+export const PAYLOAD_BYTES = 200
+
+/** Clients of one server, each with one request under way: so nobody's replies can share a datagram. */
+export const CLIENTS = 32
+
+/** Kernel buffers, the same for all. */
+export const BUFFER_BYTES: number = 4 * 1024 * 1024
+
+export const FINGERPRINT: Uint8Array = new Uint8Array(8).fill(0x62)
+
+/** `plain` is the echo one writes first, `tuned` the same without a lookup for every datagram, `tickwire` a whole endpoint. */
+export type EchoKind = 'plain' | 'tuned' | 'tickwire'
+
+/** A server's first word. */
+export interface ServerReady {
+  readonly port: number
+  /** Who seals; empty for those who do not. */
+  readonly provider: string
+}
+
+/** A server's answer to 'mark'. */
+export interface ServerMark {
+  readonly cpuUs: number
+  readonly echoes: number
+  readonly datagramsIn: number
+  readonly datagramsOut: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Counted twice with full collections between: what is alive, in the heap and outside. */
+  readonly aliveBytes: number
+  readonly rssBytes: number
+}
+
+/** A child process that answers every question with one message. */
+export class Child {
+  readonly process: ChildProcess
+  #waiting: ((message: unknown) => void)[] = []
+  #said: unknown[] = []
+
+  constructor(file: URL, args: readonly string[]) {
+    this.process = fork(fileURLToPath(file), [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.process.on('message', (message) => {
+      const waiting = this.#waiting.shift()
+      if (waiting === undefined) this.#said.push(message)
+      else waiting(message)
+    })
+  }
+
+  /** Asks, if there is a question, and waits for the next word. */
+  async ask<Answer>(question?: string | number): Promise<Answer> {
+    if (question !== undefined) this.process.send(question)
+    if (this.#said.length > 0) return this.#said.shift() as Answer
+    return new Promise<Answer>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no answer to ${question ?? 'hello'} within 60 s`)), 60_000)
+      const onExit = (code: number | null): void => reject(new Error(`a process ended with ${code} before it answered`))
+      this.process.once('exit', onExit)
+      this.#waiting.push((message) => {
+        clearTimeout(timer)
+        this.process.off('exit', onExit)
+        resolve(message as Answer)
+      })
+    })
+  }
+
+  end(): void {
+    this.process.kill('SIGKILL')
+  }
+}
