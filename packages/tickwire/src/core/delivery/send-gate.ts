@@ -1,5 +1,6 @@
 /**
- * Whether a packet may go now, and how large: a congestion controller and a pacer as the packet flow sees them.
+ * Whether a packet may go now, and how large: a congestion controller, a pacer and the path's size, as the packet flow
+ * sees them.
  *
  * While the pacer is closed, one small packet may go in every tick all the same: what has priority (inputs, control)
  * stands first in a packet and fits. So a player on a bad path keeps steering, and what is large waits. Acks are never
@@ -14,6 +15,7 @@ import { URGENT_PACKET_BYTES } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { CongestionController } from './congestion/controller.ts'
 import { Pacer } from './pacer.ts'
+import { PathMtu } from './path-mtu.ts'
 
 /** What `SentPackets` tells of fates. */
 export interface DeliveryWatcher {
@@ -25,6 +27,7 @@ export interface DeliveryWatcher {
 /** Asked before every packet with frames, told of every packet. */
 export class SendGate implements DeliveryWatcher {
   readonly controller: CongestionController
+  readonly mtu: PathMtu = new PathMtu()
   #pacer: Pacer = new Pacer()
   #urgentGapMs: number
   #urgentAt: Millis = -Infinity
@@ -40,9 +43,9 @@ export class SendGate implements DeliveryWatcher {
     return this.#pacer.opensAt < this.#urgentAt ? this.#pacer.opensAt : this.#urgentAt
   }
 
-  /** Bytes the next packet may have: `bytesMax`, or a small packet's, or 0 for none. @hot */
-  room(now: Millis, bytesMax: number): number {
-    if (now >= this.#pacer.opensAt) return bytesMax
+  /** Bytes the next packet may have: what the path carries, or a small packet's, or 0 for none. @hot */
+  room(now: Millis): number {
+    if (now >= this.#pacer.opensAt) return this.mtu.bytes
     return now >= this.#urgentAt ? URGENT_PACKET_BYTES : 0
   }
 
@@ -66,15 +69,18 @@ export class SendGate implements DeliveryWatcher {
   /** @hot */
   onAcked(now: Millis, bytes: number): void {
     this.controller.onAcked(now, bytes)
+    this.mtu.onPacketArrived(bytes)
   }
 
   /** @hot */
   onLost(now: Millis, bytes: number): void {
     this.controller.onLost(now, bytes)
+    this.mtu.onPacketLost(now, bytes)
   }
 
   /** The path is another one. */
   reset(now: Millis): void {
     this.controller.reset(now)
+    this.mtu.reset(now)
   }
 }

@@ -70,7 +70,10 @@ export class SentPackets {
     return this.#newest - this.#oldest < SENT_PACKETS_MAX - PLACES_KEPT
   }
 
-  /** Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. @hot */
+  /**
+   * Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. `bytes` 0: the watcher is not
+   * told, for the loss of a probe says something about its size and nothing about the path's load. @hot
+   */
   add(now: Millis, sequence: number, sourceSet: number, bytes: number = 0): void {
     assert(sequence === this.#newest + 1, 'packets are numbered without gaps')
     while (sequence - this.#oldest >= SENT_PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
@@ -162,10 +165,10 @@ export class SentPackets {
     this.#awaited--
     if (fate === DELIVERED) {
       this.#counts.packetsDelivered++
-      this.#watcher.onAcked(now, this.#bytes[at])
+      if (this.#bytes[at] > 0) this.#watcher.onAcked(now, this.#bytes[at])
     } else {
       this.#counts.packetsLost++
-      this.#watcher.onLost(now, this.#bytes[at])
+      if (this.#bytes[at] > 0) this.#watcher.onLost(now, this.#bytes[at])
     }
     for (let index = 0; index < this.#sources.length; index++) {
       if (((sourceSet >>> index) & 1) === 0) continue
