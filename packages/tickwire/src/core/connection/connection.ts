@@ -132,7 +132,7 @@ export class Connection {
     this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
     this.gate = new SendGate(context.congestion())
-    this.#flow = new PacketFlow(context.builder, context.reader, context.packetBytesMax, this.rtt, this.stats, this.gate)
+    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate)
     this.#now = now
     this.#startedAt = now
     this.#lastReceivedAt = now
@@ -316,7 +316,10 @@ export class Connection {
     const isReply = this.#control.takeReply(this.#path.nonce)
     if (from !== this.address) this.#hearElsewhere(now, from, length, isNewest, isReply)
     // The first packet of a peer is answered at once: until he hears us he repeats himself.
-    if (this.stats.packetsReceived++ === 0) this.#flow.hurry(now)
+    if (this.stats.packetsReceived++ === 0) {
+      this.#flow.hurry(now)
+      this.gate.mtu.start(now, this.#context.packetBytesMax)
+    }
     this.stats.bytesReceived += length
     this.#lastReceivedAt = now
     this.#retryAt = Infinity

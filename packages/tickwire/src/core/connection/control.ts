@@ -6,6 +6,7 @@
  * Rekey        │ 1  │ number 1 │ offer or answer of `crypto/rekey.ts`, 34 │
  * Path check   │ 2  │ nonce 8 │          answered at once
  * Path reply   │ 3  │ nonce 8 │
+ * Padding      │ 4  │ zeros │           `delivery/path-mtu.ts`
  * ```
  *
  * Rekey messages are reliable and in order: one is under way at a time, repeated when its packet is lost; a receiver
@@ -22,6 +23,7 @@ import type { Millis } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { REKEY_MESSAGE_BYTES, type Rekey } from '../crypto/rekey.ts'
+import { PADDING } from '../delivery/path-mtu.ts'
 import type { FrameSink, FrameSource, FrameVerdict } from '../packet/frame-source.ts'
 
 /** The kind of frame that belongs to connections themselves. */
@@ -99,6 +101,9 @@ export class Control implements FrameSource, FrameSink {
       case PATH_REPLY:
         this.#hasReply = readPath(frame, this.#reply)
         return this.#hasReply ? 'ok' : 'broken'
+      case PADDING:
+        while (frame.bitsLeft > 0) if (frame.readBits(8) !== 0) return 'broken'
+        return 'ok'
       default: return 'broken'
     }
   }

@@ -32,12 +32,13 @@ import type { Transmit } from './transmit.ts'
 /** A source that wants a packet and then has nothing for it is asked again after this, not at once for ever. */
 const FLUSH_GAP_MS = 1
 const PATH_CHECK_KINDS = Uint8Array.of(CONTROL_KIND)
+/** The place of the path's size among the sources: the first, and the only one in packets that are probes. */
+const MTU_SOURCE = 0
 
 /** Packets of one connection, both ways. */
 export class PacketFlow {
   #builder: PacketBuilder
   #reader: PacketReader
-  #bytesMax: number
   #stats: ConnectionStats
   #sources: FrameSource[] = []
   #kinds: Uint8Array = new Uint8Array(FRAME_KINDS_MAX)
@@ -52,15 +53,18 @@ export class PacketFlow {
   #fillFrom: Millis = -Infinity
   #flushPackets: number = 0
   #pathCheck: FrameSource[] = []
+  #probe: readonly FrameSource[]
 
   constructor(
-    builder: PacketBuilder, reader: PacketReader, bytesMax: number, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate,
+    builder: PacketBuilder, reader: PacketReader, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate,
   ) {
     this.#builder = builder
     this.#reader = reader
-    this.#bytesMax = bytesMax
     this.#stats = stats
     this.#gate = gate
+    this.#kinds[MTU_SOURCE] = CONTROL_KIND
+    this.#sources.push(gate.mtu)
+    this.#probe = [gate.mtu]
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
 
@@ -122,7 +126,8 @@ export class PacketFlow {
   poll(now: Millis, header: PacketHeader, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
-    const room = this.#gate.room(now, this.#bytesMax)
+    if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, header, out)
+    const room = this.#gate.room(now)
     const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
     if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted ? room : 0, out)) return true
@@ -133,14 +138,15 @@ export class PacketFlow {
   /** When `poll` next has something to do. */
   pollTimeout(now: Millis): Millis {
     // Without room an ack or a loss must come first, and each of them is a deadline of its own.
-    const wantsAt = this.#sent.hasRoom ? this.#wantsAt(now) : Infinity
-    const fillAt = Math.max(wantsAt, this.#fillFrom, this.#gate.opensAt)
-    return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt)
+    const hasRoom = this.#sent.hasRoom
+    const fillAt = Math.max(hasRoom ? this.#wantsAt(now) : Infinity, this.#fillFrom, this.#gate.opensAt)
+    const probeAt = hasRoom ? this.#gate.mtu.nextAt : Infinity
+    return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt, probeAt)
   }
 
   /** Writes a packet that checks a path and holds nothing else. */
   buildPathCheck(now: Millis, header: PacketHeader, check: PathCheck, out: Transmit): void {
-    const at = this.#begin(now, header, this.#bytesMax, out)
+    const at = this.#begin(now, header, this.#gate.mtu.bytes, out)
     this.#pathCheck[0] = check
     this.#builder.fill(now, header.sequence, this.#pathCheck, PATH_CHECK_KINDS)
     this.#finish(now, header, at, 0, out)
@@ -162,10 +168,21 @@ export class PacketFlow {
     this.#sent.abandon(now)
   }
 
+  /** Writes a packet of padding, as large as the path is hoped to carry. */
+  #buildProbe(now: Millis, header: PacketHeader, out: Transmit): boolean {
+    const { mtu } = this.#gate
+    const at = this.#begin(now, header, mtu.probeBytes, out)
+    mtu.onProbe(header.sequence)
+    const sourceSet = this.#builder.fill(now, header.sequence, this.#probe, PATH_CHECK_KINDS)
+    this.#finish(now, header, at, sourceSet, out)
+    this.#acks.settle()
+    return true
+  }
+
   /** `room`: bytes the packet may have if it is to carry frames; 0: it must not. */
   #build(now: Millis, header: PacketHeader, isDue: boolean, room: number, out: Transmit): boolean {
     const isWanted = room > 0
-    const at = this.#begin(now, header, isWanted && room < this.#bytesMax ? room : this.#bytesMax, out)
+    const at = this.#begin(now, header, isWanted ? room : this.#gate.mtu.bytes, out)
     const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
@@ -195,7 +212,7 @@ export class PacketFlow {
   /** Closes and seals the packet that `#begin` began. */
   #finish(now: Millis, header: PacketHeader, at: number, sourceSet: number, out: Transmit): void {
     out.length = this.#keys().seal(header.sequence, out.bytes, at, this.#builder.finish() - at)
-    this.#sent.add(now, header.sequence, sourceSet, out.length)
+    this.#sent.add(now, header.sequence, sourceSet, sourceSet === 1 << MTU_SOURCE ? 0 : out.length)
     this.#gate.onSent(now, out.length)
     this.#lastSequence = header.sequence
   }
