@@ -2,16 +2,35 @@
  * Reads Tickwire packets from the tables of docs/wire/STANDARD.md alone: slow, clear, and ignorant of the engine.
  *
  * It imports nothing of the engine, works on a string of '0' and '1', and says what a datagram means or throws the
- * reason why it means nothing. Vectors are held to this reading as well as to the engine's.
+ * reason why it means nothing. Sealed ones it opens with the key it is handed, by node:crypto. Vectors are held to this
+ * reading as well as to the engine's.
  */
+
+import { createDecipheriv } from 'node:crypto'
 
 /** What a datagram means. Ids, salts and bytes are hexadecimal; a 64-bit number is written highest digit first. */
 export type Meaning =
-  | ({ readonly is: 'request'; readonly salt: string; readonly fingerprint: string; readonly user: string } & Head)
-  | ({ readonly is: 'accepted'; readonly salt: string; readonly welcome: string } & Head)
+  | ({ readonly is: 'request'; readonly salt: string; readonly clientKey: string; readonly suites: readonly number[] } & Head)
+  | ({ readonly is: 'challenge'; readonly salt: string; readonly suite: number; readonly serverKey: string; readonly cookie: string } & Head)
+  | ({
+    readonly is: 'response'; readonly salt: string; readonly suite: number; readonly clientKey: string; readonly cookie: string
+    readonly token: string; readonly fingerprint: string; readonly user: string
+  } & Head)
+  | ({
+    readonly is: 'accepted'; readonly salt: string; readonly random: string; readonly resetToken: string; readonly signature: string
+    readonly datagramBytesMax: number; readonly welcome: string
+  } & Head)
   | ({ readonly is: 'rejected'; readonly salt: string; readonly reason: string } & Head)
+  | ({ readonly is: 'refused'; readonly salt: string; readonly random: string; readonly reason: string } & Head)
+  | ({ readonly is: 'reset'; readonly resetToken: string } & Head)
   | ({ readonly is: 'payload' | 'keepalive'; readonly acks: Acks; readonly frames: readonly Frame[] } & Head)
   | ({ readonly is: 'disconnect'; readonly reason: string } & Head)
+
+/** What opens a sealed packet: the suite, and its material, hexadecimal (key 32, and salt 8 in suite 2). */
+export interface PacketKey {
+  readonly suite: number
+  readonly material: string
+}
 
 interface Head {
   readonly version: number
@@ -32,23 +51,26 @@ interface Frame {
   readonly body: string
 }
 
-const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken']
+const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity']
+const NOBODY = '0000000000000000'
 
 /** The meaning of one datagram. */
-export function readDatagram(bytes: Uint8Array): Meaning {
+export function readDatagram(bytes: Uint8Array, key?: PacketKey): Meaning {
   need(bytes.length >= 15, 'shorter than a header')
   need(hex(bytes, 0, 3) === '544b57', 'not ours')
   const { value: sequence, end } = varint(bytes, 14)
   const head: Head = { version: bytes[3]!, connection: number64(bytes, 5), epoch: bytes[13]!, sequence }
   const type = bytes[4]!
-  need(type <= 3, 'a type without meaning')
-  if (type === 0) return readHandshake(bytes, end, head)
-  need(head.version === 1, 'another version')
+  need(type <= 4, 'a type without meaning')
+  if (type === 0) return readHandshake(bytes, end, head, key)
+  need(head.version === 2, 'another version')
+  if (type === 4) return readResponse(bytes, end, head, key)
+  const plain = open(bytes, end, head, key)
   if (type === 3) {
-    need(bytes.length === end + 1, 'a disconnect has one byte')
-    return { is: 'disconnect', ...head, reason: codeOf(bytes[end]!) }
+    need(plain.length === 1, 'a disconnect has one byte')
+    return { is: 'disconnect', ...head, reason: codeOf(plain[0]!) }
   }
-  const { acks, frames } = readBody(bits(bytes, end))
+  const { acks, frames } = readBody(bits(plain, 0))
   need((type === 1) === (frames.length > 0), 'a payload has frames, a keepalive none')
   return { is: type === 1 ? 'payload' : 'keepalive', ...head, acks, frames }
 }
@@ -67,27 +89,88 @@ export function readReliableOrdered(body: Uint8Array): { firstId: number; messag
   return { firstId, messages }
 }
 
-function readHandshake(bytes: Uint8Array, at: number, head: Head): Meaning {
+function readHandshake(bytes: Uint8Array, at: number, head: Head, key: PacketKey | undefined): Meaning {
   need(head.sequence === 0 && head.epoch === 0, 'handshakes are not numbered')
   need(bytes.length >= at + 10, 'shorter than any handshake')
   const salt = number64(bytes, at + 1)
   const kind = bytes[at]!
-  need((kind === 3) === (head.connection !== '0000000000000000'), 'only an acceptance names a connection')
+  need((kind === 3 || kind === 6) === (head.connection !== NOBODY), 'only an acceptance and a reset name a connection')
   if (kind === 4) {
     need(bytes.length === at + 10, 'a rejection has one reason')
     return { is: 'rejected', ...head, salt, reason: codeOf(bytes[at + 9]!) }
   }
-  need(head.version === 1, 'another version')
-  if (kind === 1) {
-    need(bytes.length === 1200, 'a request is 1200 bytes')
-    const size = bytes[at + 17]!
-    need(size <= 64 && bytes.subarray(at + 18 + size).every((byte) => byte === 0), 'user bytes, then zeros')
-    return { is: 'request', ...head, salt, fingerprint: hex(bytes, at + 9, 8), user: hex(bytes, at + 18, size) }
+  need(head.version === 2, 'another version')
+  switch (kind) {
+    case 1: {
+      need(bytes.length === 1200, 'a request is 1200 bytes')
+      const count = bytes[at + 41]!
+      const suites = [...bytes.subarray(at + 42, at + 42 + count)]
+      need(count >= 1 && count <= 8 && !suites.includes(0), 'one to eight suites')
+      need(bytes.subarray(at + 42 + count).every((byte) => byte === 0), 'then zeros')
+      return { is: 'request', ...head, salt, clientKey: hex(bytes, at + 9, 32), suites }
+    }
+    case 2:
+      need(bytes.length === at + 58, 'a challenge has its length')
+      return { is: 'challenge', ...head, salt, suite: bytes[at + 9]!, serverKey: hex(bytes, at + 10, 32), cookie: hex(bytes, at + 42, 16) }
+    case 3: {
+      const plain = open(bytes, at + 25, head, key)
+      need(plain.length >= 84, 'shorter than any acceptance')
+      const size = plain[82]! + plain[83]! * 256
+      const datagramBytesMax = plain[80]! + plain[81]! * 256
+      need(size <= 256 && plain.length === 84 + size && datagramBytesMax >= 1200, 'a welcome as long as it says')
+      return {
+        is: 'accepted', ...head, salt, random: hex(bytes, at + 9, 16), resetToken: hex(plain, 0, 16), signature: hex(plain, 16, 64),
+        datagramBytesMax, welcome: hex(plain, 84, size),
+      }
+    }
+    case 5: {
+      const plain = open(bytes, at + 25, head, key)
+      need(plain.length === 1, 'a refusal has one reason')
+      return { is: 'refused', ...head, salt, random: hex(bytes, at + 9, 16), reason: codeOf(plain[0]!) }
+    }
+    case 6:
+      need(bytes.length === at + 17, 'a reset has its length')
+      return { is: 'reset', ...head, resetToken: hex(bytes, at + 1, 16) }
+    default: throw new Error('an unknown handshake')
   }
-  need(kind === 3, 'an unknown handshake')
-  const size = bytes[at + 9]! + bytes[at + 10]! * 256
-  need(size <= 256 && bytes.length === at + 11 + size, 'a welcome as long as it says')
-  return { is: 'accepted', ...head, salt, welcome: hex(bytes, at + 11, size) }
+}
+
+function readResponse(bytes: Uint8Array, at: number, head: Head, key: PacketKey | undefined): Meaning {
+  need(head.sequence === 0 && head.epoch === 0 && head.connection === NOBODY, 'handshakes are not numbered')
+  need(bytes.length === 1200, 'a response is 1200 bytes')
+  const tokenSize = bytes[at + 57]! + bytes[at + 58]! * 256
+  need(tokenSize <= 429, 'a token as long as tokens are')
+  const plain = open(bytes, at + 59 + tokenSize, head, key)
+  const size = plain[8]!
+  need(size <= 64 && plain.subarray(9 + size).every((byte) => byte === 0), 'user bytes, then zeros')
+  return {
+    is: 'response', ...head, salt: number64(bytes, at), suite: bytes[at + 8]!, clientKey: hex(bytes, at + 9, 32), cookie: hex(bytes, at + 41, 16),
+    token: hex(bytes, at + 59, tokenSize), fingerprint: hex(plain, 0, 8), user: hex(plain, 9, size),
+  }
+}
+
+/** What stands behind the first `at` bytes, which are authenticated with it. */
+function open(bytes: Uint8Array, at: number, head: Head, key: PacketKey | undefined): Uint8Array {
+  need(key !== undefined, 'sealed, and no key')
+  need(bytes.length >= at + 16, 'no room for a tag')
+  const material = Buffer.from(key.material, 'hex')
+  const nonce = Buffer.alloc(12)
+  const low = head.sequence % 2 ** 32
+  if (key.suite === 1) {
+    nonce.writeUInt32LE(low, 0)
+    nonce.writeUInt32LE((head.sequence - low) / 2 ** 32, 4)
+    nonce[11] = head.epoch
+  } else {
+    material.copy(nonce, 0, 32, 40)
+    nonce.writeUInt32LE(low, 8)
+  }
+  const decipher = key.suite === 1
+    ? createDecipheriv('chacha20-poly1305', material.subarray(0, 32), nonce, { authTagLength: 16 })
+    : createDecipheriv('aes-256-gcm', material.subarray(0, 32), nonce, { authTagLength: 16 })
+  const end = bytes.length - 16
+  decipher.setAAD(bytes.subarray(0, at), { plaintextLength: end - at })
+  decipher.setAuthTag(bytes.subarray(end))
+  return Uint8Array.from(Buffer.concat([decipher.update(bytes.subarray(at, end)), decipher.final()]))
 }
 
 function readBody(all: string): { acks: Acks; frames: Frame[] } {

@@ -8,74 +8,143 @@ import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer
 import { closeReasonFromByte, closeReasonToByte } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import {
-  HandshakeMessage, readHandshake, writeAccepted, writeRejected, writeRequest,
+  HandshakeMessage, readHandshake, writeAccepted, writeChallenge, writeRefused, writeRejected, writeRequest, writeReset, writeResponse,
 } from '../../packages/tickwire/src/core/connection/handshake.ts'
+import { readAcceptance, readHello, writeAcceptance } from '../../packages/tickwire/src/core/connection/handshake-body.ts'
+import { OpeningKey, SealingKey } from '../../packages/tickwire/src/core/crypto/packet-key.ts'
+import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import { createSuite } from '../../packages/tickwire/src/core/crypto/suite.ts'
 import { AckBlock } from '../../packages/tickwire/src/core/packet/ack-block.ts'
 import type { FrameSink, FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
 import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader, writeHeader } from '../../packages/tickwire/src/core/packet/header.ts'
 import { PacketBuilder } from '../../packages/tickwire/src/core/packet/packet-builder.ts'
 import { PacketReader } from '../../packages/tickwire/src/core/packet/packet-reader.ts'
-import type { Meaning } from './packet-checker.ts'
+import type { Meaning, PacketKey } from './packet-checker.ts'
 
-/** What the engine takes `bytes` for; undefined when it refuses them. */
-export function engineReads(bytes: Uint8Array): Meaning | undefined {
+/** What the engine takes `sealed` for; undefined when it refuses them. */
+export function engineReads(sealed: Uint8Array, key?: PacketKey): Meaning | undefined {
+  const bytes = sealed.slice()
   const header = new PacketHeader()
   if (readHeader(bytes, bytes.length, header) !== 'ok') return undefined
   const { version, epoch, sequence, byteLength: at } = header
   const head = { version, connection: hex64(header.idLo, header.idHi), epoch, sequence }
   const isOurs = version === PROTOCOL_VERSION
-  if (header.type === PACKET_TYPE.handshake) {
-    const message = new HandshakeMessage()
-    const kind = readHandshake(header, bytes, bytes.length, message)
-    if (kind === 'malformed' || (kind === 'request' && !isOurs)) return undefined
-    const salt = hex64(message.saltLo, message.saltHi)
-    if (kind === 'request') return { is: kind, ...head, salt, fingerprint: hex(message.fingerprint), user: hex(message.bytes) }
-    if (kind === 'accepted') return { is: kind, ...head, salt, welcome: hex(message.bytes) }
-    const reason = closeReasonFromByte(message.reason)
-    return reason === undefined ? undefined : { is: kind, ...head, salt, reason: reason.code }
-  }
-  if (!isOurs || header.type > PACKET_TYPE.disconnect) return undefined
+  if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse) return readKnocking(bytes, header, head, key)
+  if (!isOurs || header.type > PACKET_TYPE.disconnect || !opens(bytes, header, at, key)) return undefined
+  const end = bytes.length - 16
   if (header.type === PACKET_TYPE.disconnect) {
-    const reason = bytes.length === at + 1 ? closeReasonFromByte(bytes[at]!) : undefined
+    const reason = end === at + 1 ? closeReasonFromByte(bytes[at]!) : undefined
     return reason === undefined ? undefined : { is: 'disconnect', ...head, reason: reason.code }
   }
-  return readBody(bytes, header, head)
+  return readBody(bytes.slice(0, end), header, head)
+}
+
+type MeaningHead = Pick<Meaning, 'version' | 'connection' | 'epoch' | 'sequence'>
+
+function readKnocking(bytes: Uint8Array, header: PacketHeader, head: MeaningHead, key: PacketKey | undefined): Meaning | undefined {
+  const message = new HandshakeMessage()
+  const kind = readHandshake(header, bytes, bytes.length, message)
+  const salt = hex64(message.saltLo, message.saltHi)
+  const end = bytes.length - 16
+  switch (kind) {
+    case 'malformed': return undefined
+    case 'request': return head.version !== PROTOCOL_VERSION ? undefined
+      : { is: kind, ...head, salt, clientKey: hex(message.clientKey), suites: [...message.suites].filter((suite) => suite !== 0) }
+    case 'challenge': return { is: kind, ...head, salt, suite: message.suite, serverKey: hex(message.serverKey), cookie: hex(message.cookie) }
+    case 'rejected': {
+      const reason = closeReasonFromByte(message.reason)
+      return reason === undefined ? undefined : { is: kind, ...head, salt, reason: reason.code }
+    }
+    case 'reset': return { is: kind, ...head, resetToken: hex(message.resetToken) }
+    default:
+  }
+  if (!opens(bytes, header, message.sealedAt, key)) return undefined
+  const { suite, random, sealedAt } = message
+  if (kind === 'response') {
+    const hello = readHello(bytes, sealedAt, end)
+    return hello === undefined ? undefined : {
+      is: kind, ...head, salt, suite, clientKey: hex(message.clientKey), cookie: hex(message.cookie), token: hex(message.token),
+      fingerprint: hex(hello.fingerprint), user: hex(hello.user),
+    }
+  }
+  if (kind === 'refused') {
+    const reason = end === sealedAt + 1 ? closeReasonFromByte(bytes[sealedAt]!) : undefined
+    return reason === undefined ? undefined : { is: kind, ...head, salt, random: hex(random), reason: reason.code }
+  }
+  const said = readAcceptance(bytes, sealedAt, end)
+  return said === undefined ? undefined : {
+    is: kind, ...head, salt, random: hex(random), resetToken: hex(said.resetToken), signature: hex(said.signature),
+    datagramBytesMax: said.datagramBytesMax, welcome: hex(said.welcome),
+  }
+}
+
+function opens(bytes: Uint8Array, { epoch, sequence }: PacketHeader, at: number, key: PacketKey | undefined): boolean {
+  if (key === undefined) return false
+  return new OpeningKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).open(sequence, bytes, at, bytes.length)
+}
+
+/** Seals what stands in `bytes` behind the first `at`, as the engine would. */
+export function engineSeals(bytes: Uint8Array, at: number, epoch: number, sequence: number, key: PacketKey | undefined): Uint8Array {
+  if (key === undefined) throw new Error('a sealed packet needs a key')
+  const out = Uint8Array.of(...bytes, ...new Uint8Array(16))
+  new SealingKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).seal(sequence, out, at, bytes.length - at)
+  return out
 }
 
 /** The bytes the engine writes for `meaning`. */
-export function engineWrites(meaning: Meaning): Uint8Array {
+export function engineWrites(meaning: Meaning, key?: PacketKey): Uint8Array {
   const out = new Uint8Array(1500)
   const [idLo, idHi] = split(meaning.connection)
   const header = Object.assign(new PacketHeader(), {
     version: meaning.version, idLo, idHi, epoch: meaning.epoch, sequence: meaning.sequence,
   })
+  const sealed = (at: number, end: number): Uint8Array => engineSeals(out.slice(0, end), at, meaning.epoch, meaning.sequence, key)
   switch (meaning.is) {
-    case 'request': return out.slice(0, writeRequest(out, ...split(meaning.salt), unhex(meaning.fingerprint), unhex(meaning.user)))
-    case 'accepted': return out.slice(0, writeAccepted(out, idLo, idHi, ...split(meaning.salt), unhex(meaning.welcome)))
+    case 'request': return out.slice(0, writeRequest(out, ...split(meaning.salt), unhex(meaning.clientKey), meaning.suites))
+    case 'challenge':
+      return out.slice(0, writeChallenge(out, ...split(meaning.salt), meaning.suite, unhex(meaning.serverKey), unhex(meaning.cookie)))
+    case 'response': return sealed(writeResponse(
+      out, ...split(meaning.salt), meaning.suite, unhex(meaning.clientKey), unhex(meaning.cookie), unhex(meaning.token),
+      unhex(meaning.fingerprint), unhex(meaning.user),
+    ), 1184)
+    case 'accepted': {
+      const at = writeAccepted(out, idLo, idHi, ...split(meaning.salt), unhex(meaning.random))
+      return sealed(at, at + writeAcceptance(out, at, {
+        resetToken: unhex(meaning.resetToken), signature: unhex(meaning.signature), datagramBytesMax: meaning.datagramBytesMax,
+        welcome: unhex(meaning.welcome),
+      }))
+    }
     case 'rejected': return out.slice(0, writeRejected(out, ...split(meaning.salt), byteOf(meaning.reason)))
+    case 'refused': {
+      const at = writeRefused(out, ...split(meaning.salt), unhex(meaning.random))
+      out[at] = byteOf(meaning.reason)
+      return sealed(at, at + 1)
+    }
+    case 'reset': return out.slice(0, writeReset(out, idLo, idHi, unhex(meaning.resetToken)))
     case 'disconnect': {
       header.type = PACKET_TYPE.disconnect
       const at = writeHeader(header, out)
       out[at] = byteOf(meaning.reason)
-      return out.slice(0, at + 1)
+      return sealed(at, at + 1)
     }
     default: {
       header.type = PACKET_TYPE[meaning.is]
       const builder = new PacketBuilder()
-      builder.begin(out, writeHeader(header, out), out.length, ackBlockOf(meaning.acks))
+      const at = writeHeader(header, out)
+      builder.begin(out, at, out.length - 16, ackBlockOf(meaning.acks))
       const sources = meaning.frames.map(({ body }) => sourceOf(unhex(body)))
       for (const [index, source] of sources.entries()) {
         // One call for each frame: a packet may have more frames than a connection has sources.
         builder.fill(0, meaning.sequence, [source], Uint8Array.of(meaning.frames[index]!.kind))
       }
-      return out.slice(0, builder.finish())
+      return sealed(at, builder.finish())
     }
   }
 }
 
 type Acks = Extract<Meaning, { is: 'payload' | 'keepalive' }>['acks']
 
-function readBody(bytes: Uint8Array, header: PacketHeader, head: Omit<Extract<Meaning, { is: 'disconnect' }>, 'is' | 'reason'>): Meaning | undefined {
+function readBody(bytes: Uint8Array, header: PacketHeader, head: MeaningHead): Meaning | undefined {
   const frames: { kind: number; body: string }[] = []
   const sinks = Array.from({ length: 16 }, (_, kind): FrameSink => ({
     accept(_now: number, _sequence: number, frame: BitReader) {
