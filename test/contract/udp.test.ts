@@ -138,6 +138,14 @@ describe('UDP: the socket', () => {
     expect(port.stats.errors).toBeGreaterThanOrEqual(Math.floor(1000 / 64))
   })
 
+  test('[UDP4] the first send to an address is watched, however many went well elsewhere', async () => {
+    const port = await open({ address: '127.0.0.1' })
+    for (let count = 0; count < 10; count++) port.send('127.0.0.1:9', new Uint8Array(3), 3)
+    port.send('255.255.255.255:9', new Uint8Array(3), 3)
+    await until(() => port.stats.errors === 1)
+    expect(port.stats.errors).toBe(1)
+  })
+
   test('[UDP5] a datagram longer than any of ours is refused and counted, not cut', async () => {
     const port = await open({ address: '127.0.0.1' })
     const heard = hear(port)

@@ -42,6 +42,20 @@ for (const [name, weather] of WEATHERS) {
   }, false)
 }
 
+test('[PORT4] a closed port hears nothing more', () => {
+  const net = new SimNet()
+  const [a, b] = [net.addNode('a'), net.addNode('b')]
+  const port = new SimPort(net, b, () => 0)
+  let heard = 0
+  port.onDatagram = () => heard++
+  for (let count = 0; count < 2; count++) {
+    net.send(0, a, b.address, Uint8Array.of(1), 1)
+    port.deliver()
+    port.close()
+  }
+  expect([heard, port.stats.received]).toEqual([1, 1])
+})
+
 describe('an actor on the simulated network', () => {
   test('[NET23] endpoints live on it, each on its own clock: they connect, stay up through skew and pauses, and part', () => {
     const clock = new SimClock()

@@ -104,6 +104,16 @@ describe('simulated network', () => {
     }
   })
 
+  test('[NET10] faults do not know of each other: what is not lost is doubled, held and damaged as often as without loss', () => {
+    const { tally, landings } = run({
+      loss: { rate: 0.5 }, duplication: { rate: 0.2, copies: 1, lateMs: 10 }, reordering: { rate: 0.2, distance: 5, holdMs: 100 },
+      corruption: { rate: 0.2, spliceRate: 0 }, jitter: { ms: 100 },
+    })
+    const kept = 20_000 - tally.lost
+    for (const key of ['copies', 'held', 'corrupted'] as const) expect(Math.abs(tally[key] / kept - 0.2), key).toBeLessThan(0.017)
+    expect(landings.length).toBe(kept + tally.copies)
+  })
+
   test('[NET11] nothing vanishes unexplained: in any weather every datagram is delivered, dropped for a reason, or on its way', () => {
     for (let seed = 0; seed < 60; seed++) {
       const { net, tally } = run(drawWeather(seed, { without: [] }), { seed, count: 500, gapMs: 7, restMs: seed % 2 === 0 ? 20_000 : 0 })
@@ -200,6 +210,14 @@ describe('simulated network', () => {
     net.setNodeWeather(50, b, { outages: { everyMs: 0, lastsMs: 0 } })
     expect(net.poll(200, b, createArrival())).toBe(false)
     expect(net.tally.lostInOutage).toBe(1)
+  })
+
+  test('[NET13] what came before an outage is there, however late it is asked for', () => {
+    const net = new SimNet({ seed: 1, weather: { latency: { ms: 10 } } })
+    const [a, b] = [net.addNode('a'), net.addNode('b')]
+    net.send(0, a, b.address, Uint8Array.of(1), 1)
+    net.setNodeWeather(50, b, { outages: { everyMs: 0, lastsMs: 0 } })
+    expect(net.poll(200, b, createArrival())).toBe(true)
   })
 
   test('[NET14] duplication: as often as asked, up to so many copies, up to so late', () => {

@@ -54,6 +54,7 @@ describe('UDP addresses', () => {
     // The end of the host and the port choose the place: these all want the same one.
     const hosts = ['1.77.77.77', '2.77.77.77', '3.77.77.77']
     const places = hosts.slice(0, 2).map((host) => book.ofSource(host, 9)!)
+    expect(places[0]).not.toBe(places[1])
     for (let round = 0; round < 10; round++) hosts.slice(0, 2).forEach((host, index) => expect(book.ofSource(host, 9)).toBe(places[index]))
     for (const host of hosts) seen.set(book.ofSource(host, 9)!.text, 1)
     expect(seen.size).toBe(3)

@@ -68,6 +68,12 @@ describe('shrinking weather', () => {
     }
   })
 
+  test('[NET6] faults that can only go one after the other all go', () => {
+    const fails = ({ latency, jitter, loss }: NetWeather): boolean =>
+      (jitter === undefined || latency !== undefined) && (loss === undefined || jitter !== undefined)
+    expect(shrinkWeather({ latency: { ms: 1 }, jitter: { ms: 1 }, loss: { rate: 0.1 } }, fails)).toEqual(calm())
+  })
+
   test('[NET7] it costs some dozen runs, not thousands', () => {
     let runs = 0
     const fails = ({ mtu }: NetWeather): boolean => {

@@ -109,6 +109,29 @@ describe('a node\'s clock', () => {
     expect(clock.wakeAt(1)).toBe(1)
   })
 
+  test('[NET20] a timer never fires early, whatever the grain', () => {
+    for (const ms of [0.1, 1.07, 3.22, 5.83]) {
+      const clock = clockIn({ timers: { ms } })
+      for (let count = 1; count < 20_000; count++) {
+        const at = count * ms * (1 + 2 ** -52)
+        if (clock.timerAt(at) < at) expect.fail(`${at} ms, grain ${ms} ms`)
+      }
+    }
+  })
+
+  test('[NET21] a leap that brings a deadline closer is not slept through', () => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const weather: NetWeather = { jumps: { everyMs: 500, ms: 5000 } }
+      const [advised, scanned] = [clockIn(weather, seed), clockIn(weather, seed)]
+      const deadline = 8000
+      let now = 0
+      while (advised.localAt(now) < deadline) now = advised.timerAt(advised.trueAt(deadline))
+      let first = 0
+      while (scanned.localAt(first) < deadline) first += 0.5
+      expect(now).toBeLessThanOrEqual(first)
+    }
+  })
+
   test('[NET22] weather that ends leaves the clock where it is: nothing jumps back', () => {
     const clock = clockIn({ skew: { ppm: 500 }, jumps: { everyMs: 100, ms: 100 } })
     const before = clock.localAt(10_000)

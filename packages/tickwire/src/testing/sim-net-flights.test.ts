@@ -43,8 +43,13 @@ describe('flights', () => {
     expect([out.bytes[0], out.at]).toEqual([1, 50])
     flights.release()
     expect(flights.launch(70, Uint8Array.of(3), 1, 'a', 'b', tally)).toBe(slot)
+    const again = flights.lastOrder
     flights.hasten(slot, order, 10)
     expect(flights.nextAt()).toBe(70)
+    flights.land(out)
+    flights.launch(90, Uint8Array.of(4), 1, 'a', 'b', tally)
+    flights.hasten(slot, again, 10)
+    expect([flights.count, flights.nextAt()]).toEqual([1, 90])
   })
 
   test('[NET8] more than it holds are dropped and counted', () => {
