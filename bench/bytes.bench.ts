@@ -60,7 +60,7 @@ async function takeTurn(rival: Rival, echoes: number): Promise<number> {
   const before = await rival.server.ask<ServerMark>('mark')
   await rival.load.ask(echoes)
   rival.last = await rival.server.ask<ServerMark>('mark')
-  return (rival.last.cpuUs - before.cpuUs) / echoes
+  return (rival.last.cpuUs - before.cpuUs) / (rival.last.echoes - before.echoes)
 }
 
 async function measureEcho(echoes: number, pairs: number): Promise<BenchResult> {

@@ -1,6 +1,11 @@
 /**
  * The load of the `bytes` benchmark, in a process of its own: clients that each have one request under way.
  *
+ * They ask in volleys: all requests are made, then all are sent one right after another, then all replies are awaited. So
+ * every kind of server sees the same arrivals, however dear it is for its clients to make a request: a server that is fed
+ * slowly wakes up for every datagram, and would pay for its clients. While a volley is answered the load is asleep, and not
+ * in its sockets: to send to somebody on this machine who waits for it costs the sender his waking, which no network asks for.
+ *
  * `echo-load.ts plain|tickwire PORT` does as many echoes as it is told, again and again; `echo-load.ts idle PORT` opens as many
  * connections as it is told, and keeps them.
  */
@@ -18,11 +23,17 @@ import { BUFFER_BYTES, CLIENTS, FINGERPRINT, PAYLOAD_BYTES } from './protocol.ts
 
 /** One who asks; `onBack` is called with each reply. */
 interface Asker {
-  ask(): void
+  /** Makes the datagram of the next request, and keeps it. */
+  prepare(): void
+  /** Sends what it has made. */
+  send(): void
   onBack: () => void
 }
 
 const IDLE_PER_ENDPOINT = 50
+/** Longer than any server here needs for a volley. */
+const VOLLEY_MS = 2
+const pillow = new Int32Array(new SharedArrayBuffer(4))
 const payload = new Uint8Array(PAYLOAD_BYTES).map((_, index) => index * 7)
 const isReply = (bytes: Uint8Array, length: number): boolean => length === PAYLOAD_BYTES && bytes[7] === payload[7]
 
@@ -30,7 +41,7 @@ async function rawAsker(port: number): Promise<Asker> {
   const socket = createSocket({ type: 'udp4', lookup: (host, _options, callback) => callback(null, host, 4) })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
   socket.setRecvBufferSize(BUFFER_BYTES / 16)
-  const asker: Asker = { ask: () => socket.send(payload, port, '127.0.0.1'), onBack: () => {} }
+  const asker: Asker = { prepare: () => {}, send: () => socket.send(payload, port, '127.0.0.1'), onBack: () => {} }
   socket.on('message', (bytes) => {
     if (isReply(bytes, bytes.length)) asker.onBack()
   })
@@ -70,33 +81,46 @@ async function sealedAsker(serverPort: number): Promise<Asker> {
   const endpoint = createClient(channels)
   const message = new Uint8Array(1024)
   const connection = endpoint.connect(monotonicNow(), `127.0.0.1:${serverPort}`)
-  const flush = drive(endpoint, port, () => {
+  const prepared: Uint8Array[] = []
+  const later = { send: (_to: string, bytes: Uint8Array, length: number): void => void prepared.push(bytes.slice(0, length)) }
+  const to = `127.0.0.1:${serverPort}`
+  drive(endpoint, port, () => {
     const length = channels[0]?.receive(message) ?? -1
     if (isReply(message, length)) asker.onBack()
-  })
+  })()
   const asker: Asker = {
-    ask: () => {
+    prepare: () => {
       channels[0]?.send(payload)
-      flush()
+      drain(endpoint, monotonicNow(), later, () => {})
+    },
+    send: () => {
+      for (const bytes of prepared.splice(0)) port.send(to, bytes, bytes.length)
     },
     onBack: () => {},
   }
-  flush()
   while (!connection.isOpen) await new Promise((resolve) => setTimeout(resolve, 5))
   return asker
 }
 
-/** Does `count` echoes; resolves when the last is back. One that gets lost would be a finding, and its asker says no more. */
+/** Does at least `count` echoes, in volleys. One that gets lost would be a finding: nothing follows, and the bench gives up. */
 function turn(askers: readonly Asker[], count: number): Promise<void> {
   return new Promise((resolve) => {
-    let [toAsk, left] = [count, count]
+    let [missing, left] = [0, count]
+    const fire = (): void => {
+      missing = askers.length
+      for (const asker of askers) asker.prepare()
+      for (const asker of askers) asker.send()
+      Atomics.wait(pillow, 0, 0, VOLLEY_MS)
+    }
     for (const asker of askers) {
       asker.onBack = () => {
-        if (--left === 0) resolve()
-        if (toAsk-- > 0) asker.ask()
+        left--
+        if (--missing > 0) return
+        if (left <= 0) resolve()
+        else setImmediate(fire)
       }
     }
-    for (const asker of askers) if (toAsk-- > 0) asker.ask()
+    fire()
   })
 }
 
