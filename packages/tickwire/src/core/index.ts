@@ -26,7 +26,10 @@ export {
   int, list, long, manual, oneOf, quat, ref, struct, text, u16, u32, u8, vec2, vec3, vec4,
 } from './schema/field-kinds.ts'
 export type { Bounds, Field, ManualCodec, Shape } from './schema/field.ts'
-export { entity, message, Entity, Message, type EntityOptions, type Init, type Viewed, type Writable } from './schema/definition.ts'
+export {
+  entity, message, Entity, Message,
+  type EntityOptions, type Init, type MessageDelivery, type MessageOptions, type Viewed, type Writable,
+} from './schema/definition.ts'
 export { explain, type Cost, type Explanation } from './schema/explain.ts'
 export { lintSchema, type SchemaUse } from './schema/lint.ts'
 export type { Schema } from './schema/schema.ts'
@@ -48,10 +51,19 @@ export { pureProvider } from './crypto/pure-provider.ts'
 export { SpentTokens, type SpendVerdict, type TokenJournal } from './crypto/spent-tokens.ts'
 export { bytesToText as tokenToText, keyToText, textToBytes as textToToken, textToKey, type KeyKind } from './crypto/token-text.ts'
 
-export type { Channel, SendResult } from './channel/channel.ts'
+export type { Channel, ChannelPromise, SendResult } from './channel/channel.ts'
+export { ChannelSet, type ChannelSpec } from './channel/channel-set.ts'
+export { LANES, type Lane } from './channel/lane.ts'
+export { PolicyMap, StaleFilter, type DeliveryPolicy } from './channel/policy.ts'
+export type { CongestionController, RateBounds } from './delivery/congestion/controller.ts'
+export { DelayBasedController } from './delivery/congestion/delay-based.ts'
+export { FixedController } from './delivery/congestion/fixed.ts'
+export { GoodBadController } from './delivery/congestion/good-bad.ts'
+export { FragmentPool, FragmentQuota } from './delivery/fragment-pool.ts'
 export { ReliableOrderedChannel } from './channel/reliable-ordered.ts'
 export type { CloseReason } from './connection/close-reason.ts'
-export { Connection, type ConnectionSecurity } from './connection/connection.ts'
+export type { ConnectionSecurity } from './connection/connection-peer.ts'
+export { Connection } from './connection/connection.ts'
 export type { Transmit } from './connection/transmit.ts'
 export { createPortStats, type DatagramPort, type DatagramPortStats } from './endpoint/datagram-port.ts'
 export { drain } from './endpoint/drain.ts'

@@ -7,7 +7,7 @@
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
-import { ReliableOrderedChannel } from '../channel/reliable-ordered.ts'
+import type { ChannelSet } from '../channel/channel-set.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
@@ -60,7 +60,7 @@ export class ClientHost<I extends Shape = Shape> {
   readonly #inputs: InputSource
   readonly #inputCells: Float64Array
   readonly #snapshots: SnapshotSink
-  readonly #channel = new ReliableOrderedChannel()
+  readonly #channels: ChannelSet
   readonly #desk: MessageDesk<void>
 
   constructor(game: Game<I>, options: ClientHostOptions) {
@@ -73,6 +73,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.view = new View(world)
     this.#snapshots = new SnapshotSink(world)
     this.#desk = new MessageDesk(game.messages)
+    this.#channels = this.#desk.routes.createChannels()
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       entropy: options.entropy,
@@ -109,7 +110,7 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
-    if (!this.#desk.receive(this.#channel)) this.endpoint.close(now, 'left')
+    if (!this.#desk.receive(this.#channels)) this.endpoint.close(now, 'left')
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.loop.nextAt())
   }
@@ -119,9 +120,9 @@ export class ClientHost<I extends Shape = Shape> {
     this.#desk.on(message, listener)
   }
 
-  /** Sends a message to the authority, reliably and in order. */
+  /** Sends a message to the authority, by the delivery it was declared with. */
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): SendResult {
-    return this.#desk.send(this.#channel, message, values)
+    return this.#desk.send(this.#channels, message, values)
   }
 
   /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
@@ -140,8 +141,8 @@ export class ClientHost<I extends Shape = Shape> {
 
   #assemble(connection: Connection): void {
     connection.addSource(FRAME_KIND.inputs, this.#inputs)
-    connection.addSource(FRAME_KIND.reliableOrdered, this.#channel)
-    connection.addSink(FRAME_KIND.reliableOrdered, this.#channel)
+    for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)
+    connection.addSink(FRAME_KIND.channels, this.#channels)
     connection.addSink(FRAME_KIND.snapshot, this.#snapshots)
   }
 
@@ -151,7 +152,7 @@ export class ClientHost<I extends Shape = Shape> {
       this.#snapshots.peer = this.peer
       this.#options.onOpened?.()
     } else {
-      this.#channel.close()
+      this.#channels.close()
       this.#options.onClosed?.(event.reason)
     }
   }

@@ -66,9 +66,14 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     `tickRate ${tickRate}`,
     `input ${describeShape(input)}`,
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}`),
-    ...messages.map((message, type) => `message ${type} ${message.schema.text}`),
+    ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
   ].join('\n')
   return { ...definition, messages, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)) }
+}
+
+/** Nothing for what is reliable, so that a game without other deliveries has the text it always had. */
+function deliveryText({ delivery }: Message): string {
+  return delivery === 'reliable' ? '' : ` ${delivery}`
 }
 
 function checkDistinct(path: string, definitions: readonly (Entity | Message)[]): void {

@@ -3,18 +3,22 @@
  */
 
 import { MESSAGE_BYTES_MAX } from '../base/limits.ts'
-import type { Channel, SendResult } from '../channel/channel.ts'
+import type { SendResult } from '../channel/channel.ts'
+import type { ChannelSet } from '../channel/channel-set.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import { MessageCodec } from './message-codec.ts'
+import { MessageRoutes } from './message-routes.ts'
 
 export class MessageDesk<From> {
+  readonly routes: MessageRoutes
   readonly #codec: MessageCodec
   readonly #listeners = new Map<Message, (values: never, from: From) => void>()
   readonly #inbox = new Uint8Array(MESSAGE_BYTES_MAX)
 
   constructor(messages: readonly Message[]) {
+    this.routes = new MessageRoutes(messages)
     this.#codec = new MessageCodec(messages)
   }
 
@@ -23,18 +27,20 @@ export class MessageDesk<From> {
     this.#listeners.set(message, listener)
   }
 
-  /** Hands a message to a channel. */
-  send<S extends Shape>(channel: Channel, message: Message<S>, values: ViewOf<S>): SendResult {
+  /** Hands a message to the channel it travels by. */
+  send<S extends Shape>(channels: ChannelSet, message: Message<S>, values: ViewOf<S>): SendResult {
     const bytes = this.#codec.encode(message, values)
-    return bytes === undefined ? 'too-large' : channel.send(bytes)
+    return bytes === undefined ? 'too-large' : channels.send(this.routes.policies.resolve(message).channel, bytes)
   }
 
   /** Calls listeners for all that has arrived; false when something made no sense. */
-  receive(channel: Channel, from: From): boolean {
-    for (let length = channel.receive(this.#inbox); length >= 0; length = channel.receive(this.#inbox)) {
-      const received = this.#codec.decode(this.#inbox, length)
-      if (received === undefined) return false
-      this.#listeners.get(received.message)?.(received.values as never, from)
+  receive(channels: ChannelSet, from: From): boolean {
+    for (let number = 0; number < channels.specs.length; number++) {
+      for (let length = channels.receive(number, this.#inbox); length >= 0; length = channels.receive(number, this.#inbox)) {
+        const received = this.#codec.decode(this.#inbox, length)
+        if (received === undefined || this.routes.policies.resolve(received.message).channel !== number) return false
+        this.#listeners.get(received.message)?.(received.values as never, from)
+      }
     }
     return true
   }

@@ -12,7 +12,7 @@ import type { Entropy } from '../base/entropy.ts'
 import { PLAYERS_DEFAULT } from '../base/limits.ts'
 import type { Millis, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
-import { ReliableOrderedChannel } from '../channel/reliable-ordered.ts'
+import type { ChannelSet } from '../channel/channel-set.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
@@ -52,7 +52,7 @@ interface Seat {
   readonly peer: Peer
   readonly connection: Connection
   readonly inputs: InputBuffer
-  readonly channel: ReliableOrderedChannel
+  readonly channels: ChannelSet
   /** The game knows of him. */
   isIn: boolean
   /** Why he went, once he did. */
@@ -118,7 +118,7 @@ export class ServerHost<I extends Shape = Shape> {
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
     for (const seat of this.#seats.values()) {
-      if (!this.#desk.receive(seat.channel, seat.peer)) seat.connection.close(now, 'kicked')
+      if (!this.#desk.receive(seat.channels, seat.peer)) seat.connection.close(now, 'kicked')
     }
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return Math.min(wakeAt, this.loop.nextAt())
@@ -129,15 +129,15 @@ export class ServerHost<I extends Shape = Shape> {
     this.#desk.on(message, listener)
   }
 
-  /** Sends a message to one player, reliably and in order. */
+  /** Sends a message to one player, by the delivery it was declared with. */
   send<S extends Shape>(to: Peer, message: Message<S>, values: ViewOf<S>): SendResult {
     const seat = this.#seats.get(to.id)
-    return seat ? this.#desk.send(seat.channel, message, values) : 'closed'
+    return seat ? this.#desk.send(seat.channels, message, values) : 'closed'
   }
 
   /** Sends a message to everyone. */
   broadcast<S extends Shape>(message: Message<S>, values: ViewOf<S>): void {
-    for (const seat of this.#seats.values()) this.#desk.send(seat.channel, message, values)
+    for (const seat of this.#seats.values()) this.#desk.send(seat.channels, message, values)
   }
 
   /** Sends a player away. */
@@ -167,15 +167,17 @@ export class ServerHost<I extends Shape = Shape> {
     const seat: Seat = {
       peer, connection,
       inputs: new InputBuffer(this.game.inputSchema, this.#inputs.heap),
-      channel: new ReliableOrderedChannel(),
+      channels: this.#desk.routes.createChannels(),
       isIn: false,
       left: undefined,
     }
     this.#seats.set(peer.id, seat)
     this.#inputs.keepValuesOf(seat.inputs)
-    connection.addSource(FRAME_KIND.reliableOrdered, seat.channel)
+    // What must arrive goes before snapshots, what may be lost after them.
+    for (const source of seat.channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSource(FRAME_KIND.snapshot, new SnapshotSource(this.world, peer.id))
-    connection.addSink(FRAME_KIND.reliableOrdered, seat.channel)
+    for (const source of seat.channels.sourcesOf(1)) connection.addSource(FRAME_KIND.channels, source)
+    connection.addSink(FRAME_KIND.channels, seat.channels)
     connection.addSink(FRAME_KIND.inputs, seat.inputs)
   }
 
@@ -187,7 +189,7 @@ export class ServerHost<I extends Shape = Shape> {
       this.#inputs.add(seat.peer.id)
       this.#changes.push(seat)
     } else {
-      seat.channel.close()
+      seat.channels.close()
       seat.left = event.reason
       if (!this.#changes.includes(seat)) this.#changes.push(seat)
     }

@@ -33,12 +33,26 @@ export class Entity<S extends Shape = Shape> {
 /** What handles say of themselves; a field called so would hide it. Inside structs and messages these are free. */
 const HANDLE_NAMES = ['id', 'owner', 'tick', 'isAlive']
 
+/**
+ * How a message travels. `reliable`: exactly once, in the order sent. `unordered`: exactly once, each as soon as it can.
+ * `latest`: some may be lost, and none comes after a newer one of its kind. `unreliable`: some may be lost or late.
+ */
+export type MessageDelivery = 'reliable' | 'unordered' | 'latest' | 'unreliable'
+
+/** What a message may say about itself beside its fields. */
+export interface MessageOptions {
+  /** How it travels. Default: `reliable`. */
+  readonly delivery?: MessageDelivery
+}
+
 /** A kind of message. */
 export class Message<S extends Shape = Shape> {
   readonly schema: Schema<S>
+  readonly delivery: MessageDelivery
 
-  constructor(shape: S, name: string) {
+  constructor(shape: S, name: string, options: MessageOptions = {}) {
     this.schema = compileSchema(name, shape)
+    this.delivery = options.delivery ?? 'reliable'
     for (const { path, audience } of this.schema.members) {
       check(audience === 'all', path, `${audience}() in a message`, 'A message is for its receiver: leave the field out, or send another message')
     }
@@ -51,8 +65,8 @@ export function entity<const S extends Shape>(shape: S, options: EntityOptions =
 }
 
 /** Declares a kind of message: `message({ text: text(140) })`. */
-export function message<const S extends Shape>(shape: S, name: string = 'message'): Message<S> {
-  return new Message(shape, name)
+export function message<const S extends Shape>(shape: S, name: string = 'message', options: MessageOptions = {}): Message<S> {
+  return new Message(shape, name, options)
 }
 
 /** An object of an entity as `step` sees it: `Writable<typeof Player>`. */
