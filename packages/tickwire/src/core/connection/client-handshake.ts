@@ -16,7 +16,6 @@
  * It keeps no time and sends nothing: `connection.ts` asks it for bytes.
  */
 
-import { assert } from '../base/assert.ts'
 import { CHALLENGE_FRESH_MS } from '../base/limits.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis } from '../base/time.ts'
@@ -68,6 +67,8 @@ export class ClientHandshake {
   readonly saltHi: number
   /** Someone answered under good keys who is not the server we meant to meet. */
   hasMetImpostor: boolean = false
+  /** Beside what was just written a request must go. */
+  isRequestDue: boolean = false
   #config: ClientHandshakeConfig
   #key: AgreementKey
   #challenged: Challenged | undefined = undefined
@@ -93,16 +94,20 @@ export class ClientHandshake {
     return this.#challenged !== undefined && now < this.#challenged.at + CHALLENGE_FRESH_MS
   }
 
-  /** Writes a Request; returns its length. */
-  writeRequest(out: Uint8Array): number {
-    return writeRequest(out, this.saltLo, this.saltHi, this.#key.publicKey, this.#config.suites.map(({ id }) => id))
-  }
-
-  /** Writes the Response to the challenge that we have; returns its length. */
-  writeResponse(out: Uint8Array): number {
-    assert(this.#challenged !== undefined, 'a response answers a challenge')
+  /** Writes what is to be said now; returns its length. */
+  write(now: Millis, out: Uint8Array): number {
+    if (this.#challenged === undefined || this.isRequestDue) {
+      this.isRequestDue = false
+      return this.#writeRequest(out)
+    }
+    // A challenge does not last for ever: while it is good we answer it, and ask for the next in time.
+    this.isRequestDue = !this.isFresh(now)
     out.set(this.#challenged.response)
     return REQUEST_BYTES
+  }
+
+  #writeRequest(out: Uint8Array): number {
+    return writeRequest(out, this.saltLo, this.saltHi, this.#key.publicKey, this.#config.suites.map(({ id }) => id))
   }
 
   /** Takes a challenge up. False when it is none of ours, one of the past, or while the last is still fresh. */

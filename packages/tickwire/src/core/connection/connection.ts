@@ -11,72 +11,31 @@
  * (`path-check.ts`). It does not know any frame but its own, and does not decide who is let in.
  */
 
-import { ConfigError, assert } from '../base/assert.ts'
-import type { Entropy } from '../base/entropy.ts'
+import { assert } from '../base/assert.ts'
 import type { Millis } from '../base/time.ts'
-import type { CongestionController } from '../delivery/congestion/controller.ts'
 import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { KeyRing } from '../crypto/key-ring.ts'
-import { CRYPTO_BYTES, type CryptoProvider } from '../crypto/provider.ts'
+import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { Rekey } from '../crypto/rekey.ts'
 import { RttEstimator } from '../delivery/rtt.ts'
 import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, PacketHeader } from '../packet/header.ts'
-import type { PacketBuilder } from '../packet/packet-builder.ts'
-import type { PacketReader } from '../packet/packet-reader.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByte } from './close-reason.ts'
 import type { ClientHandshake } from './client-handshake.ts'
-import { CONTROL_KIND, Control } from './control.ts'
+import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
+import { Control } from './control.ts'
 import type { HandshakeMessage } from './handshake.ts'
 import { PathCheck } from './path-check.ts'
 import { PacketFlow } from './packet-flow.ts'
 import { type ConnectionState, type ConnectionStep, nextState } from './states.ts'
 import { ConnectionStats } from './stats.ts'
-import type { ConnectionTimers } from './timers.ts'
+import { drawRetryMs } from './timers.ts'
 import type { Transmit } from './transmit.ts'
 
 /** A goodbye is said this often, spread over the grace time: a burst of loss must not swallow all of them. */
 const DISCONNECT_COPIES = 3
 const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
-
-/** What all connections of one endpoint share, and whom they tell. */
-export interface ConnectionContext {
-  readonly timers: ConnectionTimers
-  readonly entropy: Entropy
-  readonly provider: CryptoProvider
-  /** No packet is longer than this. */
-  readonly packetBytesMax: number
-  readonly congestion: () => CongestionController
-  readonly builder: PacketBuilder
-  readonly reader: PacketReader
-  onOpened(connection: Connection): void
-  onClosed(connection: Connection, reason: CloseReason): void
-}
-
-/** Whom a connection leads to. */
-export interface ConnectionPeer {
-  readonly address: string
-  /** The id the server gave, low and high half; 0 while asking for one. */
-  readonly idLo: number
-  readonly idHi: number
-  /** The ephemeral key of whoever asked. */
-  readonly clientKey: Uint8Array
-  readonly user: Uint8Array
-  readonly welcome: Uint8Array
-  /** Keys, of the side that accepted; of the side that asks, what it asks with. */
-  readonly keys: KeyRing | ClientHandshake
-  /** Which cipher, by whom; empty until there is one. */
-  readonly suite: string
-}
-
-/** How far a connection can be trusted. */
-export interface ConnectionSecurity {
-  /** Which cipher seals its packets, by whose code. Empty until there is one. */
-  suite: string
-  /** We know that the server is the one we meant: it holds the identity key of our token. False where we knew none. */
-  isServerVerified: boolean
-}
 
 /** One peer. Made by an endpoint; handed to `assemble` once, before its first packet. */
 export class Connection {
@@ -107,7 +66,8 @@ export class Connection {
   #resetToken: Uint8Array | undefined = undefined
   #ring: KeyRing | undefined = undefined
   #newestSequence: number = 0
-  #isRequestDue: boolean = false
+  /** The longest datagram that the peer takes, as far as it said. */
+  #peerBytesMax: number = Infinity
   #header: PacketHeader = new PacketHeader()
   #state: ConnectionState = 'disconnected'
   #reason: CloseReason | undefined = undefined
@@ -132,13 +92,11 @@ export class Connection {
     this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
     this.gate = new SendGate(context.congestion())
-    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate)
+    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control)
     this.#now = now
     this.#startedAt = now
     this.#lastReceivedAt = now
     this.#retryAt = isInitiator ? now : Infinity
-    this.#flow.addSource(CONTROL_KIND, this.#control)
-    this.#flow.addSink(CONTROL_KIND, this.#control)
     if ('role' in peer.keys) this.#secure(peer.keys)
     else this.#handshake = peer.keys
     this.#step(isInitiator ? 'connect' : 'admit')
@@ -160,13 +118,11 @@ export class Connection {
 
   /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first has priority. */
   addSource(kind: number, source: FrameSource): void {
-    checkKind('addSource', kind)
     this.#flow.addSource(kind, source)
   }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
   addSink(kind: number, sink: FrameSink): void {
-    checkKind('addSink', kind)
     this.#flow.addSink(kind, sink)
   }
 
@@ -192,11 +148,7 @@ export class Connection {
 
   /** The server has said yes, if it opens. */
   handleAccepted(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
-    if (this.#state !== 'handshake' || this.#handshake === undefined) {
-      this.stats.drops.state++
-      return
-    }
-    const session = this.#handshake.handleAccepted(now, header, message, bytes, length)
+    const session = this.#state === 'handshake' ? this.#handshake?.handleAccepted(now, header, message, bytes, length) : undefined
     if (session === undefined) {
       this.stats.drops.handshake++
       return
@@ -205,9 +157,9 @@ export class Connection {
     this.idLo = header.idLo
     this.idHi = header.idHi
     this.welcome = session.welcome
-    this.security.suite = session.suite.name
-    this.security.isServerVerified = session.isVerified
+    Object.assign(this.security, { suite: session.suite.name, isServerVerified: session.isVerified })
     this.#resetToken = session.resetToken
+    this.#peerBytesMax = session.datagramBytesMax
     this.#secure(session.ring)
     this.#lastReceivedAt = now
     this.#step('accepted')
@@ -218,8 +170,7 @@ export class Connection {
 
   /** The server has said no, under keys. */
   handleRefused(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
-    const reason = this.#state === 'handshake'
-      ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
+    const reason = this.#state === 'handshake' ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
     if (reason === undefined) this.stats.drops.handshake++
     else this.#reject(reason)
   }
@@ -318,7 +269,7 @@ export class Connection {
     // The first packet of a peer is answered at once: until he hears us he repeats himself.
     if (this.stats.packetsReceived++ === 0) {
       this.#flow.hurry(now)
-      this.gate.mtu.start(now, this.#context.packetBytesMax)
+      this.gate.mtu.start(now, Math.min(this.#context.packetBytesMax, this.#peerBytesMax))
     }
     this.stats.bytesReceived += length
     this.#lastReceivedAt = now
@@ -356,19 +307,9 @@ export class Connection {
       else this.#lose('unreachable')
       return false
     }
-    if (this.#isRequestDue) {
-      this.#isRequestDue = false
-      out.length = handshake.writeRequest(out.bytes)
-      return true
-    }
-    if (now < this.#retryAt) return false
-    this.#retryAt = now + this.#drawRetryMs()
-    if (this.#state === 'connecting') out.length = handshake.writeRequest(out.bytes)
-    else {
-      // A challenge does not last for ever: while it is good we answer it, and ask for the next in time.
-      this.#isRequestDue = !handshake.isFresh(now)
-      out.length = handshake.writeResponse(out.bytes)
-    }
+    if (now >= this.#retryAt) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
+    else if (!handshake.isRequestDue) return false
+    out.length = handshake.write(now, out.bytes)
     return true
   }
 
@@ -390,7 +331,7 @@ export class Connection {
     out.to = this.address
     const isOwed = now >= this.#retryAt || now >= this.#lastSentAt + keepaliveMs
     if (!this.#flow.poll(now, this.#name(), isOwed, out)) return false
-    if (this.#retryAt !== Infinity) this.#retryAt = now + this.#drawRetryMs()
+    if (this.#retryAt !== Infinity) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
     return true
   }
 
@@ -456,17 +397,4 @@ export class Connection {
     this.#header.idHi = this.idHi
     return this.#header
   }
-
-  #drawRetryMs(): Millis {
-    const { retryMsMin, retryMsMax } = this.#context.timers
-    this.#context.entropy.fill(dice)
-    return retryMsMin + ((retryMsMax - retryMsMin) * dice[0]) / 255
-  }
-}
-
-const dice = new Uint8Array(1)
-
-function checkKind(call: string, kind: number): void {
-  if (kind !== CONTROL_KIND) return
-  throw new ConfigError(`connection.${call}`, `frame kind ${kind} is the connection's own`, `Kinds are 0 to ${CONTROL_KIND - 1}.`)
 }

@@ -24,7 +24,7 @@ import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, type PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
-import { CONTROL_KIND } from './control.ts'
+import { CONTROL_KIND, type Control } from './control.ts'
 import type { PathCheck } from './path-check.ts'
 import type { ConnectionStats } from './stats.ts'
 import type { Transmit } from './transmit.ts'
@@ -34,6 +34,7 @@ const FLUSH_GAP_MS = 1
 const PATH_CHECK_KINDS = Uint8Array.of(CONTROL_KIND)
 /** The place of the path's size among the sources: the first, and the only one in packets that are probes. */
 const MTU_SOURCE = 0
+const CONTROL_SOURCE = 1
 
 /** Packets of one connection, both ways. */
 export class PacketFlow {
@@ -56,14 +57,16 @@ export class PacketFlow {
   #probe: readonly FrameSource[]
 
   constructor(
-    builder: PacketBuilder, reader: PacketReader, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate,
+    builder: PacketBuilder, reader: PacketReader, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate, control: Control,
   ) {
     this.#builder = builder
     this.#reader = reader
     this.#stats = stats
     this.#gate = gate
     this.#kinds[MTU_SOURCE] = CONTROL_KIND
-    this.#sources.push(gate.mtu)
+    this.#sources.push(gate.mtu, control)
+    this.#kinds[CONTROL_SOURCE] = CONTROL_KIND
+    this.#sinks[CONTROL_KIND] = control
     this.#probe = [gate.mtu]
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
@@ -233,6 +236,6 @@ export class PacketFlow {
 }
 
 function checkKind(call: string, kind: number): void {
-  if (Number.isInteger(kind) && kind >= 0 && kind < FRAME_KINDS_MAX) return
-  throw new ConfigError(`connection.${call}`, `frame kind ${kind}`, `Kinds are 0 to ${FRAME_KINDS_MAX - 1}.`)
+  if (Number.isInteger(kind) && kind >= 0 && kind < CONTROL_KIND) return
+  throw new ConfigError(`connection.${call}`, `frame kind ${kind}`, `Kinds are 0 to ${CONTROL_KIND - 1}; ${CONTROL_KIND} is the connection's own.`)
 }

@@ -3,6 +3,8 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
+import type { Entropy } from '../base/entropy.ts'
+import type { Millis } from '../base/time.ts'
 
 /** In milliseconds. */
 export interface ConnectionTimers {
@@ -42,4 +44,12 @@ export function completeTimers(timers: Partial<ConnectionTimers>): ConnectionTim
     throw new ConfigError('timers.timeoutMs', 'leaves no room for one lost keepalive', 'Make it at least twice keepaliveMs.')
   }
   return complete
+}
+
+const dice = new Uint8Array(1)
+
+/** How long to wait before saying it again. */
+export function drawRetryMs({ retryMsMin, retryMsMax }: ConnectionTimers, entropy: Entropy): Millis {
+  entropy.fill(dice)
+  return retryMsMin + ((retryMsMax - retryMsMin) * dice[0]) / 255
 }
