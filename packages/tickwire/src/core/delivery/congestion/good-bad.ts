@@ -57,6 +57,8 @@ export class GoodBadController implements CongestionController {
   #goodSince: Millis = -Infinity
   #promotedAt: Millis = -Infinity
   #climbedAt: Millis = -Infinity
+  /** The time of the call: a double handed from function to function would be boxed in each. */
+  #clock: Float64Array = new Float64Array(1)
 
   constructor(bounds: Partial<RateBounds> = {}) {
     this.#bounds = completeBounds(bounds)
@@ -82,21 +84,24 @@ export class GoodBadController implements CongestionController {
   onRtt(now: Millis, rttMs: number): void {
     const queueMs = this.#minRtt.sample(now, rttMs)
     this.#queueMs += (queueMs - this.#queueMs) * QUEUE_SMOOTHING
-    this.#judge(now, queueMs >= SPIKE_MS)
+    this.#clock[0] = now
+    this.#judge(queueMs >= SPIKE_MS)
   }
 
   /** @hot */
   onAcked(now: Millis): void {
+    this.#clock[0] = now
     this.#acked++
-    this.#judgeLoss(now)
-    this.#judge(now, false)
+    this.#judgeLoss()
+    this.#judge(false)
   }
 
   /** @hot */
   onLost(now: Millis): void {
+    this.#clock[0] = now
     this.#lost++
-    this.#judgeLoss(now)
-    this.#judge(now, false)
+    this.#judgeLoss()
+    this.#judge(false)
   }
 
   reset(now: Millis): void {
@@ -115,7 +120,8 @@ export class GoodBadController implements CongestionController {
   }
 
   /** Losses are judged by whole windows, and a window's verdict stands until the next: an outage is over in two. */
-  #judgeLoss(now: Millis): void {
+  #judgeLoss(): void {
+    const now = this.#clock[0]
     const fates = this.#acked + this.#lost
     if (fates < LOSS_WINDOW_PACKETS || now < this.#windowBeganAt + LOSS_WINDOW_MS) return
     this.#isLossy = this.#lost >= fates * LOSS_BAD
@@ -124,33 +130,37 @@ export class GoodBadController implements CongestionController {
     this.#windowBeganAt = now
   }
 
-  #judge(now: Millis, isSpike: boolean): void {
+  #judge(isSpike: boolean): void {
+    const now = this.#clock[0]
     const isBad = isSpike || this.#queueMs >= STANDING_QUEUE_MS || this.#isLossy
     if (this.#mode === 'good') {
-      if (isBad) this.#demote(now)
-      else this.#climb(now)
+      if (isBad) this.#demote()
+      else this.#climb()
     } else if (isBad) {
       this.#goodSince = now
     } else if (now >= this.#goodSince + this.#waitMs) {
-      this.#promote(now)
+      this.#promote()
     }
   }
 
-  #demote(now: Millis): void {
+  #demote(): void {
+    const now = this.#clock[0]
     if (now < this.#promotedAt + RELAPSE_MS) this.#waitMs = Math.min(WAIT_MS_MAX, this.#waitMs * 2)
     this.#mode = 'bad'
     this.#packetsPerSecond = this.#bounds.packetsPerSecondMin
     this.#goodSince = now
   }
 
-  #promote(now: Millis): void {
+  #promote(): void {
+    const now = this.#clock[0]
     this.#mode = 'good'
     this.#promotedAt = now
     this.#goodSince = now
     this.#climbedAt = now
   }
 
-  #climb(now: Millis): void {
+  #climb(): void {
+    const now = this.#clock[0]
     if (now >= this.#goodSince + RELAPSE_MS) {
       this.#waitMs = Math.max(WAIT_MS_MIN, this.#waitMs / 2)
       this.#goodSince = now
