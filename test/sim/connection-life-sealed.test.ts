@@ -135,6 +135,34 @@ describe('moving', () => {
     expect(accepted.stats.pathMoves).toBe(1)
   })
 
+  test('[SEC8] with traffic it takes a round trip and a few ticks, and no message is lost on the way', () => {
+    const channels: ReliableOrderedChannel[] = []
+    const assemble = (connection: Connection): void => {
+      channels.push(new ReliableOrderedChannel())
+      connection.addSource(3, channels.at(-1)!)
+      connection.addSink(3, channels.at(-1)!)
+    }
+    const pair = new Pair({ weather: { latencyMs: 30 }, server: { assemble }, client: { assemble } })
+    pair.connect()
+    const [sender, receiver] = channels as [ReliableOrderedChannel, ReliableOrderedChannel]
+    const { accepted } = pair
+    const out = new Uint8Array(1024)
+    let received = 0
+    let movedAfter = 0
+    for (let tick = 0; tick < 300; tick++) {
+      expect(sender.send(Uint8Array.of(tick))).toBe('queued')
+      if (tick === 100) pair.server.farAddress = 'elsewhere'
+      pair.drive(16)
+      if (movedAfter === 0 && accepted.address === 'elsewhere') movedAfter = (tick - 100) * 16
+      while (receiver.receive(out) >= 0) received++
+    }
+    pair.drive(1000)
+    while (receiver.receive(out) >= 0) received++
+    expect(received).toBe(300)
+    expect(movedAfter).toBeGreaterThan(0)
+    expect(movedAfter).toBeLessThan(60 + 200)
+  })
+
   test('[SEC8] packets carried to another address move nothing, and get no more bytes there than they brought', () => {
     const pair = new Pair({ weather: { latencyMs: 5 } })
     pair.connect()
