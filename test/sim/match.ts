@@ -1,104 +1,146 @@
 /**
- * One match of the swarm: players, weather and mischief, all drawn from one seed, checked as it goes.
+ * One match of the swarm: players, weather and mischief on the simulated network, all drawn from one seed, checked as it
+ * goes.
  *
- * Safety, always: what a player sees of tick T is what the authority had at tick T, as far as he may know it; what is
- * said reliably arrives once and in order. Liveness, once the weather has cleared: everybody is current again.
+ * Safety, always: what a player sees of tick T is what the authority had at tick T, as far as he may know it (G1); what is
+ * said reliably arrives once and in order (G2). Liveness, once the weather has cleared: everybody is in and current (G3).
  */
 
 import type { ObjectView } from 'tickwire'
-import { Dice, simulate, type Simulation, type Weather } from 'tickwire/testing'
-import { hashCombine } from '../../packages/tickwire/src/core/base/hash.ts'
+import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
 import type { Handle } from '../../packages/tickwire/src/core/world/handle.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
+import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
+import { SimNetActor } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts'
+import { type Violation, hold, violationOf } from './invariants.ts'
+import { MatchPlayer } from './match-player.ts'
 import { Chat, Crate, swarmGame, Walker } from './swarm-game.ts'
 
 /** What a match showed: tests assert that the swarm did something. */
 export interface MatchReport {
-  readonly problem: string | undefined
+  readonly seed: number
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
   readonly endpointTicks: number
-  readonly traceHash: readonly [number, number]
-  readonly lost: number
-  readonly duplicated: number
-  readonly reordered: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
   readonly messages: number
   readonly despawns: number
 }
 
-const STORM_MS = 3000
-const CALM_MS = 2000
-const STEP_MS = 20
+const TICK_MS = 1000 / 60
+const STORM_MS = 4000
+/** A dead connection is noticed after ten seconds, and then its player comes again. */
+const CALM_MS = 15_000
 /** Longer than any player lags behind. */
 const HISTORY_TICKS = 600
 
-/** Plays the match of a seed to its end, or to its first problem. */
-export function playMatch(seed: number): MatchReport {
-  const match = new Match(seed)
-  let problem: string | undefined
-  try {
-    match.play()
-  } catch (error) {
-    problem = error instanceof Error ? error.message : String(error)
-  }
-  return match.report(problem)
+/** Plays the match of a seed to its end, or to its first violation; in its own weather or in one that is given. */
+export function playMatch(seed: number, weather: NetWeather = drawWeather(seed ^ 0x3a7c, { without: [] })): MatchReport {
+  return new Match(seed, weather).play()
 }
 
 class Match {
+  readonly #seed: number
+  readonly #weather: NetWeather
   readonly #dice: Dice
-  readonly #sim: Simulation<typeof swarmGame.input>
+  readonly #clock = new SimClock()
+  readonly #net: SimNet
+  readonly #host: ServerHost<typeof swarmGame.input>
+  readonly #players: readonly MatchPlayer[]
+  readonly #actors: readonly SimNetActor[]
   readonly #history: Timeline
   readonly #trace = new Uint32Array(2)
-  /** By player: what he has said, and what the authority has heard of it; and the other way round. */
-  readonly #said: number[]
-  readonly #heard: number[]
+  /** What was heard from each peer. */
+  readonly #heard = new Map<number, number>()
   #broadcast = 0
-  readonly #told: number[]
+  #messages = 0
   #despawns = 0
-  #problem: string | undefined
+  #endpointTicks = 0
+  #where = 'the world'
 
-  constructor(seed: number) {
+  constructor(seed: number, weather: NetWeather) {
+    this.#seed = seed
+    this.#weather = weather
     this.#dice = new Dice(seed ^ 0x3a7c)
-    const clients = 1 + this.#below(6)
-    this.#sim = simulate(swarmGame, { seed, clients, link: this.#drawWeather() })
-    this.#history = new Timeline(this.#sim.host.world, HISTORY_TICKS)
-    this.#said = new Array<number>(clients).fill(0)
-    this.#heard = new Array<number>(clients).fill(0)
-    this.#told = new Array<number>(clients).fill(0)
+    this.#net = new SimNet({ seed, weather })
+    const security = { provider: new StubCrypto() }
+    const count = 1 + (this.#dice.word() % 6)
+    this.#host = new ServerHost(swarmGame, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 4 * count })
+    const host = this.#host
+    const node = this.#net.addNode('server', { isFixed: true })
+    this.#players = Array.from({ length: count }, (_, index) =>
+      new MatchPlayer(this.#net.addNode(`player ${index}`), node.address, security, seed + index * 7919))
+    this.#actors = [
+      new SimNetActor(this.#net, node, this.#clock, {
+        handleDatagram: (now, from, bytes, length) => host.handleDatagram(now, from, bytes, length),
+        pump: (now, port) => {
+          host.tick(now)
+          return host.drain(now, port)
+        },
+      }),
+      ...this.#players.map((player) => new SimNetActor(this.#net, player.node, this.#clock, player)),
+    ]
+    this.#history = new Timeline(host.world, HISTORY_TICKS)
     this.#watch()
   }
 
-  play(): void {
-    for (let ms = 0; ms < STORM_MS; ms += STEP_MS) {
-      this.#mischief()
-      this.#sim.run(STEP_MS)
-      this.#check()
+  play(): MatchReport {
+    let violation: Violation | undefined
+    try {
+      for (const end = STORM_MS; this.#clock.now < end;) {
+        this.#mischief()
+        this.#tick()
+      }
+      this.#settle()
+    } catch (error) {
+      violation = violationOf(error, this.#clock.now, this.#where)
     }
-    this.#sim.weather({})
-    for (let ms = 0; ms < CALM_MS; ms += STEP_MS) {
-      this.#sim.run(STEP_MS)
-      this.#check()
-    }
-    this.#checkCurrent()
-  }
-
-  report(problem: string | undefined): MatchReport {
-    const { players, host } = this.#sim
-    const sum = (key: 'lost' | 'duplicated' | 'reordered'): number => players.reduce((total, { link }) => total + link.stats[key], 0)
     return {
-      problem,
-      endpointTicks: (players.length + 1) * host.world.tick,
-      traceHash: [this.#trace[0]!, this.#trace[1]!],
-      lost: sum('lost'),
-      duplicated: sum('duplicated'),
-      reordered: sum('reordered'),
-      messages: this.#heard.concat(this.#told).reduce((total, count) => total + count, 0),
-      despawns: this.#despawns,
+      seed: this.#seed, violation, weather: this.#weather, endpointTicks: this.#endpointTicks, simulatedMs: this.#clock.now,
+      traceHash: hashHex(this.#trace, 0), tally: this.#net.tally, messages: this.#messages, despawns: this.#despawns,
     }
   }
 
-  /** Samples every tick of the authority, and listens on both sides. */
+  #settle(): void {
+    this.#net.setWeather(this.#clock.now, calm())
+    const end = this.#clock.now + CALM_MS
+    for (let isLast = false; ;) {
+      this.#tick()
+      let problem: string | undefined
+      for (const player of this.#players) problem ??= this.#problemOf(player)
+      if (problem === undefined && isLast) return
+      // One thing more is said when all are in, so that the last of them hears something too.
+      if (problem === undefined) {
+        isLast = true
+        this.#host.broadcast(Chat, { number: ++this.#broadcast, text: 'the last' })
+      }
+      hold(this.#clock.now < end, 'G3', () => `${problem} after ${CALM_MS} ms of calm`)
+    }
+  }
+
+  #tick(): void {
+    const { now } = this.#clock
+    for (const actor of this.#actors) {
+      if (!actor.node.clock.isAwake(now)) continue
+      this.#endpointTicks++
+      actor.wake(now)
+    }
+    this.#clock.drive(TICK_MS)
+    this.#check()
+  }
+
+  /** Samples every tick of the authority, and listens to what it hears. */
   #watch(): void {
-    const { host, players } = this.#sim
-    const { world } = host
+    const { world } = this.#host
     const endTick = world.endTick.bind(world)
     let crates: readonly number[] = []
     world.endTick = () => {
@@ -107,50 +149,44 @@ class Match {
       this.#despawns += crates.filter((id) => world.get(Crate, id) === null).length
       crates = [...world.each(Crate)].map(({ id }) => id)
     }
-    host.on(Chat, ({ number }, from) => {
-      const player = players.findIndex(({ host: client }) => client.peer === from.id)
-      if (number !== this.#heard[player]! + 1) this.#problem ??= `player ${player}'s message ${number} came after ${this.#heard[player]}`
-      this.#heard[player] = number
+    this.#host.on(Chat, ({ number }, from) => {
+      const before = this.#heard.get(from.id) ?? 0
+      hold(number === before + 1, 'G2', () => `message ${number} of peer ${from.id} came after ${before}`)
+      this.#heard.set(from.id, number)
+      this.#messages++
     })
-    players.forEach(({ host: client }, player) => client.on(Chat, ({ number }) => {
-      if (number !== this.#told[player]! + 1) this.#problem ??= `the authority's message ${number} came after ${this.#told[player]}`
-      this.#told[player] = number
-    }))
   }
 
   #mischief(): void {
-    const { players, host } = this.#sim
-    players.forEach(({ host: client }, player) => {
-      if (this.#dice.chance(0.1)) {
-        const [up, right, shield] = [this.#dice.chance(0.5), this.#dice.chance(0.5), this.#dice.chance(0.3)]
-        this.#sim.hold(player, { up, right, shield, aim: this.#dice.fraction() * 2 - 1 })
+    const dice = this.#dice
+    for (const player of this.#players) {
+      if (dice.chance(0.1)) {
+        const [up, right, shield] = [dice.chance(0.5), dice.chance(0.5), dice.chance(0.3)]
+        player.held = { up, right, shield, aim: dice.fraction() * 2 - 1 }
       }
-      if (this.#dice.chance(0.15)) {
-        const number = this.#said[player]! + 1
-        if (client.send(Chat, { number, text: 'x'.repeat(this.#below(80)) }) === 'queued') this.#said[player] = number
-      }
-    })
-    if (this.#dice.chance(0.1)) host.broadcast(Chat, { number: ++this.#broadcast, text: 'to all' })
-    if (this.#dice.chance(0.02)) this.#sim.weather(this.#drawWeather(), this.#below(players.length))
+      if (dice.chance(0.15)) player.say('x'.repeat(dice.word() % 80))
+    }
+    if (dice.chance(0.1)) this.#host.broadcast(Chat, { number: ++this.#broadcast, text: 'to all' })
   }
 
   #check(): void {
-    if (this.#problem !== undefined) throw new Error(this.#problem)
-    this.#sim.players.forEach(({ host: client }, player) => {
-      const { tick } = client.view
-      if (!this.#history.has(tick)) return
-      hashCombine(this.#trace, 0, tick, player)
-      for (const walker of client.view.each(Walker)) this.#checkObject(player, client.peer, 0, walker, tick)
-      for (const crate of client.view.each(Crate)) this.#checkObject(player, client.peer, 1, crate, tick)
-    })
+    for (const player of this.#players) {
+      this.#where = player.node.name
+      const { view, peer } = player.host
+      hashCombine(this.#trace, 0, view.tick, player.told)
+      if (!this.#history.has(view.tick) || view.tick === player.checkedTick) continue
+      player.checkedTick = view.tick
+      for (const walker of view.each(Walker)) this.#checkObject(peer, 0, walker, view.tick)
+      for (const crate of view.each(Crate)) this.#checkObject(peer, 1, crate, view.tick)
+    }
   }
 
   /** Every lane that this player may know equals the authority's of that tick. */
-  #checkObject(player: number, peer: number, type: number, object: ObjectView<typeof Walker> | ObjectView<typeof Crate>, tick: number): void {
+  #checkObject(peer: number, type: number, object: ObjectView<typeof Walker> | ObjectView<typeof Crate>, tick: number): void {
     const handle = object as unknown as Handle
     const { $store: store } = handle
     const truth = this.#history.find(type, handle.id, tick)
-    if (truth < 0) throw new Error(`player ${player} sees object ${handle.id} at tick ${tick}, and the authority did not have it`)
+    hold(truth >= 0, 'G1', () => `sees object ${handle.id} at tick ${tick}, and the authority did not have it`)
     const { rows } = this.#history.pools[type]!
     const { members } = store.schema.masks[handle.owner === peer ? 2 : 0]
     for (const member of members) {
@@ -158,35 +194,27 @@ class Match {
         const isText = store.schema.heapLeaves.some((leaf) => leaf.lane === lane)
         const seen = store.rows[store.rowAt(handle) + lane]
         // Handles of texts are each side's own; texts themselves are compared at the end.
-        if (!isText && seen !== rows[truth + lane]) {
-          throw new Error(`player ${player} sees ${member.path} of object ${handle.id} at tick ${tick} as ${seen}, the authority had ${rows[truth + lane]}`)
-        }
-        hashCombine(this.#trace, 0, seen ?? 0, lane)
+        hold(isText || seen === rows[truth + lane], 'G1', () =>
+          `sees ${member.path} of object ${handle.id} at tick ${tick} as ${seen}, the authority had ${rows[truth + lane]}`)
+        if (!isText) hashCombine(this.#trace, 0, seen ?? 0, lane)
       }
     }
   }
 
-  #checkCurrent(): void {
-    const { host, players } = this.#sim
-    players.forEach(({ host: client }, player) => {
-      const behind = host.world.tick - client.view.tick
-      if (behind > 2) throw new Error(`player ${player} is ${behind} ticks behind in calm weather`)
-      if (this.#heard[player] !== this.#said[player]) throw new Error(`player ${player} said ${this.#said[player]} things, ${this.#heard[player]} were heard`)
-      if (this.#told[player] !== this.#broadcast) throw new Error(`player ${player} was told ${this.#told[player]} of ${this.#broadcast} things`)
-      for (const walker of client.view.each(Walker)) {
-        const truth = host.world.get(Walker, walker.id)
-        if (behind === 0 && truth?.name !== walker.name) throw new Error(`player ${player} reads "${walker.name}" for "${truth?.name}"`)
-      }
-    })
-  }
-
-  /** A random half of the faults, each as bad as it likes. */
-  #drawWeather(): Weather {
-    const maybe = (most: number): number => (this.#dice.chance(0.5) ? this.#dice.fraction() * most : 0)
-    return { latencyMs: maybe(150), jitterMs: maybe(60), loss: maybe(0.3), duplication: maybe(0.1), reordering: maybe(0.2) }
-  }
-
-  #below(count: number): number {
-    return Math.floor(this.#dice.fraction() * count)
+  /** What keeps a player from being current. */
+  #problemOf({ node, host: client, said, told }: MatchPlayer): string | undefined {
+    const { world, peers } = this.#host
+    const behind = world.tick - client.view.tick
+    const heard = this.#heard.get(client.peer) ?? 0
+    this.#where = node.name
+    if (!peers.some(({ id }) => id === client.peer)) return 'is not in'
+    if (behind > 2) return `is ${behind} ticks behind`
+    if (heard !== said) return `said ${said} things, ${heard} were heard`
+    if (told !== 0 && told !== this.#broadcast) return `was told ${told} of ${this.#broadcast} things`
+    for (const walker of client.view.each(Walker)) {
+      const name = world.get(Walker, walker.id)?.name
+      if (behind === 0 && name !== walker.name) return `reads "${walker.name}" for "${name}"`
+    }
+    return undefined
   }
 }

@@ -1,20 +1,94 @@
-import { expect, test } from 'vitest'
-import { runSwarm } from './swarm.ts'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { FAULT_NAMES } from '../../packages/tickwire/src/testing/weather.ts'
+import { ROOT } from '../../tools/typecheck.ts'
+import { type FullReport, runSwarm } from './swarm.ts'
+import { playWorld } from './transport-swarm.ts'
 
-const silent = (): void => {}
+/** `npm run sim`, without npm; the report of `--json`. */
+function runCommand(...args: string[]): { readonly lines: readonly string[]; readonly status: number | null } {
+  const { stdout, status } = spawnSync(process.execPath, [join(ROOT, 'tools', 'run.mjs'), 'sim', ...args], { cwd: ROOT, encoding: 'utf8' })
+  return { lines: stdout.trim().split('\n'), status }
+}
 
-test('[SIM1] in any weather players see only what the authority had, and are current once it clears', () => {
-  const report = runSwarm({ start: 1, seeds: 12, onMatch: silent })
-  expect(report.failures).toEqual([])
+/** Names of what never happened. */
+const idle = (tallies: Readonly<Record<string, number>>, names: readonly string[]): string[] => names.filter((name) => !((tallies[name] ?? 0) > 0))
+
+describe('matches', () => {
+  test('[SIM1, G1, G2, G3] in any weather players see only what the authority had, and are current once it clears', () => {
+    const report = runSwarm({ start: 1, seeds: 12, only: 'match' })
+    expect(report.failures).toEqual([])
+    expect(report.matches).toBe(12)
+    expect(report.counts.matchMessages).toBeGreaterThan(300)
+    expect(report.counts.despawns).toBeGreaterThan(50)
+  })
 })
 
-test('[SIM2] the swarm did things: packets were lost, doubled and overtaken, messages said, objects removed', () => {
-  const report = runSwarm({ start: 100, seeds: 6, onMatch: silent })
-  for (const key of ['lost', 'duplicated', 'reordered', 'messages', 'despawns'] as const) expect(report[key]).toBeGreaterThan(50)
+describe('worlds of endpoints', () => {
+  let report: FullReport
+
+  test('[SIM4, SIM5, I1, I2, I3, I4, I5, I6, I7, I8, I13, I14, I15, I16, I17, I18] every invariant holds in thirty of them', () => {
+    report = runSwarm({ start: 1, seeds: 30, only: 'transport' })
+    expect(report.failures).toEqual([])
+    expect(report.endpointTicks).toBeGreaterThan(50_000)
+  })
+
+  test('[SIM2] the weather was real: every fault was drawn, and did something', () => {
+    expect(idle(report.weathers, FAULT_NAMES)).toEqual([])
+    const outcomes = Object.keys(report.faults).filter((name) => !['overflowed', 'policed', 'tailDropped'].includes(name))
+    expect(outcomes.length).toBeGreaterThan(15)
+    expect(idle(report.faults, outcomes)).toEqual([])
+    expect(report.faults.overflowed).toBe(0)
+  })
+
+  test('[SIM6] so were people and machines: new keys, moves, deaths, large messages, changed and repeated datagrams, every way to end', () => {
+    const { counts, closes } = report
+    expect(idle(counts, Object.keys(counts).filter((name) => name !== 'refusedSends'))).toEqual([])
+    expect(counts.rekeys).toBeGreaterThan(20)
+    expect(counts.pathMoves).toBeGreaterThan(5)
+    expect(counts.large).toBeGreaterThan(50)
+    expect(counts.changedDelivered).toBeGreaterThan(100)
+    expect(counts.replaysDelivered).toBeGreaterThan(100)
+    expect(idle(closes, [
+      'local left', 'peer left', 'local shutdown', 'peer shutdown', 'protocol schema', 'protocol refused', 'protocol full',
+      'protocol identity', 'network unreachable', 'network timed-out', 'network reset',
+    ])).toEqual([])
+    const rare = runSwarm({ start: 40, seeds: 20, only: 'transport' })
+    expect(rare.failures).toEqual([])
+    expect(idle(rare.closes, ['local kicked', 'peer kicked', 'protocol broken', 'network path-closed'])).toEqual([])
+    const narrow = playWorld(5, { policing: { bps: 100_000, burstBytes: 4000 }, line: { bps: 64_000, queueMs: 50 } })
+    expect(narrow.violation).toBeUndefined()
+    expect(idle({ ...narrow.tally }, ['policed', 'tailDropped'])).toEqual([])
+  })
 })
 
-test('[SIM3] one seed plays one match, to the last bit', () => {
-  const [first, second] = [runSwarm({ start: 7, seeds: 2, onMatch: silent }), runSwarm({ start: 7, seeds: 2, onMatch: silent })]
-  expect(second.traceHash).toBe(first.traceHash)
-  expect(runSwarm({ start: 8, seeds: 2, onMatch: silent }).traceHash).not.toBe(first.traceHash)
+describe('one seed, one world', () => {
+  test('[SIM3] in its own weather, or in another', () => {
+    // #region replay
+    const { violation, traceHash } = playWorld(1234, { duplication: { rate: 0.01, copies: 1, lateMs: 0 } })
+    expect(violation).toBeUndefined()
+    // #endregion
+    expect(traceHash).not.toBe(playWorld(1234).traceHash)
+  })
+
+  test('[SIM3, I22] to the last bit; another seed is another', () => {
+    const [first, second] = [runSwarm({ start: 9, seeds: 2 }), runSwarm({ start: 9, seeds: 2 })]
+    expect(second).toEqual(first)
+    expect(first.matches).toBe(1)
+    expect(runSwarm({ start: 11, seeds: 2 }).traceHash).not.toBe(first.traceHash)
+  })
+
+  test('[SIM3, SIM7] from the command line, in two other processes; the report is one line', () => {
+    const runs = [1, 2].map(() => runCommand('--start', '9', '--seeds', '2', '--json'))
+    const reports = runs.map(({ lines }) => JSON.parse(lines.at(-1)!) as FullReport & { endpointTicksPerSecond: number })
+    const { traceHash } = runSwarm({ start: 9, seeds: 2 })
+    expect(reports.map((report) => report.traceHash)).toEqual([traceHash, traceHash])
+    expect(runs.map(({ status }) => status)).toEqual([0, 0])
+    for (const report of reports) {
+      expect(report).toMatchObject({ seeds: 2, worlds: 2, matches: 1, violations: 0, failures: [] })
+      expect(report.endpointTicks).toBeGreaterThan(1000)
+      expect(report.endpointTicksPerSecond).toBeGreaterThan(0)
+    }
+  })
 })

@@ -1,0 +1,152 @@
+/**
+ * What crosses the network, watched at both ends: I5 to I8 and I14.
+ *
+ * Every datagram that leaves is remembered by its hash; of every one that comes it is known whether it left like that, from
+ * whom, and whether it had an effect before. A changed one must leave open connections as they were.
+ */
+
+import { hashBytes } from '../../packages/tickwire/src/core/base/hash.ts'
+import { KEY_OVERLAP_MS } from '../../packages/tickwire/src/core/base/limits.ts'
+import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
+import type { Endpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { PACKET_TYPE, PacketHeader, readHeader } from '../../packages/tickwire/src/core/packet/header.ts'
+import { hold } from './invariants.ts'
+import type { Trace } from './trace.ts'
+
+/** The newest epoch a receiver has heard, and when it heard it first. */
+interface Epochs {
+  newest: number
+  since: number
+}
+
+/** Watches all datagrams of one world. */
+export class DatagramWatch {
+  /** What the meta-tests ask for. */
+  readonly counts = { changedDelivered: 0, replaysDelivered: 0, rekeys: 0, accepted: 0 }
+  readonly #trace: Trace
+  readonly #hash = new Uint32Array(2)
+  readonly #header = new PacketHeader()
+  /** Who sent it, and below, what of it took effect. */
+  readonly #senders = new Map<number, number>()
+  readonly #accepted = new Set<number>()
+  readonly #sequences = new Map<number, number>()
+  readonly #epochs = new Map<Connection, Epochs>()
+
+  constructor(trace: Trace) {
+    this.#trace = trace
+  }
+
+  /** A datagram leaves node `sender`. */
+  handleSent(now: number, sender: number, bytes: Uint8Array, length: number): void {
+    const key = this.#keyOf(bytes, length)
+    this.#trace.note(sender, this.#hash[0]!)
+    this.#trace.note(length, this.#hash[1]!)
+    this.#trace.noteTime(now)
+    this.#senders.set(key, sender)
+    const header = this.#header
+    hold(readHeader(bytes, length, header) === 'ok', 'I5', () => 'a packet without a header was sent')
+    if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse) return
+    const who = nameOf(header) * 16 + sender
+    const before = this.#sequences.get(who) ?? 0
+    hold(header.sequence > before, 'I5', () => `packet ${header.sequence} was sealed after ${before}`)
+    this.#sequences.set(who, header.sequence)
+  }
+
+  /** Hands a datagram to an endpoint and looks at what it did. `local` is the receiver's clock. */
+  deliver(local: number, receiver: number, endpoint: Endpoint, from: string, bytes: Uint8Array, length: number): void {
+    const key = this.#keyOf(bytes, length)
+    const sender = this.#senders.get(key)
+    const { connections } = endpoint
+    if (sender === undefined) {
+      this.counts.changedDelivered++
+      const before = digestOf(connections)
+      endpoint.handleDatagram(local, from, bytes, length)
+      const after = digestOf(connections)
+      hold(before === after, 'I7', () => `a changed datagram of ${length} bytes changed an open connection: ${before} became ${after}`)
+      return
+    }
+    if (this.#accepted.has(key)) this.counts.replaysDelivered++
+    let before = 0
+    for (let at = 0; at < connections.length; at++) before += connections[at]!.stats.packetsReceived
+    // Opened in place: what the header says must be read before.
+    const isPacket = readHeader(bytes, length, this.#header) === 'ok'
+    endpoint.handleDatagram(local, from, bytes, length)
+    let after = 0
+    for (let at = 0; at < connections.length; at++) after += connections[at]!.stats.packetsReceived
+    if (after === before) return
+    this.counts.accepted++
+    hold(isPacket && after === before + 1, 'I7', () => `one datagram counted ${after - before} times`)
+    hold(sender !== receiver, 'I6', () => 'accepted its own packet')
+    hold(!this.#accepted.has(key), 'I7', () => `packet ${this.#header.sequence} took effect twice`)
+    this.#accepted.add(key)
+    this.#checkEpoch(local, connections)
+  }
+
+  /** The connection is over. */
+  forget(connection: Connection): void {
+    this.#epochs.delete(connection)
+  }
+
+  #checkEpoch(local: number, connections: readonly Connection[]): void {
+    const { idLo, idHi, epoch } = this.#header
+    const connection = connections.find((one) => one.idLo === idLo && one.idHi === idHi)
+    hold(connection !== undefined, 'I6', () => 'a packet was accepted by a connection that it does not name')
+    if (connection === undefined) return
+    const known = this.#epochs.get(connection)
+    if (known === undefined) this.#epochs.set(connection, { newest: epoch, since: local })
+    else if (epoch === ((known.newest + 1) & 0xff)) {
+      this.counts.rekeys++
+      known.newest = epoch
+      known.since = local
+    } else if (epoch !== known.newest) {
+      hold(epoch === ((known.newest - 1) & 0xff), 'I8', () => `epoch ${epoch} was accepted in epoch ${known.newest}`)
+      hold(local < known.since + KEY_OVERLAP_MS, 'I8', () => `epoch ${epoch} was accepted ${local - known.since} ms after ${known.newest}`)
+    }
+  }
+
+  #keyOf(bytes: Uint8Array, length: number): number {
+    hashBytes(bytes, 0, length, length, this.#hash, 0)
+    return this.#hash[0]! + (this.#hash[1]! & 0x1f_ffff) * 0x1_0000_0000
+  }
+}
+
+/** Bytes that a server exchanges with addresses that have proven nothing. */
+export class AddressWatch {
+  readonly #in = new Map<string, number>()
+  readonly #out = new Map<string, number>()
+  readonly #proven = new Set<string>()
+
+  handleReceived(from: string, length: number): void {
+    if (!this.#proven.has(from)) this.#in.set(from, (this.#in.get(from) ?? 0) + length)
+  }
+
+  handleSent(to: string, length: number, connections: readonly Connection[]): void {
+    if (this.#proven.has(to)) return
+    if (connections.some(({ address }) => address === to)) {
+      this.#proven.add(to)
+      return
+    }
+    const out = (this.#out.get(to) ?? 0) + length
+    const came = this.#in.get(to) ?? 0
+    hold(out <= came, 'I14', () => `${to} got ${out} bytes for ${came}`)
+    this.#out.set(to, out)
+  }
+}
+
+function nameOf(header: PacketHeader): number {
+  return (header.idLo ^ Math.imul(header.idHi, 0x9e37_79b1)) >>> 0
+}
+
+/**
+ * What an unauthentic datagram must not touch. Handshakes are in the clear, so only what is open counts. Deadlines do not:
+ * time goes on as a datagram comes, and old keys may go at that moment whatever it is.
+ */
+function digestOf(connections: readonly Connection[]): string {
+  let text = ''
+  for (const connection of connections) {
+    if (!connection.isOpen && connection.state !== 'disconnecting') continue
+    const { packetsReceived, bytesReceived, packetsDelivered, packetsLost, packetsNotAcked, pathMoves } = connection.stats
+    text += `${connection.id} ${connection.state} ${connection.address} ${packetsReceived} ${bytesReceived} ${packetsDelivered} ${packetsLost} ${packetsNotAcked} ${pathMoves} ${connection.rtt.samples} ${connection.rtt.smoothedMs};`
+  }
+  return text
+}

@@ -1,0 +1,109 @@
+/**
+ * What was said on one connection, both ways, and what was heard of it: I1 to I4.
+ *
+ * A message is a function of its session, direction, channel and number, length included, so that whoever hears one can
+ * tell whether it is the one that was said without anybody keeping it.
+ */
+
+import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
+import { hold, type InvariantId } from './invariants.ts'
+
+const NUMBER_BYTES = 4
+/** The longest message a session says. */
+export const SAID_BYTES_MAX = 40_000
+
+/** One channel in one direction. */
+export class Stream {
+  readonly isReliable: boolean
+  said = 0
+  heard = 0
+  readonly #spec: ChannelSpec
+  readonly #key: number
+  #newest = 0
+  readonly #seen = new Set<number>()
+
+  constructor(spec: ChannelSpec, key: number) {
+    this.#spec = spec
+    this.#key = key
+    this.isReliable = spec.promise === 'ordered' || spec.promise === 'unordered'
+  }
+
+  get isLarge(): boolean {
+    return this.#spec.isLarge === true
+  }
+
+  /** Writes message `number` into `out`; its length. */
+  compose(number: number, out: Uint8Array): number {
+    const mix = mixOf(this.#key, number)
+    const length = lengthOf(mix, this.isLarge)
+    out[0] = number
+    out[1] = number >>> 8
+    out[2] = number >>> 16
+    out[3] = number >>> 24
+    for (let at = NUMBER_BYTES; at < length; at++) out[at] = mix + at * 13 + (at >>> 8)
+    return length
+  }
+
+  /** A message has come: it must be one that was said, and come as its channel promised. */
+  hear(bytes: Uint8Array, length: number): number {
+    const number = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
+    const { promise } = this.#spec
+    const about: InvariantId = this.isLarge ? 'I4' : promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3'
+    hold(length >= NUMBER_BYTES && number >= 1 && number <= this.said, about, () => `${promise} message ${number} of ${this.said} was never sent`)
+    this.#checkContent(number, bytes, length, about)
+    if (promise === 'ordered') hold(number === this.#newest + 1, 'I1', () => `message ${number} came after ${this.#newest}`)
+    else if (promise === 'sequenced') hold(number > this.#newest, 'I2', () => `message ${number} came after ${this.#newest}`)
+    else hold(!this.#seen.has(number), 'I3', () => `${promise} message ${number} came twice`)
+    if (promise === 'unordered' || promise === 'unreliable') this.#seen.add(number)
+    this.#newest = number
+    this.heard++
+    return number
+  }
+
+  #checkContent(number: number, bytes: Uint8Array, length: number, about: InvariantId): void {
+    const mix = mixOf(this.#key, number)
+    let isRight = length === lengthOf(mix, this.isLarge)
+    for (let at = NUMBER_BYTES; at < length; at++) if (bytes[at] !== ((mix + at * 13 + (at >>> 8)) & 0xff)) isRight = false
+    hold(isRight, about, () => `${this.#spec.promise} message ${number} of ${length} bytes is not what was sent`)
+  }
+}
+
+/** Both directions of one connection; side 0 asked, side 1 accepted. */
+export class Session {
+  readonly number: number
+  /** By side that speaks, then by channel. */
+  readonly streams: readonly [readonly Stream[], readonly Stream[]]
+
+  constructor(number: number, specs: readonly ChannelSpec[]) {
+    this.number = number
+    const side = (from: number): Stream[] => specs.map((spec, channel) => new Stream(spec, number * 64 + from * 32 + channel))
+    this.streams = [side(0), side(1)]
+  }
+
+  /** Every reliable message that was said has been heard. */
+  get isDrained(): boolean {
+    for (const side of this.streams) for (const stream of side) if (stream.isReliable && stream.heard !== stream.said) return false
+    return true
+  }
+
+  /** What is missing, for who reads the report. */
+  get missing(): string {
+    return this.streams.flatMap((side, from) => side.flatMap((stream, channel) =>
+      stream.isReliable && stream.heard !== stream.said
+        ? [`${stream.heard} of ${stream.said} from the ${from === 0 ? 'client' : 'server'} on channel ${channel}`] : [])).join(', ')
+  }
+}
+
+function mixOf(key: number, number: number): number {
+  let word = Math.imul(key ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(number, 0xc2b2_ae35)
+  word = Math.imul(word ^ (word >>> 15), 0x2c1b_3c6d)
+  return (word ^ (word >>> 13)) >>> 0
+}
+
+/** Mostly short, now and then as long as a packet; large ones a packet to forty. */
+function lengthOf(mix: number, isLarge: boolean): number {
+  const kind = mix & 0xff
+  const luck = (mix >>> 8) / 0x100_0000
+  if (isLarge) return NUMBER_BYTES + Math.floor(luck * (kind < 200 ? 3000 : kind < 250 ? 12_000 : SAID_BYTES_MAX - 8))
+  return NUMBER_BYTES + Math.floor(luck * (kind < 220 ? 60 : kind < 250 ? 300 : 1020))
+}

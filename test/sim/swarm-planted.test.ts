@@ -1,0 +1,83 @@
+/**
+ * Bugs planted in the engine on purpose: a swarm that does not find them finds nothing.
+ */
+
+import { afterEach, describe, expect, test } from 'vitest'
+import { ReliableSender } from '../../packages/tickwire/src/core/channel/reliable-sender.ts'
+import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
+import { PathCheck } from '../../packages/tickwire/src/core/connection/path-check.ts'
+import { SealingKey } from '../../packages/tickwire/src/core/crypto/packet-key.ts'
+import type { AeadKey } from '../../packages/tickwire/src/core/crypto/provider.ts'
+import { ReplayWindow } from '../../packages/tickwire/src/core/crypto/replay-window.ts'
+import { AckWindow } from '../../packages/tickwire/src/core/delivery/ack-window.ts'
+import { FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
+import { SentPackets } from '../../packages/tickwire/src/core/delivery/sent-packets.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import type { InvariantId } from './invariants.ts'
+import { runSwarm } from './swarm.ts'
+
+let restore: (() => void)[] = []
+
+afterEach(() => {
+  for (const undo of restore) undo()
+  restore = []
+})
+
+/** Replaces a method until the test is over. */
+function plant<T extends object, K extends keyof T>(prototype: T, name: K, make: (before: T[K]) => T[K]): void {
+  const before = prototype[name]
+  prototype[name] = make(before)
+  restore.push(() => void (prototype[name] = before))
+}
+
+/** What the first seed that notices says, of at most forty. */
+function found(): { readonly invariant: string; readonly shrunk: string; readonly weather: string; readonly problem: string } | undefined {
+  let isFound = false
+  const report = runSwarm({ start: 1, seeds: 40, only: 'transport', isOver: () => isFound, onSeed: (_seed, failures) => { isFound ||= failures.length > 0 } })
+  return report.failures[0]
+}
+
+const BUGS: readonly (readonly [string, readonly InvariantId[], () => void])[] = [
+  ['packets that were seen are taken again', ['I7'], () => plant(ReplayWindow.prototype, 'peek', () => () => 'new')],
+  ['anything opens', ['I6', 'I7', 'I16', 'crash'], () => plant(StubCrypto.prototype, 'importAead', (before) => function careless(this: StubCrypto, suite, key): AeadKey {
+    const made = before.call(this, suite, key)
+    return {
+      seal: (...args) => made.seal(...args), wipe: () => made.wipe(),
+      open: (...args) => {
+        made.open(...args)
+        return true
+      },
+    }
+  })],
+  ['a packet is sealed twice', ['I5'], () => plant(SealingKey.prototype, 'seal', (before) => function twice(this: SealingKey, ...args) {
+    before.apply(this, args)
+    return before.apply(this, args)
+  })],
+  ['memory of fragments is not given back', ['I13'], () => plant(FragmentQuota.prototype, 'release', () => () => {})],
+  ['a new path is checked without credit', ['I14'], () => plant(PathCheck.prototype, 'isDue', () => function eager(this: PathCheck) {
+    return this.address !== ''
+  })],
+  ['what is lost is never found out', ['I17', 'I18', 'crash'], () => plant(SentPackets.prototype, 'detectLoss', () => () => {})],
+  ['what is lost does not ride again', ['I18'], () => plant(ReliableSender.prototype, 'onLost', () => () => {})],
+  ['nothing is acknowledged', ['I18', 'I17'], () => plant(AckWindow.prototype, 'mark', () => () => {})],
+  ['goodbyes fall on deaf ears', ['I16', 'I17'], () => plant(Connection.prototype, 'handleOpened', (before) => function deaf(this: Connection, now, from, header, bytes, length) {
+    if (header.type !== 3) before.call(this, now, from, header, bytes, length)
+  })],
+]
+
+describe('planted bugs', () => {
+  test.each(BUGS)('[SIM8] %s', (_name, expected, sow) => {
+    sow()
+    const failure = found()
+    expect(failure, 'nobody noticed').toBeDefined()
+    expect(expected as readonly string[]).toContain(failure!.invariant)
+  })
+
+  test('[SIM8] a violation says what, when and where, and in how little weather it still happens', () => {
+    plant(ReplayWindow.prototype, 'peek', () => () => 'new')
+    const failure = found()!
+    expect(failure.problem).toMatch(/^I7 \(.*\): at [\d.]+ ms, (server|client \d): packet \d+ took effect twice$/)
+    expect(failure.shrunk).toMatch(/^(duplication|corruption) [^,]*$/)
+    expect(failure.weather.length).toBeGreaterThanOrEqual(failure.shrunk.length)
+  })
+})

@@ -1,0 +1,356 @@
+/**
+ * A world of endpoints on the simulated network, all of it from one seed: a server, one to eight clients, weather, and
+ * what people do to each other.
+ *
+ * Storm: messages of all kinds on a drawn set of channels, joins, leaves, kicks, moves, new keys, deaths of the server,
+ * while a random part of all faults does its worst. Calm: everybody must be connected within 5 s and have heard everything
+ * within 10 s. End: everybody goes, and nothing may be left.
+ *
+ * Invariants are those of `invariants.ts`; the first one that does not hold ends the world.
+ */
+
+import { ChannelSet, type ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
+import { LANES } from '../../packages/tickwire/src/core/channel/lane.ts'
+import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
+import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
+import type { ConnectionTimers } from '../../packages/tickwire/src/core/connection/timers.ts'
+import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
+import { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
+import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
+import { SimNetActor } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts'
+import { DatagramWatch } from './invariants-datagrams.ts'
+import { Session } from './invariants-session.ts'
+import { type Violation, hold, violationOf } from './invariants.ts'
+import { Party, type Role, type Talk } from './transport-swarm-party.ts'
+import { Trace } from './trace.ts'
+
+const KIND = 1
+/** One tick: everyone who is awake is woken once, whatever else wakes him in between. */
+const TICK_MS = 1000 / 60
+const CONNECTED_MS = 5000
+const DRAINED_MS = 10_000
+/** How long people go on talking once it is calm. */
+const CALM_TALK_MS = 1000
+const GONE_MS = 2000
+/** One seed in so many is played with real cryptography. */
+const REAL_CRYPTO_EVERY = 20
+
+const CHANNELS: readonly ChannelSpec[] = [
+  { promise: 'ordered', lane: LANES.control },
+  { promise: 'unordered', lane: LANES.chat },
+  { promise: 'unreliable', lane: LANES.voice },
+  { promise: 'sequenced', lane: LANES.state },
+  { promise: 'ordered', lane: LANES.bulk, isLarge: true },
+  { promise: 'unreliable', lane: LANES.bulk, isLarge: true },
+]
+
+/** What happened, counted: tests assert that it did. */
+export interface WorldCounts {
+  opened: number
+  messages: number
+  large: number
+  refusedSends: number
+  restarts: number
+  pathMoves: number
+  /** By whom and why, `by code`. */
+  readonly closes: Map<string, number>
+}
+
+/** What a world showed. */
+export interface WorldReport {
+  readonly seed: number
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
+  readonly endpointTicks: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
+  readonly moves: number
+  readonly clocks: { readonly jumps: number; readonly sleeps: number; readonly pauses: number }
+  readonly counts: Readonly<WorldCounts>
+  readonly datagrams: Readonly<DatagramWatch['counts']>
+  readonly isReal: boolean
+}
+
+/** Plays the world of a seed, in its own weather or in one that is given. */
+export function playWorld(seed: number, weather: NetWeather = drawWeather(seed, { without: [] })): WorldReport {
+  return new World(seed, weather).play()
+}
+
+/** One world. */
+export class World {
+  readonly trace = new Trace()
+  readonly datagrams: DatagramWatch
+  readonly pool = new FragmentPool()
+  readonly counts: WorldCounts = { opened: 0, messages: 0, large: 0, refusedSends: 0, restarts: 0, pathMoves: 0, closes: new Map() }
+  readonly seats: number
+  /** Whose turn it is, for the report of a violation. */
+  current: Party | undefined
+  readonly #seed: number
+  readonly #weather: NetWeather
+  readonly #dice: Dice
+  readonly #clock = new SimClock()
+  readonly #net: SimNet
+  readonly #crypto: CryptoProvider
+  readonly #timers: Partial<ConnectionTimers>
+  readonly #specs: readonly ChannelSpec[]
+  readonly #security: EndpointSecurity
+  readonly #server: Party
+  readonly #clients: readonly Party[]
+  readonly #actors: readonly SimNetActor[]
+  /** Both sides of a session find each other by its number; a reason waits here for the other side's. */
+  readonly #sessions = new Map<number, Session>()
+  readonly #reasons = new Map<number, readonly [0 | 1, CloseReason]>()
+  readonly #tempo: { readonly say: number; readonly leave: number; readonly kick: number; readonly move: number; readonly restart: number; readonly cut: number }
+  #isStormy = true
+  #isParting = false
+  #endpointTicks = 0
+  #violation: Violation | undefined
+
+  constructor(seed: number, weather: NetWeather) {
+    this.#seed = seed
+    this.#weather = weather
+    const dice = this.#dice = new Dice(seed ^ 0x7a4f)
+    const maybe = (part: number, most: number): number => (dice.chance(part) ? dice.fraction() * most : 0)
+    this.datagrams = new DatagramWatch(this.trace)
+    this.#crypto = this.#isReal ? bestProvider() : new StubCrypto()
+    this.#tempo = {
+      say: 0.03 + 0.97 * dice.fraction() ** 3, leave: maybe(0.5, 0.004), kick: maybe(0.4, 0.004),
+      move: maybe(0.3, 0.004), restart: maybe(0.3, 0.006), cut: maybe(0.2, 0.008),
+    }
+    this.#timers = { keepaliveMs: 250 + 750 * dice.fraction(), timeoutMs: 2200 + 800 * dice.fraction(), connectMs: 3000 + 3000 * dice.fraction() }
+    const drawn = CHANNELS.filter(() => dice.chance(0.6))
+    this.#specs = drawn.length === 0 ? CHANNELS : drawn
+    const rekey = dice.chance(0.7) ? { afterPackets: 20 + Math.floor(200 * dice.fraction()), afterMs: 500 + 8000 * dice.fraction() } : {}
+    const identity = new Uint8Array(32)
+    dice.fill(identity)
+    this.#security = { provider: this.#crypto, rekey, identity }
+    const count = 1 + (dice.word() % 8)
+    this.seats = count + 1
+    this.#net = new SimNet({ seed, weather })
+    this.#server = new Party(this, this.#net.addNode('server', { isFixed: true }), 'server', (party) => this.#endpointOf(party, 0))
+    this.#clients = Array.from({ length: count }, (_, index) => this.#addClient(index))
+    this.#actors = [this.#server, ...this.#clients].map((party) => new SimNetActor(this.#net, party.node, this.#clock, party))
+  }
+
+  get now(): number {
+    return this.#clock.now
+  }
+
+  /** Plays to the end, or to the first violation. */
+  play(): WorldReport {
+    try {
+      this.#storm(8000 + 8000 * this.#dice.fraction())
+      this.#settle()
+      this.#part()
+    } catch (error) {
+      this.#violation = violationOf(error, this.now, this.current?.node.name ?? 'the world')
+    }
+    const clocks = { jumps: 0, sleeps: 0, pauses: 0 }
+    for (const { clock } of this.#net.nodes) {
+      for (const key of ['jumps', 'sleeps', 'pauses'] as const) clocks[key] += clock.tally[key]
+    }
+    return {
+      seed: this.#seed, violation: this.#violation, weather: this.#weather, endpointTicks: this.#endpointTicks, simulatedMs: this.now,
+      traceHash: this.trace.hex, tally: this.#net.tally, moves: this.#net.moves, clocks, counts: this.counts,
+      datagrams: this.datagrams.counts, isReal: this.#isReal,
+    }
+  }
+
+  /** A client asks to be let in. */
+  connect(now: number, party: Party): void {
+    const session = new Session(this.#sessions.size + 1, this.#specs)
+    this.#sessions.set(session.number, session)
+    const user = Uint8Array.of(session.number, session.number >>> 8, session.number >>> 16, party.role === 'unwelcome' ? 1 : 0)
+    const pass = party.role === 'misled' ? { server: new Uint8Array(32).fill(7) } : {}
+    party.endpoint.connect(now, this.#server.node.address, user, pass)
+  }
+
+  /** How long a client that has lost or left its connection stays away. */
+  drawAbsenceMs(role: Role): number {
+    // Whoever is turned away again and again must not become all there is.
+    if (role !== 'player') return 500 + 2000 * this.#dice.fraction()
+    return this.#isStormy ? 50 + 2000 * this.#dice.fraction() ** 2 : 50
+  }
+
+  /** One side of a session is over: what the other side was told must be what this one meant. */
+  handleClosed(party: Party, talk: Talk, reason: CloseReason): void {
+    const { closes } = this.counts
+    const name = `${reason.by} ${reason.code}`
+    closes.set(name, (closes.get(name) ?? 0) + 1)
+    this.counts.pathMoves += talk.connection.stats.pathMoves
+    const side = party.role === 'server' ? 1 : 0
+    const far = (side === 1 ? this.#clients : [this.#server]).flatMap(({ talks }) => talks).find(({ session }) => session === talk.session)
+    const other = far?.connection.closeReason ?? this.#reasons.get(talk.session.number)?.[1]
+    this.#reasons.set(talk.session.number, [side, reason])
+    if (this.#isParting && talk.isOpened && party.role === 'player') {
+      hold(reason.by === 'peer' && reason.code === 'shutdown', 'I16', () => `the server shut down, and the peer was told ${reason.by} ${reason.code}`)
+    }
+    if (reason.by === 'peer') {
+      hold(other?.by === 'local' || other?.by === 'peer', 'I16', () => `was told ${reason.code}, and the peer ${other === undefined ? 'goes on' : `has ${other.by} ${other.code}`}`)
+      hold(other?.by !== 'local' || other.code === reason.code, 'I16', () => `was told ${reason.code}, and the peer meant ${other?.code}`)
+    }
+  }
+
+  get #isReal(): boolean {
+    return this.#seed % REAL_CRYPTO_EVERY === 0
+  }
+
+  #addClient(index: number): Party {
+    const luck = this.#dice.fraction()
+    const role: Role = index === 0 || luck > 0.16 ? 'player' : luck > 0.12 ? 'stranger' : luck > 0.08 ? 'unwelcome' : luck > 0.04 ? 'vandal' : 'misled'
+    const party = new Party(this, this.#net.addNode(`client ${index}`), role, (self) => this.#endpointOf(self, index + 1))
+    party.comesAt = this.#dice.chance(0.5) ? 0 : 3000 * this.#dice.fraction()
+    return party
+  }
+
+  #endpointOf(party: Party, number: number): Endpoint {
+    const { role } = party
+    const isServer = role === 'server'
+    const { identity, ...security } = this.#security
+    return createEndpoint({
+      fingerprint: new Uint8Array(8).fill(role === 'stranger' ? 9 : 0),
+      entropy: new Dice(this.#seed * 31 + number + this.counts.restarts * 1009),
+      maxConnections: isServer ? this.seats : 0,
+      timers: this.#timers,
+      security: isServer && identity !== undefined ? { ...security, identity } : security,
+      admit: ({ user }) => (user[3] === 1 ? undefined : new Uint8Array(4)),
+      assemble: (connection) => this.#assemble(party, connection),
+    })
+  }
+
+  #assemble(party: Party, connection: Connection): void {
+    const quota = new FragmentQuota(this.pool)
+    const set = new ChannelSet(this.#specs, quota)
+    for (const source of set.sources) connection.addSource(KIND, source)
+    connection.addSource(KIND, party.vandalism)
+    connection.addSink(KIND, set)
+    const { user } = connection
+    const session = this.#sessions.get(user[0]! | (user[1]! << 8) | (user[2]! << 16))
+    hold(session !== undefined, 'I6', () => 'a connection nobody asked for')
+    if (session !== undefined) party.talks.push({ connection, set, quota, session, listenedAt: 0, state: connection.state, isOpened: false })
+  }
+
+  #storm(ms: number): void {
+    for (const end = this.now + ms; this.now < end;) {
+      this.#talk()
+      this.#stir()
+      this.#tick()
+    }
+  }
+
+  #settle(): void {
+    this.#isStormy = false
+    this.#net.setWeather(this.now, calm())
+    const since = this.now
+    for (const party of this.#clients) if (party.comesAt !== Infinity) party.comesAt = Math.min(party.comesAt, party.node.clock.localAt(this.now))
+    for (;;) {
+      const passed = this.now - since
+      if (passed < CALM_TALK_MS) this.#talk()
+      else {
+        const lost = this.#clients.find((party) => !this.#isConnected(party))
+        this.current = lost
+        hold(lost === undefined || passed < CONNECTED_MS, 'I17', () => `is not connected ${CONNECTED_MS} ms after the weather cleared`)
+        const waiting = [this.#server, ...this.#clients].find((party) => party.talks.some((talk) => !this.#isDrained(talk)))
+        if (lost === undefined && waiting === undefined) return
+        this.current = waiting
+        hold(waiting === undefined || passed < DRAINED_MS, 'I18', () => `${DRAINED_MS} ms after the weather cleared, ${describeWaiting(waiting)}`)
+      }
+      this.#tick()
+    }
+  }
+
+  /** The server shuts down, the clients stay away, and nothing may be left. */
+  #part(): void {
+    this.#isParting = true
+    this.#server.endpoint.close(this.#server.node.clock.localAt(this.now))
+    for (const end = this.now + GONE_MS; this.now < end;) {
+      this.#tick()
+      for (const party of this.#clients) party.comesAt = Infinity
+    }
+    for (const party of [this.#server, ...this.#clients]) {
+      if (party.role === 'misled') party.restart(party.endpoint)
+      this.current = party
+      hold(party.talks.length === 0, 'I16', () => `${party.talks.length} connections outlive the server by ${GONE_MS} ms`)
+    }
+    hold(this.pool.parts === 0 && this.pool.bytes === 0, 'I13', () => `${this.pool.parts} fragments are left`)
+    const { sent, copies, delivered, dropped } = this.#net.tally
+    hold(sent + copies === delivered + dropped + this.#net.flying, 'crash', () => 'a datagram vanished from the simulated network')
+  }
+
+  #tick(): void {
+    const { now } = this
+    for (let at = 0; at < this.#actors.length; at++) {
+      const actor = this.#actors[at]!
+      if (!actor.node.clock.isAwake(now)) continue
+      this.#endpointTicks++
+      actor.wake(now)
+    }
+    this.#clock.drive(TICK_MS)
+  }
+
+  /** Everyone who is connected may say something. */
+  #talk(): void {
+    const { say } = this.#tempo
+    for (const party of [this.#server, ...this.#clients]) {
+      if (!party.node.clock.isAwake(this.now)) continue
+      for (const talk of party.talks) {
+        if (!talk.connection.isOpen || !this.#dice.chance(say)) continue
+        const channel = this.#dice.word() % this.#specs.length
+        // A large message is as much as ten others.
+        if (this.#specs[channel]!.isLarge !== true || this.#dice.chance(0.1)) party.say(talk, channel)
+      }
+    }
+  }
+
+  /** What people and machines do to each other. */
+  #stir(): void {
+    const { leave, kick, move, restart, cut } = this.#tempo
+    const dice = this.#dice
+    const server = this.#server
+    const serverNow = server.node.clock.localAt(this.now)
+    for (const client of this.#clients) {
+      const [talk] = client.talks
+      const isAwake = client.node.clock.isAwake(this.now)
+      if (dice.chance(leave) && talk !== undefined && isAwake) client.leave(client.node.clock.localAt(this.now), talk, 'left')
+      if (dice.chance(move)) this.#net.rebind(this.now, client.node, dice.chance(0.5) ? 'port' : 'address')
+    }
+    if (!server.node.clock.isAwake(this.now)) return
+    const any = server.talks[dice.word() % Math.max(1, server.talks.length)]
+    if (dice.chance(kick) && any !== undefined) server.leave(serverNow, any, 'kicked')
+    if (dice.chance(cut) && any !== undefined) server.endpoint.handlePathClosed(any.connection.address)
+    if (!dice.chance(restart)) return
+    this.counts.restarts++
+    server.restart(this.#endpointOf(server, 0))
+  }
+
+  /** Everything that was promised has been heard, and the sender knows it. */
+  #isDrained({ session, set, connection }: Talk): boolean {
+    if (!connection.isOpen) return true
+    if (!session.isDrained) return false
+    return this.#specs.every(({ promise }, channel) =>
+      (promise !== 'ordered' && promise !== 'unordered') || set.channel(channel).waitingBytes === 0)
+  }
+
+  #isConnected(party: Party): boolean {
+    if (party.role !== 'player') return true
+    const talk = party.talks.find(({ connection }) => connection.isOpen)
+    return talk !== undefined && this.#server.talks.some(({ session, connection }) => session === talk.session && connection.isOpen)
+  }
+}
+
+function describeWaiting(party: Party | undefined): string {
+  return (party?.talks ?? []).map(({ session, set, connection }) => {
+    const waiting = set.specs.map((_, channel) => set.channel(channel).waitingBytes).join(' ')
+    return `session ${session.number}, ${connection.state}: heard ${session.missing || 'all'}; bytes waiting ${waiting}`
+  }).join('; ')
+}
