@@ -79,6 +79,42 @@ describe('large channel', () => {
     }), { seed: 22, numRuns: 15 })
   })
 
+  /** All packets that can be under way at once; nobody has heard of their fate yet. */
+  const launch = (sender: LargeChannel): { sequence: number; frames: Uint8Array[] }[] => {
+    const packets: { sequence: number; frames: Uint8Array[] }[] = []
+    while (sender.wantsAt(0) === 0) packets.push({ sequence: ++sequence, frames: framesOf(sender, sequence) })
+    return packets
+  }
+  const land = (sender: LargeChannel, receiver: LargeChannel, packet: { sequence: number; frames: Uint8Array[] }): void => {
+    for (const frame of packet.frames) expect(receiver.accept(0, packet.sequence, new BitReader(frame))).toBe('ok')
+    sender.onDelivered(0, packet.sequence)
+  }
+
+  test('[FRAG2] over unordered, messages whose fragments arrive mixed are not mixed up', () => {
+    const [sender, receiver] = [large('unordered'), large('unordered')]
+    const [a, b] = [new Uint8Array(4000).fill(0xaa), new Uint8Array(4000).fill(0xbb)]
+    sender.send(a)
+    sender.send(b)
+    const packets = launch(sender)
+    expect(packets.length).toBeGreaterThan(6)
+    // Every other packet first: half of each message is there before either is whole.
+    for (const parity of [1, 0]) packets.forEach((packet, at) => at % 2 === parity && land(sender, receiver, packet))
+    const got = receivedFrom(receiver, 4000)
+    expect(got.map((message) => message[0]).sort()).toEqual([0xaa, 0xbb])
+    for (const message of got) expect(isSame(message, message[0] === 0xaa ? a : b)).toBe(true)
+  })
+
+  test('[FRAG1] an ack alone lets the rest of a message go: nothing else need happen', () => {
+    const [sender, receiver] = [large('ordered'), large('ordered')]
+    sender.send(messageOf(200_000))
+    let rounds = 0
+    for (let packets = launch(sender); packets.length > 0; packets = launch(sender), rounds++) {
+      for (const packet of packets) land(sender, receiver, packet)
+    }
+    expect(rounds).toBeGreaterThan(2)
+    expect(isSame(receivedFrom(receiver, 200_000)[0]!, messageOf(200_000))).toBe(true)
+  })
+
   test('[FRAG6] over unreliable, one lost fragment: nothing is handed on, and 2 s later the memory is free', () => {
     const pool = new FragmentPool()
     const [sender, receiver] = [large('unreliable'), large('unreliable', new FragmentQuota(pool))]
