@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util'
 import { dishonestMember, fragmentFlood, malformedFrames, memberFlood } from './attack/members.ts'
 import { bitFlips, forgedEndings, forgeries, garbage, guessedIds, hijack, longLife, replays } from './attack/packets.ts'
+import { socketFloods } from './attack/sockets.ts'
 import { type AttackReport, isHeld } from './attack/stage.ts'
 import { amplification, cookies, halfOpen, loops, requestFlood, slowLoris } from './attack/strangers.ts'
 import { timing } from './attack/timing.ts'
@@ -33,6 +34,7 @@ async function run(scale: number): Promise<BenchResult> {
     ...longLife(times(150_000)), ...forgeries(2 ** 20 + 1), ...bitFlips(), ...replays(200, times(300_000)), ...tokens(times(20)),
     ...fragmentFlood(8, times(3000)), ...dishonestMember(times(20_000)), ...memberFlood(times(100_000)), ...malformedFrames(times(400)),
     ...garbage(times(24)), ...forgedEndings(times(200_000)), ...hijack(times(20_000)), ...guessedIds(times(100_000)), ...timing(times(50_000)),
+    ...await socketFloods(10_000),
   ]
   return { tables: [{ title: 'attacks', columns: ['threat', 'what was done: what is counted', 'tries', 'measured', 'unit', 'bar', ''], rows: reports.map(rowOf) }], figures: figuresOf(reports) }
 }

@@ -1,0 +1,109 @@
+/**
+ * A flood over real sockets, in a process of its own: `flooder.ts requests|member PORT SECONDS PER_SECOND`, towards 127.0.0.1 and
+ * nowhere else, for a few seconds, then it ends.
+ *
+ * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `member` is let in first, and then sends
+ * without the manners of an endpoint: its clock runs as fast as it wants to send.
+ */
+
+import { type Socket, createSocket } from 'node:dgram'
+import { UnreliableChannel } from '../../packages/tickwire/src/core/channel/unreliable.ts'
+import { writeRequest } from '../../packages/tickwire/src/core/connection/handshake.ts'
+import { FixedController } from '../../packages/tickwire/src/core/delivery/congestion/fixed.ts'
+import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
+import { createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { monotonicNow } from '../../packages/tickwire/src/node/clock.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
+import { openUdp } from '../../packages/tickwire/src/node/udp.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+
+const [kind, portText, secondsText, perSecondText] = process.argv.slice(2)
+const port = Number(portText)
+const seconds = Math.min(10, Number(secondsText))
+const perSecond = Math.min(100_000, Number(perSecondText))
+
+/** What it did. */
+export interface FloodDone {
+  readonly sent: number
+  readonly sentBytes: number
+  readonly gotBytes: number
+}
+
+const done = { sent: 0, sentBytes: 0, gotBytes: 0 }
+
+async function bindAt(address: string): Promise<Socket> {
+  const socket = createSocket({ type: 'udp4', lookup: (host, _options, callback) => callback(null, host, 4) })
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve))
+  socket.on('message', (bytes) => {
+    done.gotBytes += bytes.length
+  })
+  return socket
+}
+
+async function requests(): Promise<(index: number) => void> {
+  const dice = new Dice(3)
+  const sockets = await Promise.all(Array.from({ length: 64 }, (_, index) => bindAt(`127.${66 + (index & 7)}.${index}.7`)))
+  const packets = Array.from({ length: 256 }, () => {
+    const [bytes, key] = [new Uint8Array(1200), new Uint8Array(32)]
+    dice.fill(key)
+    writeRequest(bytes, dice.word(), dice.word(), key, [1, 2])
+    return bytes
+  })
+  return (index) => {
+    sockets[index % 64]!.send(packets[index % 256]!, port, '127.0.0.1')
+    done.sentBytes += 1200
+  }
+}
+
+async function member(): Promise<(index: number) => void> {
+  const udp = await openUdp({ address: '127.65.0.1' })
+  const channel = new UnreliableChannel('unreliable')
+  const endpoint = createEndpoint({
+    fingerprint: new Uint8Array(8).fill(0x61), entropy: systemEntropy, security: { provider: bestProvider() },
+    congestion: () => new FixedController(Infinity),
+    assemble: (connection) => {
+      connection.addSource(1, channel)
+      connection.addSink(1, channel)
+    },
+  })
+  let now = monotonicNow()
+  const to = `127.0.0.1:${port}`
+  const connection = endpoint.connect(now, to)
+  const flush = (): void => {
+    drain(endpoint, now, udp, () => {})
+  }
+  udp.onDatagram = (from, bytes, length) => {
+    done.gotBytes += length
+    endpoint.handleDatagram(now, from, bytes, length)
+    if (!connection.isOpen) flush()
+  }
+  while (!connection.isOpen) {
+    now += 50
+    flush()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return () => {
+    now += 2
+    channel.send(new Uint8Array(32))
+    flush()
+    done.sentBytes = connection.stats.bytesSent
+  }
+}
+
+const fire = await (kind === 'requests' ? requests() : member())
+process.on('disconnect', () => process.exit())
+process.send?.('ready')
+process.once('message', () => {
+  const startedAt = monotonicNow()
+  const volley = (): void => {
+    const elapsed = monotonicNow() - startedAt
+    if (elapsed >= seconds * 1000) {
+      process.send?.(done satisfies FloodDone, () => process.exit())
+      return
+    }
+    for (let left = 200; left > 0 && done.sent < (elapsed / 1000) * perSecond; left--) fire(done.sent++)
+    setImmediate(volley)
+  }
+  volley()
+})
