@@ -24,7 +24,7 @@ const sequences = fc.oneof(
 describe('header', () => {
   test('[PKT1] every field stands at its offset, little-endian', () => {
     const bytes = written({ type: PACKET_TYPE.payload, idLo: 0x44332211, idHi: 0x88776655, epoch: 9, sequence: 300 })
-    expect(hex(bytes)).toBe('54 4b 57 01 01 11 22 33 44 55 66 77 88 09 ac 02')
+    expect(hex(bytes)).toBe('54 4b 57 02 01 11 22 33 44 55 66 77 88 09 ac 02')
   })
 
   test.each([
