@@ -10,7 +10,7 @@ import { KEY_OVERLAP_MS } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { Endpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import { PACKET_TYPE, PacketHeader, readHeader } from '../../packages/tickwire/src/core/packet/header.ts'
-import { hold } from './invariants.ts'
+import { ViolationError, hold } from './invariants.ts'
 import type { Trace } from './trace.ts'
 
 /** The newest epoch a receiver has heard, and when it heard it first. */
@@ -44,11 +44,11 @@ export class DatagramWatch {
     this.#trace.noteTime(now)
     this.#senders.set(key, sender)
     const header = this.#header
-    hold(readHeader(bytes, length, header) === 'ok', 'I5', () => 'a packet without a header was sent')
+    if (readHeader(bytes, length, header) !== 'ok') throw new ViolationError('I5', 'a packet without a header was sent')
     if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse) return
     const who = nameOf(header) * 16 + sender
     const before = this.#sequences.get(who) ?? 0
-    hold(header.sequence > before, 'I5', () => `packet ${header.sequence} was sealed after ${before}`)
+    if (header.sequence <= before) throw new ViolationError('I5', `packet ${header.sequence} was sealed after ${before}`)
     this.#sequences.set(who, header.sequence)
   }
 

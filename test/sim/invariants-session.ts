@@ -6,7 +6,7 @@
  */
 
 import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
-import { hold, type InvariantId } from './invariants.ts'
+import { type InvariantId, ViolationError } from './invariants.ts'
 
 const NUMBER_BYTES = 4
 /** The longest message a session says. */
@@ -49,11 +49,10 @@ export class Stream {
     const number = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
     const { promise } = this.#spec
     const about: InvariantId = this.isLarge ? 'I4' : promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3'
-    hold(length >= NUMBER_BYTES && number >= 1 && number <= this.said, about, () => `${promise} message ${number} of ${this.said} was never sent`)
+    if (length < NUMBER_BYTES || number < 1 || number > this.said) throw new ViolationError(about, `${promise} message ${number} of ${this.said} was never sent`)
     this.#checkContent(number, bytes, length, about)
-    if (promise === 'ordered') hold(number === this.#newest + 1, 'I1', () => `message ${number} came after ${this.#newest}`)
-    else if (promise === 'sequenced') hold(number > this.#newest, 'I2', () => `message ${number} came after ${this.#newest}`)
-    else hold(!this.#seen.has(number), 'I3', () => `${promise} message ${number} came twice`)
+    const isInPlace = promise === 'ordered' ? number === this.#newest + 1 : promise === 'sequenced' ? number > this.#newest : !this.#seen.has(number)
+    if (!isInPlace) throw new ViolationError(promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3', `${promise} message ${number} came after ${this.#newest}`)
     if (promise === 'unordered' || promise === 'unreliable') this.#seen.add(number)
     this.#newest = number
     this.heard++
@@ -64,7 +63,7 @@ export class Stream {
     const mix = mixOf(this.#key, number)
     let isRight = length === lengthOf(mix, this.isLarge)
     for (let at = NUMBER_BYTES; at < length; at++) if (bytes[at] !== ((mix + at * 13 + (at >>> 8)) & 0xff)) isRight = false
-    hold(isRight, about, () => `${this.#spec.promise} message ${number} of ${length} bytes is not what was sent`)
+    if (!isRight) throw new ViolationError(about, `${this.#spec.promise} message ${number} of ${length} bytes is not what was sent`)
   }
 }
 

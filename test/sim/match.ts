@@ -37,7 +37,7 @@ export interface MatchReport {
 }
 
 const TICK_MS = 1000 / 60
-const STORM_MS = 4000
+const STORM_MS = 6000
 /** A dead connection is noticed after ten seconds, and then its player comes again. */
 const CALM_MS = 15_000
 /** Longer than any player lags behind. */
@@ -116,7 +116,7 @@ class Match {
     for (let isLast = false; ;) {
       this.#tick()
       let problem: string | undefined
-      for (const player of this.#players) problem ??= this.#problemOf(player)
+      for (const player of this.#players) problem ??= this.#problemOf(player, isLast)
       if (problem === undefined && isLast) return
       // One thing more is said when all are in, so that the last of them hears something too.
       if (problem === undefined) {
@@ -202,7 +202,7 @@ class Match {
   }
 
   /** What keeps a player from being current. */
-  #problemOf({ node, host: client, said, told }: MatchPlayer): string | undefined {
+  #problemOf({ node, host: client, said, told }: MatchPlayer, isLast: boolean): string | undefined {
     const { world, peers } = this.#host
     const behind = world.tick - client.view.tick
     const heard = this.#heard.get(client.peer) ?? 0
@@ -210,7 +210,7 @@ class Match {
     if (!peers.some(({ id }) => id === client.peer)) return 'is not in'
     if (behind > 2) return `is ${behind} ticks behind`
     if (heard !== said) return `said ${said} things, ${heard} were heard`
-    if (told !== 0 && told !== this.#broadcast) return `was told ${told} of ${this.#broadcast} things`
+    if ((told !== 0 || isLast) && told !== this.#broadcast) return `was told ${told} of ${this.#broadcast} things`
     for (const walker of client.view.each(Walker)) {
       const name = world.get(Walker, walker.id)?.name
       if (behind === 0 && name !== walker.name) return `reads "${walker.name}" for "${name}"`

@@ -2,7 +2,7 @@
  * Bugs planted in the engine on purpose: a swarm that does not find them finds nothing.
  */
 
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ReliableSender } from '../../packages/tickwire/src/core/channel/reliable-sender.ts'
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { PathCheck } from '../../packages/tickwire/src/core/connection/path-check.ts'
@@ -15,6 +15,9 @@ import { SentPackets } from '../../packages/tickwire/src/core/delivery/sent-pack
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import type { InvariantId } from './invariants.ts'
 import { runSwarm } from './swarm.ts'
+
+// Seconds when the machine is idle; it seldom is.
+vi.setConfig({ testTimeout: 120_000 })
 
 let restore: (() => void)[] = []
 

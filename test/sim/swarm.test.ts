@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { FAULT_NAMES } from '../../packages/tickwire/src/testing/weather.ts'
 import { ROOT } from '../../tools/typecheck.ts'
 import { type FullReport, runSwarm } from './swarm.ts'
 import { playWorld } from './transport-swarm.ts'
+
+// Seconds when the machine is idle; it seldom is.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** `npm run sim`, without npm; the report of `--json`. */
 function runCommand(...args: string[]): { readonly lines: readonly string[]; readonly status: number | null } {

@@ -10,7 +10,7 @@ import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer
 import type { LeaveCode } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { ConnectionState } from '../../packages/tickwire/src/core/connection/states.ts'
-import type { FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
+import type { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
 import type { Endpoint, EndpointEvent } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
@@ -19,7 +19,7 @@ import type { NetResident } from '../../packages/tickwire/src/testing/sim-net-ac
 import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.ts'
 import { AddressWatch } from './invariants-datagrams.ts'
 import { SAID_BYTES_MAX, type Session } from './invariants-session.ts'
-import { hold } from './invariants.ts'
+import { ViolationError, hold } from './invariants.ts'
 import type { World } from './transport-swarm.ts'
 
 /**
@@ -82,6 +82,8 @@ export class Party implements NetResident {
   #addresses: AddressWatch | undefined
   #port: Pick<DatagramPort, 'send'> | undefined
   readonly #out: Pick<DatagramPort, 'send'>
+  readonly #onEvent: (event: EndpointEvent) => void
+  #now = 0
 
   constructor(world: World, node: SimNode, role: Role, endpoint: (party: Party) => Endpoint) {
     this.#world = world
@@ -89,12 +91,16 @@ export class Party implements NetResident {
     this.role = role
     this.#addresses = role === 'server' ? new AddressWatch() : undefined
     this.endpoint = endpoint(this)
+    this.#onEvent = (event) => this.#handle(event)
     this.#out = { send: (to, bytes, length) => this.#send(to, bytes, length) }
   }
 
   /** The process dies, and another takes its place: nobody says goodbye, and nothing is remembered but who it is. */
   restart(endpoint: Endpoint): void {
-    for (const talk of this.talks) this.#release(talk)
+    for (const talk of this.talks) {
+      this.#world.handleDeath(talk)
+      this.#release(talk)
+    }
     this.talks.length = 0
     this.#addresses = new AddressWatch()
     this.endpoint = endpoint
@@ -109,12 +115,13 @@ export class Party implements NetResident {
   pump(now: number, port: Pick<DatagramPort, 'send'>): number {
     this.#world.current = this
     this.#port = port
+    this.#now = now
     if (now >= this.comesAt && this.endpoint.connections.length === 0) {
       this.comesAt = Infinity
       this.#world.connect(now, this)
     }
     for (let at = 0; at < this.talks.length; at++) this.#listen(this.talks[at]!)
-    const dueAt = drain(this.endpoint, now, this.#out, (event) => this.#handle(now, event))
+    const dueAt = drain(this.endpoint, now, this.#out, this.#onEvent)
     this.#check()
     return Math.min(dueAt, this.comesAt)
   }
@@ -144,7 +151,7 @@ export class Party implements NetResident {
     this.#port?.send(to, bytes, length)
   }
 
-  #handle(now: number, event: EndpointEvent): void {
+  #handle(event: EndpointEvent): void {
     const at = this.talks.findIndex(({ connection }) => connection === event.connection)
     const talk = this.talks[at]
     hold(talk !== undefined, 'I16', () => `${event.type} of a connection that is over`)
@@ -163,7 +170,7 @@ export class Party implements NetResident {
     this.#listen(talk)
     this.#release(talk)
     this.talks.splice(at, 1)
-    if (this.role !== 'server') this.comesAt = now + this.#world.drawAbsenceMs(this.role)
+    if (this.role !== 'server') this.comesAt = this.#now + this.#world.drawAbsenceMs(this.role)
   }
 
   #release(talk: Talk): void {
@@ -189,19 +196,24 @@ export class Party implements NetResident {
     }
   }
 
+  /** Looked at on every wake: it makes no closures unless something is wrong. */
   #check(): void {
     const { connections } = this.endpoint
     const { pool, seats } = this.#world
-    hold(this.role !== 'server' || connections.length <= seats, 'I15', () => `${connections.length} connections on ${seats} seats`)
-    hold(pool.parts <= pool.limits.partsMax && pool.bytes <= pool.limits.bytesMax, 'I13', () => `${pool.parts} fragments in all`)
+    if (this.role === 'server' && connections.length > seats) throw new ViolationError('I15', `${connections.length} connections on ${seats} seats`)
+    if (!isWithin(pool)) throw new ViolationError('I13', `${pool.parts} fragments of ${pool.bytes} bytes in all`)
     for (let at = 0; at < this.talks.length; at++) {
       const talk = this.talks[at]!
       const { quota, connection } = talk
       const { state } = connection
-      hold(quota.parts <= quota.limits.partsMax && quota.bytes <= quota.limits.bytesMax, 'I13', () => `${quota.parts} fragments of one peer`)
+      if (!isWithin(quota)) throw new ViolationError('I13', `${quota.parts} fragments of ${quota.bytes} bytes of one peer`)
       if (state === talk.state) continue
-      hold(AGE[state] >= AGE[talk.state], 'I16', () => `from ${talk.state} back to ${state}`)
+      if (AGE[state] < AGE[talk.state]) throw new ViolationError('I16', `from ${talk.state} back to ${state}`)
       talk.state = state
     }
   }
+}
+
+function isWithin({ parts, bytes, limits }: FragmentQuota | FragmentPool): boolean {
+  return parts >= 0 && bytes >= 0 && parts <= limits.partsMax && bytes <= limits.bytesMax
 }

@@ -106,10 +106,11 @@ export class World {
   readonly #security: EndpointSecurity
   readonly #server: Party
   readonly #clients: readonly Party[]
+  readonly #parties: readonly Party[]
   readonly #actors: readonly SimNetActor[]
   /** Both sides of a session find each other by its number; a reason waits here for the other side's. */
   readonly #sessions = new Map<number, Session>()
-  readonly #reasons = new Map<number, readonly [0 | 1, CloseReason]>()
+  readonly #reasons = new Map<number, CloseReason>()
   readonly #tempo: { readonly say: number; readonly leave: number; readonly kick: number; readonly move: number; readonly restart: number; readonly cut: number }
   #isStormy = true
   #isParting = false
@@ -139,7 +140,8 @@ export class World {
     this.#net = new SimNet({ seed, weather })
     this.#server = new Party(this, this.#net.addNode('server', { isFixed: true }), 'server', (party) => this.#endpointOf(party, 0))
     this.#clients = Array.from({ length: count }, (_, index) => this.#addClient(index))
-    this.#actors = [this.#server, ...this.#clients].map((party) => new SimNetActor(this.#net, party.node, this.#clock, party))
+    this.#parties = [this.#server, ...this.#clients]
+    this.#actors = this.#parties.map((party) => new SimNetActor(this.#net, party.node, this.#clock, party))
   }
 
   get now(): number {
@@ -182,6 +184,12 @@ export class World {
     return this.#isStormy ? 50 + 2000 * this.#dice.fraction() ** 2 : 50
   }
 
+  /** One side of a session is gone with its process. It may have said why it was going to. */
+  handleDeath(talk: Talk): void {
+    const { closeReason } = talk.connection
+    if (closeReason !== undefined) this.#reasons.set(talk.session.number, closeReason)
+  }
+
   /** One side of a session is over: what the other side was told must be what this one meant. */
   handleClosed(party: Party, talk: Talk, reason: CloseReason): void {
     const { closes } = this.counts
@@ -190,8 +198,8 @@ export class World {
     this.counts.pathMoves += talk.connection.stats.pathMoves
     const side = party.role === 'server' ? 1 : 0
     const far = (side === 1 ? this.#clients : [this.#server]).flatMap(({ talks }) => talks).find(({ session }) => session === talk.session)
-    const other = far?.connection.closeReason ?? this.#reasons.get(talk.session.number)?.[1]
-    this.#reasons.set(talk.session.number, [side, reason])
+    const other = far?.connection.closeReason ?? this.#reasons.get(talk.session.number)
+    this.#reasons.set(talk.session.number, reason)
     if (this.#isParting && talk.isOpened && party.role === 'player') {
       hold(reason.by === 'peer' && reason.code === 'shutdown', 'I16', () => `the server shut down, and the peer was told ${reason.by} ${reason.code}`)
     }
@@ -259,8 +267,8 @@ export class World {
       else {
         const lost = this.#clients.find((party) => !this.#isConnected(party))
         this.current = lost
-        hold(lost === undefined || passed < CONNECTED_MS, 'I17', () => `is not connected ${CONNECTED_MS} ms after the weather cleared`)
-        const waiting = [this.#server, ...this.#clients].find((party) => party.talks.some((talk) => !this.#isDrained(talk)))
+        hold(lost === undefined || passed < CONNECTED_MS, 'I17', () => `is not connected, or not where the server thinks, ${CONNECTED_MS} ms after the weather cleared`)
+        const waiting = this.#parties.find((party) => party.talks.some((talk) => !this.#isDrained(talk)))
         if (lost === undefined && waiting === undefined) return
         this.current = waiting
         hold(waiting === undefined || passed < DRAINED_MS, 'I18', () => `${DRAINED_MS} ms after the weather cleared, ${describeWaiting(waiting)}`)
@@ -277,7 +285,7 @@ export class World {
       this.#tick()
       for (const party of this.#clients) party.comesAt = Infinity
     }
-    for (const party of [this.#server, ...this.#clients]) {
+    for (const party of this.#parties) {
       if (party.role === 'misled') party.restart(party.endpoint)
       this.current = party
       hold(party.talks.length === 0, 'I16', () => `${party.talks.length} connections outlive the server by ${GONE_MS} ms`)
@@ -301,8 +309,8 @@ export class World {
   /** Everyone who is connected may say something. */
   #talk(): void {
     const { say } = this.#tempo
-    for (const party of [this.#server, ...this.#clients]) {
-      if (!party.node.clock.isAwake(this.now)) continue
+    for (const party of this.#parties) {
+      if (party.talks.length === 0 || !party.node.clock.isAwake(this.now)) continue
       for (const talk of party.talks) {
         if (!talk.connection.isOpen || !this.#dice.chance(say)) continue
         const channel = this.#dice.word() % this.#specs.length
@@ -317,16 +325,14 @@ export class World {
     const { leave, kick, move, restart, cut } = this.#tempo
     const dice = this.#dice
     const server = this.#server
-    const serverNow = server.node.clock.localAt(this.now)
     for (const client of this.#clients) {
-      const [talk] = client.talks
-      const isAwake = client.node.clock.isAwake(this.now)
-      if (dice.chance(leave) && talk !== undefined && isAwake) client.leave(client.node.clock.localAt(this.now), talk, 'left')
+      const talk = client.talks[0]
+      if (dice.chance(leave) && talk !== undefined && client.node.clock.isAwake(this.now)) client.leave(client.node.clock.localAt(this.now), talk, 'left')
       if (dice.chance(move)) this.#net.rebind(this.now, client.node, dice.chance(0.5) ? 'port' : 'address')
     }
     if (!server.node.clock.isAwake(this.now)) return
     const any = server.talks[dice.word() % Math.max(1, server.talks.length)]
-    if (dice.chance(kick) && any !== undefined) server.leave(serverNow, any, 'kicked')
+    if (dice.chance(kick) && any !== undefined) server.leave(server.node.clock.localAt(this.now), any, 'kicked')
     if (dice.chance(cut) && any !== undefined) server.endpoint.handlePathClosed(any.connection.address)
     if (!dice.chance(restart)) return
     this.counts.restarts++
@@ -341,10 +347,12 @@ export class World {
       (promise !== 'ordered' && promise !== 'unordered') || set.channel(channel).waitingBytes === 0)
   }
 
+  /** Both sides are open, and the server knows where the client is now. */
   #isConnected(party: Party): boolean {
     if (party.role !== 'player') return true
     const talk = party.talks.find(({ connection }) => connection.isOpen)
-    return talk !== undefined && this.#server.talks.some(({ session, connection }) => session === talk.session && connection.isOpen)
+    return talk !== undefined && this.#server.talks.some(({ session, connection }) =>
+      session === talk.session && connection.isOpen && connection.address === party.node.address)
   }
 }
 
