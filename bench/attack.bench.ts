@@ -30,7 +30,7 @@ async function run(scale: number): Promise<BenchResult> {
   const times = (count: number): number => Math.max(1, Math.round(count * scale))
   const reports: AttackReport[] = [
     ...requestFlood(times(100_000)), ...amplification(7), ...loops(), ...cookies(times(2000)),
-    ...halfOpen(2560, 5, false), ...halfOpen(2000, 3, true), ...slowLoris(times(1000)),
+    ...halfOpen(2560, 5, false), ...halfOpen(2000, 2, true), ...slowLoris(times(1000)),
     ...longLife(times(150_000)), ...forgeries(2 ** 20 + 1), ...bitFlips(), ...replays(200, times(300_000)), ...tokens(times(20)),
     ...fragmentFlood(8, times(3000)), ...dishonestMember(times(20_000)), ...memberFlood(times(100_000)), ...malformedFrames(times(400)),
     ...garbage(times(24)), ...forgedEndings(times(200_000)), ...hijack(times(20_000)), ...guessedIds(times(100_000)), ...timing(times(50_000)),

@@ -66,7 +66,7 @@ async function takeTurn(rival: Rival, echoes: number): Promise<number> {
 async function measureEcho(echoes: number, pairs: number): Promise<BenchResult> {
   const rivals = await Promise.all((['plain', 'tuned', 'tickwire'] as const).map(startRival))
   try {
-    for (const rival of rivals) for (let warmup = 0; warmup < 3; warmup++) await takeTurn(rival, echoes)
+    for (const rival of rivals) for (let warmup = 0; warmup < 8; warmup++) await takeTurn(rival, echoes)
     for (const rival of rivals) rival.first = rival.last
     for (let pair = 0; pair < pairs; pair++) {
       for (let turn = 0; turn < rivals.length; turn++) {

@@ -71,12 +71,14 @@ export function dishonestMember(count: number): AttackReport[] {
     bytes[headerLength] = 0x7f
     bytes[headerLength + 1] = 0xff
   }
-  for (let index = 0; index < count; index++) stage.attack('mallory', stage.capture(member))
+  // A packet that lies is as if it had not come, so after 10 s of lies alone he would be given up: 8 s are enough.
+  const lies = Math.min(count, 4000)
+  for (let index = 0; index < lies; index++) stage.attack('mallory', stage.capture(member))
   const refused = far.stats.drops.dishonestAck - before
   const believed = far.stats.packetsDelivered - packetsDelivered
   return [
-    { threat: 'T12', what: 'acks of packets never sent: refused', count, value: refused / count, unit: 'ratio', atLeast: 1 },
-    { threat: 'T12', what: 'the same: believed', count, value: believed, unit: '', atMost: 0, figure: 'dishonest_acks_believed' },
+    { threat: 'T12', what: 'acks of packets never sent: refused', count: lies, value: refused / lies, unit: 'ratio', atLeast: 1 },
+    { threat: 'T12', what: 'the same: believed', count: lies, value: believed, unit: '', atMost: 0, figure: 'dishonest_acks_believed' },
     ...questions(count),
   ]
 }

@@ -184,18 +184,19 @@ export function halfOpen(perSecond: number, honest: number, isSustained: boolean
     const startedAt = stage.now
     // Who is told that it is full asks again a quarter second later, as a player's client does.
     let member = stage.join(`198.51.100.${index}:5000`)
-    for (let tries = 0; !member.connection.isOpen && tries < 40; tries++) {
+    // After 4 s he gives up, and that is what is told.
+    for (let tries = 0; !member.connection.isOpen && tries < 16; tries++) {
       stage.members.pop()
       for (let rest = 0; rest < 25; rest++) if (isSustained) tick()
         else stage.now += 10
       member = stage.join(`198.51.100.${index}:5000`)
     }
-    waits.push(member.connection.isOpen ? stage.now - startedAt : Infinity)
+    waits.push(stage.now - startedAt)
   }
   const worst = Math.max(...waits)
   const name = isSustained ? 'half-open handshakes without end, 200 addresses, 64 seats' : 'half-open handshakes for a second, 200 addresses, 64 seats'
   return [
-    { threat: 'T4', what: `${name}: longest wait of an honest client`, count: attackers, value: Math.min(worst, 99_999), unit: 'ms', atMost: 2000, figure: isSustained ? 'half_open_sustained_wait_ms' : 'half_open_wait_ms' },
+    { threat: 'T4', what: `${name}: longest wait of an honest client`, count: attackers, value: worst, unit: 'ms', atMost: 2000, figure: isSustained ? 'half_open_sustained_wait_ms' : 'half_open_wait_ms' },
     { threat: 'T4', what: 'the same: connections, beside the honest ones', count: attackers, value: Math.max(0, mostSeats - honest), unit: '', atMost: 0 },
   ]
 }

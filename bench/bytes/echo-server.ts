@@ -18,7 +18,7 @@ import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
 import { openUdp } from '../../packages/tickwire/src/node/udp.ts'
 import { collect } from '../harness.ts'
-import { BUFFER_BYTES, FINGERPRINT, type ServerMark, type ServerReady } from './protocol.ts'
+import { BUFFER_BYTES, FINGERPRINT, PAYLOAD_BYTES, type ServerMark, type ServerReady } from './protocol.ts'
 
 /** What a server has counted. */
 interface Counts {
@@ -54,6 +54,7 @@ async function serveSealed(): Promise<ServerReady> {
   const provider = bestProvider()
   const channels = new Map<Connection, UnreliableChannel>()
   const message = new Uint8Array(1024)
+  const request = message.subarray(0, PAYLOAD_BYTES)
   let isDrainDue = false
   let timer: NodeJS.Timeout | undefined
   let timerAt = Infinity
@@ -73,7 +74,7 @@ async function serveSealed(): Promise<ServerReady> {
     const now = monotonicNow()
     for (const channel of channels.values()) {
       for (let length = channel.receive(message); length >= 0; length = channel.receive(message)) {
-        channel.send(message.subarray(0, length))
+        channel.send(length === PAYLOAD_BYTES ? request : message.subarray(0, length))
         counts.echoes++
       }
     }
