@@ -61,6 +61,9 @@ interface Challenged {
   at: Millis
 }
 
+/** What makes one challenge another: it travels in the clear, and either may have been touched on the way. */
+type ChallengeWords = Pick<HandshakeWords, 'cookie' | 'serverKey'>
+
 /** One client's knocking at one door. */
 export class ClientHandshake {
   readonly saltLo: number
@@ -73,7 +76,7 @@ export class ClientHandshake {
   #key: AgreementKey
   #challenged: Challenged | undefined = undefined
   /** The one before it: late copies of it must not take its place. */
-  #pastCookie: Uint8Array = new Uint8Array(0)
+  #past: ChallengeWords = { cookie: new Uint8Array(0), serverKey: new Uint8Array(0) }
 
   constructor(config: ClientHandshakeConfig) {
     this.#config = config
@@ -111,11 +114,12 @@ export class ClientHandshake {
   }
 
   /** Takes a challenge up. False when it is none of ours, one of the past, or while the last is still fresh. */
-  handleChallenge(now: Millis, { suite: id, serverKey, cookie }: HandshakeMessage): boolean {
+  handleChallenge(now: Millis, challenge: HandshakeMessage): boolean {
+    const { suite: id, serverKey, cookie } = challenge
     const suite = this.#config.suites.find((offered) => offered.id === id)
     // An agreement is the dearest thing a stranger can ask of us: one for each time we ask ourselves.
-    if (suite === undefined || this.isFresh(now) || isEqualConstantTime(this.#pastCookie, cookie)) return false
-    if (this.#challenged !== undefined && isEqualConstantTime(this.#challenged.words.cookie, cookie)) {
+    if (suite === undefined || this.isFresh(now) || isSame(this.#past, challenge)) return false
+    if (this.#challenged !== undefined && isSame(this.#challenged.words, challenge)) {
       // The server gives the same one for a while, and to seal another answer to it would use a nonce twice.
       this.#challenged.at = now
       return true
@@ -125,7 +129,7 @@ export class ClientHandshake {
     const words: HandshakeWords = {
       suite, clientKey: this.#key.publicKey, cookie: cookie.slice(), serverKey: serverKey.slice(), token: this.#config.token,
     }
-    this.#pastCookie = this.#challenged?.words.cookie ?? this.#pastCookie
+    this.#past = this.#challenged?.words ?? this.#past
     this.#forget()
     this.#challenged = { words, shared, response: this.#seal(words, shared), at: now }
     return true
@@ -202,4 +206,8 @@ export class ClientHandshake {
     if (this.#challenged !== undefined) wipe(this.#challenged.shared)
     this.#challenged = undefined
   }
+}
+
+function isSame(known: ChallengeWords, { cookie, serverKey }: ChallengeWords): boolean {
+  return isEqualConstantTime(known.cookie, cookie) && isEqualConstantTime(known.serverKey, serverKey)
 }

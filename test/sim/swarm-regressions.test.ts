@@ -1,0 +1,44 @@
+/**
+ * What seeds have found, as tests with names.
+ */
+
+import { expect, test } from 'vitest'
+import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
+import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+
+/** Two endpoints side by side; `touch` may change what the server says, by number. Milliseconds until the client is in. */
+function connectMs(touch: (number: number, bytes: Uint8Array) => void): number {
+  const security = { provider: new StubCrypto() }
+  const base = { fingerprint: new Uint8Array(8), security, assemble: () => {} }
+  const server = createEndpoint({ ...base, entropy: new Dice(1), maxConnections: 1 })
+  const client = createEndpoint({ ...base, entropy: new Dice(2) })
+  const connection = client.connect(0, 'server')
+  let said = 0
+  const pass = (now: number, from: Endpoint, to: Endpoint, name: string): void => {
+    drain(from, now, {
+      send: (_to, bytes, length) => {
+        const copy = bytes.slice(0, length)
+        if (from === server) touch(++said, copy)
+        to.handleDatagram(now, name, copy, length)
+      },
+    }, () => {})
+  }
+  for (let now = 0; now < 10_000; now += 5) {
+    pass(now, client, server, 'client')
+    pass(now, server, client, 'server')
+    if (connection.isOpen) return now
+  }
+  return Infinity
+}
+
+test('[SIM5] one challenge that was touched on the way costs a client two seconds, not all its tries (seeds 21307, 21851)', () => {
+  let length = 0
+  expect(connectMs((number, bytes) => { if (number === 1) length = bytes.length })).toBeLessThan(300)
+  expect(length).toBeGreaterThan(60)
+  for (let at = 0; at < length; at++) {
+    const ms = connectMs((number, bytes) => { if (number === 1) bytes[at]! ^= 1 })
+    expect(ms, `byte ${at}`).toBeLessThan(2600)
+  }
+})
