@@ -10,6 +10,7 @@ import { KEY_OVERLAP_MS } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { Endpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import { PACKET_TYPE, PacketHeader, readHeader } from '../../packages/tickwire/src/core/packet/header.ts'
+import { DatagramRecord } from './invariants-record.ts'
 import { ViolationError, hold } from './invariants.ts'
 import type { Trace } from './trace.ts'
 
@@ -26,10 +27,9 @@ export class DatagramWatch {
   readonly #trace: Trace
   readonly #hash = new Uint32Array(2)
   readonly #header = new PacketHeader()
-  /** Who sent it, and below, what of it took effect. */
-  readonly #senders = new Map<number, number>()
-  readonly #accepted = new Set<number>()
-  readonly #sequences = new Map<number, number>()
+  readonly #record = new DatagramRecord()
+  /** By sender, then by connection: the last sequence it sealed. */
+  readonly #sequences: Map<number, number>[] = []
   readonly #epochs = new Map<Connection, Epochs>()
 
   constructor(trace: Trace) {
@@ -38,26 +38,29 @@ export class DatagramWatch {
 
   /** A datagram leaves node `sender`. */
   handleSent(now: number, sender: number, bytes: Uint8Array, length: number): void {
-    const key = this.#keyOf(bytes, length)
-    this.#trace.note(sender, this.#hash[0]!)
-    this.#trace.note(length, this.#hash[1]!)
+    hashBytes(bytes, 0, length, length, this.#hash, 0)
+    const low = this.#hash[0]!
+    const high = this.#hash[1]!
+    this.#trace.note(sender, low)
+    this.#trace.note(length, high)
     this.#trace.noteTime(now)
-    this.#senders.set(key, sender)
+    this.#record.add(low, high, sender)
     const header = this.#header
     if (readHeader(bytes, length, header) !== 'ok') throw new ViolationError('I5', 'a packet without a header was sent')
     if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse) return
-    const who = nameOf(header) * 16 + sender
-    const before = this.#sequences.get(who) ?? 0
+    const sequences = this.#sequences[sender] ??= new Map<number, number>()
+    const who = nameOf(header)
+    const before = sequences.get(who) ?? 0
     if (header.sequence <= before) throw new ViolationError('I5', `packet ${header.sequence} was sealed after ${before}`)
-    this.#sequences.set(who, header.sequence)
+    sequences.set(who, header.sequence)
   }
 
   /** Hands a datagram to an endpoint and looks at what it did. `local` is the receiver's clock. */
   deliver(local: number, receiver: number, endpoint: Endpoint, from: string, bytes: Uint8Array, length: number): void {
-    const key = this.#keyOf(bytes, length)
-    const sender = this.#senders.get(key)
+    hashBytes(bytes, 0, length, length, this.#hash, 0)
+    const place = this.#record.find(this.#hash[0]!, this.#hash[1]!)
     const { connections } = endpoint
-    if (sender === undefined) {
+    if (place < 0) {
       this.counts.changedDelivered++
       const before = digestOf(connections)
       endpoint.handleDatagram(local, from, bytes, length)
@@ -65,7 +68,8 @@ export class DatagramWatch {
       hold(before === after, 'I7', () => `a changed datagram of ${length} bytes changed an open connection: ${before} became ${after}`)
       return
     }
-    if (this.#accepted.has(key)) this.counts.replaysDelivered++
+    const isReplay = this.#record.isAcceptedAt(place)
+    if (isReplay) this.counts.replaysDelivered++
     let before = 0
     for (let at = 0; at < connections.length; at++) before += connections[at]!.stats.packetsReceived
     // Opened in place: what the header says must be read before.
@@ -76,9 +80,9 @@ export class DatagramWatch {
     if (after === before) return
     this.counts.accepted++
     hold(isPacket && after === before + 1, 'I7', () => `one datagram counted ${after - before} times`)
-    hold(sender !== receiver, 'I6', () => 'accepted its own packet')
-    hold(!this.#accepted.has(key), 'I7', () => `packet ${this.#header.sequence} took effect twice`)
-    this.#accepted.add(key)
+    hold(this.#record.senderAt(place) !== receiver, 'I6', () => 'accepted its own packet')
+    hold(!isReplay, 'I7', () => `packet ${this.#header.sequence} took effect twice`)
+    this.#record.acceptAt(place)
     this.#checkEpoch(local, connections)
   }
 
@@ -102,11 +106,6 @@ export class DatagramWatch {
       hold(epoch === ((known.newest - 1) & 0xff), 'I8', () => `epoch ${epoch} was accepted in epoch ${known.newest}`)
       hold(local < known.since + KEY_OVERLAP_MS, 'I8', () => `epoch ${epoch} was accepted ${local - known.since} ms after ${known.newest}`)
     }
-  }
-
-  #keyOf(bytes: Uint8Array, length: number): number {
-    hashBytes(bytes, 0, length, length, this.#hash, 0)
-    return this.#hash[0]! + (this.#hash[1]! & 0x1f_ffff) * 0x1_0000_0000
   }
 }
 
@@ -133,8 +132,9 @@ export class AddressWatch {
   }
 }
 
+/** A connection, as a small number. */
 function nameOf(header: PacketHeader): number {
-  return (header.idLo ^ Math.imul(header.idHi, 0x9e37_79b1)) >>> 0
+  return (header.idLo ^ Math.imul(header.idHi, 0x9e37_79b1)) & 0x3fff_ffff
 }
 
 /**

@@ -125,7 +125,7 @@ export class World {
     this.datagrams = new DatagramWatch(this.trace)
     this.#crypto = this.#isReal ? bestProvider() : new StubCrypto()
     this.#tempo = {
-      say: 0.03 + 0.97 * dice.fraction() ** 3, leave: maybe(0.5, 0.004), kick: maybe(0.4, 0.004),
+      say: 0.03 + 0.77 * dice.fraction() ** 3, leave: maybe(0.5, 0.004), kick: maybe(0.4, 0.004),
       move: maybe(0.3, 0.004), restart: maybe(0.3, 0.006), cut: maybe(0.2, 0.008),
     }
     this.#timers = { keepaliveMs: 250 + 750 * dice.fraction(), timeoutMs: 2200 + 800 * dice.fraction(), connectMs: 3000 + 3000 * dice.fraction() }
@@ -286,9 +286,10 @@ export class World {
       for (const party of this.#clients) party.comesAt = Infinity
     }
     for (const party of this.#parties) {
-      if (party.role === 'misled') party.restart(party.endpoint)
       this.current = party
-      hold(party.talks.length === 0, 'I16', () => `${party.talks.length} connections outlive the server by ${GONE_MS} ms`)
+      hold(!party.talks.some(({ isOpened }) => isOpened), 'I16', () => `a connection outlives the server by ${GONE_MS} ms`)
+      // Whoever was still asking may go on asking for as long as he likes.
+      party.restart(party.endpoint)
     }
     hold(this.pool.parts === 0 && this.pool.bytes === 0, 'I13', () => `${this.pool.parts} fragments are left`)
     const { sent, copies, delivered, dropped } = this.#net.tally
@@ -314,8 +315,8 @@ export class World {
       for (const talk of party.talks) {
         if (!talk.connection.isOpen || !this.#dice.chance(say)) continue
         const channel = this.#dice.word() % this.#specs.length
-        // A large message is as much as ten others.
-        if (this.#specs[channel]!.isLarge !== true || this.#dice.chance(0.1)) party.say(talk, channel)
+        // A large message is as much as twenty others.
+        if (this.#specs[channel]!.isLarge !== true || this.#dice.chance(0.05)) party.say(talk, channel)
       }
     }
   }
