@@ -1,7 +1,7 @@
 /**
  * Many simulated worlds, one a seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
  *
- * Every seed is a world of endpoints (`transport-swarm.ts`), every tenth also a whole match (`match.ts`). What fails is
+ * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match.ts`). What fails is
  * played again in less and less weather, until nothing can be taken away.
  */
 
@@ -14,8 +14,9 @@ import { playMatch } from './match.ts'
 import { Trace } from './trace.ts'
 import { playWorld } from './transport-swarm.ts'
 
-/** One seed in so many plays a match as well. */
-const MATCH_EVERY = 10
+/** One seed in so many plays a match as well; not those that play with real cryptography. */
+const MATCH_EVERY = 20
+const MATCH_AT = 10
 
 /** How often things happened, by name. */
 export type Tallies = Readonly<Record<string, number>>
@@ -50,7 +51,7 @@ export function runSwarm(options: SwarmOptions): FullReport {
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
     if (only !== 'match') swarm.playWorld(seed)
-    if (only === 'match' || (only === undefined && (seed % MATCH_EVERY === 0 || seeds === 1))) swarm.playMatch(seed)
+    if (only === 'match' || (only === undefined && (seed % MATCH_EVERY === MATCH_AT || seeds === 1))) swarm.playMatch(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks)
   }
   return swarm.report(seed - start)

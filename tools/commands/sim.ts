@@ -17,7 +17,7 @@ npm run sim -- [file...] [options]      Runs whole worlds on a simulated network
   --seeds N      how many (default 200)
   --start S      the first seed; the others follow it (default 1)
   --seed S       only this one: replays a failure (so does SEED=S in front)
-  --only PART    transport: endpoints and channels only; match: whole games only (a tenth of the seeds otherwise)
+  --only PART    transport: endpoints and channels only; match: whole games only (a twentieth of the seeds otherwise)
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
   --json         the last line printed is the report as JSON
 
