@@ -155,7 +155,7 @@ describe('views', () => {
     ship.trail = [{ x: 1, tag: 'a' }]
     ship.blob = new Uint8Array([7])
     const { trail, blob } = ship
-    expect(() => { (trail as { x: number }[])[0]!.x = 2 }).toThrow(TypeError)
+    expect(() => { (trail as unknown as { x: number }[])[0]!.x = 2 }).toThrow(TypeError)
     blob[0] = 9
     world.endTick()
     expect([ship.trail[0]!.x, ship.blob[0]]).toEqual([1, 7])
