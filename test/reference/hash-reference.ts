@@ -34,7 +34,12 @@ function gather(lanes: bigint[]): void {
 
 /** The hash of `bytes` as one number: the low half is the first lane, the high half the second. */
 export function referenceHash(bytes: Uint8Array, seed: number = 0): bigint {
-  const lanes = [0, 1, 2, 3].map(() => BigInt(seed >>> 0))
+  return referenceHashFrom(bytes, [seed, seed, seed, seed])
+}
+
+/** The same from four lanes that differ. */
+export function referenceHashFrom(bytes: Uint8Array, start: readonly number[]): bigint {
+  const lanes = start.map((lane) => BigInt(lane >>> 0))
   const wholeBlocks = Math.floor(bytes.length / 16)
   const word = (at: number): bigint =>
     [0, 1, 2, 3].reduce((sum, i) => sum | (BigInt(bytes[at + i] ?? 0) << BigInt(8 * i)), 0n)

@@ -28,18 +28,18 @@ export function accessorsOf(leaf: Leaf): Accessors {
 
 function number(cell: number): Accessors {
   return {
-    get(): number { return this.$cells[this.$at + cell] },
-    set(to: number): void { this.$cells[this.$at + cell] = to },
+    get(): number { return this.$cells[cell] },
+    set(to: number): void { this.$cells[cell] = to },
   }
 }
 
 function boolean(leaf: Leaf): Accessors {
   const { cell } = leaf
   return {
-    get(): boolean { return this.$cells[this.$at + cell] !== 0 },
+    get(): boolean { return this.$cells[cell] !== 0 },
     set(to: boolean): void {
-      if (typeof to === 'boolean') this.$cells[this.$at + cell] = to ? 1 : 0
-      else storeLeaf(leaf, to, this.$cells, this.$at, this.$store.heap)
+      if (typeof to === 'boolean') this.$cells[cell] = to ? 1 : 0
+      else storeLeaf(leaf, to, this.$cells, 0, this.$store.heap)
     },
   }
 }
@@ -47,7 +47,7 @@ function boolean(leaf: Leaf): Accessors {
 function name(leaf: Leaf, names: readonly string[]): Accessors {
   const { cell } = leaf
   return {
-    get(): string { return names[this.$cells[this.$at + cell]] },
+    get(): string { return names[this.$cells[cell]] },
     set: value(leaf).set,
   }
 }
@@ -57,7 +57,7 @@ function reference(leaf: Leaf): Accessors {
   const { cell } = leaf
   return {
     get(): number | null {
-      const id = this.$cells[this.$at + cell]
+      const id = this.$cells[cell]
       return this.$store.objects.isAlive(id) ? id : null
     },
     set: value(leaf).set,
@@ -67,7 +67,7 @@ function reference(leaf: Leaf): Accessors {
 /** Everything else, by way of plain values. */
 function value(leaf: Leaf): Accessors {
   return {
-    get(): unknown { return loadLeaf(leaf, this.$cells, this.$at, this.$store.heap) },
-    set(to: unknown): void { storeLeaf(leaf, to, this.$cells, this.$at, this.$store.heap) },
+    get(): unknown { return loadLeaf(leaf, this.$cells, 0, this.$store.heap) },
+    set(to: unknown): void { storeLeaf(leaf, to, this.$cells, 0, this.$store.heap) },
   }
 }

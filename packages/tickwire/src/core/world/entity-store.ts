@@ -45,8 +45,12 @@ export class EntityStore {
   /** A stack of free slots; its height is `#freeCount`. */
   #free: Uint32Array = new Uint32Array(SLOTS_FIRST)
   #freeCount = 0
+  /** By slot: its cells. */
+  readonly #windows: Float64Array[] = []
   readonly #handleClass: HandleClass
   readonly #plan: SamplePlan
+  /** The rows, read as floats. */
+  #floatRows: Float32Array
   /** Alive, ascending by id; undefined after a spawn or despawn, until somebody asks. */
   #living: readonly Handle[] | undefined
 
@@ -58,6 +62,7 @@ export class EntityStore {
     this.cells = new Float64Array(SLOTS_FIRST * schema.cellCount)
     this.cells.set(schema.initialCells)
     this.rows = new Int32Array(SLOTS_FIRST * schema.laneCount)
+    this.#floatRows = new Float32Array(this.rows.buffer)
     this.#handleClass = handleClassOf(schema, isReadOnly)
     this.#plan = planSample(schema)
   }
@@ -89,14 +94,14 @@ export class EntityStore {
     const { handles } = this.objects
     const index = indexOf(id)
     const last = handles[index]
-    const handle = recall(last, id, this) ?? new this.#handleClass(this, id, 0)
+    const handle = recall(last, id, this) ?? new this.#handleClass(this, id, this.#window(0))
     if (handle !== last) {
       if (last !== undefined) last.$store.letGo(last)
       handle.$before = without(last, handle, HANDLES_REMEMBERED)
       handles[index] = handle
     }
     handle.isAlive = isAlive
-    move(handle, this.cells, slot * this.schema.cellCount)
+    this.#place(handle, slot)
     return handle
   }
 
@@ -121,20 +126,20 @@ export class EntityStore {
   /** A handle of what no longer lives: it reads and writes the grave. */
   letGo(handle: Handle): void {
     handle.isAlive = false
-    move(handle, this.cells, 0)
+    this.#place(handle, 0)
   }
 
   /** Quantises every object and snaps its cells to that. @hot */
   sample(): void {
     const { initialCells } = this.schema
     for (let cell = 0; cell < initialCells.length; cell++) this.cells[cell] = initialCells[cell]
-    sampleCells(this.#plan, this.cells, this.rows, this.highSlot, this.stamps, this.nextSample)
+    sampleCells(this.#plan, this.cells, this.rows, this.#floatRows, this.highSlot, this.stamps, this.nextSample)
     this.nextSample++
   }
 
   /** The slot of an object. */
   slotOf(handle: Handle): number {
-    return handle.$at / this.schema.cellCount
+    return handle.$slot
   }
 
   /** Where the row of an object lies in `rows`. */
@@ -147,7 +152,7 @@ export class EntityStore {
     const slot = this.slotOf(handle)
     const rowAt = slot * this.schema.laneCount
     for (let lane = 0; lane < this.schema.laneCount; lane++) this.rows[rowAt + lane] = rows[at + lane]
-    dequantizeRow(this.schema, this.rows, rowAt, this.cells, handle.$at)
+    dequantizeRow(this.schema, this.rows, rowAt, this.cells, slot * this.schema.cellCount)
     this.stamps[slot] = this.nextSample
   }
 
@@ -175,11 +180,26 @@ export class EntityStore {
     const { cellCount, laneCount } = this.schema
     this.cells = widen(this.cells, new Float64Array(capacity * cellCount))
     this.rows = widen(this.rows, new Int32Array(capacity * laneCount))
+    this.#floatRows = new Float32Array(this.rows.buffer)
     this.stamps = widen(this.stamps, new Float64Array(capacity))
     this.#free = widen(this.#free, new Uint32Array(capacity))
+    this.#windows.length = 0
     for (const handle of this.objects.handles) {
-      if (handle?.$store === this) move(handle, this.cells, handle.$at)
+      if (handle?.$store === this) this.#place(handle, handle.$slot)
     }
+  }
+
+  #place(handle: Handle, slot: number): void {
+    handle.$slot = slot
+    move(handle, this.#window(slot))
+  }
+
+  /** The cells of a slot by themselves; made once, since a window is an object as large as a small game's. */
+  #window(slot: number): Float64Array {
+    for (let next = this.#windows.length; next <= slot; next++) {
+      this.#windows.push(this.cells.subarray(next * this.schema.cellCount, (next + 1) * this.schema.cellCount))
+    }
+    return this.#windows[slot]
   }
 
   /** After objects came or went by loading: which slots are taken, and by how many that live. */

@@ -34,17 +34,14 @@ export type ObjectView<E> = E extends Entity<infer S extends Shape> ? ViewOf<S> 
 /** Some cells of an object under names: the whole object, or a vector, struct or group in it. */
 export class Place {
   readonly $store: EntityStore
-  /** The store's cells. Held here too, since one load less makes `player.x` small enough to be always inlined. */
+  /** The object's cells, and nobody else's: a window on those of the store. */
   $cells: Float64Array
-  /** Where the object's cells begin. */
-  $at: number
   /** What lies inside, by number; made all at once when first asked for. */
   $parts: readonly Place[] | undefined
 
-  constructor(store: EntityStore, at: number) {
+  constructor(store: EntityStore, cells: Float64Array) {
     this.$store = store
-    this.$cells = store.cells
-    this.$at = at
+    this.$cells = cells
     this.$parts = undefined
   }
 
@@ -59,19 +56,22 @@ export class Place {
 export class Handle extends Place {
   readonly id: ObjectId
   isAlive: boolean
+  /** Where its cells and its row lie in the store; 0, the grave, once it is dead and gone. */
+  $slot: number
   /** Who lived at this object's index before it, for a while: loading may bring him back. */
   $before: Handle | undefined
 
-  constructor(store: EntityStore, id: ObjectId, at: number) {
-    super(store, at)
+  constructor(store: EntityStore, id: ObjectId, cells: Float64Array) {
+    super(store, cells)
     this.id = id
     this.isAlive = true
+    this.$slot = 0
     this.$before = undefined
   }
 
   /** Whose the object is; 0 once it is dead and gone. */
   get owner(): PeerId {
-    return this.$at === 0 ? 0 : this.$store.ownerOf(this.id)
+    return this.$slot === 0 ? 0 : this.$store.ownerOf(this.id)
   }
 
   override toJSON(): Record<string, unknown> {
@@ -79,15 +79,14 @@ export class Handle extends Place {
   }
 }
 
-export type HandleClass = new (store: EntityStore, id: ObjectId, at: number) => Handle
-type PartClass = new (store: EntityStore, at: number) => Place
+export type HandleClass = new (store: EntityStore, id: ObjectId, cells: Float64Array) => Handle
+type PartClass = new (store: EntityStore, cells: Float64Array) => Place
 
 /** Lets a handle and all that was made of it look at other cells. */
-export function move(place: Place, cells: Float64Array, at: number): void {
+export function move(place: Place, cells: Float64Array): void {
   place.$cells = cells
-  place.$at = at
   const parts = place.$parts
-  if (parts !== undefined) for (const part of parts) move(part, cells, at)
+  if (parts !== undefined) for (const part of parts) move(part, cells)
 }
 
 const writableClasses = new WeakMap<Layout, HandleClass>()
@@ -143,11 +142,11 @@ class Accessors {
     const presence = leaves[first].cell
     const get = isGroup
       ? function (this: Place): unknown {
-          return this.$cells[this.$at + presence] === 0 ? null : (this.$parts ?? makeParts(this, partClasses))[number]
+          return this.$cells[presence] === 0 ? null : (this.$parts ?? makeParts(this, partClasses))[number]
         }
       : function (this: Place): unknown { return (this.$parts ?? makeParts(this, partClasses))[number] }
     this.#property(prototype, name, get, function (this: Place, value: unknown): void {
-      storeField(leaves, first, field, value, this.$cells, this.$at, this.$store.heap)
+      storeField(leaves, first, field, value, this.$cells, 0, this.$store.heap)
     })
     return next
   }
@@ -160,9 +159,7 @@ class Accessors {
 
 function makeParts(place: Place, partClasses: readonly PartClass[]): readonly Place[] {
   assert(place.$parts === undefined, 'parts are made once')
-  const parts = partClasses.map((PartClass) => new PartClass(place.$store, place.$at))
-  // A handle that died before its store grew looks at cells of then; so must its parts.
-  for (const part of parts) part.$cells = place.$cells
+  const parts = partClasses.map((PartClass) => new PartClass(place.$store, place.$cells))
   place.$parts = parts
   return parts
 }

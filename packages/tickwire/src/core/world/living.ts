@@ -1,38 +1,38 @@
 /**
  * Walks the objects of an entity: those alive when the loop begins and still alive when reached, ascending by id.
  *
- * The walker is its own result, and touches a handle only when somebody has died since it began: handles of many
- * entities pass through here, and what looks into all of them is slow for each of them.
+ * It is iterable, iterator and result in one object, which is one allocation a loop at most and none where the loop is
+ * compiled. It touches a handle only when somebody has died since the loop began: handles of many entities pass through
+ * here, and what looks into all of them is slow for each of them. bench/world.bench.ts has the numbers.
  */
 
 import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
-export class Living implements Iterable<Handle> {
-  readonly #store: EntityStore
+const NOBODY: readonly Handle[] = []
 
-  constructor(store: EntityStore) {
-    this.#store = store
-  }
-
-  [Symbol.iterator](): Iterator<Handle> {
-    return new Walker(this.#store) as Iterator<Handle, undefined>
-  }
-}
-
-/** Fields instead of private names: this is read once an object, and some engines are slow at private names. */
-class Walker {
+export class Living {
+  /** As the result of `next`. */
   done = false
   value: Handle | undefined = undefined
+  /** Fields, not private names, for those are slow in code that is not compiled yet. */
   readonly store: EntityStore
-  readonly handles: readonly Handle[]
-  readonly deaths: number
-  at = 0
+  handles: readonly Handle[] = NOBODY
+  deaths = 0
+  /** The next to visit; -1 before the loop begins. */
+  at = -1
 
   constructor(store: EntityStore) {
     this.store = store
-    this.handles = store.living()
-    this.deaths = store.deaths
+  }
+
+  /** A loop over what was looped over before begins anew. */
+  [Symbol.iterator](): this | Living {
+    const walk = this.at < 0 ? this : new Living(this.store)
+    walk.handles = this.store.living()
+    walk.deaths = this.store.deaths
+    walk.at = 0
+    return walk
   }
 
   next(): this {

@@ -5,7 +5,7 @@
 
 import type { ObjectId } from '../base/time.ts'
 import type { Member } from '../schema/layout.ts'
-import type { HashTree } from './hash-tree.ts'
+import { FAN, type HashTree } from './hash-tree.ts'
 import type { StateHash } from './state-hash.ts'
 import type { World } from './world.ts'
 
@@ -52,11 +52,15 @@ class Search {
       tree.reserve(capacity)
       tree.settle()
     }
-    if (this.#isEqualNode(a, b, 1)) return -1
-    let node = 1
-    // One of the two halves differs; if it is not the left one it is the right one, and need not be compared.
-    while (node < capacity) node = this.#isEqualNode(a, b, 2 * node) ? 2 * node + 1 : 2 * node
-    return node - capacity
+    if (this.#isEqualNode(a, b, 0)) return -1
+    let node = 0
+    while (node < a.firstLeaf) {
+      const last = FAN * node + FAN
+      node = FAN * node + 1
+      // One of the children differs; if it is none of the others it is the last, which need not be compared.
+      while (node < last && this.#isEqualNode(a, b, node)) node++
+    }
+    return node - a.firstLeaf
   }
 
   /** What two worlds with the same objects differ in. */

@@ -37,7 +37,7 @@ test('[WORLD12] sampling a store equals quantising each object and reading it ba
         quantizeCells(schema, cells, slot * cellCount, expectedRows, slot * laneCount)
         dequantizeRow(schema, expectedRows, slot * laneCount, expectedCells, slot * cellCount)
       }
-      sampleCells(plan, cells, rows, slots, stamps, stamp)
+      sampleCells(plan, cells, rows, new Float32Array(rows.buffer), slots, stamps, stamp)
       expect(rows).toEqual(expectedRows)
       // toEqual tells -0 from 0 and takes NaN for NaN.
       expect([...cells]).toEqual([...expectedCells])

@@ -78,6 +78,22 @@ describe('the state hash', () => {
     }
   })
 
+  test('[STATE2] an owner who is taken back by loading, with nobody born or dead since, is seen', () => {
+    const world = makeWorld()
+    const slots = new SaveSlots(world, 1)
+    const hash = new StateHash(world)
+    const ball = world.spawn(Ball, {}, 1)
+    world.endTick()
+    const before = hashHex(hash.update(), 0)
+    slots.save(0)
+    world.setOwner(ball, 2)
+    world.endTick()
+    expect(hashHex(hash.update(), 0)).not.toBe(before)
+    slots.load(0)
+    world.sample()
+    expect(hashHex(hash.update(), 0)).toBe(before)
+  })
+
   test('[STATE3] is of content: slots, handles of values, table sizes and the past are not in it', () => {
     const plain = makeWorld()
     plain.spawn(Ball, { x: 1 })

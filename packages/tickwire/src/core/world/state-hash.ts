@@ -1,7 +1,7 @@
 /**
  * What a world is, in 64 bits.
  *
- *   world     tick | generator | root over the entities | external state        folded in this order (hashCombine)
+ *   world     tick low, high | generator, 4 words | root over the entities low, high | external state        nine words
  *   entities  a tree (hash-tree.ts) over the entities of the game, in order
  *   entity    a tree over its objects, by object index
  *   object    id, owner, row (object-hash.ts)
@@ -15,10 +15,10 @@
  * other.
  */
 
-import { hashCombine } from '../base/hash.ts'
+import { hashCombine, hashWords } from '../base/hash.ts'
 import { HashTree } from './hash-tree.ts'
 import { ObjectHasher } from './object-hash.ts'
-import { NO_TYPE, SLOT_MASK } from './object-table.ts'
+import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
 import type { World } from './world.ts'
 
 export class StateHash {
@@ -30,12 +30,13 @@ export class StateHash {
   readonly value: Uint32Array = new Uint32Array(2)
   readonly hasher: ObjectHasher
   readonly #world: World
-  /** The object table as of the last update: id, owner and place of each index. */
+  /** The object table as of the last update: id, owner and place of each index, and whether its hash must be made anew. */
   #known = new Uint32Array(0)
   #knownCount = 0
-  /** The sample that was hashed last. */
+  /** What was hashed last: the sample of the world, who lived where in it, and how often it had been loaded. */
   #sample = -1
-  readonly #scratch = new Uint32Array(2)
+  #structure = -1
+  #loads = -1
 
   constructor(world: World) {
     this.#world = world
@@ -47,51 +48,65 @@ export class StateHash {
   /** Hashes the world as of its last sample into `value`. @hot */
   update(): Uint32Array {
     this.#updateObjects()
-    const scratch = this.#scratch
     for (let type = 0; type < this.trees.length; type++) {
-      this.trees[type].root(scratch, 0)
-      this.entities.set(type, scratch[0], scratch[1])
+      this.trees[type].settle()
+      this.entities.set(type, this.trees[type].nodes, 0)
     }
-    this.entities.root(scratch, 0)
-    fold(this.#world, scratch[0], scratch[1], this.value)
+    this.entities.settle()
+    fold(this.#world, this.entities.nodes, this.value)
     return this.value
   }
 
+  /** @hot */
   #updateObjects(): void {
-    const { objects, samples } = this.#world
+    const { objects, samples, structure, loads } = this.#world
     const { words, highWater } = objects
     if (this.#known.length < words.length) this.#grow(words.length)
-    for (let index = 0; index < highWater; index++) this.#updateObject(index)
-    for (let index = highWater; index < this.#knownCount; index++) this.#clear(index)
+    // Who came, went or was loaded shows in the table; otherwise stamps say it all.
+    if (structure !== this.#structure || loads !== this.#loads) {
+      for (let index = 0; index < highWater; index++) this.#reconcile(words, index)
+      for (let index = highWater; index < this.#knownCount; index++) this.#clear(index)
+    }
+    for (let first = 0; first < highWater; first += BLOCK) {
+      this.#updateBlock(words, first, first + BLOCK < highWater ? first + BLOCK : highWater)
+    }
     this.#knownCount = highWater
     this.#sample = samples
+    this.#structure = structure
+    this.#loads = loads
+  }
+
+  /** Finds out whether somebody else lives at an index than did, or for somebody else; then he is hashed anew. */
+  #reconcile(words: Uint32Array, index: number): void {
+    const at = index << 2
+    const known = this.#known
+    const isKnown = known[at] === words[at] && known[at + 1] === words[at + 1] && known[at + 2] === words[at + 2]
+    if (isKnown) return
+    this.#clear(index)
+    known[at] = words[at]
+    known[at + 1] = words[at + 1]
+    known[at + 2] = words[at + 2]
+    known[at + 3] = ANEW
   }
 
   /** @hot */
-  #updateObject(index: number): void {
-    const { objects, stores } = this.#world
-    const { words } = objects
-    const at = index << 2
-    const id = words[at]
-    const owner = words[at + 1]
-    const place = words[at + 2]
-    const type = place >>> 24
+  #updateBlock(words: Uint32Array, first: number, end: number): void {
+    const { stores } = this.#world
     const known = this.#known
-    if (type === NO_TYPE) {
-      this.#clear(index)
-      return
+    for (let index = first; index < end; index++) {
+      const at = index << 2
+      const type = words[at + 2] >>> 24
+      if (type === NO_TYPE) continue
+      const store = stores[type]
+      const slot = words[at + 2] & SLOT_MASK
+      if (store.stamps[slot] <= this.#sample && known[at + 3] !== ANEW) continue
+      known[at + 1] = words[at + 1]
+      known[at + 3] = 0
+      const tree = this.trees[type]
+      // First the place, for it may make the tree grow.
+      const to = tree.place(index)
+      this.hasher.hashObject(store, slot, words, at, tree.nodes, to)
     }
-    const store = stores[type]
-    const slot = place & SLOT_MASK
-    const isKnown = known[at] === id && known[at + 1] === owner && known[at + 2] === place
-    if (isKnown && store.stamps[slot] <= this.#sample) return
-    if (known[at + 2] >>> 24 !== type) this.#clear(index)
-    known[at] = id
-    known[at + 1] = owner
-    known[at + 2] = place
-    const scratch = this.#scratch
-    this.hasher.hashObject(store, slot, id, owner, scratch)
-    this.trees[type].set(index, scratch[0], scratch[1])
   }
 
   /** Takes whoever was hashed at an index out of his tree. */
@@ -99,7 +114,7 @@ export class StateHash {
     const at = (index << 2) + 2
     const type = this.#known[at] >>> 24
     if (type === NO_TYPE) return
-    this.trees[type].set(index, 0, 0)
+    this.trees[type].set(index, NOTHING, 0)
     this.#known[at] = NOBODY
   }
 
@@ -110,29 +125,39 @@ export class StateHash {
   }
 }
 
+/** Objects a call: one loop over all of them is compiled while it runs, and comes out twice as slow. */
+const BLOCK = 64
+const ANEW = 1
+const NOTHING = new Uint32Array(2)
 const NOBODY = (NO_TYPE * 0x100_0000) >>> 0
 
 /** The hash of a world as of its last sample without a tree: out[0] is the low half. For who hashes seldom. */
 export function flatHash(world: World, out: Uint32Array): void {
-  const hasher = new ObjectHasher(world.stores)
+  const { objects, stores } = world
+  const hasher = new ObjectHasher(stores)
   const [world64, entity64, object64] = [new Uint32Array(2), new Uint32Array(2), new Uint32Array(2)]
-  for (const store of world.stores) {
+  for (const store of stores) {
     entity64.fill(0)
     for (const handle of store.living()) {
-      hasher.hashObject(store, store.slotOf(handle), handle.id, handle.owner, object64)
+      hasher.hashObject(store, store.slotOf(handle), objects.words, indexOf(handle.id) << 2, object64, 0)
       hashCombine(entity64, 0, object64[0], object64[1])
     }
     hashCombine(world64, 0, entity64[0], entity64[1])
   }
-  fold(world, world64[0], world64[1], out)
+  fold(world, world64, out)
 }
 
-/** Folds the hash of all objects together with what a world is beside them. */
-function fold(world: World, low: number, high: number, out: Uint32Array): void {
+const WORLD_SEED = 0
+const words = new Int32Array(9)
+
+/** What a world is beside its objects, and the hash of those at `objects[0]`. @hot */
+function fold(world: World, objects: Uint32Array, out: Uint32Array): void {
   const { tick, prng, external } = world
-  out[0] = tick
-  out[1] = tick / 0x1_0000_0000
-  for (let word = 0; word < prng.state.length; word += 2) hashCombine(out, 0, prng.state[word], prng.state[word + 1])
-  hashCombine(out, 0, low, high)
-  hashCombine(out, 0, external.hash(), 0)
+  words[0] = tick
+  words[1] = tick / 0x1_0000_0000
+  for (let word = 0; word < 4; word++) words[2 + word] = prng.state[word]
+  words[6] = objects[0]
+  words[7] = objects[1]
+  words[8] = external.hash()
+  hashWords(words, 0, words.length, WORLD_SEED, out, 0)
 }

@@ -62,6 +62,8 @@ export class World implements DrawCounts {
   readonly stores: readonly EntityStore[]
   /** How many samples were taken. */
   samples = 0
+  /** How often the world was loaded. */
+  loads = 0
   /** Names who lives where: two moments with the same number have the same objects in the same places. */
   structure = 0
   isStepping = false
@@ -88,7 +90,7 @@ export class World implements DrawCounts {
 
   /** Every object of an entity that is alive when the loop begins, ascending by id; those that die on the way are left out. */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
-    return new Living(this.storeOf(entity)) as Iterable<unknown> as Iterable<ObjectOf<E>>
+    return new Living(this.storeOf(entity)) as unknown as Iterable<ObjectOf<E>>
   }
 
   /** How many objects of an entity are alive. */
@@ -193,6 +195,7 @@ export class World implements DrawCounts {
 
   /** Memory was loaded: `structure` is what it was when that memory was saved. */
   handleLoaded(structure: number): void {
+    this.loads++
     if (structure === this.structure) return
     this.structure = structure
     this.#rebind()
