@@ -3,6 +3,7 @@
  */
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { ReliableSender } from '../../packages/tickwire/src/core/channel/reliable-sender.ts'
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { PathCheck } from '../../packages/tickwire/src/core/connection/path-check.ts'
@@ -12,6 +13,7 @@ import { ReplayWindow } from '../../packages/tickwire/src/core/crypto/replay-win
 import { AckWindow } from '../../packages/tickwire/src/core/delivery/ack-window.ts'
 import { FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
 import { SentPackets } from '../../packages/tickwire/src/core/delivery/sent-packets.ts'
+import { Routes } from '../../packages/tickwire/src/core/endpoint/routes.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import type { InvariantId } from './invariants.ts'
 import { runSwarm } from './swarm.ts'
@@ -66,6 +68,26 @@ const BUGS: readonly (readonly [string, readonly InvariantId[], () => void])[] =
   ['goodbyes fall on deaf ears', ['I16', 'I17'], () => plant(Connection.prototype, 'handleOpened', (before) => function deaf(this: Connection, now, from, header, bytes, length) {
     if (header.type !== 3) before.call(this, now, from, header, bytes, length)
   })],
+  ['a message is changed on the way up', ['I1', 'I2', 'I3', 'I4'], () => plant(ChannelSet.prototype, 'receive', (before) => function sloppy(this: ChannelSet, number, out) {
+    const length = before.call(this, number, out)
+    if (length > 40) out[length - 1]! ^= 1
+    return length
+  })],
+  ['every message is handed out twice', ['I1', 'I2', 'I3', 'I4'], () => plant(ChannelSet.prototype, 'receive', (before) => {
+    const kept = new WeakMap<ChannelSet, { readonly number: number; readonly bytes: Uint8Array }>()
+    return function stutter(this: ChannelSet, number, out) {
+      const again = kept.get(this)
+      kept.delete(this)
+      if (again?.number === number) {
+        out.set(again.bytes)
+        return again.bytes.length
+      }
+      const length = before.call(this, number, out)
+      if (length >= 0) kept.set(this, { number, bytes: out.slice(0, length) })
+      return length
+    }
+  })],
+  ['one seat more than there are', ['I15', 'I16', 'crash'], () => plant(Routes.prototype, 'freeSlot', () => () => 0)],
 ]
 
 describe('planted bugs', () => {

@@ -5,6 +5,7 @@
  * and its memory (I13, I15).
  */
 
+import { MESSAGE_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import type { LeaveCode } from '../../packages/tickwire/src/core/connection/close-reason.ts'
@@ -134,6 +135,8 @@ export class Party implements NetResident {
     const length = stream.compose(number, outgoing)
     if (talk.set.send(channel, outgoing.subarray(0, length)) === 'queued') stream.said = number
     else this.#world.counts.refusedSends++
+    const { lane } = talk.set.specs[channel]!
+    hold(talk.set.channel(channel).waitingBytes <= lane.bufferBytes, 'I13', () => `more waits on channel ${channel} than lane ${lane.name} holds`)
   }
 
   /** Ends a connection. */
@@ -191,7 +194,7 @@ export class Party implements NetResident {
         const number = stream.hear(incoming, length)
         this.#world.trace.note(this.node.index * 16 + channel, number)
         this.#world.counts.messages++
-        if (stream.isLarge) this.#world.counts.large++
+        if (length > MESSAGE_BYTES_MAX) this.#world.counts.large++
       }
     }
   }

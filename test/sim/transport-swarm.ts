@@ -57,6 +57,7 @@ const CHANNELS: readonly ChannelSpec[] = [
 export interface WorldCounts {
   opened: number
   messages: number
+  /** Of those, the ones that came in fragments. */
   large: number
   refusedSends: number
   restarts: number
