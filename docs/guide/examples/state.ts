@@ -1,0 +1,94 @@
+/** The code of docs/guide/state.md. It is compiled with the tests and run by test/reference/state-docs.test.ts. */
+
+import {
+  entity, group, int, locateDifference, math, ref, SaveSlots, StateHash, text, Timeline, u8, vec2, windowTicks, World,
+  type Difference, type ObjectId, type ObjectOf,
+} from 'tickwire'
+
+// #region entities
+export const Ship = entity({
+  at: vec2(-1000, 1000, 0.01).position(),
+  speed: vec2(-50, 50, 0.01).velocity(),
+  hull: int(0, 100).initially(100),
+  name: text(20),
+  shield: group({ strength: u8.initially(50) }),
+  target: ref(),
+}, { name: 'Ship' })
+// #endregion
+
+// #region handles
+export function fly(world: World): void {
+  for (const ship of world.each(Ship)) {
+    ship.at.x += ship.speed.x / 60
+    ship.at.y += ship.speed.y / 60
+    if (ship.hull < 30 && ship.shield === null) ship.shield = { strength: 80 }
+    if (ship.shield !== null && ship.shield.strength === 0) ship.shield = null
+    const target = world.get(Ship, ship.target)
+    if (target !== null) ship.speed = aim(ship, target)
+    if (ship.hull === 0) world.despawn(ship)
+  }
+}
+// #endregion
+
+// #region exact
+function aim(from: ObjectOf<typeof Ship>, to: ObjectOf<typeof Ship>): { x: number; y: number } {
+  // Math.atan2 and its kin differ between browsers by their last bits; these do not.
+  const angle = math.atan2(to.at.y - from.at.y, to.at.x - from.at.x)
+  return { x: 20 * math.cos(angle), y: 20 * math.sin(angle) }
+}
+// #endregion
+
+// #region random
+export function scatter(world: World): void {
+  // Drawn for this ship in this tick: a client that steps one ship of many draws the same numbers for it.
+  for (const ship of world.each(Ship)) ship.at.x += world.random.float(ship) - 0.5
+}
+// #endregion
+
+/** One tick by hand; a host does this for you. */
+export function tick(world: World): void {
+  world.beginTick()
+  fly(world)
+  scatter(world)
+  world.endTick()
+}
+
+// #region save
+export function rollBack(world: World, slots: SaveSlots, ticks: number): void {
+  const end = world.tick
+  slots.load((end - ticks) % slots.count)
+  while (world.tick < end) {
+    tick(world)
+    slots.save(world.tick % slots.count)
+  }
+}
+// #endregion
+
+// #region timeline
+export class Watcher {
+  readonly timeline: Timeline
+
+  constructor(world: World) {
+    this.timeline = new Timeline(world, windowTicks(60, 500))
+  }
+
+  /** Call it after every tick. */
+  look(): void {
+    this.timeline.sample()
+  }
+
+  /** How many of the last ticks a ship stood still. */
+  stillFor(id: ObjectId): number {
+    return this.timeline.newest - this.timeline.changedAt(id)
+  }
+}
+// #endregion
+
+// #region hash
+export function whatDiffers(a: World, b: World): Difference | undefined {
+  const [hashA, hashB] = [new StateHash(a), new StateHash(b)]
+  hashA.update()
+  hashB.update()
+  return locateDifference({ world: a, hash: hashA }, { world: b, hash: hashB }).difference
+}
+// #endregion

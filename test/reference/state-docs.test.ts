@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { SaveSlots, World } from 'tickwire'
+import { rollBack, Ship, tick, Watcher, whatDiffers } from '../../docs/guide/examples/state.ts'
+
+function start(): World {
+  const world = new World([Ship], { seed: 7 })
+  const first = world.spawn(Ship, { name: 'Ada', speed: { x: 6, y: 0 } })
+  world.spawn(Ship, { name: 'Bo', at: { x: 100, y: 50 }, target: first.id }, 1)
+  return world
+}
+
+test('[SAVE1, STATE5] the guide to state does what it says', () => {
+  const [world, twin] = [start(), start()]
+  const slots = new SaveSlots(world, 8)
+  const watcher = new Watcher(world)
+  for (let count = 0; count < 30; count++) {
+    tick(world)
+    watcher.look()
+    slots.save(world.tick % slots.count)
+    tick(twin)
+  }
+  rollBack(world, slots, 6)
+  expect(whatDiffers(world, twin)).toBeUndefined()
+  const [ship] = [...twin.each(Ship)]
+  expect(watcher.stillFor(ship!.id)).toBe(0)
+  ship!.hull = 10
+  tick(world)
+  tick(twin)
+  expect(ship!.shield?.strength).toBe(80)
+  expect(whatDiffers(world, twin)).toEqual({ in: 'field', entity: 'Ship', id: ship!.id, field: 'hull' })
+})
