@@ -9,8 +9,7 @@ import type { Connection } from '../../packages/tickwire/src/core/connection/con
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
 import { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { collect } from '../harness.ts'
-import { type AttackReport, Stage } from './stage.ts'
+import { type AttackReport, Stage, heldNow } from './stage.ts'
 
 /** T14: frames of nonsense under good keys end their sender's connection, and nobody else's. */
 export function malformedFrames(count: number): AttackReport[] {
@@ -93,7 +92,7 @@ function questions(count: number): AttackReport[] {
   const far = stage.far(member)!
   const before = far.stats.packetsReceived
   let answers = 0
-  const heap = heapNow()
+  const heap = heldNow()
   for (let index = 0; index < count; index++) {
     member.raw.bodies.push(Uint8Array.of(2, ...new Uint8Array(8).fill(index)))
     stage.now += 0.1
@@ -106,14 +105,8 @@ function questions(count: number): AttackReport[] {
   const taken = far.stats.packetsReceived - before
   return [
     { threat: 'T12', what: 'path checks without end: answers to one', count: taken, value: taken > count / 2 ? answers / taken : NaN, unit: '', atMost: 1.05 },
-    { threat: 'T12', what: 'the same: memory', count: taken, value: Math.max(0, heapNow() - heap), unit: 'B', atMost: 2 ** 20 },
+    { threat: 'T12', what: 'the same: memory', count: taken, value: Math.max(0, heldNow() - heap), unit: 'B', atMost: 2 ** 20 },
   ]
-}
-
-function heapNow(): number {
-  collect()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
 }
 
 /** T11, T15: fragments of messages that never end, with the largest claims, from several members at once. */
@@ -131,7 +124,7 @@ export function fragmentFlood(members: number, count: number): AttackReport[] {
   const attackers = Array.from({ length: members }, (_, index) => stage.join(`attacker ${index}`))
   const honest = stage.join('honest')
   const dice = new Dice(11)
-  const before = heapNow()
+  const before = heldNow()
   const receive = new Uint8Array(300_000)
   let [peerBytes, peerParts, poolBytes, heard] = [0, 0, 0, 0]
   for (let index = 0; index < count; index++) {
@@ -152,7 +145,7 @@ export function fragmentFlood(members: number, count: number): AttackReport[] {
     { threat: 'T11', what: 'fragments of messages that never end: bytes held for one member', count: all, value: peerBytes, unit: 'B', atMost: 2 ** 21, figure: 'fragment_bytes_per_peer' },
     { threat: 'T11', what: 'the same: fragments held for one member', count: all, value: peerParts, unit: '', atMost: 2048 },
     { threat: 'T11', what: 'the same: bytes held for all', count: all, value: poolBytes, unit: 'B', atMost: 2 ** 26 },
-    { threat: 'T15', what: 'the same: memory grown beyond what may be held', count: all, value: Math.max(0, heapNow() - before - members * 2 ** 21), unit: 'B', atMost: 8 * 2 ** 20 },
+    { threat: 'T15', what: 'the same: memory grown beyond what may be held', count: all, value: Math.max(0, heldNow() - before - members * 2 ** 21), unit: 'B', atMost: 8 * 2 ** 20 },
     { threat: 'T11', what: 'the same: messages of another member lost', count, value: count - heard, unit: '', atMost: 0 },
   ]
 }

@@ -16,6 +16,7 @@ import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-
 import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { collect } from '../harness.ts'
 
 /** What one attack came to. */
 export interface AttackReport {
@@ -37,6 +38,13 @@ export interface AttackReport {
 /** Whether a report is within its bar. */
 export function isHeld({ value, atMost, atLeast }: AttackReport): boolean {
   return !Number.isNaN(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
+}
+
+/** What is alive. One collection is not enough: what it frees outside the heap is only counted as freed by the next. */
+export function heldNow(): number {
+  for (let round = 0; round < 3; round++) collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
 
 /** Real cryptography whose calls are counted; `beforeSeal` lets a member with good keys write what no honest one would. */

@@ -5,8 +5,7 @@
 import { REQUEST_BYTES, writeRequest } from '../../packages/tickwire/src/core/connection/handshake.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../../packages/tickwire/src/core/packet/header.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { collect } from '../harness.ts'
-import { type AttackReport, Stage } from './stage.ts'
+import { type AttackReport, Stage, heldNow } from './stage.ts'
 
 /** Addresses that limits apply to. */
 function addressOf(index: number): string {
@@ -28,16 +27,13 @@ export function requestFlood(count: number): AttackReport[] {
     }
     return bytes
   }
-  flood(0, Math.ceil(count / 5))
+  flood(0, count)
   const before = stage.crypto.calls.hmac
-  collect()
-  const heap = process.memoryUsage()
+  const heldBefore = heldNow()
   const startedAt = process.hrtime.bigint()
-  const bytes = flood(0, count)
+  const bytes = flood(count, 2 * count)
   const us = Number(process.hrtime.bigint() - startedAt) / 1000 / count
-  collect()
-  const after = process.memoryUsage()
-  const grown = after.heapUsed + after.arrayBuffers - heap.heapUsed - heap.arrayBuffers
+  const grown = heldNow() - heldBefore
   const base = { threat: 'T1', count }
   return [
     { ...base, what: 'request flood, each from another address: memory', value: Math.max(0, grown), unit: 'B', atMost: 2 ** 20, figure: 'request_flood_heap_bytes' },
