@@ -28,6 +28,7 @@ describe('strangers', () => {
   test('[ATTACK4] a cookie is of use to one, in time, once', () => expectHeld(cookies(100)))
   test('[ATTACK5] half-open handshakes keep honest clients out for a moment', () => {
     expectHeld(halfOpen(2560, 2, false))
+    expectHeld(halfOpen(2000, 1, true))
     expectHeld(slowLoris(60))
   })
   test('[ATTACK6] a token that is not good lets nobody in', () => expectHeld(tokens(2)))
