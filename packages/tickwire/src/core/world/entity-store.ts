@@ -18,6 +18,7 @@ import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 import { handleClassOf, move, type Handle, type HandleClass } from './handle.ts'
+import { Living } from './living.ts'
 import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
@@ -30,6 +31,8 @@ export class EntityStore {
   readonly schema: Schema
   readonly heap: ValueHeap
   readonly objects: ObjectTable
+  /** Everyone alive, to be walked over. */
+  readonly all: Living = new Living(this)
   cells: Float64Array
   rows: Int32Array
   /** By slot: the number of the last sample that found the row not what it had been. */

@@ -1,50 +1,77 @@
 /**
  * Walks the objects of an entity: those alive when the loop begins and still alive when reached, ascending by id.
  *
- * It is iterable, iterator and result in one object, which is one allocation a loop at most and none where the loop is
- * compiled. It touches a handle only when somebody has died since the loop began: handles of many entities pass through
- * here, and what looks into all of them is slow for each of them. bench/world.bench.ts has the numbers.
+ * A walk is iterator and result in one object, and is used again once its loop has ended, so that loops leave nothing
+ * behind; loops within loops have a walk each. It touches a handle only when somebody has died since the loop began:
+ * handles of many entities pass through here, and what looks into all of them is slow for each of them.
+ * bench/world.bench.ts has the numbers.
  */
 
 import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
-const NOBODY: readonly Handle[] = []
-
-export class Living {
-  /** As the result of `next`. */
-  done = false
-  value: Handle | undefined = undefined
-  /** Fields, not private names, for those are slow in code that is not compiled yet. */
-  readonly store: EntityStore
-  handles: readonly Handle[] = NOBODY
-  deaths = 0
-  /** The next to visit; -1 before the loop begins. */
-  at = -1
+/** All objects of a store, as often as one likes. */
+export class Living implements Iterable<Handle> {
+  readonly #store: EntityStore
+  /** A walk that nobody is on. */
+  spare: Walk | undefined = undefined
 
   constructor(store: EntityStore) {
+    this.#store = store
+  }
+
+  [Symbol.iterator](): Iterator<Handle> {
+    const walk = this.spare ?? new Walk(this, this.#store)
+    this.spare = undefined
+    walk.begin()
+    return walk as Iterator<Handle, undefined>
+  }
+}
+
+/** Fields, not private names, for those are slow in code that is not compiled yet. */
+class Walk {
+  readonly living: Living
+  readonly store: EntityStore
+  handles: readonly Handle[] = []
+  deaths = 0
+  /** Whom it is at. */
+  at = 0
+
+  constructor(living: Living, store: EntityStore) {
+    this.living = living
     this.store = store
   }
 
-  /** A loop over what was looped over before begins anew. */
-  [Symbol.iterator](): this | Living {
-    const walk = this.at < 0 ? this : new Living(this.store)
-    walk.handles = this.store.living()
-    walk.deaths = this.store.deaths
-    walk.at = 0
-    return walk
+  begin(): void {
+    this.handles = this.store.living()
+    this.deaths = this.store.deaths
+    this.at = -1
   }
 
   next(): this {
-    const { handles } = this
-    while (this.at < handles.length) {
-      const handle = handles[this.at++]
-      if (this.store.deaths !== this.deaths && !handle.isAlive) continue
-      this.value = handle
-      return this
-    }
-    this.done = true
-    this.value = undefined
+    this.at++
+    if (this.store.deaths !== this.deaths) this.skipDead()
+    if (this.at >= this.handles.length) this.living.spare = this
     return this
+  }
+
+  /** As the result of `next`. */
+  get done(): boolean {
+    return this.at >= this.handles.length
+  }
+
+  get value(): Handle | undefined {
+    return this.handles[this.at]
+  }
+
+  /** The loop was left early. */
+  return(): this {
+    this.at = this.handles.length
+    this.living.spare = this
+    return this
+  }
+
+  skipDead(): void {
+    while (this.at < this.handles.length && !this.handles[this.at].isAlive) this.at++
   }
 }

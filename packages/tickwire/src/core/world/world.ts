@@ -17,7 +17,6 @@ import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import { EntityStore } from './entity-store.ts'
 import type { Handle, ObjectOf } from './handle.ts'
-import { Living } from './living.ts'
 import { indexOf, NO_TYPE, ObjectTable, WORD } from './object-table.ts'
 import { StepRandom, type DrawCounts } from './step-random.ts'
 import { ValueKeeping, type ValueKeeper } from './value-keeping.ts'
@@ -90,7 +89,7 @@ export class World implements DrawCounts {
 
   /** Every object of an entity that is alive when the loop begins, ascending by id; those that die on the way are left out. */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
-    return new Living(this.storeOf(entity)) as unknown as Iterable<ObjectOf<E>>
+    return this.storeOf(entity).all as Iterable<unknown> as Iterable<ObjectOf<E>>
   }
 
   /** How many objects of an entity are alive. */
