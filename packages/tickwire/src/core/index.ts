@@ -39,7 +39,7 @@ export type { ObjectIdentity, ObjectOf, ObjectView } from './world/handle.ts'
 export { World, type External, type WorldOptions } from './world/world.ts'
 export { locateDifference, type Difference, type Hashed, type Located } from './world/locate-difference.ts'
 export { SaveSlots } from './world/save-slots.ts'
-export { StateHash } from './world/state-hash.ts'
+export { flatHash, StateHash } from './world/state-hash.ts'
 export { Timeline, windowTicks } from './world/timeline.ts'
 
 export {
