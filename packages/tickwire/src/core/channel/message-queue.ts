@@ -49,14 +49,25 @@ export class MessageQueue {
   put(message: Uint8Array): void {
     let at = this.#append(message.length)
     const mask = this.#bytes.length - 1
-    for (let index = 0; index < message.length; index++, at++) this.#bytes[at & mask] = message[index]
+    const bytes = this.#bytes
+    if ((at & mask) + message.length <= bytes.length) bytes.set(message, at & mask)
+    else for (let index = 0; index < message.length; index++, at++) bytes[at & mask] = message[index]
   }
 
   /** Copies the next `length` bytes of `frame` in. Ask `canHold` first. */
   putFrom(frame: BitReader, length: number): void {
     let at = this.#append(length)
     const mask = this.#bytes.length - 1
-    for (let left = length; left > 0; left--, at++) this.#bytes[at & mask] = frame.readBits(8)
+    const bytes = this.#bytes
+    let left = length
+    for (; left >= 4; left -= 4, at += 4) {
+      const word = frame.readBits(32)
+      bytes[at & mask] = word >>> 24
+      bytes[(at + 1) & mask] = word >>> 16
+      bytes[(at + 2) & mask] = word >>> 8
+      bytes[(at + 3) & mask] = word
+    }
+    for (; left > 0; left--, at++) bytes[at & mask] = frame.readBits(8)
   }
 
   /** The length of the first message. */
@@ -71,7 +82,8 @@ export class MessageQueue {
     assert(out.length >= to + length, 'a message fits where it is received')
     const mask = this.#bytes.length - 1
     const at = this.#headByte + from
-    for (let index = 0; index < length; index++) out[to + index] = this.#bytes[(at + index) & mask]
+    const bytes = this.#bytes
+    for (let index = 0; index < length; index++) out[to + index] = bytes[(at + index) & mask]
     return length
   }
 
