@@ -23,18 +23,19 @@ import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
 const SLOTS_FIRST = 16
-/** Handles of the dead that an index remembers: one a tick or so that its index was used again, as far back as rollback goes. */
-const HANDLES_REMEMBERED = 8
+/** The slot of the dead. */
+const GRAVE = 0
 
 export class EntityStore {
-  readonly type: number
-  readonly schema: Schema
-  readonly heap: ValueHeap
-  readonly objects: ObjectTable
+  // Declared here and made in the constructor, for speed: see handle.ts.
+  declare readonly type: number
+  declare readonly schema: Schema
+  declare readonly heap: ValueHeap
+  declare readonly objects: ObjectTable
   /** Everyone alive, to be walked over. */
   readonly all: Living = new Living(this)
-  cells: Float64Array
-  rows: Int32Array
+  declare cells: Float64Array
+  declare rows: Int32Array
   /** By slot: the number of the last sample that found the row not what it had been. */
   stamps: Float64Array = new Float64Array(SLOTS_FIRST)
   /** The number of the next sample. */
@@ -70,8 +71,9 @@ export class EntityStore {
     this.#plan = planSample(schema)
   }
 
-  ownerOf(id: ObjectId): PeerId {
-    return this.objects.ownerAt(indexOf(id))
+  /** Whose an object is; 0 once it is dead and gone. */
+  ownerOf(handle: Handle): PeerId {
+    return this.slotOf(handle) === GRAVE ? 0 : this.objects.ownerAt(indexOf(handle.id))
   }
 
   /** A slot with the cells of a fresh object. */
@@ -97,14 +99,14 @@ export class EntityStore {
     const { handles } = this.objects
     const index = indexOf(id)
     const last = handles[index]
-    const handle = recall(last, id, this) ?? new this.#handleClass(this, id, this.#window(0))
-    if (handle !== last) {
-      if (last !== undefined) last.$store.letGo(last)
-      handle.$before = without(last, handle, HANDLES_REMEMBERED)
-      handles[index] = handle
+    if (last !== undefined && (last.id !== id || last.$store !== this)) {
+      last.$store.letGo(last)
+      this.objects.remember(index, last)
     }
+    const handle = last?.id === id && last.$store === this ? last : this.objects.recall(index, id, this) ?? new this.#handleClass(this, id, this.#window(slot))
+    handles[index] = handle
     handle.isAlive = isAlive
-    this.#place(handle, slot)
+    move(handle, this.#window(slot))
     return handle
   }
 
@@ -129,7 +131,7 @@ export class EntityStore {
   /** A handle of what no longer lives: it reads and writes the grave. */
   letGo(handle: Handle): void {
     handle.isAlive = false
-    this.#place(handle, 0)
+    move(handle, this.#window(GRAVE))
   }
 
   /** Quantises every object and snaps its cells to that. @hot */
@@ -142,7 +144,7 @@ export class EntityStore {
 
   /** The slot of an object. */
   slotOf(handle: Handle): number {
-    return handle.$slot
+    return handle.$cells.byteOffset / (8 * this.schema.cellCount)
   }
 
   /** Where the row of an object lies in `rows`. */
@@ -188,13 +190,8 @@ export class EntityStore {
     this.#free = widen(this.#free, new Uint32Array(capacity))
     this.#windows.length = 0
     for (const handle of this.objects.handles) {
-      if (handle?.$store === this) this.#place(handle, handle.$slot)
+      if (handle?.$store === this) move(handle, this.#window(this.slotOf(handle)))
     }
-  }
-
-  #place(handle: Handle, slot: number): void {
-    handle.$slot = slot
-    move(handle, this.#window(slot))
   }
 
   /** The cells of a slot by themselves; made once, since a window is an object as large as a small game's. */
@@ -224,20 +221,6 @@ export class EntityStore {
       heap.markRow(schema, rows, slot * schema.laneCount)
     }
   }
-}
-
-/** The handle of an id among those that an index has had. */
-function recall(last: Handle | undefined, id: ObjectId, store: EntityStore): Handle | undefined {
-  for (let each = last; each !== undefined; each = each.$before) if (each.id === id && each.$store === store) return each
-  return undefined
-}
-
-/** The same handles in the same order, without one of them, and at most so many. */
-function without(last: Handle | undefined, handle: Handle, most: number): Handle | undefined {
-  if (last === undefined || most === 0) return undefined
-  if (last === handle) return without(last.$before, handle, most)
-  last.$before = without(last.$before, handle, most - 1)
-  return last
 }
 
 function widen<T extends Float64Array | Int32Array | Uint32Array>(from: T, to: T): T {

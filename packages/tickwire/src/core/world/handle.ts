@@ -31,17 +31,22 @@ export type ObjectOf<E> = E extends Entity<infer S extends Shape> ? ValueOf<S> &
 /** An object as `draw` sees it. */
 export type ObjectView<E> = E extends Entity<infer S extends Shape> ? ViewOf<S> & ObjectIdentity : never
 
-/** Some cells of an object under names: the whole object, or a vector, struct or group in it. */
+/**
+ * Some cells of an object under names: the whole object, or a vector, struct or group in it.
+ *
+ * Fields are only declared here and made in the constructor: a field that is defined first and set later has held
+ * `undefined`, and engines check it at every access for the rest of its life.
+ */
 export class Place {
-  readonly $store: EntityStore
   /** The object's cells, and nobody else's: a window on those of the store. */
-  $cells: Float64Array
+  declare $cells: Float64Array
+  declare readonly $store: EntityStore
   /** What lies inside, by number; made all at once when first asked for. */
-  $parts: readonly Place[] | undefined
+  declare $parts: readonly Place[] | undefined
 
   constructor(store: EntityStore, cells: Float64Array) {
-    this.$store = store
     this.$cells = cells
+    this.$store = store
     this.$parts = undefined
   }
 
@@ -54,24 +59,18 @@ export class Place {
 
 /** The part of a handle that is the same for all entities. */
 export class Handle extends Place {
-  readonly id: ObjectId
-  isAlive: boolean
-  /** Where its cells and its row lie in the store; 0, the grave, once it is dead and gone. */
-  $slot: number
-  /** Who lived at this object's index before it, for a while: loading may bring him back. */
-  $before: Handle | undefined
+  declare readonly id: ObjectId
+  declare isAlive: boolean
 
   constructor(store: EntityStore, id: ObjectId, cells: Float64Array) {
     super(store, cells)
     this.id = id
     this.isAlive = true
-    this.$slot = 0
-    this.$before = undefined
   }
 
   /** Whose the object is; 0 once it is dead and gone. */
   get owner(): PeerId {
-    return this.$slot === 0 ? 0 : this.$store.ownerOf(this.id)
+    return this.$store.ownerOf(this)
   }
 
   override toJSON(): Record<string, unknown> {

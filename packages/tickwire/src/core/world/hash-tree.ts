@@ -14,11 +14,10 @@
  */
 
 import { assert } from '../base/assert.ts'
-import { hashWords } from '../base/hash.ts'
+import { hashRow } from './row-hash.ts'
 
 export const FAN = 4
 const CAPACITY_FIRST = 64
-const SEED = 0
 /** Words of one node's children. */
 const CHILD_WORDS = 2 * FAN
 
@@ -119,7 +118,7 @@ function mixChildren(words: Int32Array, first: number, out: Uint32Array, at: num
   let others = 0
   for (let word = 2; word < CHILD_WORDS; word++) others |= words[first + word]
   if (others !== 0) {
-    hashWords(words, first, CHILD_WORDS, SEED, out, at)
+    hashRow(words, first + 2, CHILD_WORDS - 2, words[first], words[first + 1], out, at)
     return
   }
   out[at] = words[first]

@@ -30,8 +30,8 @@ export class Living implements Iterable<Handle> {
 
 /** Fields, not private names, for those are slow in code that is not compiled yet. */
 class Walk {
-  readonly living: Living
-  readonly store: EntityStore
+  declare readonly living: Living
+  declare readonly store: EntityStore
   handles: readonly Handle[] = []
   deaths = 0
   /** Whom it is at. */

@@ -16,6 +16,7 @@
 import { assert } from '../base/assert.ts'
 import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId } from '../base/time.ts'
+import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
 /** In the place of a type: nobody lives here. */
@@ -27,6 +28,8 @@ export const SLOT_MASK = 0xff_ffff
 
 const GENERATIONS = 65_536
 const CAPACITY_FIRST = 64
+/** Handles that an index remembers: one a tick or so that it was used again, as far back as rollback goes. */
+const HANDLES_REMEMBERED = 8
 /** Links of the queue of free indexes: the last of the queue, and an index that is not in it. */
 const LINK_END = 0xff_fffe
 const LINK_NONE = 0xff_ffff
@@ -46,6 +49,8 @@ export class ObjectTable {
   buriedCount = 0
   /** By index: the handle of who lives there, or of who lived there last. */
   readonly handles: (Handle | undefined)[] = []
+  /** By index: handles of who lived there before, the latest first. */
+  readonly #former = new Map<number, Handle[]>()
 
   /** No index is left for another object. */
   get isFull(): boolean {
@@ -129,6 +134,21 @@ export class ObjectTable {
     if (this.freeLast === NONE) this.freeFirst = index
     else this.#link(this.freeLast, index)
     this.freeLast = index
+  }
+
+  /** Remembers the handle of somebody whose index goes to another: loading may bring him back. */
+  remember(index: number, handle: Handle): void {
+    const former = this.#former.get(index) ?? []
+    former.unshift(handle)
+    if (former.length > HANDLES_REMEMBERED) former.pop()
+    this.#former.set(index, former)
+  }
+
+  /** The remembered handle of an id, if there is one; it is no longer remembered. */
+  recall(index: number, id: ObjectId, store: EntityStore): Handle | undefined {
+    const former = this.#former.get(index)
+    const at = former?.findIndex((handle) => handle.id === id && handle.$store === store) ?? -1
+    return at < 0 ? undefined : former?.splice(at, 1)[0]
   }
 
   /** Makes room for so many indexes. */

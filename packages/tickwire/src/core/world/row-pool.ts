@@ -12,9 +12,10 @@ import type { ValueHeap } from '../schema/value-heap.ts'
 const ROWS_FIRST = 64
 
 export class RowPool {
-  readonly schema: Schema
-  readonly laneCount: number
-  rows: Int32Array
+  // Declared here and made in the constructor, for speed: see handle.ts.
+  declare readonly schema: Schema
+  declare readonly laneCount: number
+  declare rows: Int32Array
   /** By row: the object it is of; 0 where there is none. */
   ids: Uint32Array = new Uint32Array(ROWS_FIRST)
   /** By row: who owned that object. */

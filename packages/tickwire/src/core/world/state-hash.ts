@@ -15,20 +15,22 @@
  * other.
  */
 
-import { hashCombine, hashWords } from '../base/hash.ts'
+import { hashCombine } from '../base/hash.ts'
 import { HashTree } from './hash-tree.ts'
 import { ObjectHasher } from './object-hash.ts'
 import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
+import { hashRow } from './row-hash.ts'
 import type { World } from './world.ts'
 
 export class StateHash {
+  // Declared here and made in the constructor, for speed: see handle.ts.
   /** By type: over its objects. */
-  readonly trees: readonly HashTree[]
+  declare readonly trees: readonly HashTree[]
   /** Over the roots of those. */
-  readonly entities: HashTree
+  declare readonly entities: HashTree
   /** The last hash: low and high half. */
   readonly value: Uint32Array = new Uint32Array(2)
-  readonly hasher: ObjectHasher
+  declare readonly hasher: ObjectHasher
   readonly #world: World
   /** The object table as of the last update: id, owner and place of each index, and whether its hash must be made anew. */
   #known = new Uint32Array(0)
@@ -147,7 +149,6 @@ export function flatHash(world: World, out: Uint32Array): void {
   fold(world, world64, out)
 }
 
-const WORLD_SEED = 0
 const words = new Int32Array(9)
 
 /** What a world is beside its objects, and the hash of those at `objects[0]`. @hot */
@@ -159,5 +160,5 @@ function fold(world: World, objects: Uint32Array, out: Uint32Array): void {
   words[6] = objects[0]
   words[7] = objects[1]
   words[8] = external.hash()
-  hashWords(words, 0, words.length, WORLD_SEED, out, 0)
+  hashRow(words, 2, words.length - 2, words[0], words[1], out, 0)
 }
