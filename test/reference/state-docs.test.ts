@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SaveSlots, World } from 'tickwire'
-import { rollBack, Ship, tick, Watcher, whatDiffers } from '../../docs/guide/examples/state.ts'
+import { capture, rename, rollBack, Ship, Tide, tick, Watcher, whatDiffers } from '../../docs/guide/examples/state.ts'
 
 function start(): World {
   const world = new World([Ship], { seed: 7 })
@@ -28,4 +28,18 @@ test('[SAVE1, STATE5] the guide to state does what it says', () => {
   tick(twin)
   expect(ship!.shield?.strength).toBe(80)
   expect(whatDiffers(world, twin)).toEqual({ in: 'field', entity: 'Ship', id: ship!.id, field: 'hull' })
+})
+
+test('[SAVE2, WORLD11] the tide goes where the world goes, names are replaced, ships change hands', () => {
+  const tide = new Tide()
+  const world = tide.makeWorld()
+  const slots = new SaveSlots(world, 1)
+  const [first, second] = [world.spawn(Ship, { name: 'Ada' }, 1), world.spawn(Ship, {}, 2)]
+  slots.save(0)
+  tide.level = 3
+  rename(first, 'Bea')
+  capture(world, first, second)
+  expect([first.name, first.owner]).toEqual(['Bea', 2])
+  slots.load(0)
+  expect([tide.level, first.name, first.owner]).toEqual([0, 'Ada', 1])
 })

@@ -45,6 +45,37 @@ export function scatter(world: World): void {
 }
 // #endregion
 
+// #region values
+export function rename(ship: ObjectOf<typeof Ship>, name: string): void {
+  // A text, list or byte string is a value: it is replaced, never written into. Equal ones are kept once.
+  if (ship.name !== name) ship.name = name
+}
+// #endregion
+
+// #region owner
+export function capture(world: World, ship: ObjectOf<typeof Ship>, by: ObjectOf<typeof Ship>): void {
+  world.setOwner(ship, by.owner)
+}
+// #endregion
+
+// #region external
+export class Tide {
+  level = 0
+
+  /** A world in which `step` may also use the tide: it is saved, loaded and hashed with everything else. */
+  makeWorld(): World {
+    return new World([Ship], {
+      seed: 7,
+      external: {
+        save: () => this.level,
+        load: (saved) => { this.level = Number(saved) },
+        hash: () => this.level,
+      },
+    })
+  }
+}
+// #endregion
+
 /** One tick by hand; a host does this for you. */
 export function tick(world: World): void {
   world.beginTick()
