@@ -5,7 +5,7 @@
  * are what they were: a cell that equals what its lane stands for is done with a multiplication, and only the others
  * pay for a division, a rounding and a store.
  *
- * Fast and ugly: 3 times as fast as quantising object by object when a tenth of them move (bench/world.bench.ts). The
+ * Fast and ugly: 4 times as fast as quantising object by object when a tenth of them move (docs/adr/0011). The
  * clear twin is `schema/cells.ts`; sample.test.ts holds the two equal.
  */
 

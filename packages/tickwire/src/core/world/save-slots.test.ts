@@ -97,6 +97,51 @@ describe('a save slot', () => {
     expect(rest()).toEqual(first)
   })
 
+  test('[SAVE2] taken in the middle of a tick can be loaded before and after its end, and nobody is buried twice', () => {
+    for (const isChanged of [false, true]) {
+      const world = new World([Ball, Brick])
+      const slots = new SaveSlots(world, 2)
+      const dead = world.spawn(Ball, { x: 7 })
+      world.endTick()
+      slots.save(1)
+      world.beginTick()
+      world.despawn(dead)
+      slots.save(0)
+      world.endTick()
+      // With and without births since: what handles are bound to is looked at anew, or not.
+      if (isChanged) world.spawn(Brick, {})
+      slots.load(0)
+      const during = world.spawn(Ball, { x: 1 })
+      expect(dead.x).toBe(7)
+      world.endTick()
+      const [first, second] = [world.spawn(Ball, { x: 2 }), world.spawn(Ball, { x: 3 })]
+      expect([during.x, first.x, second.x, world.count(Ball)]).toEqual([1, 2, 3, 3])
+      expect(first.id).toBe(dead.id + 1)
+      // From a tick in which somebody has died to one in which nobody had.
+      world.despawn(first)
+      slots.load(1)
+      world.endTick()
+      expect([dead.isAlive, dead.x, world.count(Ball), world.spawn(Ball, {}).id]).toEqual([true, 7, 1, 65_537])
+    }
+  })
+
+  test('[SAVE3] a world that is loaded for ever does not grow', () => {
+    const world = new World([Ball])
+    const slots = new SaveSlots(world, 1)
+    const balls = Array.from({ length: 8 }, () => world.spawn(Ball, {}))
+    for (const ball of balls.slice(0, 4)) world.despawn(ball)
+    world.endTick()
+    for (let count = 0; count < 500; count++) {
+      slots.save(0)
+      world.spawn(Ball, {})
+      slots.load(0)
+      world.despawn(world.spawn(Ball, {}))
+      world.endTick()
+    }
+    expect(world.stores[0]!.highSlot).toBeLessThan(12)
+    expect(world.objects.highWater).toBeLessThan(12)
+  })
+
   test('[SAVE3] taken again and again holds the newest', () => {
     const world = new World([Brick])
     const slots = new SaveSlots(world, 1)

@@ -94,6 +94,20 @@ describe('the state hash', () => {
     expect(hashHex(hash.update(), 0)).toBe(before)
   })
 
+  test('[STATE2] an object that is born again after loading, in the same place but otherwise, is seen', () => {
+    const world = makeWorld()
+    const slots = new SaveSlots(world, 1)
+    const hash = new StateHash(world)
+    slots.save(0)
+    world.spawn(Ball, { x: 1 })
+    world.endTick()
+    hash.update()
+    slots.load(0)
+    world.spawn(Ball, { x: 2 })
+    world.endTick()
+    expect(hashHex(hash.update(), 0)).toBe(fresh(world))
+  })
+
   test('[STATE3] is of content: slots, handles of values, table sizes and the past are not in it', () => {
     const plain = makeWorld()
     plain.spawn(Ball, { x: 1 })

@@ -209,7 +209,6 @@ export class Timeline implements ValueKeeper {
     for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--) this.#forget(each)
     this.newest = this.#newestFrom(tick)
     this.#sample = NO_SAMPLE
-    this.#high = this.#capacity
     for (let index = 0; index < this.#capacity; index++) if (this.#changedAt[index] > tick) this.#recall(index)
   }
 
