@@ -7,7 +7,7 @@
 
 // #region folders
 /** Each may import the ones before it. */
-const GROUND = ['base', 'bits', 'schema', 'packet'] as const
+const GROUND = ['base', 'bits', 'schema', 'codec', 'packet'] as const
 
 /** Each may import the ground, and the ones before it. */
 const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint'] as const
@@ -53,7 +53,7 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
  * Folders of core whose results must be the same bits on every engine. Bits and schema are among them: what they
  * quantise is what every peer steps from.
  */
-export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', ...GAME_STATE, ...MEETING]
+export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', 'codec', ...GAME_STATE, ...MEETING]
 
 /** Files that are started, found by their name or opened by a page, and so need not be imported. */
 export const ENTRY_POINTS: readonly RegExp[] = [
