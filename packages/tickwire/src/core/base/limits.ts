@@ -62,7 +62,7 @@ export const MESSAGE_BYTES_MAX = 1024
 /** Bytes of messages one channel holds in each direction: a slow or hostile peer pins this much and no more. */
 export const MESSAGE_STORE_BYTES_MAX = 65_536
 
-/** Connections one endpoint accepts: their slot numbers are 12 bits of the connection id. */
+/** Connections one endpoint accepts: their places, and those of as many guests, are 13 bits of the connection id. */
 export const CONNECTIONS_MAX = 4096
 
 /** Connections one endpoint opens itself: they are found by a scan. */
@@ -81,11 +81,17 @@ export const OFFERED_SUITES_MAX = 8
 /** How old a challenge may be before a client asks for another beside answering it: half of what it is good for at least. */
 export const CHALLENGE_FRESH_MS = 2000
 
-/** How long a seat is kept for who was accepted and is silent: 20 of his tries, of which at 60 % loss all fail once in 27,000 times. */
+/** How long a guest is awaited who was accepted and is silent: 20 of his tries, of which at 60 % loss all fail once in 27,000 times. */
 export const GUEST_MS = 5000
 
-/** After so long a silence his seat may be given to another who needs it: four of his tries. */
-export const GUEST_EVICT_MS = 1000
+/**
+ * Guests an endpoint awaits, beside its seats: twice what 200 origins may have. The one silent longest makes room, so an
+ * honest one is pushed out only by as many handshakes within his round trip, which no server could compute.
+ */
+export const GUESTS_MAX = 1024
+
+/** Guests of one origin. Who finds none left is not answered, and asks again a quarter second later. */
+export const GUESTS_PER_ORIGIN = 2
 
 /** Bytes of the longest answer to a stranger: an Accepted with all its welcome. */
 export const REPLY_BYTES_MAX = 400
@@ -257,3 +263,12 @@ export const LANE_BUFFER_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MA
 
 /** Streams of one peer whose newest update is remembered: a thousand objects. The one known longest is forgotten first. */
 export const STALE_STREAMS_MAX = 1024
+
+/** Requests of one connection whose answers have not come: more of them at once is a loop without an end. */
+export const RPC_PENDING_MAX = 256
+
+/** Calls from one peer that wait for their tick: a second of two a tick at 128 Hz. */
+export const RPC_INBOX_MAX = 256
+
+/** How long a request waits for its answer, unless it says otherwise. */
+export const RPC_TIMEOUT_MS = 5000
