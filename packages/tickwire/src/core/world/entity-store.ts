@@ -110,6 +110,18 @@ export class EntityStore {
     return handle
   }
 
+  /** A handle stands for the same object, which from now on has another id. */
+  rename(handle: Handle, id: ObjectId, slot: number): void {
+    const { handles } = this.objects
+    handles[indexOf(handle.id)] = undefined
+    handle.id = id
+    const last = handles[indexOf(id)]
+    if (last !== undefined) this.objects.remember(indexOf(id), last)
+    handles[indexOf(id)] = handle
+    this.stamps[slot] = this.nextSample
+    this.#living = undefined
+  }
+
   /** The object is gone from now on; its slot stays until `freeSlot`. */
   bury(handle: Handle): void {
     handle.isAlive = false

@@ -59,7 +59,8 @@ export class Place {
 
 /** The part of a handle that is the same for all entities. */
 export class Handle extends Place {
-  declare readonly id: ObjectId
+  /** Changes once at most: when the authority names what was born here. */
+  declare id: ObjectId
   declare isAlive: boolean
 
   constructor(store: EntityStore, id: ObjectId, cells: Float64Array) {

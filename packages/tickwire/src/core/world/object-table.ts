@@ -6,16 +6,22 @@
  *   words, four an index     id | owner | type 8, slot 24 | draws        while somebody lives there
  *                            id | -     | 255,    link    | -            after he died: the next free index, or none
  *
+ *   births, two an index     tick | ordinal        the n-th of his entity and first owner that was born in that tick
+ *
  * One Uint32Array, so that a save slot copies it in one stroke. A freed index comes back with another generation: an id
  * that a peer still holds from before names nothing, instead of a stranger. Freed indexes wait in a queue and the
  * longest free is reused first, because a generation has 16 bits and ought to come round as late as it can.
+ *
+ * By his birth an object is known before he has the authority's id: a client that predicts a spawn and the authority
+ * that makes it agree on tick and ordinal. Births are no part of state hashes: they follow from which spawns there were,
+ * `step` cannot see them, and whoever was told of an object without being its owner does not know them.
  *
  * Invariant: what lies at or above `highWater` means nothing. Spawn and despawn are O(1).
  */
 
 import { assert } from '../base/assert.ts'
 import { OBJECTS_MAX } from '../base/limits.ts'
-import type { ObjectId, PeerId } from '../base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
@@ -28,6 +34,9 @@ export const SLOT_MASK = 0xff_ffff
 
 const GENERATIONS = 65_536
 const CAPACITY_FIRST = 64
+/** Words of one count of births: owner, type, how many. */
+const COUNT_WORDS = 3
+const COUNTS_FIRST = 16
 /** Handles that an index remembers: one a tick or so that it was used again, as far back as rollback goes. */
 const HANDLES_REMEMBERED = 8
 /** Links of the queue of free indexes: the last of the queue, and an index that is not in it. */
@@ -47,6 +56,16 @@ export class ObjectTable {
   /** Died in this tick: index x 256 + type, and slot. Their indexes and slots are free only when the tick ends. */
   buried: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   buriedCount = 0
+  /** By index: tick and ordinal of the birth of who lives there. */
+  births: Uint32Array = new Uint32Array(CAPACITY_FIRST << 1)
+  /** How many were born for the coming end of a tick, by owner and type; three words each. */
+  bornCounts: Uint32Array = new Uint32Array(COUNTS_FIRST * COUNT_WORDS)
+  bornCountsLength = 0
+  /**
+   * When not 0: ids come from the authority, and who is born here has one for the time being, with an index from here
+   * on. Indexes that fall free are not queued: they are the authority's to give.
+   */
+  provisionalFrom = 0
   /** By index: the handle of who lives there, or of who lived there last. */
   readonly handles: (Handle | undefined)[] = []
   /** By index: handles of who lived there before, the latest first. */
@@ -54,6 +73,7 @@ export class ObjectTable {
 
   /** No index is left for another object. */
   get isFull(): boolean {
+    if (this.provisionalFrom > 0) return this.#nextProvisional() >= OBJECTS_MAX
     return this.freeFirst === NONE && this.highWater === OBJECTS_MAX
   }
 
@@ -76,6 +96,21 @@ export class ObjectTable {
     return this.words[index << 2]
   }
 
+  /** The tick that who lives at an index was born in; 0 when that was not told. */
+  birthTickAt(index: number): Tick {
+    return this.births[index << 1]
+  }
+
+  /** The how manieth of his entity and owner he was in that tick, from 0. */
+  birthOrdinalAt(index: number): number {
+    return this.births[(index << 1) + 1]
+  }
+
+  setBirth(index: number, tick: Tick, ordinal: number): void {
+    this.births[index << 1] = tick
+    this.births[(index << 1) + 1] = ordinal
+  }
+
   /** Whether an id names an object now. @hot */
   isAlive(id: ObjectId): boolean {
     const index = indexOf(id)
@@ -86,11 +121,13 @@ export class ObjectTable {
     this.words[(index << 2) + WORD.owner] = owner
   }
 
-  /** Takes an index for a new object and returns its id. */
-  take(type: number, slot: number, owner: PeerId): ObjectId {
+  /** Takes an index for a new object, born in a tick, and returns its id. */
+  take(type: number, slot: number, owner: PeerId, tick: Tick = 0): ObjectId {
     assert(!this.isFull, 'whoever takes an index has asked whether there is one')
-    let index = this.freeFirst
-    if (index === NONE) {
+    let index = this.provisionalFrom > 0 ? this.#nextProvisional() : this.freeFirst
+    if (this.provisionalFrom > 0) {
+      this.#raise(index + 1)
+    } else if (index === NONE) {
       index = this.highWater
       this.#raise(index + 1)
     } else {
@@ -99,6 +136,7 @@ export class ObjectTable {
     const generation = (this.words[index << 2] & 0xffff) % (GENERATIONS - 1) + 1
     const id = index * GENERATIONS + generation
     this.#settle(index, id, type, slot, owner)
+    this.setBirth(index, tick, this.#nextOrdinal(owner, type))
     return id
   }
 
@@ -111,6 +149,16 @@ export class ObjectTable {
     assert(place >>> 24 === NO_TYPE, 'one object an index')
     if ((place & SLOT_MASK) !== LINK_NONE) this.#unlink(this.#before(index), index)
     this.#settle(index, id, type, slot, owner)
+    this.setBirth(index, 0, 0)
+  }
+
+  /** Gives who lives at an index another id, where nobody lives; his birth goes along. */
+  rename(index: number, id: ObjectId): void {
+    const { slot, type, owner } = { slot: this.slotAt(index), type: this.typeAt(index), owner: this.ownerAt(index) }
+    const [tick, ordinal] = [this.birthTickAt(index), this.birthOrdinalAt(index)]
+    this.unseat(this.idAt(index))
+    this.seat(id, type, slot, owner)
+    this.setBirth(indexOf(id), tick, ordinal)
   }
 
   /** From now on nobody lives at the index of an id; it is reused only when the tick ends. */
@@ -130,6 +178,7 @@ export class ObjectTable {
 
   /** Offers an empty index to `take`. */
   release(index: number): void {
+    if (this.provisionalFrom > 0) return
     this.#link(index, LINK_END)
     if (this.freeLast === NONE) this.freeFirst = index
     else this.#link(this.freeLast, index)
@@ -155,7 +204,41 @@ export class ObjectTable {
   reserve(count: number): void {
     let capacity = this.words.length >>> 2
     while (capacity < count) capacity *= 2
-    if (capacity > this.words.length >>> 2) this.words = widen(this.words, capacity << 2)
+    if (capacity === this.words.length >>> 2) return
+    this.words = widen(this.words, capacity << 2)
+    this.births = widen(this.births, capacity << 1)
+  }
+
+  /** The tick is over: ordinals begin at 0 again. */
+  forgetBorn(): void {
+    this.bornCountsLength = 0
+  }
+
+  /** The first index for the time being where nobody lives or died in this tick. Few are born so at once. */
+  #nextProvisional(): number {
+    let index = this.provisionalFrom
+    while (index < this.highWater && (this.typeAt(index) !== NO_TYPE || this.#isBuried(index))) index++
+    return index
+  }
+
+  #isBuried(index: number): boolean {
+    for (let at = 0; at < 2 * this.buriedCount; at += 2) if (this.buried[at] >>> 8 === index) return true
+    return false
+  }
+
+  /** Counts a birth. Owners times types that spawn within one tick are few, so a walk finds theirs. */
+  #nextOrdinal(owner: PeerId, type: number): number {
+    const { bornCountsLength } = this
+    let at = 0
+    while (at < bornCountsLength && (this.bornCounts[at] !== owner || this.bornCounts[at + 1] !== type)) at += COUNT_WORDS
+    if (at === bornCountsLength) {
+      this.bornCountsLength += COUNT_WORDS
+      if (at === this.bornCounts.length) this.bornCounts = widen(this.bornCounts, 2 * at)
+      this.bornCounts[at] = owner
+      this.bornCounts[at + 1] = type
+      this.bornCounts[at + 2] = 0
+    }
+    return this.bornCounts[at + 2]++
   }
 
   #settle(index: number, id: ObjectId, type: number, slot: number, owner: PeerId): void {

@@ -2,7 +2,7 @@
  * Whole worlds, put aside and brought back by copying memory: what rollback stands on.
  *
  * A slot holds everything `step` can see: cells, the object table with its id allocator, the generators, who died in the
- * tick that is not over yet, and what the game keeps outside through its `external` hooks. Handles of values (text,
+ * tick that is not over yet, when each was born, and what the game keeps outside through its `external` hooks. Handles of values (text,
  * lists) are cells like any other; the values themselves are immutable and stay in the heap for as long as a slot holds
  * them. To load and step equals never having left.
  *
@@ -68,12 +68,15 @@ class Slot {
   tick: Tick = -1
   readonly #words = new WordCopy()
   readonly #buried = new WordCopy()
+  readonly #births = new WordCopy()
+  readonly #bornCounts = new WordCopy()
   readonly #stores: readonly CellCopy[]
   readonly #prng = new Uint32Array(PRNG_WORDS)
   #highWater = 0
   #freeFirst = 0
   #freeLast = 0
   #buriedCount = 0
+  #bornCountsLength = 0
   #structure = 0
   #isStepping = false
   #hasDraws = false
@@ -98,6 +101,9 @@ class Slot {
     this.#buriedCount = objects.buriedCount
     this.#words.take(objects.words, objects.highWater << 2)
     if (objects.buriedCount > 0) this.#buried.take(objects.buried, 2 * objects.buriedCount)
+    this.#births.take(objects.births, objects.highWater << 1)
+    this.#bornCountsLength = objects.bornCountsLength
+    if (objects.bornCountsLength > 0) this.#bornCounts.take(objects.bornCounts, objects.bornCountsLength)
     for (let word = 0; word < PRNG_WORDS; word++) this.#prng[word] = prng.state[word]
     for (let type = 0; type < this.#stores.length; type++) this.#stores[type].save()
     this.#external = world.external.save()
@@ -115,6 +121,9 @@ class Slot {
     objects.buriedCount = this.#buriedCount
     this.#words.give(objects.words)
     if (this.#buriedCount > 0) this.#buried.give(objects.buried)
+    this.#births.give(objects.births)
+    objects.bornCountsLength = this.#bornCountsLength
+    if (this.#bornCountsLength > 0) this.#bornCounts.give(objects.bornCounts)
     for (let word = 0; word < PRNG_WORDS; word++) prng.state[word] = this.#prng[word]
     for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load()
     world.handleLoaded(this.#structure)
@@ -126,7 +135,7 @@ class Slot {
   }
 
   get byteLength(): number {
-    const table = this.#words.byteLength + this.#buried.byteLength + this.#prng.byteLength
+    const table = this.#words.byteLength + this.#buried.byteLength + this.#births.byteLength + this.#prng.byteLength
     return this.#stores.reduce((sum, store) => sum + store.byteLength, table)
   }
 }

@@ -4,6 +4,7 @@ import { OBJECTS_MAX } from '../base/limits.ts'
 import { entity } from '../schema/definition.ts'
 import { fixed, ref, text, u8 } from '../schema/field-kinds.ts'
 import { SaveSlots } from './save-slots.ts'
+import { indexOf } from './object-table.ts'
 import { World } from './world.ts'
 
 const Ball = entity({ x: fixed(0, 100, 0.1), hue: u8.initially(7) }, { name: 'Ball' })
@@ -235,5 +236,60 @@ describe('seats', () => {
     expect(idsOf(world)).toEqual([])
     expect(handle.isAlive).toBe(false)
     expect(world.seat(0, 5 * 65_536 + 4, 4)).not.toBe(handle)
+  })
+})
+
+describe('births', () => {
+  const birthsOf = (world: World): number[][] => idsOf(world).map((id) => [world.objects.birthTickAt(indexOf(id)), world.objects.birthOrdinalAt(indexOf(id))])
+
+  test('[WORLD15] an object knows the tick it was born in, and which of its entity and owner it was there', () => {
+    const world = makeWorld()
+    world.spawn(Ball, {}, 3)
+    world.beginTick()
+    // The first is of tick 1 as well: what comes between ticks belongs to the next.
+    const dead = world.spawn(Ball, {}, 3)
+    world.spawn(Ball, {}, 4)
+    world.spawn(Chaser, {}, 3)
+    world.despawn(dead)
+    world.spawn(Ball, {}, 3)
+    world.endTick()
+    world.beginTick()
+    world.spawn(Ball, {}, 3)
+    // The second lives where the dead one did.
+    expect(birthsOf(world)).toEqual([[1, 0], [2, 0], [1, 0], [1, 2]])
+    const slots = new SaveSlots(world, 1)
+    slots.save(0)
+    for (let again = 0; again < 2; again++) {
+      world.spawn(Ball, {}, 3)
+      world.endTick()
+      expect(birthsOf(world)[4]).toEqual([2, 1])
+      slots.load(0)
+    }
+    expect(birthsOf(world)).toHaveLength(4)
+    expect(world.seat(0, 700 * 65_536 + 1, 0).isAlive).toBe(true)
+    expect(world.objects.birthTickAt(700)).toBe(0)
+  })
+
+  test('[WORLD16] who is born where ids come from the authority has one for the time being, and keeps handle and birth under the real one', () => {
+    const world = makeWorld()
+    world.objects.provisionalFrom = 100
+    world.seat(0, 7 * 65_536 + 1, 2)
+    world.beginTick()
+    const [ball, second] = [world.spawn(Ball, { x: 4 }, 2), world.spawn(Ball, { x: 5 }, 2)]
+    expect([ball.id >>> 16, second.id >>> 16]).toEqual([100, 101])
+    world.despawn(second)
+    expect(world.spawn(Ball, {}, 2).id >>> 16).toBe(102)
+    world.endTick()
+    world.beginTick()
+    expect(world.spawn(Ball, {}, 2).id).toBe(101 * 65_536 + 2)
+    world.rename(world.atIndexOf(ball.id)!, 9 * 65_536 + 1)
+    expect([ball.id, ball.x, ball.isAlive, ball.owner]).toEqual([9 * 65_536 + 1, 4, true, 2])
+    expect(world.get(Ball, 9 * 65_536 + 1)).toBe(ball)
+    expect(world.get(Ball, 100 * 65_536 + 1)).toBeNull()
+    expect([world.objects.birthTickAt(9), world.objects.birthOrdinalAt(9)]).toEqual([1, 0])
+    expect(idsOf(world).map((id) => id >>> 16)).toEqual([7, 9, 101, 102])
+    ball.x = 6
+    world.endTick()
+    expect(world.get(Ball, ball.id)?.x).toBe(6)
   })
 })

@@ -118,7 +118,7 @@ export class World implements DrawCounts {
       store.freeSlot(slot)
       throw cause
     }
-    const id = this.objects.take(store.type, slot, peerOf(owner))
+    const id = this.objects.take(store.type, slot, peerOf(owner), this.isStepping ? this.tick : this.tick + 1)
     this.#restructure()
     return store.seat(id, slot) as unknown as ObjectOf<E>
   }
@@ -163,6 +163,15 @@ export class World implements DrawCounts {
     this.#restructure()
   }
 
+  /** An object that was born here gets the id that the authority gave it; its handle goes on standing for it. */
+  rename(handle: Handle, id: ObjectId): void {
+    assert(handle.isAlive && this.atIndexOf(id) === undefined, 'the living get an id where nobody lives')
+    const slot = handle.$store.slotOf(handle)
+    this.objects.rename(indexOf(handle.id), id)
+    this.#restructure()
+    handle.$store.rename(handle, id, slot)
+  }
+
   /** The handle of whoever lives at the index of an id, of this generation or another. */
   atIndexOf(id: ObjectId): Handle | undefined {
     const index = indexOf(id)
@@ -183,6 +192,7 @@ export class World implements DrawCounts {
     this.#forgetDraws()
     this.sample()
     this.#releaseBuried()
+    this.objects.forgetBorn()
     this.#values.collectIfDue()
   }
 
