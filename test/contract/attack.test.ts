@@ -10,7 +10,7 @@ import { amplification, cookies, halfOpen, loops, requestFlood, slowLoris } from
 import { tokens } from '../../bench/attack/tokens.ts'
 
 /** Figures of docs/spec/attacks.md, "What does not hold yet". */
-const NOT_YET = new Set(['half_open_sustained_wait_ms', 'flooding_member_put_out'])
+const NOT_YET = new Set(['flooding_member_put_out'])
 
 function expectHeld(reports: readonly AttackReport[]): void {
   const isTime = ({ unit }: AttackReport): boolean => unit === 'us'

@@ -161,7 +161,7 @@ describe('asking', () => {
     expect(foretold).toEqual([pair.accepted.id])
   })
 
-  test('[HS6] whoever never uses his keys is no connection; his seat goes to who needs it after 1 s, and is free after 5', () => {
+  test('[HS6] whoever never uses his keys is no connection, takes no seat, and is forgotten after 5 s', () => {
     const assembled: Connection[] = []
     const server = serverOf(1, { assemble: (one) => assembled.push(one) })
     let seed = 10
@@ -174,12 +174,14 @@ describe('asking', () => {
       }
       return connection.closeReason?.code ?? connection.state
     }
-    expect(ask(0, 'silent')).toBe('connected')
-    expect(ask(1, 'honest')).toBe('full')
-    expect(ask(999, 'honest')).toBe('full')
-    expect(ask(1000, 'honest')).toBe('connected')
-    expect(ask(1999, 'third')).toBe('full')
-    expect(ask(6000, 'third')).toBe('connected')
+    for (let index = 0; index < 20; index++) expect(ask(index, `silent ${index}`)).toBe('connected')
+    const outside = (now: number, index: number): string => ask(now, `203.0.113.7:${index + 1}`)
+    expect(outside(100, 0)).toBe('connected')
+    expect(outside(101, 1)).toBe('connected')
+    expect(outside(102, 2), 'a third of one origin is not answered').toBe('handshake')
+    expect(ask(103, '203.0.113.8:1'), 'his neighbour is').toBe('connected')
+    expect(outside(5099, 3)).toBe('handshake')
+    expect(outside(5100, 4)).toBe('connected')
     expect(assembled).toEqual([])
     expect(server.pollEvent()).toBeUndefined()
   })
@@ -193,7 +195,7 @@ describe('asking', () => {
     expect(pair.accepted.idLo).toBe(connection.idLo)
   })
 
-  test('[HS7] each repetition of a response keeps the guest\'s seat, and gets the same bytes', () => {
+  test('[HS7] each repetition of a response keeps the guest\'s place, and gets the same bytes', () => {
     const server = serverOf(1)
     const patient = clientOnly(3)
     patient.connect(0, 'server')
@@ -207,16 +209,9 @@ describe('asking', () => {
       while (server.pollTransmit(now, out)) answers.add(out.bytes.slice(0, out.length).join())
     }
     expect(answers.size).toBe(1)
-    const other = clientOnly(4)
-    const refused = other.connect(1900, 'server')
-    for (let round = 0; round < 2; round++) {
-      carry(1900, other, server, 'other')
-      carry(1900, server, other, 'server')
-    }
-    expect(refused.closeReason).toEqual({ by: 'protocol', code: 'full' })
   })
 
-  test('[HS9] a challenge that grows old is asked for anew, and the guest starts over in his own seat', () => {
+  test('[HS9] a challenge that grows old is asked for anew, and the guest starts over in his own place', () => {
     const server = serverOf(1)
     const client = clientOnly(3)
     const connection = client.connect(0, 'server')
@@ -284,5 +279,35 @@ describe('asking', () => {
     expect(clients.filter(({ connection }) => connection.isOpen).length).toBe(16)
     const full = clients.filter(({ connection }) => connection.closeReason?.code === 'full').length
     expect(full).toBe(84)
+  })
+
+  test('[HS8] whoever is accepted and finds the last seat taken is told so, sealed, and may ask again', () => {
+    const server = serverOf(1)
+    const [quick, slow] = [clientOnly(3), clientOnly(4)]
+    const connections = [quick.connect(0, 'server'), slow.connect(0, 'server')]
+    for (let round = 0; round < 2; round++) {
+      for (const [client, address] of [[quick, 'quick'], [slow, 'slow']] as const) {
+        carry(0, client, server, address)
+        carry(0, server, client, 'server')
+      }
+    }
+    expect(connections.map(({ isOpen }) => isOpen), 'both are guests').toEqual([true, true])
+    carry(0, quick, server, 'quick')
+    carry(0, slow, server, 'slow')
+    const out = createTransmit()
+    while (server.pollTransmit(0, out)) (out.to === 'slow' ? slow : quick).handleDatagram(0, 'server', out.bytes, out.length)
+    expect(connections.map(({ isOpen }) => isOpen)).toEqual([true, false])
+    expect(connections[1]!.closeReason).toEqual({ by: 'protocol', code: 'full' })
+    expect(server.connections.length).toBe(1)
+    server.connections[0]!.close(0)
+    for (let now = 0; now < 500; now += 50) while (server.pollTransmit(now, out));
+    const again = clientOnly(5)
+    const connection = again.connect(500, 'server')
+    for (let round = 0; round < 3; round++) {
+      carry(500, again, server, 'slow')
+      carry(500, server, again, 'server')
+    }
+    expect(connection.isOpen).toBe(true)
+    expect(server.connections.length).toBe(1)
   })
 })

@@ -8,12 +8,12 @@
  *             schema, seats, token, the host                 answered by Accepted or Refused, sealed
  * ```
  *
- * Whoever was accepted is a guest: a seat is kept for him, and he becomes a connection with his first packet that opens
- * under the keys. A response that is repeated gets the same bytes again. A guest silent for 5 s is forgotten; one silent
- * for 1 s already when somebody else needs the seat.
+ * Whoever was accepted is a guest: he has a place and no seat, and becomes a connection with his first packet that opens
+ * under the keys, if a seat is free then; if not, he is told so, sealed. A response that is repeated gets the same bytes
+ * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that.
  *
- * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests and
- * connections together never exceed the seats; a token lets one client in, once.
+ * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests keep
+ * nobody from a seat; a token lets one client in, once.
  */
 
 import type { Entropy } from '../base/entropy.ts'
@@ -34,6 +34,7 @@ import { SERVER_RANDOM_BYTES } from '../crypto/key-schedule.ts'
 import { OpeningKey } from '../crypto/packet-key.ts'
 import { type AgreementKey, CRYPTO_BYTES } from '../crypto/provider.ts'
 import { signTranscript } from '../crypto/transcript.ts'
+import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { CompleteEndpointConfig } from './endpoint-config.ts'
 import { OriginGuard } from './origin-limits.ts'
 import { Replies } from './replies.ts'
@@ -78,6 +79,8 @@ export class Admission {
   #challenges: ChallengeKeys
   #origins: OriginGuard
   #resets: Resets
+  /** Of the only packet a guest is ever sent. */
+  #header: PacketHeader = Object.assign(new PacketHeader(), { type: PACKET_TYPE.disconnect, sequence: 1 })
 
   constructor(config: CompleteEndpointConfig, routes: Routes, takeHandle: () => number) {
     this.#config = config
@@ -132,6 +135,8 @@ export class Admission {
       known.heardAt = now
       this.#say(from, known.accepted)
     } else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
+    // Not answered: those before him will be gone when he asks again.
+    else if (known === undefined && this.#origins.hasManyGuests(from, this.#routes.guestAddresses(now))) this.drops.limited++
     else {
       const asked = this.#open(from, message, key, bytes, length)
       if (asked === undefined) this.drops.forged++
@@ -144,6 +149,21 @@ export class Admission {
     if (!this.#resets.take(now, length)) return
     const out = this.#reserve()
     if (out !== undefined) this.#replies.commit(from, writeReset(out, idLo, idHi, this.#resets.tokenOf(idLo, idHi)))
+  }
+
+  /** A guest has used his keys, and all seats are taken by now: he is told as a member would be, and forgotten. */
+  turnAway(guest: Guest): void {
+    const out = this.#reserve()
+    if (out !== undefined) {
+      const header = this.#header
+      header.idLo = guest.idLo
+      header.idHi = guest.idHi
+      header.epoch = guest.keys.sealingEpoch
+      const at = writeHeader(header, out)
+      out[at] = byteOf('full')
+      this.#replies.commit(guest.address, guest.keys.seal(header.sequence, out, at, 1))
+    }
+    this.#routes.forgetGuest(guest)
   }
 
   #chooseSuite({ suites }: HandshakeMessage): number {
@@ -181,8 +201,8 @@ export class Admission {
       this.#refuse(now, asked, 'token')
       return
     }
-    const slot = this.isClosed ? -1 : known === undefined ? this.#routes.freeSlot(now) : this.#routes.slotOf(known)
-    if (slot < 0 || (known === undefined && this.#origins.isCrowded(from, this.#routes.addresses(now)))) {
+    const hasSeat = !this.isClosed && this.#routes.hasSeat()
+    if (!hasSeat || (known === undefined && this.#origins.isCrowded(from, this.#routes.addresses(now)))) {
       this.#refuse(now, asked, 'full')
       return
     }
@@ -193,7 +213,7 @@ export class Admission {
     if (isTooLong) this.drops.oversizedWelcomes++
     const refusal = welcome === undefined || isTooLong ? 'refused' : this.#spend(token, asked, known !== undefined)
     if (refusal !== undefined || welcome === undefined) this.#refuse(now, asked, refusal ?? 'refused')
-    else this.#accept(now, asked, slot, handle, welcome.slice())
+    else this.#accept(now, asked, known, handle, welcome.slice())
   }
 
   #checkToken(bytes: Uint8Array): ConnectToken | undefined | 'bad' {
@@ -221,12 +241,13 @@ export class Admission {
     return 'token'
   }
 
-  #accept(now: Millis, asked: Asked, slot: number, handle: number, welcome: Uint8Array): void {
+  #accept(now: Millis, asked: Asked, known: Guest | undefined, handle: number, welcome: Uint8Array): void {
     const { from, message, words, hello } = asked
     const { identity } = this.#config.security
     const out = this.#reserve()
     if (out === undefined || identity === undefined) return
-    const [idLo, idHi] = this.#routes.drawId(slot)
+    const place = known === undefined ? this.#routes.freePlace(now) : this.#routes.placeOf(known)
+    const [idLo, idHi] = this.#routes.drawId(place)
     const { random, session } = this.#derive(now, asked, idLo, idHi)
     const at = writeAccepted(out, idLo, idHi, message.saltLo, message.saltHi, random)
     const size = writeAcceptance(out, at, {

@@ -242,7 +242,7 @@ export class Endpoint {
     }
   }
 
-  /** A guest uses his keys: now he is a connection. Whoever is nobody is told so, within bounds. */
+  /** A guest uses his keys: now he is a connection, if there is a seat. Whoever is nobody is told so, within bounds. */
   #handleGuest(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
     const guest = this.#routes.findGuest(from, header.idLo, header.idHi, now)
@@ -253,6 +253,10 @@ export class Endpoint {
     }
     if (guest.keys.open(now, header.epoch, header.sequence, bytes, header.byteLength, length) !== 'ok') {
       this.drops.guest++
+      return
+    }
+    if (!this.#routes.hasSeat()) {
+      this.#admission.turnAway(guest)
       return
     }
     const connection = new Connection(now, guest.handle, false, guest, this.#context)

@@ -14,7 +14,7 @@
 import { ConfigError } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import {
-  CHALLENGES_PER_ORIGIN_PER_SECOND, CONNECTIONS_PER_ORIGIN, HANDSHAKES_PER_ORIGIN_PER_SECOND, ORIGIN_SETS, ORIGIN_WAYS,
+  CHALLENGES_PER_ORIGIN_PER_SECOND, CONNECTIONS_PER_ORIGIN, GUESTS_PER_ORIGIN, HANDSHAKES_PER_ORIGIN_PER_SECOND, ORIGIN_SETS, ORIGIN_WAYS,
 } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { readUint32 } from '../packet/header.ts'
@@ -79,15 +79,25 @@ export class OriginGuard {
 
   /** Whether one more connection from there is one too many, besides those at `others`. */
   isCrowded(address: string, others: Iterable<string>): boolean {
+    return this.#count(address, others) >= this.#limits.connections
+  }
+
+  /** Whether one more guest from there is one too many, besides those at `others`. */
+  hasManyGuests(address: string, others: Iterable<string>): boolean {
+    return this.#count(address, others) >= GUESTS_PER_ORIGIN
+  }
+
+  /** How many of `others` are of the origin of `address`; 0 where it is not limited. */
+  #count(address: string, others: Iterable<string>): number {
     const key = this.#limited(address)
-    if (key === undefined) return false
+    if (key === undefined) return 0
     const { family, high, low } = key
     let count = 0
     for (const other of others) {
       const theirs = this.#limited(other)
       if (theirs !== undefined && theirs.family === family && theirs.high === high && theirs.low === low) count++
     }
-    return count >= this.#limits.connections
+    return count
   }
 
   /** The origin of an address, if it has one that is limited. Valid until the next. */

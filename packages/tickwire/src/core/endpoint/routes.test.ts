@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Entropy } from '../base/entropy.ts'
+import { GUESTS_MAX } from '../base/limits.ts'
 import { KeyRing } from '../crypto/key-ring.ts'
 import { pureProvider } from '../crypto/pure-provider.ts'
 import { createSuite } from '../crypto/suite.ts'
@@ -10,15 +11,15 @@ const counting = (): Entropy => {
   let next = 1
   return { fill: (bytes) => bytes.forEach((_, index) => { bytes[index] = next++ }) }
 }
-const keyOf = (slot: number): Uint8Array => new Uint8Array(32).fill(slot)
+const keyOf = (place: number): Uint8Array => new Uint8Array(32).fill(place)
 
-function guestIn(routes: Routes, slot: number, address: string, heardAt: number): Guest {
-  const [idLo, idHi] = routes.drawId(slot)
+function guestIn(routes: Routes, place: number, address: string, heardAt: number): Guest {
+  const [idLo, idHi] = routes.drawId(place)
   const keys = new KeyRing(0, {
     provider: pureProvider, suite: createSuite(1, pureProvider), role: 'server', secret: new Uint8Array(32), transcript: new Uint8Array(32),
   })
   const guest: Guest = {
-    address, idLo, idHi, clientKey: keyOf(slot), cookie: new Uint8Array(16), user: new Uint8Array(0), welcome: new Uint8Array(0), handle: slot,
+    address, idLo, idHi, clientKey: keyOf(place), cookie: new Uint8Array(16), user: new Uint8Array(0), welcome: new Uint8Array(0), handle: place,
     keys, suite: '', accepted: new Uint8Array(0), heardAt,
   }
   routes.holdGuest(guest)
@@ -26,17 +27,19 @@ function guestIn(routes: Routes, slot: number, address: string, heardAt: number)
 }
 
 describe('routes', () => {
-  test('[HS8] slots run out; a guest gone for 5 s frees his, one silent for 1 s gives way', () => {
-    const routes = new Routes(2, counting())
-    expect(routes.freeSlot(0)).toBe(0)
-    guestIn(routes, 0, 'a', 200)
-    guestIn(routes, 1, 'b', 100)
-    expect(routes.freeSlot(1099)).toBe(-1)
-    expect(routes.freeSlot(1100), 'the one silent longest').toBe(1)
-    expect(routes.freeSlot(1300), 'still').toBe(1)
-    expect([...routes.addresses(5099)]).toEqual(['a', 'b'])
-    expect([...routes.addresses(5100)]).toEqual(['a'])
-    expect(new Routes(0, counting()).freeSlot(0)).toBe(-1)
+  test('[HS8] a guest takes a place and no seat; of too many guests the one silent longest gives way', () => {
+    const routes = new Routes(1, counting())
+    for (let place = 0; place <= GUESTS_MAX; place++) {
+      expect(routes.freePlace(300)).toBe(place)
+      guestIn(routes, place, `guest ${place}`, place === 7 ? 100 : 200)
+    }
+    expect(routes.hasSeat()).toBe(true)
+    expect(routes.freePlace(300), 'the one silent longest').toBe(7)
+    expect([...routes.guestAddresses(5099)]).toHaveLength(GUESTS_MAX + 1)
+    expect([...routes.guestAddresses(5100)], 'gone after 5 s').toHaveLength(GUESTS_MAX)
+    expect([...routes.addresses(5200)]).toEqual([])
+    expect(routes.freePlace(5200)).toBe(0)
+    expect(new Routes(0, counting()).hasSeat()).toBe(false)
   })
 
   test('[HS6] a guest is found by his id from his address, while he is expected', () => {
@@ -45,7 +48,7 @@ describe('routes', () => {
     expect(routes.findGuest('a', guest.idLo, guest.idHi, 5099)).toBe(guest)
     expect(routes.findGuest('b', guest.idLo, guest.idHi, 5099)).toBeUndefined()
     expect(routes.findGuest('a', guest.idLo, guest.idHi + 1, 5099)).toBeUndefined()
-    expect(routes.findGuest('a', guest.idLo ^ 0x1000, guest.idHi, 5099)).toBeUndefined()
+    expect(routes.findGuest('a', guest.idLo ^ 0x2000, guest.idHi, 5099)).toBeUndefined()
     expect(routes.findGuest('a', guest.idLo, guest.idHi, 5100)).toBeUndefined()
   })
 
@@ -58,13 +61,13 @@ describe('routes', () => {
     expect(routes.findAsking('a', keyOf(3), 5100)).toBeUndefined()
   })
 
-  test('[HS6] ids name their slot, differ every time, and are never 0', () => {
+  test('[HS6] ids name their place, differ every time, and are never 0', () => {
     const routes = new Routes(4, { fill: (bytes) => bytes.fill(0) })
     expect(routes.drawId(0)).toEqual([0, 1])
     const seen = new Set<string>()
     const fresh = new Routes(4, counting())
     for (let draw = 0; draw < 30; draw++) seen.add(fresh.drawId(2).join())
     expect(seen.size).toBe(30)
-    expect(fresh.drawId(2)[0] & 0xfff).toBe(2)
+    expect(fresh.drawId(2)[0] & 0x1fff).toBe(2)
   })
 })

@@ -1,15 +1,21 @@
 /**
  * Whose packet is this? Finds the connection, or the guest about to become one, by the id in the header.
  *
- * Accepted connections live in slots; the low 12 bits of a connection id are its slot, the other 52 are drawn by
- * chance. So finding one is an index and a comparison: no hash that an attacker could crowd. Connections that we
- * asked for carry an id of the other side's making; they are few, and found by address and id.
+ * Both live in places; the low 13 bits of a connection id are its place, the other 51 are drawn by chance. So finding
+ * one is an index and a comparison: no hash that an attacker could crowd. Connections that we asked for carry an id of
+ * the other side's making; they are few, and found by address and id.
+ *
+ * There are more places than seats, for a guest takes a place and no seat: whoever asks and never uses his keys can
+ * fill what is left over, and then pushes out who has been silent longest, but nobody who plays.
+ *
+ * Invariant: there are never more connections than seats.
  *
  * It does not decide who is let in.
  */
 
+import { assert } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
-import { CONNECTIONS_MAX, GUEST_EVICT_MS, GUEST_MS } from '../base/limits.ts'
+import { CONNECTIONS_MAX, GUESTS_MAX, GUEST_MS } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { ConnectionPeer } from '../connection/connection-peer.ts'
 import { Connection } from '../connection/connection.ts'
@@ -30,63 +36,76 @@ export interface Guest extends ConnectionPeer {
   readonly handle: number
 }
 
-const SLOT_MASK = CONNECTIONS_MAX - 1
+/** Places of all seats there can be, and of as many guests: a power of two. */
+const PLACE_MASK = 2 * CONNECTIONS_MAX - 1
 
-/** Slots of one endpoint. */
+/** Places of one endpoint. */
 export class Routes {
   readonly outgoing: Connection[] = []
+  #seats: number
+  #seated: number = 0
   #connections: (Connection | undefined)[]
   #guests: (Guest | undefined)[]
   #entropy: Entropy
   #draw: Uint8Array = new Uint8Array(8)
 
-  constructor(slots: number, entropy: Entropy) {
-    this.#connections = new Array<Connection | undefined>(slots).fill(undefined)
-    this.#guests = new Array<Guest | undefined>(slots).fill(undefined)
+  constructor(seats: number, entropy: Entropy) {
+    assert(seats + GUESTS_MAX <= PLACE_MASK + 1, 'an id can name every place')
+    const places = seats > 0 ? seats + GUESTS_MAX : 0
+    this.#seats = seats
+    this.#connections = new Array<Connection | undefined>(places).fill(undefined)
+    this.#guests = new Array<Guest | undefined>(places).fill(undefined)
     this.#entropy = entropy
   }
 
-  /** A slot that nobody holds at `now`; if there is none, that of the guest who has been silent longest, and too long; or -1. */
-  freeSlot(now: Millis): number {
+  /** Whether one more may become a connection. */
+  hasSeat(): boolean {
+    return this.#seated < this.#seats
+  }
+
+  /** A place that nobody holds at `now`; if there is none, that of the guest who has been silent longest. */
+  freePlace(now: Millis): number {
     let evicted = -1
-    let silentSince = now - GUEST_EVICT_MS
-    for (let slot = 0; slot < this.#connections.length; slot++) {
-      if (this.#connections[slot] !== undefined) continue
-      const guest = this.#guests[slot]
-      if (guest === undefined || isGone(guest, now)) return slot
-      if (guest.heardAt > silentSince) continue
-      evicted = slot
+    let silentSince = Infinity
+    for (let place = 0; place < this.#connections.length; place++) {
+      if (this.#connections[place] !== undefined) continue
+      const guest = this.#guests[place]
+      if (guest === undefined || isGone(guest, now)) return place
+      if (guest.heardAt >= silentSince) continue
+      evicted = place
       silentSince = guest.heardAt
     }
+    assert(evicted >= 0, 'there are more places than seats')
     return evicted
   }
 
-  slotOf(guest: Guest): number {
-    return guest.idLo & SLOT_MASK
+  placeOf(guest: Guest): number {
+    return guest.idLo & PLACE_MASK
   }
 
-  /** Where everyone is who has a seat at `now`. */
+  /** Where everyone is who has a place at `now`. */
   *addresses(now: Millis): Generator<string> {
-    for (let slot = 0; slot < this.#connections.length; slot++) {
-      const guest = this.#guests[slot]
-      const connection = this.#connections[slot]
-      if (connection !== undefined) yield connection.address
-      else if (guest !== undefined && !isGone(guest, now)) yield guest.address
-    }
+    for (const connection of this.#connections) if (connection !== undefined) yield connection.address
+    yield* this.guestAddresses(now)
   }
 
-  /** Draws an id for `slot`: its low and high half. */
-  drawId(slot: number): readonly [lo: number, hi: number] {
+  /** Where those are who were accepted and have not used their keys. */
+  *guestAddresses(now: Millis): Generator<string> {
+    for (const guest of this.#guests) if (guest !== undefined && !isGone(guest, now)) yield guest.address
+  }
+
+  /** Draws an id for `place`: its low and high half. */
+  drawId(place: number): readonly [lo: number, hi: number] {
     this.#entropy.fill(this.#draw)
-    const lo = ((readUint32(this.#draw, 0) & ~SLOT_MASK) | slot) >>> 0
+    const lo = ((readUint32(this.#draw, 0) & ~PLACE_MASK) | place) >>> 0
     // 0 means "no id yet", so the high half is never 0.
     return [lo, readUint32(this.#draw, 4) || 1]
   }
 
   /** The guest or connection from `address` that asked with this key: a response that was repeated. */
   findAsking(address: string, clientKey: Uint8Array, now: Millis): Guest | Connection | undefined {
-    for (let slot = 0; slot < this.#connections.length; slot++) {
-      const party = this.#connections[slot] ?? this.#guests[slot]
+    for (let place = 0; place < this.#connections.length; place++) {
+      const party = this.#connections[place] ?? this.#guests[place]
       if (party === undefined || party.address !== address || !isEqualConstantTime(party.clientKey, clientKey)) continue
       if (party instanceof Connection || !isGone(party, now)) return party
     }
@@ -100,7 +119,7 @@ export class Routes {
 
   /** @hot */
   findConnection(address: string, idLo: number, idHi: number): Connection | undefined {
-    const accepted = this.#connections[idLo & SLOT_MASK]
+    const accepted = this.#connections[idLo & PLACE_MASK]
     if (accepted !== undefined && accepted.idLo === idLo && accepted.idHi === idHi) return accepted
     for (let index = 0; index < this.outgoing.length; index++) {
       const connection = this.outgoing[index]
@@ -110,30 +129,39 @@ export class Routes {
   }
 
   findGuest(address: string, idLo: number, idHi: number, now: Millis): Guest | undefined {
-    const guest = this.#guests[idLo & SLOT_MASK]
+    const guest = this.#guests[idLo & PLACE_MASK]
     if (guest === undefined || guest.idLo !== idLo || guest.idHi !== idHi) return undefined
     return guest.address === address && !isGone(guest, now) ? guest : undefined
   }
 
-  /** Keeps a slot for a guest; whoever had it before is forgotten, and his keys with him. */
+  /** Keeps a place for a guest; whoever had it before is forgotten, and his keys with him. */
   holdGuest(guest: Guest): void {
-    const slot = this.slotOf(guest)
-    this.#guests[slot]?.keys.wipe()
-    this.#guests[slot] = guest
+    const place = this.placeOf(guest)
+    this.#guests[place]?.keys.wipe()
+    this.#guests[place] = guest
   }
 
-  /** The guest has shown that he has the keys: its slot is now the connection's. */
+  /** The guest has shown that he has the keys: he takes a seat, and his place is now the connection's. */
   settleGuest(connection: Connection): void {
-    this.#guests[connection.idLo & SLOT_MASK] = undefined
-    this.#connections[connection.idLo & SLOT_MASK] = connection
+    assert(this.hasSeat(), 'there are never more connections than seats')
+    this.#seated++
+    this.#guests[connection.idLo & PLACE_MASK] = undefined
+    this.#connections[connection.idLo & PLACE_MASK] = connection
+  }
+
+  /** The guest will not become a connection. */
+  forgetGuest(guest: Guest): void {
+    guest.keys.wipe()
+    this.#guests[this.placeOf(guest)] = undefined
   }
 
   remove(connection: Connection): void {
     if (connection.isInitiator) {
       const index = this.outgoing.indexOf(connection)
       if (index >= 0) this.outgoing.splice(index, 1)
-    } else if (this.#connections[connection.idLo & SLOT_MASK] === connection) {
-      this.#connections[connection.idLo & SLOT_MASK] = undefined
+    } else if (this.#connections[connection.idLo & PLACE_MASK] === connection) {
+      this.#connections[connection.idLo & PLACE_MASK] = undefined
+      this.#seated--
     }
   }
 }
