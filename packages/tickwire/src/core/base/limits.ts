@@ -264,6 +264,9 @@ export const LANE_BUFFER_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MA
 /** Streams of one peer whose newest update is remembered: a thousand objects. The one known longest is forgotten first. */
 export const STALE_STREAMS_MAX = 1024
 
+/** Messages and calls one game may declare, together: their number is a byte. */
+export const MESSAGE_TYPES_MAX = 256
+
 /** Requests of one connection whose answers have not come: more of them at once is a loop without an end. */
 export const RPC_PENDING_MAX = 256
 
@@ -272,3 +275,24 @@ export const RPC_INBOX_MAX = 256
 
 /** How long a request waits for its answer, unless it says otherwise. */
 export const RPC_TIMEOUT_MS = 5000
+
+/** Bytes in one chunk of a recording: 65,536 objects of 250 bytes each. More in one tick is not recorded, and counted. */
+export const RECORDING_CHUNK_BYTES_MAX: number = 2 ** 24
+
+/** Ticks in one chunk of a recording: four seconds of the fastest game. What was not written yet is what a crash takes. */
+export const RECORDING_CHUNK_TICKS_MAX = 4096
+
+/** A recording is written out, and can be sought, this often: what a crash may take, and what a seek must play over. */
+export const RECORDING_FLUSH_MS = 250
+export const RECORDING_KEY_MS = 1000
+
+/** Bytes of the text of a game in the head of a recording, and of the names of its entities: a long definition, not a book. */
+export const RECORDING_TEXT_BYTES_MAX: number = 2 ** 18
+export const RECORDING_NAME_BYTES_MAX = 64
+
+/** Bytes of one note or packet in a recording. */
+export const RECORDING_ENTRY_BYTES_MAX: number = 2 ** 20
+
+/** What a ring of the last moments of a match remembers, unless told otherwise, and may take. */
+export const RECORDING_RING_MS = 60_000
+export const RECORDING_RING_BYTES_MAX: number = 2 ** 26

@@ -6,8 +6,9 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { TICK_RATE_MAX } from '../base/limits.ts'
+import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
@@ -36,6 +37,8 @@ export interface GameDefinition<I extends Shape> {
   readonly entities: readonly Entity[]
   /** What can be said with `send`. Their order is their number on the wire. */
   readonly messages?: readonly Message[]
+  /** What can be called with `call` and `request`. Their order is their number on the wire. */
+  readonly rpcs?: readonly Rpc[]
   /** A player has arrived. Runs on the authority, at the start of a tick. */
   onJoin?(world: World, peer: Peer): unknown
   /** A player has left; likewise. What he still owns afterwards is despawned. */
@@ -47,6 +50,7 @@ export interface GameDefinition<I extends Shape> {
 /** A game that was checked and compiled. */
 export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly messages: readonly Message[]
+  readonly rpcs: readonly Rpc[]
   readonly inputSchema: Schema<I>
   /** Everything two builds must agree on, as text: what a mismatch is about. */
   readonly text: string
@@ -56,19 +60,24 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
-  const { tickRate, input, entities, messages = [] } = definition
+  const { tickRate, input, entities, messages = [], rpcs = [] } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
   checkDistinct('entities', entities)
   checkDistinct('messages', messages)
+  checkDistinct('rpcs', rpcs)
+  if (messages.length + rpcs.length > MESSAGE_TYPES_MAX) {
+    throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
+  }
   const text = [
     `tickRate ${tickRate}`,
     `input ${describeShape(input)}`,
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
+    ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
-  return { ...definition, messages, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)) }
+  return { ...definition, messages, rpcs, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)) }
 }
 
 /** Nothing for what is reliable, so that a game without other deliveries has the text it always had. */
@@ -76,7 +85,7 @@ function deliveryText({ delivery }: Message): string {
   return delivery === 'reliable' ? '' : ` ${delivery}`
 }
 
-function checkDistinct(path: string, definitions: readonly (Entity | Message)[]): void {
+function checkDistinct(path: string, definitions: readonly (Entity | Message | Rpc)[]): void {
   if (new Set(definitions).size !== definitions.length) {
     throw new ConfigError(path, 'the same definition twice', 'List each one once.')
   }

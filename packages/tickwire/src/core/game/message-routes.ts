@@ -26,6 +26,11 @@ const POLICIES: Readonly<Record<Exclude<MessageDelivery, 'latest'>, DeliveryPoli
   unreliable: { channel: 2, isLatestWins: false },
 }
 
+/** The channel of what is declared with a delivery that many share. */
+export function channelOf(delivery: Exclude<MessageDelivery, 'latest'>): number {
+  return POLICIES[delivery].channel
+}
+
 /** The routes of a game's messages. */
 export class MessageRoutes {
   readonly policies: PolicyMap<Message>

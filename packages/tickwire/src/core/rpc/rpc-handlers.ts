@@ -38,7 +38,7 @@ export class RpcHandlers<From> {
 
   /** Lets `handler` answer a call from now on; a second one replaces the first. */
   on<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, From>): void {
-    this.#handlers.set(rpc as unknown as Rpc, handler)
+    this.#handlers.set(rpc, handler)
   }
 
   /** Reports what went wrong in somebody's handler. */

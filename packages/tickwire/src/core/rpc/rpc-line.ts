@@ -27,7 +27,7 @@ export interface RpcHost {
 }
 
 /** Hands bytes to the channel that a call travels by. */
-export type RpcSend = (rpc: Rpc, bytes: Uint8Array) => 'ok' | RpcFailure
+export type RpcSend = (rpc: Rpc, bytes: Uint8Array) => 'queued' | RpcFailure
 
 /** What was refused, and why. Counted, never thrown. */
 export class RpcRefusals {
@@ -61,7 +61,7 @@ export class RpcLine<From> {
   }
 
   /** Makes a call that nobody answers. */
-  call(rpc: Rpc, values: Record<string, unknown>, object: ObjectId = 0): 'ok' | RpcFailure {
+  call(rpc: Rpc, values: Record<string, unknown>, object: ObjectId = 0): 'queued' | RpcFailure {
     const bytes = this.#codec.encode({ rpc, kind: 'say', tick: this.#host.tick, object, call: 0 }, values)
     return bytes === undefined ? 'too-large' : this.#send(rpc, bytes)
   }
@@ -72,7 +72,7 @@ export class RpcLine<From> {
     const call = this.#pending.add(rpc, deadline, settle)
     const bytes = this.#codec.encode({ rpc, kind: 'ask', tick: this.#host.tick, object, call }, values)
     const sent = bytes === undefined ? 'too-large' : this.#send(rpc, bytes)
-    if (sent !== 'ok') this.#pending.settle(call, rpc, { isOk: false, reason: sent })
+    if (sent !== 'queued') this.#pending.settle(call, rpc, { isOk: false, reason: sent })
   }
 
   /** Takes in what arrived; false when it makes no sense, which ends the connection. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bool, text, u8 } from '../schema/field-kinds.ts'
-import { rpc, type Rpc } from './rpc.ts'
+import { rpc } from './rpc.ts'
 import { RpcCodec } from './rpc-codec.ts'
 
-const Ask = rpc({ item: text(10) }, { to: 'server', reply: { isSold: bool }, name: 'Ask' }) as unknown as Rpc
-const Say = rpc({ hp: u8 }, { to: 'all', name: 'Say' }) as unknown as Rpc
+const Ask = rpc({ item: text(10) }, { to: 'server', reply: { isSold: bool }, name: 'Ask' })
+const Say = rpc({ hp: u8 }, { to: 'all', name: 'Say' })
 
 test('[RPC9] a call that contradicts itself is refused at definition, with the path and the fix', () => {
   expect(() => rpc({ hp: u8 }, { to: 'all', by: 'owner', name: 'Hit' })).toThrow('Hit.by')
@@ -34,6 +34,6 @@ test('[RPC10] bytes that are no call are refused without a throw, and those that
 })
 
 test('[RPC10] a call of another game is the caller\'s mistake', () => {
-  const stray = rpc({ hp: u8 }, { to: 'all', name: 'Stray' }) as unknown as Rpc
+  const stray = rpc({ hp: u8 }, { to: 'all', name: 'Stray' })
   expect(() => new RpcCodec([Ask], 0).encode({ rpc: stray, kind: 'say', tick: 0, object: 0, call: 0 }, {})).toThrow('Stray: not a call of this game')
 })
