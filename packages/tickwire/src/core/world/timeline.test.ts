@@ -227,6 +227,33 @@ describe('sparse', () => {
   })
 })
 
+describe('told rows around a tick', () => {
+  const id = 65_537
+  const put = (timeline: Timeline, tick: number, value: number): boolean => timeline.put(tick, 0, id, 0, Int32Array.of(value), 0)
+
+  test('[TL9] are the nearest on either side, within bounds', () => {
+    const timeline = new Timeline(new World([Brick]), 20)
+    for (const tick of [3, 4, 9, 15]) put(timeline, tick, tick)
+    expect([2, 3, 8, 9, 14, 15, 99].map((from) => timeline.lastKnown(0, id, from, 0))).toEqual([-1, 3, 4, 9, 9, 15, 15])
+    expect([0, 3, 5, 9, 10, 15, 16].map((from) => timeline.nextKnown(0, id, from, 99))).toEqual([3, 3, 9, 9, 15, 15, -1])
+    expect([timeline.lastKnown(0, id, 8, 5), timeline.nextKnown(0, id, 5, 8), timeline.lastKnown(1, id, 99, 0)]).toEqual([-1, -1, -1])
+  })
+
+  test('[TL9] the newest outlives the window, alone, until something newer comes', () => {
+    const timeline = new Timeline(new World([Brick]), 4)
+    const latest = (): number => timeline.pools[0]!.rows[timeline.findLatest(0, id)]!
+    expect(timeline.findLatest(0, id)).toBe(-1)
+    put(timeline, 1, 11)
+    put(timeline, 2, 22)
+    timeline.put(50, 0, 2 * 65_536 + 1, 0, Int32Array.of(7), 0)
+    expect([timeline.find(0, id, 2), latest(), timeline.changedAt(id), timeline.pools[0]!.size]).toEqual([-1, 22, 2, 2])
+    put(timeline, 51, 33)
+    expect([latest(), timeline.pools[0]!.size]).toEqual([33, 2])
+    put(timeline, 48, 44)
+    expect([latest(), timeline.pools[0]!.size]).toEqual([33, 3])
+  })
+})
+
 test('[TL8] a Timeline is sampled or told, and goes tick by tick when it is sampled', () => {
   const world = new World([Brick])
   const timeline = new Timeline(world, 4)

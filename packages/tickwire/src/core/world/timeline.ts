@@ -14,7 +14,7 @@
  * Memory, in bytes, where P(n) is the power of two from n on:
  *
  *   window x P(objects) x 4   references
- *   P(objects) x 12           last changes
+ *   P(objects) x 12           last changes; sparse 16
  *   P(rows) x (lanes x 4 + 12), for each entity; rows = objects + changes within the window
  *
  * 10,000 objects of 20 lanes at 128 Hz, a tenth of them moving: 8 + 0.2 + 23 MiB.
@@ -66,6 +66,8 @@ export class Timeline implements ValueKeeper {
   /** By object index: the tick of the last change (sparse: the last tick told), and whose it was. */
   #changedAt = new Float64Array(0)
   #changedId = new Uint32Array(0)
+  /** Sparse, by object index: the reference of the newest row told. It outlives the window: who rests is told no more. */
+  #latest = new Uint32Array(0)
   /** Objects that there is room for, and those that the newest tick has at most. */
   #capacity = 0
   #high = 0
@@ -86,7 +88,7 @@ export class Timeline implements ValueKeeper {
   /** Bytes held. */
   get byteLength(): number {
     const references = this.#references.length * this.#capacity * 4
-    return this.pools.reduce((sum, pool) => sum + pool.byteLength, references + this.#changedAt.byteLength + this.#changedId.byteLength)
+    return this.pools.reduce((sum, pool) => sum + pool.byteLength, references + this.#changedAt.byteLength + this.#changedId.byteLength + this.#latest.byteLength)
   }
 
   /** Whether anything is known of a tick. */
@@ -106,6 +108,32 @@ export class Timeline implements ValueKeeper {
     const pool = this.pools[type]
     const row = reference & ROW_MASK
     return pool.ids[row] === id ? row * pool.laneCount : -1
+  }
+
+  /**
+   * Sparse: where the newest row told of an object lies, however long ago that was; -1 when there is none. Its tick is
+   * `changedAt`. O(1). @hot
+   */
+  findLatest(type: number, id: ObjectId): number {
+    const index = indexOf(id)
+    if (index >= this.#capacity || this.#changedId[index] !== id) return -1
+    const reference = this.#latest[index]
+    return reference === 0 || reference >>> ROW_BITS !== type ? -1 : (reference & ROW_MASK) * this.pools[type].laneCount
+  }
+
+  /** The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
+  lastKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
+    const oldest = Math.max(to, this.newest - this.windowTicks + 1, 0)
+    for (let tick = Math.min(from, this.newest); tick >= oldest; tick--) if (this.find(type, id, tick) >= 0) return tick
+    return NO_TICK
+  }
+
+  /** The oldest tick from `from` up to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
+  nextKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
+    const newest = Math.min(to, this.newest)
+    const oldest = Math.max(from, this.newest - this.windowTicks + 1, 0)
+    for (let tick = oldest; tick <= newest; tick++) if (this.find(type, id, tick) >= 0) return tick
+    return NO_TICK
   }
 
   /** One lane of an object at a tick; NaN when it is not known. O(1). @hot */
@@ -194,8 +222,11 @@ export class Timeline implements ValueKeeper {
     if (!isKnown) references.fill(0)
     if (tick > this.newest) this.newest = tick
     if (references[index] !== 0) this.#remove(references[index])
-    references[index] = this.#add(type, id, owner, rows, at)
+    const reference = this.#add(type, id, owner, rows, at)
+    references[index] = reference
     if (tick >= this.#changedAt[index]) {
+      this.#dropDetached(index, NO_TICK)
+      this.#latest[index] = reference
       this.#changedAt[index] = tick
       this.#changedId[index] = id
     }
@@ -204,6 +235,7 @@ export class Timeline implements ValueKeeper {
 
   /** Forgets every tick after this one: prediction goes back and samples them anew. */
   truncate(tick: Tick): void {
+    for (let index = 0; index < this.#latest.length; index++) this.#dropDetached(index, tick)
     if (tick >= this.newest) return
     // From the newest down, for a row is let go of by the oldest tick that is cut off.
     for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--) this.#forget(each)
@@ -224,12 +256,22 @@ export class Timeline implements ValueKeeper {
     return NO_TICK
   }
 
+  /** Lets go of the newest row told of an index, if it was told after a tick and is older than the window: nobody else will. */
+  #dropDetached(index: number, after: Tick): void {
+    const tick = this.#changedAt[index]
+    if (this.#latest[index] === 0 || tick <= after || this.has(tick)) return
+    this.#remove(this.#latest[index])
+    this.#latest[index] = 0
+    this.#changedAt[index] = NO_TICK
+    this.#changedId[index] = 0
+  }
+
   /** Lets go of a tick. */
   #forget(tick: Tick): void {
     if (!this.has(tick)) return
     const at = tick % this.windowTicks
     this.#ticks[at] = NO_TICK
-    this.#release(this.#references[at], this.has(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined)
+    this.#release(this.#references[at], this.has(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined, false)
   }
 
   /** Finds out again when an object last changed, came or went, or was last told. */
@@ -240,6 +282,7 @@ export class Timeline implements ValueKeeper {
     if (this.#isSparse === false) while (this.has(tick - 1) && this.#at(tick - 1, index) === reference) tick--
     this.#changedAt[index] = reference === 0 && this.#isSparse === true ? NO_TICK : tick
     this.#changedId[index] = reference === 0 ? 0 : this.pools[reference >>> ROW_BITS].ids[reference & ROW_MASK]
+    if (this.#isSparse === true) this.#latest[index] = reference
   }
 
   /** The reference of an index at a tick; 0 when there is none. */
@@ -260,14 +303,15 @@ export class Timeline implements ValueKeeper {
     const evicted = this.#ticks[at]
     if (evicted === NO_TICK) return
     this.#ticks[at] = NO_TICK
-    this.#release(this.#references[at], this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined)
+    this.#release(this.#references[at], this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined, true)
   }
 
-  /** Lets go of every row of a tick that its neighbour does not share. */
-  #release(references: Uint32Array, neighbour: Uint32Array | undefined): void {
+  /** Lets go of every row of a tick that its neighbour does not share, perhaps but for the newest told of an object. */
+  #release(references: Uint32Array, neighbour: Uint32Array | undefined, keepsLatest: boolean): void {
     for (let index = 0; index < references.length; index++) {
       const reference = references[index]
-      if (reference !== 0 && (neighbour === undefined || neighbour[index] !== reference)) this.#remove(reference)
+      if (reference === 0 || neighbour?.[index] === reference) continue
+      if (!keepsLatest || this.#latest[index] !== reference) this.#remove(reference)
     }
   }
 
@@ -304,10 +348,12 @@ export class Timeline implements ValueKeeper {
       this.#references[at] = new Uint32Array(this.#capacity)
       this.#references[at].set(references)
     }
-    const [changedAt, changedId] = [this.#changedAt, this.#changedId]
+    const [changedAt, changedId, latest] = [this.#changedAt, this.#changedId, this.#latest]
     this.#changedAt = new Float64Array(this.#capacity).fill(NO_TICK)
     this.#changedAt.set(changedAt)
     this.#changedId = new Uint32Array(this.#capacity)
     this.#changedId.set(changedId)
+    this.#latest = new Uint32Array(this.#isSparse === true ? this.#capacity : 0)
+    this.#latest.set(latest)
   }
 }
