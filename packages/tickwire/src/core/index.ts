@@ -73,6 +73,10 @@ export type { EndpointSecurity, TokenPolicy } from './endpoint/endpoint-security
 export type { OriginLimits } from './endpoint/origin-limits.ts'
 export type { FrameSink, FrameSource, FrameVerdict } from './packet/frame-source.ts'
 
+export { rpc, type Rpc, type RpcDelivery, type RpcOptions, type RpcTarget } from './rpc/rpc.ts'
+export type { RpcFailure, RpcResult } from './rpc/pending-calls.ts'
+export type { RpcContext, RpcHandler } from './rpc/rpc-handlers.ts'
+export type { CallOptions, RequestOptions } from './game/call-desk.ts'
 export { defineGame, type Game, type GameDefinition, type Inputs, type Peer } from './game/define-game.ts'
 export { createClientHost, ClientHost, type ClientHostOptions } from './game/client-host.ts'
 export { createServerHost, ServerHost, type ServerHostOptions } from './game/server-host.ts'

@@ -48,7 +48,7 @@ export class CallDesk<From> {
 
 /** Makes a request on a line, as a promise of how it ends. It never rejects. */
 export function requestOn<A extends Shape, R extends Shape>(
-  line: RpcLine<unknown> | undefined, now: Millis, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions,
+  line: Pick<RpcLine<unknown>, 'request'> | undefined, now: Millis, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions,
 ): Promise<RpcResult<ViewOf<R>>> {
   return new Promise((resolve) => {
     const { about, timeoutMs = RPC_TIMEOUT_MS } = options

@@ -14,6 +14,10 @@ import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type ConnectPass, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
+import type { RpcFailure, RpcResult } from '../rpc/pending-calls.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import type { RpcHandler } from '../rpc/rpc-handlers.ts'
+import type { RpcHost, RpcLine } from '../rpc/rpc-line.ts'
 import { SnapshotSink } from '../replication/snapshot-sink.ts'
 import { quantizeCells } from '../schema/cells.ts'
 import type { Message } from '../schema/definition.ts'
@@ -23,6 +27,7 @@ import { storeValues } from '../schema/values.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputSource } from '../time/input-source.ts'
 import { World } from '../world/world.ts'
+import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { MessageDesk } from './message-desk.ts'
@@ -35,6 +40,8 @@ export interface ClientHostOptions {
   readonly security?: EndpointSecurity
   /** The match has let us in; from now on `peer` says who we are. */
   readonly onOpened?: () => void
+  /** A handler of calls threw this. */
+  readonly onFault?: (error: unknown) => void
   /** It is over, and why. Called once. */
   readonly onClosed?: (reason: CloseReason) => void
 }
@@ -62,6 +69,8 @@ export class ClientHost<I extends Shape = Shape> {
   readonly #snapshots: SnapshotSink
   readonly #channels: ChannelSet
   readonly #desk: MessageDesk<void>
+  readonly #calls: CallDesk<void>
+  readonly #line: RpcLine<void>
 
   constructor(game: Game<I>, options: ClientHostOptions) {
     this.game = game
@@ -74,6 +83,8 @@ export class ClientHost<I extends Shape = Shape> {
     this.#snapshots = new SnapshotSink(world)
     this.#desk = new MessageDesk(game.messages)
     this.#channels = this.#desk.routes.createChannels()
+    this.#calls = new CallDesk(game.rpcs, game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
+    this.#line = this.#calls.createLine(undefined, 0, this.#channels)
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       entropy: options.entropy,
@@ -110,7 +121,9 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
-    if (!this.#desk.receive(this.#channels)) this.endpoint.close(now, 'left')
+    if (!this.#desk.receive(this.#channels, undefined, this.#line)) this.endpoint.close(now, 'left')
+    this.#line.expire(now)
+    this.#line.deliver(this.view.tick)
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.loop.nextAt())
   }
@@ -123,6 +136,23 @@ export class ClientHost<I extends Shape = Shape> {
   /** Sends a message to the authority, by the delivery it was declared with. */
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): SendResult {
     return this.#desk.send(this.#channels, message, values)
+  }
+
+  /** Lets `handler` answer a call of the authority. */
+  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, void>): void {
+    this.#calls.handlers.on(rpc, handler)
+  }
+
+  /** Calls the authority. */
+  call<A extends Shape>(rpc: Rpc<A, Shape>, values: ViewOf<A>, { about }: CallOptions = {}): 'queued' | RpcFailure {
+    return this.#line.call(rpc, values, about?.id ?? 0)
+  }
+
+  /** Asks the authority. The promise says how it ended, and never rejects. */
+  request<A extends Shape, R extends Shape>(
+    now: Millis, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions = {},
+  ): Promise<RpcResult<ViewOf<R>>> {
+    return requestOn(this.#line, now, rpc, values, options)
   }
 
   /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
@@ -139,6 +169,11 @@ export class ClientHost<I extends Shape = Shape> {
     this.#inputs.push()
   }
 
+  #rpcHost(): RpcHost {
+    const { view } = this
+    return { get tick() { return view.tick }, isAuthority: false, ownerOf: () => -1 }
+  }
+
   #assemble(connection: Connection): void {
     connection.addSource(FRAME_KIND.inputs, this.#inputs)
     for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)
@@ -153,6 +188,7 @@ export class ClientHost<I extends Shape = Shape> {
       this.#options.onOpened?.()
     } else {
       this.#channels.close()
+      this.#line.close()
       this.#options.onClosed?.(event.reason)
     }
   }

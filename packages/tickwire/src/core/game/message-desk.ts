@@ -5,6 +5,7 @@
 import { MESSAGE_BYTES_MAX } from '../base/limits.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
+import type { RpcLine } from '../rpc/rpc-line.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
@@ -15,9 +16,12 @@ export class MessageDesk<From> {
   readonly routes: MessageRoutes
   readonly #codec: MessageCodec
   readonly #listeners = new Map<Message, (values: never, from: From) => void>()
+  /** Numbers from here on are calls. */
+  readonly #messageCount: number
   readonly #inbox = new Uint8Array(MESSAGE_BYTES_MAX)
 
   constructor(messages: readonly Message[]) {
+    this.#messageCount = messages.length
     this.routes = new MessageRoutes(messages)
     this.#codec = new MessageCodec(messages)
   }
@@ -33,10 +37,14 @@ export class MessageDesk<From> {
     return bytes === undefined ? 'too-large' : channels.send(this.routes.policies.resolve(message).channel, bytes)
   }
 
-  /** Calls listeners for all that has arrived; false when something made no sense. */
-  receive(channels: ChannelSet, from: From): boolean {
+  /** Calls listeners for all that has arrived; false when something made no sense. Calls go to their `line`. */
+  receive(channels: ChannelSet, from: From, line: RpcLine<From>): boolean {
     for (let number = 0; number < channels.specs.length; number++) {
       for (let length = channels.receive(number, this.#inbox); length >= 0; length = channels.receive(number, this.#inbox)) {
+        if (length > 0 && this.#inbox[0] >= this.#messageCount) {
+          if (!line.accept(this.#inbox, length)) return false
+          continue
+        }
         const received = this.#codec.decode(this.#inbox, length)
         if (received === undefined || this.routes.policies.resolve(received.message).channel !== number) return false
         this.#listeners.get(received.message)?.(received.values as never, from)

@@ -10,7 +10,7 @@
 
 import type { Entropy } from '../base/entropy.ts'
 import { PLAYERS_DEFAULT } from '../base/limits.ts'
-import type { Millis, PeerId } from '../base/time.ts'
+import type { Millis, ObjectId, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
@@ -20,13 +20,19 @@ import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../endpoint/origin-limits.ts'
+import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import type { RpcHandler } from '../rpc/rpc-handlers.ts'
+import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputBuffer } from '../time/input-buffer.ts'
+import { indexOf } from '../world/object-table.ts'
 import { World } from '../world/world.ts'
+import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { InputTable } from './input-table.ts'
@@ -43,6 +49,8 @@ export interface ServerHostOptions {
   readonly maxPlayers?: number
   /** Someone has arrived. */
   readonly onJoined?: (peer: Peer) => void
+  /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
+  readonly onFault?: (error: unknown) => void
   /** Someone has left, and why. */
   readonly onLeft?: (peer: Peer, reason: CloseReason) => void
 }
@@ -53,6 +61,7 @@ interface Seat {
   readonly connection: Connection
   readonly inputs: InputBuffer
   readonly channels: ChannelSet
+  readonly calls: RpcLine<Peer>
   /** The game knows of him. */
   isIn: boolean
   /** Why he went, once he did. */
@@ -72,6 +81,7 @@ export class ServerHost<I extends Shape = Shape> {
   readonly #options: ServerHostOptions
   readonly #inputs: InputTable<I>
   readonly #desk: MessageDesk<Peer>
+  readonly #calls: CallDesk<Peer>
   /** By peer, ascending: a peer's number only grows. */
   readonly #seats = new Map<PeerId, Seat>()
   /** Seats whose player came or went since the last tick. */
@@ -84,6 +94,12 @@ export class ServerHost<I extends Shape = Shape> {
     this.#options = options
     this.#inputs = new InputTable(game.input)
     this.#desk = new MessageDesk(game.messages)
+    const { world } = this
+    this.#calls = new CallDesk(game.rpcs, game.messages.length, {
+      get tick() { return world.tick },
+      isAuthority: true,
+      ownerOf: (object) => world.objects.isAlive(object) ? world.objects.ownerAt(indexOf(object)) : -1,
+    }, (error) => options.onFault?.(error))
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       entropy: options.entropy,
@@ -118,7 +134,8 @@ export class ServerHost<I extends Shape = Shape> {
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
     for (const seat of this.#seats.values()) {
-      if (!this.#desk.receive(seat.channels, seat.peer)) seat.connection.close(now, 'kicked')
+      if (!this.#desk.receive(seat.channels, seat.peer, seat.calls)) seat.connection.close(now, 'kicked')
+      seat.calls.expire(now)
     }
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return Math.min(wakeAt, this.loop.nextAt())
@@ -140,6 +157,35 @@ export class ServerHost<I extends Shape = Shape> {
     for (const seat of this.#seats.values()) this.#desk.send(seat.channels, message, values)
   }
 
+  /** Lets `handler` answer a call of players. It runs before the step of its tick, and may change the world. */
+  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, Peer>): void {
+    this.#calls.handlers.on(rpc, handler)
+  }
+
+  /** Calls whom a call is for: `to` for one player, `about` for the owner of an object or all who see it. */
+  call<A extends Shape>(rpc: Rpc<A, Shape>, values: ViewOf<A>, options: CallOptions & { readonly to?: Peer } = {}): 'queued' | RpcFailure {
+    const { to, about } = options
+    const seats = receiversOf(rpc, to, about?.id ?? 0, this.#seats, this.world)
+    let worst: 'queued' | RpcFailure = seats.length > 0 ? 'queued' : 'closed'
+    for (const seat of seats) {
+      const sent = seat.calls.call(rpc, values, about?.id ?? 0)
+      if (sent !== 'queued') worst = sent
+    }
+    return worst
+  }
+
+  /** Asks one player. The promise says how it ended, and never rejects. */
+  request<A extends Shape, R extends Shape>(
+    now: Millis, to: Peer, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions = {},
+  ): Promise<RpcResult<ViewOf<R>>> {
+    return requestOn(this.#seats.get(to.id)?.calls, now, rpc, values, options)
+  }
+
+  /** What a player called that he may not, counted; undefined when he is not here. */
+  rpcRefusals(peer: Peer): Readonly<RpcRefusals> | undefined {
+    return this.#seats.get(peer.id)?.calls.refusals
+  }
+
   /** Sends a player away. */
   kick(now: Millis, peer: Peer): void {
     this.#seats.get(peer.id)?.connection.close(now, 'kicked')
@@ -156,6 +202,7 @@ export class ServerHost<I extends Shape = Shape> {
     for (const seat of this.#seats.values()) {
       seat.inputs.take()
       this.#inputs.load(seat.peer.id, seat.inputs.current)
+      seat.calls.deliver(this.world.tick)
     }
     this.game.step(this.world, this.#inputs)
     this.world.endTick()
@@ -164,10 +211,11 @@ export class ServerHost<I extends Shape = Shape> {
 
   #assemble(connection: Connection): void {
     const peer = { id: connection.id }
+    const channels = this.#desk.routes.createChannels()
     const seat: Seat = {
-      peer, connection,
+      peer, connection, channels,
+      calls: this.#calls.createLine(peer, peer.id, channels),
       inputs: new InputBuffer(this.game.inputSchema, this.#inputs.heap),
-      channels: this.#desk.routes.createChannels(),
       isIn: false,
       left: undefined,
     }
@@ -190,6 +238,7 @@ export class ServerHost<I extends Shape = Shape> {
       this.#changes.push(seat)
     } else {
       seat.channels.close()
+      seat.calls.close()
       seat.left = event.reason
       if (!this.#changes.includes(seat)) this.#changes.push(seat)
     }
@@ -220,4 +269,13 @@ export class ServerHost<I extends Shape = Shape> {
       for (const handle of store.living()) if (handle.owner === peer) this.world.despawn(handle)
     }
   }
+}
+
+/** The seats that a call of the authority goes to. */
+function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, seats: ReadonlyMap<PeerId, Seat>, world: World): readonly Seat[] {
+  if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
+  if (rpc.target === 'all') return [...seats.values()]
+  const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
+  const seat = seats.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
+  return seat === undefined ? [] : [seat]
 }

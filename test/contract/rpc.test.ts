@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { bool, defineGame, entity, fixed, rpc, text, u8, type RpcResult } from 'tickwire'
+import { simulate } from 'tickwire/testing'
+
+const Player = entity({ x: fixed(0, 100, 0.1), hp: u8.initially(100) })
+const Heal = rpc({ by: u8 }, { to: 'server', by: 'owner', name: 'Heal' })
+const Buy = rpc({ item: text(12) }, { to: 'server', reply: { isSold: bool, price: u8 }, name: 'Buy' })
+const Boom = rpc({ x: fixed(0, 100, 0.1) }, { to: 'all', name: 'Boom' })
+const Hint = rpc({ text: text(40) }, { to: 'owner', delivery: 'unordered', name: 'Hint' })
+const Whisper = rpc({ text: text(40) }, { to: 'peer', delivery: 'unreliable', name: 'Whisper' })
+
+const game = defineGame({
+  tickRate: 30,
+  input: { left: bool },
+  entities: [Player],
+  rpcs: [Heal, Buy, Boom, Hint, Whisper],
+  onJoin: (world, peer) => world.spawn(Player, { x: 50 }, peer),
+  step() {},
+})
+
+const link = { latencyMs: 60, jitterMs: 20, loss: 0.3 }
+
+test('[RPC1] at 30 % loss reliable calls of every target arrive once, where they should, in order', () => {
+  const sim = simulate(game, { seed: 3, clients: 3, link })
+  const heard: string[][] = [[], [], []]
+  sim.players.forEach(({ host }, each) => {
+    host.handle(Boom, ({ x }) => { heard[each]!.push(`boom ${x.toFixed(0)}`) })
+    host.handle(Hint, (values) => { heard[each]!.push(`hint ${values.text}`) })
+  })
+  const [first] = sim.server(Player).filter(({ owner }) => owner === sim.players[1]!.host.peer)
+  for (let each = 0; each < 20; each++) expect(sim.host.call(Boom, { x: each })).toBe('queued')
+  sim.host.call(Hint, { text: 'behind you' }, { about: first! })
+  sim.run(4000)
+  const booms = Array.from({ length: 20 }, (_, each) => `boom ${each}`)
+  expect(heard.map((each) => each.filter((word) => word.startsWith('boom')))).toEqual([booms, booms, booms])
+  expect(heard.map((each) => each.filter((word) => word.startsWith('hint')))).toEqual([[], ['hint behind you'], []])
+})
+
+test('[RPC1] an unreliable call may vanish, and never comes twice', () => {
+  const sim = simulate(game, { seed: 4, clients: 2, link })
+  let count = 0
+  sim.players[0]!.host.handle(Whisper, () => { count++ })
+  const to = { id: sim.players[0]!.host.peer }
+  for (let each = 0; each < 50; each++) {
+    sim.host.call(Whisper, { text: 'psst' }, { to })
+    sim.run(40)
+  }
+  sim.run(1000)
+  expect(count).toBeGreaterThan(20)
+  expect(count).toBeLessThan(50)
+})
+
+test('[RPC4] a player heals himself through his own object, and not another through hers', () => {
+  const sim = simulate(game, { seed: 5, clients: 2, link: { latencyMs: 20 } })
+  sim.host.handle(Heal, ({ by }, { object }) => { sim.host.world.get(Player, object)!.hp += by })
+  const mine = sim.server(Player).find(({ owner }) => owner === sim.players[0]!.host.peer)!
+  const hers = sim.server(Player).find(({ owner }) => owner === sim.players[1]!.host.peer)!
+  sim.players[0]!.host.call(Heal, { by: 5 }, { about: mine })
+  sim.players[0]!.host.call(Heal, { by: 7 }, { about: hers })
+  sim.run(500)
+  expect([mine.hp, hers.hp]).toEqual([105, 100])
+})
+
+test('[RPC3] a call that only the authority may make changes nothing when a player makes it', () => {
+  const sim = simulate(game, { seed: 6, clients: 2, link: { latencyMs: 20 } })
+  let heard = 0
+  for (const { host } of sim.players) host.handle(Boom, () => { heard++ })
+  sim.players[0]!.host.call(Boom, { x: 1 })
+  sim.run(500)
+  expect(heard).toBe(0)
+  expect(sim.host.peers).toHaveLength(2)
+  expect(sim.host.rpcRefusals({ id: sim.players[0]!.host.peer })!.forged).toBe(1)
+})
+
+test('[RPC6] a request is answered; one to nobody in particular is over in time', async () => {
+  const sim = simulate(game, { seed: 7, clients: 1, link })
+  sim.host.handle(Buy, ({ item }) => ({ isSold: item === 'axe', price: 12 }))
+  const { host } = sim.players[0]!
+  const results: RpcResult<{ readonly isSold: boolean; readonly price: number }>[] = []
+  void host.request(sim.clock.now, Buy, { item: 'axe' }).then((result) => results.push(result))
+  void host.request(sim.clock.now, Buy, { item: 'gold' }, { timeoutMs: 1 }).then((result) => results.push(result))
+  sim.run(3000)
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(results).toEqual([{ isOk: false, reason: 'timed-out' }, { isOk: true, values: { isSold: true, price: 12 } }])
+})
