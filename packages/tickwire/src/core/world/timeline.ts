@@ -221,7 +221,10 @@ export class Timeline implements ValueKeeper {
     const references = isKnown ? this.#references[tick % this.windowTicks] : this.#begin(tick)
     if (!isKnown) references.fill(0)
     if (tick > this.newest) this.newest = tick
-    if (references[index] !== 0) this.#remove(references[index])
+    if (references[index] !== 0) {
+      this.#remove(references[index])
+      if (this.#latest[index] === references[index]) this.#latest[index] = 0
+    }
     const reference = this.#add(type, id, owner, rows, at)
     references[index] = reference
     if (tick >= this.#changedAt[index]) {
@@ -259,7 +262,7 @@ export class Timeline implements ValueKeeper {
   /** Lets go of the newest row told of an index, if it was told after a tick and is older than the window: nobody else will. */
   #dropDetached(index: number, after: Tick): void {
     const tick = this.#changedAt[index]
-    if (this.#latest[index] === 0 || tick <= after || this.has(tick)) return
+    if (this.#latest[index] === 0 || tick <= after || this.#at(tick, index) === this.#latest[index]) return
     this.#remove(this.#latest[index])
     this.#latest[index] = 0
     this.#changedAt[index] = NO_TICK
