@@ -1,26 +1,199 @@
-/** The plain codec: a mask of what changed, then what changed, at full width. The delta of `schema/row-delta.ts`. */
+/**
+ * The plain codec: a mask of what changed, then by how much. No table, no motion, nothing to train.
+ *
+ * ```
+ * +------------------------------+--------------------------------------------------+
+ * | mask, one bit a member       | members whose bit is set, in order               |
+ * +------------------------------+--------------------------------------------------+
+ *
+ * bool            nothing more: set = not what it was
+ * plain           its leaves: numbers as differences (difference.ts), rotations as below, the rest as the schema has it
+ * masked, group   as in schema/row-delta.ts, one level down
+ * rotation        1 bit "another component is dropped": 1 = 2 bits which, and three codes; 0 = three differences
+ * ```
+ *
+ * Invariant: a bit is set exactly when the member differs, and a difference has one spelling: the reader refuses
+ * everything else, so that one change has one encoding.
+ *
+ * Masks and groups are those of `schema/row-delta.ts`. The slow twin is test/reference/packed-reference.ts.
+ */
 
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
-import { readDelta, writeDelta } from '../schema/row-delta.ts'
+import { isCanonicalQuat } from '../bits/quantize.ts'
+import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
+import type { Member } from '../schema/layout.ts'
+import { diffMask, type Mask } from '../schema/mask.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
+import { foldDifference, readDifference, unfoldDifference, writeDifference } from './difference.ts'
+import { FORM, PLAN, planLeaves } from './packed-plan.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
+
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { difference: DIFFERENCE, rotation: ROTATION } = FORM
+const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH, top: TOP, sign: SIGN } = PLAN
 
 export class PackedCoder implements RowCoder {
   readonly #schema: Schema
+  readonly #plan: Int32Array
 
   constructor(schema: Schema) {
     this.#schema = schema
+    this.#plan = planLeaves(schema.leaves)
   }
 
+  /** @hot */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
-    const schema = this.#schema
-    return writeDelta(out, schema, schema.masks[set], pair.rows, pair.at, pair.baseRows, pair.baseAt, heap)
+    return this.#writeMembers(out, this.#schema.masks[set], pair, heap)
   }
 
+  /** @hot */
   read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
-    const schema = this.#schema
-    readDelta(reader, schema, schema.masks[set], pair.rows, pair.at, pair.baseRows, pair.baseAt, heap)
+    const { laneCount, masks } = this.#schema
+    const { rows, at, baseRows, baseAt } = pair
+    for (let lane = 0; lane < laneCount; lane++) rows[at + lane] = baseRows[baseAt + lane]
+    this.#readMembers(reader, masks[set], pair, heap)
   }
+
+  /** Writes a mask and the members that differ; whether any does. */
+  #writeMembers(writer: BitWriter, mask: Mask, pair: RowPair, heap: ValueStore): boolean {
+    const { dirty, width, members } = mask
+    const isChanged = diffMask(mask, pair.rows, pair.at, pair.baseRows, pair.baseAt)
+    for (let word = 0; word < dirty.length; word++) {
+      const count = Math.min(32, width - (word << 5))
+      writer.writeBits(dirty[word] >>> (32 - count), count)
+    }
+    for (let word = 0; word < dirty.length; word++) {
+      for (let bits = dirty[word]; bits !== 0; ) {
+        const index = Math.clz32(bits)
+        bits ^= 0x8000_0000 >>> index
+        this.#writeMember(writer, members[(word << 5) + index], pair, heap)
+      }
+    }
+    return isChanged
+  }
+
+  /** Reads a mask and the members it names, over the baseline that is already in the row. */
+  #readMembers(reader: BitReader, mask: Mask, pair: RowPair, heap: ValueStore): void {
+    const { dirty, width, members } = mask
+    for (let word = 0; word < dirty.length; word++) {
+      const count = Math.min(32, width - (word << 5))
+      dirty[word] = reader.readBits(count) << (32 - count)
+    }
+    for (let word = 0; word < dirty.length; word++) {
+      for (let bits = dirty[word]; bits !== 0 && !reader.failed; ) {
+        const index = Math.clz32(bits)
+        bits ^= 0x8000_0000 >>> index
+        this.#readMember(reader, members[(word << 5) + index], pair, heap)
+      }
+    }
+  }
+
+  /** Writes a member that differs. */
+  #writeMember(writer: BitWriter, member: Member, pair: RowPair, heap: ValueStore): void {
+    const { kind, firstLeaf, leafCount, lane, inner } = member
+    if (kind === 'flag') return
+    if (kind === 'plain') {
+      const alone = leafCount === 1 ? 1 : 0
+      for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) this.#writeLeaf(writer, leaf, alone, pair, heap)
+      return
+    }
+    if (kind === 'group') {
+      writer.writeBits(pair.rows[pair.at + lane], 1)
+      if (pair.rows[pair.at + lane] === 0) return
+    }
+    this.#writeMembers(writer, inner, pair, heap)
+  }
+
+  /** Reads a member whose bit is set; if it then is what it was, that is nonsense and the reader has failed. */
+  #readMember(reader: BitReader, member: Member, pair: RowPair, heap: ValueStore): void {
+    const { kind, firstLeaf, leafCount, lane, laneCount, inner } = member
+    const { rows, at } = pair
+    if (kind === 'flag') {
+      rows[at + lane] ^= 1
+      return
+    }
+    if (kind === 'plain') {
+      const alone = leafCount === 1 ? 1 : 0
+      for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) this.#readLeaf(reader, leaf, alone, pair, heap)
+    } else {
+      if (kind === 'group') rows[at + lane] = reader.readBits(1)
+      if (kind === 'masked' || rows[at + lane] !== 0) {
+        this.#readMembers(reader, inner, pair, heap)
+      } else {
+        // A group that left takes its values along: whoever comes back starts afresh.
+        for (let gone = lane + 1; gone < lane + laneCount; gone++) rows[at + gone] = this.#schema.initialRow[gone]
+      }
+    }
+    if (!differs(member, pair)) reader.fail()
+  }
+
+  /** `alone` is 1 for the one leaf of a member, else 0. */
+  #writeLeaf(writer: BitWriter, leaf: number, alone: number, pair: RowPair, heap: ValueStore): void {
+    const plan = this.#plan
+    const slot = leaf << SHIFT
+    const { rows, at, baseRows, baseAt } = pair
+    const lane = plan[slot + LANE]
+    if (plan[slot] === DIFFERENCE) {
+      const folded = foldDifference(rows[at + lane], baseRows[baseAt + lane], plan[slot + MAX])
+      writeDifference(writer, (folded - alone) | 0, plan[slot + WIDTH + alone])
+    } else if (plan[slot] === ROTATION) {
+      const isOther = rows[at + lane] !== baseRows[baseAt + lane]
+      writer.writeBits(isOther ? 1 : 0, 1)
+      if (isOther) writeLeaves(writer, this.#schema, leaf, leaf + 1, rows, at, heap)
+      else this.#writeCodes(writer, leaf, pair)
+    } else {
+      writeLeaves(writer, this.#schema, leaf, leaf + 1, rows, at, heap)
+    }
+  }
+
+  #readLeaf(reader: BitReader, leaf: number, alone: number, pair: RowPair, heap: ValueStore): void {
+    const plan = this.#plan
+    const slot = leaf << SHIFT
+    const { rows, at, baseRows, baseAt } = pair
+    const lane = plan[slot + LANE]
+    if (plan[slot] === DIFFERENCE) {
+      const folded = readDifference(reader, plan[slot + WIDTH + alone])
+      if (folded >>> 0 > plan[slot + TOP + alone] >>> 0) reader.fail()
+      const value = unfoldDifference((folded + alone) | 0, baseRows[baseAt + lane], plan[slot + MAX])
+      // Where numbers count modulo 2^32 the sum may lie above the largest.
+      if (value >>> 0 > plan[slot + MAX] >>> 0) reader.fail()
+      rows[at + lane] = (value << plan[slot + SIGN]) >> plan[slot + SIGN]
+    } else if (plan[slot] === ROTATION) {
+      const isOther = reader.readBits(1) === 1
+      if (isOther) readLeaves(reader, this.#schema, leaf, leaf + 1, rows, at, heap)
+      else this.#readCodes(reader, leaf, pair)
+      if (isOther !== (rows[at + lane] !== baseRows[baseAt + lane])) reader.fail()
+    } else {
+      readLeaves(reader, this.#schema, leaf, leaf + 1, rows, at, heap)
+    }
+  }
+
+  /** The three codes of a rotation that drops what it dropped. */
+  #writeCodes(writer: BitWriter, leaf: number, pair: RowPair): void {
+    const { width, lane } = this.#schema.leaves[leaf]
+    const max = (1 << width) - 1
+    for (let code = lane + 1; code < lane + 4; code++) {
+      writeDifference(writer, foldDifference(pair.rows[pair.at + code], pair.baseRows[pair.baseAt + code], max), width)
+    }
+  }
+
+  #readCodes(reader: BitReader, leaf: number, pair: RowPair): void {
+    const { rows, at, baseRows, baseAt } = pair
+    const { width, lane } = this.#schema.leaves[leaf]
+    const max = (1 << width) - 1
+    for (let code = lane + 1; code < lane + 4; code++) {
+      const folded = readDifference(reader, width)
+      if (folded > max) reader.fail()
+      rows[at + code] = unfoldDifference(folded, baseRows[baseAt + code], max)
+    }
+    const first = at + lane
+    if (!isCanonicalQuat(width, rows[first], rows[first + 1], rows[first + 2], rows[first + 3])) reader.fail()
+  }
+}
+
+function differs({ lane, laneCount }: Member, { rows, at, baseRows, baseAt }: RowPair): boolean {
+  for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
+  return false
 }

@@ -35,14 +35,14 @@ const NO_ROWS = new Int32Array(0)
 
 /** Codes the rows of one entity. */
 export interface RowCoder {
-  /** Writes what turns the baseline into the row; false if, in this field set, that is nothing. @hot */
+  /** Writes what turns the baseline into the row; false if, in this field set, that is nothing. */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
   /**
    * Reads the row. Lanes outside the field set are the baseline's. On nonsense the reader has failed and the row is
-   * worthless; nothing is thrown. @hot
+   * worthless; nothing is thrown.
    */
   read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void
 }
 
-/** Makes the coder of an entity. */
-export type MakeRowCoder = (schema: Schema) => RowCoder
+/** Makes the coder of an entity. Velocities are per second, rows per tick: whoever predicts needs the rate. */
+export type MakeRowCoder = (schema: Schema, ticksPerSecond: number) => RowCoder

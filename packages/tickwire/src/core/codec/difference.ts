@@ -1,0 +1,87 @@
+/**
+ * The difference of two numbers of one field, folded into few bits without knowing anything about the game.
+ *
+ * Numbers of a field count 0..max, and differences go round: from max on to 0 is one step, which is what an angle needs
+ * and what costs the others nothing. So a difference has as many values as the field itself, and the longest code is
+ * the field's own width with three bits before it. Folded (0, -1, 1, -2, …) it is written in one of four sizes:
+ *
+ * ```
+ * 0    k bits              k = a third of the width          18 bits: up to 63 steps in 7, up to 319 in 10,
+ * 10   k + 2 bits                                            up to 1343 in 13, the rest in 21
+ * 110  k + 4 bits          each counts on from the end of
+ * 111  all bits            the one before; the last from 0
+ * ```
+ *
+ * A number of less than 4 bits is written as it is. Fields of more than 30 bits count modulo 2^32.
+ *
+ * Invariant: one difference has one spelling; the reader refuses the others.
+ */
+
+import type { BitReader } from '../bits/bit-reader.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+
+/** Widths below this have no sizes. */
+const FLAT_BITS = 4
+const SIZE_STEP = 2
+const CLASS_FULL = 3
+
+/** How far `value` lies from `base`, folded: an unsigned number kept as int32. @hot */
+export function foldDifference(value: number, base: number, max: number): number {
+  let difference = (value - base) | 0
+  // A field whose top bits are in use has no room for the turn; int32 wraps by itself.
+  if (max > 0 && max < 0x4000_0000) {
+    if (difference > max >> 1) difference -= max + 1
+    else if (difference < -((max + 1) >> 1)) difference += max + 1
+  }
+  return (difference << 1) ^ (difference >> 31)
+}
+
+/** The value that lies a folded difference from `base`; the twin of `foldDifference`. @hot */
+export function unfoldDifference(folded: number, base: number, max: number): number {
+  const value = (base + ((folded >>> 1) ^ -(folded & 1))) | 0
+  if (max <= 0 || max >= 0x4000_0000) return value
+  return value < 0 ? value + max + 1 : value > max ? value - max - 1 : value
+}
+
+/** Writes a folded difference of a field of `width` bits. @hot */
+export function writeDifference(writer: BitWriter, folded: number, width: number): void {
+  if (width < FLAT_BITS) {
+    writer.writeBits(folded, width)
+    return
+  }
+  let bits = smallestSize(width)
+  let first = 0
+  for (let size = 0; size < CLASS_FULL; size++) {
+    const end = first + (1 << bits)
+    if (folded >= 0 && folded < end) {
+      // So many ones and a zero, then the number: one field.
+      writer.writeBits((((1 << size) - 1) << (bits + 1)) | (folded - first), bits + size + 1)
+      return
+    }
+    first = end
+    bits += SIZE_STEP
+  }
+  writer.writeBits((1 << CLASS_FULL) - 1, CLASS_FULL)
+  writer.writeBits(folded, width)
+}
+
+/** Reads a folded difference; a second spelling fails, as does what lies above the field's width. @hot */
+export function readDifference(reader: BitReader, width: number): number {
+  if (width < FLAT_BITS) return reader.readBits(width)
+  const head = reader.peekBits(CLASS_FULL)
+  const size = head < 4 ? 0 : head < 6 ? 1 : head < 7 ? 2 : CLASS_FULL
+  const least = 1 << smallestSize(width)
+  if (size === CLASS_FULL) {
+    reader.skipBits(CLASS_FULL)
+    const folded = reader.readBits(width) | 0
+    if (folded >= 0 && folded < 21 * least) reader.fail()
+    return folded
+  }
+  reader.skipBits(size + 1)
+  const folded = reader.readBits(smallestSize(width) + SIZE_STEP * size)
+  return size === 0 ? folded : size === 1 ? folded + least : folded + 5 * least
+}
+
+function smallestSize(width: number): number {
+  return (width / 3) | 0
+}
