@@ -52,7 +52,7 @@ class Parser {
     const roleOf = role !== undefined && this.#skip('(') ? this.#match(/\w+(?=\))/y) : undefined
     if (roleOf !== undefined) this.#expect(')')
     const initial = this.#skip('=') ? this.#value() : undefined
-    return { spec, options: { audience, blend: undefined, role, roleOf, initial } }
+    return { spec, options: { audience, blend: undefined, role, rateHz: undefined, roleOf, initial } }
   }
 
   #spec(): FieldSpec {

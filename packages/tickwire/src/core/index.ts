@@ -30,6 +30,7 @@ export {
   entity, message, Entity, Message,
   type EntityOptions, type Init, type MessageDelivery, type MessageOptions, type Viewed, type Writable,
 } from './schema/definition.ts'
+export { always, anyOf, near, owner, team, where, type InterestRule, type NearOptions, type Seen, type Sight, type Viewer } from './schema/interest.ts'
 export { explain, type Cost, type Explanation } from './schema/explain.ts'
 export { lintSchema, type SchemaUse } from './schema/lint.ts'
 export type { Schema } from './schema/schema.ts'

@@ -105,6 +105,18 @@ export const CONNECTIONS_PER_ORIGIN = 5
 export const HANDSHAKES_PER_ORIGIN_PER_SECOND = 10
 export const CHALLENGES_PER_ORIGIN_PER_SECOND = 50
 
+/**
+ * Packets a second that a peer is expected to send, unless an endpoint is told otherwise: the most that congestion
+ * controllers allow by default. Above three times that they are dropped: honest clocks and timers are not that wrong.
+ * Above ten times the connection ends: each one costs a decryption, and nothing honest comes near.
+ */
+export const PEER_PACKETS_PER_SECOND = 1000
+export const INBOUND_DROP_TIMES = 3
+export const INBOUND_END_TIMES = 10
+
+/** So much of it may come at once: what an outage of a few seconds held back. */
+export const INBOUND_BURST_MS = 1000
+
 /** Resets one endpoint sends a second, to all together: a courtesy, not a service to floods. */
 export const RESETS_PER_SECOND = 100
 
@@ -160,6 +172,18 @@ export const TIMELINE_TICKS_MAX = 2048
 
 /** Rows of one entity in a Timeline: a reference has 24 bits for them. */
 export const TIMELINE_ROWS_MAX: number = 2 ** 24
+
+/** An object that came into view within a distance leaves it this many times farther away: who walks along the border does not flicker. */
+export const INTEREST_LEAVE_RATIO = 1.1
+
+/** The priority of an entity: above this an object of priority 1 would wait for minutes. */
+export const INTEREST_PRIORITY_MAX = 1000
+
+/** Places one client looks from at once: a general's units are many, and every one of them is a search. */
+export const VIEWPOINTS_MAX = 64
+
+/** Cells of a grid on each side of a viewer: with more a search visits more empty cells than objects. */
+export const GRID_RINGS_MAX = 16
 
 /**
  * Sequences one key may span. ChaCha20-Poly1305 would allow 2^62; 2^48 packets are 70,000 years at 128 Hz and leave
@@ -283,7 +307,7 @@ export const RECORDING_CHUNK_BYTES_MAX: number = 2 ** 24
 export const RECORDING_CHUNK_TICKS_MAX = 4096
 
 /** A recording is written out, and can be sought, this often: what a crash may take, and what a seek must play over. */
-export const RECORDING_FLUSH_MS = 250
+export const RECORDING_FLUSH_MS = 500
 export const RECORDING_KEY_MS = 1000
 
 /** Bytes of the text of a game in the head of a recording, and of the names of its entities: a long definition, not a book. */

@@ -5,25 +5,39 @@
  * nobody extends it.
  */
 
-import type { Shape } from './field.ts'
+import type { Field, Shape } from './field.ts'
+import { always, checkInterest, checkPriority, type InterestRule } from './interest.ts'
 import { check } from './leaf.ts'
 import { compileSchema, type Schema } from './schema.ts'
 import type { InitOf, ValueOf, ViewOf } from './value-types.ts'
 
-/** What an entity may say about itself beside its fields. */
-export interface EntityOptions {
+/** What an entity may say about itself beside its fields. Nothing of it is on the wire. */
+export interface EntityOptions<S extends Shape = Shape> {
   /** What reports and errors call it. Default: its place in the game. */
   readonly name?: string
+  /** Who may know its objects: `near(60)`, `owner`, `team`, `where(...)`, `anyOf(...)`. Default: `always`. */
+  readonly interest?: InterestRule<S>
+  /** When not everything fits, an object of priority 2 is told of twice as often as one of 1, the default. */
+  readonly priority?: number
+  /** `rate(hz)` for every field that is sent and does not say its own. */
+  readonly rate?: number
 }
 
 /** A kind of object. Instances are objects in a world. */
 export class Entity<S extends Shape = Shape> {
   readonly schema: Schema<S>
   readonly options: EntityOptions
+  readonly interest: InterestRule
+  readonly priority: number
 
   constructor(shape: S, options: EntityOptions) {
-    this.schema = compileSchema(options.name ?? 'entity', shape)
+    const { name = 'entity', interest = always, priority = 1, rate } = options
+    this.schema = compileSchema(name, rate === undefined ? shape : withRate(shape, rate))
     this.options = options
+    this.interest = interest
+    this.priority = priority
+    checkInterest(`${name}.interest`, interest, this.schema)
+    checkPriority(`${name}.priority`, priority)
     for (const { name, path } of this.schema.members) {
       check(!HANDLE_NAMES.includes(name), path, `"${name}" is something every object has`, 'Call the field something else')
     }
@@ -32,6 +46,16 @@ export class Entity<S extends Shape = Shape> {
 
 /** What handles say of themselves; a field called so would hide it. Inside structs and messages these are free. */
 const HANDLE_NAMES = ['id', 'owner', 'tick', 'isAlive']
+
+/** Every field that is sent and has no rate of its own gets this one. What is no field is left for the schema to refuse. */
+function withRate<S extends Shape>(shape: S, hz: number): S {
+  const rated = ([name, field]: [string, Field<unknown>]): [string, Field<unknown>] => {
+    const isSent = field?.options !== undefined && field.options.audience !== 'local' && field.options.audience !== 'server'
+    return [name, isSent && field.options.rateHz === undefined ? field.rate(hz) : field]
+  }
+  // A rate changes no type: the shape has the same names and kinds as before.
+  return Object.fromEntries(Object.entries(shape).map(rated)) as Shape as S
+}
 
 /**
  * How a message travels. `reliable`: exactly once, in the order sent. `unordered`: exactly once, each as soon as it can.
@@ -53,14 +77,15 @@ export class Message<S extends Shape = Shape> {
   constructor(shape: S, name: string, options: MessageOptions = {}) {
     this.schema = compileSchema(name, shape)
     this.delivery = options.delivery ?? 'reliable'
-    for (const { path, audience } of this.schema.members) {
+    for (const { path, audience, field } of this.schema.members) {
       check(audience === 'all', path, `${audience}() in a message`, 'A message is for its receiver: leave the field out, or send another message')
+      check(field.options.rateHz === undefined, path, 'rate() in a message', 'A message is said once: leave it out')
     }
   }
 }
 
 /** Declares a kind of object: `entity({ x: fixed(0, 640, 0.1), hue: u8 })`. */
-export function entity<const S extends Shape>(shape: S, options: EntityOptions = {}): Entity<S> {
+export function entity<const S extends Shape>(shape: S, options: EntityOptions<S> = {}): Entity<S> {
   return new Entity(shape, options)
 }
 

@@ -91,9 +91,11 @@ export interface FieldOptions {
   readonly roleOf: string | undefined
   /** The value of a fresh object; undefined = the zero of its kind. */
   readonly initial: unknown
+  /** How often a second others are told of changes; undefined = every tick. */
+  readonly rateHz: number | undefined
 }
 
-const ORDINARY: FieldOptions = { audience: 'all', blend: undefined, role: undefined, roleOf: undefined, initial: undefined }
+const ORDINARY: FieldOptions = { audience: 'all', blend: undefined, role: undefined, roleOf: undefined, initial: undefined, rateHz: undefined }
 
 /** One field. Make one with `bool`, `u8`, `fixed(...)` and their kin; refine it with the methods below. */
 export class Field<Value> {
@@ -135,6 +137,9 @@ export class Field<Value> {
 
   /** The value of a fresh object. A spawn costs only what differs from it. */
   initially(value: Value): Field<Value> { return this.#with({ initial: value }) }
+
+  /** Others are told of changes this often a second, at most; `step` itself sees them at once. The tick rate is the default. */
+  rate(hz: number): Field<Value> { return this.#with({ rateHz: hz }) }
 
   #with(change: Partial<FieldOptions>): Field<Value> {
     return new Field<Value>(this.spec, { ...this.options, ...change })

@@ -15,8 +15,8 @@
  * This file checks definitions. It does not move a single bit.
  */
 
-import { SCHEMA_DEPTH_MAX, SCHEMA_LANES_MAX } from '../base/limits.ts'
-import { Field, type Audience, type FieldSpec, type Shape } from './field.ts'
+import { SCHEMA_DEPTH_MAX, SCHEMA_LANES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
+import { Field, type Audience, type FieldOptions, type FieldSpec, type Shape } from './field.ts'
 import { bool } from './field-kinds.ts'
 import { checkInitial, initialInside, zeroOf } from './initial.ts'
 import { check, checkLine, LEAF, planLeaf, type Leaf } from './leaf.ts'
@@ -208,8 +208,16 @@ function checkField(field: Field<unknown>, { path, depth, isTop }: Place): void 
   const { spec, options } = field
   check(isTop || options.audience === 'all', path, `${options.audience}() inside a struct, group or list`, 'Put it on the whole member, or move the field to the top')
   check(isTop || options.role === undefined, path, `${options.role} inside a struct, group or list`, 'Move the field to the top')
+  checkRate(path, options, isTop)
   check(isTop || spec.kind !== 'group', path, 'a group inside a struct, group or list', 'Move the group to the top')
   checkLine(path, field)
+}
+
+function checkRate(path: string, { rateHz, audience }: FieldOptions, isTop: boolean): void {
+  if (rateHz === undefined) return
+  check(rateHz > 0 && rateHz <= TICK_RATE_MAX, path, `rate(${rateHz})`, `Give changes a second, above 0 and at most ${TICK_RATE_MAX}`)
+  check(isTop, path, 'rate() inside a struct, group or list', 'Put it on the whole member, or move the field to the top')
+  check(audience !== 'local' && audience !== 'server', path, `rate() on a ${audience}() field`, 'Leave it out: nobody is told of it')
 }
 
 /** JavaScript itself asks values for these; a field called so would answer. */
