@@ -84,3 +84,8 @@ test('[RPC6] a request is answered; one to nobody in particular is over in time'
   await Promise.resolve()
   expect(results).toEqual([{ isOk: false, reason: 'timed-out' }, { isOk: true, values: { isSold: true, price: 12 } }])
 })
+
+test('[RPC6] the shop of the guide sells an axe', async () => {
+  const { bought } = await import('../../docs/guide/examples/calls.ts')
+  expect(await bought).toBe('sold: true, 8 left')
+})
