@@ -30,15 +30,17 @@ import type { ValueHeap } from '../schema/value-heap.ts'
 import type { ValueOf } from '../schema/value-types.ts'
 import { loadField } from '../schema/values.ts'
 import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
+import { rateLatchOf, type RateLatch } from './rate-latch.ts'
 import { RowPool } from './row-pool.ts'
 import type { ValueKeeper } from './value-keeping.ts'
 import type { World } from './world.ts'
 
 /** A reference is a type in the high byte and a row of that type's pool below; 0 is none. */
-const ROW_BITS = 24
-const ROW_MASK = 0xff_ffff
+export const ROW_BITS = 24
+export const ROW_MASK = 0xff_ffff
 const NO_TICK = -1
 const NO_SAMPLE = -1
+const NO_REFERENCES = new Uint32Array(0)
 const OBJECTS_FIRST = 64
 const WINDOW_TICKS_MIN = 2
 
@@ -73,12 +75,16 @@ export class Timeline implements ValueKeeper {
   #high = 0
   /** The sample of the world that the newest tick is of; -1 when it is of none that the stamps know. */
   #sample = NO_SAMPLE
+  /** By type: what holds fields back that are told less often than every tick. */
+  readonly #latches: readonly (RateLatch | undefined)[]
 
-  constructor(world: World, windowTicks: number) {
+  /** With the tick rate, what is sampled follows the rates that fields declare; without, rows are remembered as they are. */
+  constructor(world: World, windowTicks: number, tickRate = 0) {
     const isWindow = Number.isInteger(windowTicks) && windowTicks >= WINDOW_TICKS_MIN && windowTicks <= TIMELINE_TICKS_MAX
     if (!isWindow) throw new ConfigError('windowTicks', `${windowTicks}`, `Give ${WINDOW_TICKS_MIN} to ${TIMELINE_TICKS_MAX}.`)
     this.windowTicks = windowTicks
     this.pools = world.stores.map(({ schema }) => new RowPool(schema))
+    this.#latches = world.stores.map(({ schema }) => tickRate === 0 ? undefined : rateLatchOf(schema, tickRate))
     this.#world = world
     this.#ticks = new Float64Array(windowTicks).fill(NO_TICK)
     this.#references = Array.from({ length: windowTicks }, () => new Uint32Array(0))
@@ -134,6 +140,14 @@ export class Timeline implements ValueKeeper {
     const oldest = Math.max(from, this.newest - this.windowTicks + 1, 0)
     for (let tick = oldest; tick <= newest; tick++) if (this.find(type, id, tick) >= 0) return tick
     return NO_TICK
+  }
+
+  /**
+   * All references of a tick, by object index, for who walks all of them: 0 nobody, else type << ROW_BITS | row. Empty when
+   * the tick is not known; not to be written to, and good until the next sample. @hot
+   */
+  references(tick: Tick): Uint32Array {
+    return this.has(tick) ? this.#references[tick % this.windowTicks] : NO_REFERENCES
   }
 
   /** One lane of an object at a tick; NaN when it is not known. O(1). @hot */
@@ -196,11 +210,19 @@ export class Timeline implements ValueKeeper {
       const store = stores[type]
       const pool = this.pools[type]
       const known = references[index]
+      let rows = store.rows
+      let at = slot * pool.laneCount
       if (known !== 0 && known >>> ROW_BITS === type && pool.ids[known & ROW_MASK] === id) {
-        if (store.stamps[slot] <= this.#sample) continue
-        if (pool.equals(known & ROW_MASK, owner, store.rows, slot * pool.laneCount)) continue
+        const latch = this.#latches[type]
+        if (latch !== undefined) {
+          // What was held back is due at a tick of its own, whenever the row changed last.
+          latch.hold(tick, index, rows, at, pool.rows, (known & ROW_MASK) * pool.laneCount)
+          rows = latch.row
+          at = 0
+        } else if (store.stamps[slot] <= this.#sample) continue
+        if (pool.equals(known & ROW_MASK, owner, rows, at)) continue
       }
-      references[index] = this.#add(type, id, owner, store.rows, slot * pool.laneCount)
+      references[index] = this.#add(type, id, owner, rows, at)
       this.#changedAt[index] = tick
       this.#changedId[index] = id
     }
