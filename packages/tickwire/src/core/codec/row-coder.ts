@@ -35,6 +35,8 @@ const NO_ROWS = new Int32Array(0)
 
 /** Codes the rows of one entity. */
 export interface RowCoder {
+  /** It looks at the row before the baseline: then every delta says, in one bit, whether both sides hold it. */
+  readonly usesOlder?: boolean
   /** Writes what turns the baseline into the row; false if, in this field set, that is nothing. */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
   /**
