@@ -162,7 +162,7 @@ function fragment(dice: Dice, index: number): Uint8Array {
 
 /** T13: one member sends as fast as the server takes it in; what another's packet costs meanwhile, and whether he is put out. */
 export function memberFlood(count: number): AttackReport[] {
-  const stage = new Stage()
+  const stage = new Stage({ tickRate: 60 })
   const mallory = stage.join('mallory')
   const alice = stage.join('alice')
   stage.members.splice(0, 1)

@@ -51,7 +51,7 @@ interface Frame {
   readonly body: string
 }
 
-const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity']
+const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity', 'flooding']
 const NOBODY = '0000000000000000'
 
 /** The meaning of one datagram. */

@@ -9,6 +9,7 @@ import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provi
 import { createSuite } from '../../packages/tickwire/src/core/crypto/suite.ts'
 import vectors from '../vectors/packet.json' with { type: 'json' }
 import { PacketHeader, readHeader } from '../../packages/tickwire/src/core/packet/header.ts'
+import { makePacketVectors, packetVectorsText } from '../../tools/gen-vectors-packet.ts'
 import { type Meaning, type PacketKey, readDatagram, readReliableOrdered } from './packet-checker.ts'
 import { engineReads, engineSeals, engineWrites, unhex } from './packet-engine.ts'
 
@@ -31,6 +32,10 @@ function checkerReads(bytes: Uint8Array, key: PacketKey | undefined): Meaning | 
 }
 
 describe('packet vectors', () => {
+  test('[PKT10] the file is what its generator makes', () => {
+    expect(readFileSync(new URL('../vectors/packet.json', import.meta.url), 'utf8')).toBe(packetVectorsText(makePacketVectors()))
+  })
+
   const packets: readonly (Vector & { readonly name: string; readonly meaning: unknown })[] = vectors.packets
   const refused: readonly (Vector & { readonly name: string })[] = vectors.refused
 

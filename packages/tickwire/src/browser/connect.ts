@@ -52,6 +52,7 @@ function explain(reason: CloseReason): string {
     case 'identity': return 'whoever answers there is not the server that was meant.'
     case 'unreachable': case 'timed-out': case 'path-closed': case 'reset': return 'nobody answers there. Is the server running?'
     case 'broken': return 'the server sent what makes no sense.'
+    case 'flooding': return 'this page sent more than any page should.'
     case 'kicked': return 'the server sent us away.'
     case 'left': case 'shutdown': return 'it is over.'
     default: return reason satisfies never

@@ -114,6 +114,13 @@ export const PEER_PACKETS_PER_SECOND = 1000
 export const INBOUND_DROP_TIMES = 3
 export const INBOUND_END_TIMES = 10
 
+/**
+ * Where the tick rate is known, players are expected to send four packets a tick: inputs, an answer, a voice, and a little more
+ * for what is large. And this many in any case: a voice keeps no time with the game, and a map of a megabyte takes 4 s.
+ */
+export const PLAYER_PACKETS_PER_TICK = 4
+export const PLAYER_PACKETS_PER_SECOND_MIN = 240
+
 /** So much of it may come at once: what an outage of a few seconds held back. */
 export const INBOUND_BURST_MS = 1000
 
@@ -166,6 +173,24 @@ export const PREFIX_BITS_MAX = 12
 
 /** How far back a Timeline remembers unless told otherwise: longer than any round trip that can still be played. */
 export const TIMELINE_WINDOW_MS = 1000
+
+/** Between two ticks a moment is told in so many steps, 2^-8 of a tick: 31 microseconds at 128 Hz, and exact in a double. */
+export const VIEW_TICK_STEPS = 256
+
+/** How long an object nobody has heard of goes on as it went. A quarter second is as far as a turn can be guessed at all. */
+export const EXTRAPOLATION_MS = 250
+
+/** How long it takes until half of a correction is out of the picture: slower looks like ice, faster like a jump. */
+export const SMOOTHING_HALF_LIFE_MS = 100
+
+/** Arrivals that the delay of drawing is judged by: a second at 128 Hz, six at 20 Hz. */
+export const ARRIVALS_REMEMBERED = 128
+
+/** How far back a shot may reach unless told otherwise: beyond it, who was hit has been behind his wall for too long. */
+export const REWIND_MS = 250
+
+/** Rewinds of one tick unless told otherwise, all players together: 32 players who fire in every other tick. */
+export const REWINDS_PER_TICK = 16
 
 /** Ticks a Timeline remembers: 16 seconds at 128 Hz. What needs longer memory is a recording. */
 export const TIMELINE_TICKS_MAX = 2048

@@ -6,7 +6,7 @@ test('[CONN6] what I end is what my peer is told, and what broke the rules is th
   for (const code of ['left', 'kicked', 'shutdown'] as const) {
     expect(told({ by: 'local', code })).toEqual({ by: 'peer', code })
   }
-  for (const code of ['version', 'schema', 'full', 'refused', 'broken', 'token', 'identity'] as const) {
+  for (const code of ['version', 'schema', 'full', 'refused', 'broken', 'token', 'identity', 'flooding'] as const) {
     expect(told({ by: 'protocol', code })).toEqual({ by: 'protocol', code })
   }
 })
@@ -14,5 +14,5 @@ test('[CONN6] what I end is what my peer is told, and what broke the rules is th
 test('[CONN6] silence is told to nobody, and bytes that mean nothing mean nothing', () => {
   expect(closeReasonToByte({ by: 'network', code: 'timed-out' })).toBe(0)
   expect(closeReasonToByte({ by: 'network', code: 'reset' })).toBe(0)
-  for (const byte of [0, 11, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
+  for (const byte of [0, 12, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
 })

@@ -9,7 +9,7 @@
 export type LeaveCode = 'left' | 'kicked' | 'shutdown'
 
 /** The rules forbid it. */
-export type RuleCode = 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity'
+export type RuleCode = 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity' | 'flooding'
 
 /** Nobody said anything: the peer never answered, fell silent, its transport closed, or it no longer knows us. */
 export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset'
@@ -23,7 +23,7 @@ export type CloseReason =
 /** What the wire carries in Disconnect and Rejected, one byte; 0 stands for nothing. */
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
-  'token', 'identity',
+  'token', 'identity', 'flooding',
 ]
 
 /** The byte that tells the peer about `reason`; 0 when there is nothing to tell. */
@@ -38,6 +38,7 @@ export function closeReasonFromByte(byte: number): CloseReason | undefined {
   switch (code) {
     case 'left': case 'kicked': case 'shutdown': return { by: 'peer', code }
     case 'version': case 'schema': case 'full': case 'refused': case 'broken': case 'token': case 'identity':
+    case 'flooding':
       return { by: 'protocol', code }
     case undefined: return undefined
     default: return code satisfies never

@@ -21,6 +21,10 @@ export interface ConnectionContext {
   /** No packet is longer than this. */
   readonly packetBytesMax: number
   readonly congestion: () => CongestionController
+  /** Small packets are never held below this rate. */
+  readonly tickRate: number
+  /** What one peer that we accepted is expected to send at most. */
+  readonly peerPacketsPerSecond: number
   readonly builder: PacketBuilder
   readonly reader: PacketReader
   onOpened(connection: Connection): void

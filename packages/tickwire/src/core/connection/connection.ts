@@ -17,6 +17,7 @@ import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { KeyRing } from '../crypto/key-ring.ts'
 import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { Rekey } from '../crypto/rekey.ts'
+import { InboundLimit } from '../delivery/inbound-limit.ts'
 import { RttEstimator } from '../delivery/rtt.ts'
 import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
@@ -25,6 +26,7 @@ import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByt
 import type { ClientHandshake } from './client-handshake.ts'
 import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
 import { Control } from './control.ts'
+import { Farewell } from './farewell.ts'
 import type { HandshakeMessage } from './handshake.ts'
 import { PathCheck } from './path-check.ts'
 import { PacketFlow } from './packet-flow.ts'
@@ -33,9 +35,8 @@ import { ConnectionStats } from './stats.ts'
 import { drawRetryMs } from './timers.ts'
 import type { Transmit } from './transmit.ts'
 
-/** A goodbye is said this often, spread over the grace time: a burst of loss must not swallow all of them. */
-const DISCONNECT_COPIES = 3
 const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
+const FLOODING: CloseReason = { by: 'protocol', code: 'flooding' }
 
 /** One peer. Made by an endpoint; handed to `assemble` once, before its first packet. */
 export class Connection {
@@ -75,10 +76,9 @@ export class Connection {
   #startedAt: Millis
   #lastReceivedAt: Millis
   #lastSentAt: Millis = -Infinity
-  /** When to repeat what has had no answer: a request, the first packet, a goodbye. */
+  /** When to repeat what has had no answer: a request, the first packet. */
   #retryAt: Millis
-  #graceEndsAt: Millis = Infinity
-  #copiesLeft: number = 0
+  #farewell: Farewell = new Farewell()
 
   constructor(now: Millis, id: number, isInitiator: boolean, peer: ConnectionPeer, context: ConnectionContext) {
     this.id = id
@@ -91,8 +91,10 @@ export class Connection {
     this.clientKey = peer.clientKey
     this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
-    this.gate = new SendGate(context.congestion())
-    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control)
+    this.gate = new SendGate(context.congestion(), context.tickRate)
+    // Whom we asked we trust to say much: a server has a world to tell.
+    const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
+    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control, inbound)
     this.#now = now
     this.#startedAt = now
     this.#lastReceivedAt = now
@@ -198,8 +200,13 @@ export class Connection {
   /** A packet that names this connection. Its bytes are done with on return. @hot */
   handlePacket(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isDisconnect = header.type === PACKET_TYPE.disconnect
-    if (this.#state !== 'connected' && !(isDisconnect && this.#state === 'disconnecting')) this.stats.drops.state++
-    else if (this.#flow.open(now, header, bytes, length)) this.handleOpened(now, from, header, bytes, length)
+    if (this.#state !== 'connected' && !(isDisconnect && this.#state === 'disconnecting')) {
+      this.stats.drops.state++
+      return
+    }
+    const verdict = this.#flow.open(now, header, bytes, length)
+    if (verdict === 'ok') this.handleOpened(now, from, header, bytes, length)
+    else if (verdict === 'flooding') this.#close(now, 'close', FLOODING)
   }
 
   /** A packet of this connection that was opened, in place. @hot */
@@ -246,7 +253,7 @@ export class Connection {
         this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.pollTimeout(this.#now),
         this.#path.nextAt(), this.#control.rekey?.pollTimeout() ?? Infinity,
       )
-      case 'disconnecting': return this.#copiesLeft > 0 ? this.#retryAt : this.#graceEndsAt
+      case 'disconnecting': return this.#farewell.nextAt
       default: return Infinity
     }
   }
@@ -336,16 +343,13 @@ export class Connection {
   }
 
   #pollDisconnect(now: Millis, out: Transmit): boolean {
-    if (this.#copiesLeft === 0) {
-      if (now >= this.#graceEndsAt) this.#finish('grace-over')
-      return false
+    if (this.#farewell.isOver(now)) this.#finish('grace-over')
+    else if (this.#farewell.take(now)) {
+      assert(this.#reason !== undefined, 'a closing connection knows why')
+      this.#flow.buildDisconnect(this.#name(), closeReasonToByte(this.#reason), out)
+      return true
     }
-    if (now < this.#retryAt) return false
-    assert(this.#reason !== undefined, 'a closing connection knows why')
-    this.#copiesLeft--
-    this.#retryAt = now + this.#context.timers.graceMs / (DISCONNECT_COPIES + 1)
-    this.#flow.buildDisconnect(this.#name(), closeReasonToByte(this.#reason), out)
-    return true
+    return false
   }
 
   #close(now: Millis, step: 'close' | 'closed-by-peer', reason: CloseReason): void {
@@ -358,11 +362,7 @@ export class Connection {
     }
     this.#step(step)
     this.#flow.abandon(now)
-    // An answer to a goodbye is said once, and waits for nothing.
-    const isAnswer = step === 'closed-by-peer'
-    this.#copiesLeft = isAnswer ? 1 : DISCONNECT_COPIES
-    this.#retryAt = now
-    this.#graceEndsAt = isAnswer ? now : now + this.#context.timers.graceMs
+    this.#farewell.begin(now, step === 'closed-by-peer', this.#context.timers.graceMs)
   }
 
   #reject(reason: CloseReason): void {

@@ -16,6 +16,7 @@ import type { Millis } from '../base/time.ts'
 import type { KeyRing } from '../crypto/key-ring.ts'
 import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { AckWindow } from '../delivery/ack-window.ts'
+import type { InboundLimit } from '../delivery/inbound-limit.ts'
 import type { RttEstimator } from '../delivery/rtt.ts'
 import type { SendGate } from '../delivery/send-gate.ts'
 import { SentPackets } from '../delivery/sent-packets.ts'
@@ -55,9 +56,11 @@ export class PacketFlow {
   #flushPackets: number = 0
   #pathCheck: FrameSource[] = []
   #probe: readonly FrameSource[]
+  #inbound: InboundLimit
 
   constructor(
     builder: PacketBuilder, reader: PacketReader, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate, control: Control,
+    inbound: InboundLimit,
   ) {
     this.#builder = builder
     this.#reader = reader
@@ -68,6 +71,7 @@ export class PacketFlow {
     this.#kinds[CONTROL_SOURCE] = CONTROL_KIND
     this.#sinks[CONTROL_KIND] = control
     this.#probe = [gate.mtu]
+    this.#inbound = inbound
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
 
@@ -93,12 +97,17 @@ export class PacketFlow {
     this.#sinks[kind] = sink
   }
 
-  /** Opens a packet in place. Anything but a genuine one that is new is counted and has no other effect. @hot */
-  open(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): boolean {
+  /**
+   * Opens a packet in place. Anything but a genuine one that is new is counted and has no other effect; 'flooding' must
+   * end the connection. @hot
+   */
+  open(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'flooding' {
     const verdict = this.#keys().open(now, header.epoch, header.sequence, bytes, header.byteLength, length)
-    if (verdict === 'ok') return true
-    this.#stats.drops[verdict]++
-    return false
+    const share = verdict === 'ok' ? this.#inbound.take(now) : 'ok'
+    if (verdict === 'ok' && share === 'ok') return 'ok'
+    if (share === 'flooding') return 'flooding'
+    this.#stats.drops[verdict === 'ok' ? 'flood' : verdict]++
+    return 'dropped'
   }
 
   /** Takes in a Payload or Keepalive that was opened. 'dropped' had no effect and is counted; 'broken' must end the connection. @hot */

@@ -22,6 +22,8 @@ export interface ConnectionDrops {
   forged: number
   /** Answers of a handshake that do not open, or come from another server than we meant. */
   handshake: number
+  /** More than any honest peer sends. */
+  flood: number
   /** Resets that are not those of this connection. */
   reset: number
 }
@@ -42,6 +44,6 @@ export class ConnectionStats {
   pathMoves: number = 0
   readonly drops: ConnectionDrops = {
     duplicate: 0, old: 0, malformed: 0, unknownFrame: 0, dishonestAck: 0, state: 0, epoch: 0,
-    forged: 0, handshake: 0, reset: 0,
+    forged: 0, handshake: 0, flood: 0, reset: 0,
   }
 }

@@ -58,6 +58,7 @@ export class Rekey {
 
   /** Offers new keys when they are due, and answers an offer that had to wait. Call it whenever the connection is polled. */
   poll(now: Millis): 'ok' | 'broken' {
+    if (now >= this.#ring.retireAt) this.#ring.retire()
     if (this.#asked !== undefined) return this.#answer(now, this.#asked)
     if (this.#offered === undefined && this.#ring.rekeyReason(now) !== undefined) {
       this.#offered = this.#draw()
@@ -68,8 +69,9 @@ export class Rekey {
 
   /** When `poll` next has something to do. */
   pollTimeout(): Millis {
-    if (this.#asked !== undefined) return this.#answeredAt + REKEY_GAP_MS
-    return this.#offered === undefined ? this.#ring.rekeyAt : Infinity
+    const { retireAt, rekeyAt } = this.#ring
+    const nextAt = this.#asked !== undefined ? this.#answeredAt + REKEY_GAP_MS : this.#offered === undefined ? rekeyAt : Infinity
+    return retireAt < nextAt ? retireAt : nextAt
   }
 
   /** The message to send next, reliably and in order. Undefined when there is none. */

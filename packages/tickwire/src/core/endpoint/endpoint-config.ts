@@ -4,7 +4,10 @@
 
 import { ConfigError } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
-import { CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
+import {
+  CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE, PEER_PACKETS_PER_SECOND, PLAYER_PACKETS_PER_SECOND_MIN,
+  PLAYER_PACKETS_PER_TICK, TICK_RATE_MAX,
+} from '../base/limits.ts'
 import type { Connection } from '../connection/connection.ts'
 import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
@@ -38,6 +41,16 @@ export interface EndpointConfig {
   /** Makes what says how much a connection may send, one for each. Default: `GoodBadController`. */
   readonly congestion?: () => CongestionController
   /**
+   * Ticks a second of the game, the same on both sides: small packets are never held below this rate (60 unless said), and
+   * players are expected to send, and their endpoints to keep to, four packets a tick, and 240 a second at least.
+   */
+  readonly tickRate?: number
+  /**
+   * Packets a second that whoever connects to us is expected to send at most. Above three times that they are dropped,
+   * above ten times he is put out. Default: by `tickRate`; without one 1000, which all controllers keep to. Infinity lifts it.
+   */
+  readonly peerPacketsPerSecond?: number
+  /**
    * Decides who is let in: the welcome bytes, at most 256, or undefined to refuse. It should keep nothing: he may
    * never come, and then nobody will say so. Absent: everyone, with an empty welcome.
    */
@@ -61,14 +74,18 @@ const NO_BYTES = new Uint8Array(0)
 
 /** Fills in defaults; throws `ConfigError` on what cannot work. */
 export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
+  const expected = config.tickRate === undefined ? PEER_PACKETS_PER_SECOND
+    : Math.max(PLAYER_PACKETS_PER_SECOND_MIN, config.tickRate * PLAYER_PACKETS_PER_TICK)
+  // Who only connects is a player, and keeps to what is expected of one.
+  const bounds = (config.maxConnections ?? 0) > 0 ? {} : { packetsPerSecondMax: expected }
   const complete: CompleteEndpointConfig = {
     maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES,
-    congestion: () => new GoodBadController(), ...config,
+    congestion: () => new GoodBadController(bounds), tickRate: 60, peerPacketsPerSecond: expected, ...config,
     timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
     security: completeSecurity(config.security ?? {}, config.entropy, (config.maxConnections ?? 0) > 0),
     limits: completeLimits(config.limits ?? {}),
   }
-  const { fingerprint, maxConnections, maxDatagramBytes } = complete
+  const { fingerprint, maxConnections, maxDatagramBytes, tickRate, peerPacketsPerSecond } = complete
   if (fingerprint.length !== FINGERPRINT_BYTES) {
     throw new ConfigError('fingerprint', `has ${fingerprint.length} bytes`, `Give ${FINGERPRINT_BYTES}.`)
   }
@@ -80,6 +97,12 @@ export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
       'maxDatagramBytes', `is ${maxDatagramBytes}`,
       `Give ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX}: a transport that carries less cannot carry a request.`,
     )
+  }
+  if (!(tickRate > 0 && tickRate <= TICK_RATE_MAX)) {
+    throw new ConfigError('tickRate', `is ${tickRate}`, `Give ticks a second, above 0 and up to ${TICK_RATE_MAX}.`)
+  }
+  if (!(peerPacketsPerSecond >= 1)) {
+    throw new ConfigError('peerPacketsPerSecond', `is ${peerPacketsPerSecond}`, 'Give 1 or more; Infinity lifts it.')
   }
   return complete
 }

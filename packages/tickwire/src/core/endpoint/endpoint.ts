@@ -92,6 +92,8 @@ export class Endpoint {
       provider: config.security.provider,
       packetBytesMax: config.maxDatagramBytes,
       congestion: config.congestion,
+      tickRate: config.tickRate,
+      peerPacketsPerSecond: config.peerPacketsPerSecond,
       builder: new PacketBuilder(),
       reader: new PacketReader(),
       onOpened: (connection) => this.#events.push({ type: 'opened', connection, welcome: connection.welcome }),

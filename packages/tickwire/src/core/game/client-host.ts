@@ -87,6 +87,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.#line = this.#calls.createLine(undefined, 0, this.#channels)
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
+      tickRate: game.tickRate,
       entropy: options.entropy,
       ...(options.security && { security: options.security }),
       assemble: (connection) => this.#assemble(connection),

@@ -102,6 +102,7 @@ export class ServerHost<I extends Shape = Shape> {
     }, (error) => options.onFault?.(error))
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
+      tickRate: game.tickRate,
       entropy: options.entropy,
       maxConnections: options.maxPlayers ?? PLAYERS_DEFAULT,
       ...(options.security && { security: options.security }),
