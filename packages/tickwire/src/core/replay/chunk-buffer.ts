@@ -1,0 +1,91 @@
+/**
+ * A chunk that is being filled: a bit cursor over bytes that grow, with room for the chunk's head before them.
+ *
+ * Whoever appends says `mark()`, writes, and asks `keep()`: when it did not fit, there is more room now and he writes
+ * again. When even the largest chunk is too small, what he wrote is forgotten and he is told so.
+ */
+
+import { RECORDING_CHUNK_BYTES_MAX } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
+import { BitWriter } from '../bits/bit-writer.ts'
+import { CHECK_BYTES, chunkBytes, CHUNK_HEAD_BYTES, sealChunk } from './chunk.ts'
+
+const BYTES_FIRST = 4096
+
+/** What came of an append: it is in, there is room now to write it again, or it will never fit. */
+export type Appended = 'kept' | 'again' | 'too-large'
+
+export class ChunkBuffer {
+  readonly type: number
+  readonly writer: BitWriter
+  /** The first tick in it. */
+  tick: Tick = 0
+  flags: number = 0
+  /** Bits before which nothing is in it: what every body of its type begins with. */
+  readonly #headBits: number
+  #bytes: Uint8Array = new Uint8Array(BYTES_FIRST)
+  #mark = 0
+
+  constructor(type: number, headBits: number = 0) {
+    this.type = type
+    this.#headBits = headBits
+    this.writer = new BitWriter(this.#bytes)
+    this.clear()
+  }
+
+  get isEmpty(): boolean {
+    return this.writer.bitLength === this.#headBits
+  }
+
+  /** Bytes that the body has so far. */
+  get byteLength(): number {
+    return (this.writer.bitLength + 7) >>> 3
+  }
+
+  /** Empties it. */
+  clear(): void {
+    this.#reset()
+    this.#mark = this.#headBits
+    this.flags = 0
+  }
+
+  /** From here on an append is one piece. */
+  mark(): void {
+    this.#mark = this.writer.bitLength
+  }
+
+  /** Ends an append. */
+  keep(): Appended {
+    if (!this.writer.failed) return 'kept'
+    this.writer.rewind(this.#mark)
+    const size = this.#bytes.length
+    if (size >= chunkBytes(RECORDING_CHUNK_BYTES_MAX)) return 'too-large'
+    this.writer.finish()
+    const former = this.#bytes
+    this.#bytes = new Uint8Array(Math.min(size * 2, chunkBytes(RECORDING_CHUNK_BYTES_MAX)))
+    this.#reset()
+    this.writer.rewind(0)
+    this.writer.copyBits(former, CHUNK_HEAD_BYTES * 8, this.#mark)
+    return 'again'
+  }
+
+  /** Forgets the append that is under way. */
+  drop(): void {
+    this.writer.rewind(this.#mark)
+  }
+
+  /** The whole chunk, valid until the next append. `count`, if given, is put into the first 16 bits, low byte first. */
+  seal(count?: number): Uint8Array {
+    const length = this.writer.finish()
+    if (count !== undefined) {
+      this.#bytes[CHUNK_HEAD_BYTES] = count
+      this.#bytes[CHUNK_HEAD_BYTES + 1] = count >>> 8
+    }
+    return this.#bytes.subarray(0, sealChunk(this.#bytes, this.type, this.flags, this.tick, length))
+  }
+
+  #reset(): void {
+    this.writer.reset(this.#bytes, CHUNK_HEAD_BYTES, this.#bytes.length - CHUNK_HEAD_BYTES - CHECK_BYTES)
+    this.writer.writeBits(0, this.#headBits)
+  }
+}

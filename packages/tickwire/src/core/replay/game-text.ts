@@ -1,0 +1,79 @@
+/**
+ * The text of a game (`Game.text`, in the head of every recording) back into its definitions, so that tools can read a
+ * recording without the game:
+ *
+ *   tickRate 30
+ *   input {left:bool;right:bool}
+ *   entity 0 {x:fixed(0,640,0.1)}
+ *   message 0 {text:text(140)} unordered
+ *
+ * Lines of other kinds are left to whoever knows them. What it gives is checked: its own text must be the one it was
+ * read from, or something was misunderstood and nothing is given.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import { ENTITY_TYPES_MAX, MESSAGE_TYPES_MAX } from '../base/limits.ts'
+import { Entity, Message } from '../schema/definition.ts'
+import { compileSchema, type Schema } from '../schema/schema.ts'
+import { parseShape, TextError } from './shape-text.ts'
+
+/** A game as its text tells it: enough to read, not to play. */
+export interface GameText {
+  readonly tickRate: number
+  readonly inputSchema: Schema
+  readonly entities: readonly Entity[]
+  readonly messages: readonly Message[]
+}
+
+/** The definitions in a text; a sentence that says why when it cannot be understood. `names` are for the entities. */
+export function readGameText(text: string, names: readonly string[] = []): GameText | string {
+  try {
+    return parse(text, names)
+  } catch (error) {
+    if (error instanceof TextError || error instanceof ConfigError || error instanceof RangeError) return error.message
+    throw error
+  }
+}
+
+function parse(text: string, names: readonly string[]): GameText {
+  let tickRate = 0
+  let inputSchema: Schema | undefined
+  const entities: Entity[] = []
+  const messages: Message[] = []
+  for (const line of text.split('\n')) {
+    const [, kind = '', rest = ''] = /^(\w+) (.*)$/.exec(line) ?? []
+    if (kind === 'tickRate') tickRate = Number(rest)
+    else if (kind === 'input') inputSchema = agreed(rest, compileSchema('input', parseShape(rest)))
+    else if (kind === 'entity') entities.push(entityOf(rest, entities.length, names))
+    else if (kind === 'message') messages.push(messageOf(rest, messages.length))
+    if (entities.length > ENTITY_TYPES_MAX || messages.length > MESSAGE_TYPES_MAX) throw new TextError('more definitions than a game can have')
+  }
+  if (inputSchema === undefined) throw new TextError('no input in it')
+  return { tickRate, inputSchema, entities, messages }
+}
+
+function entityOf(rest: string, type: number, names: readonly string[]): Entity {
+  const text = numbered(rest, type)
+  const entity = new Entity(parseShape(text), { name: names[type] ?? `entity ${type}` })
+  agreed(text, entity.schema)
+  return entity
+}
+
+function messageOf(rest: string, type: number): Message {
+  const text = numbered(rest, type).replace(/ (?:unordered|latest|unreliable)$/, '')
+  const message = new Message(parseShape(text), `message ${type}`)
+  agreed(text, message.schema)
+  return message
+}
+
+/** What follows the number that a definition must have. */
+function numbered(rest: string, type: number): string {
+  const front = `${type} `
+  if (!rest.startsWith(front)) throw new TextError(`definition ${type} is not where it should be`)
+  return rest.slice(front.length)
+}
+
+function agreed(text: string, schema: Schema): Schema {
+  if (schema.text !== text) throw new TextError('a definition reads back as another')
+  return schema
+}

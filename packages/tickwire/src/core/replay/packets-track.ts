@@ -1,0 +1,74 @@
+/**
+ * Datagrams that came and went, as the body of a chunk of packets. All of it is whole bytes.
+ *
+ *   body     first time, microseconds, varint | packet | packet | …
+ *   packet   microseconds since the packet before, varint | peer x 2 + way, varint | length varint | bytes
+ *
+ * Way is 0 for what was sent, 1 for what was received. Times are the recorder's clock. The bytes are those of the
+ * transport: sealed, on every network.
+ */
+
+import { RECORDING_ENTRY_BYTES_MAX } from '../base/limits.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import { BitReader } from '../bits/bit-reader.ts'
+import { readBytes } from '../bits/blob.ts'
+import { readVarint, writeVarint } from '../bits/varint.ts'
+import { CHUNK } from './chunk.ts'
+import { ChunkBuffer } from './chunk-buffer.ts'
+
+export type PacketWay = 'sent' | 'received'
+
+export interface RecordedPacket {
+  readonly timeMs: Millis
+  readonly way: PacketWay
+  readonly peer: PeerId
+  readonly bytes: Uint8Array
+}
+
+const MICROS = 1000
+
+export class PacketsWriter {
+  readonly chunk: ChunkBuffer = new ChunkBuffer(CHUNK.packets)
+  /** Packets that did not fit. */
+  lostCount = 0
+  #lastMicros = 0
+
+  add(tick: Tick, now: Millis, way: PacketWay, peer: PeerId, bytes: Uint8Array, length: number): void {
+    const { chunk } = this
+    const micros = Math.max(0, Math.round(now * MICROS))
+    const isFirst = chunk.isEmpty
+    if (isFirst) chunk.tick = tick
+    if (length > RECORDING_ENTRY_BYTES_MAX) {
+      this.lostCount++
+      return
+    }
+    let said: ReturnType<ChunkBuffer['keep']>
+    do {
+      chunk.mark()
+      const { writer } = chunk
+      if (isFirst) writeVarint(writer, micros)
+      // A clock that goes back stands still here.
+      writeVarint(writer, isFirst ? 0 : Math.max(0, micros - this.#lastMicros))
+      writeVarint(writer, peer * 2 + (way === 'sent' ? 0 : 1))
+      writeVarint(writer, length)
+      writer.copyBits(bytes, 0, length * 8)
+      said = chunk.keep()
+    } while (said === 'again')
+    if (said === 'kept') this.#lastMicros = isFirst ? micros : Math.max(micros, this.#lastMicros)
+    else this.lostCount++
+  }
+}
+
+/** The packets of a body, or undefined when it makes no sense. */
+export function readPackets(body: Uint8Array): RecordedPacket[] | undefined {
+  const reader = new BitReader(body)
+  const packets: RecordedPacket[] = []
+  let micros = readVarint(reader)
+  while (reader.bitsLeft > 0) {
+    micros += readVarint(reader)
+    const who = readVarint(reader)
+    const bytes = readBytes(reader, RECORDING_ENTRY_BYTES_MAX)
+    packets.push({ timeMs: micros / MICROS, way: who % 2 === 0 ? 'sent' : 'received', peer: Math.floor(who / 2), bytes })
+  }
+  return reader.failed ? undefined : packets
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest'
+import { happened, makeGame, makePieces, PlayedWorld, playTick, type RandomGame } from '../../../../../test/reference/world-games.ts'
+import { hashHex } from '../base/hash.ts'
+import { entity } from '../schema/definition.ts'
+import { fixed, group, text, u8 } from '../schema/field-kinds.ts'
+import { fingerprintOf } from '../schema/fingerprint.ts'
+import { compileSchema } from '../schema/schema.ts'
+import { StateHash } from '../world/state-hash.ts'
+import { Timeline } from '../world/timeline.ts'
+import { World } from '../world/world.ts'
+import { sourceOf } from './byte-source.ts'
+import { Playback } from './playback.ts'
+import { Recorder, type RecordableGame, type RecorderOptions } from './recorder.ts'
+import { openRecording, Recording } from './recording.ts'
+import { MemorySink } from './recording-memory.ts'
+
+/** What a recorder needs to know of some entities. */
+export function gameOf(entities: RecordableGame['entities'], tickRate = 10): RecordableGame {
+  const inputSchema = compileSchema('input', { move: fixed(-1, 1, 0.1) })
+  const lines = [`tickRate ${tickRate}`, `input ${inputSchema.text}`, ...entities.map(({ schema }, type) => `entity ${type} ${schema.text}`)]
+  const text = lines.join('\n')
+  const [low, high] = fingerprintOf(text)
+  const fingerprint = Uint8Array.from({ length: 8 }, (_, at) => (at < 4 ? low! : high!) >>> ((at & 3) * 8))
+  return { entities, tickRate, text, fingerprint, inputSchema }
+}
+
+export function opened(bytes: Uint8Array): Recording {
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') throw new Error(recording)
+  return recording
+}
+
+/** Everything a world is, what a game keeps outside of it aside. */
+const contentOf = (hash: StateHash, world: World): string => {
+  hash.update()
+  return `${world.tick} ${hashHex(hash.entities.nodes, 0)} ${world.prng.state.join()}`
+}
+
+/** Plays a random game to its end; what it was after each tick, and its recording. */
+function play(game: RandomGame, options: Partial<RecorderOptions> = {}): { recorded: RecordableGame; bytes: Uint8Array; truth: string[] } {
+  const played = new PlayedWorld(game)
+  const recorded = gameOf(game.pieces.map((piece) => piece.entity))
+  const sink = new MemorySink()
+  const recorder = new Recorder(recorded, played.world, { sink, flushMs: 200, keyMs: 400, ...options })
+  const hash = new StateHash(played.world)
+  const truth: string[] = []
+  for (let tick = 1; tick <= game.ticks; tick++) {
+    played.world.beginTick()
+    playTick(game, tick, 0, played)
+    played.world.endTick()
+    recorder.tick()
+    truth[tick] = contentOf(hash, played.world)
+  }
+  recorder.close()
+  expect([recorder.tickCount, recorder.lostTicks, recorder.refusedCount]).toEqual([game.ticks, 0, 0])
+  return { recorded, bytes: sink.bytes(), truth }
+}
+
+const pieces = makePieces(11)
+
+describe('random games of every field kind', () => {
+  test.each([0, 1, 2, 3])('[REC1] play again as they were, tick for tick, and after a seek to any tick (part %i)', (part) => {
+    for (let seed = part * 100; seed < (part + 1) * 100; seed++) {
+      const game = { ...makeGame(pieces, seed), ticks: 12 }
+      const { recorded, bytes, truth } = play(game)
+      const playback = new Playback(opened(bytes), recorded)
+      const hash = new StateHash(playback.world)
+      expect([playback.first, playback.last]).toEqual([1, game.ticks])
+      for (let tick = 1; tick <= game.ticks; tick++) {
+        expect(playback.step()).toBe('ok')
+        expect(contentOf(hash, playback.world), `seed ${seed}`).toBe(truth[tick])
+      }
+      expect(playback.step()).toBe('missing')
+      for (let jump = 0; jump < 12; jump++) {
+        const tick = 1 + ((jump * 7 + seed) % game.ticks)
+        expect(playback.seek(tick)).toBe('ok')
+        expect(contentOf(hash, playback.world), `seed ${seed}, seek ${tick}`).toBe(truth[tick])
+      }
+    }
+    expect(happened).toMatchObject({ spawns: expect.any(Number), despawns: expect.any(Number) })
+  })
+
+  test('[REC2] every cut of a file plays again up to its last whole chunk, and says how it ends', () => {
+    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 5), ticks: 25 })
+    const whole = opened(bytes)
+    const headEnd = whole.chunks[0]!.offset
+    let lastTick = 0
+    for (let size = 0; size <= bytes.length; size++) {
+      const recording = openRecording(sourceOf(bytes.slice(0, size)))
+      if (size < headEnd) {
+        expect(recording).toBe(size < 12 ? 'not-a-recording' : 'damaged-head')
+        continue
+      }
+      if (typeof recording === 'string') throw new Error(`${size}: ${recording}`)
+      expect(recording.end).toBe(size === bytes.length ? 'closed' : recording.tornBytes === 0 ? 'open' : 'torn')
+      const playback = new Playback(recording, recorded)
+      expect(playback.last).toBeGreaterThanOrEqual(lastTick === 0 ? -1 : lastTick)
+      if (playback.last === -1 || (playback.last === lastTick && size < bytes.length)) continue
+      lastTick = playback.last
+      const hash = new StateHash(playback.world)
+      for (let tick = 1; tick <= lastTick; tick++) {
+        expect(playback.step()).toBe('ok')
+        expect(contentOf(hash, playback.world)).toBe(truth[tick])
+      }
+    }
+    expect(lastTick).toBe(25)
+  })
+
+  test('[REC3] a spot in the middle costs what is in its chunk, and playback goes on at the next key', () => {
+    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 9), ticks: 40 })
+    const { chunks } = opened(bytes)
+    for (const spot of chunks) {
+      const damaged = bytes.slice()
+      damaged[spot.offset + 13]! ^= 1
+      // By the index, which is whole, and by reading everything, when the index is gone.
+      for (const form of [damaged, damaged.slice(0, -1)]) {
+        const playback = new Playback(opened(form), recorded)
+        const hash = new StateHash(playback.world)
+        const seen: number[] = []
+        for (let tick = 1; tick <= 40; tick++) {
+          if (playback.seek(tick) !== 'ok') continue
+          seen.push(tick)
+          expect(contentOf(hash, playback.world)).toBe(truth[tick])
+        }
+        expect(seen.length).toBeGreaterThanOrEqual(40 - 4)
+        expect(seen.length).toBeLessThan(40)
+        expect(seen.at(-1)! >= 40 - 4).toBe(true)
+      }
+    }
+  })
+})
+
+const Ball = entity({ x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), secret: u8.server(), plan: u8.owner() }, { name: 'Ball' })
+
+/** Ten seconds of three balls, in a sink. */
+function playBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}, ticks = 100): { recorder: Recorder; world: World } {
+  const world = new World([Ball])
+  const recorder = new Recorder(gameOf([Ball]), world, { sink, ...options })
+  for (let tick = 1; tick <= ticks; tick++) {
+    world.beginTick()
+    if (tick === 1) for (const owner of [1, 2, 3]) world.spawn(Ball, { x: owner, label: 'a', secret: 7, plan: owner }, owner)
+    for (const ball of world.each(Ball)) ball.x += 0.3
+    if (tick === 50) for (const ball of world.each(Ball)) ball.label = `b${ball.owner}`
+    world.endTick()
+    recorder.tick()
+  }
+  return { recorder, world }
+}
+
+describe('a recording', () => {
+  test('[REC4] has only the fields it was asked for, and no dice', () => {
+    for (const [fields, secret, plan] of [['everything', 7, 1], ['owner', 0, 1], ['team', 0, 0], ['all', 0, 0]] as const) {
+      const sink = new MemorySink()
+      playBalls(sink, { fields }).recorder.close()
+      const recording = opened(sink.bytes())
+      expect(recording.head.fields).toBe(fields)
+      const playback = new Playback(recording, gameOf([Ball]))
+      playback.seek(60)
+      const [ball] = [...playback.world.each(Ball)]
+      expect([ball!.secret, ball!.plan, ball!.label, ball!.x]).toEqual([secret, plan, 'b1', 19])
+    }
+  })
+
+  test('[REC5] a sink that refuses costs a gap up to a key, which is counted, and nothing else', () => {
+    const memory = new MemorySink()
+    let chunks = 0
+    const { recorder } = playBalls({ write: (bytes, chunk) => (chunk?.type === 2 && [3, 4, 9].includes(++chunks) ? false : memory.write(bytes)) })
+    recorder.close()
+    expect([recorder.refusedCount, recorder.lostTicks + recorder.tickCount]).toEqual([3, 100])
+    expect(recorder.lostTicks).toBeGreaterThan(0)
+    const recording = opened(memory.bytes())
+    expect(recording.end).toBe('closed')
+    const playback = new Playback(recording, gameOf([Ball]))
+    const seen = new Set<number>()
+    for (let tick = playback.first; tick !== -1; tick = playback.keyAfter(playback.tick)) {
+      for (let played = playback.seek(tick); played === 'ok'; played = playback.step()) {
+        seen.add(playback.tick)
+        expect([...playback.world.each(Ball)].map(({ x }) => x)).toEqual([1, 2, 3].map((start) => expect.closeTo(start + playback.tick * 0.3, 5)))
+      }
+    }
+    expect(seen.size).toBe(recorder.tickCount)
+  })
+
+  test('[REC6] of another game is refused by name', () => {
+    const sink = new MemorySink()
+    playBalls(sink).recorder.close()
+    const Other = entity({ y: u8 })
+    expect(() => new Playback(opened(sink.bytes()), gameOf([Other]))).toThrow('game: the recording is of another game')
+    expect(() => new Playback(opened(sink.bytes()), { entities: [] })).toThrow('readGameText')
+  })
+
+  test('[REC7] feeds a sparse Timeline, and its world a dense one', () => {
+    const sink = new MemorySink()
+    playBalls(sink).recorder.close()
+    const playback = new Playback(opened(sink.bytes()), gameOf([Ball]))
+    const told = new Timeline(playback.world, 16)
+    const sampled = new Timeline(playback.world, 16)
+    playback.seek(30)
+    for (; playback.tick < 70; playback.step()) {
+      playback.tell(told)
+      sampled.sample()
+    }
+    const { id } = [...playback.world.each(Ball)][1]!
+    for (const timeline of [told, sampled]) {
+      expect(timeline.newest).toBe(69)
+      expect([54, 60, 69].map((tick) => timeline.read(Ball, id, tick, 'x'))).toEqual([18.2, 20, 22.7].map((x) => expect.closeTo(x, 5)))
+      expect(timeline.read(Ball, id, 60, 'label')).toBe('b2')
+      expect(timeline.owner(0, id, 60)).toBe(2)
+    }
+  })
+
+  test('[REC8] chunks of a kind that nobody knows are stepped over', () => {
+    const sink = new MemorySink()
+    playBalls(sink).recorder.close()
+    const bytes = sink.bytes()
+    const { chunks } = opened(bytes)
+    const at = chunks[3]!.offset
+    const stranger = MemorySink.chunk(200, 5, new Uint8Array(70_000))
+    const longer = new Uint8Array([...bytes.slice(0, at), ...stranger, ...bytes.slice(at)])
+    const playback = new Playback(opened(longer), gameOf([Ball]))
+    expect([playback.first, playback.last, playback.seek(100)]).toEqual([1, 100, 'ok'])
+  })
+})

@@ -1,0 +1,81 @@
+/**
+ * The head of a recording: which game, which build of it, and how its rows were written. The body of the first chunk:
+ *
+ *   +---------+------------+-------------+----------------+-----------------+----------------+-----------------------+
+ *   | codec 8 | audience 8 | rate varint | fingerprint 64 | started varint  | text string    | names: count, strings |
+ *   +---------+------------+-------------+----------------+-----------------+----------------+-----------------------+
+ *
+ * With the text of the definitions in it a recording can be read without the game: by tools, and in ten years.
+ */
+
+import { ENTITY_TYPES_MAX, RECORDING_NAME_BYTES_MAX, RECORDING_TEXT_BYTES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
+import { BitReader } from '../bits/bit-reader.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import { readString, writeString } from '../bits/text.ts'
+import { utf8Size } from '../bits/utf8.ts'
+import { readVarint, writeVarint } from '../bits/varint.ts'
+import { fingerprintOf } from '../schema/fingerprint.ts'
+
+/** How rows were written (codec/): only the plain codec so far. */
+export const CODEC = { packed: 0 } as const
+
+/** What of each object is in a recording: by number on disk. `everything` has `local` and `server` fields too. */
+export const RECORDED_FIELDS = ['all', 'team', 'owner', 'everything'] as const
+export type RecordedFields = (typeof RECORDED_FIELDS)[number]
+
+export interface RecordingHead {
+  readonly codec: number
+  readonly fields: RecordedFields
+  readonly tickRate: number
+  /** Eight bytes of the text, as in the handshake. */
+  readonly fingerprint: Uint8Array
+  /** Seconds since 1970 when it was begun; 0 when nobody said. */
+  readonly startedAt: number
+  /** The game's definitions: `Game.text`. */
+  readonly text: string
+  /** What the entities are called, in order. */
+  readonly names: readonly string[]
+}
+
+const FINGERPRINT_BYTES = 8
+
+/** Writes a head. The writer has failed if it does not fit. */
+export function writeRecordingHead(writer: BitWriter, head: RecordingHead): void {
+  writer.writeBits(head.codec, 8)
+  writer.writeBits(RECORDED_FIELDS.indexOf(head.fields), 8)
+  writeVarint(writer, head.tickRate)
+  writer.copyBits(head.fingerprint, 0, FINGERPRINT_BYTES * 8)
+  writeVarint(writer, head.startedAt)
+  writeString(writer, head.text, RECORDING_TEXT_BYTES_MAX)
+  writeVarint(writer, head.names.length)
+  for (const name of head.names) writeString(writer, cut(name), RECORDING_NAME_BYTES_MAX)
+}
+
+/** Reads a head, or gives undefined when the body makes no sense. */
+export function readRecordingHead(body: Uint8Array): RecordingHead | undefined {
+  const reader = new BitReader(body)
+  const codec = reader.readBits(8)
+  const fields = RECORDED_FIELDS[reader.readBits(8)]
+  const tickRate = readVarint(reader)
+  const fingerprint = Uint8Array.from({ length: FINGERPRINT_BYTES }, () => reader.readBits(8))
+  const startedAt = readVarint(reader)
+  const text = readString(reader, RECORDING_TEXT_BYTES_MAX)
+  const count = readVarint(reader)
+  if (count > ENTITY_TYPES_MAX || tickRate < 1 || tickRate > TICK_RATE_MAX) reader.fail()
+  const names: string[] = []
+  while (!reader.failed && names.length < count) names.push(readString(reader, RECORDING_NAME_BYTES_MAX))
+  const isWhole = reader.finish() && fields !== undefined && isFingerprintOf(fingerprint, text)
+  return isWhole ? { codec, fields, tickRate, fingerprint, startedAt, text, names } : undefined
+}
+
+function isFingerprintOf(fingerprint: Uint8Array, text: string): boolean {
+  const words = fingerprintOf(text)
+  return fingerprint.every((byte, at) => byte === ((words[at >>> 2] >>> ((at & 3) * 8)) & 0xff))
+}
+
+/** A name is for people: the end of a long one may go. */
+function cut(name: string): string {
+  let short = name
+  while (utf8Size(short) > RECORDING_NAME_BYTES_MAX) short = short.slice(0, -1)
+  return short
+}

@@ -1,0 +1,140 @@
+/**
+ * Reads ticks of rows into a world: the twin of `rows-writer.ts`, where the bits are drawn.
+ *
+ * The world is one of views that nobody else writes. Who lives through a key keeps his handle. A body that makes no
+ * sense leaves the world between two ticks and is told; only a key makes it whole again.
+ */
+
+import { OBJECTS_MAX } from '../base/limits.ts'
+import type { ObjectId } from '../base/time.ts'
+import { BitReader } from '../bits/bit-reader.ts'
+import { readVarint } from '../bits/varint.ts'
+import { RowPair, type FieldSet, type MakeRowCoder, type RowCoder } from '../codec/row-coder.ts'
+import type { Handle } from '../world/handle.ts'
+import { indexOf, NO_TYPE } from '../world/object-table.ts'
+import type { World } from '../world/world.ts'
+import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
+import type { RecordedFields } from './recording-head.ts'
+import { COUNT_BITS, ENTRY } from './rows-writer.ts'
+import { readSmall } from './small-number.ts'
+
+const NO_BYTES = new Uint8Array(0)
+const PEER_MAX = 0xffff_ffff
+
+export class RowsReader {
+  /** Ticks of the body that were not read yet. */
+  left = 0
+  readonly #world: World
+  readonly #coders: readonly RowCoder[]
+  readonly #set: FieldSet
+  readonly #hasEverything: boolean
+  readonly #reader = new BitReader(NO_BYTES)
+  readonly #pair = new RowPair()
+  readonly #scratch: readonly Int32Array[]
+
+  constructor(world: World, fields: RecordedFields, tickRate: number, makeCoder: MakeRowCoder) {
+    this.#world = world
+    this.#set = fieldSetOf(fields)
+    this.#hasEverything = fields === 'everything'
+    this.#coders = world.stores.map(({ schema }) => makeCoder(recordedSchema(schema, fields), tickRate))
+    this.#scratch = world.stores.map(({ schema }) => new Int32Array(schema.laneCount))
+  }
+
+  /** Begins a body. */
+  reset(body: Uint8Array): void {
+    this.#reader.reset(body)
+    const count = this.#reader.readBits(COUNT_BITS)
+    this.left = (count >>> 8) | ((count & 0xff) << 8)
+  }
+
+  /** Reads the next tick into the world; false when it makes no sense, or is no key though one was asked for. */
+  read(mustBeKey: boolean): boolean {
+    const reader = this.#reader
+    this.left--
+    const isKey = reader.readBits(1) === 1
+    const hasDice = reader.readBits(1) === 1
+    if ((mustBeKey && !isKey) || hasDice && !this.#hasEverything) reader.fail()
+    if (hasDice) for (let word = 0; word < 4; word++) this.#world.prng.state[word] = reader.readBits(32)
+    if (!reader.failed) this.#readEntries(isKey)
+    if (this.left === 0 && !reader.failed) reader.finish()
+    if (reader.failed) this.left = 0
+    return !reader.failed
+  }
+
+  #readEntries(isKey: boolean): void {
+    const reader = this.#reader
+    let next = 0
+    while (reader.readBits(1) === 1) {
+      const index = next + readSmall(reader)
+      if (reader.failed || index >= OBJECTS_MAX) return reader.fail()
+      // Of the dead and of strangers a key does not speak.
+      if (isKey) this.#unseat(next, index)
+      this.#readEntry(index, isKey)
+      if (reader.failed) return
+      next = index + 1
+    }
+    if (isKey && !reader.failed) this.#unseat(next, this.#world.objects.highWater)
+  }
+
+  #readEntry(index: number, isKey: boolean): void {
+    const reader = this.#reader
+    const kind = reader.readBits(2)
+    if (kind === ENTRY.birth) {
+      const id = index * 0x1_0000 + reader.readBits(16)
+      const type = reader.readBits(8)
+      const owner = readVarint(reader)
+      this.#readBirth(id, type, owner)
+      return
+    }
+    const handle = this.#handleAt(index)
+    if (isKey || handle === undefined) return reader.fail()
+    if (kind === ENTRY.death) return this.#world.unseat(handle)
+    if (kind === ENTRY.handover) {
+      const owner = readVarint(reader)
+      if (owner > PEER_MAX || owner === handle.owner) return reader.fail()
+      this.#world.setOwner(handle, owner)
+    }
+    const store = handle.$store
+    this.#readRow(handle, store.rows, store.rowAt(handle), 1)
+  }
+
+  #readBirth(id: ObjectId, type: number, owner: number): void {
+    const world = this.#world
+    const reader = this.#reader
+    if (reader.failed || type >= world.stores.length || id % 0x1_0000 === 0 || owner > PEER_MAX) return reader.fail()
+    const former = this.#handleAt(indexOf(id))
+    const isSame = former !== undefined && former.id === id && former.$store.type === type
+    if (former !== undefined && !isSame) world.unseat(former)
+    const handle = isSame ? former : world.seat(type, id, owner)
+    if (isSame && former.owner !== owner) world.setOwner(former, owner)
+    this.#readRow(handle, world.stores[type].schema.initialRow, 0, 0)
+  }
+
+  #readRow(handle: Handle, baseRows: Int32Array, baseAt: number, age: number): void {
+    const store = handle.$store
+    const pair = this.#pair
+    const scratch = this.#scratch[store.type]
+    pair.rows = scratch
+    pair.at = 0
+    pair.baseRows = baseRows
+    pair.baseAt = baseAt
+    pair.age = age
+    this.#coders[store.type].read(this.#reader, this.#set, pair, this.#world.heap)
+    if (!this.#reader.failed) store.load(handle, scratch, 0)
+  }
+
+  #handleAt(index: number): Handle | undefined {
+    const { objects } = this.#world
+    return index < objects.highWater && objects.typeAt(index) !== NO_TYPE ? objects.handles[index] : undefined
+  }
+
+  /** Nobody lives at these indexes. */
+  #unseat(first: number, end: number): void {
+    const { objects } = this.#world
+    const stop = Math.min(end, objects.highWater)
+    for (let index = first; index < stop; index++) {
+      const handle = this.#handleAt(index)
+      if (handle !== undefined) this.#world.unseat(handle)
+    }
+  }
+}
