@@ -43,6 +43,11 @@ export { SaveSlots } from './world/save-slots.ts'
 export { flatHash, StateHash } from './world/state-hash.ts'
 export { Timeline, windowTicks } from './world/timeline.ts'
 
+export { ClientInterest } from './replication/interest/client-interest.ts'
+export { Interest, type InterestOptions } from './replication/interest/interest.ts'
+export type { ViewpointList } from './replication/interest/viewpoints.ts'
+export type { Relevance, TeamOf } from './replication/relevance.ts'
+
 export {
   createTokenCheck, issueToken, parseToken, verifyToken,
   type ConnectToken, type TokenCheck, type TokenGrant, type TokenRefusal,
