@@ -22,6 +22,8 @@ export type ChannelPromise = (typeof CHANNEL_PROMISES)[number]
 /** A way for messages, with a promise about them. */
 export interface Channel extends FrameSource, FrameSink {
   readonly promise: ChannelPromise
+  /** Channels say when they have something. */
+  attach(wake: () => void): void
   /** Bytes held for sending: not yet sent, or sent and not yet known to have arrived. */
   readonly waitingBytes: number
   /**
@@ -39,6 +41,9 @@ export interface Channel extends FrameSource, FrameSink {
   /** The connection is over: `send` refuses, what has arrived can still be received. */
   close(): void
 }
+
+/** Wakes nobody: of channels that ride on no connection. */
+export const idle = (): void => {}
 
 /** What a message of `length` bytes costs in a frame: its length, and itself. @hot */
 export function messageBits(length: number): number {

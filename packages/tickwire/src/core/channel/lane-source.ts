@@ -57,6 +57,10 @@ export class LaneSource implements FrameSource {
     this.sentBytes = new Float64Array(this.lanes.length)
   }
 
+  attach(wake: () => void): void {
+    for (const { channel } of this.#channels) channel.attach(wake)
+  }
+
   begin(now: Millis): void {
     for (let at = 0; at < this.#channels.length; at++) this.#channels[at].channel.begin(now)
   }

@@ -108,6 +108,10 @@ export class LargeChannel implements Channel {
     this.#reassembler.clear()
   }
 
+  attach(wake: () => void): void {
+    this.#inner.attach(wake)
+  }
+
   begin(now: Millis): void {
     this.#now = now
     if (!this.#isReliable) this.#reassembler.abandon(now - FRAGMENT_GROUP_MS_MAX)

@@ -63,6 +63,10 @@ export class ReliableOrderedChannel implements Channel {
     this.#sender.isClosed = true
   }
 
+  attach(wake: () => void): void {
+    this.#sender.wake = wake
+  }
+
   begin(): void {}
 
   wantsAt(now: Millis): Millis {

@@ -18,7 +18,7 @@
 import { MESSAGE_BYTES_MAX, MESSAGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES } from '../base/limits.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
-import { messageBits, type SendResult } from './channel.ts'
+import { idle, messageBits, type SendResult } from './channel.ts'
 import { MessageStore } from './message-store.ts'
 
 const WINDOW = RELIABLE_WINDOW_MESSAGES
@@ -31,6 +31,8 @@ const DELIVERED = 3
 export class ReliableSender {
   /** The connection is over. */
   isClosed: boolean = false
+  /** Tells the connection that there is something to send. */
+  wake: () => void = idle
   #store: MessageStore = new MessageStore(MESSAGE_STORE_BYTES_MAX)
   #handles: Int16Array = new Int16Array(WINDOW)
   #fate: Uint8Array = new Uint8Array(WINDOW)
@@ -63,6 +65,7 @@ export class ReliableSender {
     this.#fate[at] = QUEUED
     this.#next++
     this.#queued++
+    this.wake()
     return 'queued'
   }
 

@@ -58,6 +58,10 @@ export class ReliableUnorderedChannel implements Channel {
     this.#sender.isClosed = true
   }
 
+  attach(wake: () => void): void {
+    this.#sender.wake = wake
+  }
+
   begin(): void {}
 
   wantsAt(now: Millis): Millis {

@@ -20,7 +20,7 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
 import type { FrameVerdict } from '../packet/frame-source.ts'
-import { type Channel, messageBits, type SendResult } from './channel.ts'
+import { type Channel, idle, messageBits, type SendResult } from './channel.ts'
 import { MessageQueue } from './message-queue.ts'
 
 const NO_MESSAGE = -1
@@ -37,6 +37,7 @@ export class UnreliableChannel implements Channel {
   #outgoing: MessageQueue = new MessageQueue(MESSAGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES)
   #incoming: MessageQueue = new MessageQueue(MESSAGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES)
   #newestSequence: number = 0
+  #wake: () => void = idle
 
   constructor(promise: 'unreliable' | 'sequenced') {
     this.promise = promise
@@ -52,6 +53,7 @@ export class UnreliableChannel implements Channel {
     if (message.length > MESSAGE_BYTES_MAX) return 'too-large'
     while (!this.#outgoing.canHold(message.length)) this.dropOldest()
     this.#outgoing.put(message)
+    this.#wake()
     return 'queued'
   }
 
@@ -71,6 +73,10 @@ export class UnreliableChannel implements Channel {
 
   close(): void {
     this.#isClosed = true
+  }
+
+  attach(wake: () => void): void {
+    this.#wake = wake
   }
 
   begin(): void {}

@@ -27,6 +27,8 @@ export interface ConnectionContext {
   readonly peerPacketsPerSecond: number
   readonly builder: PacketBuilder
   readonly reader: PacketReader
+  /** Something has happened: the connection may have something to send, or to wait for, that it had not. */
+  onWake(connection: Connection): void
   onOpened(connection: Connection): void
   onClosed(connection: Connection, reason: CloseReason): void
 }

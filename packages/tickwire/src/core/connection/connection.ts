@@ -21,7 +21,7 @@ import { InboundLimit } from '../delivery/inbound-limit.ts'
 import { RttEstimator } from '../delivery/rtt.ts'
 import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
-import { PACKET_TYPE, PacketHeader } from '../packet/header.ts'
+import { PACKET_TYPE, type PacketHeader } from '../packet/header.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByte } from './close-reason.ts'
 import type { ClientHandshake } from './client-handshake.ts'
 import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
@@ -58,7 +58,10 @@ export class Connection {
   readonly rtt: RttEstimator = new RttEstimator()
   /** How much may be sent. */
   readonly gate: SendGate
+  /** Its place among its endpoint's: where the endpoint keeps when to ask it. */
+  place: number = 0
   #context: ConnectionContext
+  #wake: () => void
   #flow: PacketFlow
   #control: Control = new Control()
   #path: PathCheck = new PathCheck()
@@ -69,7 +72,6 @@ export class Connection {
   #newestSequence: number = 0
   /** The longest datagram that the peer takes, as far as it said. */
   #peerBytesMax: number = Infinity
-  #header: PacketHeader = new PacketHeader()
   #state: ConnectionState = 'disconnected'
   #reason: CloseReason | undefined = undefined
   #now: Millis
@@ -91,6 +93,7 @@ export class Connection {
     this.clientKey = peer.clientKey
     this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
+    this.#wake = () => context.onWake(this)
     this.gate = new SendGate(context.congestion(), context.tickRate)
     // Whom we asked we trust to say much: a server has a world to tell.
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
@@ -113,6 +116,11 @@ export class Connection {
     return this.#state === 'connected'
   }
 
+  /** It must be asked at every flush, whatever it says. */
+  get isRestless(): boolean {
+    return this.#flow.isRestless
+  }
+
   /** Why it ended or is ending. */
   get closeReason(): CloseReason | undefined {
     return this.#reason
@@ -120,7 +128,7 @@ export class Connection {
 
   /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first has priority. */
   addSource(kind: number, source: FrameSource): void {
-    this.#flow.addSource(kind, source)
+    this.#flow.addSource(kind, source, this.#wake)
   }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
@@ -200,12 +208,10 @@ export class Connection {
   /** A packet that names this connection. Its bytes are done with on return. @hot */
   handlePacket(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isDisconnect = header.type === PACKET_TYPE.disconnect
-    if (this.#state !== 'connected' && !(isDisconnect && this.#state === 'disconnecting')) {
-      this.stats.drops.state++
-      return
-    }
-    const verdict = this.#flow.open(now, header, bytes, length)
-    if (verdict === 'ok') this.handleOpened(now, from, header, bytes, length)
+    const isHeard = this.#state === 'connected' || (isDisconnect && this.#state === 'disconnecting')
+    const verdict = isHeard ? this.#flow.open(now, header, bytes, length) : 'dropped'
+    if (!isHeard) this.stats.drops.state++
+    else if (verdict === 'ok') this.handleOpened(now, from, header, bytes, length)
     else if (verdict === 'flooding') this.#close(now, 'close', FLOODING)
   }
 
@@ -233,9 +239,8 @@ export class Connection {
   pollTransmit(now: Millis, out: Transmit): boolean {
     this.#now = now
     const isWritten = this.#state === 'connected' ? this.#pollPacket(now, out)
-      : this.#isAsking() ? this.#pollHandshake(now, out)
       : this.#state === 'disconnecting' ? this.#pollDisconnect(now, out)
-      : false
+      : this.#isAsking() && this.#pollHandshake(now, out)
     if (!isWritten) return false
     if (this.#state !== 'connected') out.to = this.address
     this.#lastSentAt = now
@@ -264,7 +269,7 @@ export class Connection {
 
   #secure(ring: KeyRing): void {
     this.#ring = ring
-    this.#flow.secure(ring)
+    this.#flow.secure(ring, this.idLo, this.idHi)
     this.#control.rekey = new Rekey(ring, this.#context.provider, this.#context.entropy)
   }
 
@@ -332,12 +337,12 @@ export class Connection {
     }
     if (this.#path.isDue(now)) {
       out.to = this.#path.address
-      this.#flow.buildPathCheck(now, this.#name(), this.#path, out)
+      this.#flow.buildPathCheck(now, this.#path, out)
       return true
     }
     out.to = this.address
     const isOwed = now >= this.#retryAt || now >= this.#lastSentAt + keepaliveMs
-    if (!this.#flow.poll(now, this.#name(), isOwed, out)) return false
+    if (!this.#flow.poll(now, isOwed, out)) return false
     if (this.#retryAt !== Infinity) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
     return true
   }
@@ -346,13 +351,14 @@ export class Connection {
     if (this.#farewell.isOver(now)) this.#finish('grace-over')
     else if (this.#farewell.take(now)) {
       assert(this.#reason !== undefined, 'a closing connection knows why')
-      this.#flow.buildDisconnect(this.#name(), closeReasonToByte(this.#reason), out)
+      this.#flow.buildDisconnect(closeReasonToByte(this.#reason), out)
       return true
     }
     return false
   }
 
   #close(now: Millis, step: 'close' | 'closed-by-peer', reason: CloseReason): void {
+    this.#wake()
     if (this.#state === 'disconnecting' || this.#state === 'disconnected') return
     this.#reason = reason
     if (this.#state !== 'connected') {
@@ -384,17 +390,11 @@ export class Connection {
     this.#handshake?.wipe()
     this.#control.rekey?.wipe()
     this.#ring?.wipe()
+    this.#wake()
     this.#context.onClosed(this, this.#reason)
   }
 
   #step(step: ConnectionStep): void {
     this.#state = nextState(this.#state, step)
-  }
-
-  /** The header of our packets, but for type and sequence. */
-  #name(): PacketHeader {
-    this.#header.idLo = this.idLo
-    this.#header.idHi = this.idHi
-    return this.#header
   }
 }

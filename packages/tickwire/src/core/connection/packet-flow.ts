@@ -22,7 +22,7 @@ import type { SendGate } from '../delivery/send-gate.ts'
 import { SentPackets } from '../delivery/sent-packets.ts'
 import { AckBlock } from '../packet/ack-block.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
-import { PACKET_TYPE, type PacketHeader, writeHeader } from '../packet/header.ts'
+import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
 import { CONTROL_KIND, type Control } from './control.ts'
@@ -39,12 +39,16 @@ const CONTROL_SOURCE = 1
 
 /** Packets of one connection, both ways. */
 export class PacketFlow {
+  /** A source has to be asked at every flush: it does not say when it has something. */
+  isRestless: boolean = false
   #builder: PacketBuilder
   #reader: PacketReader
   #stats: ConnectionStats
   #sources: FrameSource[] = []
   #kinds: Uint8Array = new Uint8Array(FRAME_KINDS_MAX)
   #sinks: (FrameSink | undefined)[] = new Array<FrameSink | undefined>(FRAME_KINDS_MAX).fill(undefined)
+  /** Of our packets. */
+  #header: PacketHeader = new PacketHeader()
   #ackBlock: AckBlock = new AckBlock()
   #acks: AckWindow = new AckWindow()
   #ring: KeyRing | undefined = undefined
@@ -75,18 +79,22 @@ export class PacketFlow {
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
 
-  /** From now on packets are sealed and opened with these keys. Before, there are none. */
-  secure(ring: KeyRing): void {
+  /** From now on packets name this connection, and are sealed and opened with these keys. Before, there are none. */
+  secure(ring: KeyRing, idLo: number, idHi: number): void {
     this.#ring = ring
+    this.#header.idLo = idLo
+    this.#header.idHi = idHi
   }
 
-  addSource(kind: number, source: FrameSource): void {
+  addSource(kind: number, source: FrameSource, wake: () => void): void {
     checkKind('addSource', kind)
     if (this.#sources.length === FRAME_KINDS_MAX) {
       throw new ConfigError('connection.addSource', `more than ${FRAME_KINDS_MAX} sources`, 'Let one source serve several.')
     }
     this.#kinds[this.#sources.length] = kind
     this.#sources.push(source)
+    if (source.attach === undefined) this.isRestless = true
+    else source.attach(wake)
   }
 
   addSink(kind: number, sink: FrameSink): void {
@@ -135,14 +143,14 @@ export class PacketFlow {
   }
 
   /** Writes the next packet, if one is due or `isOwed` says so. Call until false: that is one flush. @hot */
-  poll(now: Millis, header: PacketHeader, isOwed: boolean, out: Transmit): boolean {
+  poll(now: Millis, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
-    if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, header, out)
+    if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, out)
     const room = this.#gate.room(now)
     const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
-    if ((isDue || isWanted) && this.#build(now, header, isDue, isWanted ? room : 0, out)) return true
+    if ((isDue || isWanted) && this.#build(now, isDue, isWanted ? room : 0, out)) return true
     this.#flushPackets = 0
     return false
   }
@@ -157,15 +165,17 @@ export class PacketFlow {
   }
 
   /** Writes a packet that checks a path and holds nothing else. */
-  buildPathCheck(now: Millis, header: PacketHeader, check: PathCheck, out: Transmit): void {
-    const at = this.#begin(now, header, this.#gate.mtu.bytes, out)
+  buildPathCheck(now: Millis, check: PathCheck, out: Transmit): void {
+    const header = this.#header
+    const at = this.#begin(now, this.#gate.mtu.bytes, out)
     this.#pathCheck[0] = check
     this.#builder.fill(now, header.sequence, this.#pathCheck, PATH_CHECK_KINDS)
-    this.#finish(now, header, at, 0, out)
+    this.#finish(now, at, 0, out)
   }
 
   /** Writes a Disconnect: a number of its own, one byte, sealed. It is neither acknowledged nor awaited. */
-  buildDisconnect(header: PacketHeader, reason: number, out: Transmit): void {
+  buildDisconnect(reason: number, out: Transmit): void {
+    const header = this.#header
     const ring = this.#keys()
     header.type = PACKET_TYPE.disconnect
     header.sequence = ++this.#lastSequence
@@ -181,20 +191,22 @@ export class PacketFlow {
   }
 
   /** Writes a packet of padding, as large as the path is hoped to carry. */
-  #buildProbe(now: Millis, header: PacketHeader, out: Transmit): boolean {
+  #buildProbe(now: Millis, out: Transmit): boolean {
+    const header = this.#header
     const { mtu } = this.#gate
-    const at = this.#begin(now, header, mtu.probeBytes, out)
+    const at = this.#begin(now, mtu.probeBytes, out)
     mtu.onProbe(header.sequence)
     const sourceSet = this.#builder.fill(now, header.sequence, this.#probe, PATH_CHECK_KINDS)
-    this.#finish(now, header, at, sourceSet, out)
+    this.#finish(now, at, sourceSet, out)
     this.#acks.settle()
     return true
   }
 
   /** `room`: bytes the packet may have if it is to carry frames; 0: it must not. */
-  #build(now: Millis, header: PacketHeader, isDue: boolean, room: number, out: Transmit): boolean {
+  #build(now: Millis, isDue: boolean, room: number, out: Transmit): boolean {
+    const header = this.#header
     const isWanted = room > 0
-    const at = this.#begin(now, header, isWanted ? room : this.#gate.mtu.bytes, out)
+    const at = this.#begin(now, isWanted ? room : this.#gate.mtu.bytes, out)
     const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
@@ -205,13 +217,14 @@ export class PacketFlow {
       header.type = PACKET_TYPE.keepalive
       writeHeader(header, out.bytes)
     }
-    this.#finish(now, header, at, sourceSet, out)
+    this.#finish(now, at, sourceSet, out)
     this.#acks.settle()
     return true
   }
 
   /** Header and acks of the next packet; returns where its body begins. */
-  #begin(now: Millis, header: PacketHeader, bytesMax: number, out: Transmit): number {
+  #begin(now: Millis, bytesMax: number, out: Transmit): number {
+    const header = this.#header
     header.type = PACKET_TYPE.payload
     header.sequence = this.#lastSequence + 1
     header.epoch = this.#keys().sealingEpoch
@@ -222,7 +235,8 @@ export class PacketFlow {
   }
 
   /** Closes and seals the packet that `#begin` began. */
-  #finish(now: Millis, header: PacketHeader, at: number, sourceSet: number, out: Transmit): void {
+  #finish(now: Millis, at: number, sourceSet: number, out: Transmit): void {
+    const header = this.#header
     out.length = this.#keys().seal(header.sequence, out.bytes, at, this.#builder.finish() - at)
     this.#sent.add(now, header.sequence, sourceSet, sourceSet === 1 << MTU_SOURCE ? 0 : out.length)
     this.#gate.onSent(now, out.length)

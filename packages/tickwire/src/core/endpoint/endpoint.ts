@@ -76,6 +76,8 @@ export class Endpoint {
   #routes: Routes
   #admission: Admission
   #connections: Connection[] = []
+  /** When each of them is to be asked again; -Infinity: at the next flush. */
+  #askAt: Float64Array = new Float64Array(8)
   #events: EndpointEvent[] = []
   #header: PacketHeader = new PacketHeader()
   #message: HandshakeMessage = new HandshakeMessage()
@@ -96,6 +98,9 @@ export class Endpoint {
       peerPacketsPerSecond: config.peerPacketsPerSecond,
       builder: new PacketBuilder(),
       reader: new PacketReader(),
+      onWake: (connection) => {
+        this.#askAt[connection.place] = -Infinity
+      },
       onOpened: (connection) => this.#events.push({ type: 'opened', connection, welcome: connection.welcome }),
       onClosed: (connection, reason) => this.#events.push({ type: 'closed', connection, reason }),
     }
@@ -138,8 +143,10 @@ export class Endpoint {
     else if (header.type > PACKET_TYPE.disconnect) this.drops.type++
     else {
       const connection = this.#routes.findConnection(from, header.idLo, header.idHi)
-      if (connection !== undefined) connection.handlePacket(now, from, header, bytes, length)
-      else this.#handleGuest(now, from, bytes, length)
+      if (connection !== undefined) {
+        connection.handlePacket(now, from, header, bytes, length)
+        this.#askAt[connection.place] = -Infinity
+      } else this.#handleGuest(now, from, bytes, length)
     }
   }
 
@@ -151,11 +158,14 @@ export class Endpoint {
   /** Writes the next datagram that is due into `out`. Call until false. @hot */
   pollTransmit(now: Millis, out: Transmit): boolean {
     if (this.#admission.pollReply(out)) return true
-    while (this.#pollIndex < this.#connections.length) {
-      const connection = this.#connections[this.#pollIndex]
+    const connections = this.#connections
+    for (; this.#pollIndex < connections.length; this.#pollIndex++) {
+      const at = this.#pollIndex
+      const connection = connections[at]
+      if (this.#askAt[at] > now && !connection.isRestless) continue
       if (connection.pollTransmit(now, out)) return true
       if (connection.state === 'disconnected') this.#remove(connection)
-      else this.#pollIndex++
+      else this.#askAt[at] = connection.pollTimeout()
     }
     this.#pollIndex = 0
     return false
@@ -166,12 +176,13 @@ export class Endpoint {
     return this.#events.shift()
   }
 
-  /** When `pollTransmit` next has something to do; Infinity when nothing is going on. */
+  /** When `pollTransmit` next has something to do; Infinity when nothing is going on. @hot */
   pollTimeout(): Millis {
     if (this.#admission.hasReplies) return -Infinity
     let earliest = Infinity
     for (let index = 0; index < this.#connections.length; index++) {
-      const at = this.#connections[index].pollTimeout()
+      const connection = this.#connections[index]
+      const at = connection.isRestless && this.#askAt[index] !== -Infinity ? connection.pollTimeout() : this.#askAt[index]
       if (at < earliest) earliest = at
     }
     return earliest
@@ -216,8 +227,8 @@ export class Endpoint {
 
   #handleReset(from: string): void {
     const connection = this.#routes.findConnection(from, this.#header.idLo, this.#header.idHi)
-    if (connection?.isInitiator === true) connection.handleReset(this.#message.resetToken)
-    else this.drops.handshake++
+    if (connection?.isInitiator !== true) this.drops.handshake++
+    else connection.handleReset(this.#message.resetToken)
   }
 
   #handleAnswer(
@@ -229,6 +240,7 @@ export class Endpoint {
       this.drops.handshake++
       return
     }
+    this.#askAt[connection.place] = -Infinity
     switch (kind) {
       case 'challenge': return connection.handleChallenge(now, message)
       case 'accepted': return connection.handleAccepted(now, this.#header, message, bytes, length)
@@ -269,12 +281,23 @@ export class Endpoint {
   }
 
   #add(connection: Connection): void {
-    this.#connections.push(connection)
+    connection.place = this.#connections.push(connection) - 1
+    if (this.#askAt.length < this.#connections.length) {
+      const askAt = new Float64Array(this.#askAt.length * 2)
+      askAt.set(this.#askAt)
+      this.#askAt = askAt
+    }
+    this.#askAt[connection.place] = -Infinity
     this.#config.assemble(connection)
   }
 
   #remove(connection: Connection): void {
-    this.#connections.splice(this.#connections.indexOf(connection), 1)
+    const { place } = connection
+    this.#connections.splice(place, 1)
+    this.#askAt.copyWithin(place, place + 1)
+    for (let at = place; at < this.#connections.length; at++) this.#connections[at].place = at
+    // The one that has moved up is asked in this flush too.
+    this.#pollIndex = place - 1
     this.#routes.remove(connection)
   }
 }

@@ -12,6 +12,13 @@ import type { Millis } from '../base/time.ts'
 
 /** Anything that rides in packets. */
 export interface FrameSource {
+  /**
+   * Handed over once, when the source is added to a connection. A source that has this promises to call `wake` whenever it
+   * wants a packet earlier than it last said, except from within a call of its connection (`fill`, `onLost`, a sink's
+   * `accept`): a connection is asked after those anyway. One without it is asked at every flush, which costs time and
+   * nothing else.
+   */
+  attach?(wake: () => void): void
   /** Once per flush, before the first packet: priorities accumulate here, not per packet. */
   begin(now: Millis): void
   /** When it next needs a packet; Infinity = never. Feeds `pollTimeout`. */
