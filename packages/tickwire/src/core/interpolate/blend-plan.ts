@@ -1,0 +1,101 @@
+/**
+ * How the objects of one entity are drawn between and beyond the rows that are known: a schema, packed for the loops.
+ *
+ *   lines    cells on a straight line                       step of `fixed`, bounds: what dead reckoning may not leave
+ *   turns    cells that are angles                          the short way round
+ *   quats    first cells of rotations                       slerp, the short way round
+ *   groups   presence cell, first and last cell inside      here or not at the half; what is inside blends while it is here
+ *
+ * Cells in none of the lists snap: whole numbers, flags, names, ids, texts are what the nearer row says, from the half on
+ * the later one. Motions are the pairs that `schema/motion.ts` found, cell by cell.
+ *
+ * Invariant: a client that draws and an authority that rewinds use the same plan and the same loops (`pose.ts`), so the
+ * same rows at the same fractional tick are the same bits.
+ */
+
+import type { Schema } from '../schema/schema.ts'
+import type { Leaf } from '../schema/leaf.ts'
+import type { Member } from '../schema/layout.ts'
+
+/** Position, velocity and acceleration cell of one number; -1 where there is none. */
+const LINE_MOTION_CELLS = 3
+/** Per moving number: `motions` holds so many cells. */
+export const MOTION_STRIDE: number = LINE_MOTION_CELLS
+
+/** Of a schema, where its cells blend and move. */
+export interface BlendPlan {
+  readonly schema: Schema
+  readonly lines: Int32Array
+  readonly turns: Int32Array
+  readonly quats: Int32Array
+  /** Three a group: presence, first inside, one past the last inside. */
+  readonly groups: Int32Array
+  /** Three a moving number: position, velocity, acceleration or -1. */
+  readonly motions: Int32Array
+  /** Two a moving number: what its field may be at least and at most. */
+  readonly bounds: Float64Array
+  /** Two a turning angle: angle, rate. */
+  readonly spins: Int32Array
+  /** Two a turning rotation: its first cell, the first of three rates (radians a second around the world's axes). */
+  readonly rotations: Int32Array
+  /** The cells of each position, one list a member: how far something went is measured over all of them. */
+  readonly positions: readonly Int32Array[]
+  /** By position: the speed that its velocity field can say at most, units a second; Infinity when there is no bound. */
+  readonly speeds: Float64Array
+}
+
+const plans = new WeakMap<Schema, BlendPlan>()
+
+/** The plan of a schema: one, made when first asked for. */
+export function blendPlanOf(schema: Schema): BlendPlan {
+  let plan = plans.get(schema)
+  if (plan === undefined) {
+    plan = makePlan(schema)
+    plans.set(schema, plan)
+  }
+  return plan
+}
+
+function makePlan(schema: Schema): BlendPlan {
+  const { leaves, members, groups } = schema
+  const blending = (blend: Leaf['blend']): Int32Array => Int32Array.from(leaves.filter((leaf) => leaf.blend === blend), ({ cell }) => cell)
+  const inside = (member: Member): readonly Leaf[] => leaves.slice(member.firstLeaf, member.firstLeaf + member.leafCount)
+  const moved = members.filter(({ field }) => field.options.role === 'position')
+  const moving = schema.motions.filter(({ role }) => role === 'velocity').flatMap(({ rate, of }) => {
+    const second = schema.motions.find((motion) => motion.role === 'acceleration' && motion.of === rate)?.rate
+    return inside(of).map((leaf, at) => ({ leaf, velocity: inside(rate)[at], acceleration: second && inside(second)[at] }))
+  }).filter(({ leaf }) => leaf.blend === 'linear')
+  const turning = schema.motions.filter(({ role }) => role === 'angular-velocity')
+  const spinning = (kind: 'angle' | 'quat'): Int32Array => Int32Array.from(turning
+    .filter(({ of }) => of.field.spec.kind === kind && inside(of)[0].blend !== 'snap')
+    .flatMap(({ of, rate }) => [inside(of)[0].cell, inside(rate)[0].cell]))
+  return {
+    schema,
+    lines: blending('linear'),
+    turns: blending('angle'),
+    quats: blending('slerp'),
+    groups: Int32Array.from(groups.flatMap((group) => {
+      const [presence] = inside(group)
+      const last = inside(group).reduce((end, { cell, cellCount }) => Math.max(end, cell + cellCount), 0)
+      return [presence.cell, presence.cell + 1, last]
+    })),
+    motions: Int32Array.from(moving.flatMap(({ leaf, velocity, acceleration }) => [leaf.cell, velocity.cell, acceleration?.cell ?? -1])),
+    bounds: Float64Array.from(moving.flatMap(({ leaf }) => boundsOf(leaf))),
+    spins: spinning('angle'),
+    rotations: spinning('quat'),
+    positions: moved.map((member) => Int32Array.from(inside(member), ({ cell }) => cell)),
+    speeds: Float64Array.from(moved, (member) => {
+      const rate = schema.motions.find((motion) => motion.role === 'velocity' && motion.of === member)?.rate
+      return rate === undefined ? Infinity : Math.sqrt(inside(rate).reduce((sum, leaf) => sum + largest(leaf) * largest(leaf), 0))
+    }),
+  }
+}
+
+function boundsOf({ field: { spec } }: Leaf): readonly [number, number] {
+  return spec.kind === 'fixed' || spec.kind === 'int' ? [spec.min, spec.max] : [-Infinity, Infinity]
+}
+
+function largest(leaf: Leaf): number {
+  const [min, max] = boundsOf(leaf)
+  return Math.max(Math.abs(min), Math.abs(max))
+}

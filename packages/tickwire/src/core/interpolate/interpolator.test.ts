@@ -1,0 +1,384 @@
+import { describe, expect, test } from 'vitest'
+import { Prng } from '../base/prng.ts'
+import { entity, type Entity } from '../schema/definition.ts'
+import { angle, bool, fixed, group, int, quat, text, u8, vec2, vec3 } from '../schema/field-kinds.ts'
+import type { ObjectOf, ObjectView } from '../world/handle.ts'
+import { Timeline } from '../world/timeline.ts'
+import { World } from '../world/world.ts'
+import { Interpolator, type InterpolatorOptions } from './interpolator.ts'
+
+const Ship = entity({
+  at: vec2(-1000, 1000, 0.001).position(), speed: vec2(-200, 200, 0.001).velocity(), push: vec2(-50, 50, 0.001).acceleration(),
+  yaw: angle(20), turning: fixed(-10, 10, 0.001).angularVelocity('yaw'), hull: int(0, 100), name: text(20), shield: group({ strength: u8.linear(), lit: bool }),
+}, { name: 'Ship' })
+const Rock = entity({ place: vec3(-100, 100, 0.01), spin: quat(), rate: vec3(-10, 10, 0.001).angularVelocity('spin') }, { name: 'Rock' })
+const RATE = 100
+
+/** An authority whose rows are told to a view by hand. */
+class Stage<E extends Entity> {
+  readonly entity: E
+  readonly world: World
+  readonly view: World
+  readonly told: Timeline
+  readonly interpolator: Interpolator
+  readonly shown: string[] = []
+
+  constructor(of: E, options: Partial<InterpolatorOptions> = {}) {
+    this.entity = of
+    this.view = new World([of], { isReadOnly: true })
+    // Rows of one world in another: their texts must lie in one heap.
+    this.world = new World([of], { sharing: this.view })
+    this.told = new Timeline(this.view, RATE)
+    this.interpolator = new Interpolator(this.view, this.told, {
+      tickRate: RATE, ...options,
+      onShown: ({ id }) => this.shown.push(`+${id >>> 16}`), onHidden: ({ id }) => this.shown.push(`-${id >>> 16}`),
+    })
+  }
+
+  /** Tells an object as it is, as of a tick. */
+  tell(object: ObjectOf<E>, tick: number, isNew: boolean = this.told.changedAt(object.id) === -1): void {
+    this.world.sample()
+    const [store] = this.world.stores
+    const handle = this.world.atIndexOf(object.id)!
+    this.told.put(tick, 0, object.id, object.owner, store!.rows, store!.rowAt(handle))
+    if (isNew) this.interpolator.enter(0, object.id, tick)
+  }
+
+  draw(renderTick: number, seconds: number = 0.01): void {
+    this.interpolator.smoother.begin(seconds)
+    this.interpolator.draw(renderTick)
+  }
+
+  see(id: number): ObjectView<E> | null {
+    return this.view.get(this.entity, id) as unknown as ObjectView<E> | null
+  }
+}
+
+describe('between two rows', () => {
+  test('[INTERP1] constant velocity shows constant velocity, whatever ticks are told', () => {
+    const dice = new Prng(1)
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, {})
+    for (let tick = 0; tick < 60; tick += dice.nextInt(1, 7)) {
+      ship.at = { x: 0.5 * tick, y: -0.25 * tick }
+      stage.tell(ship, tick)
+    }
+    let last = NaN
+    for (let moment = 1; moment < 50; moment += 0.375) {
+      stage.draw(moment)
+      const { x, y } = stage.see(ship.id)!.at
+      expect(x).toBeCloseTo(0.5 * moment, 9)
+      expect(y).toBeCloseTo(-0.25 * moment, 9)
+      if (last === last) expect(x - last).toBeCloseTo(0.5 * 0.375, 9)
+      last = x
+      expect(stage.interpolator.modeOf(ship.id)).toBe('interpolate')
+    }
+  })
+
+  test('[INTERP2] 350 degrees to 10 degrees goes through 0', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { yaw: 350 * Math.PI / 180 })
+    stage.tell(ship, 10)
+    ship.yaw = 10 * Math.PI / 180
+    stage.tell(ship, 12)
+    const seen = [10, 10.5, 11, 11.5].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.yaw * 180 / Math.PI
+    })
+    ;[-10, -5, 0, 5].forEach((degrees, at) => expect(seen[at]).toBeCloseTo(degrees, 3))
+  })
+
+  test('[INTERP2] rotations go the short way at constant speed, whatever their sign', () => {
+    const turned = (degrees: number, sign: number): { x: number; y: number; z: number; w: number } =>
+      ({ x: 0, y: 0, z: sign * Math.sin(degrees * Math.PI / 360), w: sign * Math.cos(degrees * Math.PI / 360) })
+    const stage = new Stage(Rock)
+    const rock = stage.world.spawn(Rock, { spin: turned(170, 1) })
+    stage.tell(rock, 1)
+    rock.spin = turned(190, -1)
+    stage.tell(rock, 5)
+    for (const [moment, degrees] of [[2, 175], [3, 180], [4, 185]] as const) {
+      stage.draw(moment)
+      const { z, w } = stage.see(rock.id)!.spin
+      expect(Math.abs(z * turned(degrees, 1).z + w * turned(degrees, 1).w)).toBeCloseTo(1, 5)
+    }
+  })
+
+  test('[INTERP3] what does not blend is the nearer row, from the half on the later one; so are owners, texts and groups', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { hull: 10, name: 'one', shield: { strength: 100, lit: false } }, 3)
+    stage.tell(ship, 10)
+    Object.assign(ship, { hull: 90, name: 'two', shield: { strength: 200, lit: true } })
+    stage.world.setOwner(ship, 4)
+    stage.tell(ship, 12)
+    ship.shield = null
+    stage.tell(ship, 14)
+    const seen = [10.75, 11, 12.75, 13].map((moment) => {
+      stage.draw(moment)
+      const { hull, name, shield, owner } = stage.see(ship.id)!
+      return [hull, name, owner, shield && { strength: shield.strength, lit: shield.lit }]
+    })
+    expect(seen).toEqual([
+      [10, 'one', 3, { strength: 137.5, lit: false }], [90, 'two', 4, { strength: 150, lit: true }],
+      [90, 'two', 4, { strength: 200, lit: true }], [90, 'two', 4, null],
+    ])
+  })
+
+  test('[INTERP4] an object that went further than it can is at either end, never between', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: -900, y: 0 }, yaw: 0 })
+    stage.tell(ship, 10)
+    ship.at.x = 900
+    stage.tell(ship, 14)
+    const seen = [11, 11.99, 12, 13].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.at.x
+    })
+    expect(seen).toEqual([-900, -900, 900, 900])
+  })
+})
+
+describe('coming and going', () => {
+  test('[INTERP5] it appears half a tick before its first row, and stays until the tick it is gone', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { hull: 7 })
+    stage.tell(ship, 20)
+    stage.tell(ship, 21)
+    stage.interpolator.leave(ship.id, 24)
+    const seen = [19, 19.49, 19.5, 20, 23.99, 24, 25].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)?.hull
+    })
+    expect(seen).toEqual([undefined, undefined, 7, 7, 7, undefined, undefined])
+    expect(stage.shown).toEqual(['+0', '-0'])
+  })
+
+  test('[INTERP5] who is known to go is not reckoned ahead', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 1, y: 1 }, speed: { x: 100, y: 0 } })
+    stage.tell(ship, 20)
+    stage.interpolator.leave(ship.id, 24)
+    stage.draw(20)
+    stage.draw(23)
+    expect(stage.see(ship.id)!.at.x).toBe(1)
+  })
+
+  test('[INTERP6] its index may go to another, or it may come back, while it is still drawn', () => {
+    const stage = new Stage(Ship)
+    const first = stage.world.spawn(Ship, { hull: 1 })
+    stage.tell(first, 10)
+    stage.interpolator.leave(first.id, 14)
+    stage.world.beginTick()
+    stage.world.despawn(first)
+    stage.world.endTick()
+    const second = stage.world.spawn(Ship, { hull: 2 })
+    expect(second.id >>> 16).toBe(first.id >>> 16)
+    stage.tell(second, 16)
+    stage.interpolator.leave(second.id, 18)
+    const seen = [10, 13.75, 14, 15.25, 15.5, 17.75, 18, 19.25, 19.5, 30].map((moment) => {
+      // While the second is drawn: more than one that follows is not kept.
+      if (moment === 17.75) stage.tell(second, 20, true)
+      stage.draw(moment)
+      return [stage.see(first.id)?.hull ?? 0, stage.see(second.id)?.hull ?? 0].join('')
+    })
+    expect(seen).toEqual(['10', '10', '00', '00', '02', '02', '00', '00', '02', '02'])
+    expect(stage.shown).toEqual(['+0', '-0', '+0', '-0', '+0'])
+  })
+
+  test('[INTERP6] an object that comes to an index ends whoever was not known to be gone', () => {
+    const stage = new Stage(Ship)
+    const first = stage.world.spawn(Ship, { hull: 1 })
+    stage.tell(first, 10)
+    stage.draw(10)
+    stage.world.beginTick()
+    stage.world.despawn(first)
+    stage.world.endTick()
+    const second = stage.world.spawn(Ship, { hull: 2 })
+    stage.tell(second, 12, true)
+    stage.draw(11.5)
+    expect([stage.see(first.id), stage.see(second.id)!.hull]).toEqual([null, 2])
+  })
+
+  test('[INTERP7] who is stepped here is left alone, and drawn on from where he was when he is not any more', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 5, y: 0 } })
+    stage.tell(ship, 10)
+    stage.interpolator.setLocal(ship.id, true)
+    stage.draw(11)
+    expect(stage.see(ship.id)).toBeNull()
+    const handle = stage.view.seat(0, ship.id, 0)
+    handle.$cells[0] = 9
+    stage.draw(12)
+    expect(stage.see(ship.id)!.at.x).toBe(9)
+    stage.interpolator.setLocal(ship.id, false)
+    stage.draw(12, 0.001)
+    expect(stage.see(ship.id)!.at.x).toBeGreaterThan(8.9)
+    for (let count = 0; count < 200; count++) stage.draw(12)
+    expect(stage.see(ship.id)!.at.x).toBe(5)
+  })
+})
+
+describe('without news', () => {
+  test('[RECKON1] constant acceleration is reckoned exactly, and turns go on', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 1, y: 2 }, speed: { x: 8, y: -4 }, push: { x: 2, y: 16 }, yaw: 3, turning: 2 })
+    stage.tell(ship, 100)
+    stage.draw(100)
+    for (let ticks = 0.25; ticks <= 20; ticks += 0.25) {
+      stage.draw(100 + ticks)
+      const s = ticks / RATE
+      const seen = stage.see(ship.id)!
+      expect(seen.at.x).toBeCloseTo(1 + 8 * s + s * s, 12)
+      expect(seen.at.y).toBeCloseTo(2 - 4 * s + 8 * s * s, 12)
+      expect(seen.speed.y).toBeCloseTo(-4 + 16 * s, 12)
+      expect(Math.cos(seen.yaw - ship.yaw - ship.turning * s)).toBeCloseTo(1, 12)
+      expect(Math.abs(seen.yaw)).toBeLessThanOrEqual(Math.PI)
+      expect(stage.interpolator.modeOf(ship.id)).toBe('extrapolate')
+    }
+  })
+
+  test('[RECKON1] rotations turn around the axes of the world', () => {
+    const stage = new Stage(Rock)
+    const rock = stage.world.spawn(Rock, { spin: { x: 0, y: 0, z: 0, w: 1 }, rate: { x: 0, y: 5, z: 0 } })
+    stage.tell(rock, 1)
+    stage.draw(1)
+    stage.draw(21)
+    const { y, w } = stage.see(rock.id)!.spin
+    expect([y, w]).toEqual([expect.closeTo(Math.sin(0.5), 9), expect.closeTo(Math.cos(0.5), 9)])
+  })
+
+  test('[RECKON2] two seconds of outage move it by a quarter second, then it holds', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 100, y: 0 } })
+    stage.tell(ship, 50)
+    let most = 0
+    for (let moment = 50; moment <= 250; moment += 1.5) {
+      stage.draw(moment)
+      most = Math.max(most, stage.see(ship.id)!.at.x)
+    }
+    expect(most).toBe(25)
+    expect(stage.interpolator.modeOf(ship.id)).toBe('hold')
+    expect([...stage.interpolator.drawn]).toEqual([0, 0, 0, 1])
+  })
+
+  test('[RECKON2] nothing is reckoned out of the bounds of its field', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 999, y: 0 }, speed: { x: 100, y: 0 } })
+    stage.tell(ship, 50)
+    stage.draw(90)
+    expect(stage.see(ship.id)!.at.x).toBe(1000)
+  })
+
+  test('[RECKON3] who rested while others were heard of stays where he is, whatever his velocity says', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 }, speed: { x: 50, y: 0 } })
+    stage.tell(ship, 10)
+    stage.interpolator.heard = 30
+    const modes = [10, 20, 30, 31, 90].map((moment) => {
+      stage.draw(moment)
+      return [stage.see(ship.id)!.at.x, stage.interpolator.modeOf(ship.id)]
+    })
+    expect(modes).toEqual([[3, 'interpolate'], [3, 'interpolate'], [3, 'interpolate'], [3, 'hold'], [3, 'hold']])
+  })
+
+  test('[RECKON3] a start after a rest is not smeared over it when the row before it is put', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
+    stage.tell(ship, 10)
+    stage.tell(ship, 59)
+    ship.at.x = 4
+    stage.tell(ship, 60)
+    const seen = [10, 40, 59, 59.5, 60].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.at.x
+    })
+    expect(seen).toEqual([3, 3, 3, 3.5, 4])
+  })
+
+  test('[RECKON4] an object is held however long it rests, though its row has left the window', () => {
+    const stage = new Stage(Ship)
+    const [ship, other] = [stage.world.spawn(Ship, { at: { x: 3, y: 0 } }), stage.world.spawn(Ship, {})]
+    stage.tell(ship, 10)
+    for (let tick = 10; tick < 2000; tick += 20) stage.tell(other, tick)
+    stage.draw(1900)
+    expect(stage.see(ship.id)!.at.x).toBe(3)
+    ship.at.x = 5
+    stage.tell(ship, 1950)
+    stage.draw(1940)
+    expect(stage.see(ship.id)!.at.x).toBe(3)
+    stage.draw(1949.5)
+    expect(stage.see(ship.id)!.at.x).toBeGreaterThan(3)
+    expect(stage.see(ship.id)!.at.x).toBeLessThan(3.2)
+    for (let moment = 1950; moment < 2100; moment++) stage.draw(moment)
+    expect(stage.see(ship.id)!.at.x).toBe(5)
+  })
+})
+
+describe('the picture never jumps', () => {
+  test('[INTERP8] when news contradict what was reckoned, the object goes on from where it was drawn', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 100, y: 0 } })
+    stage.tell(ship, 10)
+    stage.draw(10)
+    stage.draw(20)
+    const before = stage.see(ship.id)!.at.x
+    expect(before).toBe(10)
+    // It had turned round at once.
+    Object.assign(ship, { at: { x: -10, y: 0 }, speed: { x: -100, y: 0 } })
+    stage.tell(ship, 20)
+    stage.draw(20, 0)
+    expect(stage.see(ship.id)!.at.x).toBe(before)
+    stage.draw(20.1, 0.001)
+    expect(Math.abs(stage.see(ship.id)!.at.x - before)).toBeLessThan(0.2)
+    ship.at.x = -20
+    stage.tell(ship, 30)
+    for (let moment = 20.5; moment <= 30; moment += 0.5) stage.draw(moment, 0.005)
+    expect(stage.see(ship.id)!.at.x).toBeGreaterThan(-20)
+    for (let count = 0; count < 300; count++) stage.draw(30, 0.01)
+    expect(stage.see(ship.id)!.at.x).toBe(-20)
+  })
+
+  test('[INTERP8] over random paths, told ticks, jitter and loss no draw moves further than speed and spring allow', () => {
+    let [extrapolated, corrections] = [0, 0]
+    for (let seed = 1; seed <= 40; seed++) {
+      const dice = new Prng(seed)
+      const stage = new Stage(Ship)
+      const ship = stage.world.spawn(Ship, {})
+      const arrivals: { readonly at: number; readonly tick: number }[] = []
+      const path: { x: number; v: number }[] = []
+      let [x, v] = [0, 0]
+      for (let tick = 0; tick < 400; tick++) {
+        if (dice.nextInt(0, 30) === 0) v = dice.nextInt(-50, 50)
+        x = Math.max(-900, Math.min(900, x + v / RATE))
+        path.push({ x, v })
+        const isLost = dice.nextInt(0, 9) < 3 || (tick > 150 && tick < 200)
+        if (!isLost) arrivals.push({ at: tick + dice.nextInt(2, 9), tick })
+      }
+      let last = NaN
+      for (let moment = 5; moment < 390; moment += 0.5) {
+        for (const { tick } of arrivals.filter(({ at }) => at > moment + 4.5 && at <= moment + 5)) {
+          Object.assign(ship, { at: { x: path[tick]!.x, y: 0 }, speed: { x: path[tick]!.v, y: 0 } })
+          stage.tell(ship, tick)
+        }
+        stage.draw(moment, 0.005)
+        const seen = stage.see(ship.id)?.at.x
+        if (stage.interpolator.modeOf(ship.id) === 'extrapolate') extrapolated++
+        // 50 units a second; and of 50 units (after the long outage) the spring gives back 50 w / e a second at most.
+        if (seen !== undefined && last === last) expect(Math.abs(seen - last), `seed ${seed} at ${moment}`).toBeLessThan((50 + 50 * 16.8 / Math.E) * 0.005)
+        last = seen ?? NaN
+      }
+      corrections += stage.interpolator.smoother.corrections
+    }
+    expect(Math.min(extrapolated, corrections)).toBeGreaterThan(200)
+  })
+})
+
+test('[INTERP9] it forgets everyone', () => {
+  const stage = new Stage(Ship)
+  const ship = stage.world.spawn(Ship, {})
+  stage.tell(ship, 10)
+  stage.draw(10)
+  stage.interpolator.clear()
+  expect([stage.see(ship.id), stage.view.count(Ship), stage.interpolator.modeOf(ship.id)]).toEqual([null, 0, 'hidden'])
+  stage.draw(11)
+  expect(stage.shown).toEqual(['+0', '-0'])
+})

@@ -1,0 +1,205 @@
+/**
+ * What a client was told, as a picture that moves: fills a world of views from a sparse Timeline, once a draw.
+ *
+ * To put it to work:
+ *
+ *   const view = new World(entities, { isReadOnly: true })
+ *   const confirmed = new Timeline(view, windowTicks(tickRate))     over the view's world: texts and lists share its heap
+ *   const interpolator = new Interpolator(view, confirmed, { tickRate })
+ *
+ *   when rows come      confirmed.put(...); interpolator.enter(type, id, tick) for who is new or back,
+ *                       interpolator.leave(id, tick) for who is gone from that tick on
+ *                       `heard`: the newest tick whose packets said all there was to say; whom they left out rested
+ *   on every draw       clock.advance(now); smoother.begin(seconds since the last draw); interpolator.draw(clock.renderTick)
+ *   who is stepped here interpolator.setLocal(id, true): from then on its cells in the view are prediction's
+ *
+ * When an object that was at rest is told at T, and the frame says that it still rested at T - 1, put the old row at
+ * T - 1 as well: else its start is smeared over the whole rest.
+ *
+ * Objects appear half a tick before the first row and stay until the moment reaches the tick they are gone. A picture
+ * never jumps: when news change what was drawn (we had reckoned ahead; a late row came between two), the difference at
+ * the last moment drawn goes to the smoother. Nothing is allocated by a draw in which nobody comes.
+ */
+
+import type { ObjectId, Tick } from '../base/time.ts'
+import type { Handle } from '../world/handle.ts'
+import { indexOf } from '../world/object-table.ts'
+import type { Timeline } from '../world/timeline.ts'
+import type { World } from '../world/world.ts'
+import { ErrorSmoother, type SmoothingOptions } from './error-smoother.ts'
+import { Lives, MARK } from './lives.ts'
+import { MODE, MODE_NAMES, Poser, type ModeName, type PoseOptions } from './pose.ts'
+
+export interface InterpolatorOptions extends PoseOptions, SmoothingOptions {
+  /** Called when an object comes into view, its cells set, and when it goes, before they are let go of. */
+  readonly onShown?: (handle: Handle) => void
+  readonly onHidden?: (handle: Handle) => void
+}
+
+const HIDDEN = MODE.hidden
+const INTERPOLATE = MODE.interpolate
+const NO_TICK = -1
+const { told: MARK_TOLD, quiet: MARK_QUIET, unknown: MARK_UNKNOWN } = MARK
+
+export class Interpolator {
+  /** Everything told up to this tick was heard in full: who was not named rested. -1 when that cannot be said. */
+  heard: Tick = NO_TICK
+  /** Of corrections; prediction may share it. Begun by whoever draws. */
+  readonly smoother: ErrorSmoother
+  /** How many objects were drawn in which mode in the last draw, by `MODE`. */
+  readonly drawn: Uint32Array = new Uint32Array(MODE_NAMES.length)
+  readonly #view: World
+  readonly #timeline: Timeline
+  readonly #options: InterpolatorOptions
+  readonly #poser: Poser
+  readonly #lives = new Lives()
+  /** The moment of the last draw, and what an object's cells would have been then. */
+  readonly #last = new Float64Array([NO_TICK])
+  readonly #cells: Float64Array
+
+  constructor(view: World, timeline: Timeline, options: InterpolatorOptions) {
+    this.#view = view
+    this.#timeline = timeline
+    this.#options = options
+    this.#poser = new Poser(timeline, options)
+    this.smoother = new ErrorSmoother(view, options)
+    this.#cells = new Float64Array(view.stores.reduce((most, { schema }) => Math.max(most, schema.cellCount), 0))
+  }
+
+  /** An object is told of for the first time, or again after it had left: its first row is that of `tick`. */
+  enter(type: number, id: ObjectId, tick: Tick): void {
+    this.#lives.enter(type, id, tick)
+  }
+
+  /** An object is gone from the view at `tick`. */
+  leave(id: ObjectId, tick: Tick): void {
+    this.#lives.leave(id, tick)
+  }
+
+  /** Whether somebody else (prediction) seats an object in the view and sets its cells. */
+  setLocal(id: ObjectId, isLocal: boolean): void {
+    const index = indexOf(id)
+    this.#lives.reserve(index)
+    if ((this.#lives.local[index] === id) === isLocal) return
+    this.#lives.local[index] = isLocal ? id : 0
+    this.#lives.isSeated[index] = this.#view.atIndexOf(id)?.id === id ? 1 : 0
+    // Whatever is in its cells now is what was drawn last; the next draw goes on from there.
+    this.#lives.mark[index] = MARK_UNKNOWN
+  }
+
+  /** How an object is drawn now; 'hidden' while it is not, or while it is stepped here. */
+  modeOf(id: ObjectId): ModeName {
+    const index = indexOf(id)
+    return index < this.#lives.high && this.#lives.id[index] === id ? MODE_NAMES[this.#lives.mode[index]] : 'hidden'
+  }
+
+  /** Forgets everyone, and shows nobody: another match, another authority. */
+  clear(): void {
+    for (let index = 0; index < this.#lives.high; index++) this.#hide(index)
+    this.#lives.clear()
+    this.heard = NO_TICK
+    this.#last[0] = NO_TICK
+  }
+
+  /** Sets the view to a fractional tick, not before the last one drawn. @hot */
+  draw(renderTick: number): void {
+    const lives = this.#lives
+    this.drawn.fill(0)
+    for (let index = 0; index < lives.high; index++) {
+      if (lives.id[index] === 0 && lives.nextId[index] === 0) continue
+      if (renderTick >= lives.gone[index] || (lives.nextId[index] !== 0 && renderTick >= lives.nextFirst[index] - 0.5)) {
+        this.#hide(index)
+        lives.advance(index)
+      }
+      if (lives.id[index] === 0 || lives.local[index] === lives.id[index]) continue
+      if (renderTick < lives.first[index] - 0.5) continue
+      this.#drawOne(index, renderTick)
+      this.drawn[lives.mode[index]]++
+    }
+    this.#last[0] = renderTick
+  }
+
+  #drawOne(index: number, renderTick: number): void {
+    const lives = this.#lives
+    const poser = this.#poser
+    const type = lives.type[index]
+    if (lives.isSeated[index] === 0) this.#show(index, renderTick)
+    else if (this.#isRevised(index)) this.#revise(index, renderTick)
+    if (lives.isSeated[index] === 0) return
+    const store = this.#view.stores[type]
+    const slot = this.#view.objects.slotAt(index)
+    const at = slot * store.schema.cellCount
+    const mode = this.#pose(index, renderTick, store.cells, at)
+    lives.before[index] = poser.before
+    lives.after[index] = poser.after
+    if (mode === HIDDEN) {
+      // The rows before have left the window: who is seen stays as he is until the moment of the next.
+      lives.mode[index] = MODE.hold
+      lives.mark[index] = MARK_UNKNOWN
+      return
+    }
+    lives.mode[index] = mode
+    lives.mark[index] = this.#quietOf(index) === NO_TICK ? MARK_TOLD : MARK_QUIET
+    this.#view.objects.setOwner(index, poser.owner)
+    this.smoother.apply(type, slot, store.cells, at)
+  }
+
+  #pose(index: number, moment: number, cells: Float64Array, at: number): number {
+    const lives = this.#lives
+    this.#poser.moment[0] = moment
+    return this.#poser.poseTold(lives.type[index], lives.id[index], lives.from(index), this.#quietOf(index), lives.gone[index], cells, at)
+  }
+
+  /** Whether what is known of the last moment drawn is not what was known then. */
+  #isRevised(index: number): boolean {
+    const lives = this.#lives
+    const before = lives.before[index]
+    const after = lives.after[index]
+    if (lives.mark[index] === MARK_UNKNOWN) return true
+    if (after !== NO_TICK) {
+      return after - before > 1 && this.#timeline.nextKnown(lives.type[index], lives.id[index], before + 1, after - 1) !== NO_TICK
+    }
+    if (lives.mode[index] === INTERPOLATE && this.#last[0] === before) return false
+    const mark = this.#quietOf(index) === NO_TICK ? MARK_TOLD : MARK_QUIET
+    return this.#timeline.changedAt(lives.id[index]) !== before || lives.gone[index] !== Infinity || mark !== lives.mark[index]
+  }
+
+  /** Draws on from where the object was drawn, though it turned out to have been elsewhere. */
+  #revise(index: number, renderTick: number): void {
+    const type = this.#lives.type[index]
+    const store = this.#view.stores[type]
+    const slot = this.#view.objects.slotAt(index)
+    let mode = this.#pose(index, this.#last[0], this.#cells, 0)
+    // Nothing is known of then any more: from where it stood to where it is now.
+    if (mode === HIDDEN) mode = this.#pose(index, renderTick, this.#cells, 0)
+    if (mode !== HIDDEN) this.smoother.absorb(type, slot, store.cells, slot * store.schema.cellCount, this.#cells, 0)
+  }
+
+  /** Until when an object is known to have rested since its newest row; -1 when it is not. */
+  #quietOf(index: number): Tick {
+    const told = this.#timeline.changedAt(this.#lives.id[index])
+    return told !== NO_TICK && this.heard > told ? this.heard : NO_TICK
+  }
+
+  #show(index: number, renderTick: number): void {
+    const lives = this.#lives
+    if (this.#pose(index, renderTick, this.#cells, 0) === HIDDEN) return
+    const handle = this.#view.seat(lives.type[index], lives.id[index], this.#poser.owner)
+    const { $cells, $store } = handle
+    for (let cell = 0; cell < $cells.length; cell++) $cells[cell] = this.#cells[cell]
+    this.smoother.reset($store.type, $store.slotOf(handle))
+    lives.isSeated[index] = 1
+    lives.mark[index] = MARK_TOLD
+    this.#options.onShown?.(handle)
+  }
+
+  #hide(index: number): void {
+    const lives = this.#lives
+    if (lives.id[index] === 0 || lives.isSeated[index] === 0 || lives.local[index] === lives.id[index]) return
+    const handle = this.#view.atIndexOf(lives.id[index])
+    if (handle === undefined || handle.id !== lives.id[index]) return
+    this.#options.onHidden?.(handle)
+    this.#view.unseat(handle)
+    lives.isSeated[index] = 0
+  }
+}
