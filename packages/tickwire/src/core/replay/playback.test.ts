@@ -1,34 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { gameOf, opened } from '../../../../../test/reference/recording-games.ts'
 import { happened, makeGame, makePieces, PlayedWorld, playTick, type RandomGame } from '../../../../../test/reference/world-games.ts'
 import { hashHex } from '../base/hash.ts'
 import { entity } from '../schema/definition.ts'
 import { fixed, group, text, u8 } from '../schema/field-kinds.ts'
-import { fingerprintOf } from '../schema/fingerprint.ts'
-import { compileSchema } from '../schema/schema.ts'
 import { StateHash } from '../world/state-hash.ts'
 import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { sourceOf } from './byte-source.ts'
 import { Playback } from './playback.ts'
 import { Recorder, type RecordableGame, type RecorderOptions } from './recorder.ts'
-import { openRecording, Recording } from './recording.ts'
+import { openRecording } from './recording.ts'
 import { MemorySink } from './recording-memory.ts'
-
-/** What a recorder needs to know of some entities. */
-export function gameOf(entities: RecordableGame['entities'], tickRate = 10): RecordableGame {
-  const inputSchema = compileSchema('input', { move: fixed(-1, 1, 0.1) })
-  const lines = [`tickRate ${tickRate}`, `input ${inputSchema.text}`, ...entities.map(({ schema }, type) => `entity ${type} ${schema.text}`)]
-  const text = lines.join('\n')
-  const [low, high] = fingerprintOf(text)
-  const fingerprint = Uint8Array.from({ length: 8 }, (_, at) => (at < 4 ? low! : high!) >>> ((at & 3) * 8))
-  return { entities, tickRate, text, fingerprint, inputSchema }
-}
-
-export function opened(bytes: Uint8Array): Recording {
-  const recording = openRecording(sourceOf(bytes))
-  if (typeof recording === 'string') throw new Error(recording)
-  return recording
-}
 
 /** Everything a world is, what a game keeps outside of it aside. */
 const contentOf = (hash: StateHash, world: World): string => {
