@@ -18,6 +18,7 @@ import type { RpcFailure, RpcResult } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcHost, RpcLine } from '../rpc/rpc-line.ts'
+import { NewestView } from '../replication/newest-view.ts'
 import { SnapshotSink } from '../replication/snapshot-sink.ts'
 import { quantizeCells } from '../schema/cells.ts'
 import type { Message } from '../schema/definition.ts'
@@ -26,6 +27,7 @@ import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import { storeValues } from '../schema/values.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputSource } from '../time/input-source.ts'
+import { Timeline, windowTicks } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game } from './define-game.ts'
@@ -58,6 +60,8 @@ export class ClientHost<I extends Shape = Shape> {
   readonly endpoint: Endpoint
   /** What may be drawn. */
   readonly view: View
+  /** What the authority told, by tick: sparse. */
+  readonly confirmed: Timeline
   readonly loop: FixedLoop
   /** Who we are; 0 until the match has let us in. */
   peer: PeerId = 0
@@ -67,6 +71,7 @@ export class ClientHost<I extends Shape = Shape> {
   readonly #inputs: InputSource
   readonly #inputCells: Float64Array
   readonly #snapshots: SnapshotSink
+  readonly #newest: NewestView
   readonly #channels: ChannelSet
   readonly #desk: MessageDesk<void>
   readonly #calls: CallDesk<void>
@@ -80,7 +85,9 @@ export class ClientHost<I extends Shape = Shape> {
     this.#inputCells = new Float64Array(game.inputSchema.cellCount)
     const world = new World(game.entities, { isReadOnly: true })
     this.view = new View(world)
-    this.#snapshots = new SnapshotSink(world)
+    this.confirmed = new Timeline(world, windowTicks(game.tickRate))
+    this.#snapshots = new SnapshotSink(world, this.confirmed)
+    this.#newest = new NewestView(world, this.confirmed, this.#snapshots)
     this.#desk = new MessageDesk(game.messages)
     this.#channels = this.#desk.routes.createChannels()
     this.#calls = new CallDesk(game.rpcs, game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
@@ -106,6 +113,7 @@ export class ClientHost<I extends Shape = Shape> {
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.endpoint.handleDatagram(now, from, bytes, length)
+    this.#newest.refresh()
   }
 
   handlePathClosed(address: string): void {
@@ -179,13 +187,13 @@ export class ClientHost<I extends Shape = Shape> {
     connection.addSource(FRAME_KIND.inputs, this.#inputs)
     for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, this.#channels)
+    connection.addSource(FRAME_KIND.wantedRows, this.#snapshots.wanted)
     connection.addSink(FRAME_KIND.snapshot, this.#snapshots)
   }
 
   #handleEvent(event: EndpointEvent): void {
     if (event.type === 'opened') {
       this.peer = decodeWelcome(event.welcome)
-      this.#snapshots.peer = this.peer
       this.#options.onOpened?.()
     } else {
       this.#channels.close()

@@ -3,4 +3,5 @@ export const FRAME_KIND = {
   channels: 3,
   inputs: 4,
   snapshot: 5,
+  wantedRows: 6,
 } as const

@@ -24,13 +24,17 @@ import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
+import { AllRelevant } from '../replication/relevance.ts'
+import { Replicator } from '../replication/replicator.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
+import { WantedSink } from '../replication/wanted-rows.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputBuffer } from '../time/input-buffer.ts'
 import { indexOf } from '../world/object-table.ts'
+import { Timeline, windowTicks } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
@@ -76,6 +80,10 @@ export function createServerHost<I extends Shape>(game: Game<I>, options: Server
 export class ServerHost<I extends Shape = Shape> {
   readonly game: Game<I>
   readonly world: World
+  /** The world of the last second or so, tick by tick. */
+  readonly timeline: Timeline
+  /** What all players are told from. */
+  readonly replicator: Replicator
   readonly endpoint: Endpoint
   readonly loop: FixedLoop
   readonly #options: ServerHostOptions
@@ -90,6 +98,8 @@ export class ServerHost<I extends Shape = Shape> {
   constructor(game: Game<I>, options: ServerHostOptions) {
     this.game = game
     this.world = new World(game.entities)
+    this.timeline = new Timeline(this.world, windowTicks(game.tickRate), game.tickRate)
+    this.replicator = new Replicator(this.world, this.timeline)
     this.loop = new FixedLoop(game.tickRate)
     this.#options = options
     this.#inputs = new InputTable(game.input)
@@ -207,6 +217,7 @@ export class ServerHost<I extends Shape = Shape> {
     }
     this.game.step(this.world, this.#inputs)
     this.world.endTick()
+    this.timeline.sample()
     this.#inputs.collectValues()
   }
 
@@ -224,10 +235,12 @@ export class ServerHost<I extends Shape = Shape> {
     this.#inputs.keepValuesOf(seat.inputs)
     // What must arrive goes before snapshots, what may be lost after them.
     for (const source of seat.channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
-    connection.addSource(FRAME_KIND.snapshot, new SnapshotSource(this.world, peer.id))
+    const snapshots = new SnapshotSource(this.replicator, new AllRelevant(this.world, peer.id), peer.id)
+    connection.addSource(FRAME_KIND.snapshot, snapshots)
     for (const source of seat.channels.sourcesOf(1)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, seat.channels)
     connection.addSink(FRAME_KIND.inputs, seat.inputs)
+    connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))
   }
 
   /** Players come and go on ticks, like everything else in the world. */

@@ -1,87 +1,276 @@
 /**
- * The world as it arrives at a client: each snapshot newer than the last replaces what the view shows.
+ * Snapshots as they arrive: each row goes into the sparse Timeline at its tick, in whatever order packets come.
  *
- * An older snapshot is understood, acknowledged and not shown. What makes no sense (an entity the game does not have,
- * ids out of order, a row that breaks its bounds) breaks the connection: the authority does not send nonsense.
+ * Staleness is judged by object and never by packet: a row that is older than the newest one of its object is remembered
+ * and changes nothing else. What came, changed and left is in `held`; `held.drain` tells it.
+ *
+ *   'ok'       every entry was understood and is remembered: the authority may build on it
+ *   'no-ack'   a baseline is not here (any more), or the tick is older than the window: what stood before it is kept, the
+ *              rest of the frame cannot be read; where it would have been news, the whole row is asked for
+ *   'broken'   no honest peer sends this
+ *
+ * Invariant: the row remembered for (object, tick) is the authority's row at that tick, in the field set we were given.
+ *
+ * It does not draw, predict or interpolate.
  */
 
-import { OBJECTS_MAX } from '../base/limits.ts'
+import { UNDECODABLE_FRAMES_MAX } from '../base/limits.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
+import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { FrameSink, FrameVerdict } from '../packet/frame-source.ts'
-import { readDelta } from '../schema/row-delta.ts'
-import type { Handle } from '../world/handle.ts'
-import { indexOf, NO_TYPE } from '../world/object-table.ts'
+import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
-import { FOR_OWNER, TYPE_BITS } from './snapshot-source.ts'
+import { KIND, NO_GAP, readAge, readGap, readKind } from './entry-code.ts'
+import { HeldObjects } from './held-objects.ts'
+import { packedCoders, typeBits } from './replicator.ts'
+import { WantedRows } from './wanted-rows.ts'
+
+export interface SnapshotSinkOptions {
+  /** By type; the same kind on both sides. Default: packed coders. */
+  readonly coders?: readonly RowCoder[]
+}
+
+const NO_TICK = -1
+const NO_ROW = -1
+const GENERATIONS = 65_536
+const ID_MAX = 0xffff_ffff
+const ORDINAL_MAX = 0xffff
 
 export class SnapshotSink implements FrameSink {
-  /** Who we are: only the owner is sent an object's owner fields. */
-  peer: PeerId = 0
-  /** The newest tick shown; -1 before the first. */
-  tick: Tick = -1
-  readonly #view: World
+  /** The newest tick told; -1 before the first. */
+  tick: Tick = NO_TICK
+  /** The newest tick that is believed: an authority that is a client cannot have stepped further than we let it. */
+  tickMax: Tick = Number.MAX_SAFE_INTEGER
+  /** Frames whose rest could not be read, since a baseline was not here. */
+  undecodableCount = 0
+  /** Entries that were older than what is known of their object. */
+  staleCount = 0
+  readonly held: HeldObjects
+  /** What must be asked for; to be added to the connection as a source. */
+  readonly wanted: WantedRows = new WantedRows()
+  readonly #world: World
+  readonly #timeline: Timeline
+  readonly #coders: readonly RowCoder[]
+  readonly #typeBits: number
+  readonly #pair = new RowPair()
+  /** The row that is being read, and a copy of its baseline: storing a row may move the pools. */
   readonly #row: Int32Array
-  /** By object index: the snapshot that last named it. */
-  readonly #namedBy = new Float64Array(OBJECTS_MAX).fill(-1)
+  readonly #base: Int32Array
+  #age = 0
+  #undecodableRun = 0
 
-  constructor(view: World) {
-    this.#view = view
-    this.#row = new Int32Array(view.stores.reduce((most, store) => Math.max(most, store.schema.laneCount), 0))
+  /** `timeline` is filled, and is of `world`, whose heap its values live in. */
+  constructor(world: World, timeline: Timeline, options: SnapshotSinkOptions = {}) {
+    this.held = new HeldObjects(world)
+    this.#world = world
+    this.#timeline = timeline
+    this.#coders = options.coders ?? packedCoders(world)
+    this.#typeBits = typeBits(world)
+    const lanes = world.stores.reduce((most, store) => Math.max(most, store.schema.laneCount), 0)
+    this.#row = new Int32Array(lanes)
+    this.#base = new Int32Array(lanes)
   }
 
   /** @hot */
   accept(_now: Millis, _sequence: number, frame: BitReader): FrameVerdict {
     const tick = readVarint(frame)
-    const count = readVarint(frame)
-    if (count > OBJECTS_MAX) frame.fail()
-    const isNews = tick > this.tick
-    let before = -1
-    for (let seen = 0; seen < count && !frame.failed; seen++) before = this.#acceptObject(frame, tick, before, isNews)
-    if (!frame.finish()) return 'broken'
-    if (!isNews) return 'ok'
-    this.tick = tick
-    this.#view.tick = tick
-    this.#dropUnnamed(tick)
-    this.#view.collectValues()
-    return 'ok'
+    if (tick > this.tickMax) frame.fail()
+    let index = -1
+    let isDecodable = true
+    this.#age = 0
+    while (isDecodable && !frame.failed) {
+      const gap = readGap(frame, index)
+      if (gap === NO_GAP) break
+      index += gap
+      isDecodable = this.#acceptEntry(frame, tick, index)
+    }
+    if (frame.failed || (isDecodable && !frame.finish())) return 'broken'
+    if (tick > this.tick) this.tick = tick
+    this.#world.collectValues()
+    if (isDecodable) {
+      this.#undecodableRun = 0
+      return 'ok'
+    }
+    this.undecodableCount++
+    return ++this.#undecodableRun > UNDECODABLE_FRAMES_MAX ? 'broken' : 'no-ack'
   }
 
-  /** Reads one object; returns its index. */
-  #acceptObject(frame: BitReader, tick: Tick, before: number, isNews: boolean): number {
-    const id = readVarint(frame)
-    const type = frame.readBits(TYPE_BITS)
-    const owner = readVarint(frame)
-    const index = indexOf(id)
-    const store = this.#view.stores[type]
-    if (store === undefined || index <= before || id > 0xffff_ffff || id % 65_536 === 0 || owner > 0xffff_ffff) {
+  /** Reads one entry; false when it, and so the rest of the frame, cannot be read. @hot */
+  #acceptEntry(frame: BitReader, tick: Tick, index: number): boolean {
+    this.held.reserve(index + 1)
+    const kind = readKind(frame)
+    if (kind === KIND.full) return this.#acceptFull(frame, tick, index)
+    if (kind === KIND.gone) {
+      this.#acceptGone(tick, index, frame.readBits(1) === 1)
+      return true
+    }
+    let isRested = false
+    if (kind !== KIND.deltaAsBefore) {
+      const age = readAge(frame)
+      isRested = age > 1 && frame.readBits(1) === 1
+      // The same delta again costs one bit: two spellings of one entry are one too many.
+      if (kind === KIND.delta && age === this.#age && !isRested) frame.fail()
+      this.#age = age
+    } else if (this.#age === 0) {
       frame.fail()
-      return index
     }
-    const { schema, heap } = store
-    const mask = schema.masks[owner === this.peer ? FOR_OWNER : 0]
-    readDelta(frame, schema, mask, this.#row, 0, schema.initialRow, 0, heap)
-    if (frame.failed || !isNews) return index
-    const handle = this.#seat(id, type, owner)
-    handle.$store.load(handle, this.#row, 0)
-    this.#namedBy[index] = tick
-    return index
+    if (this.#age > tick) frame.fail()
+    return frame.failed || this.#acceptDelta(frame, tick, index, kind, isRested)
   }
 
-  #seat(id: ObjectId, type: number, owner: PeerId): Handle {
-    const known = this.#view.atIndexOf(id)
-    if (known?.id === id && known.owner === owner) return known
-    if (known) this.#view.unseat(known)
-    return this.#view.seat(type, id, owner)
+  #acceptGone(tick: Tick, index: number, isDespawned: boolean): void {
+    const { held } = this
+    if (tick > held.floors[index]) held.floors[index] = tick
+    if (held.ids[index] === 0 || tick <= held.tellings[index]) {
+      this.staleCount++
+      return
+    }
+    this.wanted.settle(held.ids[index])
+    held.leave(index, isDespawned)
   }
 
-  #dropUnnamed(tick: Tick): void {
-    const { objects } = this.#view
-    for (let index = 0; index < objects.highWater; index++) {
-      if (objects.typeAt(index) === NO_TYPE || this.#namedBy[index] === tick) continue
-      const handle = this.#view.atIndexOf(objects.idAt(index))
-      if (handle) this.#view.unseat(handle)
+  #acceptFull(frame: BitReader, tick: Tick, index: number): boolean {
+    const generation = frame.readBits(16)
+    const type = frame.readBits(this.#typeBits)
+    const set = frame.readBits(2)
+    const owner = readVarint(frame)
+    if (generation === 0 || type >= this.#coders.length || set > 2 || owner > ID_MAX) frame.fail()
+    let birthTick = NO_TICK
+    let ordinal = NO_TICK
+    if (frame.readBits(1) === 1) {
+      birthTick = tick - readVarint(frame)
+      ordinal = readVarint(frame)
+      if (birthTick < 0 || ordinal > ORDINAL_MAX) frame.fail()
     }
+    if (frame.failed) return true
+    const pair = this.#pair
+    pair.baseRows = this.#world.stores[type].schema.initialRow
+    pair.baseAt = 0
+    pair.age = 0
+    pair.olderAt = NO_ROW
+    this.#read(frame, type, set)
+    if (frame.failed) return true
+    const id = index * GENERATIONS + generation
+    if (!this.#timeline.put(tick, type, id, owner, this.#row, 0)) return false
+    this.#hold(tick, index, id, type, set, owner)
+    if (this.held.ids[index] === id && birthTick !== NO_TICK) {
+      this.held.birthTicks[index] = birthTick
+      this.held.birthOrdinals[index] = ordinal
+    }
+    return true
   }
+
+  /** A full row has come: who is held, and from when on rows of him can be built upon. */
+  #hold(tick: Tick, index: number, id: ObjectId, type: number, set: number, owner: PeerId): void {
+    const { held } = this
+    const isHeld = held.ids[index] === id && held.types[index] === type && held.sets[index] === set
+    if (tick <= held.tellings[index] || tick <= held.floors[index]) {
+      // Of somebody or something else than is held now: nothing up to this tick belongs to that.
+      if (!isHeld && tick > held.floors[index]) held.floors[index] = tick
+      this.staleCount++
+      return
+    }
+    if (!isHeld) {
+      if (held.tellings[index] > held.floors[index]) held.floors[index] = held.tellings[index]
+      if (held.ids[index] === id && held.types[index] === type) {
+        held.unname(index)
+        held.sets[index] = set
+      } else {
+        if (held.ids[index] !== 0) this.wanted.settle(held.ids[index])
+        held.enter(index, id, type, set)
+      }
+    }
+    this.wanted.settle(id)
+    held.tellings[index] = tick
+    held.owners[index] = owner
+    held.touch(index)
+  }
+
+  #acceptDelta(frame: BitReader, tick: Tick, index: number, kind: number, isRested: boolean): boolean {
+    const { held } = this
+    const type = held.types[index]
+    const baseTick = tick - this.#age
+    const id = held.ids[index]
+    const owner = kind === KIND.deltaOwned ? readVarint(frame) : held.owners[index]
+    if (owner > ID_MAX) frame.fail()
+    const isBased = id !== 0 && baseTick > held.floors[index] && this.#findBase(index, id, type, baseTick)
+    if (!isBased) return this.#refuse(tick, index)
+    if (frame.failed) return true
+    const pair = this.#pair
+    pair.age = this.#age
+    pair.olderAt = NO_ROW
+    if (kind !== KIND.same && this.#coders[type].usesOlder === true && frame.readBits(1) === 1) {
+      pair.olderAt = baseTick - 1 > held.floors[index] ? this.#timeline.find(type, id, baseTick - 1) : NO_ROW
+      pair.olderRows = this.#timeline.pools[type].rows
+      if (pair.olderAt < 0) return this.#refuse(tick, index)
+    }
+    if (kind === KIND.same) this.#row.set(this.#base)
+    else this.#read(frame, type, held.sets[index])
+    if (frame.failed) return true
+    return this.#store(tick, index, kind === KIND.deltaOwned ? owner : this.#baseOwner, baseTick, isRested)
+  }
+
+  /** The owner that stands with the baseline last found. */
+  #baseOwner: PeerId = 0
+
+  /** Puts the row at a baseline's tick, if it is still here, under the row that is to be read. */
+  #findBase(index: number, id: ObjectId, type: number, tick: Tick): boolean {
+    const { held } = this
+    const timeline = this.#timeline
+    let pool = timeline.pools[type]
+    let at = timeline.find(type, id, tick)
+    if (at < 0 && timeline.changedAt(id) === tick) at = timeline.findLatest(type, id)
+    if (at < 0 && held.namedTicks[index] === tick) {
+      pool = held.pools[type]
+      at = held.namedRows[index] * pool.laneCount
+    }
+    if (at < 0) return false
+    for (let lane = 0; lane < pool.laneCount; lane++) this.#base[lane] = pool.rows[at + lane]
+    this.#baseOwner = pool.owners[at / pool.laneCount]
+    this.#pair.baseRows = this.#base
+    this.#pair.baseAt = 0
+    return true
+  }
+
+  /** A baseline is not here. Only what would have been news is asked for. */
+  #refuse(tick: Tick, index: number): boolean {
+    const { held } = this
+    if (held.ids[index] !== 0 && tick > held.tellings[index]) this.wanted.ask(held.ids[index])
+    else this.staleCount++
+    return false
+  }
+
+  #read(frame: BitReader, type: number, set: number): void {
+    const pair = this.#pair
+    pair.rows = this.#row
+    pair.at = 0
+    this.#coders[type].read(frame, fieldSet(set), pair, this.#world.heap)
+  }
+
+  /** Remembers a row that was read over a baseline. */
+  #store(tick: Tick, index: number, owner: PeerId, baseTick: Tick, isRested: boolean): boolean {
+    const { held } = this
+    const timeline = this.#timeline
+    const id = held.ids[index]
+    const type = held.types[index]
+    const isNews = tick > held.tellings[index]
+    // It stood still until the tick before: without that row, who draws would smear its start over the whole rest.
+    if (isRested && isNews && timeline.find(type, id, tick - 1) < 0) timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)
+    if (!timeline.put(tick, type, id, owner, this.#row, 0)) return false
+    if (!isNews) {
+      this.staleCount++
+      return true
+    }
+    held.name(index, baseTick, this.#base, 0)
+    held.tellings[index] = tick
+    held.owners[index] = owner
+    held.touch(index)
+    return true
+  }
+}
+
+function fieldSet(set: number): FieldSet {
+  return set === 0 ? 0 : set === 1 ? 1 : 2
 }

@@ -1,0 +1,154 @@
+/**
+ * When each object last changed, for each of those who may see more or less of it.
+ *
+ * A row that moved only in what a client may not see has not changed for him: no byte, no place in a queue, no other
+ * baseline. So changes are marked by field set, and everything that decides what is sent asks these marks and never the
+ * row itself.
+ *
+ *   changed   the last tick at which what the set holds changed, or the object or its owner did
+ *   before    the one before that
+ *   settled   the last one that has left the Timeline's window: from there on an older row is the oldest one there
+ *
+ * Marks of an object stand at `index << 2 | set`. They are of who lives at the index now (`ids`).
+ */
+
+import type { Tick } from '../base/time.ts'
+import type { Schema } from '../schema/schema.ts'
+import { ROW_BITS, ROW_MASK, type Timeline } from '../world/timeline.ts'
+
+const SETS = 3
+/** In the place of a field set: nobody who is told anything can see it. */
+const HIDDEN = 3
+const NO_TICK = -1
+
+export class ChangeMarks {
+  /** The newest tick looked at. */
+  tick: Tick = NO_TICK
+  /** Every index in use is below this. */
+  highWater = 0
+  /** By index, at the newest tick: who lives there (0 nobody), his type, owner, and where his row lies in its pool. */
+  ids: Uint32Array = new Uint32Array(0)
+  types: Uint8Array = new Uint8Array(0)
+  owners: Uint32Array = new Uint32Array(0)
+  rowAts: Uint32Array = new Uint32Array(0)
+  /** By index << 2 | set. */
+  changed: Float64Array = new Float64Array(0)
+  before: Float64Array = new Float64Array(0)
+  settled: Float64Array = new Float64Array(0)
+  readonly #timeline: Timeline
+  /** By type, by lane: the first field set that holds it. */
+  readonly #laneSets: readonly Uint8Array[]
+  /** By tick modulo the window, by index: the first field set that saw a change. */
+  readonly #seen: Uint8Array[]
+
+  constructor(timeline: Timeline, schemas: readonly Schema[]) {
+    this.#timeline = timeline
+    this.#laneSets = schemas.map(laneSetsOf)
+    this.#seen = Array.from({ length: timeline.windowTicks }, () => new Uint8Array(0))
+  }
+
+  /** Looks at the ticks that the Timeline has and these marks have not seen. @hot */
+  update(): void {
+    const { newest, windowTicks } = this.#timeline
+    if (newest === this.tick) return
+    const first = Math.max(this.tick + 1, newest - windowTicks + 1, 0)
+    for (let tick = first; tick <= newest; tick++) this.#look(tick)
+  }
+
+  /** Where the row that an object had at a tick, as far as `set` sees it, lies in its pool; -1 when nobody knows any more. @hot */
+  rowAtOf(index: number, set: number, tick: Tick): number {
+    const oldest = this.tick - this.#timeline.windowTicks + 1
+    if (tick >= oldest) return this.#timeline.find(this.types[index], this.ids[index], tick)
+    return this.settled[index << 2 | set] <= tick ? this.#timeline.find(this.types[index], this.ids[index], oldest) : -1
+  }
+
+  /** Whether what `set` sees of an object stood still from a tick until the one before the newest. @hot */
+  isRested(index: number, set: number, since: Tick): boolean {
+    const at = index << 2 | set
+    return (this.changed[at] === this.tick ? this.before[at] : this.changed[at]) <= since
+  }
+
+  #look(tick: Tick): void {
+    const references = this.#timeline.references(tick)
+    const earlier = this.#timeline.references(tick === this.tick + 1 ? tick - 1 : NO_TICK)
+    this.#reserve(references.length)
+    this.tick = tick
+    this.#settle(tick - this.#timeline.windowTicks + 1)
+    const seen = this.#seen[tick % this.#seen.length]
+    let high = 0
+    for (let index = 0; index < references.length; index++) {
+      const reference = references[index]
+      seen[index] = HIDDEN
+      if (reference !== 0) high = index + 1
+      if (reference === 0) this.ids[index] = 0
+      else if (reference !== earlier[index]) this.#mark(index, reference, index < earlier.length ? earlier[index] : 0, seen)
+    }
+    this.highWater = high
+  }
+
+  /** An object has a row that it did not have before. */
+  #mark(index: number, reference: number, earlier: number, seen: Uint8Array): void {
+    const type = reference >>> ROW_BITS
+    const { ids, owners, rows, laneCount } = this.#timeline.pools[type]
+    const row = reference & ROW_MASK
+    const was = earlier & ROW_MASK
+    const isBorn = earlier === 0 || earlier >>> ROW_BITS !== type || ids[was] !== ids[row]
+    this.ids[index] = ids[row]
+    this.types[index] = type
+    this.owners[index] = owners[row]
+    this.rowAts[index] = row * laneCount
+    const set = isBorn || owners[was] !== owners[row] ? 0 : firstSet(this.#laneSets[type], rows, row * laneCount, was * laneCount)
+    seen[index] = set
+    for (let at = index << 2 | set; at < (index << 2) + SETS; at++) {
+      this.before[at] = isBorn ? this.tick : this.changed[at]
+      this.changed[at] = this.tick
+      if (isBorn) this.settled[at] = this.tick
+    }
+  }
+
+  /** A tick is the oldest of the window now: what changed in it can be found no further back. */
+  #settle(oldest: Tick): void {
+    if (oldest < 0 || !this.#timeline.has(oldest)) return
+    const seen = this.#seen[oldest % this.#seen.length]
+    for (let index = 0; index < this.highWater; index++) {
+      // Who was born since has settled later than this.
+      for (let at = index << 2 | seen[index]; at < (index << 2) + SETS; at++) {
+        if (this.settled[at] < oldest) this.settled[at] = oldest
+      }
+    }
+  }
+
+  #reserve(need: number): void {
+    if (need <= this.ids.length) return
+    this.ids = widen(this.ids, new Uint32Array(need))
+    this.types = widen(this.types, new Uint8Array(need))
+    this.owners = widen(this.owners, new Uint32Array(need))
+    this.rowAts = widen(this.rowAts, new Uint32Array(need))
+    this.changed = widen(this.changed, new Float64Array(need << 2))
+    this.before = widen(this.before, new Float64Array(need << 2))
+    this.settled = widen(this.settled, new Float64Array(need << 2))
+    for (let at = 0; at < this.#seen.length; at++) this.#seen[at] = widen(this.#seen[at], new Uint8Array(need).fill(HIDDEN))
+  }
+}
+
+/** The first field set that holds a lane in which two rows of a pool differ; `HIDDEN` when none does. @hot */
+function firstSet(laneSets: Uint8Array, rows: Int32Array, at: number, wasAt: number): number {
+  let first = HIDDEN
+  for (let lane = 0; lane < laneSets.length; lane++) {
+    if (rows[at + lane] !== rows[wasAt + lane] && laneSets[lane] < first) first = laneSets[lane]
+  }
+  return first
+}
+
+function laneSetsOf({ laneCount, masks }: Schema): Uint8Array {
+  const sets = new Uint8Array(laneCount).fill(HIDDEN)
+  for (let set = SETS - 1; set >= 0; set--) {
+    for (const { lane, laneCount: count } of masks[set].members) sets.fill(set, lane, lane + count)
+  }
+  return sets
+}
+
+function widen<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}

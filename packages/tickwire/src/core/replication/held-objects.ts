@@ -1,0 +1,151 @@
+/**
+ * What a receiver holds: who lives at each index as far as it was told, and since when that can be built upon.
+ *
+ *   floors   rows of this index told at this tick or before are of somebody else, of another stay or another field set
+ *   tellings newest tick of a row of who is held; -1 when nobody is
+ *   named    the baseline that the authority named last, and a copy of its row: it may be older than the Timeline's window
+ *
+ * Beside that, what became of each index since somebody last looked (`drain`): came, changed, left.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import type { ValueHeap } from '../schema/value-heap.ts'
+import { RowPool } from '../world/row-pool.ts'
+import type { ValueKeeper } from '../world/value-keeping.ts'
+import type { World } from '../world/world.ts'
+
+/** Told of what came, changed and left since the last time, each object once, in no order. */
+export interface HeldObserver {
+  onEntered(id: ObjectId, type: number, owner: PeerId): void
+  /** Its newest row, or owner, is another one. */
+  onChanged(id: ObjectId, type: number, owner: PeerId): void
+  /** It left our view; `isDespawned`: it left the world. */
+  onLeft(id: ObjectId, type: number, isDespawned: boolean): void
+}
+
+const NO_TICK = -1
+const INDEXES_FIRST = 64
+const TOUCHED = 1
+const DESPAWNED = 2
+
+export class HeldObjects implements ValueKeeper {
+  /** By index. */
+  ids: Uint32Array = new Uint32Array(INDEXES_FIRST)
+  types: Uint8Array = new Uint8Array(INDEXES_FIRST)
+  sets: Uint8Array = new Uint8Array(INDEXES_FIRST)
+  owners: Uint32Array = new Uint32Array(INDEXES_FIRST)
+  floors: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  tellings: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  namedTicks: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  namedRows: Uint32Array = new Uint32Array(INDEXES_FIRST)
+  /** Of our own objects, where the authority said so: when it was born, and as which of its tick; -1 else. */
+  birthTicks: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  birthOrdinals: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  /** By type: named baselines. */
+  readonly pools: readonly RowPool[]
+  /** How many objects are held. */
+  count = 0
+  /** What the observer was last told, and what he must look at again. */
+  #shownIds = new Uint32Array(INDEXES_FIRST)
+  #shownTypes = new Uint8Array(INDEXES_FIRST)
+  #flags = new Uint8Array(INDEXES_FIRST)
+  #touched = new Uint32Array(INDEXES_FIRST)
+  #touchedCount = 0
+
+  constructor(world: World) {
+    this.pools = world.stores.map(({ schema }) => new RowPool(schema))
+    world.keepValuesOf(this)
+  }
+
+  /** Somebody is held at an index from now on, in the place of whoever was. */
+  enter(index: number, id: ObjectId, type: number, set: number): void {
+    if (this.ids[index] !== 0) this.leave(index, true)
+    this.ids[index] = id
+    this.types[index] = type
+    this.sets[index] = set
+    this.birthTicks[index] = NO_TICK
+    this.birthOrdinals[index] = NO_TICK
+    this.count++
+    this.touch(index)
+  }
+
+  /** Nobody is held at an index any more. */
+  leave(index: number, isDespawned: boolean): void {
+    if (this.ids[index] === 0) return
+    this.unname(index)
+    this.ids[index] = 0
+    this.tellings[index] = NO_TICK
+    this.count--
+    this.touch(index)
+    this.#flags[index] = isDespawned ? TOUCHED | DESPAWNED : TOUCHED
+  }
+
+  /** Keeps a copy of the baseline that was named. @hot */
+  name(index: number, tick: Tick, rows: Int32Array, at: number): void {
+    if (this.namedTicks[index] === tick) return
+    this.unname(index)
+    this.namedTicks[index] = tick
+    this.namedRows[index] = this.pools[this.types[index]].add(this.ids[index], this.owners[index], rows, at)
+  }
+
+  unname(index: number): void {
+    if (this.namedRows[index] !== 0) this.pools[this.types[index]].remove(this.namedRows[index])
+    this.namedRows[index] = 0
+    this.namedTicks[index] = NO_TICK
+  }
+
+  /** The observer must look at an index. @hot */
+  touch(index: number): void {
+    if (this.#flags[index] !== 0) return
+    this.#flags[index] = TOUCHED
+    this.#touched[this.#touchedCount++] = index
+  }
+
+  /** Tells what became of each object since the last time. */
+  drain(observer: HeldObserver): void {
+    for (let at = 0; at < this.#touchedCount; at++) {
+      const index = this.#touched[at]
+      const id = this.ids[index]
+      const shown = this.#shownIds[index]
+      const isDespawned = (this.#flags[index] & DESPAWNED) !== 0
+      this.#flags[index] = 0
+      this.#shownIds[index] = id
+      if (shown !== 0 && shown !== id) observer.onLeft(shown, this.#shownTypes[index], isDespawned)
+      this.#shownTypes[index] = this.types[index]
+      if (id === 0) continue
+      if (shown === id) observer.onChanged(id, this.types[index], this.owners[index])
+      else observer.onEntered(id, this.types[index], this.owners[index])
+    }
+    this.#touchedCount = 0
+  }
+
+  /** Makes room for so many indexes. */
+  reserve(need: number): void {
+    let capacity = this.ids.length
+    if (need <= capacity) return
+    while (capacity < need) capacity *= 2
+    this.ids = widen(this.ids, new Uint32Array(capacity))
+    this.types = widen(this.types, new Uint8Array(capacity))
+    this.sets = widen(this.sets, new Uint8Array(capacity))
+    this.owners = widen(this.owners, new Uint32Array(capacity))
+    this.floors = widen(this.floors, new Float64Array(capacity).fill(NO_TICK))
+    this.tellings = widen(this.tellings, new Float64Array(capacity).fill(NO_TICK))
+    this.namedTicks = widen(this.namedTicks, new Float64Array(capacity).fill(NO_TICK))
+    this.namedRows = widen(this.namedRows, new Uint32Array(capacity))
+    this.birthTicks = widen(this.birthTicks, new Float64Array(capacity).fill(NO_TICK))
+    this.birthOrdinals = widen(this.birthOrdinals, new Float64Array(capacity).fill(NO_TICK))
+    this.#shownIds = widen(this.#shownIds, new Uint32Array(capacity))
+    this.#shownTypes = widen(this.#shownTypes, new Uint8Array(capacity))
+    this.#flags = widen(this.#flags, new Uint8Array(capacity))
+    this.#touched = widen(this.#touched, new Uint32Array(capacity))
+  }
+
+  markValues(heap: ValueHeap): void {
+    for (const pool of this.pools) pool.markValues(heap)
+  }
+}
+
+function widen<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}

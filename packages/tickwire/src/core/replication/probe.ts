@@ -1,0 +1,30 @@
+/**
+ * Who is told of every bit of a snapshot: whom it went to, what it was of, and why it was sent.
+ *
+ * Unset it costs one comparison a frame. It is told when an entry is copied into a packet, and not whether that packet
+ * arrives: bits are spent when they are sent.
+ */
+
+import type { PeerId, Tick } from '../base/time.ts'
+
+/** Why an entry was sent. */
+export const REASON = {
+  /** The client has not confirmed any row of it yet. */
+  entered: 0,
+  /** Its row, as far as this client may see it, is not what he was last told. */
+  changed: 1,
+  /** What he was told went under. */
+  lost: 2,
+  /** He holds it but not what a delta could build on: other fields may be seen, a baseline is gone, or he asked. */
+  full: 3,
+  /** It left his view, or the world. */
+  gone: 4,
+} as const
+
+/** Told of snapshots as they are written. */
+export interface Probe {
+  /** One entry of a frame, with all its bits, head included. */
+  onEntry(client: PeerId, index: number, type: number, reason: number, bits: number): void
+  /** One frame: bits that belong to no entry (its tick, and the zeros that fill its last byte), and those of all entries. */
+  onFrame(client: PeerId, tick: Tick, headBits: number, entryBits: number): void
+}

@@ -1,0 +1,148 @@
+/**
+ * What all clients of one world share: the marks of what changed, and this tick's deltas.
+ *
+ * It reads rows from a dense Timeline, whoever samples that: the server, or a client that is the authority over some of
+ * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver.
+ *
+ *   delta   [ owner varint, if another ] [ 1 bit: the row before the baseline is used, if the coder asks ] row
+ *   full    generation 16 | type | field set 2 | owner varint | 1 bit: birth [ age varint | ordinal varint ] | row
+ *
+ * The birth of an object is told to its owner alone: it is how he finds what he spawned himself ahead of time.
+ */
+
+import { assert } from '../base/assert.ts'
+import type { Tick } from '../base/time.ts'
+import { bitsForCount } from '../bits/ranged-int.ts'
+import { writeVarint } from '../bits/varint.ts'
+import { PackedCoder } from '../codec/packed-coder.ts'
+import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
+import type { Timeline } from '../world/timeline.ts'
+import type { World } from '../world/world.ts'
+import { ChangeMarks } from './change-marks.ts'
+import { DELTA, DeltaCache, NO_BASE } from './delta-cache.ts'
+import type { Probe } from './probe.ts'
+import { FIELD_SET } from './relevance.ts'
+
+/** When and as which of its tick an object was born; a tick of -1 when nobody knows. */
+export interface Births {
+  birthTickAt(index: number): Tick
+  birthOrdinalAt(index: number): number
+}
+
+export interface ReplicatorOptions {
+  /** By type; the same kind on both sides. Default: packed coders. */
+  readonly coders?: readonly RowCoder[]
+  readonly births?: Births
+}
+
+/** In a key of the cache, beside the field set: the row before the baseline is used. */
+export const KEY_OLDER = 4
+
+const SET_BITS = 2
+const GENERATION_BITS = 16
+
+/** Packed coders for all entities of a world, by type. */
+export function packedCoders(world: World): readonly RowCoder[] {
+  return world.stores.map(({ schema }) => new PackedCoder(schema))
+}
+
+/** Bits of an entity's number. */
+export function typeBits(world: World): number {
+  return bitsForCount(world.stores.length)
+}
+
+export class Replicator {
+  readonly timeline: Timeline
+  readonly marks: ChangeMarks
+  readonly cache: DeltaCache = new DeltaCache()
+  /** By type. */
+  readonly coders: readonly RowCoder[]
+  /** Told of every entry that is sent, to anybody. */
+  probe: Probe | undefined = undefined
+  readonly #world: World
+  readonly #births: Births | undefined
+  readonly #typeBits: number
+  readonly #pair = new RowPair()
+
+  constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}) {
+    this.timeline = timeline
+    this.marks = new ChangeMarks(timeline, world.stores.map(({ schema }) => schema))
+    this.coders = options.coders ?? packedCoders(world)
+    this.#world = world
+    this.#births = options.births
+    this.#typeBits = typeBits(world)
+  }
+
+  /** Looks at what the Timeline has sampled since. Whoever comes first in a tick pays for all. @hot */
+  update(): void {
+    const { marks, timeline } = this
+    if (marks.tick === timeline.newest) return
+    marks.update()
+    this.cache.clear(marks.ids.length)
+  }
+
+  /** Makes the delta of an object against its row at `base`, for a field set; `NO_BASE`: against the initial row. */
+  encode(index: number, base: Tick, key: number): number {
+    return base === NO_BASE ? this.#encodeFull(index, key) : this.#encodeDelta(index, base, key)
+  }
+
+  #encodeDelta(index: number, base: Tick, key: number): number {
+    const { marks, timeline, cache } = this
+    const set = fieldSet(key)
+    const type = marks.types[index]
+    const pool = timeline.pools[type]
+    const baseAt = marks.rowAtOf(index, set, base)
+    assert(baseAt >= 0, 'a delta has a baseline that is still known')
+    const isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index]
+    const out = cache.begin()
+    if (isOwned) writeVarint(out, marks.owners[index])
+    const hasOlder = (key & KEY_OLDER) !== 0
+    if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
+    const pair = this.#fill(index, type)
+    pair.baseRows = pool.rows
+    pair.baseAt = baseAt
+    pair.age = marks.tick - base
+    pair.olderRows = pool.rows
+    pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - 1) : -1
+    const isChanged = this.coders[type].write(out, set, pair, this.#world.heap)
+    const flags = (isChanged || isOwned ? 0 : DELTA.same) | (marks.isRested(index, set, base) ? DELTA.rested : 0) | (isOwned ? DELTA.owned : 0)
+    return cache.add(index, base, key, flags)
+  }
+
+  #encodeFull(index: number, key: number): number {
+    const { marks, cache } = this
+    const set = fieldSet(key)
+    const type = marks.types[index]
+    const out = cache.begin()
+    out.writeBits(marks.ids[index] & 0xffff, GENERATION_BITS)
+    out.writeBits(type, this.#typeBits)
+    out.writeBits(set, SET_BITS)
+    writeVarint(out, marks.owners[index])
+    const births = set === FIELD_SET.owner ? this.#births : undefined
+    const birthTick = births === undefined ? -1 : births.birthTickAt(index)
+    out.writeBits(birthTick < 0 ? 0 : 1, 1)
+    if (births !== undefined && birthTick >= 0) {
+      writeVarint(out, marks.tick - birthTick)
+      writeVarint(out, births.birthOrdinalAt(index))
+    }
+    const pair = this.#fill(index, type)
+    pair.baseRows = this.#world.stores[type].schema.initialRow
+    pair.baseAt = 0
+    pair.age = 0
+    pair.olderAt = -1
+    this.coders[type].write(out, set, pair, this.#world.heap)
+    return cache.add(index, NO_BASE, key, 0)
+  }
+
+  #fill(index: number, type: number): RowPair {
+    const pair = this.#pair
+    pair.rows = this.timeline.pools[type].rows
+    pair.at = this.marks.rowAts[index]
+    return pair
+  }
+}
+
+function fieldSet(key: number): FieldSet {
+  const set = key & 3
+  return set === 0 ? 0 : set === 1 ? 1 : 2
+}

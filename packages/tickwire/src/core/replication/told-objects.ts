@@ -1,0 +1,131 @@
+/**
+ * What one receiver was told: a row of numbers for every object, by index.
+ *
+ *   none ──enter──▶ known ──leave──▶ leaving ──gone acked──▶ none
+ *                     ▲                 │
+ *                     └─────enter───────┘
+ *
+ *   bases    newest tick whose row he is known to hold; NO_BASE before the first
+ *   sents    newest tick that he holds or that is on its way; NONE when he must be told anew
+ *   tolds    newest tick ever sent since `epochs`, arrived or not
+ *   epochs   what was sent before this tick is of no use: another object, another field set, another stay
+ *
+ * Invariant: bases <= sents <= tolds where they are ticks; only ticks from the epoch on are promoted.
+ */
+
+import type { ObjectId, Tick } from '../base/time.ts'
+import { NO_BASE } from './delta-cache.ts'
+import { REASON } from './probe.ts'
+
+export const STATE = { none: 0, known: 1, leaving: 2 } as const
+/** In the place of a tick: nothing was sent, or all of it went under. */
+export const NONE = -1
+/** What else is known of a baseline. */
+export const BASE = {
+  /** The row one tick before it is held too. */
+  hasOlder: 1,
+  /** Rows newer than it were sent before it was acked: it stays with the receiver for a window, and no longer. */
+  loose: 2,
+  /** The object is gone from the world, not only from view. */
+  despawned: 4,
+  /** He may hold something of this index from before: even if nothing more is sent, he must be told that it is gone. */
+  stale: 8,
+} as const
+
+export class ToldObjects {
+  ids: Uint32Array = new Uint32Array(0)
+  types: Uint8Array = new Uint8Array(0)
+  states: Uint8Array = new Uint8Array(0)
+  sets: Uint8Array = new Uint8Array(0)
+  flags: Uint8Array = new Uint8Array(0)
+  reasons: Uint8Array = new Uint8Array(0)
+  /** How urgent it has become: what was added since it was last sent. */
+  urgencies: Float32Array = new Float32Array(0)
+  bases: Float64Array = new Float64Array(0)
+  sents: Float64Array = new Float64Array(0)
+  tolds: Float64Array = new Float64Array(0)
+  epochs: Float64Array = new Float64Array(0)
+
+  /** The receiver shall know an object from now on, in a field set. */
+  enter(index: number, id: ObjectId, type: number, set: number, tick: Tick): void {
+    const isStale = this.states[index] !== STATE.none
+    this.ids[index] = id
+    this.types[index] = type
+    this.states[index] = STATE.known
+    this.urgencies[index] = 0
+    this.restart(index, set, tick)
+    this.flags[index] = isStale ? BASE.stale : 0
+    this.reasons[index] = REASON.entered
+  }
+
+  /** Nothing that he holds can be built on any more: a full row must come. */
+  restart(index: number, set: number, tick: Tick): void {
+    this.sets[index] = set
+    this.flags[index] = BASE.stale
+    this.reasons[index] = REASON.full
+    this.bases[index] = NO_BASE
+    this.sents[index] = NONE
+    this.tolds[index] = NONE
+    this.epochs[index] = tick
+  }
+
+  /** The receiver shall forget an object. Whoever was never told of it has nothing to forget. */
+  leave(index: number, isDespawned: boolean, tick: Tick): void {
+    if (this.states[index] !== STATE.known) return
+    if (this.tolds[index] === NONE && (this.flags[index] & BASE.stale) === 0) {
+      this.states[index] = STATE.none
+      return
+    }
+    this.states[index] = STATE.leaving
+    this.flags[index] = isDespawned ? BASE.despawned : 0
+    this.sents[index] = NONE
+    this.epochs[index] = tick
+  }
+
+  /** A row of this tick has arrived. @hot */
+  promote(index: number, tick: Tick): void {
+    if (this.states[index] !== STATE.known || tick < this.epochs[index]) return
+    const base = this.bases[index]
+    if (tick > base) {
+      this.bases[index] = tick
+      this.flags[index] = (tick === base + 1 && base !== NO_BASE ? BASE.hasOlder : 0) | (this.tolds[index] > tick ? BASE.loose : 0)
+      if (this.sents[index] < tick) this.sents[index] = tick
+    } else if (tick === base - 1) {
+      this.flags[index] |= BASE.hasOlder
+    }
+  }
+
+  /** That an object is gone was understood. @hot */
+  forget(index: number, tick: Tick): void {
+    if (this.states[index] === STATE.leaving && tick >= this.epochs[index]) this.states[index] = STATE.none
+  }
+
+  /** What was sent of an object in this tick has gone under. @hot */
+  lose(index: number, tick: Tick): void {
+    if (tick < this.epochs[index] || this.sents[index] !== tick) return
+    const isLeaving = this.states[index] === STATE.leaving
+    this.sents[index] = isLeaving ? NONE : this.bases[index]
+    if (this.bases[index] !== NO_BASE) this.reasons[index] = REASON.lost
+  }
+
+  /** Makes room for so many indexes. */
+  reserve(need: number): void {
+    if (need <= this.ids.length) return
+    this.ids = widen(this.ids, new Uint32Array(need))
+    this.types = widen(this.types, new Uint8Array(need))
+    this.states = widen(this.states, new Uint8Array(need))
+    this.sets = widen(this.sets, new Uint8Array(need))
+    this.flags = widen(this.flags, new Uint8Array(need))
+    this.reasons = widen(this.reasons, new Uint8Array(need))
+    this.urgencies = widen(this.urgencies, new Float32Array(need))
+    this.bases = widen(this.bases, new Float64Array(need))
+    this.sents = widen(this.sents, new Float64Array(need))
+    this.tolds = widen(this.tolds, new Float64Array(need))
+    this.epochs = widen(this.epochs, new Float64Array(need))
+  }
+}
+
+function widen<T extends Uint8Array | Uint32Array | Float32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}
