@@ -78,12 +78,11 @@ export class RenderClock {
     this.#delayMsMax = delayMsMax
     this.#bend = bend
     this.#state[TARGET] = delayMs
-    this.#state[MOMENT] = NO_TICK
   }
 
   /** The moment to draw, a fractional tick on a grid of 2^-8; -1 before anything is known. */
   get renderTick(): number {
-    return Math.floor(this.#state[MOMENT] * VIEW_TICK_STEPS) / VIEW_TICK_STEPS
+    return this.#isRunning ? Math.max(Math.floor(this.#state[MOMENT] * VIEW_TICK_STEPS) / VIEW_TICK_STEPS, 0) : NO_TICK
   }
 
   /** The delay that arrivals ask for, in milliseconds: where the drawn one is going. */
@@ -121,7 +120,7 @@ export class RenderClock {
     if (!this.#isRunning) {
       this.#isRunning = true
       state[LAST_NOW] = now
-      state[MOMENT] = Math.max(ideal, 0)
+      state[MOMENT] = ideal
       return
     }
     const offMs = (ideal - state[MOMENT]) * this.#tickMs - elapsed
