@@ -87,7 +87,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect(port.maxDatagramBytes).toBeGreaterThanOrEqual(1200)
       port.send(serverAddress, new Uint8Array(port.maxDatagramBytes + 1), port.maxDatagramBytes + 1)
       port.send(serverAddress, new Uint8Array(5), 5)
-      await lab.until(() => server.datagrams.length > 0)
+      await lab.until(() => server.datagrams.length > 0 && port.stats.oversized === 1)
       expect(port.stats.oversized).toBe(1)
       expect(server.datagrams.map(({ bytes }) => bytes.length)).toEqual([5])
     })
@@ -112,6 +112,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       port.close()
       port.close()
       port.send(serverAddress, new Uint8Array(3), 3)
+      await lab.until(() => port.stats.unreachable === 1)
       expect(port.stats.unreachable).toBe(1)
     })
 
@@ -136,6 +137,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       record(lab.server)
       lab.server.close()
       await lab.until(() => records.every(({ closed }) => closed.length === 1))
+      expect(records.map(({ closed }) => closed.length)).toEqual([1, 1])
     })
   })
 }

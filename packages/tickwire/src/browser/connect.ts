@@ -1,5 +1,5 @@
 /**
- * One call joins a match.
+ * One call joins a match, over the best transport the page can have.
  *
  * ```ts
  * const room = await connect(game, location.origin)
@@ -7,39 +7,73 @@
  * ```
  */
 
-import { createClientHost, type CloseReason, type Game, type Shape } from '../core/index.ts'
+import { createClientHost, textToKey, textToToken, type CloseReason, type ConnectPass, type Game, type Shape } from '../core/index.ts'
 import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
+import { Ladder } from './ladder.ts'
+import { RUNGS, type Rung } from './offers.ts'
 import { Room } from './room.ts'
-import { openWebSocket } from './websocket.ts'
+
+/** How a match is joined. */
+export interface ConnectOptions {
+  /** What lets us in, from whoever issues tokens: its bytes or its text. */
+  readonly token?: Uint8Array | string
+  /**
+   * The server's identity key, its bytes or its text, when no token names it. Without either, a page from https believes
+   * what the server says of itself over https, and others believe anyone.
+   */
+  readonly server?: Uint8Array | string
+  /** Transports that may be used; all of them unless said. */
+  readonly transports?: readonly Rung[]
+}
 
 /** A match that let nobody in, or us not. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   readonly reason: CloseReason
 
-  constructor(url: string, reason: CloseReason) {
-    super(`Could not join the match at ${url}: ${explain(reason)}`)
+  constructor(url: string, reason: CloseReason, detail = '') {
+    super(`Could not join the match at ${url}: ${explain(reason)}${detail === '' ? '' : ` (${detail})`}`)
     this.reason = reason
   }
 }
 
-/** Where on a server the match is, beside its page. */
-const MATCH_PATH = '/tickwire'
+/** What no token and no key is: refused where it is used, with the fix. */
+const NO_BYTES = new Uint8Array(0)
 
 /** Joins the match that is served at `url`. Rejects with a ConnectError that says why not. */
-export async function connect<I extends Shape>(game: Game<I>, url: string | URL): Promise<Room<I>> {
-  const address = new URL(MATCH_PATH, String(url).replace(/^http/, 'ws')).href
-  const port = await openWebSocket(address).catch(() => {
-    throw new ConnectError(address, { by: 'network', code: 'unreachable' })
+export async function connect<I extends Shape>(game: Game<I>, url: string | URL, options: ConnectOptions = {}): Promise<Room<I>> {
+  const base = new URL(url)
+  const ladder = new Ladder(base, options.transports ?? RUNGS)
+  await ladder.open().catch((error: Error) => {
+    throw new ConnectError(base.origin, { by: 'network', code: 'unreachable' }, error.message)
   })
-  return await new Promise((resolve, reject) => {
+  try {
+    return await join(game, base, ladder, await passOf(options, base, ladder))
+  } catch (error) {
+    ladder.close()
+    throw error
+  }
+}
+
+function join<I extends Shape>(game: Game<I>, base: URL, ladder: Ladder, pass: ConnectPass): Promise<Room<I>> {
+  return new Promise((resolve, reject) => {
     let onClosed: (reason: CloseReason) => void = () => {}
     const closed = new Promise<CloseReason>((settle) => { onClosed = settle })
     const host = createClientHost(game, { entropy: systemEntropy, onOpened: () => resolve(room), onClosed })
-    const room = new Room(host, port, host.connect(monotonicNow(), address), closed)
-    void closed.then((reason) => reject(new ConnectError(address, reason)))
+    const room = new Room(host, ladder, host.connect(monotonicNow(), ladder.address, pass), closed)
+    void closed.then((reason) => reject(new ConnectError(base.origin, reason)))
   })
+}
+
+/** Whom we mean to find, and what we show him. */
+async function passOf({ token, server }: ConnectOptions, base: URL, ladder: Ladder): Promise<ConnectPass> {
+  const isAsked = token === undefined && server === undefined && base.protocol === 'https:'
+  const key = isAsked ? (await ladder.offers).identity : server
+  return {
+    ...(token !== undefined && { token: typeof token === 'string' ? textToToken(token) ?? NO_BYTES : token }),
+    ...(key !== undefined && { server: typeof key === 'string' ? textToKey(key)?.key ?? NO_BYTES : key }),
+  }
 }
 
 function explain(reason: CloseReason): string {
@@ -52,8 +86,7 @@ function explain(reason: CloseReason): string {
     case 'identity': return 'whoever answers there is not the server that was meant.'
     case 'unreachable': case 'timed-out': case 'path-closed': case 'reset': return 'nobody answers there. Is the server running?'
     case 'broken': return 'the server sent what makes no sense.'
-    case 'flooding': return 'this page sent more than any page should.'
-    case 'kicked': return 'the server sent us away.'
+    case 'kicked': case 'flooding': return 'the server sent us away.'
     case 'left': case 'shutdown': return 'it is over.'
     default: return reason satisfies never
   }

@@ -3,9 +3,12 @@
 export { monotonicNow } from './clock.ts'
 export { bestProvider } from './crypto.ts'
 export { systemEntropy } from './entropy.ts'
-export { connect, ConnectError } from './connect.ts'
+export { connect, ConnectError, type ConnectOptions } from './connect.ts'
 export { Room, type Play } from './room.ts'
+export type { Rung } from './offers.ts'
+export { openWebRtc } from './webrtc.ts'
 export { openWebSocket } from './websocket.ts'
+export { openWebTransport } from './webtransport.ts'
 
 // For sparks and shakes only: simulation code cannot reach it, so that it cannot desync by it.
 export { CosmeticPrng } from '../core/base/cosmetic-prng.ts'

@@ -2,10 +2,16 @@
  * A match as a page sees it: what to draw, what to hold, what to say.
  *
  * It owns the page's timers; everything that is Tickwire happens in the `ClientHost` it drives.
+ *
+ * A page in the background has slow timers or none, but what arrives wakes it: it goes on by the server's packets, catches
+ * up by a few ticks at most (`FixedLoop`), and holds nothing, since nobody is at its keys.
  */
 
-import type { ClientHost, CloseReason, Connection, DatagramPort, InitOf, Message, Millis, PeerId, SendResult, Shape, View, ViewOf } from '../core/index.ts'
+import type { ClientHost, CloseReason, Connection, DatagramPortStats, InitOf, Message, Millis, PeerId, SendResult, Shape, View, ViewOf } from '../core/index.ts'
+import { RttEstimator } from '../core/delivery/rtt.ts'
 import { monotonicNow as now } from './clock.ts'
+import type { Ladder } from './ladder.ts'
+import type { Rung } from './offers.ts'
 
 /** What a page does in a match. */
 export interface Play<I extends Shape> {
@@ -15,16 +21,25 @@ export interface Play<I extends Shape> {
   draw(view: View): void
 }
 
+/** What a page holds that nobody looks at. */
+const NOTHING_HELD = {}
+
+function isHidden(): boolean {
+  return typeof document !== 'undefined' && document.hidden
+}
+
 export class Room<I extends Shape = Shape> {
   /** Resolves when the match is over for this page, with the reason. */
   readonly closed: Promise<CloseReason>
+  /** Told when another transport carries the match. */
+  onTransport: (transport: Rung | 'none') => void = () => {}
   readonly #host: ClientHost<I>
-  readonly #port: DatagramPort
+  readonly #port: Ladder
   readonly #connection: Connection
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
 
-  constructor(host: ClientHost<I>, port: DatagramPort, connection: Connection, closed: Promise<CloseReason>) {
+  constructor(host: ClientHost<I>, port: Ladder, connection: Connection, closed: Promise<CloseReason>) {
     this.#host = host
     this.#port = port
     this.#connection = connection
@@ -37,6 +52,7 @@ export class Room<I extends Shape = Shape> {
       host.handlePathClosed(address)
       this.#wake()
     }
+    port.onSwitched = () => this.#handleSwitched()
     void closed.then(() => this.#end())
     this.#wake()
   }
@@ -46,9 +62,24 @@ export class Room<I extends Shape = Shape> {
     return this.#host.peer
   }
 
-  /** What carries the match, and why. */
-  get transport(): string {
-    return 'websocket'
+  /** What carries the match; 'none' while it looks for a way. */
+  get transport(): Rung | 'none' {
+    return this.#port.transport
+  }
+
+  /** Why it is this transport: what became of the better ones. */
+  get transportReason(): string {
+    return this.#port.reason
+  }
+
+  /** What was sent, received and dropped, over all transports. */
+  get transportStats(): Readonly<DatagramPortStats> {
+    return this.#port.stats
+  }
+
+  /** Tries the better transports again, now, as it does by itself from time to time. The match goes on meanwhile. */
+  climb(): void {
+    this.#port.climb()
   }
 
   /** Round trip to the authority, smoothed. */
@@ -62,7 +93,7 @@ export class Room<I extends Shape = Shape> {
 
   /** Starts asking for input and drawing, until the match is over. */
   play({ input, draw }: Play<I>): void {
-    this.#host.sampleInput = input
+    this.#host.sampleInput = () => (isHidden() ? NOTHING_HELD : input())
     const repaint = (): void => {
       if (this.#isOver) return
       draw(this.#host.view)
@@ -87,6 +118,15 @@ export class Room<I extends Shape = Shape> {
   leave(): void {
     this.#host.close(now())
     this.#wake()
+  }
+
+  /** What was measured was another path. */
+  #handleSwitched(): void {
+    if (this.#port.provenCount > 1) {
+      this.#connection.gate.reset(now())
+      Object.assign(this.#connection.rtt, new RttEstimator())
+    }
+    this.onTransport(this.transport)
   }
 
   #wake(): void {

@@ -1,0 +1,318 @@
+/**
+ * The best way to a server that a page can have, as one datagram port: WebTransport, WebRTC, WebSocket, in this order.
+ *
+ * All rungs are tried at once, the costly ones a little later; the match begins on the best that is open when the others
+ * have had their head start, and climbs when a better one opens. Nothing above notices: a connection has a name that is
+ * not its address, so the server follows it to the new path once it has proven itself there (`connection/path-check.ts`),
+ * and session and keys stay.
+ *
+ * ```
+ *            opens                     heard on it
+ * rung ────▶ ready ────▶ active, on trial ────▶ active, proven      the others are closed
+ *                              │ 1 s of nothing      │ closed, or 2.5 s of nothing
+ *                              ▼                     ▼
+ *                        the one before         climb again; after 3 s without any, the path is closed
+ * ```
+ *
+ * On trial beside a path that works, packets take turns, so that a path that leads nowhere costs half of them for a second.
+ * Invariant: at most one path is active; whatever is neither active nor its spare is closed in the end.
+ */
+
+import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
+import { monotonicNow as now } from './clock.ts'
+import { fetchOffers, RUNGS, type Offers, type Rung } from './offers.ts'
+import { openRung, RUNG_MS_MAX, type OpenRung } from './rungs.ts'
+
+/** How long a rung that is open waits for a better one before the match begins. */
+const HEAD_START_MS = 250
+/** WebRTC costs the server more than WebTransport; it starts when that has failed or takes long. */
+const WEBRTC_DELAY_MS = 500
+const TRIAL_MS = 1000
+/** The server speaks every second. */
+const SILENT_MS = 2500
+const WATCH_MS = 500
+/** As long as the server keeps a connection whose path has closed. */
+const LOST_MS = 3000
+const LINGER_MS = 500
+/** A better rung is tried again after this, then twice as long, and so on. */
+const RETRY_MS_MIN = 30_000
+const RETRY_MS_MAX = 480_000
+
+interface Path extends OpenRung {
+  readonly rung: Rung
+  isProven: boolean
+}
+
+export class Ladder implements DatagramPort {
+  /** What the server is called here, whatever carries it. */
+  readonly address: string
+  readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
+  /** What the server offers, as it said last. */
+  offers: Promise<Offers>
+  /** How many paths have proven themselves, one after the other. */
+  provenCount = 0
+  onDatagram: DatagramPort['onDatagram'] = () => {}
+  onPathClosed: DatagramPort['onPathClosed'] = () => {}
+  /** Told when another rung carries the match. */
+  onSwitched: () => void = () => {}
+  readonly #base: URL
+  readonly #rungs: readonly Rung[]
+  readonly #why: Map<Rung, string> = new Map()
+  readonly #ready: Map<Rung, Path> = new Map()
+  readonly #pending: Set<Rung> = new Set()
+  readonly #folded: DatagramPortStats = createPortStats()
+  readonly #gone: AbortController = new AbortController()
+  readonly #timers: Set<ReturnType<typeof setTimeout>> = new Set()
+  #active: Path | undefined
+  #spare: Path | undefined
+  #isSuspect = false
+  #isHeadStartOver = false
+  #isSpareTurn = false
+  #hasHeard = false
+  #heardAt = 0
+  #watchedAt = 0
+  #lostAt = Infinity
+  #retryMs = RETRY_MS_MIN
+  #isRetryDue = false
+  #opened: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
+
+  constructor(base: URL, rungs: readonly Rung[]) {
+    this.#base = base
+    this.#rungs = RUNGS.filter((rung) => rungs.includes(rung))
+    this.address = base.origin
+    this.offers = Promise.resolve({ missing: {} })
+  }
+
+  /** What carries the match. */
+  get transport(): Rung | 'none' {
+    return this.#active?.rung ?? 'none'
+  }
+
+  /** Why it is this one and no better: what became of those above it. */
+  get reason(): string {
+    const above = this.#rungs.slice(0, this.#active === undefined ? undefined : this.#rungs.indexOf(this.#active.rung))
+    const whys = above.map((rung) => `${rung}: ${this.#why.get(rung) ?? (this.#pending.has(rung) ? 'still opening' : 'not tried yet')}`)
+    return whys.length === 0 ? 'the best there is' : whys.join('; ')
+  }
+
+  get stats(): DatagramPortStats {
+    const sum = { ...this.#folded }
+    for (const path of [this.#active, this.#spare]) if (path !== undefined) add(sum, path.port.stats)
+    return sum
+  }
+
+  /** Opens the first path. Rejects when there is none, with a reason for each rung. */
+  async open(): Promise<void> {
+    const opened = new Promise<void>((resolve, reject) => { this.#opened = { resolve, reject } })
+    this.#climb(this.#rungs)
+    await opened
+    const watch = setInterval(() => this.#watch(), WATCH_MS)
+    this.#gone.signal.addEventListener('abort', () => clearInterval(watch))
+  }
+
+  /** Tries the better rungs again, now. Nothing is lost when they fail. */
+  climb(): void {
+    const at = this.#active === undefined ? this.#rungs.length : this.#rungs.indexOf(this.#active.rung)
+    this.#climb(this.#rungs.slice(0, at))
+  }
+
+  send(_to: string, bytes: Uint8Array, length: number): void {
+    const isTurning = this.#spare !== undefined && this.#hasHeard && this.#active?.isProven === false
+    this.#isSpareTurn = isTurning && !this.#isSpareTurn
+    const path = this.#isSpareTurn ? this.#spare : this.#active
+    if (path === undefined) this.#folded.unreachable++
+    else path.port.send(path.address, bytes, length)
+  }
+
+  close(): void {
+    this.#gone.abort()
+    for (const timer of this.#timers) clearTimeout(timer)
+    for (const path of [this.#active, this.#spare, ...this.#ready.values()]) path?.port.close()
+  }
+
+  #climb(rungs: readonly Rung[]): void {
+    const fresh = rungs.filter((rung) => !this.#pending.has(rung) && (this.#isSuspect || this.#active?.rung !== rung))
+    if (fresh.length === 0) return
+    if (fresh.some((rung) => rung !== 'websocket')) this.offers = fetchOffers(this.#base, AbortSignal.timeout(RUNG_MS_MAX))
+    for (const rung of fresh) this.#pending.add(rung)
+    const first = fresh.includes('webtransport') ? this.#attempt('webtransport') : Promise.resolve()
+    if (fresh.includes('websocket')) void this.#attempt('websocket')
+    if (fresh.includes('webrtc')) void Promise.race([first, this.#delay(WEBRTC_DELAY_MS)]).then(() => this.#attempt('webrtc'))
+  }
+
+  async #attempt(rung: Rung): Promise<void> {
+    try {
+      if (this.#active?.rung === 'webtransport' && this.#active.isProven && !this.#isSuspect) throw new Error('there is a better one')
+      const open = await openRung(rung, this.#base, this.offers, this.#gone.signal)
+      if (this.#gone.signal.aborted) open.port.close()
+      else this.#arrive({ ...open, rung, isProven: false })
+    } catch (error) {
+      this.#why.set(rung, error instanceof Error ? error.message : String(error))
+    }
+    this.#pending.delete(rung)
+    this.#consider()
+  }
+
+  #arrive(path: Path): void {
+    this.#ready.get(path.rung)?.port.close()
+    this.#ready.set(path.rung, path)
+    path.port.onDatagram = (_from, bytes, length) => this.#hear(path, bytes, length)
+    path.port.onPathClosed = () => this.#lose(path)
+  }
+
+  /** Takes the best rung that is ready, if it is better than what we have and none better is about to be. */
+  #consider(): void {
+    if (this.#gone.signal.aborted) return
+    const best = this.#rungs.find((rung) => this.#ready.has(rung))
+    if (best === undefined) {
+      if (this.#pending.size === 0 && this.#active === undefined) this.#fail()
+      return
+    }
+    const isBetterPending = this.#rungs.slice(0, this.#rungs.indexOf(best)).some((rung) => this.#pending.has(rung))
+    if (this.#active === undefined) {
+      if (!isBetterPending || this.#isHeadStartOver) this.#use(best)
+      else {
+        void this.#delay(HEAD_START_MS).then(() => {
+          this.#isHeadStartOver = true
+          this.#consider()
+        })
+      }
+    } else if (this.#active.isProven && (this.#isSuspect || (this.#isAbove(best, this.#active.rung) && !isBetterPending))) this.#use(best)
+  }
+
+  #use(rung: Rung): void {
+    const path = this.#ready.get(rung)
+    if (path === undefined) return
+    this.#ready.delete(rung)
+    this.#spare = this.#active
+    this.#active = path
+    this.#lostAt = Infinity
+    this.#why.delete(rung)
+    this.#opened?.resolve()
+    this.#opened = undefined
+    void this.#delay(TRIAL_MS).then(() => {
+      if (this.#active === path && !path.isProven) this.#demote(path)
+    })
+  }
+
+  #hear(path: Path, bytes: Uint8Array, length: number): void {
+    this.#heardAt = now()
+    this.#hasHeard = true
+    if (path === this.#active) {
+      this.#isSuspect = false
+      if (!path.isProven) this.#prove(path)
+    }
+    this.onDatagram(this.address, bytes, length)
+  }
+
+  #prove(path: Path): void {
+    path.isProven = true
+    this.provenCount++
+    // What the server sent before it had followed us is still on its way.
+    const before = this.#spare
+    this.#spare = undefined
+    void this.#delay(LINGER_MS).then(() => this.#retire(before))
+    for (const other of this.#ready.values()) if (!this.#isAbove(other.rung, path.rung)) this.#retire(other)
+    this.#retryLater()
+    this.onSwitched()
+    this.#consider()
+  }
+
+  /** Nothing came back on a new path. */
+  #demote(path: Path): void {
+    const next = this.#spare === undefined ? this.#rungs.find((rung) => this.#ready.has(rung)) : undefined
+    if (this.#spare === undefined && next === undefined) return
+    this.#why.set(path.rung, 'it opened, but nothing came back on it')
+    this.#active = this.#spare
+    this.#spare = undefined
+    this.#retire(path)
+    if (next !== undefined) this.#use(next)
+    else {
+      this.#retryLater()
+      this.#consider()
+    }
+  }
+
+  #lose(path: Path): void {
+    if (this.#gone.signal.aborted) return
+    if (this.#ready.get(path.rung) === path) this.#ready.delete(path.rung)
+    if (this.#spare === path) this.#spare = undefined
+    if (this.#active !== path) return
+    add(this.#folded, path.port.stats)
+    this.#why.set(path.rung, 'it was closed')
+    this.#active = this.#spare
+    this.#spare = undefined
+    if (this.#active !== undefined) return
+    this.#lostAt = now()
+    this.#isHeadStartOver = false
+    this.#climb(this.#rungs)
+  }
+
+  /** No rung is open, none is opening. */
+  #fail(): void {
+    const error = new Error(this.#rungs.map((rung) => `${rung}: ${this.#why.get(rung) ?? 'not tried'}`).join('; '))
+    this.#opened?.reject(error)
+    this.#opened = undefined
+    if (this.#lostAt === Infinity) return
+    if (now() - this.#lostAt >= LOST_MS) this.onPathClosed(this.address)
+    else void this.#delay(WATCH_MS).then(() => this.#climb(this.#rungs))
+  }
+
+  #watch(): void {
+    const time = now()
+    // Whoever slept has heard nothing, and that says nothing.
+    if (time - this.#watchedAt > 3 * WATCH_MS) this.#heardAt = Math.max(this.#heardAt, time - SILENT_MS / 2)
+    this.#watchedAt = time
+    if (this.#active?.isProven !== true || this.#isSuspect || time - this.#heardAt < SILENT_MS) return
+    this.#isSuspect = true
+    this.#why.set(this.#active.rung, 'it fell silent')
+    this.#climb(this.#rungs)
+    this.#consider()
+  }
+
+  /** As long as it is not the best rung that carries us. */
+  #retryLater(): void {
+    if (this.#isRetryDue || this.#active?.rung === this.#rungs[0]) return
+    this.#isRetryDue = true
+    void this.#delay(this.#retryMs).then(() => {
+      this.#isRetryDue = false
+      this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX)
+      this.climb()
+      this.#retryLater()
+    })
+  }
+
+  #retire(path: Path | undefined): void {
+    if (path === undefined || path === this.#active || path === this.#spare) return
+    add(this.#folded, path.port.stats)
+    if (this.#ready.get(path.rung) === path) this.#ready.delete(path.rung)
+    path.port.onPathClosed = () => {}
+    path.port.close()
+  }
+
+  #isAbove(rung: Rung, other: Rung): boolean {
+    return this.#rungs.indexOf(rung) < this.#rungs.indexOf(other)
+  }
+
+  /** Never, once the ladder is closed. */
+  #delay(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer)
+        resolve()
+      }, ms)
+      this.#timers.add(timer)
+    })
+  }
+}
+
+function add(sum: DatagramPortStats, part: DatagramPortStats): void {
+  sum.sent += part.sent
+  sum.received += part.received
+  sum.oversized += part.oversized
+  sum.unreachable += part.unreachable
+  sum.congested += part.congested
+  sum.refused += part.refused
+  sum.errors += part.errors
+}

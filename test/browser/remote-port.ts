@@ -1,0 +1,71 @@
+/** A datagram port that lives in a page of a real browser, worked from a test. What it counted is known a moment later. */
+
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
+import { createPortStats, type DatagramPort, type DatagramPortStats } from 'tickwire'
+
+const PAGE = fileURLToPath(new URL('../browser-pages/ports-page.ts', import.meta.url))
+
+export type PortKind = 'websocket' | 'webtransport' | 'webrtc'
+
+/** Opens ports in one page. */
+export class PortPage {
+  readonly #page: Page
+  readonly #ports: Map<number, RemotePort> = new Map()
+
+  private constructor(page: Page) {
+    this.#page = page
+  }
+
+  /** Makes `page`, which is of an origin that may use transports, one that can. */
+  static async furnish(page: Page): Promise<PortPage> {
+    const { outputFiles } = await build({
+      entryPoints: [PAGE], bundle: true, write: false, format: 'iife', globalName: 'ports', conditions: ['tickwire-source'],
+    })
+    const self = new PortPage(page)
+    await page.exposeFunction('tellTest', (number: number, event: string, address: string, bytes: number[], stats: DatagramPortStats) => {
+      self.#ports.get(number)?.hear(event, address, bytes, stats)
+    })
+    await page.addScriptTag({ content: outputFiles[0]!.text })
+    return self
+  }
+
+  async open(kind: PortKind, url: string, hashes: readonly Uint8Array[] = []): Promise<DatagramPort> {
+    const number = await this.#page.evaluate(`ports.open(${JSON.stringify(kind)}, ${JSON.stringify(url)}, ${JSON.stringify(hashes.map((hash) => [...hash]))})`) as number
+    const max = await this.#page.evaluate(`ports.maxDatagramBytes(${number})`) as number
+    const port = new RemotePort(this.#page, number, max)
+    this.#ports.set(number, port)
+    return port
+  }
+}
+
+class RemotePort implements DatagramPort {
+  readonly maxDatagramBytes: number
+  readonly stats: DatagramPortStats = createPortStats()
+  onDatagram: DatagramPort['onDatagram'] = () => {}
+  onPathClosed: DatagramPort['onPathClosed'] = () => {}
+  readonly #page: Page
+  readonly #number: number
+
+  constructor(page: Page, number: number, maxDatagramBytes: number) {
+    this.#page = page
+    this.#number = number
+    this.maxDatagramBytes = maxDatagramBytes
+  }
+
+  send(to: string, bytes: Uint8Array, length: number): void {
+    const call = `ports.send(${this.#number}, ${JSON.stringify(to)}, ${JSON.stringify([...bytes])}, ${length})`
+    void this.#page.evaluate(call).then((stats) => Object.assign(this.stats, stats)).catch(() => {})
+  }
+
+  close(): void {
+    void this.#page.evaluate(`ports.close(${this.#number})`).catch(() => {})
+  }
+
+  hear(event: string, address: string, bytes: number[], stats: DatagramPortStats): void {
+    Object.assign(this.stats, stats)
+    if (event === 'datagram') this.onDatagram(address, Uint8Array.from(bytes), bytes.length)
+    else this.onPathClosed(address)
+  }
+}

@@ -1,0 +1,113 @@
+/** The contract of transports, kept by the three ports of a real browser against the ports of this Node. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
+import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
+import type { WebRtcProvider } from '../../packages/tickwire/src/node/providers.ts'
+import { SessionPort } from '../../packages/tickwire/src/node/session-port.ts'
+import { loadDataChannelProvider } from '../../packages/tickwire/src/node/webrtc-datachannel.ts'
+import { loadWeriftProvider } from '../../packages/tickwire/src/node/webrtc-werift.ts'
+import { listenWebSocket } from '../../packages/tickwire/src/node/websocket.ts'
+import { loadQuicheProvider } from '../../packages/tickwire/src/node/webtransport-quiche.ts'
+import { BROWSER_ADVICE, findBrowser, launchBrowser } from '../browser/browser.ts'
+import { PortPage, type PortKind } from '../browser/remote-port.ts'
+import { describeTransport, type TransportLab } from './transport.contract.ts'
+
+/** The server side of a transport. */
+interface Serving {
+  readonly port: DatagramPort
+  readonly url: string
+  readonly hashes?: readonly Uint8Array[]
+  answer?(offer: string): Promise<string>
+  close(): Promise<void>
+}
+
+let browser: Browser
+
+async function lab(kind: PortKind, start: (http: Server, number: number) => Promise<Serving>): Promise<TransportLab> {
+  let serving: Serving | undefined
+  const http = createServer((request, response) => void answer(request, response))
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method !== 'POST') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>')
+    let offer = ''
+    for await (const chunk of request) offer += String(chunk)
+    response.end(await serving?.answer?.(offer))
+  }
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const { port: number } = http.address() as AddressInfo
+  const { port, url, hashes, close } = serving = await start(http, number)
+  const page = await browser.newPage()
+  await page.goto(`http://127.0.0.1:${number}/`)
+  const ports = await PortPage.furnish(page)
+  return {
+    server: port,
+    openClient: async () => ({ port: await ports.open(kind, url, hashes), serverAddress: url }),
+    until: async (isDone) => {
+      for (let waited = 0; !isDone() && waited < 5000; waited += 2) await sleep(2)
+    },
+    close: async () => {
+      await page.close()
+      port.close()
+      await close()
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
+
+function webRtcLab(provider: WebRtcProvider): Promise<TransportLab> {
+  return lab('webrtc', async (_http, number) => {
+    const port = new SessionPort('rtc:', 16)
+    const listener = provider.listen({ onSession: (session) => port.adopt(session) })
+    return { port, url: `http://127.0.0.1:${number}/rtc`, answer: (offer) => listener.answer(offer), close: () => listener.close() }
+  })
+}
+
+const isHere = findBrowser() !== undefined
+const quiche = loadQuicheProvider()
+const dataChannel = loadDataChannelProvider()
+const werift = loadWeriftProvider()
+
+describe.runIf(isHere)('in a browser', { timeout: 30_000 }, () => {
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(async () => await browser.close())
+
+  describeTransport('[PORT1, PORT2, PORT3, PORT4, PORT5] WebSocket', () => lab('websocket', async (server, number) => ({
+    port: listenWebSocket({ server }), url: `ws://127.0.0.1:${number}/tickwire`, close: async () => {},
+  })), true)
+
+  if (quiche !== undefined) {
+    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebTransport with ${quiche.name}`, () => lab('webtransport', async () => {
+      const port = new SessionPort('wt:', 16)
+      const certificate = makeCertificate(Date.now())
+      const listener = await quiche.listen({
+        port: 0, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
+        onSession: (session) => port.adopt(session),
+      })
+      return { port, url: `https://127.0.0.1:${listener.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
+    }), true)
+  }
+
+  if (dataChannel !== undefined) {
+    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebRTC with ${dataChannel.name}`, () => webRtcLab(dataChannel), true)
+  }
+
+  if (werift !== undefined) {
+    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebRTC with ${werift.name}`, () => webRtcLab(werift), true)
+  }
+})
+
+/** What could not be tried, and what to do. */
+const absent: readonly (readonly [string, boolean, string])[] = [
+  ['a browser', isHere, BROWSER_ADVICE], ['WebTransport', quiche !== undefined, 'npm install @matrixai/quic'],
+  ['WebRTC', dataChannel !== undefined && werift !== undefined, 'npm install node-datachannel werift'],
+]
+for (const [what, isThere, advice] of absent) {
+  test.skipIf(isThere)(`${what} is not here: its contract was not tried. Fix: ${advice}`, ({ skip }) => skip(advice))
+}
