@@ -22,12 +22,12 @@ interface DataChannel {
   readonly onMessage: Signal<string | Buffer>
   readonly stateChanged: Signal<string>
   send(bytes: Buffer): void
-  close(): void
 }
 
 interface PeerConnection {
   readonly onDataChannel: Signal<DataChannel>
   readonly connectionStateChange: Signal<string>
+  readonly sctpTransport?: { stop(): Promise<void> }
   readonly localDescription: { readonly sdp: string } | undefined
   readonly iceTransports: readonly { readonly connection: { readonly nominated?: { readonly remoteCandidate: { readonly host: string } } } }[]
   setRemoteDescription(offer: { readonly type: 'offer'; readonly sdp: string }): Promise<void>
@@ -87,8 +87,10 @@ class WeriftListener implements WebRtcListener {
       settle()
       this.#drops.delete(drop)
       session?.end()
-      // The page learns by the channel's end; a connection that just vanishes leaves it guessing for seconds.
-      if (this.#peers.delete(peer)) setTimeout(() => void peer.close().catch(() => {}), FAREWELL_MS)
+      if (!this.#peers.delete(peer)) return
+      // Closing ends encryption first, and then nothing more is said: the page would be left guessing for seconds.
+      void peer.sctpTransport?.stop().catch(() => {})
+      setTimeout(() => void peer.close().catch(() => {}), FAREWELL_MS)
     }
     this.#drops.add(drop)
     const timer = setTimeout(drop, PENDING_MS)
@@ -161,7 +163,6 @@ class Channel implements DatagramSession {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#channel.readyState === 'open') this.#channel.close()
     this.onClosed()
   }
 }
