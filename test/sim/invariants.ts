@@ -21,7 +21,7 @@ export const INVARIANTS = {
   I16: 'a connection lives along its table and ends once, with one reason that both sides understand alike',
   I17: 'when the weather clears everybody is connected within 5 s',
   I18: 'when the weather clears every reliable message has arrived within 10 s',
-  G1: 'what a player sees of a tick is what the authority had at that tick',
+  G1: 'what a player was told of a tick is what the authority had at that tick',
   G2: 'what the game says reliably arrives once and in order',
   G3: 'when the weather clears every player is in, current, and has been told everything',
   crash: 'nothing throws',

@@ -22,7 +22,6 @@ export class MatchPlayer implements NetResident {
   /** As the peer he is now. */
   said = 0
   told = 0
-  checkedTick = -1
   readonly #server: string
   readonly #security: EndpointSecurity
   readonly #seed: number
@@ -61,7 +60,6 @@ export class MatchPlayer implements NetResident {
   #live(): ClientHost<typeof swarmGame.input> {
     this.said = 0
     this.told = 0
-    this.checkedTick = -1
     const host = new ClientHost(swarmGame, { security: this.#security, entropy: new Dice(this.#seed + 104_729 * this.#lives++) })
     host.sampleInput = () => this.held
     host.on(Chat, ({ number }) => {

@@ -6,11 +6,9 @@
  * said reliably arrives once and in order (G2). Liveness, once the weather has cleared: everybody is in and current (G3).
  */
 
-import type { ObjectView } from 'tickwire'
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
-import type { Handle } from '../../packages/tickwire/src/core/world/handle.ts'
-import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
+import { ROW_BITS, ROW_MASK, Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
 import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
@@ -40,6 +38,10 @@ const TICK_MS = 1000 / 60
 const STORM_MS = 6000
 /** A dead connection is noticed after ten seconds, and then its player comes again. */
 const CALM_MS = 15_000
+/** Ticks back, from the newest that a player was told of, whose rows are compared every tick. */
+const CHECKED_TICKS = 4
+/** What a player may not know yet in calm weather. */
+const LAG_TICKS = 6
 /** Longer than any player lags behind. */
 const HISTORY_TICKS = 600
 
@@ -172,48 +174,65 @@ class Match {
   #check(): void {
     for (const player of this.#players) {
       this.#where = player.node.name
-      const { view, peer } = player.host
-      hashCombine(this.#trace, 0, view.tick, player.told)
-      if (!this.#history.has(view.tick) || view.tick === player.checkedTick) continue
-      player.checkedTick = view.tick
-      for (const walker of view.each(Walker)) this.#checkObject(peer, 0, walker, view.tick)
-      for (const crate of view.each(Crate)) this.#checkObject(peer, 1, crate, view.tick)
+      const { confirmed, peer } = player.host
+      hashCombine(this.#trace, 0, confirmed.newest, player.told)
+      for (let back = 0; back < CHECKED_TICKS; back++) {
+        const tick = confirmed.newest - back
+        if (this.#history.has(tick)) confirmed.references(tick).forEach((reference) => this.#checkRow(peer, confirmed, reference, tick))
+      }
     }
   }
 
   /** Every lane that this player may know equals the authority's of that tick. */
-  #checkObject(peer: number, type: number, object: ObjectView<typeof Walker> | ObjectView<typeof Crate>, tick: number): void {
-    const handle = object as unknown as Handle
-    const { $store: store } = handle
-    const truth = this.#history.find(type, handle.id, tick)
-    hold(truth >= 0, 'G1', () => `sees object ${handle.id} at tick ${tick}, and the authority did not have it`)
+  #checkRow(peer: number, confirmed: Timeline, reference: number, tick: number): void {
+    if (reference === 0) return
+    const type = reference >>> ROW_BITS
+    const { schema, ids, owners, rows: told, laneCount } = confirmed.pools[type]!
+    const row = reference & ROW_MASK
+    const truth = this.#history.find(type, ids[row]!, tick)
+    hold(truth >= 0, 'G1', () => `was told of object ${ids[row]} at tick ${tick}, and the authority did not have it`)
     const { rows } = this.#history.pools[type]!
-    const { members } = store.schema.masks[handle.owner === peer ? 2 : 0]
-    for (const member of members) {
+    for (const member of schema.masks[owners[row] === peer ? 2 : 0].members) {
       for (let lane = member.lane; lane < member.lane + member.laneCount; lane++) {
-        const isText = store.schema.heapLeaves.some((leaf) => leaf.lane === lane)
-        const seen = store.rows[store.rowAt(handle) + lane]
+        const isText = schema.heapLeaves.some((leaf) => leaf.lane === lane)
+        const seen = told[row * laneCount + lane]
         // Handles of texts are each side's own; texts themselves are compared at the end.
         hold(isText || seen === rows[truth + lane], 'G1', () =>
-          `sees ${member.path} of object ${handle.id} at tick ${tick} as ${seen}, the authority had ${rows[truth + lane]}`)
+          `was told ${member.path} of object ${ids[row]} at tick ${tick} as ${seen}, the authority had ${rows[truth + lane]}`)
         if (!isText) hashCombine(this.#trace, 0, seen ?? 0, lane)
       }
     }
   }
 
+  /** An object that a player was told too little of: it changed, came or went, and there was time to say so. */
+  #staleOf({ confirmed, view }: MatchPlayer['host']): string | undefined {
+    const { world } = this.#host
+    const past = world.tick - LAG_TICKS
+    for (const { type, schema } of world.stores) {
+      for (const { id } of world.stores[type]!.living()) {
+        const told = confirmed.findLatest(type, id) < 0 ? -1 : confirmed.changedAt(id)
+        if (this.#history.changedAt(id) <= past && told < this.#history.changedAt(id)) return `knows ${schema.name} ${id} of tick ${told}, and it changed since`
+      }
+    }
+    for (const { id } of view.each(Crate)) {
+      if (world.get(Crate, id) === null && this.#history.find(1, id, past) < 0) return `sees object ${id}, which is gone`
+    }
+    return undefined
+  }
+
   /** What keeps a player from being current. */
   #problemOf({ node, host: client, said, told }: MatchPlayer, isLast: boolean): string | undefined {
     const { world, peers } = this.#host
-    const behind = world.tick - client.view.tick
+    const behind = this.#staleOf(client)
     const heard = this.#heard.get(client.peer) ?? 0
     this.#where = node.name
     if (!peers.some(({ id }) => id === client.peer)) return 'is not in'
-    if (behind > 2) return `is ${behind} ticks behind`
+    if (behind !== undefined) return behind
     if (heard !== said) return `said ${said} things, ${heard} were heard`
     if ((told !== 0 || isLast) && told !== this.#broadcast) return `was told ${told} of ${this.#broadcast} things`
     for (const walker of client.view.each(Walker)) {
       const name = world.get(Walker, walker.id)?.name
-      if (behind === 0 && name !== walker.name) return `reads "${walker.name}" for "${name}"`
+      if (name !== undefined && name !== walker.name) return `reads "${walker.name}" for "${name}"`
     }
     return undefined
   }

@@ -81,11 +81,11 @@ export class HeldObjects implements ValueKeeper {
   }
 
   /** Keeps a copy of the baseline that was named. @hot */
-  name(index: number, tick: Tick, rows: Int32Array, at: number): void {
+  name(index: number, tick: Tick, owner: PeerId, rows: Int32Array, at: number): void {
     if (this.namedTicks[index] === tick) return
     this.unname(index)
     this.namedTicks[index] = tick
-    this.namedRows[index] = this.pools[this.types[index]].add(this.ids[index], this.owners[index], rows, at)
+    this.namedRows[index] = this.pools[this.types[index]].add(this.ids[index], owner, rows, at)
   }
 
   unname(index: number): void {

@@ -263,7 +263,7 @@ export class SnapshotSink implements FrameSink {
       this.staleCount++
       return true
     }
-    held.name(index, baseTick, this.#base, 0)
+    held.name(index, baseTick, this.#baseOwner, this.#base, 0)
     held.tellings[index] = tick
     held.owners[index] = owner
     held.touch(index)

@@ -82,6 +82,9 @@ export class SnapshotSource implements FrameSource {
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
   #sequence = NO_SEQUENCE
+  /** Nothing has arrived yet, and nothing is on its way: even an empty world has a tick that must be known. */
+  #mustGreet = true
+  #isGreeted = false
   readonly #capBitsPerTick: number
   readonly #capBitsMax: number
   #capBits = 0
@@ -127,13 +130,14 @@ export class SnapshotSource implements FrameSource {
   }
 
   wantsAt(now: Millis): Millis {
-    if (this.#replicator.timeline.newest !== this.#tick) return now
+    if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
     return this.#cursor < this.#dueCount && this.#capBits > 0 ? now : Infinity
   }
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
-    if (this.#cursor >= this.#dueCount || sequence === this.#sequence || this.#capBits <= 0) return false
+    if (this.#tick === NONE || sequence === this.#sequence) return false
+    if (!this.#mustGreet && (this.#cursor >= this.#dueCount || this.#capBits <= 0)) return false
     this.#sequence = sequence
     writeVarint(out, this.#tick)
     if (out.failed) return false
@@ -146,10 +150,11 @@ export class SnapshotSource implements FrameSource {
     else this.#fillInOrder(sequence, out)
     const entryBits = out.bitLength - headBits
     this.#capBits -= out.bitLength
-    if (entryBits === 0) {
+    if (entryBits === 0 && !this.#mustGreet) {
       this.#records.close(this.#records.find(sequence))
       return false
     }
+    this.#mustGreet = false
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
     return true
   }
@@ -159,6 +164,7 @@ export class SnapshotSource implements FrameSource {
     const { store, mask, starts, counts, ticks } = this.#records
     const slot = this.#records.find(sequence)
     if (slot === NO_RECORD) return
+    this.#isGreeted = true
     const tick = ticks[slot]
     const start = starts[slot]
     const count = counts[slot]
@@ -176,6 +182,7 @@ export class SnapshotSource implements FrameSource {
     const slot = this.#records.find(sequence)
     if (slot === NO_RECORD) return
     for (let at = 0; at < counts[slot]; at++) this.#told.lose(store[(starts[slot] + at) & mask] & RECORD_INDEX, ticks[slot])
+    this.#mustGreet = !this.#isGreeted
     this.#records.close(slot)
   }
 
