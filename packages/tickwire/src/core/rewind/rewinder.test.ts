@@ -10,6 +10,7 @@ import { World } from '../world/world.ts'
 import { sphere } from './hitbox.ts'
 import type { Past } from './past.ts'
 import { Rewinder, type RewindOptions } from './rewinder.ts'
+import { ToldRing } from './told-ring.ts'
 
 const Player = entity({
   at: vec3(-1000, 1000, 0.001).position(), speed: vec3(-100, 100, 0.01).velocity(), yaw: angle(16), aim: quat(), hp: u8, name: text(12),
@@ -158,6 +159,12 @@ describe('the past', () => {
       if (JSON.stringify([...match.rewinder.rewind(99, moment, cellsOf)]) !== JSON.stringify([...drawn])) differences++
     }
     expect(differences).toBeGreaterThan(5)
+  })
+
+  test('[REWIND1] a ring remembers which ticks arrived', () => {
+    const ring = new ToldRing(8)
+    for (const tick of [3, 9, 6, 1]) ring.note(tick)
+    expect([1, 3, 6, 9, 11, 17].filter((tick) => ring.wasTold(1, tick))).toEqual([3, 6, 9])
   })
 
   test('[REWIND2] leaves the world as it is, whatever is thrown, and cannot be written', () => {

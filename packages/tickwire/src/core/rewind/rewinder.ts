@@ -15,7 +15,8 @@
  * rewinds in one tick the past is the newest tick, posed once for all of them, and counted: a crowd that fires cannot
  * stop the authority. Objects that died since are not in the past: who shoots the dead hits what is behind them.
  *
- * Not known here: what packets a client lost. Where it was told only some ticks, say which: `told`.
+ * Not known here: what packets a client lost, and how often he is sent any. Where that is not every tick, say which: `told`
+ * (a `ToldRing` for each client, which his snapshot source notes acknowledged ticks in).
  */
 
 import { ConfigError } from '../base/assert.ts'
