@@ -3,13 +3,17 @@
  */
 
 import { ConfigError } from '../core/base/assert.ts'
+import { bandwidth } from './bandwidth.ts'
 import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { inspect } from './inspect.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
 
 /** By the words that name them. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['inspect', inspect],
+  ['bandwidth', bandwidth],
   ['token keys', tokenKeys],
   ['token issue', tokenIssue],
   ['token inspect', tokenInspect],

@@ -1,0 +1,101 @@
+/**
+ * `tickwire bandwidth`: what a recorded match costs, by entity and field, and what would make it cheaper.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { FieldSet } from '../core/codec/row-coder.ts'
+import { measureBandwidth, type BandwidthTable, type EntityCost } from '../core/replay/bandwidth-table.ts'
+import { readGameText } from '../core/replay/game-text.ts'
+import { bandwidthPicture } from './bandwidth-picture.ts'
+import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { openRecordingOption, readCountOption } from './recording-option.ts'
+
+const OPTIONS = {
+  age: { type: 'string' },
+  for: { type: 'string', default: 'all' },
+  'no-advice': { type: 'boolean', default: false },
+  svg: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** A round trip, when nobody says another. */
+const ROUND_TRIP_MS = 100
+/** Advice that saves less than this share is not worth a line. */
+const SHARE_MIN = 0.01
+const ADVICE_MAX = 8
+const AUDIENCES: readonly string[] = ['all', 'team', 'owner']
+
+/** Measures a recording. */
+export const bandwidth: Command = {
+  summary: 'what a recorded match costs by entity and field, and what would be cheaper',
+  help: `
+tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--no-advice] [--svg FILE] [--json]
+
+Plays a recording through the snapshot codec, for one client that sees every object: whatever changed in a tick is coded
+against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
+those (host.bandwidth()).
+
+  --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms
+  --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
+  --no-advice   do not try cheaper declarations (each is the whole match again)
+  --svg FILE    a picture of it, too
+  --json        as JSON
+
+Exit code: 0.`,
+  run(args, world) {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const set = AUDIENCES.indexOf(values.for)
+    if (set < 0) throw new UsageError(`--for ${values.for}: there are ${AUDIENCES.join(', ')}.`)
+    const { recording, path, close } = openRecordingOption(positionals)
+    try {
+      const { head } = recording
+      const ageTicks = readCountOption('--age', values.age, Math.max(1, Math.round((ROUND_TRIP_MS * head.tickRate) / 1000)), 1)
+      const game = readGameText(head.text, head.names)
+      if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
+      const table = measureBandwidth(recording, game, { ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'] })
+      if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, ...table }))
+      else showTable(table, ageTicks, world)
+      if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
+      return 0
+    } finally {
+      close()
+    }
+  },
+}
+
+function showTable(table: BandwidthTable, ageTicks: number, world: CommandWorld): void {
+  const { ticks, tickRate, bits } = table
+  if (ticks === 0) {
+    world.print('No tick of rows is in it.')
+    return
+  }
+  const seconds = ticks / tickRate
+  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick, for one client that sees everything\n`)
+  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}`)
+  for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
+  showAdvice(table, seconds, world)
+}
+
+function showEntity(entity: EntityCost, all: number, seconds: number, world: CommandWorld): void {
+  const row = (name: string, kind: string, count: number, bits: number): void =>
+    world.print(`${name.padEnd(28)}${kind.padEnd(12)}${String(count).padStart(9)}${(count === 0 ? 0 : bits / count).toFixed(1).padStart(11)}${kbps(bits, seconds).padStart(9)}${`${((100 * bits) / all).toFixed(1)} %`.padStart(8)}`)
+  row(entity.name, 'entity', entity.entries, entity.bits)
+  for (const { path, kind, changes, bits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {
+    row(`  ${path.slice(entity.name.length + 1)}`, kind, changes, bits)
+  }
+  row('  (what changed: the mask)', '', entity.entries, entity.sharedBits)
+}
+
+function showAdvice({ advice, bits }: BandwidthTable, seconds: number, world: CommandWorld): void {
+  const worth = advice.filter(({ savedBits }) => savedBits >= SHARE_MIN * bits).slice(0, ADVICE_MAX)
+  if (worth.length === 0) return
+  world.print('\nCheaper, if the game can bear it (each alone, this very match coded again):')
+  for (const { path, say, savedBits } of worth) {
+    world.print(`  ${path}: ${say} saves ${kbps(savedBits, seconds)} kbit/s (${((100 * savedBits) / bits).toFixed(0)} %)`)
+  }
+}
+
+function kbps(bits: number, seconds: number): string {
+  return (bits / seconds / 1000).toFixed(2)
+}

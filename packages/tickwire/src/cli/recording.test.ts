@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { entity } from '../core/schema/definition.ts'
+import { angle, bool, bytes, f32, group, i64, manual, text, u16, u8, vec2 } from '../core/schema/field-kinds.ts'
+import { defineGame, type Game } from '../core/game/define-game.ts'
+import { Recorder } from '../core/replay/recorder.ts'
+import { World } from '../core/world/world.ts'
+import { createRecordingFile, openRecordingFile } from '../node/recording-file.ts'
+import { runTickwire } from './run.ts'
+
+const Ship = entity({
+  place: vec2(-500, 500, 0.001), heading: angle(14), speed: f32, ammo: u16, name: text(20), shield: group({ hp: u8 }), coins: i64, seal: bytes(4), plan: u8.owner(),
+}, { name: 'Ship' })
+const Rock = entity({ size: u8 }, { name: 'Rock' })
+const game = defineGame({ tickRate: 30, input: { fire: bool }, entities: [Ship, Rock], step: () => {} })
+
+let folder = ''
+const at = (name: string): string => join(folder, name)
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
+  record(game, at('match.twr'), 90)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function record(of: Game<never> | typeof game, path: string, ticks: number): void {
+  const world = new World([Ship, Rock])
+  const file = createRecordingFile(path)
+  const recorder = new Recorder(of, world, { sink: file, startedAt: 1_800_000_000 })
+  for (let tick = 1; tick <= ticks; tick++) {
+    world.beginTick()
+    if (tick === 1) {
+      for (const owner of [1, 2]) world.spawn(Ship, { name: `s${owner}`, speed: 1, ammo: 900, coins: 7n, seal: Uint8Array.of(1, 255) }, owner)
+      world.spawn(Rock, { size: 9 })
+      recorder.note('joined', 1)
+      recorder.note('mark', 0, 'round 1')
+      recorder.note('heard', 2, Uint8Array.of(0, 1))
+    }
+    for (const ship of world.each(Ship)) {
+      ship.heading += 0.03
+      ship.place.x += 0.37
+      ship.speed = 1 + (tick % 7) / 10
+      if (tick % 10 === 0) ship.ammo--
+    }
+    world.endTick()
+    recorder.packet(tick * 33, 'sent', 2, new Uint8Array(30), 30)
+    recorder.tick()
+  }
+  recorder.close()
+  file.close()
+}
+
+function tickwire(...args: string[]): { code: number; out: string; err: string } {
+  const said = { out: '', err: '' }
+  const code = runTickwire(args, {
+    print: (line) => { said.out += `${line}\n` },
+    complain: (line) => { said.err += `${line}\n` },
+    nowSeconds: () => 0,
+    entropy: { fill: () => {} },
+  })
+  return { code, ...said }
+}
+
+describe('tickwire inspect', () => {
+  test('[REC13] lists game, length, end, peers, sizes and objects', () => {
+    const { code, out, err } = tickwire('inspect', at('match.twr'))
+    expect([code, err]).toEqual([0, ''])
+    for (const words of [
+      'closed', 'started     2027-01-15T08:00:00Z', '30 ticks a second, fields: everything', 'ticks       1 to 90, 3.0 s', 'peers       1 2', 'B a tick',
+      'Ship: 2 objects, 2 at once', 'place:vec2(-500,500,0.001|-500,500,0.001)', 'Rock: 1 objects', '1 x heard', 'mark 0 round 1', 'joined 1',
+    ]) expect(out).toContain(words)
+    expect(out).not.toContain('tick 1 ')
+    expect(tickwire('inspect', at('match.twr'), '--chunks').out).toMatch(/rows +tick 1 +\d+ bytes, key/)
+  })
+
+  test('[REC13] as JSON: the same, and a tick of it', () => {
+    const summary = JSON.parse(tickwire('inspect', at('match.twr'), '--json', '--chunks').out)
+    expect(summary).toMatchObject({ end: 'closed', firstTick: 1, lastTick: 90, missingTicks: 0, packets: { sent: 90, received: 0, bytes: 2700 }, notes: { joined: 1, mark: 1, heard: 1 } })
+    expect(summary.sizeBytes).toBe(statSync(at('match.twr')).size)
+    expect(summary.chunks.length).toBeGreaterThan(6)
+    const { code, out } = tickwire('inspect', at('match.twr'), '--tick', '50', '--json')
+    expect([code, JSON.parse(out)]).toEqual([0, {
+      tick: 50,
+      objects: [
+        { entity: 'Ship', id: 1, owner: 1, place: { x: expect.closeTo(18.5, 2), y: 0 }, heading: expect.closeTo(1.5, 2), speed: expect.closeTo(1.1, 3), ammo: 895, name: 's1', shield: null, coins: '7', seal: '01ff', plan: 0 },
+        expect.objectContaining({ id: 65_537, owner: 2 }), { entity: 'Rock', id: 131_073, owner: 0, size: 9 },
+      ],
+    }])
+    expect(tickwire('inspect', at('match.twr'), '--tick', '50').out.split('\n')).toHaveLength(4)
+  })
+
+  test('[REC13] a torn file says so, with exit code 1; a tick that is not there too', () => {
+    writeFileSync(at('torn.twr'), readFileSync(at('match.twr')))
+    truncateSync(at('torn.twr'), statSync(at('match.twr')).size - 100)
+    expect(tickwire('inspect', at('torn.twr'))).toMatchObject({ code: 1, out: expect.stringMatching(/torn: its last \d+ bytes/) })
+    expect(tickwire('inspect', at('match.twr'), '--tick', '91')).toMatchObject({ code: 1, err: 'tick 91 is not in this recording: it has 1 to 90.\n' })
+  })
+
+  test.each([
+    [['inspect'], 'Give one file'], [['inspect', 'a', 'b'], 'Give one file'], [['inspect', '/nowhere/at/all'], 'cannot be read (ENOENT)'],
+    [['inspect', 'package.json'], 'is no recording'], [['inspect', 'package.json', '--tick', 'soon'], '--tick soon is no whole number'],
+    [['bandwidth', 'package.json'], 'is no recording'], [['bandwidth', 'x', '--for', 'kings'], 'there are all, team, owner'],
+  ])('[REC13] %j makes no sense, and it is said why', (args, words) => {
+    expect(tickwire(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) })
+  })
+
+  test('[REC13] what only the game can read is named', () => {
+    const own = manual<number>({ format: 'mine', create: () => 0, serialize: (buffer, value) => buffer.varint(value) })
+    const odd = defineGame({ tickRate: 30, input: { fire: bool }, entities: [entity({ a: own }), Rock], step: () => {} })
+    record(odd as never, at('odd.twr'), 3)
+    expect(tickwire('inspect', at('odd.twr'))).toMatchObject({ code: 0, out: expect.stringContaining('Rows cannot be shown without the game') })
+    expect(tickwire('inspect', at('odd.twr'), '--tick', '1')).toMatchObject({ code: 2, err: expect.stringContaining('manual') })
+    expect(tickwire('bandwidth', at('odd.twr'))).toMatchObject({ code: 2, err: expect.stringContaining('measureBandwidth') })
+  })
+})
+
+describe('tickwire bandwidth', () => {
+  test('[REC14] prints what every field costs, and what would be cheaper, by the very match', () => {
+    const { code, out } = tickwire('bandwidth', at('match.twr'), '--svg', at('match.svg'))
+    expect(code).toBe(0)
+    for (const words of ['90 ticks, 3.0 s, against rows 3 ticks old', 'Ship', '  place', '  speed', 'coarser steps, 0.001 -> 0.01', 'Ship.speed: fixed(', 'angle(11) instead of angle(14)', 'Ship: { rate: 10 }']) {
+      expect(out).toContain(words)
+    }
+    expect(readFileSync(at('match.svg'), 'utf8')).toMatch(/^<svg [\s\S]*Ship\.place[\s\S]*<\/svg>\n$/)
+    expect(tickwire('bandwidth', at('match.twr'), '--no-advice').out).not.toContain('Cheaper')
+  })
+
+  test('[REC14] the parts add up, and older baselines cost more', () => {
+    const young = JSON.parse(tickwire('bandwidth', at('match.twr'), '--json', '--age', '1').out)
+    const old = JSON.parse(tickwire('bandwidth', at('match.twr'), '--json', '--age', '20', '--for', 'owner').out)
+    for (const table of [young, old]) {
+      for (const one of table.entities) {
+        const fields = one.fields.reduce((sum: number, field: { bits: number }) => sum + field.bits, 0)
+        expect(fields + one.sharedBits).toBe(one.bits)
+      }
+    }
+    expect(old.bits).toBeGreaterThan(young.bits)
+    expect(old.entities[0].fields.map(({ path }: { path: string }) => path)).toContain('Ship.plan')
+    expect(young.entities[0].fields.map(({ path }: { path: string }) => path)).not.toContain('Ship.plan')
+  })
+})
+
+test('[REC5] a file that cannot be written is a sink that refuses', () => {
+  const file = createRecordingFile(at('gone.twr'))
+  file.close()
+  expect(file.write(new Uint8Array(3), undefined)).toBe(false)
+  expect(openRecordingFile(at('gone.twr'))).toBe('not-a-recording')
+})

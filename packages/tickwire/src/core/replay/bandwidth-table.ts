@@ -1,0 +1,196 @@
+/**
+ * What a recorded match costs on the wire, entity by entity and field by field, for one client that sees everything.
+ *
+ * The recording is played, and every tick is coded as snapshots are: who changed is told, as a delta against the row that
+ * a client at the other end of the path has confirmed by then, `ageTicks` before. Who is younger than that is told against
+ * the initial row. It knows no loss, no interest and no budget: those are a match's own, and `BitAccount` counts them live.
+ *
+ * Trials answer "what if": the same match, with one field declared otherwise.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import { TIMELINE_TICKS_MAX } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
+import { PackedCoder } from '../codec/packed-coder.ts'
+import { RowPair, type FieldSet, type MakeRowCoder } from '../codec/row-coder.ts'
+import { FieldMeter } from '../replication/bit-account-fields.ts'
+import { diffMask } from '../schema/mask.ts'
+import { Timeline } from '../world/timeline.ts'
+import type { EntityStore } from '../world/entity-store.ts'
+import { kindName } from '../schema/explain.ts'
+import { TRIAL_TICKS, trialsFor, type Trial } from './bandwidth-trials.ts'
+import { FieldRanges } from './field-ranges.ts'
+import { Playback, type RecordedGame } from './playback.ts'
+import type { ChunkList } from './recording.ts'
+
+export interface BandwidthOptions {
+  /** How old the row is that a client has confirmed: his round trip, in ticks. */
+  readonly ageTicks: number
+  /** Whose fields: 0 everyone's, 1 the team's, 2 the owner's. Default: 0. */
+  readonly set?: FieldSet
+  /** How deltas are written. Default: the plain codec. */
+  readonly makeCoder?: MakeRowCoder
+  /** Another codec, to see beside it. */
+  readonly makeOther?: MakeRowCoder
+  /** Whether to try what would be cheaper. */
+  readonly hasAdvice?: boolean
+}
+
+export interface FieldCost {
+  readonly path: string
+  /** What makes such a field: `fixed`, `vec3`. */
+  readonly kind: string
+  readonly changes: number
+  readonly bits: number
+  /** By the other codec, where one was asked for. */
+  readonly otherBits: number | undefined
+}
+
+export interface EntityCost {
+  readonly name: string
+  readonly entries: number
+  readonly births: number
+  readonly bits: number
+  readonly otherBits: number | undefined
+  /** Masks, and what else belongs to no field. */
+  readonly sharedBits: number
+  readonly fields: readonly FieldCost[]
+}
+
+/** One field declared otherwise, and what that would have saved. */
+export interface Advice {
+  readonly path: string
+  readonly say: string
+  readonly savedBits: number
+}
+
+export interface BandwidthTable {
+  readonly ticks: number
+  readonly tickRate: number
+  readonly bits: number
+  readonly entities: readonly EntityCost[]
+  readonly advice: readonly Advice[]
+}
+
+/** What a Timeline can remember, less what trials look back. */
+const AGE_TICKS_MAX: number = TIMELINE_TICKS_MAX - TRIAL_TICKS - 2
+
+const makePacked: MakeRowCoder = (schema) => new PackedCoder(schema)
+
+/** Measures a recording. */
+export function measureBandwidth(list: ChunkList, game: RecordedGame, options: BandwidthOptions): BandwidthTable {
+  const { ageTicks, set = 0, hasAdvice = false } = options
+  if (!Number.isInteger(ageTicks) || ageTicks < 1 || ageTicks > AGE_TICKS_MAX) {
+    throw new ConfigError('ageTicks', `${ageTicks}`, `Give 1 to ${AGE_TICKS_MAX}.`)
+  }
+  const ranges = new FieldRanges(game.entities)
+  // Whoever tries something must know what the fields hold: that is a match of its own.
+  if (hasAdvice) {
+    const first = new Playback(list, game)
+    playAll(first, () => ranges.add(first.world))
+  }
+  const playback = new Playback(list, game)
+  const windowTicks = ageTicks + TRIAL_TICKS + 2
+  let timeline = new Timeline(playback.world, windowTicks)
+  const { tickRate } = list.head
+  const meters = playback.world.stores.map((store, type) =>
+    new EntityMeter(store, options, tickRate, hasAdvice ? trialsFor(ranges, type, tickRate, set) : []))
+  const ticks = playAll(playback, (isGap) => {
+    if (isGap) {
+      playback.world.dropValuesOf(timeline)
+      timeline = new Timeline(playback.world, windowTicks)
+    }
+    timeline.sample()
+    for (const meter of meters) meter.addTick(timeline, playback.tick)
+  })
+  const entities = meters.map((meter) => meter.cost())
+  const bits = entities.reduce((sum, entity) => sum + entity.bits, 0)
+  const advice = meters.flatMap((meter) => meter.advice()).filter(({ savedBits }) => savedBits > 0).sort((a, b) => b.savedBits - a.savedBits)
+  return { ticks, tickRate, bits, entities: entities.sort((a, b) => b.bits - a.bits), advice }
+}
+
+/** Plays everything that can be played; `onTick` hears whether ticks are missing before this one. */
+function playAll(playback: Playback, onTick: (isGap: boolean) => void): number {
+  let count = 0
+  for (let at = playback.first; at !== -1; at = playback.keyAfter(at)) {
+    let isGap = count > 0
+    for (let played = playback.seek(at); played === 'ok'; played = playback.step()) {
+      at = playback.tick
+      count++
+      onTick(isGap)
+      isGap = false
+    }
+  }
+  return count
+}
+
+/** Counts the objects of one entity. */
+class EntityMeter {
+  readonly #store: EntityStore
+  readonly #age: number
+  readonly #set: FieldSet
+  readonly #meter: FieldMeter
+  readonly #other: FieldMeter | undefined
+  readonly #trials: readonly { readonly trial: Trial; readonly meter: FieldMeter; readonly pair: RowPair }[]
+  readonly #pair = new RowPair()
+  #births = 0
+
+  constructor(store: EntityStore, options: BandwidthOptions, tickRate: number, trials: readonly Trial[]) {
+    const { schema, heap } = store
+    const { ageTicks, set = 0, makeCoder = makePacked, makeOther } = options
+    this.#store = store
+    this.#age = ageTicks
+    this.#set = set
+    this.#meter = new FieldMeter(schema, makeCoder(schema, tickRate), set, heap)
+    this.#other = makeOther && new FieldMeter(schema, makeOther(schema, tickRate), set, heap)
+    this.#trials = trials.map((trial) => {
+      const pair = new RowPair()
+      pair.rows = new Int32Array(trial.schema.laneCount)
+      pair.baseRows = new Int32Array(trial.schema.laneCount)
+      return { trial, pair, meter: new FieldMeter(trial.schema, makeCoder(trial.schema, tickRate), set, heap) }
+    })
+  }
+
+  addTick(timeline: Timeline, tick: Tick): void {
+    const { schema, type } = this.#store
+    const { rows } = timeline.pools[type]
+    const pair = this.#pair
+    for (const { id } of this.#store.living()) {
+      const before = timeline.find(type, id, tick - 1)
+      pair.rows = rows
+      pair.at = timeline.find(type, id, tick)
+      if (before < 0) this.#births++
+      const isDue = before < 0 || (before !== pair.at && diffMask(schema.masks[this.#set], rows, pair.at, rows, before))
+      const base = timeline.find(type, id, tick - this.#age)
+      const isNew = base < 0
+      pair.baseRows = isNew ? schema.initialRow : rows
+      pair.baseAt = isNew ? 0 : base
+      pair.age = isNew ? 0 : this.#age
+      pair.olderRows = rows
+      pair.olderAt = isNew ? -1 : timeline.find(type, id, tick - this.#age - 1)
+      if (isDue) {
+        this.#meter.add(pair)
+        this.#other?.add(pair)
+      }
+      for (const { trial, meter, pair: tried } of this.#trials) {
+        tried.age = pair.age
+        if (trial.convert(pair, before, tick, timeline, id, tried)) meter.add(tried)
+      }
+    }
+  }
+
+  cost(): EntityCost {
+    const meter = this.#meter
+    const fields = meter.members.map((member, index): FieldCost => ({
+      path: member.path, kind: kindName(member.field.spec), changes: meter.changes[index], bits: meter.bits[index], otherBits: this.#other?.bits[index],
+    }))
+    return {
+      name: this.#store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits, otherBits: this.#other?.totalBits,
+      sharedBits: meter.sharedBits, fields,
+    }
+  }
+
+  advice(): Advice[] {
+    return this.#trials.map(({ trial, meter }) => ({ path: trial.path, say: trial.say, savedBits: this.#meter.totalBits - meter.totalBits }))
+  }
+}

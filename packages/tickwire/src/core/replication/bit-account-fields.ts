@@ -1,0 +1,75 @@
+/**
+ * What each field of an entity costs in deltas, by any coder.
+ *
+ * A coder says how long a delta is, not which field made it so. So a delta is made once as it is, and once more without
+ * each field that changed: the difference is that field's. What no field takes away, the mask above all, is everybody's.
+ *
+ * It encodes as often as fields changed and once more: for profilers that look when asked, not for every packet.
+ */
+
+import { FRAME_BYTES_MAX } from '../base/limits.ts'
+import { BitWriter } from '../bits/bit-writer.ts'
+import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
+import type { Member } from '../schema/layout.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { ValueStore } from '../schema/values.ts'
+
+export class FieldMeter {
+  /** By place in `members`: bits, and deltas in which it changed. */
+  readonly bits: Float64Array
+  readonly changes: Uint32Array
+  /** Bits of all deltas, and how many there were. */
+  totalBits = 0
+  count = 0
+  /** Fields that the field set has, in order. */
+  readonly members: readonly Member[]
+  readonly #coder: RowCoder
+  readonly #set: FieldSet
+  readonly #heap: ValueStore
+  readonly #out = new BitWriter(new Uint8Array(FRAME_BYTES_MAX))
+  readonly #without = new RowPair()
+  readonly #row: Int32Array
+
+  constructor(schema: Schema, coder: RowCoder, set: FieldSet, heap: ValueStore) {
+    this.members = schema.masks[set].members
+    this.bits = new Float64Array(this.members.length)
+    this.changes = new Uint32Array(this.members.length)
+    this.#coder = coder
+    this.#set = set
+    this.#heap = heap
+    this.#row = new Int32Array(schema.laneCount)
+  }
+
+  /** Bits that belong to no field. */
+  get sharedBits(): number {
+    return this.totalBits - this.bits.reduce((sum, bits) => sum + bits, 0)
+  }
+
+  /** Counts one delta, field by field; gives its bits. */
+  add(pair: RowPair): number {
+    const whole = this.#measure(pair)
+    const without = this.#without
+    Object.assign(without, pair, { rows: this.#row, at: 0 })
+    this.members.forEach((member, index) => {
+      if (!differs(member, pair)) return
+      this.#row.set(pair.rows.subarray(pair.at, pair.at + this.#row.length))
+      for (let lane = member.lane; lane < member.lane + member.laneCount; lane++) this.#row[lane] = pair.baseRows[pair.baseAt + lane]
+      this.bits[index] += whole - this.#measure(without)
+      this.changes[index]++
+    })
+    this.totalBits += whole
+    this.count++
+    return whole
+  }
+
+  #measure(pair: RowPair): number {
+    this.#out.reset(this.#out.bytes)
+    this.#coder.write(this.#out, this.#set, pair, this.#heap)
+    return this.#out.bitLength
+  }
+}
+
+function differs({ lane, laneCount }: Member, { rows, at, baseRows, baseAt }: RowPair): boolean {
+  for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
+  return false
+}
