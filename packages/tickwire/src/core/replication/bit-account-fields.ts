@@ -13,6 +13,8 @@ import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { Member } from '../schema/layout.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
+import type { Timeline } from '../world/timeline.ts'
+import type { World } from '../world/world.ts'
 
 export class FieldMeter {
   /** By place in `members`: bits, and deltas in which it changed. */
@@ -72,4 +74,37 @@ export class FieldMeter {
 function differs({ lane, laneCount }: Member, { rows, at, baseRows, baseAt }: RowPair): boolean {
   for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
   return false
+}
+
+/** What one field cost of late, for one client that sees every object. */
+export interface FieldBits {
+  readonly path: string
+  readonly changes: number
+  readonly bits: number
+}
+
+/**
+ * What the fields of all who live cost over the ticks that a dense Timeline remembers, against rows `ageTicks` old: dearest
+ * first. For a running server that is asked; it takes as long as coding those ticks some ten times.
+ */
+export function recentFieldBits(world: World, timeline: Timeline, coders: readonly RowCoder[], ageTicks: number, set: FieldSet = 0): FieldBits[] {
+  const pair = new RowPair()
+  const costs = world.stores.map((store, type): FieldMeter => {
+    const meter = new FieldMeter(store.schema, coders[type], set, world.heap)
+    const { rows } = timeline.pools[type]
+    pair.rows = rows
+    pair.baseRows = rows
+    pair.age = ageTicks
+    for (let tick = Math.max(0, timeline.newest - timeline.windowTicks + ageTicks + 1); tick <= timeline.newest; tick++) {
+      for (const { id } of store.living()) {
+        pair.at = timeline.find(type, id, tick)
+        pair.baseAt = timeline.find(type, id, tick - ageTicks)
+        if (pair.at < 0 || pair.baseAt < 0 || pair.at === timeline.find(type, id, tick - 1)) continue
+        meter.add(pair)
+      }
+    }
+    return meter
+  })
+  const fields = costs.flatMap(({ members, bits, changes }) => members.map(({ path }, at): FieldBits => ({ path, changes: changes[at], bits: bits[at] })))
+  return fields.filter(({ changes }) => changes > 0).sort((a, b) => b.bits - a.bits)
 }

@@ -1,0 +1,180 @@
+/**
+ * Where the bits of snapshots go: by client, by entity, by object and by reason, counted as they are sent.
+ *
+ *   const account = new BitAccount(world)
+ *   replicator.probe = account
+ *   account.report()                 since it was made, or since the last reset()
+ *
+ * Made to be left on: an entry costs three additions into typed arrays, and nothing is allocated but when a client or an
+ * object is new. Fields are not counted here, for an entry does not know them: `FieldMeter` finds them out when asked.
+ */
+
+import { CONNECTIONS_MAX } from '../base/limits.ts'
+import type { PeerId, Tick } from '../base/time.ts'
+import type { World } from '../world/world.ts'
+import { REASON, type Probe } from './probe.ts'
+
+export type Reason = keyof typeof REASON
+
+/** Bits by why they were sent. */
+export type BitsByReason = { readonly [reason in Reason]: number }
+
+export interface ClientBits {
+  readonly peer: PeerId
+  readonly frames: number
+  readonly entries: number
+  readonly entryBits: number
+  /** Ticks of frames, and what fills their last bytes. */
+  readonly headBits: number
+}
+
+export interface EntityBits {
+  readonly name: string
+  readonly entries: number
+  readonly bits: number
+  readonly reasons: BitsByReason
+}
+
+export interface ObjectBits {
+  /** Of whoever lives at that index now; 0 when nobody does. */
+  readonly id: number
+  readonly index: number
+  readonly entity: string
+  readonly bits: number
+}
+
+export interface BandwidthReport {
+  /** Ticks that frames were of: first and last. */
+  readonly firstTick: Tick
+  readonly lastTick: Tick
+  /** Of all clients. */
+  readonly bits: number
+  readonly headBits: number
+  readonly reasons: BitsByReason
+  readonly clients: readonly ClientBits[]
+  readonly entities: readonly EntityBits[]
+  /** The most expensive, dearest first. */
+  readonly objects: readonly ObjectBits[]
+}
+
+const REASONS = Object.keys(REASON) as Reason[]
+const REASON_COUNT: number = REASONS.length
+/** Entries, entry bits, frames, head bits. */
+const CLIENT_CELLS = 4
+const CLIENTS_FIRST = 64
+const OBJECTS_SHOWN = 20
+
+export class BitAccount implements Probe {
+  readonly #world: World
+  /** By type and reason: bits, and entries. */
+  readonly #bits: Float64Array
+  readonly #entries: Float64Array
+  /** By place of the client. */
+  #clients = new Float64Array(CLIENTS_FIRST * CLIENT_CELLS)
+  readonly #placeOf = new Map<PeerId, number>()
+  /** Entries of one client come one after the other. */
+  #lastPeer: PeerId = -1
+  #lastAt = 0
+  #objects: Float64Array = new Float64Array(64)
+  #firstTick: Tick = -1
+  #lastTick: Tick = -1
+
+  constructor(world: World) {
+    this.#world = world
+    this.#bits = new Float64Array(world.stores.length * REASON_COUNT)
+    this.#entries = new Float64Array(world.stores.length * REASON_COUNT)
+  }
+
+  /** @hot */
+  onEntry(client: PeerId, index: number, type: number, reason: number, bits: number): void {
+    const cell = type * REASON_COUNT + reason
+    this.#bits[cell] += bits
+    this.#entries[cell]++
+    if (index >= this.#objects.length) this.#grow(index)
+    this.#objects[index] += bits
+    if (client !== this.#lastPeer) this.#turnTo(client)
+    this.#clients[this.#lastAt]++
+    this.#clients[this.#lastAt + 1] += bits
+  }
+
+  /** @hot */
+  onFrame(client: PeerId, tick: Tick, headBits: number): void {
+    if (client !== this.#lastPeer) this.#turnTo(client)
+    this.#clients[this.#lastAt + 2]++
+    this.#clients[this.#lastAt + 3] += headBits
+    if (this.#firstTick < 0) this.#firstTick = tick
+    this.#lastTick = tick
+  }
+
+  /** Begins anew. */
+  reset(): void {
+    this.#bits.fill(0)
+    this.#entries.fill(0)
+    this.#objects.fill(0)
+    this.#clients.fill(0)
+    this.#placeOf.clear()
+    this.#lastPeer = -1
+    this.#firstTick = -1
+    this.#lastTick = -1
+  }
+
+  /** What was counted. Allocates. */
+  report(): BandwidthReport {
+    const clients = [...this.#placeOf].sort(([a], [b]) => a - b).map(([peer, at]): ClientBits => {
+      const [entries, entryBits, frames, headBits] = this.#clients.subarray(at, at + CLIENT_CELLS)
+      return { peer, frames, entries, entryBits, headBits }
+    })
+    const headBits = clients.reduce((sum, client) => sum + client.headBits, 0)
+    const entities = this.#world.stores.map(({ schema }, type): EntityBits => {
+      const reasons = this.#reasonsOf((reason) => this.#bits[type * REASON_COUNT + REASON[reason]])
+      const entries = REASONS.reduce((sum, reason) => sum + this.#entries[type * REASON_COUNT + REASON[reason]], 0)
+      return { name: schema.name, entries, bits: sumOf(reasons), reasons }
+    })
+    const reasons = this.#reasonsOf((reason) => entities.reduce((sum, entity) => sum + entity.reasons[reason], 0))
+    return {
+      firstTick: this.#firstTick, lastTick: this.#lastTick, bits: headBits + sumOf(reasons), headBits, reasons, clients,
+      entities: entities.sort((a, b) => b.bits - a.bits), objects: this.#dearest(),
+    }
+  }
+
+  #dearest(): ObjectBits[] {
+    const { objects, stores } = this.#world
+    const indexes = [...this.#objects.keys()].filter((index) => this.#objects[index] > 0)
+    return indexes.sort((a, b) => this.#objects[b] - this.#objects[a]).slice(0, OBJECTS_SHOWN).map((index) => {
+      const store = index < objects.highWater ? stores[objects.typeAt(index)] : undefined
+      return { index, id: store === undefined ? 0 : objects.idAt(index), entity: store?.schema.name ?? '', bits: this.#objects[index] }
+    })
+  }
+
+  #reasonsOf(bitsOf: (reason: Reason) => number): BitsByReason {
+    return Object.fromEntries(REASONS.map((reason) => [reason, bitsOf(reason)])) as BitsByReason
+  }
+
+  #turnTo(client: PeerId): void {
+    let at = this.#placeOf.get(client)
+    if (at === undefined) {
+      // Who came when all places are taken shares the last.
+      at = Math.min(this.#placeOf.size, CONNECTIONS_MAX - 1) * CLIENT_CELLS
+      this.#placeOf.set(client, at)
+      if (at >= this.#clients.length) {
+        const clients = this.#clients
+        this.#clients = new Float64Array(clients.length * 2)
+        this.#clients.set(clients)
+      }
+    }
+    this.#lastPeer = client
+    this.#lastAt = at
+  }
+
+  #grow(index: number): void {
+    const objects = this.#objects
+    let length = objects.length
+    while (length <= index) length *= 2
+    this.#objects = new Float64Array(length)
+    this.#objects.set(objects)
+  }
+}
+
+function sumOf(reasons: BitsByReason): number {
+  return REASONS.reduce((sum, reason) => sum + reasons[reason], 0)
+}
