@@ -53,6 +53,7 @@ async function serveSealed(): Promise<ServerReady> {
   const port = await openUdp({ address: '127.0.0.1' })
   const provider = bestProvider()
   const channels = new Map<Connection, UnreliableChannel>()
+  const heard: UnreliableChannel[] = []
   const message = new Uint8Array(1024)
   const request = message.subarray(0, PAYLOAD_BYTES)
   let isDrainDue = false
@@ -65,14 +66,20 @@ async function serveSealed(): Promise<ServerReady> {
     assemble: (connection) => {
       const channel = new UnreliableChannel('unreliable')
       connection.addSource(0, channel)
-      connection.addSink(0, channel)
+      // Who has said something is remembered: nobody else needs to be asked.
+      connection.addSink(0, {
+        accept: (now, sequence, frame) => {
+          heard.push(channel)
+          return channel.accept(now, sequence, frame)
+        },
+      })
       channels.set(connection, channel)
     },
   })
 
   const wake = (): void => {
     const now = monotonicNow()
-    for (const channel of channels.values()) {
+    for (let channel = heard.pop(); channel !== undefined; channel = heard.pop()) {
       for (let length = channel.receive(message); length >= 0; length = channel.receive(message)) {
         channel.send(length === PAYLOAD_BYTES ? request : message.subarray(0, length))
         counts.echoes++

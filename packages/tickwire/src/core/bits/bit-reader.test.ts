@@ -16,6 +16,22 @@ const range = fc.uint8Array({ maxLength: 24 }).chain((bytes) => fc.nat(bytes.len
   .chain((offset) => fc.nat(bytes.length * 8 - offset).map((count) => ({ bytes, offset, count }))))
 
 describe('[BITS5] a range of bits', () => {
+  test('is read by whole bytes as by eight bits at a time', () => {
+    fc.assert(fc.property(range, fc.nat(24), fc.nat(3), ({ bytes, offset, count }, length, at) => {
+      const [slow, fast] = [new BitReader(bytes), new BitReader(bytes)]
+      slow.resetBits(bytes, offset, count)
+      fast.resetBits(bytes, offset, count)
+      const out = new DataView(new ArrayBuffer(32))
+      fast.readBytes(out, at, length)
+      expect(fast.failed).toBe(length * 8 > count)
+      if (fast.failed) return
+      for (let index = 0; index < 32; index++) {
+        expect(out.getUint8(index)).toBe(index >= at && index < at + length ? slow.readBits(8) : 0)
+      }
+      expect(fast.bitPosition).toBe(slow.bitPosition)
+    }), CHECKS)
+  })
+
   test('is read exactly, peeked without moving, and nothing past it', () => {
     fc.assert(fc.property(range, fc.array(fc.integer({ min: 0, max: 32 }), { maxLength: 20 }), ({ bytes, offset, count }, widths) => {
       const reader = new BitReader(bytes)

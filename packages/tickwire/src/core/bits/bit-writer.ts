@@ -37,6 +37,8 @@ export class BitWriter {
   failed: boolean = false
   /** Over the whole of the buffer behind `bytes`, so that other windows of it need no other view. */
   #view = NO_VIEW
+  /** First byte of `bytes`, in `#view`. */
+  #base = 0
   /** First byte of the window, in `#view`. */
   #start = 0
   /** Bits of the window. */
@@ -58,10 +60,13 @@ export class BitWriter {
   reset(bytes: Uint8Array, byteOffset: number = 0, byteLength: number = bytes.length - byteOffset): void {
     assert(byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length, 'the window lies in its bytes')
     assert(byteLength <= BIT_BUFFER_BYTES_MAX, 'bit positions are small integers')
-    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer)
-    this.bytes = bytes
+    if (this.bytes !== bytes) {
+      if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer)
+      this.#base = bytes.byteOffset
+      this.bytes = bytes
+    }
     this.failed = false
-    this.#start = bytes.byteOffset + byteOffset
+    this.#start = this.#base + byteOffset
     this.#size = byteLength << 3
     this.#limit = this.#size
     this.#whole = (byteLength >>> 2) << 5

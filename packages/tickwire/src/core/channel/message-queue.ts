@@ -19,6 +19,7 @@ export class MessageQueue {
   #bytesMax: number
   #countMax: number
   #bytes: Uint8Array = new Uint8Array(0)
+  #view: DataView = new DataView(this.#bytes.buffer)
   #lengths: Uint32Array = new Uint32Array(0)
   #headByte: number = 0
   #usedBytes: number = 0
@@ -56,18 +57,10 @@ export class MessageQueue {
 
   /** Copies the next `length` bytes of `frame` in. Ask `canHold` first. */
   putFrom(frame: BitReader, length: number): void {
-    let at = this.#append(length)
-    const mask = this.#bytes.length - 1
-    const bytes = this.#bytes
-    let left = length
-    for (; left >= 4; left -= 4, at += 4) {
-      const word = frame.readBits(32)
-      bytes[at & mask] = word >>> 24
-      bytes[(at + 1) & mask] = word >>> 16
-      bytes[(at + 2) & mask] = word >>> 8
-      bytes[(at + 3) & mask] = word
-    }
-    for (; left > 0; left--, at++) bytes[at & mask] = frame.readBits(8)
+    const at = this.#append(length) & (this.#bytes.length - 1)
+    const untilEnd = Math.min(length, this.#bytes.length - at)
+    frame.readBytes(this.#view, at, untilEnd)
+    if (untilEnd < length) frame.readBytes(this.#view, 0, length - untilEnd)
   }
 
   /** The length of the first message. */
@@ -81,9 +74,10 @@ export class MessageQueue {
     const length = Math.min(this.frontLength - from, lengthMax)
     assert(out.length >= to + length, 'a message fits where it is received')
     const mask = this.#bytes.length - 1
-    const at = this.#headByte + from
+    const at = (this.#headByte + from) & mask
     const bytes = this.#bytes
-    for (let index = 0; index < length; index++) out[to + index] = bytes[(at + index) & mask]
+    if (at + length <= bytes.length) for (let index = 0; index < length; index++) out[to + index] = bytes[at + index]
+    else for (let index = 0; index < length; index++) out[to + index] = bytes[(at + index) & mask]
     return length
   }
 
@@ -122,6 +116,7 @@ export class MessageQueue {
     const mask = this.#bytes.length - 1
     for (let index = 0; index < this.#usedBytes; index++) bytes[index] = this.#bytes[(this.#headByte + index) & mask]
     this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer)
     this.#headByte = 0
   }
 

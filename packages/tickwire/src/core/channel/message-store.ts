@@ -19,6 +19,7 @@ const NONE = -1
 export class MessageStore {
   #blocksMax: number
   #bytes: Uint8Array = new Uint8Array(0)
+  #view: DataView = new DataView(this.#bytes.buffer)
   #next: Int16Array = new Int16Array(0)
   #lengths: Uint16Array = new Uint16Array(0)
   #firstFree: number = NONE
@@ -54,8 +55,7 @@ export class MessageStore {
   putFrom(frame: BitReader, length: number): number {
     const first = this.#take(length)
     for (let block = first, left = length; block !== NONE; block = this.#next[block]) {
-      let at = block * BLOCK_BYTES
-      for (const end = at + Math.min(BLOCK_BYTES, left); at < end; at++) this.#bytes[at] = frame.readBits(8)
+      frame.readBytes(this.#view, block * BLOCK_BYTES, Math.min(BLOCK_BYTES, left))
       left -= BLOCK_BYTES
     }
     return first
@@ -119,6 +119,7 @@ export class MessageStore {
     lengths.set(this.#lengths)
     for (let block = before; block < blocks; block++) next[block] = block + 1 < blocks ? block + 1 : NONE
     this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer)
     this.#next = next
     this.#lengths = lengths
     this.#firstFree = before
