@@ -13,18 +13,16 @@
  * same rows at the same fractional tick are the same bits.
  */
 
-import type { Schema } from '../schema/schema.ts'
+import type { Layout, Member } from '../schema/layout.ts'
 import type { Leaf } from '../schema/leaf.ts'
-import type { Member } from '../schema/layout.ts'
-
-/** Position, velocity and acceleration cell of one number; -1 where there is none. */
-const LINE_MOTION_CELLS = 3
-/** Per moving number: `motions` holds so many cells. */
-export const MOTION_STRIDE: number = LINE_MOTION_CELLS
+import { makeLeafTable } from '../schema/leaf-table.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** Of a schema, where its cells blend and move. */
 export interface BlendPlan {
   readonly schema: Schema
+  /** The leaves that blend, and whether groups are there, alone: all that must be known of the farther row. */
+  readonly far: Layout
   readonly lines: Int32Array
   readonly turns: Int32Array
   readonly quats: Int32Array
@@ -65,12 +63,15 @@ function makePlan(schema: Schema): BlendPlan {
     const second = schema.motions.find((motion) => motion.role === 'acceleration' && motion.of === rate)?.rate
     return inside(of).map((leaf, at) => ({ leaf, velocity: inside(rate)[at], acceleration: second && inside(second)[at] }))
   }).filter(({ leaf }) => leaf.blend === 'linear')
+  const presences = new Set(groups.map(({ firstLeaf }) => leaves[firstLeaf]))
+  const blended = leaves.filter((leaf) => leaf.blend !== 'snap' || presences.has(leaf) || moved.some((member) => inside(member).includes(leaf)))
   const turning = schema.motions.filter(({ role }) => role === 'angular-velocity')
   const spinning = (kind: 'angle' | 'quat'): Int32Array => Int32Array.from(turning
     .filter(({ of }) => of.field.spec.kind === kind && inside(of)[0].blend !== 'snap')
     .flatMap(({ of, rate }) => [inside(of)[0].cell, inside(rate)[0].cell]))
   return {
     schema,
+    far: { ...schema, leaves: blended, table: makeLeafTable(blended) },
     lines: blending('linear'),
     turns: blending('angle'),
     quats: blending('slerp'),

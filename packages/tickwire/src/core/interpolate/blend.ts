@@ -44,7 +44,7 @@ export function blendRows(
   dequantizeRow(schema, rows, isLate ? b : a, cells, at)
   if (a === b || t === 0) return
   if (far.length < schema.cellCount) far = widened(schema.cellCount)
-  dequantizeRow(schema, rows, isLate ? a : b, far, 0)
+  dequantizeRow(plan.far, rows, isLate ? a : b, far, 0)
   if (jumped(plan, jumps, cells, at)) return
   settleGroups(plan, cells, at)
   // From the nearer one back or on: what is exact at either end stays so.

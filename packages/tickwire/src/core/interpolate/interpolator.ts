@@ -53,7 +53,8 @@ export class Interpolator {
   readonly #options: InterpolatorOptions
   readonly #poser: Poser
   readonly #lives = new Lives()
-  /** The moment of the last draw, and what an object's cells would have been then. */
+  /** The moments of this draw and of the last one, in cells; and what an object's cells would have been then. */
+  readonly #now = new Float64Array([NO_TICK])
   readonly #last = new Float64Array([NO_TICK])
   readonly #cells: Float64Array
 
@@ -105,31 +106,33 @@ export class Interpolator {
   draw(renderTick: number): void {
     const lives = this.#lives
     this.drawn.fill(0)
+    this.#now[0] = renderTick
     for (let index = 0; index < lives.high; index++) {
       if (lives.id[index] === 0 && lives.nextId[index] === 0) continue
-      if (renderTick >= lives.gone[index] || (lives.nextId[index] !== 0 && renderTick >= lives.nextFirst[index] - 0.5)) {
+      const isGone = lives.gone[index] !== NO_TICK && renderTick >= lives.gone[index]
+      if (isGone || (lives.nextId[index] !== 0 && renderTick >= lives.nextFirst[index] - 0.5)) {
         this.#hide(index)
         lives.advance(index)
       }
       if (lives.id[index] === 0 || lives.local[index] === lives.id[index]) continue
       if (renderTick < lives.first[index] - 0.5) continue
-      this.#drawOne(index, renderTick)
+      this.#drawOne(index)
       this.drawn[lives.mode[index]]++
     }
     this.#last[0] = renderTick
   }
 
-  #drawOne(index: number, renderTick: number): void {
+  #drawOne(index: number): void {
     const lives = this.#lives
     const poser = this.#poser
     const type = lives.type[index]
-    if (lives.isSeated[index] === 0) this.#show(index, renderTick)
-    else if (this.#isRevised(index)) this.#revise(index, renderTick)
+    if (lives.isSeated[index] === 0) this.#show(index)
+    else if (this.#isRevised(index)) this.#revise(index)
     if (lives.isSeated[index] === 0) return
     const store = this.#view.stores[type]
     const slot = this.#view.objects.slotAt(index)
     const at = slot * store.schema.cellCount
-    const mode = this.#pose(index, renderTick, store.cells, at)
+    const mode = this.#pose(index, this.#now, store.cells, at)
     lives.before[index] = poser.before
     lives.after[index] = poser.after
     if (mode === HIDDEN) {
@@ -144,9 +147,9 @@ export class Interpolator {
     this.smoother.apply(type, slot, store.cells, at)
   }
 
-  #pose(index: number, moment: number, cells: Float64Array, at: number): number {
+  #pose(index: number, moment: Float64Array, cells: Float64Array, at: number): number {
     const lives = this.#lives
-    this.#poser.moment[0] = moment
+    this.#poser.moment[0] = moment[0]
     return this.#poser.poseTold(lives.type[index], lives.id[index], lives.from(index), this.#quietOf(index), lives.gone[index], cells, at)
   }
 
@@ -161,17 +164,17 @@ export class Interpolator {
     }
     if (lives.mode[index] === INTERPOLATE && this.#last[0] === before) return false
     const mark = this.#quietOf(index) === NO_TICK ? MARK_TOLD : MARK_QUIET
-    return this.#timeline.changedAt(lives.id[index]) !== before || lives.gone[index] !== Infinity || mark !== lives.mark[index]
+    return this.#timeline.changedAt(lives.id[index]) !== before || lives.gone[index] !== NO_TICK || mark !== lives.mark[index]
   }
 
   /** Draws on from where the object was drawn, though it turned out to have been elsewhere. */
-  #revise(index: number, renderTick: number): void {
+  #revise(index: number): void {
     const type = this.#lives.type[index]
     const store = this.#view.stores[type]
     const slot = this.#view.objects.slotAt(index)
-    let mode = this.#pose(index, this.#last[0], this.#cells, 0)
+    let mode = this.#pose(index, this.#last, this.#cells, 0)
     // Nothing is known of then any more: from where it stood to where it is now.
-    if (mode === HIDDEN) mode = this.#pose(index, renderTick, this.#cells, 0)
+    if (mode === HIDDEN) mode = this.#pose(index, this.#now, this.#cells, 0)
     if (mode !== HIDDEN) this.smoother.absorb(type, slot, store.cells, slot * store.schema.cellCount, this.#cells, 0)
   }
 
@@ -181,9 +184,9 @@ export class Interpolator {
     return told !== NO_TICK && this.heard > told ? this.heard : NO_TICK
   }
 
-  #show(index: number, renderTick: number): void {
+  #show(index: number): void {
     const lives = this.#lives
-    if (this.#pose(index, renderTick, this.#cells, 0) === HIDDEN) return
+    if (this.#pose(index, this.#now, this.#cells, 0) === HIDDEN) return
     const handle = this.#view.seat(lives.type[index], lives.id[index], this.#poser.owner)
     const { $cells, $store } = handle
     for (let cell = 0; cell < $cells.length; cell++) $cells[cell] = this.#cells[cell]

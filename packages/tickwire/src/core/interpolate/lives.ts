@@ -21,7 +21,7 @@ export const MARK = { told: 0, quiet: 1, unknown: 2 } as const
 export class Lives {
   /** Every index in use is below this. */
   high = 0
-  /** The present life: whose (0: nobody), of which type, from which tick, gone at which. */
+  /** The present life: whose (0: nobody), of which type, from which tick, gone at which (-1: none is known). */
   id: Uint32Array = new Uint32Array(0)
   type: Uint8Array = new Uint8Array(0)
   first: Float64Array = new Float64Array(0)
@@ -44,28 +44,28 @@ export class Lives {
     const index = indexOf(id)
     this.reserve(index)
     if (this.id[index] === 0) {
-      this.#begin(index, id, type, tick, Infinity)
+      this.#begin(index, id, type, tick, NO_TICK)
       return
     }
-    if (this.id[index] === id && this.gone[index] === Infinity && this.nextId[index] === 0) return
-    if (this.gone[index] > tick) this.gone[index] = tick
+    if (this.id[index] === id && this.gone[index] === NO_TICK && this.nextId[index] === 0) return
+    if (this.gone[index] === NO_TICK || this.gone[index] > tick) this.gone[index] = tick
     this.nextId[index] = id
     this.nextType[index] = type
     this.nextFirst[index] = tick
-    this.nextGone[index] = Infinity
+    this.nextGone[index] = NO_TICK
   }
 
   leave(id: ObjectId, tick: Tick): void {
     const index = indexOf(id)
     if (index >= this.high) return
     if (this.nextId[index] === id && tick >= this.nextFirst[index]) this.nextGone[index] = tick
-    else if (this.id[index] === id && tick < this.gone[index]) this.gone[index] = tick
+    else if (this.id[index] === id && (this.gone[index] === NO_TICK || tick < this.gone[index])) this.gone[index] = tick
   }
 
   /** The present life is over: the one that follows begins. */
   advance(index: number): void {
     const id = this.nextId[index]
-    if (id === 0) this.#begin(index, 0, 0, 0, Infinity)
+    if (id === 0) this.#begin(index, 0, 0, 0, NO_TICK)
     else this.#begin(index, id, this.nextType[index], this.nextFirst[index], this.nextGone[index])
     this.nextId[index] = 0
   }
@@ -79,7 +79,7 @@ export class Lives {
     for (let index = 0; index < this.high; index++) {
       this.nextId[index] = 0
       this.local[index] = 0
-      this.#begin(index, 0, 0, 0, Infinity)
+      this.#begin(index, 0, 0, 0, NO_TICK)
     }
     this.high = 0
   }
@@ -115,7 +115,7 @@ export class Lives {
     this.isSeated = bytes(this.isSeated, capacity)
     this.mode = bytes(this.mode, capacity)
     this.first = doubles(this.first, capacity)
-    this.gone = doubles(this.gone, capacity).fill(Infinity, old)
+    this.gone = doubles(this.gone, capacity).fill(NO_TICK, old)
     this.nextFirst = doubles(this.nextFirst, capacity)
     this.nextGone = doubles(this.nextGone, capacity)
     this.before = doubles(this.before, capacity).fill(NO_TICK, old)

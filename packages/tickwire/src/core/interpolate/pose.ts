@@ -67,9 +67,10 @@ export class Poser {
   readonly #capTicks: number
   /** By type. */
   readonly #plans: readonly BlendPlan[]
-  readonly #teleport: number | undefined
-  /** By type, by position: squares of the distances beyond which it jumped. Of the rows last asked for. */
+  /** By type, by position: the distance that is a teleport, and the squares of it and what the speed allows in `#gaps` ticks. */
+  readonly #teleports: readonly Float64Array[]
   readonly #jumps: readonly Float64Array[]
+  readonly #gaps: Float64Array
 
   constructor(timeline: Timeline, options: PoseOptions) {
     const { tickRate, extrapolationMs = EXTRAPOLATION_MS, teleport } = options
@@ -79,14 +80,15 @@ export class Poser {
     this.#tickRate = tickRate
     this.#capTicks = extrapolationMs * tickRate / 1000
     this.#plans = timeline.pools.map(({ schema }) => blendPlanOf(schema))
-    this.#teleport = teleport
+    this.#teleports = this.#plans.map(({ speeds }) => speeds.map((speed) => teleport ?? speed * TELEPORT_SECONDS))
     this.#jumps = this.#plans.map(({ positions }) => new Float64Array(positions.length))
+    this.#gaps = new Float64Array(this.#plans.length)
   }
 
   /**
    * Poses an object of which rows were told, at `moment`, into `cells[at]`; returns the mode. `from` is the oldest tick
    * worth looking at (its birth, or the row before the last moment asked for), `quiet` the newest tick at which it is
-   * known to have rested since it was last told (-1: none), `gone` the tick it is gone (Infinity: none known). @hot
+   * known to have rested since it was last told (-1: none), `gone` the tick it is gone (-1: none known). @hot
    */
   poseTold(type: number, id: ObjectId, from: Tick, quiet: Tick, gone: Tick, cells: Float64Array, at: number): number {
     const timeline = this.#timeline
@@ -103,7 +105,7 @@ export class Poser {
     this.after = timeline.nextKnown(type, id, floor + 1, newest === NO_TICK ? timeline.newest : newest)
     if (this.before === NO_TICK) return this.#poseFirst(type, id, cells, at)
     const row = timeline.find(type, id, this.before)
-    if (this.after === NO_TICK || this.after >= gone) return this.#poseLast(type, row, quiet, gone, cells, at)
+    if (this.after === NO_TICK || (gone !== NO_TICK && this.after >= gone)) return this.#poseLast(type, row, quiet, gone, cells, at)
     this.#blend(type, row, timeline.find(type, id, this.after), cells, at)
     return INTERPOLATE
   }
@@ -147,7 +149,7 @@ export class Poser {
     this.#load(type, row, cells, at)
     this.after = NO_TICK
     const moment = this.moment[0]
-    if (gone !== Infinity) return INTERPOLATE
+    if (gone !== NO_TICK) return INTERPOLATE
     // Who rested until we last heard of anybody did not follow the velocity he has: he stands at a wall.
     if (quiet > this.before) return moment <= quiet ? INTERPOLATE : HOLD
     const gap = moment - this.before
@@ -175,11 +177,13 @@ export class Poser {
 
   /** How far each position may go in so many ticks. */
   #setJumps(type: number, gapTicks: number): void {
+    if (this.#gaps[type] === gapTicks) return
+    this.#gaps[type] = gapTicks
     const { speeds } = this.#plans[type]
+    const teleports = this.#teleports[type]
     const jumps = this.#jumps[type]
     for (let index = 0; index < jumps.length; index++) {
-      const speed = speeds[index]
-      const most = (this.#teleport ?? speed * TELEPORT_SECONDS) + (speed < Infinity ? speed * gapTicks / this.#tickRate : 0)
+      const most = teleports[index] + (speeds[index] < Infinity ? speeds[index] * gapTicks / this.#tickRate : 0)
       jumps[index] = most * most
     }
   }
