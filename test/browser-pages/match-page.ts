@@ -1,0 +1,58 @@
+/** A page that joins a match when a test tells it to, and tells what it sees. */
+
+import { bool, defineGame, entity, fixed, type Game } from 'tickwire'
+import { connect, ConnectError, type ConnectOptions, type Room } from 'tickwire/browser'
+
+export const Walker = entity({ x: fixed(0, 1000, 0.1) })
+
+const INPUT = { right: bool }
+
+export const game: Game<typeof INPUT> = defineGame({
+  tickRate: 30,
+  input: INPUT,
+  entities: [Walker],
+  onJoin: (world, peer) => world.spawn(Walker, { x: 10 }, peer),
+  step(world, inputs) {
+    for (const walker of world.each(Walker)) if (inputs.of(walker.owner).right) walker.x += 1
+  },
+})
+
+let room: Room<typeof INPUT> | undefined
+let isRight = false
+let xs: number[] = []
+const transports: string[] = []
+
+/** Joins; returns how long it took, or why it did not. */
+export async function join(url: string, options: ConnectOptions): Promise<number | string> {
+  const startedAt = performance.now()
+  try {
+    room = await connect(game, url, options)
+  } catch (error) {
+    if (error instanceof ConnectError) return error.message
+    throw error
+  }
+  const tookMs = performance.now() - startedAt
+  room.onTransport = (transport) => transports.push(transport)
+  room.play({ input: () => ({ right: isRight }), draw: (view) => { xs = Array.from(view.each(Walker), ({ x }) => x) } })
+  return tookMs
+}
+
+export function hold(isHeld: boolean): void {
+  isRight = isHeld
+}
+
+export function climb(): void {
+  room?.climb()
+}
+
+export function leave(): void {
+  room?.leave()
+}
+
+/** Where everyone is, and how we know. */
+export function look(): { xs: number[]; peer: number; transport: string; reason: string; transports: string[]; stats: object } {
+  return {
+    xs, peer: Number(room?.peer), transport: room?.transport ?? '', reason: room?.transportReason ?? '', transports,
+    stats: { ...room?.transportStats },
+  }
+}
