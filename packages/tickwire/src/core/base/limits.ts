@@ -153,14 +153,14 @@ export const ENTITY_TYPES_MAX = 255
 /** Ticks one call may run to catch up: a host that slept longer jumps, instead of freezing its players again. */
 export const CATCH_UP_TICKS_MAX = 8
 
-/** Inputs kept by number on either side: a second at 128 Hz, and a power of two. */
-export const INPUT_WINDOW = 128
+/** Inputs kept by tick on either side: two seconds at 128 Hz, and a power of two. */
+export const INPUT_WINDOW = 256
+
+/** Ticks ahead of the authority for which it takes inputs: half a window, so that what is kept is not overrun. */
+export const INPUT_AHEAD_MAX = 128
 
 /** Inputs in one frame: a quarter of a second at 128 Hz; 5 bits count them. */
 export const INPUTS_PER_FRAME_MAX = 32
-
-/** Inputs that may wait on the authority before it passes some over. Even: it then keeps half. */
-export const INPUT_WAITING_MAX = 8
 
 /** Ticks a second: above this a tick is shorter than the timers of any platform can tell. */
 export const TICK_RATE_MAX = 1000
@@ -345,3 +345,9 @@ export const RECORDING_ENTRY_BYTES_MAX: number = 2 ** 20
 /** What a ring of the last moments of a match remembers, unless told otherwise, and may take. */
 export const RECORDING_RING_MS = 60_000
 export const RECORDING_RING_BYTES_MAX: number = 2 ** 26
+
+/** Objects that may be asked for whole at one time: they fit one packet. Who misses more asks again when these have come. */
+export const WANTED_ROWS_MAX = 192
+
+/** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
+export const UNDECODABLE_FRAMES_MAX = 4096

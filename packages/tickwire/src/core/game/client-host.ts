@@ -18,22 +18,20 @@ import type { RpcFailure, RpcResult } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcHost, RpcLine } from '../rpc/rpc-line.ts'
-import { NewestView } from '../replication/newest-view.ts'
-import { SnapshotSink } from '../replication/snapshot-sink.ts'
-import { quantizeCells } from '../schema/cells.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
-import { storeValues } from '../schema/values.ts'
-import { FixedLoop } from '../time/fixed-loop.ts'
-import { InputSource } from '../time/input-source.ts'
-import { Timeline, windowTicks } from '../world/timeline.ts'
-import { World } from '../world/world.ts'
+import type { Predictor } from '../predict/predictor.ts'
+import { TimingSink } from '../time/timing-frame.ts'
+import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
+import { ClientPlay } from './client-play.ts'
+import { ClientView } from './client-view.ts'
 import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { MessageDesk } from './message-desk.ts'
-import { View } from './view.ts'
+import { ROLES, type RoleContext } from './role.ts'
+import type { View } from './view.ts'
 import { decodeWelcome } from './welcome.ts'
 
 export interface ClientHostOptions {
@@ -57,37 +55,27 @@ export function createClientHost<I extends Shape>(game: Game<I>, options: Client
 
 export class ClientHost<I extends Shape = Shape> {
   readonly game: Game<I>
+  readonly role: RoleContext = ROLES.client
   readonly endpoint: Endpoint
-  /** What may be drawn. */
-  readonly view: View
-  /** What the authority told, by tick: sparse. */
-  readonly confirmed: Timeline
-  readonly loop: FixedLoop
   /** Who we are; 0 until the match has let us in. */
   peer: PeerId = 0
-  /** Asked once a tick for what the player holds. */
-  sampleInput: () => InitOf<I> = () => ({})
   readonly #options: ClientHostOptions
-  readonly #inputs: InputSource
-  readonly #inputCells: Float64Array
-  readonly #snapshots: SnapshotSink
-  readonly #newest: NewestView
+  readonly #play: ClientPlay<I>
+  readonly #view: ClientView
+  readonly #timing: TimingSink
   readonly #channels: ChannelSet
   readonly #desk: MessageDesk<void>
   readonly #calls: CallDesk<void>
   readonly #line: RpcLine<void>
+  /** The latest time that anybody told us. */
+  readonly #now = new Float64Array(1)
 
   constructor(game: Game<I>, options: ClientHostOptions) {
     this.game = game
-    this.loop = new FixedLoop(game.tickRate)
     this.#options = options
-    this.#inputs = new InputSource(game.inputSchema)
-    this.#inputCells = new Float64Array(game.inputSchema.cellCount)
-    const world = new World(game.entities, { isReadOnly: true })
-    this.view = new View(world)
-    this.confirmed = new Timeline(world, windowTicks(game.tickRate))
-    this.#snapshots = new SnapshotSink(world, this.confirmed)
-    this.#newest = new NewestView(world, this.confirmed, this.#snapshots)
+    this.#play = new ClientPlay(game)
+    this.#view = new ClientView(game)
+    this.#timing = new TimingSink(this.#play)
     this.#desk = new MessageDesk(game.messages)
     this.#channels = this.#desk.routes.createChannels()
     this.#calls = new CallDesk(game.rpcs, game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
@@ -96,14 +84,40 @@ export class ClientHost<I extends Shape = Shape> {
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
       entropy: options.entropy,
+      timers: { keepaliveMs: game.net.heartbeatMs, timeoutMs: game.net.timeoutMs },
       ...(options.security && { security: options.security }),
       assemble: (connection) => this.#assemble(connection),
     })
   }
 
+  /** What may be drawn, as of the last call that said what time it is; `draw` brings it up to a moment. */
+  get view(): View {
+    return this.#view.draw(this.#now[0])
+  }
+
+  /** What the authority told, by tick: sparse. */
+  get confirmed(): Timeline {
+    return this.#view.confirmed
+  }
+
+  /** How our clock follows the authority's, which tick we play, and how far ahead of need our inputs are. */
+  get clock(): Pick<ClientPlay<I>, 'clock' | 'ticks' | 'lead' | 'lateInputs' | 'inputs'> {
+    return this.#play
+  }
+
+  /** What is predicted here; undefined until we are in, and when nothing is. */
+  get predictor(): Predictor | undefined {
+    return this.#play.predictor
+  }
+
   /** The newest tick of the authority that is known here; -1 before the first. */
   get serverTick(): number {
-    return this.#snapshots.tick
+    return Math.max(this.#view.snapshots.tick, this.#timing.tick)
+  }
+
+  /** Asked once a tick for what the player holds. */
+  set sampleInput(sample: () => InitOf<I>) {
+    this.#play.sampleInput = sample
   }
 
   /** Asks the authority at `to` to be let in. */
@@ -113,28 +127,35 @@ export class ClientHost<I extends Shape = Shape> {
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.endpoint.handleDatagram(now, from, bytes, length)
-    this.#newest.refresh()
+    this.#view.handleArrival(now, this.#timing.tick)
+    this.#now[0] = now
   }
 
   handlePathClosed(address: string): void {
     this.endpoint.handlePathClosed(address)
   }
 
-  /** Samples an input for every tick that is due; returns how many. */
+  /** Samples an input for every tick that is due, and predicts what comes of it; returns how many. */
   tick(now: Millis): number {
+    this.#now[0] = now
     if (this.peer === 0) return 0
-    const due = this.loop.due(now)
-    for (let run = 0; run < due; run++) this.#pushInput()
-    return due
+    this.#view.absorb()
+    return this.#play.tick(now, this.#view.renderClock.renderTick)
+  }
+
+  /** What may be drawn at a moment: call it before every repaint. */
+  draw(now: Millis): View {
+    this.#now[0] = now
+    return this.#view.draw(now)
   }
 
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
     if (!this.#desk.receive(this.#channels, undefined, this.#line)) this.endpoint.close(now, 'left')
     this.#line.expire(now)
-    this.#line.deliver(this.view.tick)
+    this.#line.deliver(this.#view.view.tick)
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
-    return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.loop.nextAt())
+    return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.#play.nextAt())
   }
 
   /** Calls `listener` for every message of a kind that the authority sends. */
@@ -169,31 +190,27 @@ export class ClientHost<I extends Shape = Shape> {
     this.endpoint.close(now, 'left')
   }
 
-  #pushInput(): void {
-    const { inputSchema } = this.game
-    const { ring, heap, nextNumber } = this.#inputs
-    this.#inputCells.set(inputSchema.initialCells)
-    storeValues(inputSchema, this.sampleInput(), this.#inputCells, 0, heap)
-    quantizeCells(inputSchema, this.#inputCells, 0, ring.rows, ring.at(nextNumber))
-    this.#inputs.push()
-  }
-
   #rpcHost(): RpcHost {
-    const { view } = this
+    const { view } = this.#view
     return { get tick() { return view.tick }, isAuthority: false, ownerOf: () => -1 }
   }
 
   #assemble(connection: Connection): void {
-    connection.addSource(FRAME_KIND.inputs, this.#inputs)
+    this.#play.rttMs = () => connection.rtt.samples > 0 ? connection.rtt.latestMs : 0
+    connection.addSource(FRAME_KIND.inputs, this.#play.inputs)
     for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, this.#channels)
-    connection.addSource(FRAME_KIND.wantedRows, this.#snapshots.wanted)
-    connection.addSink(FRAME_KIND.snapshot, this.#snapshots)
+    connection.addSource(FRAME_KIND.wantedRows, this.#view.snapshots.wanted)
+    connection.addSink(FRAME_KIND.snapshot, this.#view.snapshots)
+    connection.addSink(FRAME_KIND.timing, this.#timing)
   }
 
   #handleEvent(event: EndpointEvent): void {
     if (event.type === 'opened') {
-      this.peer = decodeWelcome(event.welcome)
+      const { peer, seed } = decodeWelcome(event.welcome)
+      this.peer = peer
+      this.#play.begin(peer, seed, this.#view.world, this.#view)
+      this.#view.begin(this.#play.predictor)
       this.#options.onOpened?.()
     } else {
       this.#channels.close()

@@ -1,8 +1,8 @@
 /**
  * A game, as its developer writes it: some entities, an input, and a `step`.
  *
- * The same value runs on the server, in the page and in tests. `step` must be a function of what it is handed; it
- * runs once a tick on the authority.
+ * The same value runs on the server, in the page and in tests. `step` must be a function of what it is handed: the authority
+ * runs it once a tick for everybody, a client runs it for what it predicts, and again when it predicted wrong.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -14,7 +14,8 @@ import type { Shape } from '../schema/field.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
-import type { World } from '../world/world.ts'
+import type { External, World } from '../world/world.ts'
+import { completeSettings, type NetSettings, type Predict } from './settings.ts'
 
 /** Someone in the match. */
 export interface Peer {
@@ -25,6 +26,18 @@ export interface Peer {
 export interface Inputs<I extends Shape> {
   /** What a player holds; initial values for who holds nothing, such as the authority itself. */
   of(owner: PeerId): ViewOf<I>
+  /** His input of this tick did not come in time: what he held before is repeated. Always false where he is predicted. */
+  isHeld(owner: PeerId): boolean
+  /** The tick, with its fraction, that he looked at when he held this; -1 for who looks at nothing. */
+  viewTick(owner: PeerId): number
+  /** What players said with `send` since the tick before, ascending by player; on the authority only. */
+  messages<S extends Shape>(message: Message<S>): readonly Said<S>[]
+}
+
+/** A message that reached `step`. */
+export interface Said<S extends Shape> {
+  readonly from: PeerId
+  readonly values: ViewOf<S>
 }
 
 /** What `defineGame` takes. */
@@ -43,6 +56,12 @@ export interface GameDefinition<I extends Shape> {
   onJoin?(world: World, peer: Peer): unknown
   /** A player has left; likewise. What he still owns afterwards is despawned. */
   onLeave?(world: World, peer: Peer): unknown
+  /** Whose objects a client simulates ahead of the authority. Default: his own. */
+  readonly predict?: Predict
+  /** Numbers of the netcode, where they are not the defaults. */
+  readonly net?: Partial<NetSettings>
+  /** What `step` keeps outside the schema, made anew for every world that is stepped. */
+  external?(): External
   /** Moves the world by one tick. */
   step(world: World, inputs: Inputs<I>): void
 }
@@ -51,6 +70,8 @@ export interface GameDefinition<I extends Shape> {
 export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly messages: readonly Message[]
   readonly rpcs: readonly Rpc[]
+  readonly predict: Predict
+  readonly net: NetSettings
   readonly inputSchema: Schema<I>
   /** Everything two builds must agree on, as text: what a mismatch is about. */
   readonly text: string
@@ -60,10 +81,11 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
-  const { tickRate, input, entities, messages = [], rpcs = [] } = definition
+  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned' } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
+  const net = completeSettings(tickRate, definition.net ?? {})
   checkDistinct('entities', entities)
   checkDistinct('messages', messages)
   checkDistinct('rpcs', rpcs)
@@ -72,12 +94,15 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   }
   const text = [
     `tickRate ${tickRate}`,
+    ...(predict === 'all' ? ['predict all'] : []),
     `input ${describeShape(input)}`,
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
-  return { ...definition, messages, rpcs, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)) }
+  return {
+    ...definition, messages, rpcs, predict, net, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
+  }
 }
 
 /** Nothing for what is reliable, so that a game without other deliveries has the text it always had. */

@@ -4,4 +4,5 @@ export const FRAME_KIND = {
   inputs: 4,
   snapshot: 5,
   wantedRows: 6,
+  timing: 7,
 } as const

@@ -1,28 +1,49 @@
 /**
- * What every player holds in this tick, as `step` reads it: a read-only object per player, loaded from his row.
+ * What every player holds in this tick, as `step` reads it: a read-only object per player, loaded from his row; and what was
+ * said to the authority since the tick before.
  */
 
 import type { PeerId } from '../base/time.ts'
-import { Entity } from '../schema/definition.ts'
+import { Entity, type Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { Handle } from '../world/handle.ts'
 import type { ValueKeeper } from '../world/value-keeping.ts'
 import { World } from '../world/world.ts'
-import type { Inputs } from './define-game.ts'
+import type { Inputs, Said } from './define-game.ts'
+
+/** Where the input of a player in this tick comes from. */
+export interface HeldInput {
+  readonly current: Int32Array
+  readonly isHeld: boolean
+  readonly viewTick: number
+}
+
+interface Seat {
+  readonly handle: Handle
+  isHeld: boolean
+  readonly viewTick: Float64Array
+}
+
+interface Waiting extends Said<Shape> {
+  readonly message: Message
+}
+
+const NOTHING: readonly never[] = []
 
 /** A world of its own, with one object a player: the machinery of views, used once more. */
 export class InputTable<I extends Shape> implements Inputs<I> {
   readonly #entity: Entity<I>
   readonly #world: World
-  readonly #held = new Map<PeerId, Handle>()
+  readonly #held = new Map<PeerId, Seat>()
   readonly #idle: Handle
+  #said: Waiting[] = []
 
   constructor(input: I) {
     this.#entity = new Entity(input, { name: 'input' })
     this.#world = new World([this.#entity], { isReadOnly: true })
-    this.#idle = this.#seat()
+    this.#idle = this.#spawn()
   }
 
   get heap(): ValueHeap {
@@ -30,25 +51,56 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   }
 
   of(owner: PeerId): ViewOf<I> {
-    return (this.#held.get(owner) ?? this.#idle) as unknown as ViewOf<I>
+    return (this.#held.get(owner)?.handle ?? this.#idle) as unknown as ViewOf<I>
+  }
+
+  isHeld(owner: PeerId): boolean {
+    return this.#held.get(owner)?.isHeld ?? false
+  }
+
+  viewTick(owner: PeerId): number {
+    return this.#held.get(owner)?.viewTick[0] ?? -1
+  }
+
+  messages<S extends Shape>(message: Message<S>): readonly Said<S>[] {
+    if (this.#said.length === 0) return NOTHING
+    return this.#said.filter((said) => said.message === message as unknown as Message) as readonly unknown[] as readonly Said<S>[]
   }
 
   add(peer: PeerId): void {
-    this.#held.set(peer, this.#seat())
+    if (!this.#held.has(peer)) this.#held.set(peer, { handle: this.#spawn(), isHeld: false, viewTick: new Float64Array(1).fill(-1) })
   }
 
   remove(peer: PeerId): void {
-    const handle = this.#held.get(peer)
-    if (!handle) return
+    const seat = this.#held.get(peer)
+    if (!seat) return
     this.#held.delete(peer)
-    this.#world.despawn(handle)
+    this.#world.despawn(seat.handle)
     this.#world.endTick()
   }
 
   /** Sets what a player holds from now on. @hot */
-  load(peer: PeerId, row: Int32Array): void {
-    const handle = this.#held.get(peer)
-    if (handle) handle.$store.load(handle, row, 0)
+  load(peer: PeerId, input: HeldInput): void {
+    const seat = this.#held.get(peer)
+    if (!seat) return
+    seat.handle.$store.load(seat.handle, input.current, 0)
+    seat.isHeld = input.isHeld
+    seat.viewTick[0] = input.viewTick
+  }
+
+  /** Says something to the coming step. */
+  post(from: PeerId, message: Message, values: Record<string, unknown>): void {
+    this.#said.push({ from, message, values: values as ViewOf<Shape> })
+  }
+
+  /** What is said to this step is complete: in the order of players, and of arrival. */
+  sortMessages(): void {
+    if (this.#said.length > 1) this.#said.sort((a, b) => a.from - b.from)
+  }
+
+  /** The step has heard it all. */
+  forgetMessages(): void {
+    if (this.#said.length > 0) this.#said = []
   }
 
   /** Inputs on their way hold texts and lists of this heap: from now on these stay in it. */
@@ -66,7 +118,7 @@ export class InputTable<I extends Shape> implements Inputs<I> {
     this.#world.collectValues()
   }
 
-  #seat(): Handle {
+  #spawn(): Handle {
     return this.#world.spawn(this.#entity, {}) as unknown as Handle
   }
 }

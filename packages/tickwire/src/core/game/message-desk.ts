@@ -20,7 +20,11 @@ export class MessageDesk<From> {
   readonly #messageCount: number
   readonly #inbox = new Uint8Array(MESSAGE_BYTES_MAX)
 
-  constructor(messages: readonly Message[]) {
+  /** Hears every message, listened to or not. */
+  readonly #onMessage: (message: Message, values: Record<string, unknown>, from: From) => void
+
+  constructor(messages: readonly Message[], onMessage: (message: Message, values: Record<string, unknown>, from: From) => void = () => {}) {
+    this.#onMessage = onMessage
     this.#messageCount = messages.length
     this.routes = new MessageRoutes(messages)
     this.#codec = new MessageCodec(messages)
@@ -47,6 +51,7 @@ export class MessageDesk<From> {
         }
         const received = this.#codec.decode(this.#inbox, length)
         if (received === undefined || this.routes.policies.resolve(received.message).channel !== number) return false
+        this.#onMessage(received.message, received.values, from)
         this.#listeners.get(received.message)?.(received.values as never, from)
       }
     }

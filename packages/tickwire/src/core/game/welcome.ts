@@ -1,15 +1,21 @@
-/** What the authority tells a player as he comes in: four bytes, his number, low byte first. */
+/** What the authority tells a player as he comes in: his number and the seed of the match's dice, 32 bits each, low byte first. */
 
 import type { PeerId } from '../base/time.ts'
 
-const WELCOME_BYTES = 4
+const WELCOME_BYTES = 8
 
-export function encodeWelcome(peer: PeerId): Uint8Array {
-  return new Uint8Array([peer, peer >>> 8, peer >>> 16, peer >>> 24])
+export interface Welcome {
+  /** 0 when the bytes made no sense. */
+  readonly peer: PeerId
+  readonly seed: number
 }
 
-/** The player's number, or 0 when the bytes make no sense. */
-export function decodeWelcome(bytes: Uint8Array): PeerId {
-  if (bytes.length !== WELCOME_BYTES) return 0
-  return (bytes[0] | (bytes[1] << 8) | (bytes[2] << 16) | (bytes[3] << 24)) >>> 0
+export function encodeWelcome({ peer, seed }: Welcome): Uint8Array {
+  return new Uint8Array([peer, peer >>> 8, peer >>> 16, peer >>> 24, seed, seed >>> 8, seed >>> 16, seed >>> 24])
+}
+
+export function decodeWelcome(bytes: Uint8Array): Welcome {
+  if (bytes.length !== WELCOME_BYTES) return { peer: 0, seed: 0 }
+  const word = (at: number): number => (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0
+  return { peer: word(0), seed: word(4) }
 }

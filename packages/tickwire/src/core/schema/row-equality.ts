@@ -31,7 +31,8 @@ export function firstDifference(
   return layout.leaves.find((leaf) => !isLeafClose(leaf, rows, at, otherRows, otherAt))
 }
 
-function isLeafClose(leaf: Leaf, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
+/** Whether one leaf of two rows is the same to prediction. @hot */
+export function isLeafClose(leaf: Leaf, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
   const a = at + leaf.lane
   const b = otherAt + leaf.lane
   let isEqual = true

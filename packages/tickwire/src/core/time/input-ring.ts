@@ -1,33 +1,53 @@
 /**
- * Inputs by number: the quantised row of what one player held during each of the last ticks.
+ * Inputs by tick: the quantised row of what one player held during each of the last ticks, and what he saw then.
  *
- * Numbers count from 1 and never repeat. A ring indexed by number and checked by it; what falls out is forgotten.
+ * A ring indexed by tick and checked by it; what falls out is forgotten.
+ *
+ *   age    how long before the tick of the input the world was that he looked at, in 1/256 ticks
  */
 
-import { INPUT_WINDOW } from '../base/limits.ts'
+import { INPUT_WINDOW, VIEW_TICK_STEPS } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
+
+/** Steps of a view's age within a tick: the grid that moments are drawn on, so that it is exact. */
+export const AGE_STEPS: number = VIEW_TICK_STEPS
+export const AGE_BITS = 16
+/** 255 ticks: who is further behind is not playing. */
+export const AGE_MAX: number = 2 ** AGE_BITS - 1
 
 export class InputRing {
   readonly laneCount: number
   readonly rows: Int32Array
-  /** The number whose row is in a place; 0 = none. */
-  readonly #numbers = new Float64Array(INPUT_WINDOW)
+  /** By place: the age of the view. */
+  readonly ages: Uint16Array = new Uint16Array(INPUT_WINDOW)
+  /** The tick whose row is in a place; -1 = none. */
+  readonly #ticks = new Float64Array(INPUT_WINDOW).fill(-1)
 
   constructor(laneCount: number) {
     this.laneCount = laneCount
     this.rows = new Int32Array(INPUT_WINDOW * laneCount)
   }
 
-  /** Where the row of an input lies in `rows`, whether it is there or not. */
-  at(number: number): number {
-    return (number % INPUT_WINDOW) * this.laneCount
+  /** Where the row of a tick lies in `rows`, whether it is there or not. */
+  at(tick: Tick): number {
+    return (tick % INPUT_WINDOW) * this.laneCount
   }
 
-  has(number: number): boolean {
-    return number > 0 && this.#numbers[number % INPUT_WINDOW] === number
+  has(tick: Tick): boolean {
+    return tick >= 0 && this.#ticks[tick % INPUT_WINDOW] === tick
   }
 
-  /** Says that the row of an input is now in its place. */
-  keep(number: number): void {
-    this.#numbers[number % INPUT_WINDOW] = number
+  ageOf(tick: Tick): number {
+    return this.ages[tick % INPUT_WINDOW]
+  }
+
+  /** Says that the row of a tick is now in its place. */
+  keep(tick: Tick, age: number = 0): void {
+    this.#ticks[tick % INPUT_WINDOW] = tick
+    this.ages[tick % INPUT_WINDOW] = age
+  }
+
+  clear(): void {
+    this.#ticks.fill(-1)
   }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { INPUT_WAITING_MAX, INPUT_WINDOW, INPUTS_PER_FRAME_MAX } from '../base/limits.ts'
+import { INPUT_AHEAD_MAX, INPUT_WINDOW, INPUTS_PER_FRAME_MAX } from '../base/limits.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
+import { writeVarint } from '../bits/varint.ts'
 import type { FrameVerdict } from '../packet/frame-source.ts'
 import { bool, fixed, text } from '../schema/field-kinds.ts'
 import { compileSchema } from '../schema/schema.ts'
@@ -18,14 +19,16 @@ const AIM_LANE = 1
 /** A player who holds a different aim in every tick, and the authority he plays to. */
 class Rig {
   readonly source = new InputSource(schema)
-  readonly buffer = new InputBuffer(schema, new ValueHeap())
+  /** Where the authority stands. */
+  readonly position = { tick: 0, fraction: 0, alpha: (): number => this.position.fraction }
+  readonly buffer = new InputBuffer(schema, new ValueHeap(), this.position)
   #sequence = 0
 
-  push(aim: number, fire = false): void {
+  push(tick: number, aim: number, viewTick = tick): void {
     const cells = schema.initialCells.slice()
-    storeValues(schema, { aim, fire }, cells, 0, this.source.heap)
-    quantizeCells(schema, cells, 0, this.source.ring.rows, this.source.ring.at(this.source.nextNumber))
-    this.source.push()
+    storeValues(schema, { aim }, cells, 0, this.source.heap)
+    quantizeCells(schema, cells, 0, this.source.ring.rows, this.source.ring.at(tick))
+    this.source.push(tick, viewTick)
   }
 
   /** The body of the next packet's input frame. */
@@ -43,98 +46,125 @@ class Rig {
     this.source.onDelivered(0, this.#sequence)
   }
 
-  take(): number {
-    this.buffer.take()
+  /** The authority runs its next tick; the aim that holds in it. */
+  step(): number {
+    this.buffer.take(++this.position.tick)
     return this.buffer.current[AIM_LANE]!
   }
 }
 
 describe('inputs', () => {
-  test('[INPUT1] no input is lost while fewer packets in a row are than may wait', () => {
-    fc.assert(fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 300 }), (losses) => {
+  test('[INPUT1] a lost packet costs no input, as long as another arrives before its tick', () => {
+    fc.assert(fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (losses, lead) => {
       const rig = new Rig()
-      const taken: number[] = []
       let lostInARow = 0
-      losses.forEach((isUnlucky, tick) => {
-        rig.push((tick % 201) / 100 - 1)
+      losses.forEach((isUnlucky, at) => {
+        const tick = at + 1
+        rig.push(tick, (tick % 201) / 100 - 1)
         const frame = rig.fill()!
-        lostInARow = isUnlucky && lostInARow < INPUT_WAITING_MAX - 1 ? lostInARow + 1 : 0
-        if (lostInARow > 0) return
-        expect(rig.accept(frame)).toBe('ok')
-        rig.delivered()
-        while (rig.buffer.waiting > 0) taken.push(rig.take())
+        lostInARow = isUnlucky && lostInARow < lead ? lostInARow + 1 : 0
+        if (lostInARow === 0) {
+          expect(rig.accept(frame)).toBe('ok')
+          rig.delivered()
+        }
+        if (tick > lead) expect(rig.step()).toBe((tick - lead) % 201)
       })
-      const arrived = losses.length - lostInARow
-      expect(taken).toEqual(Array.from({ length: arrived }, (_, tick) => tick % 201))
-      expect(rig.buffer.passedOver + rig.buffer.starvedTicks).toBe(0)
+      expect([rig.buffer.starvedTicks, rig.buffer.lateInputs]).toEqual([0, 0])
     }))
   })
 
-  test('[INPUT2] a late input holds the last one and counts the tick as starved', () => {
+  test('[INPUT2] a missing input holds the last one and flags the tick; before the first there is nothing to miss', () => {
     const rig = new Rig()
-    rig.take()
-    expect(rig.buffer.starvedTicks).toBe(0)
-    rig.push(0.5)
+    rig.step()
+    expect([rig.buffer.isHeld, rig.buffer.starvedTicks]).toEqual([true, 0])
+    rig.push(2, 0.5)
     rig.accept(rig.fill()!)
-    expect(rig.take()).toBe(150)
-    expect(rig.take()).toBe(150)
+    expect([rig.step(), rig.buffer.isHeld]).toEqual([150, false])
+    expect([rig.step(), rig.buffer.isHeld]).toEqual([150, true])
     expect(rig.buffer.starvedTicks).toBe(1)
   })
 
-  test('[INPUT3] when too many wait the oldest are passed over, and counted', () => {
+  test('[INPUT3] an input counts in exactly its tick: late ones have no effect and are counted once, early ones wait', () => {
     const rig = new Rig()
-    rig.push(-1)
-    rig.accept(rig.fill()!)
-    for (let aim = 0; aim < 20; aim++) rig.push(aim / 100)
-    rig.accept(rig.fill()!)
-    expect(rig.buffer.waiting).toBe(21)
-    expect(rig.take()).toBe(100 + 20 - INPUT_WAITING_MAX / 2)
-    expect(rig.buffer.waiting).toBe(INPUT_WAITING_MAX / 2 - 1)
-    expect(rig.buffer.passedOver).toBe(21 - INPUT_WAITING_MAX / 2)
+    for (let tick = 1; tick <= 4; tick++) rig.push(tick, tick / 100)
+    const frame = rig.fill()!
+    rig.step()
+    rig.step()
+    rig.accept(frame)
+    rig.accept(frame)
+    expect([rig.buffer.lateInputs, rig.buffer.waiting]).toEqual([2, 2])
+    expect([rig.step(), rig.step(), rig.step()]).toEqual([103, 104, 104])
+    expect(rig.buffer.duplicateInputs).toBe(4)
   })
 
-  test('[INPUT4] acknowledged inputs ride no more than three times, unacknowledged ones up to a frame', () => {
+  test('[INPUT4] acknowledged inputs ride no more than three times, unacknowledged ones up to a frame, passed ones not at all', () => {
     const rig = new Rig()
-    for (let count = 0; count < 40; count++) rig.push(count / 100)
+    for (let tick = 1; tick <= 40; tick++) rig.push(tick, tick / 100)
     const many = rig.fill()!.length
     rig.delivered()
     const few = rig.fill()!.length
     expect(many).toBeGreaterThan(INPUTS_PER_FRAME_MAX)
-    expect(few).toBeLessThan(10)
+    expect(few).toBeLessThan(14)
     // One frame a packet: asked again for the same packet it has nothing.
     const writer = new BitWriter(new Uint8Array(1200))
     expect(rig.source.fill(0, 99, writer)).toBe(true)
     expect(rig.source.fill(0, 99, writer)).toBe(false)
+    rig.source.prune(39)
+    expect(rig.source.pendingCount).toBe(1)
+    expect(rig.fill()!.length).toBeLessThan(few)
+    rig.source.prune(40)
+    expect(rig.source.pendingCount).toBe(0)
+    expect(rig.fill()).toBeUndefined()
   })
 
   test('[INPUT4] in little room the newest go first', () => {
     const rig = new Rig()
-    for (let count = 0; count < 32; count++) rig.push(count / 100)
+    for (let tick = 1; tick <= 32; tick++) rig.push(tick, (tick - 1) / 100)
     const frame = rig.fill(16)!
     expect(frame.length).toBeLessThanOrEqual(16)
     expect(rig.accept(frame)).toBe('ok')
-    while (rig.buffer.waiting > 0) rig.take()
+    while (rig.position.tick < 32) rig.step()
     expect(rig.buffer.current[AIM_LANE]).toBe(131)
     expect(new Rig().fill()).toBeUndefined()
     const tight = new Rig()
-    tight.push(0.3)
+    tight.push(1, 0.3)
     expect(tight.fill(1)).toBeUndefined()
   })
 
-  test('[INPUT5] duplicates and old frames change nothing; far ahead means a fresh start', () => {
+  test('[INPUT5] further ahead than the window is refused and counted: one input a tick is all a client can bring about', () => {
     const rig = new Rig()
-    rig.push(0.1)
-    const first = rig.fill()!
-    rig.accept(first)
-    rig.push(0.2)
+    for (let tick = 1; tick <= 3 * INPUT_WINDOW; tick++) {
+      rig.push(tick, 0.7)
+      if (tick % 16 === 0) rig.accept(rig.fill()!)
+    }
+    expect(rig.buffer.waiting).toBe(INPUT_AHEAD_MAX)
+    expect(rig.buffer.earlyInputs).toBeGreaterThan(0)
+    let taken = 0
+    for (let tick = 1; tick <= INPUT_AHEAD_MAX + 50; tick++) {
+      rig.step()
+      if (!rig.buffer.isHeld) taken++
+    }
+    expect(taken).toBe(INPUT_AHEAD_MAX)
+    expect(rig.buffer.starvedTicks).toBe(50)
+  })
+
+  test('[INPUT5] a run that begins elsewhere, ahead or back, is sent from there', () => {
+    const rig = new Rig()
+    for (let tick = 50; tick <= 60; tick++) rig.push(tick, 0.1)
     rig.accept(rig.fill()!)
-    rig.accept(first)
-    expect([rig.take(), rig.take()]).toEqual([110, 120])
-    rig.accept(first)
-    expect(rig.buffer.waiting).toBe(0)
-    for (let count = 0; count < INPUT_WINDOW + 50; count++) rig.push(0.7)
+    rig.delivered()
+    rig.push(100, 0.2)
     rig.accept(rig.fill()!)
-    expect(rig.take()).toBe(170)
+    rig.delivered()
+    rig.source.restart(80)
+    rig.push(80, 0.3)
+    rig.accept(rig.fill()!)
+    const aims = new Map<number, number>()
+    for (let tick = 1; tick <= 100; tick++) {
+      const aim = rig.step()
+      if (!rig.buffer.isHeld) aims.set(tick, aim)
+    }
+    expect([aims.size, aims.get(50), aims.get(60), aims.get(80), aims.get(100)]).toEqual([13, 110, 110, 130, 120])
   })
 
   test('[INPUT6] nonsense is broken and never throws', () => {
@@ -142,14 +172,46 @@ describe('inputs', () => {
       expect(['ok', 'broken']).toContain(new Rig().accept(bytes))
     }))
     const rig = new Rig()
-    rig.push(0.1)
+    rig.push(1, 0.1, 0.25)
+    rig.push(2, 0.1, 1.5)
     const frame = rig.fill()!
     for (let length = 0; length < frame.length; length++) expect(rig.accept(frame.slice(0, length))).toBe('broken')
     expect(rig.accept(new Uint8Array([...frame, 0]))).toBe('broken')
-    // A count that reaches before the first input of all.
+    // A count that reaches before tick 0.
     const writer = new BitWriter(new Uint8Array(8))
-    writer.writeBits(1, 8)
+    writeVarint(writer, 1)
     writer.writeBits(5, 5)
     expect(rig.accept(writer.bytes.slice(0, writer.finish()))).toBe('broken')
+  })
+
+  test('[INPUT7] the authority knows what its player looked at, to 1/256 of a tick', () => {
+    fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 255 * 256 }), { minLength: 1, maxLength: 30 }), (ages) => {
+      const rig = new Rig()
+      ages.forEach((age, at) => rig.push(300 + at, 0, 300 + at - age / 256))
+      rig.position.tick = 299
+      expect(rig.accept(rig.fill()!)).toBe('ok')
+      ages.forEach((age, at) => {
+        rig.step()
+        expect(rig.buffer.viewTick).toBe(300 + at - age / 256)
+      })
+      // Held: he goes on looking at the same distance.
+      rig.step()
+      expect(rig.buffer.viewTick).toBe(300 + ages.length - ages.at(-1)! / 256)
+    }))
+  })
+
+  test('[INPUT8] how early inputs come is measured in ticks: the tightest and the mean', () => {
+    const rig = new Rig()
+    for (let tick = 11; tick <= 13; tick++) rig.push(tick, 0)
+    Object.assign(rig.position, { tick: 10, fraction: 0.5 })
+    const frame = rig.fill()!
+    rig.accept(frame)
+    rig.accept(frame)
+    expect([rig.buffer.marginCount, rig.buffer.marginTicksMin, rig.buffer.marginTicksMean]).toEqual([3, 0.5, 1.5])
+    rig.buffer.forgetMargins()
+    rig.push(14, 0)
+    Object.assign(rig.position, { tick: 14, fraction: 0.25 })
+    rig.accept(rig.fill()!)
+    expect([rig.buffer.marginCount, rig.buffer.marginTicksMin, rig.buffer.lateInputs]).toEqual([1, -0.25, 1])
   })
 })

@@ -12,11 +12,13 @@ import { assert, ConfigError } from '../base/assert.ts'
 import { ENTITY_TYPES_MAX, OBJECTS_MAX } from '../base/limits.ts'
 import { Prng } from '../base/prng.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
-import type { Entity, Init } from '../schema/definition.ts'
+import type { Entity, Init, Message } from '../schema/definition.ts'
+import type { Shape } from '../schema/field.ts'
+import type { ViewOf } from '../schema/value-types.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import { EntityStore } from './entity-store.ts'
-import type { Handle, ObjectOf } from './handle.ts'
+import type { Handle, ObjectOf, ObjectView } from './handle.ts'
 import { indexOf, NO_TYPE, ObjectTable, WORD } from './object-table.ts'
 import { StepRandom, type DrawCounts } from './step-random.ts'
 import { ValueKeeping, type ValueKeeper } from './value-keeping.ts'
@@ -33,12 +35,25 @@ export interface External {
   hash(): number
 }
 
+/** Objects that are not simulated here, as they are seen: on a client, everyone whom it does not predict. */
+export interface Sight {
+  each<E extends Entity>(entity: E): Iterable<ObjectView<E>>
+  get<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null
+}
+
+/** Who hears what `step` says has happened. */
+export interface StepListener {
+  handleEmit(object: { readonly id: ObjectId }, message: Message, values: Record<string, unknown>): void
+}
+
 export interface WorldOptions {
   /** A world of views: its handles cannot be written. */
   readonly isReadOnly?: boolean
   /** Of all dice: a whole number below 2^53, the same on every peer. */
   readonly seed?: number
   readonly external?: External
+  /** Texts and lists live where those of another world do, so that rows can go from one to the other. */
+  readonly sharing?: World
 }
 
 const NO_EXTERNAL: External = { save: () => undefined, load: () => {}, hash: () => 0 }
@@ -55,7 +70,7 @@ export class World implements DrawCounts {
   readonly prng: Prng
   /** What the game keeps outside its entities. */
   readonly external: External
-  readonly heap: ValueHeap = new ValueHeap()
+  readonly heap: ValueHeap
   readonly objects: ObjectTable = new ObjectTable()
   /** By type number: the place of the entity in the game. */
   readonly stores: readonly EntityStore[]
@@ -66,6 +81,9 @@ export class World implements DrawCounts {
   /** Names who lives where: two moments with the same number have the same objects in the same places. */
   structure = 0
   isStepping = false
+  /** Who else is there; undefined where everybody is simulated. */
+  sight: Sight | undefined = undefined
+  listener: StepListener | undefined = undefined
   worldDraws = 0
   hasDraws = false
   readonly #values: ValueKeeping
@@ -73,23 +91,47 @@ export class World implements DrawCounts {
   #structures = 0
 
   constructor(entities: readonly Entity[], options: WorldOptions = {}) {
-    const { isReadOnly = false, seed = 0, external = NO_EXTERNAL } = options
+    const { isReadOnly = false, seed = 0, external = NO_EXTERNAL, sharing } = options
     if (entities.length > ENTITY_TYPES_MAX) {
       throw new ConfigError('entities', `${entities.length} of them`, `Merge some: at most ${ENTITY_TYPES_MAX}.`)
     }
     if (!Number.isSafeInteger(seed) || seed < 0) throw new ConfigError('seed', `${seed}`, 'Give a whole number from 0 to 2^53 - 1.')
+    this.heap = sharing?.heap ?? new ValueHeap()
     this.prng = new Prng(seed)
     this.random = new StepRandom(seed, this)
     this.external = external
     this.stores = entities.map((entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly))
     entities.forEach((entity, type) => this.#storeOf.set(entity, this.stores[type]))
-    this.#values = new ValueKeeping(this.heap)
+    this.#values = sharing === undefined ? new ValueKeeping(this.heap) : sharing.#values
     for (const store of this.stores) this.#values.add(store)
   }
 
   /** Every object of an entity that is alive when the loop begins, ascending by id; those that die on the way are left out. */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
     return this.storeOf(entity).all as Iterable<unknown> as Iterable<ObjectOf<E>>
+  }
+
+  /**
+   * Every object of an entity that can be seen from here, read-only: who is simulated here as he is now, the others as they
+   * are drawn. Ascending by id. On the authority that is everybody.
+   */
+  seen<E extends Entity>(entity: E): Iterable<ObjectView<E>> {
+    return this.sight?.each(entity) ?? this.each(entity) as Iterable<unknown> as Iterable<ObjectView<E>>
+  }
+
+  /** One of those, or null if there is none with this id. */
+  see<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null {
+    return this.sight === undefined ? this.get(entity, id) as unknown as ObjectView<E> | null : this.sight.get(entity, id)
+  }
+
+  /** Whether this is one of every so many ticks: `if (world.every(30)) ...`. The offset staggers. */
+  every(ticks: number, offset: number = 0): boolean {
+    return (this.tick + offset) % ticks === 0
+  }
+
+  /** Says that something happened to an object: a sound, a flash. Each client hears it once, predicted or not. */
+  emit<S extends Shape>(object: { readonly id: ObjectId }, message: Message<S>, values: ViewOf<S>): void {
+    this.listener?.handleEmit(object, message, values)
   }
 
   /** How many objects of an entity are alive. */

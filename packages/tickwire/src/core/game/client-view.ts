@@ -1,0 +1,186 @@
+/**
+ * What a client draws: the others as they were a moment ago, smoothly; his own objects as they are predicted now.
+ *
+ *   snapshots -> sink -> confirmed Timeline -> Interpolator -+
+ *                             |                              +-> view world, read-only -> draw
+ *                             +-> Predictor ---- cells ------+   + offset of corrections
+ *
+ * It is brought up to a moment once a draw. Whatever `step` reads of others (`world.seen`) is this same view.
+ */
+
+import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
+import { Interpolator } from '../interpolate/interpolator.ts'
+import { RenderClock } from '../interpolate/render-clock.ts'
+import type { CorrectionListener } from '../predict/corrections.ts'
+import type { Predictor } from '../predict/predictor.ts'
+import type { ToldRow } from '../predict/truth.ts'
+import type { HeldObserver } from '../replication/held-objects.ts'
+import { SnapshotSink } from '../replication/snapshot-sink.ts'
+import type { Shape } from '../schema/field.ts'
+import type { Handle } from '../world/handle.ts'
+import { indexOf } from '../world/object-table.ts'
+import { Timeline, windowTicks } from '../world/timeline.ts'
+import { World } from '../world/world.ts'
+import type { Game } from './define-game.ts'
+import { Sighting } from './sighting.ts'
+import { View } from './view.ts'
+
+export class ClientView implements HeldObserver, CorrectionListener {
+  readonly view: View
+  readonly world: World
+  /** What the authority told, by tick: sparse. */
+  readonly confirmed: Timeline
+  readonly snapshots: SnapshotSink
+  readonly interpolator: Interpolator
+  readonly renderClock: RenderClock
+  #predictor: Predictor | undefined = undefined
+  #noted: Tick = -1
+  /** When the view was last brought up to a moment. */
+  readonly #drawnAt = new Float64Array([-1])
+
+  constructor({ entities, tickRate, net }: Game<Shape>) {
+    this.world = new World(entities, { isReadOnly: true })
+    this.view = new View(this.world)
+    this.confirmed = new Timeline(this.world, windowTicks(tickRate))
+    this.snapshots = new SnapshotSink(this.world, this.confirmed)
+    this.renderClock = new RenderClock(tickRate, {
+      delayMs: net.interpolationMs, delayMsMin: net.interpolationMsMin, delayMsMax: net.interpolationMsMax,
+    })
+    this.interpolator = new Interpolator(this.world, this.confirmed, {
+      tickRate, extrapolationMs: net.extrapolationMs,
+      onShown: (handle) => this.view.events.handleShown(handle),
+      onHidden: (handle) => this.view.events.handleHidden(handle),
+    })
+  }
+
+  /** From now on these objects are drawn as predicted. */
+  begin(predictor: Predictor | undefined): void {
+    this.#predictor = predictor
+    if (predictor !== undefined) predictor.world.sight = new Sighting(predictor.world, this.world)
+  }
+
+  /** Something came: notes when, for the moment to draw follows it. */
+  handleArrival(now: Millis, heard: Tick): void {
+    const newest = Math.max(this.snapshots.tick, heard)
+    if (newest <= this.#noted) return
+    this.#noted = newest
+    this.renderClock.note(now, newest)
+  }
+
+  /** Hands what was told on to who predicts and who interpolates. */
+  absorb(): void {
+    this.snapshots.held.drain(this)
+  }
+
+  /** Brings the view up to a moment. */
+  draw(now: Millis): View {
+    if (now === this.#drawnAt[0]) return this.view
+    const seconds = this.#drawnAt[0] < 0 ? 0 : (now - this.#drawnAt[0]) / 1000
+    this.#drawnAt[0] = now
+    this.absorb()
+    const { renderClock, interpolator, world } = this
+    renderClock.advance(now)
+    interpolator.smoother.begin(seconds)
+    if (this.#predictor !== undefined) this.#hideGone(this.#predictor)
+    if (renderClock.renderTick >= 0) {
+      interpolator.draw(renderClock.renderTick)
+      world.tick = Math.max(world.tick, Math.floor(renderClock.renderTick))
+    }
+    if (this.#predictor !== undefined) this.#showPredicted(this.#predictor)
+    this.view.events.handleDrawn()
+    world.collectValues()
+    return this.view
+  }
+
+  onEntered(id: ObjectId, type: number, owner: PeerId): void {
+    this.interpolator.enter(type, id, this.snapshots.held.tellings[indexOf(id)])
+    this.#tell(id, type, owner)
+  }
+
+  onChanged(id: ObjectId, type: number, owner: PeerId): void {
+    this.#tell(id, type, owner)
+  }
+
+  onLeft(id: ObjectId): void {
+    const tick = Math.max(this.snapshots.held.floors[indexOf(id)], 0)
+    this.interpolator.leave(id, tick)
+    this.#predictor?.handleGone(tick, id)
+  }
+
+  handleCorrection(type: number, id: ObjectId, before: Float64Array, beforeAt: number, after: Float64Array, afterAt: number): void {
+    const handle = this.world.atIndexOf(id)
+    if (handle?.id !== id) return
+    this.interpolator.smoother.shift(type, this.world.stores[type].slotOf(handle), before, beforeAt, after, afterAt)
+  }
+
+  #tell(id: ObjectId, type: number, owner: PeerId): void {
+    const predictor = this.#predictor
+    if (predictor === undefined) return
+    const { held } = this.snapshots
+    const index = indexOf(id)
+    const row: ToldRow = {
+      tick: this.confirmed.changedAt(id), type, id, owner, rows: this.confirmed.pools[type].rows, at: this.confirmed.findLatest(type, id),
+      birthTick: Math.max(held.birthTicks[index], 0), birthOrdinal: Math.max(held.birthOrdinals[index], 0),
+    }
+    if (row.at >= 0) predictor.handleRow(row)
+  }
+
+  /** Who was drawn as predicted and is not predicted any more leaves the view, or is the interpolator's again. */
+  #hideGone(predictor: Predictor): void {
+    const { renamed } = predictor
+    for (let at = 0; at < renamed.length; at += 2) this.#rename(renamed[at], renamed[at + 1])
+    renamed.length = 0
+    for (const store of this.world.stores) {
+      for (const handle of store.living()) {
+        if (!this.#own.has(handle.id) || predictor.world.objects.isAlive(handle.id)) continue
+        this.#own.delete(handle.id)
+        this.interpolator.setLocal(handle.id, false)
+        const isTold = this.snapshots.held.ids[indexOf(handle.id)] === handle.id
+        if (isTold && this.snapshots.held.owners[indexOf(handle.id)] !== predictor.peer) continue
+        this.#hide(handle)
+      }
+    }
+  }
+
+  #hide(handle: Handle): void {
+    this.view.events.handleHidden(handle)
+    this.world.unseat(handle)
+  }
+
+  /** What was born here has its real id. */
+  #rename(from: ObjectId, to: ObjectId): void {
+    const handle = this.world.atIndexOf(from)
+    if (handle?.id !== from) return
+    const other = this.world.atIndexOf(to)
+    if (other !== undefined) this.#hide(other)
+    this.world.rename(handle, to)
+    this.#own.delete(from)
+    this.#own.add(to)
+    this.interpolator.setLocal(to, true)
+  }
+
+  readonly #own = new Set<ObjectId>()
+
+  #showPredicted(predictor: Predictor): void {
+    for (const store of predictor.world.stores) {
+      for (const predicted of store.living()) {
+        const { id, owner } = predicted
+        let handle = this.world.atIndexOf(id)
+        if (!this.#own.has(id)) {
+          this.#own.add(id)
+          this.interpolator.setLocal(id, true)
+        }
+        const isNew = handle?.id !== id
+        if (handle !== undefined && isNew) this.#hide(handle)
+        if (handle === undefined || isNew) handle = this.world.seat(store.type, id, owner)
+        if (handle.owner !== owner) this.world.setOwner(handle, owner)
+        const shown = handle.$store
+        const slot = shown.slotOf(handle)
+        if (isNew) this.interpolator.smoother.reset(store.type, slot)
+        handle.$cells.set(predicted.$cells)
+        this.interpolator.smoother.apply(store.type, slot, shown.cells, slot * shown.schema.cellCount)
+        if (isNew) this.view.events.handleShown(handle)
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * For every client 32 bits of all that it owns, computed in one pass when the first of them is asked for in a tick.
+ */
+
+import type { PeerId, Tick } from '../base/time.ts'
+import { ownedLanesOf, type OwnedLanes } from '../predict/owned-lanes.ts'
+import { NO_TYPE } from '../world/object-table.ts'
+import type { World } from '../world/world.ts'
+
+export class OwnerDigests {
+  readonly #world: World
+  readonly #lanes: readonly OwnedLanes[]
+  readonly #cells = new Map<PeerId, Int32Array>()
+  #tick: Tick = -1
+
+  constructor(world: World, tickRate: number) {
+    this.#world = world
+    this.#lanes = ownedLanesOf(world, tickRate)
+  }
+
+  add(peer: PeerId): void {
+    this.#cells.set(peer, new Int32Array(1))
+    this.#tick = -1
+  }
+
+  remove(peer: PeerId): void {
+    this.#cells.delete(peer)
+  }
+
+  /** Of a client's rows as they were sampled at the end of the last tick. */
+  of(peer: PeerId): number {
+    if (this.#tick !== this.#world.tick) this.#compute()
+    return (this.#cells.get(peer)?.[0] ?? 0) >>> 0
+  }
+
+  #compute(): void {
+    const { objects, stores, heap, tick } = this.#world
+    this.#tick = tick
+    for (const cell of this.#cells.values()) cell[0] = 0
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type === NO_TYPE) continue
+      const cell = this.#cells.get(objects.ownerAt(index))
+      if (cell === undefined) continue
+      const { schema, rows } = stores[type]
+      cell[0] += this.#lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * What the authority has told of the objects that are simulated here: the newest row of each, and every row of the last
+ * ticks.
+ *
+ * It is a world of its own, so that rows, owners and births lie as they do everywhere, and a Timeline of what was told.
+ * It judges nothing: `predictor.ts` does.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import type { Entity } from '../schema/definition.ts'
+import { indexOf, NO_TYPE } from '../world/object-table.ts'
+import { Timeline } from '../world/timeline.ts'
+import { World } from '../world/world.ts'
+import type { OwnedLanes } from './owned-lanes.ts'
+
+/** A row that was told, where it lies, and the birth of its object where that was told too. */
+export interface ToldRow {
+  readonly tick: Tick
+  readonly type: number
+  readonly id: ObjectId
+  readonly owner: PeerId
+  readonly rows: Int32Array
+  readonly at: number
+  /** 0: not told. */
+  readonly birthTick: Tick
+  readonly birthOrdinal: number
+}
+
+export class Truth {
+  readonly world: World
+  readonly timeline: Timeline
+  /** By object index: the newest tick told. */
+  #toldAt = new Float64Array(64).fill(-1)
+  /** Who is gone since when, the newest last; pruned as ticks leave the window. */
+  readonly #goneIds: ObjectId[] = []
+  readonly #goneTicks: Tick[] = []
+
+  constructor(entities: readonly Entity[], sharing: World, windowTicks: number) {
+    this.world = new World(entities, { isReadOnly: true, sharing })
+    this.timeline = new Timeline(this.world, windowTicks)
+  }
+
+  /** Takes in a row of an object that is simulated here. */
+  put({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: ToldRow): void {
+    const { world } = this
+    const index = indexOf(id)
+    const lives = world.atIndexOf(id)
+    if (lives !== undefined && lives.id !== id) world.unseat(lives)
+    const isNew = lives?.id !== id
+    const handle = isNew ? world.seat(type, id, owner) : lives
+    this.#reserve(index)
+    if (birthTick > 0) world.objects.setBirth(index, birthTick, birthOrdinal)
+    if (isNew || tick >= this.#toldAt[index]) {
+      if (handle.owner !== owner) world.setOwner(handle, owner)
+      handle.$store.load(handle, rows, at)
+      this.#toldAt[index] = tick
+    }
+    this.timeline.put(tick, type, id, owner, rows, at)
+  }
+
+  /** An object is gone, or not simulated here any more, since a tick. False when it was not known. */
+  remove(tick: Tick, id: ObjectId): boolean {
+    const handle = this.world.atIndexOf(id)
+    if (handle?.id !== id || tick < this.#toldAt[indexOf(id)]) return false
+    this.world.unseat(handle)
+    this.#goneIds.push(id)
+    this.#goneTicks.push(tick)
+    while (this.#goneTicks.length > 0 && this.#goneTicks[0] < tick - this.timeline.windowTicks) {
+      this.#goneTicks.shift()
+      this.#goneIds.shift()
+    }
+    return true
+  }
+
+  has(id: ObjectId): boolean {
+    return this.world.objects.isAlive(id)
+  }
+
+  /** Who was told to be gone at a tick, one by one; 0 after the last. */
+  goneAt(tick: Tick, number: number): ObjectId {
+    let left = number
+    for (let at = 0; at < this.#goneTicks.length; at++) {
+      if (this.#goneTicks[at] === tick && left-- === 0) return this.#goneIds[at]
+    }
+    return 0
+  }
+
+  /** The newest tick at which anything of an object was told. */
+  toldAt(index: number): Tick {
+    return this.#toldAt[index]
+  }
+
+  /** 32 bits of all newest rows; NaN when one is newer than the tick, so that they are not of one moment. */
+  digestAt(tick: Tick, lanes: readonly OwnedLanes[]): number {
+    const { objects } = this.world
+    for (let index = 0; index < objects.highWater; index++) {
+      if (objects.typeAt(index) !== NO_TYPE && this.#toldAt[index] > tick) return NaN
+    }
+    return digestOf(this.world, lanes)
+  }
+
+  #reserve(index: number): void {
+    if (index < this.#toldAt.length) return
+    const before = this.#toldAt
+    let capacity = before.length
+    while (capacity <= index) capacity *= 2
+    this.#toldAt = new Float64Array(capacity).fill(-1)
+    this.#toldAt.set(before)
+  }
+}
+
+/** 32 bits of all rows of a world, as they were sampled last. @hot */
+export function digestOf(world: World, lanes: readonly OwnedLanes[]): number {
+  const { objects, stores, heap } = world
+  let sum = 0
+  for (let index = 0; index < objects.highWater; index++) {
+    const type = objects.typeAt(index)
+    if (type === NO_TYPE) continue
+    const { schema, rows } = stores[type]
+    sum = sum + lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap) | 0
+  }
+  return sum >>> 0
+}
