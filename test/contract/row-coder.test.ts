@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import { RowPair, type FieldSet, type MakeRowCoder, type RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
@@ -76,6 +77,7 @@ interface Candidate {
 
 const CODERS: readonly Candidate[] = [
   { name: 'packed', make: (schema) => new PackedCoder(schema), isCanonical: true },
+  { name: 'entropy', make: (schema, ticksPerSecond) => new EntropyCoder(schema, ticksPerSecond), isCanonical: false },
 ]
 
 describe.each(CODERS)('$name', ({ make }) => {

@@ -7,7 +7,8 @@
  * +------------------------------+--------------------------------------------------+
  *
  * bool            nothing more: set = not what it was
- * plain           its leaves: numbers as differences (difference.ts), rotations as below, the rest as the schema has it
+ * plain           if it is one leaf, that; else 1 bit a leaf, set = it differs, each with the leaf if set
+ * leaf            a number as a difference (difference.ts), a rotation as below, the rest as the schema has it
  * masked, group   as in schema/row-delta.ts, one level down
  * rotation        1 bit "another component is dropped": 1 = 2 bits which, and three codes; 0 = three differences
  * ```
@@ -23,6 +24,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { isCanonicalQuat } from '../bits/quantize.ts'
 import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
 import type { Member } from '../schema/layout.ts'
+import type { Leaf } from '../schema/leaf.ts'
 import { diffMask, type Mask } from '../schema/mask.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
@@ -95,8 +97,8 @@ export class PackedCoder implements RowCoder {
     const { kind, firstLeaf, leafCount, lane, inner } = member
     if (kind === 'flag') return
     if (kind === 'plain') {
-      const alone = leafCount === 1 ? 1 : 0
-      for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) this.#writeLeaf(writer, leaf, alone, pair, heap)
+      if (leafCount === 1) this.#writeLeaf(writer, firstLeaf, pair, heap)
+      else this.#writeParts(writer, firstLeaf, leafCount, pair, heap)
       return
     }
     if (kind === 'group') {
@@ -115,8 +117,8 @@ export class PackedCoder implements RowCoder {
       return
     }
     if (kind === 'plain') {
-      const alone = leafCount === 1 ? 1 : 0
-      for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) this.#readLeaf(reader, leaf, alone, pair, heap)
+      if (leafCount === 1) this.#readLeaf(reader, firstLeaf, pair, heap)
+      else this.#readParts(reader, firstLeaf, leafCount, pair, heap)
     } else {
       if (kind === 'group') rows[at + lane] = reader.readBits(1)
       if (kind === 'masked' || rows[at + lane] !== 0) {
@@ -129,15 +131,33 @@ export class PackedCoder implements RowCoder {
     if (!differs(member, pair)) reader.fail()
   }
 
-  /** `alone` is 1 for the one leaf of a member, else 0. */
-  #writeLeaf(writer: BitWriter, leaf: number, alone: number, pair: RowPair, heap: ValueStore): void {
+  /** A vector or struct: most often, not all of it changes. */
+  #writeParts(writer: BitWriter, firstLeaf: number, leafCount: number, pair: RowPair, heap: ValueStore): void {
+    for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) {
+      const isChanged = differs(this.#schema.leaves[leaf], pair)
+      writer.writeBits(isChanged ? 1 : 0, 1)
+      if (isChanged) this.#writeLeaf(writer, leaf, pair, heap)
+    }
+  }
+
+  #readParts(reader: BitReader, firstLeaf: number, leafCount: number, pair: RowPair, heap: ValueStore): void {
+    for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) {
+      if (reader.readBits(1) === 0) continue
+      this.#readLeaf(reader, leaf, pair, heap)
+      if (!differs(this.#schema.leaves[leaf], pair)) reader.fail()
+    }
+  }
+
+  /** Writes a leaf that differs. */
+  #writeLeaf(writer: BitWriter, leaf: number, pair: RowPair, heap: ValueStore): void {
     const plan = this.#plan
     const slot = leaf << SHIFT
     const { rows, at, baseRows, baseAt } = pair
     const lane = plan[slot + LANE]
     if (plan[slot] === DIFFERENCE) {
       const folded = foldDifference(rows[at + lane], baseRows[baseAt + lane], plan[slot + MAX])
-      writeDifference(writer, (folded - alone) | 0, plan[slot + WIDTH + alone])
+      // It differs, so that differences count one less.
+      writeDifference(writer, (folded - 1) | 0, plan[slot + WIDTH])
     } else if (plan[slot] === ROTATION) {
       const isOther = rows[at + lane] !== baseRows[baseAt + lane]
       writer.writeBits(isOther ? 1 : 0, 1)
@@ -148,15 +168,15 @@ export class PackedCoder implements RowCoder {
     }
   }
 
-  #readLeaf(reader: BitReader, leaf: number, alone: number, pair: RowPair, heap: ValueStore): void {
+  #readLeaf(reader: BitReader, leaf: number, pair: RowPair, heap: ValueStore): void {
     const plan = this.#plan
     const slot = leaf << SHIFT
     const { rows, at, baseRows, baseAt } = pair
     const lane = plan[slot + LANE]
     if (plan[slot] === DIFFERENCE) {
-      const folded = readDifference(reader, plan[slot + WIDTH + alone])
-      if (folded >>> 0 > plan[slot + TOP + alone] >>> 0) reader.fail()
-      const value = unfoldDifference((folded + alone) | 0, baseRows[baseAt + lane], plan[slot + MAX])
+      const folded = readDifference(reader, plan[slot + WIDTH])
+      if (folded >>> 0 > plan[slot + TOP] >>> 0) reader.fail()
+      const value = unfoldDifference((folded + 1) | 0, baseRows[baseAt + lane], plan[slot + MAX])
       // Where numbers count modulo 2^32 the sum may lie above the largest.
       if (value >>> 0 > plan[slot + MAX] >>> 0) reader.fail()
       rows[at + lane] = (value << plan[slot + SIGN]) >> plan[slot + SIGN]
@@ -193,7 +213,7 @@ export class PackedCoder implements RowCoder {
   }
 }
 
-function differs({ lane, laneCount }: Member, { rows, at, baseRows, baseAt }: RowPair): boolean {
+function differs({ lane, laneCount }: Member | Leaf, { rows, at, baseRows, baseAt }: RowPair): boolean {
   for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
   return false
 }

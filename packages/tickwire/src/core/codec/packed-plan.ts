@@ -2,12 +2,11 @@
  * What the packed coder does for each leaf of a schema, as a table.
  *
  * ```
- * form  lane  max  width  |  width alone  top  top alone  sign       eight int32 a leaf, at index * 8
+ * form  lane  max  width  |  top  sign  -  -          eight int32 a leaf, at index * 8
  * ```
  *
- * A leaf is alone when it is the whole of a member: then its difference is not 0, for the mask has said so, and all
- * differences count one less. `top` is the largest folded difference, and `width` its bits. A sum is shifted up and down
- * by `sign` to give a signed word of 16 bits its sign back.
+ * Only leaves that differ are written, so differences count from 1; `top` is the largest folded difference less that 1, and
+ * `width` its bits. A sum is shifted up and down by `sign` to give a signed word of 16 bits its sign back.
  */
 
 import { bitsFor, LEAF, type Leaf } from '../schema/leaf.ts'
@@ -16,7 +15,7 @@ import { bitsFor, LEAF, type Leaf } from '../schema/leaf.ts'
 export const FORM = { difference: 0, rotation: 1, value: 2 } as const
 
 /** What stands where in the slots of a leaf. */
-export const PLAN = { shift: 3, form: 0, lane: 1, max: 2, width: 3, top: 5, sign: 7 } as const
+export const PLAN = { shift: 3, form: 0, lane: 1, max: 2, width: 3, top: 4, sign: 5 } as const
 
 /** The table of a schema's leaves. */
 export function planLeaves(leaves: readonly Leaf[]): Int32Array {
@@ -24,8 +23,8 @@ export function planLeaves(leaves: readonly Leaf[]): Int32Array {
   leaves.forEach((leaf, index) => {
     const max = differenceMax(leaf)
     // Counted modulo 2^32 where there is no room for the turn.
-    const top = max < 2 ** 30 ? max : 2 ** 32 - 1
-    plan.set([formOf(leaf), leaf.lane, max, bitsFor(top), bitsFor(top - 1), top, top - 1, signOf(leaf)], index << PLAN.shift)
+    const top = (max < 2 ** 30 ? max : 2 ** 32 - 1) - 1
+    plan.set([formOf(leaf), leaf.lane, max, bitsFor(top), top, signOf(leaf)], index << PLAN.shift)
   })
   return plan
 }

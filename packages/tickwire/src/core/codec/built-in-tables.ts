@@ -1,0 +1,144 @@
+/**
+ * Tables for a game that nobody has trained: what can be said of any game from its schema alone.
+ *
+ * Rates change in bursts, what they carry comes off by a rounding, angles wander, health rests: the numbers below were
+ * found on the two scenes of bench/ and rounded until they belonged to neither. Training replaces all of it.
+ */
+
+import { pow } from '../base/math.ts'
+import { bitsFor } from '../schema/leaf.ts'
+import { tokenFrequencies } from './built-in-shapes.ts'
+import { CodeBank } from './code-bank.ts'
+import { makeMaskCode, MASKS_MAX } from './mask-code.ts'
+import { GAIN_UNIT, ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
+import * as tables from './row-tables.ts'
+
+/** How often the component that is dropped is the predicted one, and the others after it. */
+const DROPPED: readonly number[] = [60, 1, 1, 1]
+
+/** Ticks that a class of age stands for. */
+const TICKS = [0, 1, 2.5, 5.5, 9.5, 13.5, 24] as const
+
+export class BuiltInTables implements tables.RowTables {
+  readonly version: number = 0
+  readonly bank: CodeBank = new CodeBank()
+  readonly #plan: RowPlan
+  readonly #ages: (tables.AgeTables | undefined)[] = new Array<undefined>(tables.AGE_CLASSES).fill(undefined)
+
+  constructor(plan: RowPlan) {
+    this.#plan = plan
+  }
+
+  at(age: number): tables.AgeTables {
+    return (this.#ages[age] ??= builtInAge(this.#plan, this.bank, age))
+  }
+}
+
+/** The built-in tables of one class of age. */
+export function builtInAge(plan: RowPlan, bank: CodeBank, age: number): tables.AgeTables {
+  const chunkCount = plan.chunks.length - 1
+  return {
+    weights: builtInWeights(plan, age),
+    tokens: Uint16Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, context) => {
+      const item = context >> tables.TOKEN_CONTEXTS_SHIFT
+      return bank.add(builtInToken(plan, item, age, (context >> 2) & 7, context & 3))
+    }),
+    dropped: new Uint16Array(plan.count).fill(bank.add(DROPPED)),
+    activities: Array.from({ length: chunkCount }, (_, chunk) => builtInActivities(plan, chunk)),
+    masks: Array.from({ length: chunkCount }, (_, chunk) => builtInMasks(plan, bank, chunk, age)).flat(),
+  }
+}
+
+/** The codes of one chunk, by context. Built-in activities are 0..7; the others never occur. */
+function builtInMasks(plan: RowPlan, bank: CodeBank, chunk: number, age: number): tables.MaskCode[] {
+  const known = Array.from({ length: 8 }, (_, context) => builtInMask(plan, bank, chunk, context, age))
+  const unknown = [tables.MASK_AT_REST, tables.MASK_MOVING].map((context) => builtInMask(plan, bank, chunk, context, age))
+  return [...known, ...known.slice(0, 6), ...unknown]
+}
+
+function slotOf({ slots }: RowPlan, item: number, slot: number): number {
+  return slots[item * SLOT.size + slot]
+}
+
+function builtInWeights(plan: RowPlan, age: number): Int8Array {
+  const weights = new Int8Array(plan.count << tables.WEIGHTS_SHIFT)
+  for (let item = 0; item < plan.count; item++) {
+    const role = slotOf(plan, item, SLOT.role)
+    const first = item << tables.WEIGHTS_SHIFT
+    // The second component of a vector follows the first; the third, often height, goes its own way.
+    const before = slotOf(plan, item, SLOT.before)
+    const follows = role === ROLE.carried && before >= 0 && slotOf(plan, before, SLOT.before) < 0
+    if (role === ROLE.carried) weights[first] = follows ? 8 : 0
+    else if (role === ROLE.rate) weights.set(age <= 1 ? [0, 0, 6, 8, 8, 8, 8] : age <= 3 ? [0, 0, 0, 4, 6, 7, 7] : [0, 0, 0, 0, 0, 2, 2], first)
+    else if (role === ROLE.mover) weights.set(age <= 1 ? [0, 0, 5, 7, 7, 7, 7] : age <= 3 ? [0, 0, 1, 3, 5, 6, 6] : [0, 0, 0, 2, 3, 4, 4], first)
+  }
+  return weights
+}
+
+/** How often each token of an item occurs in a context. */
+export function builtInToken(plan: RowPlan, item: number, age: number, motion: number, before: number): readonly number[] {
+  const role = slotOf(plan, item, SLOT.role)
+  const max = slotOf(plan, item, SLOT.max) >>> 0
+  const width = bitsFor(max)
+  const ticks = TICKS[age]
+  // A fresh object can be anywhere.
+  if (age === 0) return tokenFrequencies(pow(2, Math.max(0, Math.min(width, 20) - 2)), 0)
+  const step = motion === 0 ? 0 : 0.75 * pow(2, motion)
+  const unknown = pow(2, Math.min(width, 24) / 3 - 1)
+  const near = before === 0 ? 1 : before === 1 ? 0.6 : before === 2 ? 0.8 : 1.5
+  if (role === ROLE.carried) {
+    const gain = Math.abs(plan.gains[item << 1]) / GAIN_UNIT
+    return tokenFrequencies(0.05 + 0.02 * ticks + step * gain * ticks * 0.12, motion === 0 ? 1 : 0)
+  }
+  if (motion === 7) return tokenFrequencies(unknown * pow(ticks, 0.6), 0)
+  if (role === ROLE.other) return tokenFrequencies(unknown, 0)
+  if (motion === 0) return tokenFrequencies(role === ROLE.rate ? unknown * 0.7 * pow(ticks, 0.3) * near : pow(ticks, 0.7) * near, 0)
+  return tokenFrequencies((0.4 + step * 0.25) * pow(ticks, 0.6) * near, 0)
+}
+
+/** Activities without training: which sorts of item changed. */
+function builtInActivities(plan: RowPlan, chunk: number): Uint8Array {
+  const first = plan.chunks[chunk]
+  const count = plan.chunks[chunk + 1] - first
+  return Uint8Array.from({ length: 1 << count }, (_, changed) => {
+    let activity = 0
+    for (let item = 0; item < count; item++) {
+      if ((changed >> item & 1) === 0) continue
+      const role = slotOf(plan, first + item, SLOT.role)
+      activity |= role === ROLE.rate ? 1 : role === ROLE.other ? 4 : 2
+    }
+    return activity
+  })
+}
+
+function builtInMask(plan: RowPlan, bank: CodeBank, chunk: number, context: number, age: number): tables.MaskCode {
+  const first = plan.chunks[chunk]
+  const count = plan.chunks[chunk + 1] - first
+  const odds = Array.from({ length: count }, (_, item) => oddsOf(plan, first + item, context, age))
+  const frequencies = new Float64Array(1 << count)
+  for (let mask = 0; mask < frequencies.length; mask++) {
+    let share = 1
+    for (let item = 0; item < count; item++) share *= (mask >> item & 1) !== 0 ? odds[item] : 1 - odds[item]
+    frequencies[mask] = share
+  }
+  return makeMaskCode(bank, frequencies, chunk === 0, MASKS_MAX)
+}
+
+/** How likely an item comes off its prediction. */
+function oddsOf(plan: RowPlan, item: number, context: number, age: number): number {
+  if (age === 0) return 0.5
+  const role = slotOf(plan, item, SLOT.role)
+  const isUnknown = context >= tables.MASK_AT_REST
+  const isMoving = context === tables.MASK_MOVING
+  const rates = isUnknown ? isMoving : (context & 1) !== 0
+  const movers = isUnknown ? isMoving : (context & 3) !== 0
+  const others = !isUnknown && (context & 4) !== 0
+  const isFlag = slotOf(plan, item, SLOT.kind) === ITEM.flag
+  const once = role === ROLE.rate ? (rates ? 0.45 : movers ? 0.06 : 0.03)
+    : role === ROLE.carried ? (rates ? 0.4 : movers ? 0.3 : 0.03)
+    : role === ROLE.mover ? (movers ? 0.85 : 0.06)
+    : (others ? 0.08 : 0.015) * (isFlag ? 0.7 : 1)
+  // Over more ticks more happens; what is carried is mostly off by roundings, which do not add up.
+  const times = role === ROLE.carried ? pow(TICKS[age], 0.35) : pow(TICKS[age], 0.8)
+  return 1 - pow(1 - once, times)
+}

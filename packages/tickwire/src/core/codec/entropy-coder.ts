@@ -1,0 +1,78 @@
+/**
+ * The codec of fewest bits: rows predicted by motion, what is left in prefix codes by context (`row-model.ts`).
+ *
+ * A delta is self-delimiting and depends on its rows and the tables alone, so it is made once and copied. Where prediction
+ * fails altogether (an object that jumped, a fresh one) the packed delta is taken instead, after a symbol that says so: no
+ * delta is longer than that by more than 12 bits.
+ */
+
+import type { BitReader } from '../bits/bit-reader.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { ValueStore } from '../schema/values.ts'
+import { BuiltInTables } from './built-in-tables.ts'
+import { PackedCoder } from './packed-coder.ts'
+import { PrefixSink, PrefixSource } from './prefix-stream.ts'
+import { schemaGrid, type MakeGrid } from './rotation-predictor.ts'
+import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
+import { RowModel } from './row-model.ts'
+import { planRow, type RowPlan } from './row-plan.ts'
+import type { RowTables } from './row-tables.ts'
+
+/** What an entropy coder may be told beside its schema. */
+export interface EntropyOptions {
+  /** Tables for the planned rows; built-in ones unless given. */
+  readonly tables?: (plan: RowPlan) => RowTables
+  readonly grid?: MakeGrid
+}
+
+export class EntropyCoder implements RowCoder {
+  readonly model: RowModel
+  /** Which tables it speaks by: 0 = built in. */
+  readonly version: number
+  readonly #packed: PackedCoder
+  readonly #sink: PrefixSink
+  readonly #source: PrefixSource
+  /** By field set: bits above which the packed delta may be shorter. */
+  readonly #doubtful: readonly number[]
+
+  constructor(schema: Schema, ticksPerSecond: number, options: EntropyOptions = {}) {
+    const plan = planRow(schema, ticksPerSecond)
+    const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
+    this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
+    this.version = tables.version
+    this.#packed = new PackedCoder(schema)
+    this.#sink = new PrefixSink(tables.bank)
+    this.#source = new PrefixSource(tables.bank)
+    this.#doubtful = schema.masks.map((mask) =>
+      mask.members.reduce((bits, { firstLeaf, leafCount }) =>
+        bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
+  }
+
+  /** @hot */
+  write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    const start = out.bitLength
+    this.#sink.to(out)
+    const isChanged = this.model.encode(this.#sink, set, pair, heap)
+    if (out.bitLength - start > this.#doubtful[set] && !out.failed) this.#writeShorter(out, start, set, pair, heap)
+    return isChanged
+  }
+
+  /** @hot */
+  read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
+    this.#source.from(reader)
+    if (!this.model.decode(this.#source, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
+  }
+
+  /** Tries the packed delta, and keeps what is shorter. */
+  #writeShorter(out: BitWriter, start: number, set: FieldSet, pair: RowPair, heap: ValueStore): void {
+    if (this.model.plan.chunkCounts[set] === 0) return
+    const bits = out.bitLength - start
+    out.rewind(start)
+    this.model.encodeRaw(this.#sink, pair)
+    this.#packed.write(out, set, pair, heap)
+    if (!out.failed && out.bitLength - start < bits) return
+    out.rewind(start)
+    this.model.encode(this.#sink, set, pair, heap)
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Contexts that speak alike share a table.
+ *
+ * Starts from the built-in shape that fits each context best, gathers contexts of one shape, and then moves each to the table
+ * that says it in fewest bits while tables become the sum of who uses them: a few rounds of what is known as Lloyd's
+ * algorithm, with bits for distance.
+ */
+
+import { log2 } from '../base/math.ts'
+import { builtInToken } from './built-in-tables.ts'
+import type { RowPlan } from './row-plan.ts'
+import type { SymbolCounter } from './symbol-counter.ts'
+import * as tables from './row-tables.ts'
+import { TOKEN_SYMBOLS } from './token.ts'
+
+/** Tables of one entity: 24 to 32 for one class of age cost 0.6 % more than one for each context. */
+export const POOL_MAX = 48
+const ROUNDS = 5
+/** How many sights' worth of trust a built-in shape has in a table, so that nothing is impossible. */
+const TRUST = 6
+
+interface Context {
+  readonly age: number
+  readonly place: number
+  readonly counts: ReadonlyMap<number, number>
+  readonly shape: readonly number[]
+  readonly total: number
+}
+
+/** Pooled tables, and by class of age and context which one serves. */
+export interface Pool {
+  readonly tables: readonly (readonly number[])[]
+  readonly tokens: readonly (readonly number[])[]
+}
+
+export function poolTables(plan: RowPlan, counter: SymbolCounter, seen: readonly boolean[]): Pool {
+  const contexts = contextsOf(plan, counter, seen)
+  const byShape = new Map<readonly number[], Context[]>()
+  for (const context of contexts) byShape.set(context.shape, [...(byShape.get(context.shape) ?? []), context])
+  const weight = (group: readonly Context[]): number => group.reduce((sum, { total }) => sum + total, 0)
+  const groups = [...byShape.values()].sort((a, b) => weight(b) - weight(a)).slice(0, POOL_MAX)
+  // The rest of the room goes to contexts that are heard most.
+  const single = contexts.toSorted((a, b) => b.total - a.total).slice(0, POOL_MAX - groups.length).map((context) => [context])
+  let members = [...groups, ...single]
+  let frequencies = members.map(sumOf)
+  for (let round = 0; round < ROUNDS; round++) {
+    const costs = frequencies.map(costsOf)
+    members = frequencies.map(() => [])
+    for (const context of contexts) members[cheapest(costs, context.counts)].push(context)
+    members = members.filter((group) => group.length > 0)
+    frequencies = members.map(sumOf)
+  }
+  const used = frequencies.length > 0 ? frequencies : [builtInToken(plan, 0, 1, 0, 0)]
+  return { tables: used.map(wholeShares), tokens: seen.map((isSeen, age) => (isSeen ? assign(plan, counter, age, used) : [])) }
+}
+
+function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolean[]): Context[] {
+  const found: Context[] = []
+  for (let age = 0; age < seen.length; age++) {
+    if (!seen[age]) continue
+    for (let place = 0; place < plan.count << tables.TOKEN_CONTEXTS_SHIFT; place++) {
+      const item = place >> tables.TOKEN_CONTEXTS_SHIFT
+      const counts = counter.tokens(age, item, place & 31)
+      if (counts === undefined) continue
+      const total = [...counts.values()].reduce((sum, each) => sum + each, 0)
+      found.push({ age, place, counts, total, shape: builtInToken(plan, item, age, (place >> 2) & 7, place & 3) })
+    }
+  }
+  return found
+}
+
+/** Which table serves each context of an age: the cheapest for what was heard there, or in its item, or as if built in. */
+function assign(plan: RowPlan, counter: SymbolCounter, age: number, used: readonly (readonly number[])[]): number[] {
+  const costs = used.map(costsOf)
+  return Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, place) => {
+    const item = place >> tables.TOKEN_CONTEXTS_SHIFT
+    const heard = new Map<number, number>()
+    for (const [symbol, count] of counter.tokens(age, item, place & 31) ?? []) heard.set(symbol, count)
+    // A context of few sights leans on what it would be without any.
+    builtInToken(plan, item, age, (place >> 2) & 7, place & 3).forEach((share, symbol) => {
+      if (share > 1e-4) heard.set(symbol, (heard.get(symbol) ?? 0) + share * TRUST)
+    })
+    return cheapest(costs, heard)
+  })
+}
+
+function sumOf(group: readonly Context[]): number[] {
+  const sum = new Array<number>(TOKEN_SYMBOLS).fill(0)
+  for (const { counts, shape } of group) {
+    for (const [symbol, count] of counts) sum[symbol] += count
+    const total = shape.reduce((all, each) => all + each, 0)
+    shape.forEach((share, symbol) => { sum[symbol] += (share / total) * (TRUST / group.length) })
+  }
+  return sum
+}
+
+function costsOf(frequencies: readonly number[]): Float64Array {
+  const sum = frequencies.reduce((total, each) => total + each, 0)
+  return Float64Array.from(frequencies, (each) => Math.min(14, log2(sum / Math.max(each, sum / 16_384))))
+}
+
+function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): number {
+  let best = 0
+  let least = Infinity
+  costs.forEach((table, index) => {
+    let cost = 0
+    for (const [symbol, count] of counts) cost += count * table[symbol]
+    if (cost < least) {
+      least = cost
+      best = index
+    }
+  })
+  return best
+}
+
+function wholeShares(frequencies: readonly number[]): number[] {
+  const sum = frequencies.reduce((total, each) => total + each, 0)
+  return frequencies.map((each) => Math.round((each * 30_000) / sum))
+}

@@ -1,0 +1,117 @@
+/** Predicts the rotations of a row: `row-predictor.ts` for quaternions. */
+
+import { LEAF, type Leaf } from '../schema/leaf.ts'
+import type { Schema } from '../schema/schema.ts'
+import { applyTurn, CELLS, repeatTurn, SchemaGrid, type RotationGrid } from './rotation.ts'
+import type { RowPair } from './row-coder.ts'
+import { GAIN_UNIT, SLOT, type RowPlan } from './row-plan.ts'
+import { classOf, CLASS_UNKNOWN } from './row-predictor.ts'
+
+/** How the lanes of a leaf stand for a rotation. */
+export type MakeGrid = (leaf: Leaf) => RotationGrid
+
+/** The grid of the leaf's own kind. */
+export const schemaGrid: MakeGrid = (leaf) => new SchemaGrid(leaf.width)
+
+const TICKS_MAX = 32
+
+export class RotationPredictor {
+  /** The predicted lanes: the component dropped, and three codes. */
+  readonly lanes: Int32Array = new Int32Array(4)
+  /** How fast it turned before. */
+  class: number = CLASS_UNKNOWN
+  readonly #plan: RowPlan
+  /** By leaf. */
+  readonly #grids: readonly (RotationGrid | undefined)[]
+  readonly #cells = new Float64Array(CELLS.size)
+  /** Whether the prediction is in `#cells`, and not only the baseline's lanes. */
+  #isTurned = false
+
+  constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
+    this.#plan = plan
+    this.#grids = schema.leaves.map((leaf) => (leaf.kind === LEAF.quat ? makeGrid(leaf) : undefined))
+  }
+
+  /** Predicts a rotation. @hot */
+  predict(item: number, weights: Int8Array, pair: RowPair): void {
+    const { slots } = this.#plan
+    const slot = item * SLOT.size
+    const lane = slots[slot + SLOT.lane]
+    const base = pair.baseAt + lane
+    const lanes = this.lanes
+    for (let code = 0; code < 4; code++) lanes[code] = pair.baseRows[base + code]
+    this.#isTurned = false
+    this.class = CLASS_UNKNOWN
+    const age = pair.age < TICKS_MAX ? pair.age : TICKS_MAX
+    if (slots[slot + SLOT.rate] >= 0) {
+      this.#turnByRate(item, age, pair)
+      return
+    }
+    if (pair.olderAt < 0) return
+    const older = pair.olderAt + lane
+    this.class = motionClass(pair.baseRows, base, pair.olderRows, older)
+    const weight = weights[(item << 3) + this.class]
+    if (this.class === 0 || weight === 0) return
+    const grid = this.#grid(item)
+    grid.toUnit(pair.baseRows, base, this.#cells, CELLS.base)
+    grid.toUnit(pair.olderRows, older, this.#cells, CELLS.older)
+    repeatTurn(this.#cells, (age * weight) / 8)
+    this.#settle(grid)
+  }
+
+  /** Predicts again what another component's being dropped would make of the codes. @hot */
+  rebase(item: number, dropped: number, pair: RowPair): void {
+    const grid = this.#grid(item)
+    const cells = this.#cells
+    if (!this.#isTurned) grid.toUnit(pair.baseRows, pair.baseAt + this.#plan.slots[item * SLOT.size + SLOT.lane], cells, CELLS.predicted)
+    this.#isTurned = true
+    this.lanes[0] = dropped
+    grid.toCodes(cells, CELLS.predicted, dropped, this.lanes, 1)
+  }
+
+  /** Whether lanes are a rotation that a row may hold. */
+  isRow(item: number, lanes: Int32Array, at: number): boolean {
+    return this.#grid(item).isRow(lanes, at)
+  }
+
+  #turnByRate(item: number, age: number, pair: RowPair): void {
+    const { slots, gains } = this.#plan
+    const cells = this.#cells
+    const grid = this.#grid(item)
+    const lane = slots[item * SLOT.size + SLOT.lane]
+    const rate = slots[item * SLOT.size + SLOT.rate]
+    let change = 0
+    for (let axis = 0; axis < 3; axis++) {
+      const rateLane = slots[(rate + axis) * SLOT.size + SLOT.lane]
+      const before = pair.baseRows[pair.baseAt + rateLane]
+      const now = pair.rows[pair.at + rateLane]
+      change += now < before ? before - now : now - before
+      const way = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * 2 * age
+      cells[CELLS.rotor + axis] = age === 0 ? 0 : way / (2 * GAIN_UNIT)
+    }
+    this.class = classOf(change, 6)
+    grid.toUnit(pair.baseRows, pair.baseAt + lane, cells, CELLS.base)
+    this.#settle(grid)
+  }
+
+  #settle(grid: RotationGrid): void {
+    const dropped = applyTurn(this.#cells)
+    this.#isTurned = true
+    this.lanes[0] = dropped
+    grid.toCodes(this.#cells, CELLS.predicted, dropped, this.lanes, 1)
+  }
+
+  #grid(item: number): RotationGrid {
+    const grid = this.#grids[this.#plan.slots[item * SLOT.size + SLOT.leaf]]
+    if (grid === undefined) throw new RangeError('not a rotation')
+    return grid
+  }
+}
+
+/** Bits of the largest step of a code; the largest class if another component is dropped. */
+function motionClass(rows: Int32Array, at: number, olderRows: Int32Array, olderAt: number): number {
+  if (rows[at] !== olderRows[olderAt]) return 6
+  let most = 0
+  for (let code = 1; code < 4; code++) most |= Math.abs(rows[at + code] - olderRows[olderAt + code])
+  return classOf(most, 6)
+}

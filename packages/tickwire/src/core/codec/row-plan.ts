@@ -1,0 +1,180 @@
+/**
+ * What the entropy coder says of a row, item by item: a schema's leaves in coding order, packed for the loops.
+ *
+ * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the rest in tokens), a rotation, or a
+ * value that is written as the schema writes it. Items stand in the order everyone's, the team's, the owner's, so that a
+ * field set is so many of the first items; among these, rates of change come before what they are the rates of.
+ *
+ * Items are cut into chunks of at most 12, each with one mask symbol; no chunk spans two audiences.
+ *
+ * ```
+ * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  -  -       twelve int32, at index * 12
+ * gains of an item   steps of it per tick and step of its rate, and per tick, in parts of 2^20        two doubles, at index * 2
+ * ```
+ *
+ * This file plans. `row-predictor.ts` predicts, `row-model.ts` speaks.
+ */
+
+import type { Audience, FieldSpec } from '../schema/field.ts'
+import type { Member } from '../schema/layout.ts'
+import { LEAF, type Leaf } from '../schema/leaf.ts'
+import type { Schema } from '../schema/schema.ts'
+
+/** What an item is. */
+export const ITEM = { flag: 0, number: 1, float: 2, rotation: 3, value: 4 } as const
+
+/** What is known of an item beside its kind: what built-in tables go by. */
+export const ROLE = { other: 0, rate: 1, carried: 2, mover: 3 } as const
+
+/** What stands where in the slots of an item. */
+export const SLOT = {
+  size: 12, kind: 0, lane: 1, max: 2, sign: 3, rate: 4, before: 5, group: 6, leaf: 7, bounds: 8, role: 9,
+} as const
+
+/** Items of one mask symbol at most: a table from masks to symbols has 2^12 places. */
+export const CHUNK_ITEMS_MAX = 12
+
+export interface RowPlan {
+  readonly count: number
+  readonly slots: Int32Array
+  readonly gains: Float64Array
+  /** By item: the path of its leaf. */
+  readonly paths: readonly string[]
+  /** By chunk: its first item; one more entry is where the last one ends. */
+  readonly chunks: Int32Array
+  /** By field set: how many chunks, and how many items, it has. */
+  readonly chunkCounts: readonly [number, number, number]
+  readonly itemCounts: readonly [number, number, number]
+}
+
+/** A leaf on its way into the plan. */
+interface Draft {
+  readonly leaf: number
+  readonly member: Member
+  /** Lane of the flag of the group it is in; -1 = of none. */
+  readonly group: number
+}
+
+const HELD: readonly Audience[] = ['all', 'team', 'owner']
+
+/** Plans the rows of a schema at so many ticks a second. */
+export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
+  const parts = HELD.map((audience) => ordered(schema, schema.members.filter((member) => member.audience === audience)))
+  const drafts = parts.flat()
+  const { slots, gains } = pack(schema, drafts, ticksPerSecond)
+  const chunks: number[] = [0]
+  const chunkCounts: number[] = []
+  let end = 0
+  for (const { length } of parts) {
+    const count = Math.ceil(length / CHUNK_ITEMS_MAX)
+    for (let chunk = 1; chunk <= count; chunk++) chunks.push(end + Math.floor((length * chunk) / count))
+    end += length
+    chunkCounts.push(chunks.length - 1)
+  }
+  const [all, team, owner] = parts.map(({ length }) => length)
+  return {
+    count: drafts.length, slots, gains,
+    paths: drafts.map(({ leaf }) => schema.leaves[leaf].path),
+    chunks: Int32Array.from(chunks),
+    chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
+    itemCounts: [all, all + team, all + team + owner],
+  }
+}
+
+/** The leaves of some members: rates before what they move, otherwise as declared. */
+function ordered(schema: Schema, members: readonly Member[]): Draft[] {
+  const rank = (member: Member): number => {
+    const role = schema.motions.find(({ rate }) => rate === member)?.role
+    return role === 'acceleration' ? 0 : role === undefined ? 2 : 1
+  }
+  const inOrder = members.map((member, at) => ({ member, at })).sort((a, b) => rank(a.member) - rank(b.member) || a.at - b.at)
+  return inOrder.flatMap(({ member }) =>
+    Array.from({ length: member.leafCount }, (_, index): Draft => {
+      const isInside = member.kind === 'group' && index > 0
+      return { leaf: member.firstLeaf + index, member, group: isInside ? member.lane : -1 }
+    }))
+}
+
+function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number): Pick<RowPlan, 'slots' | 'gains'> {
+  const slots = new Int32Array(drafts.length * SLOT.size)
+  const gains = new Float64Array(drafts.length * 2)
+  drafts.forEach(({ leaf: index, member, group }, item) => {
+    const leaf = schema.leaves[index]
+    const rate = rateOf(schema, drafts, item)
+    const gain = rate < 0 ? undefined : gainOf(schema.leaves[drafts[rate].leaf], leaf, ticksPerSecond)
+    const isBound = leaf.kind <= LEAF.fixed && leaf.max < 2 ** 30
+    const before = item > 0 && drafts[item - 1].member === member && member.kind !== 'group' ? item - 1 : -1
+    const isRate = schema.motions.some((motion) => motion.rate === member)
+    const role = isRate ? ROLE.rate : gain !== undefined ? ROLE.carried : isMover(leaf, member) ? ROLE.mover : ROLE.other
+    const { size } = SLOT
+    slots.set([kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], item * size)
+    slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role], item * size + SLOT.rate)
+    if (gain !== undefined) gains.set(gain, item * 2)
+  })
+  return { slots, gains }
+}
+
+function kindOf(leaf: Leaf, member: Member, index: number): number {
+  const isFlag = member.kind === 'flag' || (leaf.field.spec.kind === 'bool') || (member.kind === 'group' && index === member.firstLeaf)
+  if (isFlag) return ITEM.flag
+  if (leaf.kind <= LEAF.varint) return ITEM.number
+  return leaf.kind === LEAF.float ? ITEM.float : leaf.kind === LEAF.quat ? ITEM.rotation : ITEM.value
+}
+
+/** The largest lane, counted from the least, as int32: -1 where numbers go round at 2^32. */
+function maxOf({ kind, width, max }: Leaf): number {
+  if (kind === LEAF.word && width === 16) return 0xffff
+  if (kind === LEAF.quat) return (1 << width) - 1
+  return kind <= LEAF.angle ? max : -1
+}
+
+/** How far a 16-bit word is shifted up and down to give it its sign back. */
+function signOf({ kind, width, isSigned }: Leaf): number {
+  return kind === LEAF.word && width === 16 && isSigned ? 16 : 0
+}
+
+/** Kinds of field that move when something moves, in the absence of a rate. */
+const MOVERS: readonly FieldSpec['kind'][] = ['fixed', 'vector', 'angle', 'quat', 'float', 'double']
+
+function isMover(leaf: Leaf, member: Member): boolean {
+  return member.field.options.role === 'position' || MOVERS.includes(leaf.field.spec.kind)
+}
+
+/** The item that is the rate of this one, if everyone who holds this one holds that; else -1. Of a rotation, the first of three. */
+function rateOf(schema: Schema, drafts: readonly Draft[], item: number): number {
+  const { member, leaf } = drafts[item]
+  const motion = schema.motions.find(({ of }) => of === member)
+  if (motion === undefined || HELD.indexOf(motion.rate.audience) < 0) return -1
+  if (HELD.indexOf(motion.rate.audience) > HELD.indexOf(member.audience)) return -1
+  const wanted = motion.rate.firstLeaf + (schema.leaves[leaf].kind === LEAF.quat ? 0 : leaf - member.firstLeaf)
+  return drafts.findIndex((draft) => draft.leaf === wanted)
+}
+
+const TURN = 2 * Math.PI
+
+/** Gains are whole numbers of parts of this. */
+export const GAIN_UNIT = 1_048_576
+
+/** Value of lane 0, and of one step, of a leaf that counts in steps; undefined for the others. */
+function stepsOf({ kind, min, max, quant }: Leaf): readonly [zero: number, step: number] | undefined {
+  switch (kind) {
+    case LEAF.bits: return [min, 1]
+    case LEAF.fixed: return [quant.min, quant.precision]
+    case LEAF.angle: return [0, TURN / (max + 1)]
+    case LEAF.word: case LEAF.varint: return [0, 1]
+    default: return undefined
+  }
+}
+
+/** Both gains as whole parts of 2^20; undefined where there is nothing to integrate, or not exactly. */
+function gainOf(rate: Leaf, of: Leaf, ticksPerSecond: number): readonly [number, number] | undefined {
+  const from = stepsOf(rate)
+  if (from === undefined || rate.max >= 2 ** 20 || rate.kind > LEAF.angle) return undefined
+  // A rotation is turned by radians: by half of them, and in units of one.
+  const step = of.kind === LEAF.quat ? 2 : stepsOf(of)?.[1]
+  if (step === undefined) return undefined
+  const scale = GAIN_UNIT / (ticksPerSecond * step)
+  const gains = [Math.round(from[1] * scale), Math.round(from[0] * scale)] as const
+  // Products of gain, rate and ticks stay exact: below 2^53.
+  return Math.abs(gains[0]) < 2 ** 27 && Math.abs(gains[1]) < 2 ** 46 ? gains : undefined
+}

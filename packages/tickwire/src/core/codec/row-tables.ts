@@ -1,0 +1,61 @@
+/**
+ * Which table speaks in which context: what a coder knows beside the schema. Built-in, or from priors.
+ *
+ * Tables differ by the age of the baseline, in classes: 0 (the initial row), 1, 2-3, 4-7, 8-11, 12-15, 16 and more ticks. One
+ * table for all ages costs up to a third more bits.
+ *
+ * Within an age, the context of a token is how sure the prediction was (0..7) and how large the residual of the component
+ * before was (0..3); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
+ * into 14 activities; 14 and 15 stand for no older row, at rest and moving.
+ */
+
+import type { CodeBank } from './code-bank.ts'
+
+/** Contexts of one item's tokens, and of one chunk's mask, as shifts. */
+export const TOKEN_CONTEXTS_SHIFT = 5
+export const MASK_CONTEXTS_SHIFT = 4
+/** Activities of a chunk while there is an older row; after them come rest and motion without one. */
+export const ACTIVITIES_MAX = 14
+export const MASK_AT_REST = 14
+export const MASK_MOVING = 15
+/** Places of the weights of one item, as a shift: one for each class of motion. */
+export const WEIGHTS_SHIFT = 3
+
+/** Classes of baseline age. */
+export const AGE_CLASSES = 7
+
+/** The class of an age. @hot */
+export function ageClass(age: number): number {
+  if (age < 2) return age
+  return age < 4 ? 2 : age < 8 ? 3 : age < 12 ? 4 : age < 16 ? 5 : 6
+}
+
+/** Masks that have a symbol of their own, by symbol; the symbol after the last says that the mask follows bit by bit. */
+export interface MaskCode {
+  readonly table: number
+  readonly masks: Uint16Array
+  /** By mask: its symbol; `masks.length` where it has none. */
+  readonly symbols: Uint16Array
+}
+
+/** Everything for one class of age. */
+export interface AgeTables {
+  /** By item and class of motion: how much of the motion goes on, in eighths; of a carried item, the first: whether it follows. */
+  readonly weights: Int8Array
+  /** By item and context: the table of its tokens. */
+  readonly tokens: Uint16Array | Uint32Array
+  /** By item: the table of which component a rotation drops, counted on from the predicted one. */
+  readonly dropped: Uint16Array | Uint32Array
+  /** By chunk, then by what changed from the older row to the baseline: the activity. */
+  readonly activities: readonly Uint8Array[]
+  /** By chunk and context. */
+  readonly masks: readonly MaskCode[]
+}
+
+/** The tables of one entity. Tables of an age are made when first asked for. */
+export interface RowTables {
+  /** Which tables these are: 0 = built in. Both sides must use the same. */
+  readonly version: number
+  readonly bank: CodeBank
+  at(ageClass: number): AgeTables
+}

@@ -1,0 +1,110 @@
+/** The first pass of training: which weights make residuals shortest, and which changes occur most. */
+
+import { log2 } from '../base/math.ts'
+import type { Schema } from '../schema/schema.ts'
+import { foldDifference } from './difference.ts'
+import { orderFloat } from './float-order.ts'
+import { RotationPredictor, type MakeGrid } from './rotation-predictor.ts'
+import type { RowPair } from './row-coder.ts'
+import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
+import { GUESS, predictFloat, predictNumber } from './row-predictor.ts'
+import * as tables from './row-tables.ts'
+
+/** Weights are eighths, 0..8. */
+const WEIGHTS = 9
+
+export class WeightSearch {
+  /** By class of age: rows seen. */
+  readonly rows: number[] = new Array<number>(tables.AGE_CLASSES).fill(0)
+  readonly #plan: RowPlan
+  readonly #rotations: RotationPredictor
+  /** By class of age, item, class of motion, weight: what residuals cost. */
+  readonly #costs: Float64Array
+  /** By class of age, then chunk: how often which items changed from the older row to the baseline. */
+  readonly #changes: readonly (readonly Map<number, number>[])[]
+  readonly #uniform: readonly Int8Array[]
+  readonly #plain: Int32Array
+  readonly #guess = new Int32Array(GUESS.size)
+
+  constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
+    this.#plan = plan
+    this.#rotations = new RotationPredictor(schema, plan, makeGrid)
+    this.#costs = new Float64Array((tables.AGE_CLASSES * plan.count << tables.WEIGHTS_SHIFT) * WEIGHTS)
+    this.#changes = Array.from({ length: tables.AGE_CLASSES }, () => Array.from({ length: plan.chunks.length - 1 }, () => new Map<number, number>()))
+    this.#uniform = Array.from({ length: WEIGHTS }, (_, weight) => new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight))
+    this.#plain = new Int32Array(plan.count)
+  }
+
+  see(pair: RowPair): void {
+    const age = tables.ageClass(pair.age)
+    this.rows[age]++
+    if (pair.olderAt >= 0) this.#seeChanges(age, pair)
+    for (let weight = 0; weight < WEIGHTS; weight++) {
+      for (let item = 0; item < this.#plan.count; item++) this.#seeItem(age, item, weight, pair)
+    }
+  }
+
+  /** The best weights of an age. Between equals the smaller: what was never seen stays where it is. */
+  weights(age: number): Int8Array {
+    const count = this.#plan.count << tables.WEIGHTS_SHIFT
+    return Int8Array.from({ length: count }, (_, place) => {
+      const at = (age * count + place) * WEIGHTS
+      let best = 0
+      for (let weight = 1; weight < WEIGHTS; weight++) if (this.#costs[at + weight] < this.#costs[at + best]) best = weight
+      return best
+    })
+  }
+
+  /** By chunk: the most frequent changes, that of nothing aside: it is activity 0, as is everything rare. */
+  activities(age: number): number[][] {
+    return this.#changes[age].map((changes) =>
+      [...changes].filter(([changed]) => changed !== 0).sort((a, b) => b[1] - a[1] || a[0] - b[0])
+        .slice(0, tables.ACTIVITIES_MAX - 1).map(([changed]) => changed))
+  }
+
+  #seeItem(age: number, item: number, weight: number, pair: RowPair): void {
+    const { slots } = this.#plan
+    const slot = item * SLOT.size
+    const kind = slots[slot + SLOT.kind]
+    const guess = this.#guess
+    const weights = this.#uniform[weight]
+    const group = slots[slot + SLOT.group]
+    if (kind === ITEM.flag || kind === ITEM.value || (group >= 0 && pair.rows[pair.at + group] === 0)) return
+    const lane = pair.at + slots[slot + SLOT.lane]
+    let bits = 0
+    let motion = 0
+    if (kind === ITEM.rotation) {
+      this.#rotations.predict(item, weights, pair)
+      motion = this.#rotations.class
+      if (this.#rotations.lanes[0] !== pair.rows[lane]) this.#rotations.rebase(item, pair.rows[lane], pair)
+      for (let code = 1; code < 4; code++) bits += residualBits(pair.rows[lane + code], this.#rotations.lanes[code], slots[slot + SLOT.max])
+    } else {
+      if (kind === ITEM.number) predictNumber(this.#plan, item, weights, pair, this.#plain, guess)
+      else predictFloat(this.#plan, item, weights, pair, guess)
+      motion = slots[slot + SLOT.role] === ROLE.carried ? 0 : guess[GUESS.class]
+      bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess[GUESS.value], slots[slot + SLOT.max])
+    }
+    this.#costs[(((age * this.#plan.count + item) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
+  }
+
+  #seeChanges(age: number, { baseRows, baseAt, olderRows, olderAt }: RowPair): void {
+    const { chunks, slots } = this.#plan
+    for (let chunk = 0; chunk < chunks.length - 1; chunk++) {
+      let changed = 0
+      for (let item = chunks[chunk]; item < chunks[chunk + 1]; item++) {
+        const lane = slots[item * SLOT.size + SLOT.lane]
+        const last = slots[item * SLOT.size + SLOT.kind] === ITEM.rotation ? lane + 3 : lane
+        for (let each = lane; each <= last; each++) {
+          if (baseRows[baseAt + each] !== olderRows[olderAt + each]) changed |= 1 << (item - chunks[chunk])
+        }
+      }
+      const counts = this.#changes[age][chunk]
+      counts.set(changed, (counts.get(changed) ?? 0) + 1)
+    }
+  }
+}
+
+function residualBits(value: number, guess: number, max: number): number {
+  const folded = foldDifference(value, guess, max)
+  return folded === 0 ? 0 : log2(1 + ((folded + 1) >>> 1))
+}
