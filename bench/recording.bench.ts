@@ -1,0 +1,181 @@
+/**
+ * What it costs to record a match, in bytes and in time, to play it again, and to leave the account of bits on.
+ *
+ * Two matches: the two players of hello, who walk; and the standard crowd (scenario.ts), 24 who walk, stand, jump and look
+ * about at 60 ticks a second. Rows are recorded with everything in them; beside them stands what a snapshot of the whole world,
+ * 4 bytes a number, would take.
+ */
+
+import { parseArgs } from 'node:util'
+import { BitWriter } from '../packages/tickwire/src/core/bits/bit-writer.ts'
+import { BitAccount } from '../packages/tickwire/src/core/replication/bit-account.ts'
+import { AllRelevant } from '../packages/tickwire/src/core/replication/relevance.ts'
+import { Replicator } from '../packages/tickwire/src/core/replication/replicator.ts'
+import { SnapshotSource } from '../packages/tickwire/src/core/replication/snapshot-source.ts'
+import { sourceOf } from '../packages/tickwire/src/core/replay/byte-source.ts'
+import { Playback } from '../packages/tickwire/src/core/replay/playback.ts'
+import { Recorder } from '../packages/tickwire/src/core/replay/recorder.ts'
+import { openRecording } from '../packages/tickwire/src/core/replay/recording.ts'
+import { MemorySink } from '../packages/tickwire/src/core/replay/recording-memory.ts'
+import { entity, type Entity } from '../packages/tickwire/src/core/schema/definition.ts'
+import { fixed, int, u8 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
+import type { Handle } from '../packages/tickwire/src/core/world/handle.ts'
+import { Timeline } from '../packages/tickwire/src/core/world/timeline.ts'
+import { World } from '../packages/tickwire/src/core/world/world.ts'
+import { gameOf } from '../test/reference/recording-games.ts'
+import { allocatedBytes, median, type Bench, type BenchResult, type Table } from './harness.ts'
+import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd } from './scenario.ts'
+
+const Walker = entity(Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])), { name: 'Walker' })
+const Player = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), hue: u8 }, { name: 'Player' })
+
+const NO_SINK = { write: () => true }
+
+/** A match that plays itself. */
+interface Match {
+  readonly name: string
+  readonly entities: readonly Entity[]
+  readonly tickRate: number
+  readonly world: World
+  step(tick: number): void
+}
+
+function hello(): Match {
+  const world = new World([Player])
+  const players = [1, 2].map((owner) => world.spawn(Player, { x: 320, y: 180, hue: owner * 47 }, owner))
+  return {
+    name: 'hello, 2 players at 30 Hz', entities: [Player], tickRate: 30, world,
+    step: (tick) => players.forEach((player, at) => {
+      // Two seconds to the right, two to the left, one of rest.
+      const phase = (tick + at * 40) % 150
+      player.x += phase < 60 ? 6 : phase < 120 ? -6 : 0
+    }),
+  }
+}
+
+function crowd(players: number, ticks: number): Match {
+  const world = new World([Walker])
+  const frames = makeCrowd(players, ticks)
+  const walkers = Array.from({ length: players }, (_, at) => world.spawn(Walker, {}, at + 1) as unknown as Handle)
+  return {
+    name: `the crowd, ${players} players at 60 Hz`, entities: [Walker], tickRate: 60, world,
+    step(tick) {
+      const frame = frames[tick % frames.length]!
+      walkers.forEach((walker, at) => {
+        for (let field = 0; field < FIELD_COUNT; field++) walker.$cells[field] = frame[at * FIELD_COUNT + field]!
+      })
+    },
+  }
+}
+
+function play({ world, step }: Match, after: () => void): void {
+  world.beginTick()
+  step(world.tick)
+  world.endTick()
+  after()
+}
+
+/** Bytes and time of recording one match. */
+function record(match: Match, ticks: number): readonly (string | number)[] {
+  const game = gameOf(match.entities, match.tickRate)
+  const sink = new MemorySink()
+  const recorder = new Recorder(game, match.world, { sink })
+  const times: number[] = []
+  for (let tick = 0; tick < ticks; tick++) {
+    play(match, () => {
+      const start = performance.now()
+      recorder.tick()
+      times.push(performance.now() - start)
+    })
+  }
+  recorder.close()
+  const bytes = sink.bytes()
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') throw new Error(recording)
+  const playback = new Playback(recording, game)
+  const start = performance.now()
+  while (playback.step() === 'ok');
+  const playedMs = performance.now() - start
+  const seeks = Array.from({ length: 50 }, (_, at) => {
+    const begin = performance.now()
+    playback.seek(1 + ((at * 7919) % ticks))
+    return performance.now() - begin
+  })
+  const lanes = match.world.stores.reduce((sum, store) => sum + store.count * store.schema.laneCount, 0)
+  const heap = new Recorder(game, match.world, { sink: NO_SINK })
+  const heapBytes = allocatedBytes(() => { for (let tick = 0; tick < 600; tick++) play(match, () => heap.tick()) }, 600, 5)
+  return [match.name, bytes.length / ticks, lanes * 4, 1000 * median(times.toSorted((a, b) => a - b)), heapBytes, (1000 * playedMs) / ticks, median(seeks.toSorted((a, b) => a - b))]
+}
+
+/** One tick of snapshots to everyone, with and without the account, in turns. */
+function account(players: number, ticks: number): { readonly nsPerEntry: number; readonly share: number; readonly tickUs: number } {
+  const match = crowd(players, ticks)
+  const { world } = match
+  const timeline = new Timeline(world, 64)
+  const replicator = new Replicator(world, timeline)
+  const sources = Array.from({ length: players }, (_, at) => new SnapshotSource(replicator, new AllRelevant(world, at + 1), at + 1))
+  const bits = new BitAccount(world)
+  const out = new BitWriter(new Uint8Array(1200))
+  const spent: [number[], number[]] = [[], []]
+  let sequence = 0
+  for (let tick = 0; tick < ticks * 2; tick++) {
+    play(match, () => timeline.sample())
+    // Blocks of ticks and not single ones: a turn must be longer than what the clock can tell.
+    const isOn = (tick >>> 3) % 2 === 1
+    replicator.probe = isOn ? bits : undefined
+    const start = performance.now()
+    for (const source of sources) {
+      source.begin()
+      for (let more = true; more; ) {
+        out.reset(out.bytes)
+        more = source.fill(0, ++sequence, out)
+        if (more) source.onDelivered(0, sequence)
+      }
+    }
+    if (tick >= ticks) spent[isOn ? 1 : 0].push(performance.now() - start)
+  }
+  const entries = bits.report().clients.reduce((sum, client) => sum + client.entries, 0) / ticks
+  const [off = 0, on = 0] = spent.map((times) => median(times.sort((a, b) => a - b)))
+  return { nsPerEntry: (1e6 * (on - off)) / entries, share: (on - off) / off, tickUs: 1000 * off }
+}
+
+/** The account alone: an entry after the other, of clients in turn. */
+function accountAlone(): number {
+  const bits = new BitAccount(new World([Walker]))
+  const rounds = Array.from({ length: 20 }, () => {
+    const start = performance.now()
+    for (let entry = 0; entry < 1_000_000; entry++) bits.onEntry((entry >>> 5) & 31, entry & 31, 0, entry % 5, 40)
+    return performance.now() - start
+  })
+  return median(rounds.toSorted((a, b) => a - b))
+}
+
+export const bench: Bench = {
+  name: 'recording',
+  summary: 'bytes and time of recording a match, of playing it again, and of counting every bit sent',
+  options: ['--ticks N       (default 3600)'],
+  run: async (args) => {
+    const { values } = parseArgs({ args: [...args], options: { ticks: { type: 'string', default: '3600' } } })
+    return run(Number(values.ticks))
+  },
+}
+
+function run(ticks: number): BenchResult {
+  const matches = [record(hello(), ticks), record(crowd(24, ticks), ticks), record(crowd(1000, Math.min(ticks, 600)), Math.min(ticks, 600))]
+  const counted = account(24, ticks)
+  const recorded: Table = {
+    title: `${ticks} ticks`,
+    columns: ['match', 'bytes a tick', 'plain rows', 'us a tick', 'heap B a tick', 'us to play a tick', 'ms to seek'],
+    rows: matches,
+  }
+  return {
+    tables: [recorded],
+    figures: [
+      { name: 'recording_crowd_bytes_per_tick', value: Number(matches[1]![1]), unit: 'B/tick', against: `plain rows, ${matches[1]![2]} B` },
+      { name: 'recording_crowd_us_per_tick', value: Number(matches[1]![3]), unit: 'us/tick', against: null },
+      { name: 'account_ns_per_entry', value: accountAlone(), unit: 'ns', against: null },
+      { name: 'account_ns_per_entry_in_place', value: counted.nsPerEntry, unit: 'ns', against: 'no account' },
+      { name: 'account_share_of_snapshots', value: counted.share, unit: `of ${counted.tickUs.toFixed(0)} us`, against: 'no account', atMost: 0.1 },
+    ],
+  }
+}
