@@ -52,7 +52,7 @@ export class DeltaCache {
   readonly #view = new DataView(this.#scratch.buffer)
   readonly #writer = new BitWriter(this.#scratch)
 
-  /** Forgets everything: another tick, with so many indexes. @hot */
+  /** Forgets everything: another tick, with so many indexes. */
   clear(capacity: number): void {
     if (capacity > this.heads.length) this.heads = new Int32Array(capacity)
     this.heads.fill(NO_DELTA)

@@ -17,7 +17,9 @@ export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1
 
-const MASK = SENT_PACKETS_MAX - 1
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const SLOTS = SENT_PACKETS_MAX
+const MASK = SLOTS - 1
 const FREE = -1
 const STORE_FIRST = 256
 
@@ -70,7 +72,7 @@ export class PacketRecords {
 
   #makeRoom(): void {
     let oldest = 0
-    for (let slot = 0; slot < SENT_PACKETS_MAX; slot++) {
+    for (let slot = 0; slot < SLOTS; slot++) {
       const back = (this.#head - this.starts[slot]) | 0
       if (this.sequences[slot] !== FREE && back > oldest) oldest = back
     }

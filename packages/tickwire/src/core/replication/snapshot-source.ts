@@ -3,13 +3,9 @@
  *
  *   frame   tick varint | entries, ascending by object index (entry-code.ts) | zeros to a whole byte
  *
- * Once a tick it asks the relevance who is in view and the marks what changed, and lists what is due: an object whose row,
- * as far as this receiver may see it, changed since the newest row that he holds or that is on its way. A lost packet makes
- * what it carried due again; who left is said to be gone until that was understood. Then packets are filled from the
- * list; each can be read alone.
- *
- * When not all of it fits, the most urgent go first (urgency-order.ts); urgency is what the relevance adds in each tick that
- * an object waits, so nobody starves.
+ * Once a tick it lists what is due (due-list.ts), then fills packets from the list, each of which can be read alone. A packet
+ * that arrives makes its rows baselines; one that is lost makes what it carried due again. When not everything fits, the
+ * most urgent go first.
  *
  * Bits come from the cache that all receivers share. After warm-up nothing is allocated.
  */
@@ -22,17 +18,29 @@ import { writeVarint } from '../bits/varint.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { indexOf } from '../world/object-table.ts'
 import { DELTA, NO_BASE, NO_DELTA } from './delta-cache.ts'
+import { DueList } from './due-list.ts'
 import { KIND, writeAge, writeGap, writeKind } from './entry-code.ts'
 import { NO_RECORD, PacketRecords, RECORD_GONE, RECORD_INDEX } from './packet-records.ts'
 import { REASON } from './probe.ts'
 import type { Relevance } from './relevance.ts'
 import { KEY_OLDER, type Replicator } from './replicator.ts'
 import { BASE, NONE, STATE, ToldObjects } from './told-objects.ts'
-import { orderByUrgency, sortAscending } from './urgency-order.ts'
+import { sortAscending } from './urgency-order.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { same: SAME, rested: RESTED, owned: OWNED, oversized: OVERSIZED } = DELTA
-const { none: GONE_FROM_LIST, known: KNOWN, leaving: LEAVING } = STATE
+const { known: KNOWN, leaving: LEAVING } = STATE
+const { hasOlder: HAS_OLDER, loose: LOOSE, despawned: DESPAWNED } = BASE
+const { deltaAsBefore: KIND_AS_BEFORE, delta: KIND_DELTA, full: KIND_FULL, gone: KIND_GONE, same: KIND_SAME, deltaOwned: KIND_OWNED } = KIND
+const FROM_INITIAL = NO_BASE
+const NOT_MADE = NO_DELTA
+const NOTHING = NONE
+const OLDER = KEY_OLDER
+const GONE_BIT = RECORD_GONE
+const INDEX_BITS = RECORD_INDEX
+const NOT_OPEN = NO_RECORD
+/** Gap 1 and `KIND_AS_BEFORE`, a bit each. */
+const NEXT_AS_BEFORE = 0b11
 const { gone: REASON_GONE, changed: REASON_CHANGED } = REASON
 
 const NO_SEQUENCE = -1
@@ -40,10 +48,6 @@ const NO_SEQUENCE = -1
 const GONE = -2
 /** What an entry takes beside its delta, about: for choosing who fits. */
 const HEAD_BITS_GUESS = 12
-/** What is added to who leaves: telling it is cheap, and a ghost is worse than a late row. */
-const GONE_URGENCY = 2 ** 60
-/** The least that is added a tick: a relevance that says 0 still means "some time". */
-const URGENCY_MIN = 2 ** -20
 /** Bits of a packet that is nearly empty: what does not fit there does not fit because of its own size. */
 const ROOMY_BITS = DATAGRAM_BYTES_SAFE * 7
 /** Seconds of a byte cap that may be saved up: a burst of one packet flight, not a flood after silence. */
@@ -59,28 +63,15 @@ export interface SnapshotSourceOptions {
 export class SnapshotSource implements FrameSource {
   /** Entries that fit no packet at all, and were not sent. */
   oversizedCount = 0
-  /** Ticks in which not everything that was due could be sent. */
-  shortTicks = 0
   readonly #replicator: Replicator
-  readonly #relevance: Relevance
   readonly #peer: PeerId
   readonly #told = new ToldObjects()
   readonly #records = new PacketRecords()
-  /** The tick that the list is of. */
-  #tick: Tick = NONE
-  /** Indexes, ascending, of everything that is known or leaving; and the list that is being made of the next tick. */
-  #known = new Uint32Array(0)
-  #knownNext = new Uint32Array(0)
-  #knownCount = 0
-  /** Due in this tick, from the cursor on: ascending, or by urgency. Beside it, for a packet that is chosen: deltas. */
-  #due = new Uint32Array(0)
-  #order = new Uint32Array(0)
+  readonly #due: DueList
+  /** The tick that is told. */
+  #tick: Tick = NOTHING
+  /** Beside the entries that are chosen for a packet: their deltas. */
   #deltas = new Int32Array(0)
-  #dueCount = 0
-  #cursor = 0
-  #isShort = false
-  /** The most entries that went out in one tick, all that were due: as many will fit again. */
-  #provenCount = 0
   #sequence = NO_SEQUENCE
   /** Nothing has arrived yet, and nothing is on its way: even an empty world has a tick that must be known. */
   #mustGreet = true
@@ -98,7 +89,7 @@ export class SnapshotSource implements FrameSource {
     if (!(bytesPerSecond > 0)) throw new ConfigError('bytesPerSecond', `${bytesPerSecond}`, 'Give a rate above 0, or none.')
     if (bytesPerSecond !== Infinity && !(tickRate > 0)) throw new ConfigError('tickRate', `${tickRate}`, 'A cap needs the tick rate.')
     this.#replicator = replicator
-    this.#relevance = relevance
+    this.#due = new DueList(this.#told, replicator.marks, relevance)
     this.#peer = peer
     this.#capBitsPerTick = bytesPerSecond === Infinity ? Infinity : bytesPerSecond * 8 / tickRate
     this.#capBitsMax = Math.max(bytesPerSecond * 8 * CAP_SAVED_SECONDS, this.#capBitsPerTick)
@@ -108,12 +99,17 @@ export class SnapshotSource implements FrameSource {
   baselineOf(id: ObjectId): Tick {
     const index = indexOf(id)
     const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
-    return isKnown ? this.#told.bases[index] : NO_BASE
+    return isKnown ? this.#told.bases[index] : FROM_INITIAL
   }
 
   /** Entries that still wait for room in this tick. */
   get waitingCount(): number {
-    return this.#dueCount - this.#cursor
+    return this.#due.count - this.#due.cursor
+  }
+
+  /** Ticks in which not everything that was due could be sent. */
+  get shortTicks(): number {
+    return this.#due.shortTicks
   }
 
   /** The receiver asks for an object whole: what he holds of it is of no use to him. */
@@ -126,18 +122,22 @@ export class SnapshotSource implements FrameSource {
   begin(): void {
     this.#replicator.update()
     const { tick } = this.#replicator.marks
-    if (tick !== this.#tick) this.#list(tick)
+    if (tick === this.#tick) return
+    this.#tick = tick
+    this.#due.refresh()
+    this.#capBits = Math.min(this.#capBits + this.#capBitsPerTick, this.#capBitsMax)
+    if (this.#due.entries.length > this.#deltas.length) this.#deltas = new Int32Array(this.#due.entries.length)
   }
 
   wantsAt(now: Millis): Millis {
     if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
-    return this.#cursor < this.#dueCount && this.#capBits > 0 ? now : Infinity
+    return this.#due.cursor < this.#due.count && this.#capBits > 0 ? now : Infinity
   }
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
-    if (this.#tick === NONE || sequence === this.#sequence) return false
-    if (!this.#mustGreet && (this.#cursor >= this.#dueCount || this.#capBits <= 0)) return false
+    if (this.#tick === NOTHING || sequence === this.#sequence) return false
+    if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#capBits <= 0)) return false
     this.#sequence = sequence
     writeVarint(out, this.#tick)
     if (out.failed) return false
@@ -146,7 +146,7 @@ export class SnapshotSource implements FrameSource {
     this.#beforeAge = 0
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     this.#open(sequence)
-    if (this.#isShort) this.#fillChosen(sequence, out)
+    if (this.#due.isShort) this.#fillChosen(sequence, out)
     else this.#fillInOrder(sequence, out)
     const entryBits = out.bitLength - headBits
     this.#capBits -= out.bitLength
@@ -163,15 +163,15 @@ export class SnapshotSource implements FrameSource {
   onDelivered(_now: Millis, sequence: number): void {
     const { store, mask, starts, counts, ticks } = this.#records
     const slot = this.#records.find(sequence)
-    if (slot === NO_RECORD) return
+    if (slot === NOT_OPEN) return
     this.#isGreeted = true
     const tick = ticks[slot]
     const start = starts[slot]
     const count = counts[slot]
     for (let at = 0; at < count; at++) {
       const entry = store[(start + at) & mask]
-      if ((entry & RECORD_GONE) === 0) this.#told.promote(entry, tick)
-      else this.#told.forget(entry & RECORD_INDEX, tick)
+      if ((entry & GONE_BIT) === 0) this.#told.promote(entry, tick)
+      else this.#told.forget(entry & INDEX_BITS, tick)
     }
     this.#records.close(slot)
   }
@@ -180,123 +180,42 @@ export class SnapshotSource implements FrameSource {
   onLost(_now: Millis, sequence: number): void {
     const { store, mask, starts, counts, ticks } = this.#records
     const slot = this.#records.find(sequence)
-    if (slot === NO_RECORD) return
-    for (let at = 0; at < counts[slot]; at++) this.#told.lose(store[(starts[slot] + at) & mask] & RECORD_INDEX, ticks[slot])
+    if (slot === NOT_OPEN) return
+    for (let at = 0; at < counts[slot]; at++) this.#told.lose(store[(starts[slot] + at) & mask] & INDEX_BITS, ticks[slot])
     this.#mustGreet = !this.#isGreeted
     this.#records.close(slot)
-  }
-
-  /** Lists what is due in a tick. Both lists ascend, so one walk over them finds who came, who stayed and who left. @hot */
-  #list(tick: Tick): void {
-    const { marks } = this.#replicator
-    const relevance = this.#relevance
-    this.#closeTick()
-    this.#tick = tick
-    this.#reserve(marks.ids.length)
-    relevance.refresh(tick)
-    const { count, indexes, weights, sets } = relevance
-    const { ids, changed } = marks
-    const told = this.#told
-    const { sents, urgencies, states } = told
-    const known = this.#known
-    const knownNext = this.#knownNext
-    const due = this.#due
-    let knownAt = 0
-    let nextCount = 0
-    let dueCount = 0
-    for (let at = 0; at < count; at++) {
-      const index = indexes[at]
-      for (; knownAt < this.#knownCount && known[knownAt] < index; knownAt++) {
-        const left = known[knownAt]
-        this.#leave(left, tick)
-        if (states[left] === GONE_FROM_LIST) continue
-        knownNext[nextCount++] = left
-        if (sents[left] === NONE) due[dueCount++] = left
-      }
-      const id = index < ids.length ? ids[index] : 0
-      if (id === 0) continue
-      if (known[knownAt] === index && knownAt < this.#knownCount) knownAt++
-      const set = sets[at]
-      if (states[index] !== KNOWN || told.ids[index] !== id) told.enter(index, id, marks.types[index], set, tick)
-      else if (told.sets[index] !== set) told.restart(index, set, tick)
-      knownNext[nextCount++] = index
-      if (changed[index << 2 | set] > sents[index]) {
-        due[dueCount++] = index
-        urgencies[index] += weights[at] > URGENCY_MIN ? weights[at] : URGENCY_MIN
-      }
-    }
-    for (; knownAt < this.#knownCount; knownAt++) {
-      const left = known[knownAt]
-      this.#leave(left, tick)
-      if (states[left] === GONE_FROM_LIST) continue
-      knownNext[nextCount++] = left
-      if (sents[left] === NONE) due[dueCount++] = left
-    }
-    this.#known = knownNext
-    this.#knownNext = known
-    this.#knownCount = nextCount
-    this.#dueCount = dueCount
-    this.#openTick()
-  }
-
-  #leave(index: number, tick: Tick): void {
-    const told = this.#told
-    told.leave(index, this.#replicator.marks.ids[index] !== told.ids[index], tick)
-    told.urgencies[index] = GONE_URGENCY
-  }
-
-  /** How the tick before went decides how this one is filled. */
-  #closeTick(): void {
-    const isDone = this.#cursor === this.#dueCount
-    if (!isDone) this.shortTicks++
-    this.#isShort = !isDone
-    this.#provenCount = isDone && this.#dueCount > this.#provenCount ? this.#dueCount : isDone ? this.#provenCount : this.#cursor
-  }
-
-  #openTick(): void {
-    this.#cursor = 0
-    this.#capBits = Math.min(this.#capBits + this.#capBitsPerTick, this.#capBitsMax)
-    // Far more than ever fitted, and nobody knows whether it will: then the order must be right from the first packet on.
-    this.#isShort = this.#dueCount > 1 && (this.#isShort || this.#dueCount > 2 * this.#provenCount)
-    if (!this.#isShort) return
-    orderByUrgency(this.#due, this.#dueCount, this.#told.urgencies, this.#order)
-    const due = this.#due
-    this.#due = this.#order
-    this.#order = due
   }
 
   /** Writes what is due in the order of the list, which is that of the packet. */
   #fillInOrder(sequence: number, out: BitWriter): void {
     const due = this.#due
-    while (this.#cursor < this.#dueCount) {
-      const index = due[this.#cursor]
+    const { entries, count } = due
+    for (; due.cursor < count; due.cursor++) {
+      const index = entries[due.cursor]
       if (!this.#write(sequence, out, index, this.#deltaOf(index)) && !this.#isTooLarge()) return
-      this.#cursor++
     }
   }
 
   /** Chooses from the front of the list what will fit, and writes it in the order of the packet. */
   #fillChosen(sequence: number, out: BitWriter): void {
     const due = this.#due
+    const { entries, count } = due
     const deltas = this.#deltas
-    const first = this.#cursor
+    const first = due.cursor
     let room = Math.min(out.bitsLeft, this.#capBits)
     let end = first
-    while (end < this.#dueCount && (room > 0 || end === first)) {
-      const delta = this.#deltaOf(due[end])
+    while (end < count && (room > 0 || end === first)) {
+      const delta = this.#deltaOf(entries[end])
       deltas[end++] = delta
       room -= HEAD_BITS_GUESS + (delta < 0 ? 0 : this.#replicator.cache.bits[delta])
     }
-    sortAscending(due, deltas, first, end)
-    let kept = first
+    sortAscending(entries, deltas, first, end)
     for (let at = first; at < end; at++) {
-      const index = due[at]
-      if (this.#write(sequence, out, index, deltas[at]) || this.#isTooLarge()) {
-        due[at] = due[kept]
-        due[kept++] = index
-      }
+      const index = entries[at]
+      if (!this.#write(sequence, out, index, deltas[at]) && !this.#isTooLarge()) continue
+      entries[at] = entries[due.cursor]
+      entries[due.cursor++] = index
     }
-    this.#cursor = kept
   }
 
   /** Whether an entry that did not fit would fit no packet: it waits for another tick, and holds nobody up. */
@@ -311,21 +230,21 @@ export class SnapshotSource implements FrameSource {
     const { cache, timeline, marks } = this.#replicator
     let base = told.bases[index]
     let key = told.sets[index]
-    if (base !== NO_BASE) {
+    if (base !== FROM_INITIAL) {
       if (this.#tick - base >= timeline.windowTicks && !this.#isHeld(index, key, base)) {
         this.#restart(index)
-        base = NO_BASE
-      } else if ((told.flags[index] & BASE.hasOlder) !== 0 && this.#replicator.coders[marks.types[index]].usesOlder === true) {
-        if (this.#tick - base + 1 < timeline.windowTicks) key |= KEY_OLDER
+        base = FROM_INITIAL
+      } else if ((told.flags[index] & HAS_OLDER) !== 0 && this.#replicator.coders[marks.types[index]].usesOlder === true) {
+        if (this.#tick - base + 1 < timeline.windowTicks) key |= OLDER
       }
     }
     const delta = cache.find(index, base, key)
-    return delta === NO_DELTA ? this.#replicator.encode(index, base, key) : delta
+    return delta === NOT_MADE ? this.#replicator.encode(index, base, key) : delta
   }
 
   /** Whether both sides still hold a baseline that is older than the window. */
   #isHeld(index: number, set: number, base: Tick): boolean {
-    return (this.#told.flags[index] & BASE.loose) === 0 && this.#replicator.marks.rowAtOf(index, set, base) >= 0
+    return (this.#told.flags[index] & LOOSE) === 0 && this.#replicator.marks.rowAtOf(index, set, base) >= 0
   }
 
   #restart(index: number): void {
@@ -341,12 +260,12 @@ export class SnapshotSource implements FrameSource {
       return true
     }
     const bitLength = out.bitLength
-    writeGap(out, index - this.#beforeIndex, index)
     if (delta === GONE) {
-      writeKind(out, KIND.gone)
-      out.writeBits((this.#told.flags[index] & BASE.despawned) === 0 ? 0 : 1, 1)
+      writeGap(out, index - this.#beforeIndex, index)
+      writeKind(out, KIND_GONE)
+      out.writeBits((this.#told.flags[index] & DESPAWNED) === 0 ? 0 : 1, 1)
     } else {
-      this.#writeDelta(out, delta)
+      this.#writeDelta(out, index, delta)
     }
     // The first entry may overdraw the cap: else a cap below the size of an entry would be silence.
     if (out.failed || (out.bitLength > this.#capBits && this.#beforeIndex >= 0)) {
@@ -357,21 +276,27 @@ export class SnapshotSource implements FrameSource {
     return true
   }
 
-  /** Writes what an entry has after the gap. */
-  #writeDelta(out: BitWriter, delta: number): void {
+  #writeDelta(out: BitWriter, index: number, delta: number): void {
     const { bases, flags, bits, wordAts, words } = this.#replicator.cache
     const base = bases[delta]
     const flag = flags[delta]
-    if (base === NO_BASE) {
-      writeKind(out, KIND.full)
-    } else {
-      const age = this.#tick - base
-      const isRested = (flag & RESTED) !== 0
-      if (age === this.#beforeAge && (flag & (SAME | OWNED)) === 0 && (age === 1 || !isRested)) {
-        writeKind(out, KIND.deltaAsBefore)
+    const gap = index - this.#beforeIndex
+    const age = this.#tick - base
+    if (base !== FROM_INITIAL && age === this.#beforeAge && (flag & (SAME | OWNED)) === 0 && (age === 1 || (flag & RESTED) === 0)) {
+      // Most entries of a busy world: the next index, as old as the one before.
+      if (gap === 1) {
+        out.writeBits(NEXT_AS_BEFORE, 2)
       } else {
-        writeKind(out, (flag & SAME) !== 0 ? KIND.same : (flag & OWNED) !== 0 ? KIND.deltaOwned : KIND.delta)
-        writeAge(out, age, isRested)
+        writeGap(out, gap, index)
+        writeKind(out, KIND_AS_BEFORE)
+      }
+    } else {
+      writeGap(out, gap, index)
+      if (base === FROM_INITIAL) {
+        writeKind(out, KIND_FULL)
+      } else {
+        writeKind(out, (flag & SAME) !== 0 ? KIND_SAME : (flag & OWNED) !== 0 ? KIND_OWNED : KIND_DELTA)
+        writeAge(out, age, (flag & RESTED) !== 0)
       }
     }
     out.copyWords(words, wordAts[delta], bits[delta])
@@ -381,14 +306,14 @@ export class SnapshotSource implements FrameSource {
   #remember(sequence: number, index: number, delta: number, bits: number): void {
     const told = this.#told
     const { probe, cache } = this.#replicator
-    this.#records.add(sequence, delta === GONE ? index | RECORD_GONE : index)
+    this.#records.add(sequence, delta === GONE ? index | GONE_BIT : index)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
     this.#beforeIndex = index
     told.sents[index] = this.#tick
     told.urgencies[index] = 0
     if (delta === GONE) return
     const base = cache.bases[delta]
-    if (base !== NO_BASE) {
+    if (base !== FROM_INITIAL) {
       this.#beforeAge = this.#tick - base
       told.reasons[index] = REASON_CHANGED
     }
@@ -400,17 +325,5 @@ export class SnapshotSource implements FrameSource {
     const occupant = this.#records.occupant(sequence)
     if (occupant >= 0) this.onLost(0, occupant)
     this.#records.open(sequence, this.#tick)
-  }
-
-  #reserve(need: number): void {
-    if (need <= this.#due.length) return
-    this.#told.reserve(need)
-    const known = new Uint32Array(need)
-    known.set(this.#known)
-    this.#known = known
-    this.#knownNext = new Uint32Array(need)
-    this.#due = new Uint32Array(need)
-    this.#order = new Uint32Array(need)
-    this.#deltas = new Int32Array(need)
   }
 }

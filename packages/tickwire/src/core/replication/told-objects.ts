@@ -32,6 +32,12 @@ export const BASE = {
   stale: 8,
 } as const
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { none: UNKNOWN, known: KNOWN, leaving: LEAVING } = STATE
+const { hasOlder: HAS_OLDER, loose: LOOSE } = BASE
+const { lost: LOST } = REASON
+const FROM_INITIAL = NO_BASE
+
 export class ToldObjects {
   ids: Uint32Array = new Uint32Array(0)
   types: Uint8Array = new Uint8Array(0)
@@ -48,10 +54,10 @@ export class ToldObjects {
 
   /** The receiver shall know an object from now on, in a field set. */
   enter(index: number, id: ObjectId, type: number, set: number, tick: Tick): void {
-    const isStale = this.states[index] !== STATE.none
+    const isStale = this.states[index] !== UNKNOWN
     this.ids[index] = id
     this.types[index] = type
-    this.states[index] = STATE.known
+    this.states[index] = KNOWN
     this.urgencies[index] = 0
     this.restart(index, set, tick)
     this.flags[index] = isStale ? BASE.stale : 0
@@ -63,7 +69,7 @@ export class ToldObjects {
     this.sets[index] = set
     this.flags[index] = BASE.stale
     this.reasons[index] = REASON.full
-    this.bases[index] = NO_BASE
+    this.bases[index] = FROM_INITIAL
     this.sents[index] = NONE
     this.tolds[index] = NONE
     this.epochs[index] = tick
@@ -71,12 +77,12 @@ export class ToldObjects {
 
   /** The receiver shall forget an object. Whoever was never told of it has nothing to forget. */
   leave(index: number, isDespawned: boolean, tick: Tick): void {
-    if (this.states[index] !== STATE.known) return
+    if (this.states[index] !== KNOWN) return
     if (this.tolds[index] === NONE && (this.flags[index] & BASE.stale) === 0) {
-      this.states[index] = STATE.none
+      this.states[index] = UNKNOWN
       return
     }
-    this.states[index] = STATE.leaving
+    this.states[index] = LEAVING
     this.flags[index] = isDespawned ? BASE.despawned : 0
     this.sents[index] = NONE
     this.epochs[index] = tick
@@ -84,28 +90,28 @@ export class ToldObjects {
 
   /** A row of this tick has arrived. @hot */
   promote(index: number, tick: Tick): void {
-    if (this.states[index] !== STATE.known || tick < this.epochs[index]) return
+    if (this.states[index] !== KNOWN || tick < this.epochs[index]) return
     const base = this.bases[index]
     if (tick > base) {
       this.bases[index] = tick
-      this.flags[index] = (tick === base + 1 && base !== NO_BASE ? BASE.hasOlder : 0) | (this.tolds[index] > tick ? BASE.loose : 0)
+      this.flags[index] = (tick === base + 1 && base !== FROM_INITIAL ? HAS_OLDER : 0) | (this.tolds[index] > tick ? LOOSE : 0)
       if (this.sents[index] < tick) this.sents[index] = tick
     } else if (tick === base - 1) {
-      this.flags[index] |= BASE.hasOlder
+      this.flags[index] |= HAS_OLDER
     }
   }
 
   /** That an object is gone was understood. @hot */
   forget(index: number, tick: Tick): void {
-    if (this.states[index] === STATE.leaving && tick >= this.epochs[index]) this.states[index] = STATE.none
+    if (this.states[index] === LEAVING && tick >= this.epochs[index]) this.states[index] = UNKNOWN
   }
 
   /** What was sent of an object in this tick has gone under. @hot */
   lose(index: number, tick: Tick): void {
     if (tick < this.epochs[index] || this.sents[index] !== tick) return
-    const isLeaving = this.states[index] === STATE.leaving
+    const isLeaving = this.states[index] === LEAVING
     this.sents[index] = isLeaving ? NONE : this.bases[index]
-    if (this.bases[index] !== NO_BASE) this.reasons[index] = REASON.lost
+    if (this.bases[index] !== FROM_INITIAL) this.reasons[index] = LOST
   }
 
   /** Makes room for so many indexes. */
