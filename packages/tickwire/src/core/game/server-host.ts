@@ -25,7 +25,8 @@ import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
-import { AllRelevant } from '../replication/relevance.ts'
+import { ClientInterest } from '../replication/interest/client-interest.ts'
+import { Interest, type InterestOptions } from '../replication/interest/interest.ts'
 import { Replicator } from '../replication/replicator.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
 import { WantedSink } from '../replication/wanted-rows.ts'
@@ -63,6 +64,8 @@ export interface ServerHostOptions {
   readonly role?: 'dedicated' | 'listen' | 'local'
   /** Of all dice of the match, 32 bits. Default: drawn. */
   readonly seed?: number
+  /** Who is with whom, from where each looks, and how objects are found by place. */
+  readonly interest?: InterestOptions
   /** Someone has arrived. */
   readonly onJoined?: (peer: Peer) => void
   /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
@@ -88,6 +91,8 @@ interface Line {
   readonly connection: Connection
   readonly channels: ChannelSet
   readonly calls: RpcLine<Peer>
+  /** What he may know. */
+  readonly interest: ClientInterest
 }
 
 /** Numbers of those who play in this process: no connection ever has them. */
@@ -107,6 +112,8 @@ export class ServerHost<I extends Shape = Shape> {
   readonly timeline: Timeline
   /** What all players are told from. */
   readonly replicator: Replicator
+  /** Who may know what, by the rules of the entities. */
+  readonly interest: Interest
   readonly endpoint: Endpoint
   readonly loop: FixedLoop
   readonly #options: ServerHostOptions
@@ -130,6 +137,7 @@ export class ServerHost<I extends Shape = Shape> {
     this.world = new World(game.entities, { seed: this.#seed, ...(game.external && { external: game.external() }) })
     this.timeline = new Timeline(this.world, windowTicks(game.tickRate, game.net.historyMs), game.tickRate)
     this.replicator = new Replicator(this.world, this.timeline, { births: this.world.objects })
+    this.interest = new Interest(this.world, game.entities, options.interest)
     this.#digests = new OwnerDigests(this.world, game.tickRate)
     this.#localView = this.role.hasLocalView ? new LocalView(game, this.timeline, this.world) : undefined
     this.loop = new FixedLoop(game.tickRate)
@@ -232,6 +240,12 @@ export class ServerHost<I extends Shape = Shape> {
     return this.#seats.get(peer.id)?.line?.calls.refusals
   }
 
+  /** From the next tick on someone sees through another's eyes, and knows what that one knows; through his own again by himself. */
+  follow(peer: Peer, whom: Peer): void {
+    const line = this.#seats.get(peer.id)?.line
+    if (line !== undefined) line.interest.viewer = whom.id
+  }
+
   /** Sends a player away. */
   kick(now: Millis, peer: Peer): void {
     const seat = this.#seats.get(peer.id)
@@ -286,14 +300,15 @@ export class ServerHost<I extends Shape = Shape> {
     const channels = this.#desk.routes.createChannels()
     const inputs = new InputBuffer(this.game.inputSchema, this.#inputs.heap, this.#position)
     const calls = this.#calls.createLine(peer, peer.id, channels)
-    this.#seats.set(peer.id, { peer, inputs, line: { connection, channels, calls }, isIn: false, left: undefined })
+    const interest = new ClientInterest(this.interest, peer.id)
+    this.#seats.set(peer.id, { peer, inputs, line: { connection, channels, calls, interest }, isIn: false, left: undefined })
     this.#inputs.keepValuesOf(inputs)
     this.#digests.add(peer.id)
     const predicts = this.game.predict !== 'none'
     connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? this.#digests.of(peer.id) : NaN))
     // What must arrive goes before snapshots, what may be lost after them.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
-    const snapshots = new SnapshotSource(this.replicator, new AllRelevant(this.world, peer.id), peer.id)
+    const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
     connection.addSource(FRAME_KIND.snapshot, snapshots)
     for (const source of channels.sourcesOf(1)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)
