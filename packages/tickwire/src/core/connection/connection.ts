@@ -117,9 +117,7 @@ export class Connection {
   }
 
   /** It must be asked at every flush, whatever it says. */
-  get isRestless(): boolean {
-    return this.#flow.isRestless
-  }
+  get isRestless(): boolean { return this.#flow.isRestless }
 
   /** Why it ended or is ending. */
   get closeReason(): CloseReason | undefined {
@@ -254,10 +252,12 @@ export class Connection {
     const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
     switch (this.#state) {
       case 'connecting': case 'handshake': return Math.min(this.#retryAt, this.#startedAt + connectMs)
-      case 'connected': return Math.min(
-        this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.pollTimeout(this.#now),
-        this.#path.nextAt(), this.#control.rekey?.pollTimeout() ?? Infinity,
-      )
+      case 'connected':
+        this.#flow.updateTimeout(this.#now)
+        return Math.min(
+          this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0],
+          this.#path.nextAt(), this.#control.rekey?.pollTimeout() ?? Infinity,
+        )
       case 'disconnecting': return this.#farewell.nextAt
       default: return Infinity
     }

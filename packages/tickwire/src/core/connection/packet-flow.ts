@@ -41,6 +41,8 @@ const CONTROL_SOURCE = 1
 export class PacketFlow {
   /** A source has to be asked at every flush: it does not say when it has something. */
   isRestless: boolean = false
+  /** What `updateTimeout` found. */
+  readonly timeout: Float64Array = new Float64Array(1)
   #builder: PacketBuilder
   #reader: PacketReader
   #stats: ConnectionStats
@@ -148,20 +150,25 @@ export class PacketFlow {
     const isDue = isOwed || now >= this.#acks.dueAt
     if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, out)
     const room = this.#gate.room(now)
-    const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#wantsAt(now) <= now
+    const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#isWanted(now)
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
     if ((isDue || isWanted) && this.#build(now, isDue, isWanted ? room : 0, out)) return true
     this.#flushPackets = 0
     return false
   }
 
-  /** When `poll` next has something to do. */
-  pollTimeout(now: Millis): Millis {
+  /** When `poll` next has something to do, as of `now`: left in `timeout`, for a double that is returned is boxed. @hot */
+  updateTimeout(now: Millis): void {
     // Without room an ack or a loss must come first, and each of them is a deadline of its own.
     const hasRoom = this.#sent.hasRoom
-    const fillAt = Math.max(hasRoom ? this.#wantsAt(now) : Infinity, this.#fillFrom, this.#gate.opensAt)
+    let fillAt = Infinity
+    for (let index = 0; hasRoom && index < this.#sources.length; index++) {
+      const at = this.#sources[index].wantsAt(now)
+      if (at < fillAt) fillAt = at
+    }
+    fillAt = Math.max(fillAt, this.#fillFrom, this.#gate.opensAt)
     const probeAt = hasRoom ? this.#gate.mtu.nextAt : Infinity
-    return Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt, probeAt)
+    this.timeout[0] = Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt, probeAt)
   }
 
   /** Writes a packet that checks a path and holds nothing else. */
@@ -248,13 +255,9 @@ export class PacketFlow {
     return this.#ring
   }
 
-  #wantsAt(now: Millis): Millis {
-    let earliest = Infinity
-    for (let index = 0; index < this.#sources.length; index++) {
-      const at = this.#sources[index].wantsAt(now)
-      if (at < earliest) earliest = at
-    }
-    return earliest
+  #isWanted(now: Millis): boolean {
+    for (let index = 0; index < this.#sources.length; index++) if (this.#sources[index].wantsAt(now) <= now) return true
+    return false
   }
 }
 

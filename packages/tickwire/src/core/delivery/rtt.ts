@@ -15,8 +15,17 @@ const RTO_MS_MAX = 1000
 /** A packet that is this many round trips old, with three newer ones acknowledged, is lost and not merely late. */
 const REORDER_ROUND_TRIPS = 1.25
 
+/** Places of `RttEstimator.ages`. */
+export const OVERTAKEN_AGE = 0
+export const LOST_AGE = 1
+
 /** Smooths samples as RFC 6298 does. */
 export class RttEstimator {
+  /**
+   * How old a packet is when it is lost, in milliseconds: one that was overtaken, and any. Worked out with each sample, and in
+   * cells: they are asked for with every packet, and a double that is returned is boxed.
+   */
+  readonly ages: Float64Array = Float64Array.of(0, RTO_MS_MAX + ACK_DELAY_MS_MAX)
   /** The smoothed round trip; 0 before the first sample. */
   smoothedMs: number = 0
   /** The smoothed distance of samples from it. */
@@ -34,10 +43,14 @@ export class RttEstimator {
     if (this.samples++ === 0) {
       this.smoothedMs = sample
       this.spreadMs = sample / 2
-      return
+    } else {
+      this.spreadMs = this.spreadMs * 0.75 + Math.abs(this.smoothedMs - sample) * 0.25
+      this.smoothedMs = this.smoothedMs * 0.875 + sample * 0.125
     }
-    this.spreadMs = this.spreadMs * 0.75 + Math.abs(this.smoothedMs - sample) * 0.25
-    this.smoothedMs = this.smoothedMs * 0.875 + sample * 0.125
+    const overtaken = (this.smoothedMs > sample ? this.smoothedMs : sample) * REORDER_ROUND_TRIPS
+    const rto = this.rtoMs
+    this.ages[OVERTAKEN_AGE] = overtaken
+    this.ages[LOST_AGE] = (rto > overtaken ? rto : overtaken) + ACK_DELAY_MS_MAX
   }
 
   /** Retransmission timeout, 50 ms to 1 s; 1 s before the first sample. */
@@ -49,8 +62,7 @@ export class RttEstimator {
 
   /** A packet overtaken by three acknowledged ones is lost at this age. */
   get overtakenMs(): number {
-    const rtt = this.smoothedMs > this.latestMs ? this.smoothedMs : this.latestMs
-    return rtt * REORDER_ROUND_TRIPS
+    return this.ages[OVERTAKEN_AGE]
   }
 
   /**
@@ -58,8 +70,6 @@ export class RttEstimator {
    * the bound of the timeout (satellite, bufferbloat), the bound must not declare everything lost.
    */
   get lostMs(): number {
-    const rto = this.rtoMs
-    const overtaken = this.overtakenMs
-    return (rto > overtaken ? rto : overtaken) + ACK_DELAY_MS_MAX
+    return this.ages[LOST_AGE]
   }
 }

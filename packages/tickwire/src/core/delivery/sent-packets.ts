@@ -16,7 +16,7 @@ import { expand16AtMost } from '../base/sequence.ts'
 import type { Millis } from '../base/time.ts'
 import { ACK_DELAY_SATURATED, ACK_DELAY_UNIT_MS, type AckBlock } from '../packet/ack-block.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
-import type { RttEstimator } from './rtt.ts'
+import { LOST_AGE, OVERTAKEN_AGE, type RttEstimator } from './rtt.ts'
 import type { DeliveryWatcher } from './send-gate.ts'
 
 const MASK = SENT_PACKETS_MAX - 1
@@ -110,15 +110,14 @@ export class SentPackets {
 
   /** Gives up packets that are overtaken or too old. @hot */
   detectLoss(now: Millis): void {
-    const lostMs = this.#rtt.lostMs
-    const overtakenMs = this.#rtt.overtakenMs
+    const { ages } = this.#rtt
     while (this.#oldest <= this.#newest) {
       const sequence = this.#oldest
       if (this.#fate[sequence & MASK] === IN_FLIGHT) {
         const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
         // The very sum that `nextLossAt` returns: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
         // Every later packet is younger and overtaken by fewer: none of them can be lost if this one is not.
-        if (now < this.#sentAt[sequence & MASK] + (isOvertaken ? overtakenMs : lostMs)) return
+        if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]) return
         this.#settle(now, sequence, LOST)
       } else {
         this.#oldest++
@@ -132,7 +131,7 @@ export class SentPackets {
     let sequence = this.#oldest
     while (this.#fate[sequence & MASK] !== IN_FLIGHT) sequence++
     const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-    return this.#sentAt[sequence & MASK] + (isOvertaken ? this.#rtt.overtakenMs : this.#rtt.lostMs)
+    return this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]
   }
 
   /** Settles everything that is open as lost: the connection is over. */
