@@ -10,38 +10,14 @@
 
 import { sin, cos } from '../base/math.ts'
 import { conjugate, rotate, type Xyzw } from '../base/quaternion.ts'
-import type { ObjectId, PeerId } from '../base/time.ts'
+import type { ObjectId } from '../base/time.ts'
 import type { Xyz } from '../base/vector.ts'
 import type { Entity } from '../schema/definition.ts'
 import type { Handle, ObjectView } from '../world/handle.ts'
+import type { Cast, Hit, PastView } from '../world/past-view.ts'
 import type { World } from '../world/world.ts'
 import { planHitbox, type HitboxPlan, type Hitboxes } from './hitbox.ts'
 import { RAY, rayBox, rayCapsule, raySphere, sweepBox } from './ray.ts'
-
-/** What a cast met first. Valid until the next cast. */
-export interface Hit {
-  readonly entity: Entity
-  readonly id: ObjectId
-  /** The name of the hitbox. */
-  readonly part: string
-  readonly distance: number
-  /** Where. */
-  readonly x: number
-  readonly y: number
-  readonly z: number
-}
-
-/** A cast: from where, whereto (of any length), how far, how thick. */
-export interface Cast {
-  readonly from: Readonly<Partial<Xyz> & { x: number; y: number }>
-  readonly direction: Readonly<Partial<Xyz> & { x: number; y: number }>
-  /** How far it goes. Default: endless. */
-  readonly reach?: number
-  /** Of what flies: 0, the default, is a ray; more is a ball. */
-  readonly radius?: number
-  /** Whose objects it passes through; usually the shooter's. */
-  readonly ignore?: PeerId
-}
 
 const ray = RAY
 const quat: Xyzw = { x: 0, y: 0, z: 0, w: 1 }
@@ -50,7 +26,7 @@ const heading: Xyz = { x: 0, y: 0, z: 0 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-export class Past {
+export class Past implements PastView {
   readonly #world: World
   readonly #targets: readonly { readonly entity: Entity; readonly type: number; readonly boxes: readonly HitboxPlan[] }[]
   readonly #hit: Writable<Hit> | undefined
@@ -67,17 +43,14 @@ export class Past {
     this.#hit = entity && { entity, id: 0, part: '', distance: 0, x: 0, y: 0, z: 0 }
   }
 
-  /** Every object of an entity, ascending by id. */
   each<E extends Entity>(entity: E): Iterable<ObjectView<E>> {
     return this.#world.each(entity) as Iterable<unknown> as Iterable<ObjectView<E>>
   }
 
-  /** The object with an id, or null if it is not there. */
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null {
     return this.#world.get(entity, id) as unknown as ObjectView<E> | null
   }
 
-  /** What is hit first, or null. */
   cast(cast: Cast): Hit | null {
     const hit = this.#hit
     if (hit === undefined || !this.#aim(cast)) return null

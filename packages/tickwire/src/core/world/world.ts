@@ -20,6 +20,7 @@ import { storeValues } from '../schema/values.ts'
 import { EntityStore } from './entity-store.ts'
 import type { Handle, ObjectOf, ObjectView } from './handle.ts'
 import { indexOf, NO_TYPE, ObjectTable, WORD } from './object-table.ts'
+import type { PastView, Rewinding } from './past-view.ts'
 import { StepRandom, type DrawCounts } from './step-random.ts'
 import { ValueKeeping, type ValueKeeper } from './value-keeping.ts'
 
@@ -84,6 +85,8 @@ export class World implements DrawCounts {
   /** Who else is there; undefined where everybody is simulated. */
   sight: Sight | undefined = undefined
   listener: StepListener | undefined = undefined
+  /** Who knows what players saw; undefined where nothing can be hit. */
+  rewinding: Rewinding | undefined = undefined
   worldDraws = 0
   hasDraws = false
   readonly #values: ValueKeeping
@@ -122,6 +125,15 @@ export class World implements DrawCounts {
   /** One of those, or null if there is none with this id. */
   see<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null {
     return this.sight === undefined ? this.get(entity, id) as unknown as ObjectView<E> | null : this.sight.get(entity, id)
+  }
+
+  /**
+   * Looks at the world as a player saw it when he held what he holds in this tick, and returns what `fn` returns. The past is
+   * read-only and good until then; this world is not touched by looking, and may be written meanwhile.
+   */
+  rewind<T>(peer: Owner, fn: (past: PastView) => T): T {
+    if (this.rewinding === undefined) throw new ConfigError('hitboxes', 'nothing can be hit', 'Say in defineGame what can: hitboxes: [[Player, [sphere(1)]]].')
+    return this.rewinding.rewind(peerOf(peer), fn)
   }
 
   /** Whether this is one of every so many ticks: `if (world.every(30)) ...`. The offset staggers. */
