@@ -9,7 +9,7 @@ import { describeTransport } from './transport.contract.ts'
 
 interface Listening {
   readonly http: Server
-  readonly port: DatagramPort
+  readonly port: ReturnType<typeof listenWebSocket>
   readonly url: string
   close(): Promise<void>
 }
@@ -96,6 +96,19 @@ describe('WebSocket on Node: the door', () => {
     })
     await expect(openWebSocket(server.url.replace('tickwire', 'other'))).rejects.toThrow('418')
     expect(seen).toEqual(['/other'])
+  })
+
+  test('[PORT8] limits see the IP address behind a socket', async () => {
+    server = await listen()
+    const heard: string[] = []
+    server.port.onDatagram = (from) => heard.push(from)
+    const port = await openWebSocket(server.url)
+    port.send(server.url, Uint8Array.of(1), 1)
+    await until(() => heard.length === 1)
+    expect(heard).toEqual(['ws:1'])
+    expect(server.port.originOf('ws:1')).toMatch(/^(::ffff:)?127\.0\.0\.1$|^::1$/)
+    expect(server.port.originOf('ws:2')).toBe('ws:2')
+    port.close()
   })
 
   test('[PORT6] more sockets than allowed are refused', async () => {

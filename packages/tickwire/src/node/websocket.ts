@@ -39,8 +39,14 @@ export interface WebSocketListenOptions {
   readonly maxSockets?: number
 }
 
+/** Many sockets as one port, which knows where each comes from. */
+export interface WebSocketListener extends DatagramPort {
+  /** The IP address behind one of its addresses, for limits; the address itself when it is none of them. */
+  originOf(address: string): string
+}
+
 /** Takes WebSocket upgrades of `options.server`. The server stays the caller's: closing the port leaves it up. */
-export function listenWebSocket(options: WebSocketListenOptions): DatagramPort {
+export function listenWebSocket(options: WebSocketListenOptions): WebSocketListener {
   const { server, path = '/tickwire', origins = [], maxSockets = 4096 } = options
   const port = new WebSocketPort()
   const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, ...LIMITS })
@@ -52,7 +58,9 @@ export function listenWebSocket(options: WebSocketListenOptions): DatagramPort {
       port.stats.refused++
       refuse(socket, port.pathCount >= maxSockets ? '503 Service Unavailable' : '403 Forbidden')
     } else {
-      upgrader.handleUpgrade(request, socket, head, (webSocket) => port.adopt(`ws:${++accepted}`, webSocket))
+      upgrader.handleUpgrade(request, socket, head, (webSocket) => {
+        port.adopt(`ws:${++accepted}`, webSocket, request.socket.remoteAddress)
+      })
     }
   }
   server.on('upgrade', onUpgrade)
@@ -80,25 +88,29 @@ export function openWebSocket(url: string, options: { readonly origin?: string }
   })
 }
 
-class WebSocketPort implements DatagramPort {
+class WebSocketPort implements WebSocketListener {
   readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
   readonly stats: DatagramPortStats = createPortStats()
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   onClose: () => void = () => {}
-  #paths: Map<string, { readonly socket: WebSocket; heardAt: number }> = new Map()
+  #paths: Map<string, { readonly socket: WebSocket; readonly origin: string; heardAt: number }> = new Map()
   #isClosed: boolean = false
 
   get pathCount(): number {
     return this.#paths.size
   }
 
-  adopt(address: string, socket: WebSocket): void {
+  originOf(address: string): string {
+    return this.#paths.get(address)?.origin ?? address
+  }
+
+  adopt(address: string, socket: WebSocket, origin: string = address): void {
     if (this.#isClosed) {
       socket.terminate()
       return
     }
-    const path = { socket, heardAt: monotonicNow() }
+    const path = { socket, origin, heardAt: monotonicNow() }
     this.#paths.set(address, path)
     socket.on('message', (data, isBinary) => {
       path.heardAt = monotonicNow()
