@@ -1,5 +1,7 @@
 /** Interest and replication together: what is hidden sends no bit, who is in view is current, and room is shared by need. */
 
+import { defineGame, int } from 'tickwire'
+import { simulate } from 'tickwire/testing'
 import { describe, expect, test } from 'vitest'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -195,4 +197,41 @@ describe('interest on the wire', () => {
     expect(few.gapMax).toBeLessThan(60)
     expect(many.gapMax).toBeLessThan(120)
   })
+})
+
+test('[INT3, INT5, INT8] a whole match: players walk out of each other\'s sight and back, a spectator sees through the eyes of whom he follows', () => {
+  const Walker = entity({ at: vec2(-400, 400, 0.1).position(), ammo: u8.owner() }, { name: 'Walker', interest: near(50) })
+  const game = defineGame({
+    tickRate: 30,
+    input: { x: int(-1, 1) },
+    entities: [Walker],
+    // The third is here to watch.
+    onJoin: (world, peer) => { if (world.count(Walker) < 2) world.spawn(Walker, { at: { x: 0, y: 0 }, ammo: 7 }, peer) },
+    step(world, inputs) {
+      for (const walker of world.each(Walker)) walker.at.x += 4 * inputs.of(walker.owner).x
+    },
+  })
+  const match = simulate(game, { seed: 5, clients: 3, link: { latencyMs: 40, jitterMs: 20, loss: 0.1 } })
+  const [first, second, third] = match.players.map(({ host }) => match.host.peers.find(({ id }) => id === host.predictor?.peer))
+  const counts = (): number[] => [0, 1, 2].map((client) => match.client(client, Walker).length)
+  match.run(1000)
+  expect(counts()).toEqual([2, 2, 0])
+  match.host.follow(third!, first!)
+  match.hold(1, { x: 1 })
+  match.run(2000)
+  expect(counts()).toEqual([1, 1, 1])
+  expect(match.client(2, Walker)[0]).toMatchObject({ owner: first!.id, ammo: 7 })
+  match.host.follow(third!, second!)
+  match.run(1000)
+  expect(match.client(2, Walker)[0]).toMatchObject({ owner: second!.id, ammo: 7 })
+  match.hold(1, { x: -1 })
+  match.run(2600)
+  match.hold(1, { x: 0 })
+  match.run(1000)
+  expect(counts()).toEqual([2, 2, 2])
+  expect(match.client(0, Walker).find(({ owner: peer }) => peer === second!.id)?.ammo).toBe(0)
+  match.host.follow(third!, third!)
+  match.run(1000)
+  // He looks from where he last did; the owner's fields are nobody's of his any more.
+  expect(match.client(2, Walker).map(({ ammo }) => ammo)).toEqual([0, 0])
 })
