@@ -22,6 +22,7 @@ import { indexOf } from '../world/object-table.ts'
 import { Timeline, windowTicks } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
+import { ViewRewinding } from './rewinding.ts'
 import { Sighting } from './sighting.ts'
 import { View } from './view.ts'
 
@@ -33,12 +34,15 @@ export class ClientView implements HeldObserver, CorrectionListener {
   readonly snapshots: SnapshotSink
   readonly interpolator: Interpolator
   readonly renderClock: RenderClock
+  readonly #game: Game<Shape>
   #predictor: Predictor | undefined = undefined
   #noted: Tick = -1
   /** When the view was last brought up to a moment. */
   readonly #drawnAt = new Float64Array([-1])
 
-  constructor({ entities, tickRate, net }: Game<Shape>) {
+  constructor(game: Game<Shape>) {
+    const { entities, tickRate, net } = game
+    this.#game = game
     this.world = new World(entities, { isReadOnly: true })
     this.view = new View(this.world)
     this.confirmed = new Timeline(this.world, windowTicks(tickRate))
@@ -56,7 +60,9 @@ export class ClientView implements HeldObserver, CorrectionListener {
   /** From now on these objects are drawn as predicted. */
   begin(predictor: Predictor | undefined): void {
     this.#predictor = predictor
-    if (predictor !== undefined) predictor.world.sight = new Sighting(predictor.world, this.world)
+    if (predictor === undefined) return
+    predictor.world.sight = new Sighting(predictor.world, this.world)
+    if (this.#game.hitboxes !== undefined) predictor.world.rewinding = new ViewRewinding(this.#game, this.world)
   }
 
   /** Something came: notes when, for the moment to draw follows it. */

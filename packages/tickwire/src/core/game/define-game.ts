@@ -8,6 +8,7 @@
 import { ConfigError } from '../base/assert.ts'
 import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
+import type { Hitboxes } from '../rewind/hitbox.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
@@ -52,6 +53,8 @@ export interface GameDefinition<I extends Shape> {
   readonly messages?: readonly Message[]
   /** What can be called with `call` and `request`. Their order is their number on the wire. */
   readonly rpcs?: readonly Rpc[]
+  /** What can be hit, by entity: what `world.rewind` casts against. */
+  readonly hitboxes?: Hitboxes
   /** A player has arrived. Runs on the authority, at the start of a tick. */
   onJoin?(world: World, peer: Peer): unknown
   /** A player has left; likewise. What he still owns afterwards is despawned. */

@@ -50,6 +50,7 @@ import { LocalView } from './local-view.ts'
 import { OwnerDigests } from './owner-digests.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { View } from './view.ts'
+import { AuthorityRewinding } from './rewinding.ts'
 import { encodeWelcome } from './welcome.ts'
 
 export interface ServerHostOptions {
@@ -143,6 +144,7 @@ export class ServerHost<I extends Shape = Shape> {
     this.loop = new FixedLoop(game.tickRate)
     this.#options = options
     this.#inputs = new InputTable(game.input)
+    if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.#inputs)
     this.#desk = new MessageDesk(game.messages, (message, values, from) => this.#inputs.post(from.id, message, values))
     const { world, loop } = this
     this.#position = { get tick() { return world.tick }, alpha: (now) => loop.alpha(now) }
