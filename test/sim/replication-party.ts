@@ -10,7 +10,8 @@ import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { SENT_PACKETS_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
-import { Replicator, type ReplicatorOptions } from '../../packages/tickwire/src/core/replication/replicator.ts'
+import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
 import type { Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { SnapshotSource, type SnapshotSourceOptions } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
@@ -113,8 +114,7 @@ export class Receiver {
     this.#dice = new Prng(party.seed * 31 + peer)
     this.world = new World(entities, { isReadOnly: true })
     this.timeline = new Timeline(this.world, party.timeline.windowTicks)
-    const { coders } = party.options
-    this.sink = new SnapshotSink(this.world, this.timeline, coders === undefined ? {} : { coders })
+    this.sink = new SnapshotSink(this.world, this.timeline, party.makeCoders === undefined ? {} : { coders: party.makeCoders() })
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
   }
@@ -247,17 +247,17 @@ export class Party {
   readonly timeline: Timeline
   readonly replicator: Replicator
   readonly receivers: Receiver[] = []
-  readonly options: ReplicatorOptions
+  readonly makeCoders: (() => readonly RowCoder[]) | undefined
   readonly #entities: readonly Entity[]
   readonly #truths = new Map<string, string>()
 
-  constructor(seed: number, entities: readonly Entity[], windowTicks: number, options: ReplicatorOptions = {}) {
+  constructor(seed: number, entities: readonly Entity[], windowTicks: number, makeCoders?: () => readonly RowCoder[]) {
     this.seed = seed
-    this.options = options
+    this.makeCoders = makeCoders
     this.#entities = entities
     this.world = new World(entities)
     this.timeline = new Timeline(this.world, windowTicks)
-    this.replicator = new Replicator(this.world, this.timeline, options)
+    this.replicator = new Replicator(this.world, this.timeline, makeCoders === undefined ? {} : { coders: makeCoders() })
   }
 
   join(peer: number, sees: Sees, options: SnapshotSourceOptions = {}): Receiver {

@@ -35,7 +35,7 @@ export const BASE = {
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { none: UNKNOWN, known: KNOWN, leaving: LEAVING } = STATE
 const { hasOlder: HAS_OLDER, loose: LOOSE } = BASE
-const { lost: LOST } = REASON
+const { changed: CHANGED, lost: LOST } = REASON
 const FROM_INITIAL = NO_BASE
 
 export class ToldObjects {
@@ -96,6 +96,7 @@ export class ToldObjects {
       this.bases[index] = tick
       this.flags[index] = (tick === base + 1 && base !== FROM_INITIAL ? HAS_OLDER : 0) | (this.tolds[index] > tick ? LOOSE : 0)
       if (this.sents[index] < tick) this.sents[index] = tick
+      if (base === FROM_INITIAL) this.reasons[index] = CHANGED
     } else if (tick === base - 1) {
       this.flags[index] |= HAS_OLDER
     }
