@@ -18,6 +18,7 @@ import {
 } from '../core/index.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
+import type { InterestOptions } from '../core/replication/interest/interest.ts'
 import { checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
@@ -35,6 +36,8 @@ export interface ServeOptions extends TransportOptions {
   /** A folder with the page; relative to where the program was started. Without it only the match is served. */
   readonly static?: string
   readonly maxPlayers?: number
+  /** Who is with whom, from where each looks, and how objects are found by place. */
+  readonly interest?: InterestOptions
   /** Who this server is and whom it lets in. Packets are sealed with the fastest cryptography found here. */
   readonly security?: EndpointSecurity
   /** What one origin may ask of the server. */
@@ -119,6 +122,7 @@ export class Serving<I extends Shape = Shape> {
       security: { ...options.security, provider, identity },
       limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
       ...(options.maxPlayers !== undefined && { maxPlayers: options.maxPlayers }),
+      ...(options.interest && { interest: options.interest }),
       ...(options.onJoined && { onJoined: options.onJoined }),
       ...(options.onLeft && { onLeft: options.onLeft }),
     })

@@ -19,6 +19,7 @@ import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import { ClientHost } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
 import { ServerHost } from '../core/game/server-host.ts'
+import type { InterestOptions } from '../core/replication/interest/interest.ts'
 import type { Entity } from '../core/schema/definition.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { InitOf } from '../core/schema/value-types.ts'
@@ -34,6 +35,8 @@ export interface SimulateOptions {
   readonly clients?: number
   /** The weather on every player's cable, both ways. */
   readonly link?: Weather
+  /** As the server is told it. */
+  readonly interest?: InterestOptions
   /** What seals. A stub unless said: it protects nothing and sees every nonce. */
   readonly security?: EndpointSecurity
 }
@@ -52,8 +55,8 @@ export class Simulation<I extends Shape = Shape> {
   readonly players: readonly SimPlayer<I>[]
 
   constructor(game: Game<I>, options: SimulateOptions) {
-    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() } } = options
-    this.host = new ServerHost(game, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1) })
+    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() }, interest = {} } = options
+    this.host = new ServerHost(game, { security, interest, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1) })
     this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, security))
     this.clock.add(new SimServer(this.host, this.players))
     for (const player of this.players) {
