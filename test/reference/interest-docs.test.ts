@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Timeline, World } from 'tickwire'
-import { Backpack, Crate, Drone, ENTITIES, news, Plan, Radio, Score, Signal, Soldier, Submarine, Watch, Zombie } from '../../docs/guide/examples/interest.ts'
+import { Timeline, World, type ClientInterest } from 'tickwire'
+import { Backpack, Crate, Drone, ENTITIES, news, Plan, Radio, Score, Referee, Signal, Soldier, Submarine, watch, Zombie } from '../../docs/guide/examples/interest.ts'
 
 function tick(world: World, step: () => void = () => {}): void {
   world.beginTick()
@@ -10,8 +10,9 @@ function tick(world: World, step: () => void = () => {}): void {
 
 test('[INT3, INT4, INT5, INT8] the guide to interest does what it says', () => {
   const world = new World(ENTITIES)
-  const watch = new Watch(world)
-  const [red, mate, blue, spectator] = [watch.join(1, 1), watch.join(2, 1), watch.join(3, 2), watch.join(9, 0)]
+  const referee = new Referee()
+  for (const [peer, side] of [[1, 1], [2, 1], [3, 2]] as const) referee.teams.set(peer, side)
+  const [red, mate, blue, spectator] = watch(world, referee, [1, 2, 3, 9]) as [ClientInterest, ClientInterest, ClientInterest, ClientInterest]
   const soldier = world.spawn(Soldier, { at: { x: 0, y: 0 } }, 1)
   world.spawn(Soldier, { at: { x: 1000, y: 0 } }, 2)
   const enemy = world.spawn(Soldier, { at: { x: 500, y: 0 } }, 3)
@@ -34,7 +35,7 @@ test('[INT3, INT4, INT5, INT8] the guide to interest does what it says', () => {
   expect([red.knows(crate.id), red.knows(boat.id), red.knows(enemy.id)]).toEqual([false, false, true])
   expect(spectator.count).toBe(1)
 
-  watch.follow(9, 1)
+  spectator.viewer = 1
   tick(world, () => {
     crate.at.x = 40
     boat.depth = 3
@@ -48,7 +49,7 @@ test('[INT3, INT4, INT5, INT8] the guide to interest does what it says', () => {
   })
   expect(news(red, 3)).toEqual({ came: [], went: [boat.id] })
 
-  watch.lookFrom(1, 1500, 0)
+  referee.cameras.set(1, { x: 1500, y: 0 })
   tick(world)
   news(red, 4)
   expect([soldier, crate, enemy, drone].map(({ id }) => red.knows(id))).toEqual([true, false, false, true])

@@ -1,8 +1,8 @@
 /** The code of docs/guide/interest.md. It is compiled with the tests and run by test/reference/interest-docs.test.ts. */
 
 import {
-  always, anyOf, bool, ClientInterest, entity, int, Interest, near, oneOf, owner, team, text, u8, vec2, where, World,
-  type PeerId, type Viewer,
+  always, anyOf, bool, ClientInterest, entity, int, Interest, near, oneOf, owner, team, text, u8, vec2, where,
+  type InterestOptions, type PeerId, type Viewer, type World,
 } from 'tickwire'
 
 // #region declare
@@ -46,38 +46,16 @@ export const Signpost = entity({ at, words: text(40) }, { name: 'Signpost', inte
 // #endregion
 
 // #region server
-export class Watch {
-  readonly interest: Interest
-  readonly #clients = new Map<PeerId, ClientInterest>()
-  readonly #teams = new Map<PeerId, number>()
-  readonly #cameras = new Map<PeerId, { x: number; y: number }>()
-
-  constructor(world: World) {
-    this.interest = new Interest(world, ENTITIES, {
-      teamOf: (peer) => this.#teams.get(peer) ?? 0,
-      viewpoint: (peer, points) => {
-        const camera = this.#cameras.get(peer)
-        if (camera !== undefined) points.add(camera.x, camera.y)
-      },
-    })
-  }
-
-  join(peer: PeerId, team: number): ClientInterest {
-    const client = new ClientInterest(this.interest, peer)
-    this.#clients.set(peer, client)
-    this.#teams.set(peer, team)
-    return client
-  }
-
-  /** A spectator sees what the player sees whom he follows. */
-  follow(spectator: PeerId, player: PeerId): void {
-    const client = this.#clients.get(spectator)
-    if (client !== undefined) client.viewer = player
-  }
-
-  /** A camera that flies by itself. */
-  lookFrom(peer: PeerId, x: number, y: number): void {
-    this.#cameras.set(peer, { x, y })
+/** What a server says: `serve(game, { interest: referee.interest })`. */
+export class Referee {
+  readonly teams = new Map<PeerId, number>()
+  readonly cameras = new Map<PeerId, { x: number; y: number }>()
+  readonly interest: InterestOptions = {
+    teamOf: (peer) => this.teams.get(peer) ?? 0,
+    viewpoint: (peer, points) => {
+      const camera = this.cameras.get(peer)
+      if (camera !== undefined) points.add(camera.x, camera.y)
+    },
   }
 }
 // #endregion
@@ -85,6 +63,12 @@ export class Watch {
 export const ENTITIES = [Soldier, Crate, Score, Backpack, Plan, Drone, Submarine, Radio, Signal, Zombie, Signpost] as const
 
 // #region events
+/** For your own loop: what one player may know, of a world and by what the referee says. */
+export function watch(world: World, referee: Referee, peers: readonly PeerId[]): ClientInterest[] {
+  const interest = new Interest(world, ENTITIES, referee.interest)
+  return peers.map((peer) => new ClientInterest(interest, peer))
+}
+
 /** After every tick: who came into a player's view and who went, by id. */
 export function news(client: ClientInterest, tick: number): { came: number[]; went: number[] } {
   client.refresh(tick)
