@@ -6,18 +6,21 @@
 
 import { type HashedCertificate, makeCertificate } from './certificate.ts'
 
-/** With this much of its life left, a certificate makes room for the next. */
-const RENEW_MS = 6 * 86_400_000
+/** How long a certificate is in use: half its life. */
+const USE_MS = 6 * 86_400_000
 
 export class CertificateRotation {
   #names: readonly string[] | undefined
   #current: HashedCertificate
+  /** Made for the day it is put to use. */
   #next: HashedCertificate
+  #renewAt: number
 
   constructor(wallMs: number, names?: readonly string[]) {
     this.#names = names
     this.#current = makeCertificate(wallMs, names)
-    this.#next = makeCertificate(wallMs, names)
+    this.#next = makeCertificate(wallMs + USE_MS, names)
+    this.#renewAt = wallMs + USE_MS
   }
 
   get current(): HashedCertificate {
@@ -31,10 +34,12 @@ export class CertificateRotation {
 
   /** Whether the next has become the current one: it must be put to use. */
   renew(wallMs: number): boolean {
-    if (wallMs < this.#current.notAfter - RENEW_MS) return false
-    // After a long sleep the next may be old as well.
-    this.#current = wallMs < this.#next.notAfter - RENEW_MS ? this.#next : makeCertificate(wallMs, this.#names)
-    this.#next = makeCertificate(wallMs, this.#names)
+    if (wallMs < this.#renewAt) return false
+    const hasSlept = wallMs >= this.#renewAt + USE_MS
+    const startedAt = hasSlept ? wallMs : this.#renewAt
+    this.#current = hasSlept ? makeCertificate(wallMs, this.#names) : this.#next
+    this.#next = makeCertificate(startedAt + USE_MS, this.#names)
+    this.#renewAt = startedAt + USE_MS
     return true
   }
 }

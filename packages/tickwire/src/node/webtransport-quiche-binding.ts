@@ -55,7 +55,7 @@ export interface QuicheQuic {
 
 export interface Quiche {
   readonly MIN_CLIENT_INITIAL_LEN: number
-  readonly Type: { readonly Initial: number }
+  readonly Type: { readonly Initial: number; readonly VersionNegotiation: number; readonly Short: number }
   negotiateVersion(scid: Uint8Array, dcid: Uint8Array, out: Uint8Array): number
   retry(
     scid: Uint8Array, dcid: Uint8Array, name: Uint8Array, token: Uint8Array, version: number, out: Uint8Array): number

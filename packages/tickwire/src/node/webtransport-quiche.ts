@@ -112,6 +112,8 @@ class QuicheListener implements WebTransportListener {
     const quiche = this.#quiche
     // A first packet is padded (RFC 9000, 14.1): an answer to a short one would amplify.
     if (length < quiche.MIN_CLIENT_INITIAL_LEN || this.#all.size >= this.#options.maxSessions + HALF_OPEN_MAX) return this.#refuse()
+    // Whose connection is over, or an answer to nothing: neither asks for a version.
+    if (header.ty === quiche.Type.Short || header.ty === quiche.Type.VersionNegotiation) return this.#refuse()
     if (!quiche.versionIsSupported(header.version)) {
       this.#say(source, () => quiche.negotiateVersion(header.scid, header.dcid, this.#out))
       return this.#refuse()
