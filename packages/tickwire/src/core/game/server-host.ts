@@ -11,7 +11,7 @@
 import type { Entropy } from '../base/entropy.ts'
 import { ConfigError } from '../base/assert.ts'
 import { PLAYERS_DEFAULT } from '../base/limits.ts'
-import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
+import type { Millis, ObjectId, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
@@ -27,6 +27,7 @@ import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
 import { ClientInterest } from '../replication/interest/client-interest.ts'
 import { Interest, type InterestOptions } from '../replication/interest/interest.ts'
+import type { SyncFault } from '../predict/sync-test.ts'
 import { Replicator } from '../replication/replicator.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
 import { WantedSink } from '../replication/wanted-rows.ts'
@@ -37,20 +38,18 @@ import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputBuffer } from '../time/input-buffer.ts'
 import { TimingSource, type TickPosition } from '../time/timing-frame.ts'
 import { indexOf } from '../world/object-table.ts'
-import { Timeline, windowTicks } from '../world/timeline.ts'
-import type { ValueKeeper } from '../world/value-keeping.ts'
-import { World } from '../world/world.ts'
+import type { Timeline } from '../world/timeline.ts'
+import type { World } from '../world/world.ts'
+import { Authority, type Player } from './authority.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
-import { InputTable, type HeldInput } from './input-table.ts'
+import { HostWatch } from './host-watch.ts'
 import { MessageDesk } from './message-desk.ts'
-import { LocalInput } from './local-input.ts'
 import { LocalView } from './local-view.ts'
-import { OwnerDigests } from './owner-digests.ts'
 import { ROLES, type RoleContext } from './role.ts'
+import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
-import { AuthorityRewinding } from './rewinding.ts'
 import { encodeWelcome } from './welcome.ts'
 
 export interface ServerHostOptions {
@@ -67,6 +66,10 @@ export interface ServerHostOptions {
   readonly seed?: number
   /** Who is with whom, from where each looks, and how objects are found by place. */
   readonly interest?: InterestOptions
+  /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
+  readonly syncTest?: number
+  /** It did not. Without this, it throws. */
+  readonly onSyncFault?: (fault: SyncFault) => void
   /** Someone has arrived. */
   readonly onJoined?: (peer: Peer) => void
   /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
@@ -75,20 +78,9 @@ export interface ServerHostOptions {
   readonly onLeft?: (peer: Peer, reason: CloseReason) => void
 }
 
-/** One player's place at the authority. */
-interface Seat {
-  readonly peer: Peer
-  readonly inputs: (HeldInput & ValueKeeper & { take(tick: Tick): void })
-  /** Undefined for who plays in this process. */
-  readonly line: Line | undefined
-  /** The game knows of him. */
-  isIn: boolean
-  /** Why he went, once he did. */
-  left: CloseReason | undefined
-}
-
 /** How a player who is elsewhere is reached. */
 interface Line {
+  readonly player: Player
   readonly connection: Connection
   readonly channels: ChannelSet
   readonly calls: RpcLine<Peer>
@@ -96,8 +88,6 @@ interface Line {
   readonly interest: ClientInterest
 }
 
-/** Numbers of those who play in this process: no connection ever has them. */
-const LOCAL_PEERS_FROM = 0x8000_0000
 const LOCAL_LEFT: CloseReason = { by: 'local', code: 'left' }
 
 /** Makes the authority of a match. */
@@ -108,45 +98,43 @@ export function createServerHost<I extends Shape>(game: Game<I>, options: Server
 export class ServerHost<I extends Shape = Shape> {
   readonly game: Game<I>
   readonly role: RoleContext
-  readonly world: World
-  /** The world of the last second or so, tick by tick. */
-  readonly timeline: Timeline
   /** What all players are told from. */
   readonly replicator: Replicator
   /** Who may know what, by the rules of the entities. */
   readonly interest: Interest
+  /** Recorders, and where the bits go. */
+  readonly watch: HostWatch
   readonly endpoint: Endpoint
   readonly loop: FixedLoop
-  readonly #options: ServerHostOptions
-  readonly #inputs: InputTable<I>
+  readonly #authority: Authority<I>
   readonly #desk: MessageDesk<Peer>
   readonly #calls: CallDesk<Peer>
-  /** By peer, ascending: a peer's number only grows. */
-  readonly #seats = new Map<PeerId, Seat>()
-  /** Seats whose player came or went since the last tick. */
-  readonly #changes: Seat[] = []
-  readonly #digests: OwnerDigests
+  /** Of players who are elsewhere, by peer. */
+  readonly #lines = new Map<PeerId, Line>()
   readonly #position: TickPosition
   readonly #localView: LocalView | undefined
-  readonly #seed: number
-  #localCount = 0
 
   constructor(game: Game<I>, options: ServerHostOptions) {
+    const { seed = drawSeed(options.entropy), syncTest = 0, onSyncFault, onJoined, onLeft } = options
     this.game = game
     this.role = ROLES[options.role ?? 'dedicated']
-    this.#seed = options.seed ?? drawSeed(options.entropy)
-    this.world = new World(game.entities, { seed: this.#seed, ...(game.external && { external: game.external() }) })
-    this.timeline = new Timeline(this.world, windowTicks(game.tickRate, game.net.historyMs), game.tickRate)
-    this.replicator = new Replicator(this.world, this.timeline, { births: this.world.objects })
-    this.interest = new Interest(this.world, game.entities, options.interest)
-    this.#digests = new OwnerDigests(this.world, game.tickRate)
-    this.#localView = this.role.hasLocalView ? new LocalView(game, this.timeline, this.world) : undefined
-    this.loop = new FixedLoop(game.tickRate)
-    this.#options = options
-    this.#inputs = new InputTable(game.input)
-    if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.#inputs)
-    this.#desk = new MessageDesk(game.messages, (message, values, from) => this.#inputs.post(from.id, message, values))
-    const { world, loop } = this
+    const authority = new Authority(game, {
+      seed, syncTest, onSyncFault, onJoined, onLeft: (peer, reason) => {
+        this.#lines.delete(peer.id)
+        onLeft?.(peer, reason)
+      },
+      sendEvent: (event) => { for (const { channels } of this.#lines.values()) this.#desk.sendEvent(channels, event) },
+    })
+    this.#authority = authority
+    const { world, timeline, inputs } = authority
+    const loop = new FixedLoop(game.tickRate)
+    this.loop = loop
+    this.replicator = new Replicator(world, timeline, { births: world.objects })
+    this.watch = new HostWatch(game as unknown as Game<never>, world, this.replicator)
+    authority.watch = this.watch
+    this.interest = new Interest(world, game.entities, options.interest)
+    this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
+    this.#desk = new MessageDesk(game.messages, game.rpcs.length, { onMessage: (message, values, from) => inputs.post(from.id, message, values) })
     this.#position = { get tick() { return world.tick }, alpha: (now) => loop.alpha(now) }
     this.#calls = new CallDesk(game.rpcs, game.messages.length, {
       get tick() { return world.tick },
@@ -161,14 +149,23 @@ export class ServerHost<I extends Shape = Shape> {
       maxConnections: this.role.name === 'local' ? 0 : options.maxPlayers ?? PLAYERS_DEFAULT,
       ...(options.security && { security: options.security }),
       ...(options.limits && { limits: options.limits }),
-      admit: (request) => encodeWelcome({ peer: request.connection, seed: this.#seed }),
+      admit: (request) => encodeWelcome({ peer: request.connection, seed }),
       assemble: (connection) => this.#assemble(connection),
     })
   }
 
-  /** Everyone who is here, by number. */
+  get world(): World {
+    return this.#authority.world
+  }
+
+  /** The world of the last second or so, tick by tick. */
+  get timeline(): Timeline {
+    return this.#authority.timeline
+  }
+
+  /** Everyone who is here, in the order in which they came. */
   get peers(): readonly Peer[] {
-    return [...this.#seats.values()].filter((seat) => seat.isIn && seat.left === undefined).map((seat) => seat.peer)
+    return this.#authority.peers
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
@@ -182,16 +179,15 @@ export class ServerHost<I extends Shape = Shape> {
   /** Runs the ticks that are due; returns how many. */
   tick(now: Millis): number {
     const due = this.loop.due(now)
-    for (let run = 0; run < due; run++) this.#step()
+    for (let run = 0; run < due; run++) this.#authority.step()
     return due
   }
 
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
-    for (const { line, peer } of this.#seats.values()) {
-      if (line === undefined) continue
-      if (!this.#desk.receive(line.channels, peer, line.calls)) line.connection.close(now, 'kicked')
-      line.calls.expire(now)
+    for (const { player, channels, calls, connection } of this.#lines.values()) {
+      if (!this.#desk.receive(channels, player.peer, calls)) connection.close(now, 'kicked')
+      calls.expire(now)
     }
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return Math.min(wakeAt, this.loop.nextAt())
@@ -204,13 +200,18 @@ export class ServerHost<I extends Shape = Shape> {
 
   /** Sends a message to one player, by the delivery it was declared with. */
   send<S extends Shape>(to: Peer, message: Message<S>, values: ViewOf<S>): SendResult {
-    const line = this.#seats.get(to.id)?.line
+    const line = this.#lines.get(to.id)
     return line ? this.#desk.send(line.channels, message, values) : 'closed'
   }
 
   /** Sends a message to everyone. */
   broadcast<S extends Shape>(message: Message<S>, values: ViewOf<S>): void {
-    for (const { line } of this.#seats.values()) if (line) this.#desk.send(line.channels, message, values)
+    for (const { channels } of this.#lines.values()) this.#desk.send(channels, message, values)
+  }
+
+  /** Calls `listener` for everything of a kind that `step` says has happened (`world.emit`). */
+  onEvent<S extends Shape>(message: Message<S>, listener: EventListener<S>): void {
+    this.#authority.events.on(message, listener)
   }
 
   /** Lets `handler` answer a call of players. It runs before the step of its tick, and may change the world. */
@@ -221,10 +222,10 @@ export class ServerHost<I extends Shape = Shape> {
   /** Calls whom a call is for: `to` for one player, `about` for the owner of an object or all who see it. */
   call<A extends Shape>(rpc: Rpc<A, Shape>, values: ViewOf<A>, options: CallOptions & { readonly to?: Peer } = {}): 'queued' | RpcFailure {
     const { to, about } = options
-    const seats = receiversOf(rpc, to, about?.id ?? 0, this.#seats, this.world)
-    let worst: 'queued' | RpcFailure = seats.length > 0 ? 'queued' : 'closed'
-    for (const seat of seats) {
-      const sent = seat.line?.calls.call(rpc, values, about?.id ?? 0) ?? 'closed'
+    const lines = receiversOf(rpc, to, about?.id ?? 0, this.#lines, this.world)
+    let worst: 'queued' | RpcFailure = lines.length > 0 ? 'queued' : 'closed'
+    for (const { calls } of lines) {
+      const sent = calls.call(rpc, values, about?.id ?? 0)
       if (sent !== 'queued') worst = sent
     }
     return worst
@@ -234,39 +235,37 @@ export class ServerHost<I extends Shape = Shape> {
   request<A extends Shape, R extends Shape>(
     now: Millis, to: Peer, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions = {},
   ): Promise<RpcResult<ViewOf<R>>> {
-    return requestOn(this.#seats.get(to.id)?.line?.calls, now, rpc, values, options)
+    return requestOn(this.#lines.get(to.id)?.calls, now, rpc, values, options)
   }
 
   /** What a player called that he may not, counted; undefined when he is not here. */
   rpcRefusals(peer: Peer): Readonly<RpcRefusals> | undefined {
-    return this.#seats.get(peer.id)?.line?.calls.refusals
+    return this.#lines.get(peer.id)?.calls.refusals
   }
 
   /** From the next tick on someone sees through another's eyes, and knows what that one knows; through his own again by himself. */
   follow(peer: Peer, whom: Peer): void {
-    const line = this.#seats.get(peer.id)?.line
+    const line = this.#lines.get(peer.id)
     if (line !== undefined) line.interest.viewer = whom.id
   }
 
   /** Sends a player away. */
   kick(now: Millis, peer: Peer): void {
-    const seat = this.#seats.get(peer.id)
-    if (seat?.line !== undefined) seat.line.connection.close(now, 'kicked')
-    else if (seat !== undefined) this.#leave(seat, LOCAL_LEFT)
+    const line = this.#lines.get(peer.id)
+    const player = this.#authority.players.get(peer.id)
+    if (line !== undefined) line.connection.close(now, 'kicked')
+    else if (player !== undefined) this.#authority.leave(player, LOCAL_LEFT)
   }
 
   /** Adds a player who thinks here: asked once a tick for what he holds, like anyone else is. Gone with `kick`. */
   addBot(think: (world: World, me: Peer) => InitOf<I>): Peer {
-    const peer = { id: LOCAL_PEERS_FROM + this.#localCount++ }
-    const inputs = new LocalInput(this.game.inputSchema, this.#inputs.heap, () => think(this.world, peer))
-    this.#sit({ peer, inputs, line: undefined, isIn: false, left: undefined })
-    return peer
+    return this.#authority.addLocal(think)
   }
 
   /** Lets the player at this very machine in; `draw` shows him the world. Only where there is somebody to look. */
   join(sampleInput: () => InitOf<I>): Peer {
     if (!this.role.hasLocalView) throw new ConfigError('role', `a ${this.role.name} host has no player of its own`, "Make it with role: 'listen' or 'local'.")
-    return this.addBot(sampleInput)
+    return this.#authority.addLocal(sampleInput)
   }
 
   /** What the player at this machine may draw at a moment. */
@@ -280,34 +279,18 @@ export class ServerHost<I extends Shape = Shape> {
     this.endpoint.close(now)
   }
 
-  #step(): void {
-    this.world.beginTick()
-    this.#settleSeats()
-    const { tick } = this.world
-    for (const { peer, inputs, line } of this.#seats.values()) {
-      inputs.take(tick)
-      this.#inputs.load(peer.id, inputs)
-      line?.calls.deliver(tick)
-    }
-    this.#inputs.sortMessages()
-    this.game.step(this.world, this.#inputs)
-    this.#inputs.forgetMessages()
-    this.world.endTick()
-    this.timeline.sample()
-    this.#inputs.collectValues()
-  }
-
   #assemble(connection: Connection): void {
+    const { inputs: table, digests } = this.#authority
     const peer = { id: connection.id }
     const channels = this.#desk.routes.createChannels()
-    const inputs = new InputBuffer(this.game.inputSchema, this.#inputs.heap, this.#position)
+    const inputs = new InputBuffer(this.game.inputSchema, table.heap, this.#position)
     const calls = this.#calls.createLine(peer, peer.id, channels)
     const interest = new ClientInterest(this.interest, peer.id)
-    this.#seats.set(peer.id, { peer, inputs, line: { connection, channels, calls, interest }, isIn: false, left: undefined })
-    this.#inputs.keepValuesOf(inputs)
-    this.#digests.add(peer.id)
+    const player = this.#authority.seat(peer, inputs, (tick) => calls.deliver(tick))
+    this.#lines.set(peer.id, { player, connection, channels, calls, interest })
+    digests.add(peer.id)
     const predicts = this.game.predict !== 'none'
-    connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? this.#digests.of(peer.id) : NaN))
+    connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? digests.of(peer.id) : NaN))
     // What must arrive goes before snapshots, what may be lost after them.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
@@ -318,56 +301,15 @@ export class ServerHost<I extends Shape = Shape> {
     connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))
   }
 
-  #sit(seat: Seat): void {
-    this.#seats.set(seat.peer.id, seat)
-    this.#inputs.keepValuesOf(seat.inputs)
-    this.#inputs.add(seat.peer.id)
-    this.#changes.push(seat)
-  }
-
-  #leave(seat: Seat, reason: CloseReason): void {
-    seat.left = reason
-    if (!this.#changes.includes(seat)) this.#changes.push(seat)
-  }
-
-  /** Players come and go on ticks, like everything else in the world. */
   #handleEvent(event: EndpointEvent): void {
-    const seat = this.#seats.get(event.connection.id)
-    if (!seat) return
+    const line = this.#lines.get(event.connection.id)
+    if (!line) return
     if (event.type === 'opened') {
-      this.#inputs.add(seat.peer.id)
-      this.#changes.push(seat)
+      this.#authority.enter(line.player)
     } else {
-      seat.line?.channels.close()
-      seat.line?.calls.close()
-      this.#leave(seat, event.reason)
-    }
-  }
-
-  /** Lets in who came and sees off who went since the last tick. */
-  #settleSeats(): void {
-    for (const seat of this.#changes) {
-      const { peer, left } = seat
-      if (!seat.isIn) {
-        seat.isIn = true
-        this.game.onJoin?.(this.world, peer)
-        this.#options.onJoined?.(peer)
-      }
-      if (left === undefined) continue
-      this.game.onLeave?.(this.world, peer)
-      this.#despawnAllOf(peer.id)
-      this.#seats.delete(peer.id)
-      this.#inputs.remove(peer.id)
-      this.#inputs.dropValuesOf(seat.inputs)
-      this.#digests.remove(peer.id)
-      this.#options.onLeft?.(peer, left)
-    }
-    this.#changes.length = 0
-  }
-
-  #despawnAllOf(peer: PeerId): void {
-    for (const store of this.world.stores) {
-      for (const handle of store.living()) if (handle.owner === peer) this.world.despawn(handle)
+      line.channels.close()
+      line.calls.close()
+      this.#authority.leave(line.player, event.reason)
     }
   }
 }
@@ -378,11 +320,11 @@ function drawSeed(entropy: Entropy): number {
   return (bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24) >>> 0
 }
 
-/** The seats that a call of the authority goes to. */
-function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, seats: ReadonlyMap<PeerId, Seat>, world: World): readonly Seat[] {
+/** Who a call of the authority goes to. */
+function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, Line>, world: World): readonly Line[] {
   if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...seats.values()]
+  if (rpc.target === 'all') return [...lines.values()]
   const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
-  const seat = seats.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
-  return seat === undefined ? [] : [seat]
+  const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
+  return line === undefined ? [] : [line]
 }

@@ -62,6 +62,7 @@ export class Recorder {
   tickCount = 0
   /** Ticks that are not, because they were too large or nobody took them. */
   lostTicks = 0
+  isClosed = false
   readonly #world: World
   readonly #timeline: Timeline
   readonly #isOwnTimeline: boolean
@@ -119,7 +120,7 @@ export class Recorder {
   /** Records the tick that has ended. */
   tick(): void {
     const { tick } = this.#world
-    if (tick <= this.#lastTick) return
+    if (this.isClosed || tick <= this.#lastTick) return
     const isGap = tick !== this.#lastTick + 1 || this.#keyTick === NO_TICK
     if (isGap) this.flush()
     this.#sample(isGap)
@@ -158,7 +159,9 @@ export class Recorder {
 
   /** Ends the recording. Whoever gave the sink closes it. */
   close(): void {
+    if (this.isClosed) return
     this.flush()
+    this.isClosed = true
     this.#writer.close(Math.max(this.#lastTick, 0))
     if (this.#isOwnTimeline) this.#world.dropValuesOf(this.#timeline)
   }
