@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../base/assert.ts'
+import { Prng } from '../../base/prng.ts'
 import { FixedController } from './fixed.ts'
 import { GoodBadController } from './good-bad.ts'
 
@@ -48,14 +49,45 @@ describe('good and bad', () => {
     expect(controller.mode).toBe('bad')
   })
 
-  test('[CC3] a sixth lost is bad, a tenth is not', () => {
+  test('[CC3] a sixth lost is bad at once, a tenth is not', () => {
     for (const [every, mode] of [[10, 'good'], [6, 'bad']] as const) {
       const controller = new GoodBadController()
-      for (let packet = 1; packet < 300; packet++) {
+      for (let packet = 1; packet < 60; packet++) {
         if (packet % every === 0) controller.onLost(packet * 20)
         else controller.onAcked(packet * 20)
       }
       expect(controller.mode).toBe(mode)
+    }
+  })
+
+  /** Sends at its rate, a window of 50 ms at a time, over a path that loses by `lossOf(packets a second)`; the mean rate of the last half. */
+  function play(controller: GoodBadController, seconds: number, lossOf: (packetsPerSecond: number) => number, seed: number): number {
+    const prng = new Prng(seed)
+    let [sum, samples] = [0, 0]
+    for (let now = 0; now < seconds * 1000; now += 50) {
+      const rate = controller.bytesPerSecond / 1200
+      for (let packet = 0; packet < rate / 20; packet++) {
+        if (prng.nextFloat() < lossOf(rate)) controller.onLost(now)
+        else {
+          controller.onRtt(now, 60)
+          controller.onAcked(now)
+        }
+      }
+      if (now < seconds * 500) continue
+      sum += rate
+      samples++
+    }
+    return sum / samples
+  }
+
+  test.each([0.05, 0.15, 0.25, 0.4])('[CC9] what is lost whatever we send does not hold the rate down: %d', (loss) => {
+    for (let seed = 1; seed <= 5; seed++) expect(play(new GoodBadController(), 120, () => loss, seed)).toBeGreaterThan(500)
+  })
+
+  test('[CC9] what is lost because of us does: a line that drops all above 100 packets a second, with and without loss of its own', () => {
+    for (const own of [0, 0.1]) {
+      const lossOf = (rate: number): number => own + (1 - own) * Math.max(0, 1 - 100 / rate)
+      expect(play(new GoodBadController(), 240, lossOf, 3)).toBeLessThan(140)
     }
   })
 

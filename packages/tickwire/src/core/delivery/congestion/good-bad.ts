@@ -2,7 +2,8 @@
  * Two modes: in GOOD the rate climbs to its maximum, in BAD it is the conservative one, at once.
  *
  * ```
- *         a round trip 250 ms above the path's minimum, or a standing queue of 100 ms, or 15 % lost
+ *         a round trip 250 ms above the path's minimum, or a standing queue of 100 ms, or 15 % more lost than
+ *         the path loses by itself
  *   GOOD ──────────────────────────────────────────────────────────────────────────────────────────▶ BAD
  *        ◀──────────────────────────────────────────────────────────────────────────────────────────
  *         nothing bad for a while: 1 s, twice as long after each relapse within 10 s, up to 60 s;
@@ -10,7 +11,8 @@
  * ```
  *
  * What counts is the time spent in queues, not the round trip itself: a path to the other side of the world is as
- * good as one around the corner, and neither may be filled.
+ * good as one around the corner, and neither may be filled. So it is with loss: what is still lost at the conservative
+ * rate is bad radio and not our doing, and does not hold the rate down.
  *
  * Invariants: the rate is packets a second times a packet's bytes, within its bounds (CC1); BAD is the minimum (CC3).
  *
@@ -29,7 +31,14 @@ const STANDING_QUEUE_MS = 100
 const LOSS_BAD = 0.15
 /** A window of losses is this long at least, and long enough for this many packets: fewer say nothing. */
 const LOSS_WINDOW_MS = 500
-const LOSS_WINDOW_PACKETS = 16
+const LOSS_WINDOW_PACKETS = 32
+/** After a demotion fates are those of the rate before for this long, and say nothing about the path. */
+const STALE_FATES_MS = 1000
+/** More than this no path loses by itself and is played on all the same. */
+const PATH_LOSS_MAX = 0.5
+/** How fast the path's own loss is learnt, in BAD, and forgotten, in GOOD, with each window. */
+const PATH_LOSS_LEARNT = 1 / 2
+const PATH_LOSS_FORGOTTEN = 1 / 8
 const QUEUE_SMOOTHING = 1 / 8
 const WAIT_MS_MIN = 1000
 const WAIT_MS_MAX = 60_000
@@ -52,6 +61,9 @@ export class GoodBadController implements CongestionController {
   #lost: number = 0
   #windowBeganAt: Millis = -Infinity
   #isLossy: boolean = false
+  /** The part that the path loses whatever we send. */
+  #pathLoss: number = 0
+  #fatesFrom: Millis = -Infinity
   #waitMs: number = WAIT_MS_MIN
   /** In GOOD: since when, moved on by every halving. In BAD: since when nothing bad was seen. */
   #goodSince: Millis = -Infinity
@@ -91,7 +103,7 @@ export class GoodBadController implements CongestionController {
   /** @hot */
   onAcked(now: Millis): void {
     this.#clock[0] = now
-    this.#acked++
+    if (now >= this.#fatesFrom) this.#acked++
     this.#judgeLoss()
     this.#judge(false)
   }
@@ -99,7 +111,7 @@ export class GoodBadController implements CongestionController {
   /** @hot */
   onLost(now: Millis): void {
     this.#clock[0] = now
-    this.#lost++
+    if (now >= this.#fatesFrom) this.#lost++
     this.#judgeLoss()
     this.#judge(false)
   }
@@ -113,18 +125,23 @@ export class GoodBadController implements CongestionController {
     this.#lost = 0
     this.#windowBeganAt = now
     this.#isLossy = false
+    this.#pathLoss = 0
+    this.#fatesFrom = now
     this.#waitMs = WAIT_MS_MIN
     this.#goodSince = now
     this.#promotedAt = -Infinity
     this.#climbedAt = now
   }
 
-  /** Losses are judged by whole windows, and a window's verdict stands until the next: an outage is over in two. */
+  /** Losses are judged by whole windows, and a window's verdict stands until the next. */
   #judgeLoss(): void {
     const now = this.#clock[0]
     const fates = this.#acked + this.#lost
     if (fates < LOSS_WINDOW_PACKETS || now < this.#windowBeganAt + LOSS_WINDOW_MS) return
-    this.#isLossy = this.#lost >= fates * LOSS_BAD
+    const loss = this.#lost / fates
+    if (this.#mode === 'bad') this.#pathLoss += (Math.min(loss, PATH_LOSS_MAX) - this.#pathLoss) * PATH_LOSS_LEARNT
+    else if (loss < this.#pathLoss) this.#pathLoss += (loss - this.#pathLoss) * PATH_LOSS_FORGOTTEN
+    this.#isLossy = loss >= this.#pathLoss + LOSS_BAD
     this.#acked = 0
     this.#lost = 0
     this.#windowBeganAt = now
@@ -147,6 +164,10 @@ export class GoodBadController implements CongestionController {
     const now = this.#clock[0]
     if (now < this.#promotedAt + RELAPSE_MS) this.#waitMs = Math.min(WAIT_MS_MAX, this.#waitMs * 2)
     this.#mode = 'bad'
+    this.#acked = 0
+    this.#lost = 0
+    this.#fatesFrom = now + STALE_FATES_MS
+    this.#windowBeganAt = this.#fatesFrom
     this.#packetsPerSecond = this.#bounds.packetsPerSecondMin
     this.#goodSince = now
   }
