@@ -217,6 +217,33 @@ describe('coming and going', () => {
   })
 })
 
+describe('beside prediction', () => {
+  test('[INTERP7] whom it takes out of the view stays out, and whom it still has there is not thrown out', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { hull: 1 })
+    stage.tell(ship, 10)
+    stage.draw(10)
+    stage.interpolator.setLocal(ship.id, true)
+    stage.interpolator.setLocal(ship.id, false)
+    stage.view.unseat(stage.view.atIndexOf(ship.id)!)
+    stage.draw(11)
+    expect(stage.see(ship.id)).toBeNull()
+    // Another comes to the index of one who is predicted to live on.
+    stage.world.beginTick()
+    stage.world.despawn(ship)
+    stage.world.endTick()
+    const next = stage.world.spawn(Ship, { hull: 2 })
+    stage.view.seat(0, ship.id, 0)
+    stage.interpolator.setLocal(ship.id, true)
+    stage.tell(next, 14, true)
+    stage.draw(15)
+    expect([stage.see(ship.id)?.isAlive, stage.see(next.id)]).toEqual([true, null])
+    stage.view.unseat(stage.view.atIndexOf(ship.id)!)
+    stage.draw(16)
+    expect(stage.see(next.id)?.hull).toBe(2)
+  })
+})
+
 describe('without news', () => {
   test('[RECKON1] constant acceleration is reckoned exactly, and turns go on', () => {
     const stage = new Stage(Ship)
@@ -278,6 +305,40 @@ describe('without news', () => {
       return [stage.see(ship.id)!.at.x, stage.interpolator.modeOf(ship.id)]
     })
     expect(modes).toEqual([[3, 'interpolate'], [3, 'interpolate'], [3, 'interpolate'], [3, 'hold'], [3, 'hold']])
+  })
+
+  test('[RECKON3] who is told of by turns, for want of room, is reckoned ahead between them', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
+    const modes = new Set<string>()
+    for (let moment = 5; moment < 80; moment += 0.5) {
+      stage.interpolator.heard = Math.floor(moment) + 2
+      if (moment % 6 === 0) {
+        ship.at.x = moment * 0.5
+        stage.tell(ship, moment)
+      }
+      stage.draw(moment, 0.005)
+      if (moment < 10) continue
+      modes.add(stage.interpolator.modeOf(ship.id))
+      expect(stage.see(ship.id)!.at.x).toBeCloseTo(moment * 0.5, 9)
+    }
+    expect([...modes]).toEqual(['extrapolate', 'interpolate'])
+  })
+
+  test('[RECKON3] who runs into a wall, and is told no more, is back at it after a few ticks', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
+    for (let tick = 1; tick < 60; tick++) {
+      if (tick <= 20) {
+        ship.at.x = tick * 0.5
+        stage.tell(ship, tick)
+      }
+      stage.interpolator.heard = tick
+      stage.draw(tick - 2, 0.01)
+      if (tick > 3) expect(stage.see(ship.id)!.at.x).toBeLessThan(10 + 3 * 0.5)
+    }
+    expect(stage.see(ship.id)!.at.x).toBeCloseTo(10, 1)
+    expect(stage.interpolator.modeOf(ship.id)).toBe('interpolate')
   })
 
   test('[RECKON3] a start after a rest is not smeared over it when the row before it is put', () => {

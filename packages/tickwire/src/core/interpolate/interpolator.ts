@@ -9,7 +9,7 @@
  *
  *   when rows come      confirmed.put(...); interpolator.enter(type, id, tick) for who is new or back,
  *                       interpolator.leave(id, tick) for who is gone from that tick on
- *                       `heard`: the newest tick whose packets said all there was to say; whom they left out rested
+ *                       interpolator.heard = the newest tick of which anything came: whom it leaves out for long rests
  *   on every draw       clock.advance(now); smoother.begin(seconds since the last draw); interpolator.draw(clock.renderTick)
  *   who is stepped here interpolator.setLocal(id, true): from then on its cells in the view are prediction's
  *
@@ -39,10 +39,15 @@ export interface InterpolatorOptions extends PoseOptions, SmoothingOptions {
 const HIDDEN = MODE.hidden
 const INTERPOLATE = MODE.interpolate
 const NO_TICK = -1
+/** Ticks between two rows beyond which nobody is told of by turns: that was a rest. */
+const GAP_MAX = 16
 const { told: MARK_TOLD, quiet: MARK_QUIET, unknown: MARK_UNKNOWN } = MARK
 
 export class Interpolator {
-  /** Everything told up to this tick was heard in full: who was not named rested. -1 when that cannot be said. */
+  /**
+   * The newest tick of which anything was heard. Who moves is told in every snapshot, or every few when room is short; who is
+   * left out for twice as long as it used to be, and two ticks more, while others are heard of, rests. -1: never judge so.
+   */
   heard: Tick = NO_TICK
   /** Of corrections; prediction may share it. Begun by whoever draws. */
   readonly smoother: ErrorSmoother
@@ -116,6 +121,8 @@ export class Interpolator {
       }
       if (lives.id[index] === 0 || lives.local[index] === lives.id[index]) continue
       if (renderTick < lives.first[index] - 0.5) continue
+      // Whom prediction has taken out of the view stays out until it is gone, or comes back.
+      if (lives.isSeated[index] === 1 && !this.#view.objects.isAlive(lives.id[index])) continue
       this.#drawOne(index)
       this.drawn[lives.mode[index]]++
     }
@@ -133,6 +140,9 @@ export class Interpolator {
     const slot = this.#view.objects.slotAt(index)
     const at = slot * store.schema.cellCount
     const mode = this.#pose(index, this.#now, store.cells, at)
+    if (lives.before[index] !== NO_TICK && poser.before > lives.before[index]) {
+      lives.gap[index] = Math.min(poser.before - lives.before[index], GAP_MAX)
+    }
     lives.before[index] = poser.before
     lives.after[index] = poser.after
     if (mode === HIDDEN) {
@@ -178,14 +188,16 @@ export class Interpolator {
     if (mode !== HIDDEN) this.smoother.absorb(type, slot, store.cells, slot * store.schema.cellCount, this.#cells, 0)
   }
 
-  /** Until when an object is known to have rested since its newest row; -1 when it is not. */
+  /** Until when an object is taken to have rested since its newest row; -1 when it is not. */
   #quietOf(index: number): Tick {
     const told = this.#timeline.changedAt(this.#lives.id[index])
-    return told !== NO_TICK && this.heard > told ? this.heard : NO_TICK
+    return told !== NO_TICK && this.heard > told + 2 * this.#lives.gap[index] + 2 ? this.heard : NO_TICK
   }
 
   #show(index: number): void {
     const lives = this.#lives
+    // Prediction still has somebody here who is gone by now.
+    if (this.#view.atIndexOf(lives.id[index]) !== undefined) return
     if (this.#pose(index, this.#now, this.#cells, 0) === HIDDEN) return
     const handle = this.#view.seat(lives.type[index], lives.id[index], this.#poser.owner)
     const { $cells, $store } = handle

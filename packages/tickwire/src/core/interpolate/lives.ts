@@ -14,6 +14,8 @@ import { indexOf } from '../world/object-table.ts'
 
 const NO_TICK = -1
 const INDEXES_FIRST = 64
+/** Ticks between rows of who has had only one. */
+const GAP_FIRST = 4
 
 /** What the last draw of an object went by: its rows; its rows and that it rested; nothing, or somebody else's cells. */
 export const MARK = { told: 0, quiet: 1, unknown: 2 } as const
@@ -39,6 +41,8 @@ export class Lives {
   before: Float64Array = new Float64Array(0)
   after: Float64Array = new Float64Array(0)
   mark: Uint8Array = new Uint8Array(0)
+  /** Ticks between the last two rows that were drawn by: how often it is told. */
+  gap: Uint8Array = new Uint8Array(0)
 
   enter(type: number, id: ObjectId, tick: Tick): void {
     const index = indexOf(id)
@@ -100,6 +104,7 @@ export class Lives {
     this.before[index] = NO_TICK
     this.after[index] = NO_TICK
     this.mark[index] = MARK.told
+    this.gap[index] = GAP_FIRST
   }
 
   #grow(need: number): void {
@@ -121,6 +126,7 @@ export class Lives {
     this.before = doubles(this.before, capacity).fill(NO_TICK, old)
     this.after = doubles(this.after, capacity).fill(NO_TICK, old)
     this.mark = bytes(this.mark, capacity)
+    this.gap = bytes(this.gap, capacity).fill(GAP_FIRST, old)
   }
 }
 
