@@ -1,0 +1,126 @@
+/**
+ * A match is recorded as its host plays it, and plays again: rows to the hash of the live run, inputs to the same rows when the
+ * game is stepped with them once more.
+ */
+
+import { expect, test } from 'vitest'
+import { hashHex, MemorySink, openRecording, Playback, Recorder, RecordingRing, sourceOf, StateHash, Timeline, type Recording } from 'tickwire'
+import { simulate } from 'tickwire/testing'
+import { readNotes } from '../../packages/tickwire/src/core/replay/notes-track.ts'
+import { InputsReader } from '../../packages/tickwire/src/core/replay/inputs-track.ts'
+import { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
+import { game, Player } from '../../games/hello/game.ts'
+
+const opened = (bytes: Uint8Array): Recording => {
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') throw new Error(recording)
+  return recording
+}
+
+test('[REC16] a demo replays identically: after every tick the hash is that of the live run', () => {
+  const sim = simulate(game, { seed: 7, clients: 3, link: { latencyMs: 60, jitterMs: 20, loss: 0.1 } })
+  const { host } = sim
+  const sink = new MemorySink()
+  const recorder = host.watch.record(sink)
+  const hash = new StateHash(host.world)
+  const truth = new Map<number, string>()
+  for (let step = 0; step < 300; step++) {
+    sim.hold(step % 3, { right: step % 5 < 3, up: step % 7 < 2, left: step % 11 === 0 })
+    const before = host.world.tick
+    sim.run(10)
+    if (host.world.tick > before) truth.set(host.world.tick, hashHex(hash.update(), 0))
+  }
+  recorder.close()
+  const recording = opened(sink.bytes())
+  const playback = new Playback(recording, game)
+  const played = new StateHash(playback.world)
+  let compared = 0
+  while (playback.step() === 'ok') {
+    const live = truth.get(playback.tick)
+    if (live === undefined) continue
+    expect(hashHex(played.update(), 0), `tick ${playback.tick}`).toBe(live)
+    compared++
+  }
+  expect([compared, recorder.tickCount]).toEqual([truth.size, playback.last - playback.first + 1])
+  expect(compared).toBeGreaterThan(80)
+})
+
+test('[REC16] the inputs in it are those that step saw: stepped with them, the match is the same', () => {
+  const sim = simulate(game, { seed: 3, clients: 2, link: { latencyMs: 30 } })
+  const { host } = sim
+  const sink = new MemorySink()
+  const recorder = host.watch.record(sink)
+  for (let step = 0; step < 40; step++) {
+    sim.hold(step % 2, { right: step % 3 === 0, down: step % 4 < 2 })
+    sim.run(50)
+  }
+  recorder.close()
+  const recording = opened(sink.bytes())
+  const playback = new Playback(recording, game)
+  const inputs = new InputsReader(recording, game.inputSchema, new ValueHeap())
+  playback.step()
+  const places = new Map([...playback.world.each(Player)].map((player) => [player.owner, { x: player.x, y: player.y }]))
+  let moves = 0
+  while (playback.step() === 'ok') {
+    const held = inputs.at(playback.tick)!
+    for (const player of playback.world.each(Player)) {
+      const [left, right, up, down] = held.get(player.owner)!.row
+      const place = places.get(player.owner)!
+      place.x = Math.min(640, Math.max(0, place.x + (right! - left!) * 6))
+      place.y = Math.min(360, Math.max(0, place.y + (down! - up!) * 6))
+      expect([player.x, player.y], `tick ${playback.tick}`).toEqual([expect.closeTo(place.x, 4), expect.closeTo(place.y, 4)])
+      moves += right! + down!
+    }
+  }
+  expect(moves).toBeGreaterThan(20)
+})
+
+test('[REC16] who comes and goes while it is recorded is noted, and the account has every client', () => {
+  const sim = simulate(game, { seed: 5, clients: 2 })
+  const { host } = sim
+  const sink = new MemorySink()
+  const recorder = host.watch.record(sink)
+  sim.hold(0, { right: true })
+  sim.run(500)
+  const bot = host.addBot(() => ({ left: true }))
+  sim.run(300)
+  host.kick(sim.clock.now, bot)
+  sim.run(500)
+  recorder.close()
+  const recording = opened(sink.bytes())
+  const notes = recording.chunks.filter(({ type }) => type === 5).flatMap((chunk) => readNotes(recording.load(chunk)!, chunk.tick)!)
+  expect(notes.map(({ kind, peer }) => [kind, peer])).toEqual([['joined', bot.id], ['left', bot.id]])
+  const report = host.watch.bandwidth()
+  expect(report.clients.map(({ peer }) => peer)).toEqual(host.peers.map(({ id }) => id))
+  expect(report.entities[0]!.bits).toBeGreaterThan(0)
+  expect(host.watch.fieldBits(3).map(({ path }) => path)).toContain('entity.x')
+  host.watch.resetBandwidth()
+  expect(host.watch.bandwidth().bits).toBe(0)
+  const size = recorder.sizeBytes
+  sim.run(1000)
+  expect(recorder.sizeBytes).toBe(size)
+})
+
+test('[REC7] spectators five seconds late see a dense Timeline of the past, tick after tick', () => {
+  const sim = simulate(game, { seed: 9, clients: 1 })
+  const { host } = sim
+  const ring = new RecordingRing({ windowMs: 8000 })
+  const recorder = host.watch.record(ring)
+  expect(recorder).toBeInstanceOf(Recorder)
+  const past = new Playback(ring, game)
+  const timeline = new Timeline(past.world, 30)
+  const xs = new Map<number, number>()
+  for (let step = 0; step < 400; step++) {
+    sim.hold(0, { right: step % 60 < 30, left: step % 60 >= 30 })
+    const before = host.world.tick
+    sim.run(1000 / 30)
+    for (const player of host.world.each(Player)) xs.set(host.world.tick, player.x)
+    if (host.world.tick === before || host.world.tick < past.first + 150) continue
+    while (past.tick < host.world.tick - 150) {
+      expect(past.step()).toBe('ok')
+      timeline.sample()
+    }
+    for (const player of past.world.each(Player)) if (xs.has(past.tick)) expect(player.x).toBeCloseTo(xs.get(past.tick)!, 5)
+  }
+  expect(timeline.newest).toBe(host.world.tick - 150)
+})
