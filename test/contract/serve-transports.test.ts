@@ -1,0 +1,197 @@
+/** One call, every transport: what is told, what is refused, what is missing and why. */
+
+import { createSocket } from 'node:dgram'
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { bool, createClientHost, defineGame, entity, fixed, type CloseReason, type DatagramPort } from 'tickwire'
+import { monotonicNow, openUdp, openWebSocket, resolveUdp, serve, systemEntropy, type ServeOptions, type Serving } from 'tickwire/node'
+import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
+import { findWebRtc, findWebTransport } from '../../packages/tickwire/src/node/providers-search.ts'
+
+const Player = entity({ x: fixed(0, 100, 0.1) })
+const game = defineGame({
+  tickRate: 60, input: { right: bool }, entities: [Player], onJoin: (world, peer) => world.spawn(Player, { x: 10 }, peer), step() {},
+})
+const hasWebTransport = 'provider' in findWebTransport()
+const webRtc = findWebRtc()
+
+const open: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const close of open.splice(0).reverse()) await close()
+})
+
+async function start(options: ServeOptions = {}): Promise<{ serving: Serving; log: string[] }> {
+  const log: string[] = []
+  const serving = await serve(game, { port: 0, log: ({ message }) => log.push(message), ...options })
+  open.push(() => serving.close())
+  return { serving, log }
+}
+
+/** A player on a port of his own, which can be changed for another under way. */
+function player(port: DatagramPort, address: string): {
+  host: ReturnType<typeof createClientHost>; closed: CloseReason[]; move(port: DatagramPort, address: string): void
+} {
+  const closed: CloseReason[] = []
+  const host = createClientHost(game, { entropy: systemEntropy, onClosed: (reason) => closed.push(reason) })
+  let [now, to] = [port, address]
+  const pump = (): void => {
+    host.tick(monotonicNow())
+    host.drain(monotonicNow(), { send: (_to, bytes, length) => now.send(to, bytes, length) })
+  }
+  const attach = (each: DatagramPort): void => {
+    each.onDatagram = (_from, bytes, length) => {
+      host.handleDatagram(monotonicNow(), 'server', bytes, length)
+      pump()
+    }
+  }
+  attach(port)
+  host.connect(monotonicNow(), 'server')
+  const timer = setInterval(pump, 5)
+  open.push(() => clearInterval(timer))
+  return { host, closed, move: (next, nextAddress) => { [now, to] = [next, nextAddress]; attach(next) } }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; !isTrue(); tries++) {
+    if (tries > 1000) throw new Error(`never true: ${isTrue}`)
+    await sleep(10)
+  }
+}
+
+function post(url: string, body: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string; headers: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method: 'POST', headers }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => { text += String(chunk) })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }))
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+describe('what is told', () => {
+  test('[SERVE5] a page is told every transport, where it is, and who the server is', async () => {
+    const { serving } = await start()
+    const response = await fetch(`${serving.url}/tickwire/info`)
+    const info = await response.json() as typeof serving.info
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(info).toEqual(JSON.parse(JSON.stringify(serving.info)))
+    expect(info.websocket).toEqual({ path: '/tickwire' })
+    expect(info.udp!.port).toBeGreaterThan(0)
+    expect(info.identity).toMatch(/^tickwire-server-public:/)
+    if (hasWebTransport) {
+      expect(info.webtransport).toMatchObject({ port: Number(new URL(serving.url).port), path: '/tickwire' })
+      expect(info.webtransport!.hashes.map((hash) => Buffer.from(hash, 'base64').length)).toEqual([32, 32])
+    }
+  })
+
+  test('[SERVE5] with a certificate of its own the page is served by https, and no hash is needed', async () => {
+    const { serving } = await start({ tls: makeCertificate(Date.now()), udp: false })
+    expect(serving.url).toMatch(/^https:/)
+    if (hasWebTransport) expect(serving.info.webtransport!.hashes).toEqual([])
+    expect(serving.info.missing.udp).toBe('it is turned off on this server')
+  })
+
+  test('[SERVE5] a native player and one of a page share the match', async () => {
+    const { serving } = await start()
+    const udp = await openUdp()
+    const socket = await openWebSocket(`${serving.url.replace('http', 'ws')}/tickwire`)
+    open.push(() => udp.close(), () => socket.close())
+    const native = player(udp, await resolveUdp('127.0.0.1', serving.info.udp!.port))
+    player(socket, `${serving.url.replace('http', 'ws')}/tickwire`)
+    await until(() => serving.host.peers.length === 2 && [...native.host.view.each(Player)].length === 2)
+    const addresses = serving.host.endpoint.connections.map(({ address }) => address).toSorted()
+    expect(addresses[0]).toMatch(/^127\.0\.0\.1:\d+$/)
+    expect(addresses[1]).toBe('ws:1')
+  })
+})
+
+describe('what cannot be', () => {
+  test('[SERVE6] a transport that was asked for on a port that is taken is an error that names it; by default it moves', async () => {
+    const taken = createSocket('udp6')
+    await new Promise<void>((resolve) => taken.bind(0, '::', resolve))
+    open.push(() => void taken.close())
+    const { port } = taken.address()
+    await expect(start({ udp: { port } })).rejects.toThrow(`${port} is in use by another program`)
+    if (!hasWebTransport) return
+    await expect(start({ webtransport: { port } })).rejects.toThrow('webtransport.port')
+    const { serving, log } = await start({ port })
+    expect(serving.info.webtransport!.port).not.toBe(port)
+    expect(log.join()).toContain('connect-src')
+  })
+
+  test.runIf(hasWebTransport)('[SERVE6] a provider that is not fit for production is not taken there, unless it is named', async () => {
+    const found = findWebTransport()
+    if (!('provider' in found) || found.provider.isForProduction) return
+    vi.stubEnv('NODE_ENV', 'production')
+    const { serving, log } = await start()
+    expect(serving.info.webtransport).toBeUndefined()
+    expect(serving.info.missing.webtransport).toContain('not fit for production')
+    expect(log.join()).toContain('Give `webtransport.provider`')
+    const named = await start({ webtransport: { provider: found.provider } })
+    expect(named.serving.info.webtransport).toBeDefined()
+  })
+
+  test('[SERVE6] certificates that are none throw before anything is opened', async () => {
+    await expect(start({ tls: { cert: 'cert.pem', key: 'key.pem' } })).rejects.toThrow('tls.cert')
+    if (hasWebTransport) await expect(start({ webtransport: { certificate: { cert: 'x', key: 'y' } } })).rejects.toThrow('webtransport.certificate.cert')
+  })
+})
+
+describe('who asks', () => {
+  test('[SERVE7] pages of another origin are told nothing, unless they are on the list', async () => {
+    const { serving } = await start({ origins: ['https://play.example'] })
+    const ask = (origin: string): Promise<Response> => fetch(`${serving.url}/tickwire/info`, { headers: { origin } })
+    const refused = await ask('https://evil.example')
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null])
+    const listed = await ask('https://play.example')
+    expect([listed.status, listed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://play.example'])
+    expect((await ask(serving.url)).status).toBe(200)
+    expect((await post(`${serving.url}/tickwire/rtc`, 'v=0', { origin: 'https://evil.example' })).status).toBe(403)
+  })
+
+  test.runIf('provider' in webRtc)('[RTC1] offers that make no sense are refused and nothing is kept', async () => {
+    const { serving } = await start()
+    for (const offer of ['', 'garbage', 'v=0\r\n', `v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n`]) {
+      const { status, text } = await post(`${serving.url}/tickwire/rtc`, offer)
+      expect([status, text]).toEqual([400, expect.stringContaining('The offer was not understood')])
+    }
+  })
+
+  test.runIf('provider' in webRtc)('[SERVE8] an offer beyond 16 KiB is refused; other methods are', async () => {
+    const { serving } = await start()
+    expect((await post(`${serving.url}/tickwire/rtc`, 'x'.repeat(16_385))).status).toBe(413)
+    expect((await fetch(`${serving.url}/tickwire/rtc`)).status).toBe(405)
+    expect((await post(`${serving.url}/tickwire/info`, '')).status).toBe(405)
+  })
+
+  test('[SERVE8] where there is no WebRTC an offer is told why', async () => {
+    const { serving } = await start({ webrtc: false })
+    expect(await post(`${serving.url}/tickwire/rtc`, 'v=0')).toMatchObject({ status: 404, text: 'it is turned off on this server\n' })
+  })
+})
+
+describe('paths that close', () => {
+  test('[SERVE9] who comes back by another way keeps his seat; who does not is gone', async () => {
+    const left: CloseReason[] = []
+    const { serving } = await start({ pathGraceMs: 1500, onLeft: (_peer, reason) => left.push(reason) })
+    const url = `${serving.url.replace('http', 'ws')}/tickwire`
+    const first = await openWebSocket(url)
+    const { host, move, closed } = player(first, url)
+    // He plays, so he has something to send at every tick.
+    await until(() => (serving.host.endpoint.connections[0]?.stats.packetsReceived ?? 0) > 30)
+    const { peer } = host
+    first.close()
+    const second = await openWebSocket(url)
+    move(second, url)
+    await until(() => serving.host.endpoint.connections[0]?.address === 'ws:2')
+    await sleep(1600)
+    expect([serving.host.peers.map(({ id }) => id), closed, left]).toEqual([[peer], [], []])
+    second.close()
+    await until(() => left.length === 1)
+    expect(left).toEqual([{ by: 'network', code: 'path-closed' }])
+  })
+})
