@@ -70,6 +70,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
     const newest = Math.max(this.snapshots.tick, heard)
     if (newest <= this.#noted) return
     this.#noted = newest
+    this.interpolator.heard = newest
     this.renderClock.note(now, newest)
   }
 
