@@ -22,6 +22,7 @@ import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import type { Predictor } from '../predict/predictor.ts'
+import type { SyncFault } from '../predict/sync-test.ts'
 import { TimingSink } from '../time/timing-frame.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
@@ -31,6 +32,7 @@ import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { MessageDesk } from './message-desk.ts'
 import { ROLES, type RoleContext } from './role.ts'
+import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
 import { decodeWelcome } from './welcome.ts'
 
@@ -38,6 +40,10 @@ export interface ClientHostOptions {
   readonly entropy: Entropy
   /** What packets are sealed with. Default: plain JavaScript, on every platform. */
   readonly security?: EndpointSecurity
+  /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
+  readonly syncTest?: number
+  /** It did not. Without this, it throws. */
+  readonly onSyncFault?: (fault: SyncFault) => void
   /** The match has let us in; from now on `peer` says who we are. */
   readonly onOpened?: () => void
   /** A handler of calls threw this. */
@@ -73,10 +79,10 @@ export class ClientHost<I extends Shape = Shape> {
   constructor(game: Game<I>, options: ClientHostOptions) {
     this.game = game
     this.#options = options
-    this.#play = new ClientPlay(game)
+    this.#play = new ClientPlay(game, options)
     this.#view = new ClientView(game)
     this.#timing = new TimingSink(this.#play)
-    this.#desk = new MessageDesk(game.messages)
+    this.#desk = new MessageDesk(game.messages, game.rpcs.length, { onEvent: (event) => this.#play.events.handleTold(event) })
     this.#channels = this.#desk.routes.createChannels()
     this.#calls = new CallDesk(game.rpcs, game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
     this.#line = this.#calls.createLine(undefined, 0, this.#channels)
@@ -161,6 +167,11 @@ export class ClientHost<I extends Shape = Shape> {
   /** Calls `listener` for every message of a kind that the authority sends. */
   on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void {
     this.#desk.on(message, listener)
+  }
+
+  /** Calls `listener` once for everything of a kind that happens in `step` (`world.emit`): here as predicted, or as told. */
+  onEvent<S extends Shape>(message: Message<S>, listener: EventListener<S>): void {
+    this.#play.events.on(message, listener)
   }
 
   /** Sends a message to the authority, by the delivery it was declared with. */

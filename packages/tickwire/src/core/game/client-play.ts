@@ -11,7 +11,7 @@
 import { CATCH_UP_TICKS_MAX, INPUT_WINDOW } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
-import { Predictor } from '../predict/predictor.ts'
+import { Predictor, type SyncTestOptions } from '../predict/predictor.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
 import { ClockSync } from '../time/clock-sync.ts'
@@ -24,6 +24,7 @@ import type { Game } from './define-game.ts'
 import { InputTable, type HeldInput } from './input-table.ts'
 import { InputSampler } from './local-input.ts'
 import { predictionTicks } from './settings.ts'
+import { StepEvents } from './step-events.ts'
 
 export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   readonly clock: ClockSync
@@ -39,6 +40,9 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   sampleInput: () => InitOf<I> = () => ({})
   /** The round trip of now, as the connection measures it. */
   rttMs: () => number = () => 0
+  /** What happens in `step`, each thing heard once. */
+  readonly events: StepEvents
+  readonly #testing: SyncTestOptions
   readonly #game: Game<I>
   readonly #sampler: InputSampler<I>
   #peer: PeerId = 0
@@ -48,7 +52,9 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   readonly isHeld = false
   viewTick = -1
 
-  constructor(game: Game<I>) {
+  constructor(game: Game<I>, testing: SyncTestOptions = {}) {
+    this.#testing = testing
+    this.events = new StepEvents(game.messages, () => this.predictor?.world)
     const { tickRate, net } = game
     this.#game = game
     this.clock = new ClockSync(tickRate, net.resyncMs)
@@ -68,10 +74,11 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.table.add(peer)
     if (predict === 'none') return
     this.predictor = new Predictor(entities, {
-      tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
+      peer, tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
       step: (world) => this.#step(world),
+      test: (isOn) => { this.events.isMuted = isOn }, ...this.#testing,
     })
-    this.predictor.peer = peer
+    this.predictor.world.listener = this.events
   }
 
   handleTiming(now: Millis, timing: TimingSink): void {
@@ -123,6 +130,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
       this.viewTick = world.tick
     }
     this.table.load(this.#peer, this)
+    this.events.begin()
     this.#game.step(world, this.table)
   }
 }

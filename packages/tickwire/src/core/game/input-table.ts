@@ -26,7 +26,8 @@ interface Seat {
   readonly viewTick: Float64Array
 }
 
-interface Waiting extends Said<Shape> {
+/** A message on its way to `step`. */
+export interface Waiting extends Said<Shape> {
   readonly message: Message
 }
 
@@ -38,7 +39,8 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   readonly #world: World
   readonly #held = new Map<PeerId, Seat>()
   readonly #idle: Handle
-  #said: Waiting[] = []
+  /** What is said to the coming step. */
+  said: readonly Waiting[] = []
 
   constructor(input: I) {
     this.#entity = new Entity(input, { name: 'input' })
@@ -63,8 +65,8 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   }
 
   messages<S extends Shape>(message: Message<S>): readonly Said<S>[] {
-    if (this.#said.length === 0) return NOTHING
-    return this.#said.filter((said) => said.message === message as unknown as Message) as readonly unknown[] as readonly Said<S>[]
+    if (this.said.length === 0) return NOTHING
+    return this.said.filter((said) => said.message === message as unknown as Message) as readonly unknown[] as readonly Said<S>[]
   }
 
   add(peer: PeerId): void {
@@ -90,17 +92,17 @@ export class InputTable<I extends Shape> implements Inputs<I> {
 
   /** Says something to the coming step. */
   post(from: PeerId, message: Message, values: Record<string, unknown>): void {
-    this.#said.push({ from, message, values: values as ViewOf<Shape> })
+    this.said = [...this.said, { from, message, values: values as ViewOf<Shape> }]
   }
 
   /** What is said to this step is complete: in the order of players, and of arrival. */
   sortMessages(): void {
-    if (this.#said.length > 1) this.#said.sort((a, b) => a.from - b.from)
+    if (this.said.length > 1) this.said = [...this.said].sort((a, b) => a.from - b.from)
   }
 
   /** The step has heard it all. */
   forgetMessages(): void {
-    if (this.#said.length > 0) this.#said = []
+    if (this.said.length > 0) this.said = NOTHING
   }
 
   /** Inputs on their way hold texts and lists of this heap: from now on these stay in it. */

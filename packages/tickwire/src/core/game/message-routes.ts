@@ -8,6 +8,7 @@
  * Invariant: both sides derive the same from the same list of messages.
  */
 
+import { FragmentPool, FragmentQuota } from '../delivery/fragment-pool.ts'
 import { CHANNELS_MAX } from '../base/limits.ts'
 import { ChannelSet, type ChannelSpec } from '../channel/channel-set.ts'
 import { LANES } from '../channel/lane.ts'
@@ -35,6 +36,8 @@ export function channelOf(delivery: Exclude<MessageDelivery, 'latest'>): number 
 export class MessageRoutes {
   readonly policies: PolicyMap<Message>
   readonly #specs: readonly ChannelSpec[]
+  /** Of all connections: what large messages may hold of the process is one sum. */
+  readonly #fragments = new FragmentPool()
 
   constructor(messages: readonly Message[]) {
     const specs = [...COMMON]
@@ -54,6 +57,6 @@ export class MessageRoutes {
 
   /** The channels of one connection. */
   createChannels(): ChannelSet {
-    return new ChannelSet(this.#specs)
+    return new ChannelSet(this.#specs, new FragmentQuota(this.#fragments))
   }
 }

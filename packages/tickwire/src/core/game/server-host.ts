@@ -14,6 +14,7 @@ import { PLAYERS_DEFAULT } from '../base/limits.ts'
 import type { Millis, ObjectId, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
+import { LANES } from '../channel/lane.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
@@ -291,11 +292,12 @@ export class ServerHost<I extends Shape = Shape> {
     digests.add(peer.id)
     const predicts = this.game.predict !== 'none'
     connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? digests.of(peer.id) : NaN))
-    // What must arrive goes before snapshots, what may be lost after them.
+    // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
-    connection.addSource(FRAME_KIND.snapshot, snapshots)
-    for (const source of channels.sourcesOf(1)) connection.addSource(FRAME_KIND.channels, source)
+    connection.addSource(FRAME_KIND.snapshot, snapshots, LANES.state.weight)
+    for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
+    for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)
     connection.addSink(FRAME_KIND.inputs, inputs)
     connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))

@@ -24,16 +24,27 @@ import { assert } from '../base/assert.ts'
 import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity } from '../schema/definition.ts'
-import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import { SaveSlots } from '../world/save-slots.ts'
 import { Timeline } from '../world/timeline.ts'
 import { World, type External } from '../world/world.ts'
 import { Corrections, type CorrectionListener } from './corrections.ts'
 import { ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
+import { PredictedObjects } from './predicted-objects.ts'
+import { reportFault, RowRecord, type SyncFault } from './sync-test.ts'
 import { digestOf, Truth, type ToldRow } from './truth.ts'
 
-export interface PredictorOptions {
+/** Steps every tick again, for development. */
+export interface SyncTestOptions {
+  /** From so many ticks before. 0 or nothing: not. */
+  readonly syncTest?: number
+  /** It came out otherwise. Without this, it throws. */
+  readonly onSyncFault?: (fault: SyncFault) => void
+}
+
+export interface PredictorOptions extends SyncTestOptions {
+  /** Whose objects are simulated here. */
+  readonly peer: PeerId
   readonly tickRate: number
   /** How many ticks may be predicted beyond what was heard. */
   readonly windowTicks: number
@@ -43,6 +54,8 @@ export interface PredictorOptions {
   readonly sharing: World
   /** Runs the game's `step` for the tick that the world is in. */
   readonly step: (world: World) => void
+  /** A test begins or ends: nothing that is stepped in between has happened. */
+  readonly test?: (isOn: boolean) => void
   /** Told where objects were and are, when going back moved them. */
   readonly corrections?: CorrectionListener
 }
@@ -57,9 +70,6 @@ export class Predictor {
   readonly world: World
   readonly timeline: Timeline
   readonly told: Truth
-  /** Whose objects are simulated here; 0: everybody's. */
-  peer: PeerId = 0
-  isEverybody = false
   /** The newest tick of the authority that anything was heard of; -1 before. */
   heard: Tick = -1
   /** Up to here all is known to have been predicted right, or was put right. */
@@ -71,17 +81,14 @@ export class Predictor {
   rollbacks = 0
   resteppedTicks = 0
   restarts = 0
-  /** Predicted spawns that the authority made too, and those it did not. */
-  spawnsMatched = 0
-  spawnsRefuted = 0
-  /** Ids for the time being that became real since the reader last cleared it: from, to, from, to. */
-  readonly renamed: ObjectId[] = []
   readonly #windowTicks: number
   readonly #slots: SaveSlots
   readonly #lanes: readonly OwnedLanes[]
+  readonly #objects: PredictedObjects
   readonly #digests: Float64Array
   readonly #step: (world: World) => void
   readonly #corrections: Corrections | undefined
+  readonly #options: PredictorOptions
   /** The earliest tick that was told otherwise, or that names what was born here. */
   #mistakenAt: Tick = NEVER
   #matchedAt: Tick = NEVER
@@ -91,16 +98,18 @@ export class Predictor {
   #reached: Tick = -1
 
   constructor(entities: readonly Entity[], options: PredictorOptions) {
-    const { tickRate, windowTicks, seed = 0, external, sharing, step, corrections } = options
+    const { peer, tickRate, windowTicks, seed = 0, external, sharing, step, corrections } = options
     this.world = new World(entities, { seed, sharing, ...(external && { external }) })
     this.world.objects.provisionalFrom = PROVISIONAL_FIRST
     this.told = new Truth(entities, sharing, windowTicks)
     this.timeline = new Timeline(this.world, windowTicks)
     this.#windowTicks = windowTicks
     this.#lanes = ownedLanesOf(this.world, tickRate)
+    this.#objects = new PredictedObjects(peer, this.world, this.told, this.#lanes)
     this.#slots = new SaveSlots(this.world, windowTicks)
     this.#digests = new Float64Array(windowTicks)
     this.#step = step
+    this.#options = options
     this.#corrections = corrections && new Corrections(this.world, corrections)
   }
 
@@ -114,6 +123,24 @@ export class Predictor {
     return this.world.tick <= this.#reached
   }
 
+  get peer(): PeerId {
+    return this.#objects.peer
+  }
+
+  /** Predicted spawns that the authority made too, and those it did not. */
+  get spawnsMatched(): number {
+    return this.#objects.spawnsMatched
+  }
+
+  get spawnsRefuted(): number {
+    return this.#objects.spawnsRefuted
+  }
+
+  /** Ids for the time being that became real since the reader last cleared it: from, to, from, to. */
+  get renamed(): ObjectId[] {
+    return this.#objects.renamed
+  }
+
   /** An id that the authority has not given. */
   isProvisional(id: ObjectId): boolean {
     return indexOf(id) >= this.world.objects.provisionalFrom && !this.told.has(id)
@@ -123,7 +150,7 @@ export class Predictor {
   handleRow(row: ToldRow): void {
     const { tick, id } = row
     if (tick > this.heard) this.heard = tick
-    if (!this.isEverybody && row.owner !== this.peer) {
+    if (row.owner !== this.peer) {
       this.handleGone(tick, id)
       return
     }
@@ -181,6 +208,7 @@ export class Predictor {
       this.#stepOnce()
       steps++
     }
+    if (steps > 0 && (this.#options.syncTest ?? 0) > 0) this.#test(this.#options.syncTest ?? 0)
     return steps
   }
 
@@ -208,7 +236,7 @@ export class Predictor {
     const index = indexOf(id)
     const known = this.timeline.pools[type].rows
     if (predicted >= 0 && this.timeline.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
-    const born = predicted < 0 && birthTick > 0 ? this.#provisional(type, owner, birthTick, birthOrdinal) : undefined
+    const born = predicted < 0 && birthTick > 0 ? this.#objects.provisional(type, owner, birthTick, birthOrdinal) : undefined
     const bornAt = born === undefined ? -1 : this.timeline.find(type, born.id, tick)
     if (bornAt >= 0 && lanes.isClose(tick, index, known, bornAt, rows, at)) this.#matchedAt = Math.min(this.#matchedAt, tick)
     else this.#mistakenAt = Math.min(this.#mistakenAt, tick)
@@ -234,7 +262,7 @@ export class Predictor {
     this.resteppedTicks += this.world.tick - tick
     this.#slots.load(tick % this.#windowTicks)
     this.world.sample()
-    this.#applyTold(tick)
+    this.#objects.applyTold(tick, tick === this.#completeAt)
     this.timeline.truncate(tick - 1)
     this.#keep(tick)
     this.#corrections?.finishAt(tick)
@@ -244,13 +272,40 @@ export class Predictor {
     const { world } = this
     world.beginTick()
     this.#step(world)
-    if (!this.isEverybody) this.#dropOthers()
+    this.#objects.dropOthers()
     world.endTick()
     const { tick } = world
-    if (tick <= this.heard) this.#applyTold(tick)
+    if (tick <= this.heard) this.#objects.applyTold(tick, tick === this.#completeAt)
     this.#keep(tick)
     if (tick > this.#reached) this.#reached = tick
     this.#corrections?.finishAt(tick)
+  }
+
+  /**
+   * Steps the last ticks again, those that nothing was told of, and sees whether they come out the same. What looked at others
+   * cannot: they are drawn elsewhere by now.
+   */
+  #test(depth: number): void {
+    const { world } = this
+    const { tick } = world
+    let from = tick
+    while (from > tick - depth && from > this.heard && this.#knows(from - 1)) from--
+    if (from === tick) return
+    const looks = world.sight?.looks
+    const first = new RowRecord(world)
+    this.#options.test?.(true)
+    this.#slots.load(from % this.#windowTicks)
+    while (world.tick < tick) {
+      world.beginTick()
+      this.#step(world)
+      this.#objects.dropOthers()
+      world.endTick()
+    }
+    const fault = world.sight?.looks === looks ? first.compare(world, tick - from) : undefined
+    this.#slots.load(tick % this.#windowTicks)
+    world.sample()
+    this.#options.test?.(false)
+    if (fault !== undefined) reportFault(fault, this.#options.onSyncFault)
   }
 
   #keep(tick: Tick): void {
@@ -262,7 +317,7 @@ export class Predictor {
 
   /** Begins at a tick with the newest that was told of everybody. */
   #restart(tick: Tick): void {
-    const { world, told } = this
+    const { world } = this
     this.restarts++
     for (const store of world.stores) for (const handle of store.living()) world.unseat(handle)
     for (let slot = 0; slot < this.#slots.count; slot++) this.#slots.clear(slot)
@@ -274,104 +329,9 @@ export class Predictor {
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER
     this.#corrections?.abandon()
-    const { objects, stores } = told.world
-    for (let index = 0; index < objects.highWater; index++) {
-      const type = objects.typeAt(index)
-      if (type !== NO_TYPE) this.#apply(type, index, stores[type].rows, objects.slotAt(index) * stores[type].schema.laneCount)
-    }
+    this.#objects.applyNewest()
     world.sample()
     this.#keep(tick)
-  }
-
-  /** Puts what was told of a tick into the world, which is at that tick. */
-  #applyTold(tick: Tick): void {
-    const { world, told } = this
-    const { objects } = told.world
-    for (let number = 0; ; number++) {
-      const id = told.goneAt(tick, number)
-      if (id === 0) break
-      const handle = world.atIndexOf(id)
-      if (handle?.id === id) world.unseat(handle)
-    }
-    for (let index = 0; index < objects.highWater; index++) {
-      const type = objects.typeAt(index)
-      if (type === NO_TYPE) continue
-      const at = told.timeline.find(type, objects.idAt(index), tick)
-      if (at >= 0) this.#apply(type, index, told.timeline.pools[type].rows, at)
-    }
-    if (tick === this.#completeAt) this.#dropStrangers()
-  }
-
-  /** Puts one told row into the world; who is not there yet comes, or gets his name. */
-  #apply(type: number, index: number, rows: Int32Array, at: number): void {
-    const { world } = this
-    const { objects } = this.told.world
-    const id = objects.idAt(index)
-    const owner = objects.ownerAt(index)
-    let handle = world.atIndexOf(id)
-    if (handle !== undefined && handle.id !== id) {
-      world.unseat(handle)
-      handle = undefined
-    }
-    const isNew = handle === undefined
-    handle ??= this.#welcome(type, index, id, owner)
-    if (handle.owner !== owner) world.setOwner(handle, owner)
-    const { $store: store } = handle
-    const lanes = this.#lanes[type]
-    const rowAt = store.rowAt(handle)
-    if (isNew) lanes.copyAll(rows, at, store.rows, rowAt)
-    else if (lanes.isEqual(world.tick, index, store.rows, rowAt, rows, at)) return
-    else lanes.copy(world.tick, index, rows, at, store.rows, rowAt)
-    store.load(handle, store.rows, rowAt)
-  }
-
-  #welcome(type: number, index: number, id: ObjectId, owner: PeerId): Handle {
-    const { world } = this
-    const { objects } = this.told.world
-    const [tick, ordinal] = [objects.birthTickAt(index), objects.birthOrdinalAt(index)]
-    const born = tick > 0 ? this.#provisional(type, owner, tick, ordinal) : undefined
-    if (born !== undefined) {
-      this.spawnsMatched++
-      this.renamed.push(born.id, id)
-      world.rename(born, id)
-      return born
-    }
-    const handle = world.seat(type, id, owner)
-    world.objects.setBirth(index, tick, ordinal)
-    return handle
-  }
-
-  /** Who was born here at that tick as that one of his kind, and has no real id yet. */
-  #provisional(type: number, owner: PeerId, birthTick: Tick, birthOrdinal: number): Handle | undefined {
-    const { objects } = this.world
-    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
-      if (objects.typeAt(index) !== type || objects.ownerAt(index) !== owner) continue
-      if (objects.birthTickAt(index) === birthTick && objects.birthOrdinalAt(index) === birthOrdinal) return objects.handles[index]
-    }
-    return undefined
-  }
-
-  /** What `step` made for others is theirs, or the authority's, to make: here it does not outlive the tick. */
-  #dropOthers(): void {
-    const { world, peer } = this
-    const { objects } = world
-    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
-      if (objects.typeAt(index) === NO_TYPE || objects.ownerAt(index) === peer) continue
-      const handle = objects.handles[index]
-      if (handle !== undefined) world.despawn(handle)
-    }
-  }
-
-  /** Everything of this tick is known: who is not told of does not exist. */
-  #dropStrangers(): void {
-    const { world, told } = this
-    for (const store of world.stores) {
-      for (const handle of store.living()) {
-        if (told.has(handle.id)) continue
-        if (indexOf(handle.id) >= world.objects.provisionalFrom) this.spawnsRefuted++
-        world.unseat(handle)
-      }
-    }
   }
 
   /** The authority's ids have come up to ours: we begin anew, further up. Once every doubling of the world. */

@@ -38,6 +38,8 @@ export interface External {
 
 /** Objects that are not simulated here, as they are seen: on a client, everyone whom it does not predict. */
 export interface Sight {
+  /** How often anybody has looked. */
+  readonly looks: number
   each<E extends Entity>(entity: E): Iterable<ObjectView<E>>
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null
 }

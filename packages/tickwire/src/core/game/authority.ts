@@ -1,0 +1,184 @@
+/**
+ * The authority over one world: who plays in it, what they hold in each tick, and the `step` that follows from it.
+ *
+ * It knows no network. Players come and go on ticks, like everything else; where their inputs come from is their own affair:
+ * a connection's buffer, a bot's thoughts, the keyboard of this machine.
+ *
+ *   a tick    begin | who came and went | inputs of this tick, calls that are due | step | end | the Timeline samples
+ */
+
+import type { PeerId, Tick } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import { SyncTest, type SyncFault } from '../predict/sync-test.ts'
+import type { Shape } from '../schema/field.ts'
+import type { InitOf } from '../schema/value-types.ts'
+import { Timeline, windowTicks } from '../world/timeline.ts'
+import type { ValueKeeper } from '../world/value-keeping.ts'
+import { World } from '../world/world.ts'
+import type { Game, Peer } from './define-game.ts'
+import type { StepEvent } from './event-codec.ts'
+import type { HostWatch } from './host-watch.ts'
+import { InputLog } from './input-log.ts'
+import { InputTable, type HeldInput } from './input-table.ts'
+import { LocalInput } from './local-input.ts'
+import { OwnerDigests } from './owner-digests.ts'
+import { AuthorityRewinding } from './rewinding.ts'
+import { StepEvents } from './step-events.ts'
+
+/** Someone in the match, as the authority keeps him. */
+export interface Player {
+  readonly peer: Peer
+  readonly inputs: HeldInput & ValueKeeper & { take(tick: Tick): void }
+  /** Runs what he called for this tick. Undefined for who plays in this process. */
+  readonly deliver: ((tick: Tick) => void) | undefined
+  /** The game knows of him. */
+  isIn: boolean
+  /** Why he went, once he did. */
+  left: CloseReason | undefined
+}
+
+export interface AuthorityOptions {
+  readonly seed: number
+  /** Step every tick again, from so many ticks before, and see whether it comes out the same. 0: do not. */
+  readonly syncTest: number
+  readonly onSyncFault: ((fault: SyncFault) => void) | undefined
+  readonly onJoined: ((peer: Peer) => void) | undefined
+  readonly onLeft: ((peer: Peer, reason: CloseReason) => void) | undefined
+  /** Sends what happened in `step` to everyone. */
+  readonly sendEvent: (event: StepEvent) => void
+}
+
+/** Numbers of those who play in this process: no connection ever has them. */
+const LOCAL_PEERS_FROM = 0x8000_0000
+
+export class Authority<I extends Shape> {
+  readonly game: Game<I>
+  readonly world: World
+  /** The world of the last second or so, tick by tick. */
+  readonly timeline: Timeline
+  readonly inputs: InputTable<I>
+  readonly events: StepEvents
+  readonly digests: OwnerDigests
+  /** By peer, in the order in which they came. */
+  readonly players: Map<PeerId, Player> = new Map<PeerId, Player>()
+  /** Who looks on. */
+  watch: HostWatch | undefined = undefined
+  readonly #options: AuthorityOptions
+  /** Who came or went since the last tick. */
+  readonly #changes: Player[] = []
+  readonly #syncTest: SyncTest | undefined
+  readonly #log: InputLog<I> | undefined
+  #localCount = 0
+
+  constructor(game: Game<I>, options: AuthorityOptions) {
+    const { tickRate, net, entities, messages } = game
+    this.game = game
+    this.#options = options
+    this.world = new World(entities, { seed: options.seed, ...(game.external && { external: game.external() }) })
+    this.timeline = new Timeline(this.world, windowTicks(tickRate, net.historyMs), tickRate)
+    this.inputs = new InputTable(game.input)
+    this.events = new StepEvents(messages, () => this.world, options.sendEvent)
+    this.world.listener = this.events
+    if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.inputs)
+    this.digests = new OwnerDigests(this.world, tickRate)
+    if (options.syncTest === 0) return
+    this.#log = new InputLog(this.inputs, options.syncTest)
+    this.#syncTest = new SyncTest(this.world, options.syncTest, () => this.#stepAgain(), options.onSyncFault)
+  }
+
+  /** Everyone who is here, in the order in which they came. */
+  get peers(): readonly Peer[] {
+    return [...this.players.values()].filter(({ isIn, left }) => isIn && left === undefined).map(({ peer }) => peer)
+  }
+
+  /** Makes a place for somebody, who comes in with `enter`. */
+  seat(peer: Peer, inputs: Player['inputs'], deliver: Player['deliver']): Player {
+    const player: Player = { peer, inputs, deliver, isIn: false, left: undefined }
+    this.players.set(peer.id, player)
+    this.inputs.keepValuesOf(inputs)
+    return player
+  }
+
+  /** Somebody comes in, with the next tick. */
+  enter(player: Player): void {
+    this.inputs.add(player.peer.id)
+    this.#changes.push(player)
+  }
+
+  /** Somebody goes, with the next tick. */
+  leave(player: Player, reason: CloseReason): void {
+    player.left = reason
+    if (!this.#changes.includes(player)) this.#changes.push(player)
+  }
+
+  /** Adds a player who thinks here: asked once a tick for what he holds, like anyone else is. */
+  addLocal(think: (world: World, me: Peer) => InitOf<I>): Peer {
+    const peer = { id: LOCAL_PEERS_FROM + this.#localCount++ }
+    this.enter(this.seat(peer, new LocalInput(this.game.inputSchema, this.inputs.heap, () => think(this.world, peer)), undefined))
+    return peer
+  }
+
+  /** Moves the world by one tick. */
+  step(): void {
+    const { world, inputs } = this
+    world.beginTick()
+    let isChanged = this.#settle()
+    for (const { peer, inputs: held, deliver } of this.players.values()) {
+      held.take(world.tick)
+      inputs.load(peer.id, held)
+      this.watch?.handleInput(peer.id, held, inputs.heap)
+      deliver?.(world.tick)
+      isChanged ||= deliver !== undefined && this.game.rpcs.length > 0
+    }
+    inputs.sortMessages()
+    this.#log?.write(world.tick, this.players.values())
+    this.#syncTest?.begin(isChanged)
+    this.events.begin()
+    this.game.step(world, inputs)
+    world.endTick()
+    this.#syncTest?.check()
+    inputs.forgetMessages()
+    this.timeline.sample()
+    this.watch?.handleTick()
+    inputs.collectValues()
+  }
+
+  /** Steps the tick that the world is in again, unheard. */
+  #stepAgain(): void {
+    this.#log?.read(this.world.tick)
+    this.events.isMuted = true
+    this.events.begin()
+    this.game.step(this.world, this.inputs)
+    this.events.isMuted = false
+  }
+
+  /** Lets in who came and sees off who went since the last tick. Whether anybody did. */
+  #settle(): boolean {
+    if (this.#changes.length === 0) return false
+    for (const player of this.#changes) {
+      const { peer, left } = player
+      if (!player.isIn) {
+        player.isIn = true
+        this.game.onJoin?.(this.world, peer)
+        this.watch?.handleJoined(peer.id)
+        this.#options.onJoined?.(peer)
+      }
+      if (left !== undefined) this.#seeOff(player, left)
+    }
+    this.#changes.length = 0
+    return true
+  }
+
+  #seeOff({ peer, inputs }: Player, reason: CloseReason): void {
+    this.game.onLeave?.(this.world, peer)
+    for (const store of this.world.stores) {
+      for (const handle of store.living()) if (handle.owner === peer.id) this.world.despawn(handle)
+    }
+    this.players.delete(peer.id)
+    this.inputs.remove(peer.id)
+    this.inputs.dropValuesOf(inputs)
+    this.digests.remove(peer.id)
+    this.watch?.handleLeft(peer.id, reason)
+    this.#options.onLeft?.(peer, reason)
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The objects that are simulated on a client, as the authority's word finds them: who comes, who is named, who is not.
+ *
+ * Rows that were told are put into the world; who is told of for the first time is seated, or recognised by his birth as
+ * one that was born here, who keeps his handle and gets his id. It does not know when any of this is called for:
+ * `predictor.ts` does.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import type { Handle } from '../world/handle.ts'
+import { indexOf, NO_TYPE } from '../world/object-table.ts'
+import type { World } from '../world/world.ts'
+import type { OwnedLanes } from './owned-lanes.ts'
+import type { Truth } from './truth.ts'
+
+export class PredictedObjects {
+  readonly peer: PeerId
+  readonly world: World
+  readonly told: Truth
+  /** Predicted spawns that the authority made too, and those it did not. */
+  spawnsMatched = 0
+  spawnsRefuted = 0
+  /** Ids for the time being that became real: from, to, from, to. */
+  readonly renamed: ObjectId[] = []
+  readonly #lanes: readonly OwnedLanes[]
+
+  constructor(peer: PeerId, world: World, told: Truth, lanes: readonly OwnedLanes[]) {
+    this.peer = peer
+    this.world = world
+    this.told = told
+    this.#lanes = lanes
+  }
+
+  /** Puts the newest that was told of everybody into the world. */
+  applyNewest(): void {
+    const { objects, stores } = this.told.world
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type !== NO_TYPE) this.#apply(type, index, stores[type].rows, objects.slotAt(index) * stores[type].schema.laneCount)
+    }
+  }
+
+  /** Puts what was told of a tick into the world, which is at that tick. */
+  applyTold(tick: Tick, isComplete: boolean): void {
+    const { world, told } = this
+    const { objects } = told.world
+    for (let number = 0; ; number++) {
+      const id = told.goneAt(tick, number)
+      if (id === 0) break
+      const handle = world.atIndexOf(id)
+      if (handle?.id === id) world.unseat(handle)
+    }
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type === NO_TYPE) continue
+      const at = told.timeline.find(type, objects.idAt(index), tick)
+      if (at >= 0) this.#apply(type, index, told.timeline.pools[type].rows, at)
+    }
+    if (isComplete) this.#dropStrangers()
+  }
+
+  /** Puts one told row into the world; who is not there yet comes, or gets his name. */
+  #apply(type: number, index: number, rows: Int32Array, at: number): void {
+    const { world } = this
+    const { objects } = this.told.world
+    const id = objects.idAt(index)
+    const owner = objects.ownerAt(index)
+    let handle = world.atIndexOf(id)
+    if (handle !== undefined && handle.id !== id) {
+      world.unseat(handle)
+      handle = undefined
+    }
+    const isNew = handle === undefined
+    handle ??= this.#welcome(type, index, id, owner)
+    if (handle.owner !== owner) world.setOwner(handle, owner)
+    const { $store: store } = handle
+    const lanes = this.#lanes[type]
+    const rowAt = store.rowAt(handle)
+    if (isNew) lanes.copyAll(rows, at, store.rows, rowAt)
+    else if (lanes.isEqual(world.tick, index, store.rows, rowAt, rows, at)) return
+    else lanes.copy(world.tick, index, rows, at, store.rows, rowAt)
+    store.load(handle, store.rows, rowAt)
+  }
+
+  #welcome(type: number, index: number, id: ObjectId, owner: PeerId): Handle {
+    const { world } = this
+    const { objects } = this.told.world
+    const [tick, ordinal] = [objects.birthTickAt(index), objects.birthOrdinalAt(index)]
+    const born = tick > 0 ? this.provisional(type, owner, tick, ordinal) : undefined
+    if (born !== undefined) {
+      this.spawnsMatched++
+      this.renamed.push(born.id, id)
+      world.rename(born, id)
+      return born
+    }
+    const handle = world.seat(type, id, owner)
+    world.objects.setBirth(index, tick, ordinal)
+    return handle
+  }
+
+  /** Who was born here at that tick as that one of his kind, and has no real id yet. */
+  provisional(type: number, owner: PeerId, birthTick: Tick, birthOrdinal: number): Handle | undefined {
+    const { objects } = this.world
+    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
+      if (objects.typeAt(index) !== type || objects.ownerAt(index) !== owner) continue
+      if (objects.birthTickAt(index) === birthTick && objects.birthOrdinalAt(index) === birthOrdinal) return objects.handles[index]
+    }
+    return undefined
+  }
+
+  /** What `step` made for others is theirs, or the authority's, to make: here it does not outlive the tick. */
+  dropOthers(): void {
+    const { world, peer } = this
+    const { objects } = world
+    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
+      if (objects.typeAt(index) === NO_TYPE || objects.ownerAt(index) === peer) continue
+      const handle = objects.handles[index]
+      if (handle !== undefined) world.despawn(handle)
+    }
+  }
+
+  /** Everything of this tick is known: who is not told of does not exist. */
+  #dropStrangers(): void {
+    const { world, told } = this
+    for (const store of world.stores) {
+      for (const handle of store.living()) {
+        if (told.has(handle.id)) continue
+        if (indexOf(handle.id) >= world.objects.provisionalFrom) this.spawnsRefuted++
+        world.unseat(handle)
+      }
+    }
+  }
+}
