@@ -31,18 +31,28 @@ const BUFFER_BYTES = 4 * 1024 * 1024
 
 /** The provider; undefined where the binding is not installed, or not for this machine. */
 export function loadQuicheProvider(): WebTransportProvider | undefined {
-  const load = createRequire(import.meta.url)
-  const name = `@matrixai/quic-${process.platform}-${process.arch}`
-  for (const from of [name, '@matrixai/quic-darwin-universal']) {
-    try {
-      const quiche: Quiche = load(from)
-      const { version }: { version: string } = load(`${from}/package.json`)
-      return { name: `quiche by @matrixai/quic ${version}`, isForProduction: false, listen: (options) => listen(quiche, options) }
-    } catch {
-      // Not there, or not for this machine: the next one.
+  for (const load of loaders()) {
+    for (const name of [`@matrixai/quic-${process.platform}-${process.arch}`, `@matrixai/quic-${process.platform}-universal`]) {
+      try {
+        const quiche: Quiche = load(name)
+        const { version }: { version: string } = load(`${name}/package.json`)
+        return { name: `quiche by @matrixai/quic ${version}`, isForProduction: false, listen: (options) => listen(quiche, options) }
+      } catch {
+        // Not there, or not for this machine: the next one.
+      }
     }
   }
   return undefined
+}
+
+/** Package managers put a dependency's dependencies beside it or beneath it. */
+function loaders(): readonly NodeJS.Require[] {
+  const load = createRequire(import.meta.url)
+  try {
+    return [load, createRequire(load.resolve('@matrixai/quic/package.json'))]
+  } catch {
+    return [load]
+  }
 }
 
 async function listen(quiche: Quiche, options: WebTransportListenOptions): Promise<WebTransportListener> {
