@@ -124,9 +124,9 @@ export class Connection {
     return this.#reason
   }
 
-  /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first has priority. */
-  addSource(kind: number, source: FrameSource): void {
-    this.#flow.addSource(kind, source, this.#wake)
+  /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first goes first, but neighbours with weights share. */
+  addSource(kind: number, source: FrameSource, weight: number = 0): void {
+    this.#flow.addSource(kind, source, weight, this.#wake)
   }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */

@@ -25,6 +25,7 @@ import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
+import { SourceOrder } from '../packet/source-order.ts'
 import { CONTROL_KIND, type Control } from './control.ts'
 import type { PathCheck } from './path-check.ts'
 import type { ConnectionStats } from './stats.ts'
@@ -47,6 +48,7 @@ export class PacketFlow {
   #reader: PacketReader
   #stats: ConnectionStats
   #sources: FrameSource[] = []
+  #order: SourceOrder = new SourceOrder()
   #kinds: Uint8Array = new Uint8Array(FRAME_KINDS_MAX)
   #sinks: (FrameSink | undefined)[] = new Array<FrameSink | undefined>(FRAME_KINDS_MAX).fill(undefined)
   /** Of our packets. */
@@ -88,11 +90,12 @@ export class PacketFlow {
     this.#header.idHi = idHi
   }
 
-  addSource(kind: number, source: FrameSource, wake: () => void): void {
+  addSource(kind: number, source: FrameSource, weight: number, wake: () => void): void {
     checkKind('addSource', kind)
     if (this.#sources.length === FRAME_KINDS_MAX) {
       throw new ConfigError('connection.addSource', `more than ${FRAME_KINDS_MAX} sources`, 'Let one source serve several.')
     }
+    this.#order.add(this.#sources.length, weight)
     this.#kinds[this.#sources.length] = kind
     this.#sources.push(source)
     if (source.attach === undefined) this.isRestless = true
@@ -214,7 +217,7 @@ export class PacketFlow {
     const header = this.#header
     const isWanted = room > 0
     const at = this.#begin(now, isWanted ? room : this.#gate.mtu.bytes, out)
-    const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds) : 0
+    const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds, this.#order) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
     if (isDone) this.#fillFrom = now + FLUSH_GAP_MS

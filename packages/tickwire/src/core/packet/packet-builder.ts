@@ -21,9 +21,12 @@ import type { Millis } from '../base/time.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { type AckBlock, writeAckBlock } from './ack-block.ts'
 import type { FrameSource } from './frame-source.ts'
+import { SourceOrder } from './source-order.ts'
 
 /** Bits before a frame's body. A packet with less than this left is at its end. */
 export const FRAME_HEAD_BITS = 22
+
+const AS_GIVEN = new SourceOrder()
 
 /** Builds one packet at a time; one per endpoint is enough. */
 export class PacketBuilder {
@@ -47,17 +50,21 @@ export class PacketBuilder {
   }
 
   /**
-   * Asks `sources` in order, each until it says false or the room is gone. `kinds[i]` is the kind of frame that
+   * Asks `sources` in their order, each until it says false or the room is gone. `kinds[i]` is the kind of frame that
    * source i makes. Returns the set of sources that wrote, bit i for source i. @hot
    */
-  fill(now: Millis, sequence: number, sources: readonly FrameSource[], kinds: Uint8Array): number {
+  fill(now: Millis, sequence: number, sources: readonly FrameSource[], kinds: Uint8Array, order: SourceOrder = AS_GIVEN): number {
     let wrote = 0
     let frames = 0
-    for (let index = 0; index < sources.length; index++) {
+    order.arrange()
+    for (let at = 0; at < sources.length; at++) {
+      const index = order.places[at]
+      const before = this.#out.bitLength
       while (frames < FRAMES_PER_PACKET_MAX && this.#fillFrame(now, sequence, sources[index], kinds[index])) {
         wrote |= 1 << index
         frames++
       }
+      if ((wrote >>> index) & 1) order.charge(index, this.#out.bitLength - before)
     }
     return wrote
   }
