@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { Rock, RATE, Ship, Stage } from '../../../../../test/reference/told-stage.ts'
+
+describe('without news', () => {
+  test('[RECKON1] constant acceleration is reckoned exactly, and turns go on', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 1, y: 2 }, speed: { x: 8, y: -4 }, push: { x: 2, y: 16 }, yaw: 3, turning: 2 })
+    stage.tell(ship, 100)
+    stage.draw(100)
+    for (let ticks = 0.25; ticks <= 20; ticks += 0.25) {
+      stage.draw(100 + ticks)
+      const s = ticks / RATE
+      const seen = stage.see(ship.id)!
+      expect(seen.at.x).toBeCloseTo(1 + 8 * s + s * s, 12)
+      expect(seen.at.y).toBeCloseTo(2 - 4 * s + 8 * s * s, 12)
+      expect(seen.speed.y).toBeCloseTo(-4 + 16 * s, 12)
+      expect(Math.cos(seen.yaw - ship.yaw - ship.turning * s)).toBeCloseTo(1, 12)
+      expect(Math.abs(seen.yaw)).toBeLessThanOrEqual(Math.PI)
+      expect(stage.interpolator.modeOf(ship.id)).toBe('extrapolate')
+    }
+  })
+
+  test('[RECKON1] rotations turn around the axes of the world', () => {
+    const stage = new Stage(Rock)
+    const rock = stage.world.spawn(Rock, { spin: { x: 0, y: 0, z: 0, w: 1 }, rate: { x: 0, y: 5, z: 0 } })
+    stage.tell(rock, 1)
+    stage.draw(1)
+    stage.draw(21)
+    const { y, w } = stage.see(rock.id)!.spin
+    expect([y, w]).toEqual([expect.closeTo(Math.sin(0.5), 9), expect.closeTo(Math.cos(0.5), 9)])
+  })
+
+  test('[RECKON2] two seconds of outage move it by a quarter second, then it holds', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 100, y: 0 } })
+    stage.tell(ship, 50)
+    let most = 0
+    for (let moment = 50; moment <= 250; moment += 1.5) {
+      stage.draw(moment)
+      most = Math.max(most, stage.see(ship.id)!.at.x)
+    }
+    expect(most).toBe(25)
+    expect(stage.interpolator.modeOf(ship.id)).toBe('hold')
+    expect([...stage.interpolator.drawn]).toEqual([0, 0, 0, 1])
+  })
+
+  test('[RECKON2] nothing is reckoned out of the bounds of its field', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 999, y: 0 }, speed: { x: 100, y: 0 } })
+    stage.tell(ship, 50)
+    stage.draw(90)
+    expect(stage.see(ship.id)!.at.x).toBe(1000)
+  })
+
+  test('[RECKON3] who rested while others were heard of stays where he is, whatever his velocity says', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 }, speed: { x: 50, y: 0 } })
+    stage.tell(ship, 10)
+    stage.interpolator.heard = 30
+    const modes = [10, 20, 30, 31, 90].map((moment) => {
+      stage.draw(moment)
+      return [stage.see(ship.id)!.at.x, stage.interpolator.modeOf(ship.id)]
+    })
+    expect(modes).toEqual([[3, 'interpolate'], [3, 'interpolate'], [3, 'interpolate'], [3, 'hold'], [3, 'hold']])
+  })
+
+  test('[RECKON3] who is told of by turns, for want of room, is reckoned ahead between them', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
+    const modes = new Set<string>()
+    for (let moment = 5; moment < 80; moment += 0.5) {
+      stage.interpolator.heard = Math.floor(moment) + 2
+      if (moment % 6 === 0) {
+        ship.at.x = moment * 0.5
+        stage.tell(ship, moment)
+      }
+      stage.draw(moment, 0.005)
+      if (moment < 10) continue
+      modes.add(stage.interpolator.modeOf(ship.id))
+      expect(stage.see(ship.id)!.at.x).toBeCloseTo(moment * 0.5, 9)
+    }
+    expect([...modes]).toEqual(['extrapolate', 'interpolate'])
+  })
+
+  test('[RECKON3] who runs into a wall, and is told no more, is back at it after a few ticks', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
+    for (let tick = 1; tick < 60; tick++) {
+      if (tick <= 20) {
+        ship.at.x = tick * 0.5
+        stage.tell(ship, tick)
+      }
+      stage.interpolator.heard = tick
+      stage.draw(tick - 2, 0.01)
+      if (tick > 3) expect(stage.see(ship.id)!.at.x).toBeLessThan(10 + 3 * 0.5)
+    }
+    expect(stage.see(ship.id)!.at.x).toBeCloseTo(10, 1)
+    expect(stage.interpolator.modeOf(ship.id)).toBe('interpolate')
+  })
+
+  test('[RECKON3] a start after a rest is not smeared over it when the row before it is put', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
+    stage.tell(ship, 10)
+    stage.tell(ship, 59)
+    ship.at.x = 4
+    stage.tell(ship, 60)
+    const seen = [10, 40, 59, 59.5, 60].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.at.x
+    })
+    expect(seen).toEqual([3, 3, 3, 3.5, 4])
+  })
+
+  test('[RECKON4] an object is held however long it rests, though its row has left the window', () => {
+    const stage = new Stage(Ship)
+    const [ship, other] = [stage.world.spawn(Ship, { at: { x: 3, y: 0 } }), stage.world.spawn(Ship, {})]
+    stage.tell(ship, 10)
+    for (let tick = 10; tick < 2000; tick += 20) stage.tell(other, tick)
+    stage.draw(1900)
+    expect(stage.see(ship.id)!.at.x).toBe(3)
+    ship.at.x = 5
+    stage.tell(ship, 1950)
+    stage.draw(1940)
+    expect(stage.see(ship.id)!.at.x).toBe(3)
+    stage.draw(1949.5)
+    expect(stage.see(ship.id)!.at.x).toBeGreaterThan(3)
+    expect(stage.see(ship.id)!.at.x).toBeLessThan(3.2)
+    for (let moment = 1950; moment < 2100; moment++) stage.draw(moment)
+    expect(stage.see(ship.id)!.at.x).toBe(5)
+  })
+})
