@@ -1,6 +1,7 @@
 /**
  * Writes test/vectors/recording.json: recordings of small matches and what the reader written from docs/wire/RECORDING.md makes
- * of them. Run it when the format or the packed codec has changed, and read the difference: `npx tsx tools/gen-vectors-recording.ts`.
+ * of them. Run it when the format or the packed codec has changed, and read the difference: 
+ * `node --conditions=tickwire-source --import tsx tools/gen-vectors-recording.ts`.
  */
 
 import { writeFileSync } from 'node:fs'

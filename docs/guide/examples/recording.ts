@@ -1,0 +1,74 @@
+/** The code of docs/guide/recording.md. It is compiled with the tests and run by test/reference/recording-docs.test.ts. */
+
+import { Playback, RecordingRing, Timeline, type Recorder, type ServerHost } from 'tickwire'
+import { createRecordingFile, openRecordingFile } from 'tickwire/node'
+import { game, Player } from './first-game/game.ts'
+
+// #region record
+/** Records a match to a file, from now until `stop` is called. */
+export function recordMatch(host: ServerHost, path: string): { stop(): void } {
+  const file = createRecordingFile(path)
+  const recorder = host.watch.record(file, { startedAt: Math.floor(Date.now() / 1000) })
+  recorder.note('mark', 0, 'round 1')
+  return {
+    stop() {
+      recorder.close()
+      file.close()
+    },
+  }
+}
+// #endregion
+
+// #region play
+/** Where every player was at a moment of a recording. */
+export function placesAt(path: string, tick: number): readonly { x: number; y: number }[] {
+  const opened = openRecordingFile(path)
+  if (typeof opened === 'string') throw new Error(`${path}: ${opened}`)
+  try {
+    const playback = new Playback(opened.recording, game)
+    if (playback.seek(tick) !== 'ok') return []
+    return [...playback.world.each(Player)].map(({ x, y }) => ({ x, y }))
+  } finally {
+    opened.close()
+  }
+}
+// #endregion
+
+// #region ring
+/** Remembers the last half minute of a match, to be saved when something worth it has happened. */
+export class Highlights {
+  readonly #ring = new RecordingRing({ windowMs: 30_000 })
+  readonly recorder: Recorder
+
+  constructor(host: ServerHost) {
+    this.recorder = host.watch.record(this.#ring, { fields: 'all' })
+  }
+
+  /** A whole recording, as bytes. */
+  save(): Uint8Array {
+    return this.#ring.save()
+  }
+}
+// #endregion
+
+// #region late
+/** The match as it was some ticks ago: its Timeline can be replicated, drawn and rewound like the authority's own. */
+export class LateMatch {
+  readonly #ring = new RecordingRing()
+  readonly #past: Playback
+  readonly timeline: Timeline
+  readonly #delayTicks: number
+
+  constructor(host: ServerHost, delayTicks: number) {
+    host.watch.record(this.#ring, { fields: 'all' })
+    this.#delayTicks = delayTicks
+    this.#past = new Playback(this.#ring, game)
+    this.timeline = new Timeline(this.#past.world, 30)
+  }
+
+  /** Goes on to where the match is now, less the delay. */
+  follow(tick: number): void {
+    while (this.#past.tick < tick - this.#delayTicks && this.#past.step() === 'ok') this.timeline.sample()
+  }
+}
+// #endregion

@@ -1,0 +1,26 @@
+/** What `tickwire bandwidth` says of the battle in docs/guide/examples/bandwidth.ts, in either declaration. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Loose, recordBattle, Tight } from '../../docs/guide/examples/bandwidth.ts'
+import { runTickwire } from '../../packages/tickwire/src/cli/run.ts'
+
+const BATTLES = { before: Loose, after: Tight } as const
+
+/** What the tool prints, and draws. */
+export function profileBattle(name: keyof typeof BATTLES): { readonly table: string; readonly picture: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
+  try {
+    const [file, picture] = [join(folder, `${name}.twr`), join(folder, `${name}.svg`)]
+    writeFileSync(file, recordBattle(BATTLES[name]))
+    let table = ''
+    const code = runTickwire(['bandwidth', file, '--svg', picture], {
+      print: (line) => { table += `${line}\n` }, complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} },
+    })
+    if (code !== 0) throw new Error(`exit code ${code}`)
+    return { table, picture: readFileSync(picture, 'utf8') }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

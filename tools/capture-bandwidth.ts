@@ -1,0 +1,14 @@
+/**
+ * Plays the battle of docs/guide/examples/bandwidth.ts in both declarations and keeps what `tickwire bandwidth` says of it: tables
+ * beside the example, pictures in docs/pictures. Run it when the codec has changed:
+ * `node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts`.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { profileBattle } from '../test/reference/bandwidth-battle.ts'
+
+for (const name of ['before', 'after'] as const) {
+  const { table, picture } = profileBattle(name)
+  writeFileSync(new URL(`../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), table)
+  writeFileSync(new URL(`../docs/pictures/bandwidth-${name}.svg`, import.meta.url), picture)
+}
