@@ -34,3 +34,14 @@ export function close(number: number): void {
 export function maxDatagramBytes(number: number): number {
   return ports[number]!.maxDatagramBytes
 }
+
+/** Sends until something is dropped as congested, or `count` of 1200 bytes are sent. Returns what was counted. */
+export async function flood(number: number, to: string, count: number): Promise<object> {
+  const port = ports[number]!
+  const bytes = new Uint8Array(1200)
+  for (let sent = 0; sent < count && port.stats.congested === 0; sent++) {
+    port.send(to, bytes, bytes.length)
+    if (sent % 8 === 7) await new Promise((resolve) => setTimeout(resolve))
+  }
+  return port.stats
+}

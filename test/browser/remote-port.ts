@@ -31,6 +31,11 @@ export class PortPage {
     return self
   }
 
+  /** Sends through the port that was opened last, until it drops something. */
+  async flood(to: string, count: number): Promise<DatagramPortStats> {
+    return await this.#page.evaluate(`ports.flood(${this.#ports.size - 1}, ${JSON.stringify(to)}, ${count})`) as DatagramPortStats
+  }
+
   async open(kind: PortKind, url: string, hashes: readonly Uint8Array[] = []): Promise<DatagramPort> {
     const number = await this.#page.evaluate(`ports.open(${JSON.stringify(kind)}, ${JSON.stringify(url)}, ${JSON.stringify(hashes.map((hash) => [...hash]))})`) as number
     const max = await this.#page.evaluate(`ports.maxDatagramBytes(${number})`) as number

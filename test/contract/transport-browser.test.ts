@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
 import type { WebRtcProvider } from '../../packages/tickwire/src/node/providers.ts'
@@ -81,6 +82,26 @@ describe.runIf(isHere)('in a browser', { timeout: 30_000 }, () => {
   describeTransport('[PORT1, PORT2, PORT3, PORT4, PORT5] WebSocket', () => lab('websocket', async (server, number) => ({
     port: listenWebSocket({ server }), url: `ws://127.0.0.1:${number}/tickwire`, close: async () => {},
   })), true)
+
+  test('[LADDER9] to a server that does not read, a page drops what would wait', async () => {
+    const server = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'))
+    const upgrader = new WebSocketServer({ server })
+    upgrader.on('connection', (socket) => socket.pause())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port: number } = server.address() as AddressInfo
+    const page = await browser.newPage()
+    await page.goto(`http://127.0.0.1:${number}/`)
+    const ports = await PortPage.furnish(page)
+    const url = `ws://127.0.0.1:${number}/`
+    await ports.open('websocket', url)
+    const { congested, sent } = await ports.flood(url, 50_000)
+    expect(congested).toBe(1)
+    expect(sent).toBeGreaterThan(0)
+    await page.close()
+    upgrader.close()
+    for (const socket of upgrader.clients) socket.terminate()
+    server.close()
+  })
 
   if (quiche !== undefined) {
     describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebTransport with ${quiche.name}`, () => lab('webtransport', async () => {
