@@ -82,6 +82,26 @@ describe('reliable ordered channel', () => {
     expect(queued).toBe(64)
   })
 
+  test('[CH3] messages that arrived ahead of a gap keep their room, so that the one that closes it always finds some', () => {
+    const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
+    const full = (id: number): Uint8Array => numbered(id, MESSAGE_BYTES_MAX)
+    let [next, sequence] = [0, 1]
+    const fillUp = (): void => {
+      while (sender.send(full(next)) === 'queued') next++
+    }
+    fillUp()
+    framesOf(sender, sequence++)
+    // The first is lost; everything else arrives and is acknowledged, as long as there is anything.
+    for (let frames = framesOf(sender, sequence); frames.length > 0; frames = framesOf(sender, ++sequence)) {
+      expect(frames.map((frame) => accept(receiver, frame))).toEqual(['ok'])
+      sender.onDelivered(0, sequence)
+      fillUp()
+    }
+    sender.onLost(0, 1)
+    expect(framesOf(sender, ++sequence).map((frame) => accept(receiver, frame)), 'the gap closes').toEqual(['ok'])
+    expect(received(receiver)).toEqual(upTo(next))
+  })
+
   test('[CH6] what a lost packet carried rides again; what was delivered does not', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     for (const id of upTo(3)) sender.send(numbered(id))

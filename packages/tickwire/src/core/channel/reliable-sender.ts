@@ -92,11 +92,14 @@ export class ReliableSender {
   /** @hot */
   onDelivered(sequence: number): void {
     for (let id = this.#oldest; id < this.#next; id++) {
-      if (!this.#isRiding(id, sequence)) continue
-      this.#store.release(this.#handles[id & MASK])
-      this.#fate[id & MASK] = DELIVERED
+      if (this.#isRiding(id, sequence)) this.#fate[id & MASK] = DELIVERED
     }
-    while (this.#oldest < this.#next && this.#fate[this.#oldest & MASK] === DELIVERED) this.#oldest++
+    // What arrived ahead of a gap still takes room there: were its room here given to others, the message that closes the gap
+    // could find none, and both would wait for ever.
+    while (this.#oldest < this.#next && this.#fate[this.#oldest & MASK] === DELIVERED) {
+      this.#store.release(this.#handles[this.#oldest & MASK])
+      this.#oldest++
+    }
   }
 
   /** @hot */
