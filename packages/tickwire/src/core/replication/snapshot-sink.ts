@@ -14,7 +14,7 @@
  * It does not draw, predict or interpolate.
  */
 
-import { UNDECODABLE_FRAMES_MAX } from '../base/limits.ts'
+import { OBJECTS_MAX, UNDECODABLE_FRAMES_MAX } from '../base/limits.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
@@ -43,6 +43,8 @@ export class SnapshotSink implements FrameSink {
   tick: Tick = NO_TICK
   /** The newest tick that is believed: an authority that is a client cannot have stepped further than we let it. */
   tickMax: Tick = Number.MAX_SAFE_INTEGER
+  /** The highest object index that is believed: tables are as long as that. */
+  indexMax: number = OBJECTS_MAX - 1
   /** Frames whose rest could not be read, since a baseline was not here. */
   undecodableCount = 0
   /** Entries that were older than what is known of their object. */
@@ -84,6 +86,7 @@ export class SnapshotSink implements FrameSink {
       const gap = readGap(frame, index)
       if (gap === NO_GAP) break
       index += gap
+      if (index > this.indexMax) frame.fail()
       isDecodable = this.#acceptEntry(frame, tick, index)
     }
     if (frame.failed || (isDecodable && !frame.finish())) return 'broken'
@@ -99,11 +102,13 @@ export class SnapshotSink implements FrameSink {
 
   /** Reads one entry; false when it, and so the rest of the frame, cannot be read. @hot */
   #acceptEntry(frame: BitReader, tick: Tick, index: number): boolean {
+    if (frame.failed) return true
     this.held.reserve(index + 1)
     const kind = readKind(frame)
     if (kind === KIND.full) return this.#acceptFull(frame, tick, index)
     if (kind === KIND.gone) {
-      this.#acceptGone(tick, index, frame.readBits(1) === 1)
+      const isDespawned = frame.readBits(1) === 1
+      if (!frame.failed) this.#acceptGone(tick, index, isDespawned)
       return true
     }
     let isRested = false

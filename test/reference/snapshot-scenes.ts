@@ -1,0 +1,202 @@
+/**
+ * Small worlds whose snapshots are written down: what test/vectors/snapshots.json is made of, by the engine.
+ *
+ * Every frame is written by the engine, or is one of those with something done to it; after each stands what a reader makes
+ * of it. Lamps and doors have only bools (snapshot-checker.ts says why).
+ */
+
+import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
+import type { Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
+import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
+import { SnapshotSource } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
+import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
+import { bool } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import { NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
+import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import type { Flag, HeldObject } from './snapshot-checker.ts'
+
+export interface SceneFrame {
+  /** What it shows. */
+  readonly shows: string
+  readonly hex: string
+  readonly verdict: 'ok' | 'no-ack' | 'broken'
+  /** Who is held afterwards, ascending. */
+  readonly held: readonly HeldObject[]
+}
+
+export interface Scene {
+  readonly name: string
+  /** By type: the flags of the entity. */
+  readonly entities: readonly (readonly Flag[])[]
+  readonly frames: readonly SceneFrame[]
+}
+
+export const Lamp = entity({ red: bool, green: bool, blue: bool.team(), key: bool.owner() }, { name: 'Lamp' })
+export const Door = entity({ isOpen: bool, isLocked: bool.owner() }, { name: 'Door' })
+
+export const FLAGS: readonly (readonly Flag[])[] = [
+  [{ name: 'red', audience: 'all' }, { name: 'green', audience: 'all' }, { name: 'blue', audience: 'team' }, { name: 'key', audience: 'owner' }],
+  [{ name: 'isOpen', audience: 'all' }, { name: 'isLocked', audience: 'owner' }],
+]
+
+const WINDOW = 16
+const PEER = 1
+
+/** What a sink holds, in the checker's words. */
+export function heldBy(world: World, timeline: Timeline, { held }: SnapshotSink): HeldObject[] {
+  return [...held.ids].flatMap((id, index) => {
+    if (id === 0) return []
+    const type = held.types[index]!
+    const { laneCount } = world.stores[type]!.schema
+    const at = timeline.findLatest(type, id)
+    const row = [...timeline.pools[type]!.rows.subarray(at, at + laneCount)].join('')
+    return [{ id, type, set: held.sets[index]!, owner: held.owners[index]!, tick: held.tellings[index]!, row }]
+  })
+}
+
+/** A receiver of the engine. */
+export class SceneReader {
+  readonly world: World = new World([Lamp, Door], { isReadOnly: true })
+  readonly timeline: Timeline = new Timeline(this.world, WINDOW)
+  readonly sink: SnapshotSink = new SnapshotSink(this.world, this.timeline)
+
+  accept(bytes: Uint8Array): 'ok' | 'no-ack' | 'broken' {
+    return this.sink.accept(0, 0, new BitReader(bytes))
+  }
+
+  get held(): HeldObject[] {
+    return heldBy(this.world, this.timeline, this.sink)
+  }
+}
+
+/** A stage: one authority, one receiver, and every frame that went between them. */
+class Stage {
+  readonly world = new World([Lamp, Door])
+  readonly timeline = new Timeline(this.world, WINDOW)
+  readonly frames: SceneFrame[] = []
+  /** Indexes that are not in view. */
+  readonly hidden = new Set<number>()
+  /** By owner: the field set, where it is not what everyone holds. */
+  readonly sets = new Map<number, number>([[PEER, 2], [2, 1]])
+  readonly #source: SnapshotSource
+  readonly #reader = new SceneReader()
+  #sequence = 0
+
+  constructor() {
+    const { world, hidden, sets } = this
+    const view: Relevance & { count: number } = {
+      count: 0, indexes: new Uint32Array(1024), weights: new Float32Array(1024).fill(1), sets: new Uint8Array(1024),
+      refresh(): void {
+        this.count = 0
+        for (let index = 0; index < world.objects.highWater; index++) {
+          if (world.objects.typeAt(index) === NO_TYPE || hidden.has(index)) continue
+          this.indexes[this.count] = index
+          this.sets[this.count++] = sets.get(world.objects.ownerAt(index)) ?? 0
+        }
+      },
+    }
+    const births = { birthTickAt: () => 2, birthOrdinalAt: (index: number) => index }
+    this.#source = new SnapshotSource(new Replicator(this.world, this.timeline, { births }), view, PEER)
+  }
+
+  /** One tick, and its frame, if there is one. It is received, and acknowledged or given up, unless said otherwise. */
+  tick(shows: string, step: () => void, fate: 'acked' | 'lost' | 'unacked' | 'late' = 'acked'): Uint8Array {
+    this.world.beginTick()
+    step()
+    this.world.endTick()
+    this.timeline.sample()
+    this.#source.begin()
+    const out = new BitWriter(new Uint8Array(1200))
+    const sequence = ++this.#sequence
+    if (!this.#source.fill(0, sequence, out)) return new Uint8Array(0)
+    const bytes = out.bytes.slice(0, out.finish())
+    if (fate === 'acked' || fate === 'unacked') this.receive(shows, bytes)
+    if (fate === 'acked') this.#source.onDelivered(0, sequence)
+    else if (fate === 'lost') this.#source.onLost(0, sequence)
+    return bytes
+  }
+
+  receive(shows: string, bytes: Uint8Array): void {
+    const verdict = this.#reader.accept(bytes)
+    this.frames.push({ shows, hex: Buffer.from(bytes).toString('hex'), verdict, held: this.#reader.held })
+  }
+
+  rest(ticks: number): void {
+    for (let count = 0; count < ticks; count++) this.tick('', () => {})
+  }
+}
+
+function everyday(): Scene {
+  const stage = new Stage()
+  const { world } = stage
+  stage.tick('an empty world has a tick', () => {})
+  const [lamp, own, mate, door] = [world.spawn(Lamp, {}), world.spawn(Lamp, { key: true, blue: true }, PEER), world.spawn(Lamp, { blue: true, key: true }, 2), world.spawn(Door, { isOpen: true })]
+  stage.tick('four objects come into view: everyone\'s fields, the owner\'s with their birth, the team\'s, another type', () => {})
+  stage.tick('two deltas of one age; the second one says only that', () => { lamp.red = true; own.key = false })
+  stage.tick('two ages', () => { lamp.red = false; door.isOpen = false })
+  stage.tick('what changed is hidden: nothing is sent', () => { mate.key = false })
+  stage.tick('a packet that is lost', () => { lamp.green = true }, 'lost')
+  stage.tick('what was lost is told anew, and what moved since', () => { lamp.red = true })
+  stage.tick('told, and nobody knows yet whether it arrived', () => { door.isOpen = true }, 'unacked')
+  stage.tick('back to what it was: the same as the baseline', () => { door.isOpen = false })
+  stage.tick('another owner, the same fields', () => { world.setOwner(lamp, 7) })
+  stage.tick('another owner, other fields: a full row', () => { world.setOwner(mate, 3) })
+  stage.hidden.add(door.id >>> 16)
+  stage.tick('an object that left our view', () => {})
+  stage.hidden.clear()
+  stage.tick('and is back, whole', () => {})
+  stage.tick('an object that is no more', () => { world.despawn(mate) })
+  stage.tick('another one at its index', () => { world.spawn(Door, { isOpen: true }) })
+  stage.rest(12)
+  stage.tick('after a rest', () => { lamp.green = false })
+  stage.rest(120)
+  stage.tick('after a longer rest', () => { lamp.green = true })
+  stage.rest(300)
+  stage.tick('after a very long rest', () => { lamp.green = false; own.red = true })
+  return { name: 'every day', entities: FLAGS, frames: stage.frames }
+}
+
+function gaps(): Scene {
+  const stage = new Stage()
+  const doors = Array.from({ length: 700 }, () => stage.world.spawn(Door, {}))
+  const seen = [0, 1, 3, 7, 13, 34, 35, 57, 334, 335, 613, 699]
+  doors.forEach((_, index) => { if (!seen.includes(index)) stage.hidden.add(index) })
+  stage.tick('gaps of 1, 2, 4, 6, 21, 22, 277, 278 and 86', () => {})
+  stage.tick('the same as deltas', () => { for (const index of seen) doors[index]!.isOpen = true })
+  return { name: 'gaps', entities: FLAGS, frames: stage.frames }
+}
+
+function disorder(): Scene {
+  const stage = new Stage()
+  const { world } = stage
+  const [lamp, door] = [world.spawn(Lamp, {}), world.spawn(Door, {})]
+  stage.tick('two objects', () => {})
+  const late = stage.tick('', () => { lamp.red = true }, 'late')
+  stage.tick('a newer row', () => { lamp.green = true })
+  stage.receive('an older one, late: it is remembered and changes nothing', late)
+  const lateFull = stage.tick('', () => { world.setOwner(lamp, PEER) }, 'late')
+  stage.tick('gone', () => { world.despawn(lamp) })
+  stage.receive('a full row that is older than its end', lateFull)
+  const reborn = stage.tick('', () => { world.spawn(Lamp, { red: true }) }, 'late')
+  stage.receive('another object takes the index', reborn)
+  stage.tick('a delta of the other', () => { door.isOpen = true })
+  const [honest] = [Buffer.from(stage.frames.at(-1)!.hex, 'hex')]
+  stage.receive('an age whose row we do not hold', Uint8Array.of(40, 0b1_01_00011, 0b0_10_00000))
+  stage.receive('a delta of nobody', Uint8Array.of(41, 0b0001_0000, 0b0001_0100, 0b0000_1000))
+  stage.receive('padding that is too long', Uint8Array.of(...honest, 0))
+  stage.receive('an age before the world began', Uint8Array.of(5, 0b1_01_01111, 0b1_10_00000))
+  stage.receive('as old as the one before, and there is none before', Uint8Array.of(42, 0b1_1_10_0000))
+  stage.receive('no such kind', Uint8Array.of(42, 0b1_000000_0, 0))
+  stage.receive('an index by 16 bits that is near enough for 8', Uint8Array.of(42, 0b00001_000, 0b0_00001_00, 0b000_0001_1))
+  stage.receive('cut off', honest.subarray(0, 1 + (honest.length >> 1)))
+  stage.receive('no bytes at all', new Uint8Array(0))
+  return { name: 'out of order, and nonsense', entities: FLAGS, frames: stage.frames }
+}
+
+/** All scenes, as the engine writes and reads them. */
+export function makeScenes(): Scene[] {
+  return [everyday(), gaps(), disorder()]
+}
