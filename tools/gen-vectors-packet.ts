@@ -46,12 +46,13 @@ const [CLIENT_KEY, SERVER_KEY, COOKIE] = [run(0x01, 32), run(0x21, 32), run(0x41
 const [RANDOM, RESET_TOKEN, SIGNATURE] = [run(0x51, 16), run(0x61, 16), run(0xa0, 64)]
 
 const asking = { version: 2, connection: '0000000000000000', epoch: 0, sequence: 0 }
-const clean = (latest: number, delayUs: number = 0): { latest: number; delayUs: number; missing: number[] } => ({ latest, delayUs, missing: [] })
+const clean = (latest: number, delayUs: number = 0): PacketAcks => ({ latest, delayUs, missing: [] })
 const FRAMES = [{ kind: 1, body: 'aa' }, { kind: 15, body: '010203' }, { kind: 3, body: '000502686900' }]
 
+type PacketAcks = Extract<Meaning, { is: 'payload' | 'keepalive' }>['acks']
 type Case = readonly [name: string, meaning: Meaning, key?: PacketKey]
 
-function payload(sequence: number, acks: Extract<Meaning, { is: 'payload' }>['acks'], frames: readonly { kind: number; body: string }[], epoch: number = 0): Meaning {
+function payload(sequence: number, acks: PacketAcks, frames: readonly { kind: number; body: string }[], epoch: number = 0): Meaning {
   return { is: 'payload', version: 2, connection: ID, epoch, sequence, acks, frames }
 }
 

@@ -85,10 +85,9 @@ async function serveSealed(): Promise<ServerReady> {
         counts.echoes++
       }
     }
-    const wakeAt = drain(endpoint, now, port, (event) => {
+    sleepUntil(drain(endpoint, now, port, (event) => {
       if (event.type === 'closed') channels.delete(event.connection)
-    })
-    sleepUntil(wakeAt, now)
+    }), now)
   }
   /** A timer that would ring earlier is left alone: it finds nothing to do, which is cheaper than one timer a flush. */
   const sleepUntil = (wakeAt: Millis, now: Millis): void => {

@@ -1,10 +1,14 @@
+/**
+ * Two ends in one process, with nothing sealed between them.
+ */
+
 import { describe, expect, test } from 'vitest'
-import { Pair } from '../../testing/pair.ts'
-import { ReliableOrderedChannel } from '../channel/reliable-ordered.ts'
-import type { CryptoProvider } from './provider.ts'
-import { pureProvider } from './pure-provider.ts'
-import { findFaultyPrimitive } from './self-test.ts'
-import { unsealedProvider } from './unsealed-provider.ts'
+import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
+import { ReliableOrderedChannel } from '../../packages/tickwire/src/core/channel/reliable-ordered.ts'
+import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
+import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import { findFaultyPrimitive } from '../../packages/tickwire/src/core/crypto/self-test.ts'
+import { unsealedProvider } from '../../packages/tickwire/src/core/crypto/unsealed-provider.ts'
 
 function pairOf(server: CryptoProvider, client: CryptoProvider): { pair: Pair; channels: ReliableOrderedChannel[] } {
   const channels: ReliableOrderedChannel[] = []
