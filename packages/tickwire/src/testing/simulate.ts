@@ -6,6 +6,7 @@
  * sim.hold(0, { right: true })
  * sim.run(2000)
  * sim.client(1, Player)[0].x        // what the second player sees of the first
+ * sim.difference()                  // undefined: everybody sees what the authority has
  * ```
  *
  * Everything but the clock and the cables is the real thing: the very hosts that `serve` and `connect` drive. The
@@ -13,20 +14,21 @@
  */
 
 import { InvariantError } from '../core/base/assert.ts'
-import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
-import type { Millis } from '../core/base/time.ts'
+import type { Millis, Tick } from '../core/base/time.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
-import { ClientHost } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
-import { ServerHost } from '../core/game/server-host.ts'
-import type { InterestOptions } from '../core/replication/interest/interest.ts'
+import { ServerHost, type ServerHostOptions } from '../core/game/server-host.ts'
+import type { ClientHostOptions } from '../core/game/client-host.ts'
+import type { View } from '../core/game/view.ts'
 import type { Entity } from '../core/schema/definition.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { InitOf } from '../core/schema/value-types.ts'
 import type { ObjectOf, ObjectView } from '../core/world/handle.ts'
-import { MemoryLink, type Weather } from './memory-link.ts'
-import { SimClock, type SimActor } from './sim-clock.ts'
+import type { Weather } from './memory-link.ts'
+import { SimClock } from './sim-clock.ts'
 import { Dice } from './sim-entropy.ts'
+import { SimPlayer, SimServer, SimDrawer } from './simulate-actors.ts'
+import { differenceOf } from './simulate-difference.ts'
 import { StubCrypto } from './stub-suite.ts'
 
 export interface SimulateOptions {
@@ -35,14 +37,18 @@ export interface SimulateOptions {
   readonly clients?: number
   /** The weather on every player's cable, both ways. */
   readonly link?: Weather
-  /** As the server is told it. */
-  readonly interest?: InterestOptions
   /** What seals. A stub unless said: it protects nothing and sees every nonce. */
   readonly security?: EndpointSecurity
+  /** What else to say to the server's host, and to those of the players: `{ syncTest: 8 }`. */
+  readonly server?: Partial<ServerHostOptions>
+  readonly client?: Partial<ClientHostOptions>
 }
 
 /** How long players may take to come in before the simulation says that something is wrong. */
 const JOIN_MS_MAX = 15_000
+/** How long a world at rest may take until everybody sees it as it is. */
+const REST_MS_MAX = 10_000
+const REST_STEP_MS = 50
 
 /** Starts a match and lets everybody in. */
 export function simulate<I extends Shape>(game: Game<I>, options: SimulateOptions = {}): Simulation<I> {
@@ -55,15 +61,16 @@ export class Simulation<I extends Shape = Shape> {
   readonly players: readonly SimPlayer<I>[]
 
   constructor(game: Game<I>, options: SimulateOptions) {
-    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() }, interest = {} } = options
-    this.host = new ServerHost(game, { security, interest, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1) })
-    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, security))
+    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() } } = options
+    this.host = new ServerHost(game, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1), ...options.server })
+    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, { security, ...options.client }))
     this.clock.add(new SimServer(this.host, this.players))
     for (const player of this.players) {
       this.clock.add(player)
       player.host.connect(this.clock.now, 'server')
     }
-    const isEverybodyIn = (): boolean => this.host.peers.length === clients && this.players.every(({ host }) => host.serverTick > 0)
+    const isIn = ({ host }: SimPlayer<I>): boolean => host.serverTick > 0 && (game.predict === 'none' || host.predictor?.isRunning === true)
+    const isEverybodyIn = (): boolean => this.host.peers.length >= clients && this.players.every(isIn)
     if (!this.clock.driveUntil(isEverybodyIn, JOIN_MS_MAX)) throw new InvariantError(`seed ${seed}: not everybody came in within ${JOIN_MS_MAX} ms of simulated time`)
   }
 
@@ -72,12 +79,30 @@ export class Simulation<I extends Shape = Shape> {
     this.#player(client).host.sampleInput = () => input
   }
 
+  /** What a player holds from now on, asked for every tick he plays, which he plays ahead of the authority. */
+  script(client: number, play: (tick: Tick) => InitOf<I>): void {
+    const { host } = this.#player(client)
+    host.sampleInput = () => play(host.clock.inputs.newest + 1)
+  }
+
   /** Lets time pass. */
   run(ms: Millis): void {
     this.clock.drive(ms)
   }
 
-  /** Changes the weather on one player's cable, or on all. */
+  /** Lets time pass until `isDone`, asked after every moment, or for `msMax`. Says whether it was. */
+  runUntil(isDone: () => boolean, msMax: Millis): boolean {
+    return this.clock.driveUntil(isDone, msMax)
+  }
+
+  /** Calls `draw` for a player so many times a second, with what he may draw then. Returns what ends it. */
+  draw(client: number, rateHz: number, draw: (view: View, now: Millis) => void): () => void {
+    const drawer = new SimDrawer(this.#player(client).host, this.clock.now, 1000 / rateHz, draw)
+    this.clock.add(drawer)
+    return () => this.clock.remove(drawer)
+  }
+
+  /** Changes the weather on one player's cable, or on all, for what is sent from now on. */
   weather(weather: Weather, client?: number): void {
     const players = client === undefined ? this.players : [this.#player(client)]
     for (const player of players) player.link.weather = weather
@@ -88,72 +113,29 @@ export class Simulation<I extends Shape = Shape> {
     return [...this.host.world.each(entity)]
   }
 
-  /** What a player sees of an entity. */
+  /** What a player sees of an entity, now. */
   client<E extends Entity>(client: number, entity: E): ObjectView<E>[] {
-    return [...this.#player(client).host.view.each(entity)]
+    return [...this.#player(client).host.draw(this.clock.now).each(entity)]
+  }
+
+  /**
+   * The first thing that a player sees otherwise than the authority has it, in words; undefined when there is none. Views are
+   * of the past: it lets time pass until they show the authority's state, so let everybody stand still first.
+   */
+  difference(): string | undefined {
+    let difference: string | undefined
+    for (let ms = 0; ms <= REST_MS_MAX; ms += REST_STEP_MS) {
+      difference = undefined
+      this.players.forEach(({ host }, client) => { difference ??= differenceOf(client, host, this.host, this.clock.now) })
+      if (difference === undefined) return undefined
+      this.run(REST_STEP_MS)
+    }
+    return difference
   }
 
   #player(client: number): SimPlayer<I> {
     const player = this.players[client]
     if (!player) throw new RangeError(`player ${client}: there are ${this.players.length}, counted from 0`)
     return player
-  }
-}
-
-/** One player at his end of a cable. */
-export class SimPlayer<I extends Shape> implements SimActor {
-  readonly host: ClientHost<I>
-  readonly link: MemoryLink
-  readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
-  #nextAt: Millis = 0
-
-  constructor(game: Game<I>, seed: number, weather: Weather, security: EndpointSecurity) {
-    this.host = new ClientHost(game, { security, entropy: new Dice(seed ^ 0xc11) })
-    this.link = new MemoryLink(seed, weather)
-  }
-
-  nextAt(): Millis {
-    return Math.min(this.#nextAt, this.link.nextAt(1))
-  }
-
-  wake(now: Millis): void {
-    for (let length = this.#poll(now); length >= 0; length = this.#poll(now)) {
-      this.host.handleDatagram(now, 'server', this.#incoming, length)
-    }
-    this.host.tick(now)
-    this.#nextAt = this.host.drain(now, { send: (_to, bytes, length) => this.link.send(now, 1, bytes, length) })
-  }
-
-  #poll(now: Millis): number {
-    return this.link.poll(now, 1, this.#incoming)
-  }
-}
-
-/** The authority at the other end of all cables; a player's address is his number. */
-class SimServer<I extends Shape> implements SimActor {
-  readonly #host: ServerHost<I>
-  readonly #players: readonly SimPlayer<I>[]
-  readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
-  #nextAt: Millis = 0
-
-  constructor(host: ServerHost<I>, players: readonly SimPlayer<I>[]) {
-    this.#host = host
-    this.#players = players
-  }
-
-  nextAt(): Millis {
-    return this.#players.reduce((earliest, player) => Math.min(earliest, player.link.nextAt(0)), this.#nextAt)
-  }
-
-  wake(now: Millis): void {
-    this.#players.forEach(({ link }, index) => {
-      for (let length = link.poll(now, 0, this.#incoming); length >= 0; length = link.poll(now, 0, this.#incoming)) {
-        this.#host.handleDatagram(now, String(index), this.#incoming, length)
-      }
-    })
-    this.#host.tick(now)
-    this.#nextAt = this.#host.drain(now, {
-      send: (to, bytes, length) => this.#players[Number(to)]?.link.send(now, 0, bytes, length),
-    })
   }
 }

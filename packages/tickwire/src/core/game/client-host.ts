@@ -145,7 +145,7 @@ export class ClientHost<I extends Shape = Shape> {
   tick(now: Millis): number {
     this.#now[0] = now
     if (this.peer === 0) return 0
-    this.#view.absorb()
+    this.#view.prepare(now)
     return this.#play.tick(now, this.#view.renderClock.renderTick)
   }
 

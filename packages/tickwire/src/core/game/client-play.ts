@@ -124,11 +124,11 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     let tick = world.tick
     // What was not sampled the authority holds over from before, and so do we.
     while (!ring.has(tick) && tick > newest - INPUT_WINDOW && tick > 0) tick--
-    if (ring.has(tick)) {
-      const at = ring.at(tick)
-      for (let lane = 0; lane < this.current.length; lane++) this.current[lane] = ring.rows[at + lane]
-      this.viewTick = world.tick
-    }
+    const isKnown = ring.has(tick)
+    const rows = isKnown ? ring.rows : this.#game.inputSchema.initialRow
+    const at = isKnown ? ring.at(tick) : 0
+    for (let lane = 0; lane < this.current.length; lane++) this.current[lane] = rows[at + lane]
+    this.viewTick = world.tick
     this.table.load(this.#peer, this)
     this.events.begin()
     this.#game.step(world, this.table)

@@ -39,6 +39,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   #noted: Tick = -1
   /** When the view was last brought up to a moment. */
   readonly #drawnAt = new Float64Array([-1])
+  #drawnVersion = -1
+  #sighting: Sighting | undefined = undefined
 
   constructor(game: Game<Shape>) {
     const { entities, tickRate, net } = game
@@ -61,7 +63,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   begin(predictor: Predictor | undefined): void {
     this.#predictor = predictor
     if (predictor === undefined) return
-    predictor.world.sight = new Sighting(predictor.world, this.world)
+    this.#sighting = new Sighting(predictor.world, this.world)
+    predictor.world.sight = this.#sighting
     if (this.#game.hitboxes !== undefined) predictor.world.rewinding = new ViewRewinding(this.#game, this.world)
   }
 
@@ -79,9 +82,17 @@ export class ClientView implements HeldObserver, CorrectionListener {
     this.snapshots.held.drain(this)
   }
 
+  /** Before a tick: `step` sees others as they are drawn now, if it looks at them at all. */
+  prepare(now: Millis): void {
+    this.absorb()
+    if (this.#game.hitboxes !== undefined || (this.#sighting?.looks ?? 0) > 0) this.draw(now)
+  }
+
   /** Brings the view up to a moment. */
   draw(now: Millis): View {
-    if (now === this.#drawnAt[0]) return this.view
+    const version = this.#predictor?.version ?? 0
+    if (now === this.#drawnAt[0] && version === this.#drawnVersion) return this.view
+    this.#drawnVersion = version
     const seconds = this.#drawnAt[0] < 0 ? 0 : (now - this.#drawnAt[0]) / 1000
     this.#drawnAt[0] = now
     this.absorb()

@@ -22,11 +22,12 @@ interface Listeners {
 }
 
 export class ViewEvents {
-  readonly #world: World
+  /** What is drawn. */
+  readonly world: World
   readonly #listeners = new Map<number, Listeners>()
 
   constructor(world: World) {
-    this.#world = world
+    this.world = world
   }
 
   on(event: ViewEventName, type: number, listener: Listener): void {
@@ -52,7 +53,7 @@ export class ViewEvents {
   handleDrawn(): void {
     for (const [type, listeners] of this.#listeners) {
       if (listeners.change.length === 0) continue
-      for (const handle of this.#world.stores[type].living()) this.#compare(handle, listeners)
+      for (const handle of this.world.stores[type].living()) this.#compare(handle, listeners)
     }
   }
 

@@ -40,6 +40,8 @@ export class OwnedLanes {
   readonly #heapLeaves: readonly Leaf[]
   readonly #rated: readonly RatedField[]
   readonly #content = new Uint32Array(2)
+  /** References to what has an id for the time being, from this index on, are as good as what was told: it has no other yet. */
+  provisionalFrom: number = Infinity
 
   constructor(schema: Schema, tickRate: number) {
     const { members } = schema.masks[FOR_OWNER]
@@ -70,11 +72,13 @@ export class OwnedLanes {
     return true
   }
 
-  /** Whether they are equal, noise below a step aside. @hot */
+  /** Whether a row that was predicted equals another, noise below a step aside. @hot */
   isClose(tick: Tick, index: number, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
     if (this.isEqual(tick, index, rows, at, otherRows, otherAt)) return true
     for (let each = 0; each < this.#leaves.length; each++) {
-      if (!isLeafClose(this.#leaves[each], rows, at, otherRows, otherAt)) return false
+      const leaf = this.#leaves[each]
+      if (isLeafClose(leaf, rows, at, otherRows, otherAt)) continue
+      if (!isReference(leaf) || rows[at + leaf.lane] >>> 16 < this.provisionalFrom) return false
     }
     for (let each = 0; each < this.#rated.length; each++) {
       const { period, leaves } = this.#rated[each]
@@ -120,6 +124,11 @@ export class OwnedLanes {
     hash = Math.imul(hash ^ (hash >>> 16), STIR)
     return hash ^ (hash >>> 13)
   }
+}
+
+/** Whether a leaf is the id of an object. */
+export function isReference({ field }: Leaf): boolean {
+  return field.spec.kind === 'ref'
 }
 
 function areLeavesEqual(leaves: readonly Leaf[], rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {

@@ -10,7 +10,7 @@ import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
-import type { OwnedLanes } from './owned-lanes.ts'
+import { isReference, type OwnedLanes } from './owned-lanes.ts'
 import type { Truth } from './truth.ts'
 
 export class PredictedObjects {
@@ -90,12 +90,27 @@ export class PredictedObjects {
     if (born !== undefined) {
       this.spawnsMatched++
       this.renamed.push(born.id, id)
+      this.#renameReferences(born.id, id)
       world.rename(born, id)
       return born
     }
     const handle = world.seat(type, id, owner)
     world.objects.setBirth(index, tick, ordinal)
     return handle
+  }
+
+  /** Who refers to an object by its id for the time being refers to it by the real one. */
+  #renameReferences(from: ObjectId, to: ObjectId): void {
+    for (const store of this.world.stores) {
+      for (const { cell, lane } of store.schema.leaves.filter(isReference)) {
+        for (const handle of store.living()) {
+          if (handle.$cells[cell] !== from) continue
+          handle.$cells[cell] = to
+          store.rows[store.rowAt(handle) + lane] = to
+          store.stamps[store.slotOf(handle)] = store.nextSample
+        }
+      }
+    }
   }
 
   /** Who was born here at that tick as that one of his kind, and has no real id yet. */

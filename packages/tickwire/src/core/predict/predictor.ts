@@ -77,6 +77,8 @@ export class Predictor {
   isRunning = false
   /** The window is full: nothing is predicted until more is heard. */
   isStalled = false
+  /** Goes up whenever anything here is another than it was. */
+  version = 0
   /** Mispredictions that were stepped again; ticks stepped again; beginnings from nothing. */
   rollbacks = 0
   resteppedTicks = 0
@@ -105,6 +107,7 @@ export class Predictor {
     this.timeline = new Timeline(this.world, windowTicks)
     this.#windowTicks = windowTicks
     this.#lanes = ownedLanesOf(this.world, tickRate)
+    for (const lanes of this.#lanes) lanes.provisionalFrom = PROVISIONAL_FIRST
     this.#objects = new PredictedObjects(peer, this.world, this.told, this.#lanes)
     this.#slots = new SaveSlots(this.world, windowTicks)
     this.#digests = new Float64Array(windowTicks)
@@ -309,6 +312,7 @@ export class Predictor {
   }
 
   #keep(tick: Tick): void {
+    this.version++
     const place = tick % this.#windowTicks
     this.timeline.sample()
     this.#slots.save(place)
@@ -340,6 +344,7 @@ export class Predictor {
     let from = this.world.objects.provisionalFrom
     while (from <= index) from *= 2
     this.world.objects.provisionalFrom = Math.min(from, PROVISIONAL_LAST)
+    for (const lanes of this.#lanes) lanes.provisionalFrom = this.world.objects.provisionalFrom
     this.isRunning = false
   }
 }

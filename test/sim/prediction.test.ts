@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import { simulate } from 'tickwire/testing'
+import { makeRunners, Runner, Stone, Thud, Wall } from './prediction-game.ts'
+
+const FAR = { latencyMs: 115, jitterMs: 20, loss: 0.05 }
+
+/** Keys that change every few ticks, the same for everybody who asks. */
+function restless(tick: number): { right: boolean; left: boolean } {
+  const beat = Math.floor(tick / 7)
+  return { right: beat * 7919 % 3 === 0, left: beat * 7919 % 3 === 1 }
+}
+
+describe('a predicted player', () => {
+  test('[PRED1] sees what he does in the tick he does it, whatever the round trip', () => {
+    const sim = simulate(makeRunners(), { seed: 3, link: { latencyMs: 200 } })
+    const { host } = sim.players[0]!
+    sim.run(500)
+    sim.script(0, (tick) => ({ right: tick >= 200 }))
+    for (;;) {
+      sim.run(1)
+      const { predictor } = host
+      if (predictor!.tick < 200) {
+        expect(sim.client(0, Runner)[0]!.x).toBe(500)
+        continue
+      }
+      expect(sim.client(0, Runner)[0]!.x).toBe(502)
+      expect(sim.host.world.tick).toBeLessThan(200 - 12)
+      break
+    }
+  })
+
+  test('[PRED2] alone and restless for a minute at 250 ms, 20 ms of jitter and 5 % loss he is never set right', () => {
+    for (const seed of [1, 2, 3]) {
+      const sim = simulate(makeRunners(), { seed, link: FAR })
+      const { host } = sim.players[0]!
+      sim.script(0, restless)
+      sim.run(60_000)
+      const { rollbacks, restarts, confirmed } = host.predictor!
+      expect({ seed, rollbacks, restarts }).toEqual({ seed, rollbacks: 0, restarts: 1 })
+      expect(host.predictor!.tick - confirmed).toBeLessThan(60)
+      expect(sim.players[0]!.link.stats.lost).toBeGreaterThan(100)
+      sim.hold(0, {})
+      expect(sim.difference()).toBeUndefined()
+    }
+  })
+
+  test('[PRED3] is set right when the authority knew better: rewound to that tick, stepped again, and equal to it in the end', () => {
+    const sim = simulate(makeRunners(), { seed: 5, link: { latencyMs: 100 } })
+    const { host } = sim.players[0]!
+    sim.host.world.spawn(Wall, { x: 520 })
+    sim.script(0, (tick) => ({ right: tick % 200 < 100, left: tick % 200 >= 100 }))
+    sim.run(4000)
+    expect(host.predictor!.rollbacks).toBeGreaterThan(0)
+    expect(host.predictor!.resteppedTicks / host.predictor!.rollbacks).toBeLessThan(40)
+    sim.hold(0, {})
+    expect(sim.difference()).toBeUndefined()
+  })
+
+  test('[PRED4] hears that nothing happened: the authority that holds him where he was sends no row, and a digest says so', () => {
+    const sim = simulate(makeRunners(), { seed: 5, link: { latencyMs: 100, loss: 0.1 } })
+    const { host } = sim.players[0]!
+    sim.run(500)
+    sim.host.world.spawn(Wall, { x: 500 })
+    sim.run(500)
+    sim.hold(0, { right: true })
+    sim.run(2000)
+    expect(sim.server(Runner)[0]!.x).toBe(500)
+    // He runs on in every tick that was not answered yet, and is back when he stops.
+    expect(host.predictor!.rollbacks).toBeGreaterThan(0)
+    sim.hold(0, {})
+    expect(sim.difference()).toBeUndefined()
+    expect(sim.client(0, Runner)[0]!.x).toBe(500)
+  })
+
+  test('[PRED5] what he spawns is there at once, and stays the same object when the authority names it', () => {
+    const sim = simulate(makeRunners(), { seed: 6, link: { latencyMs: 100, jitterMs: 10, loss: 0.05 } })
+    const { host } = sim.players[0]!
+    const seen: string[] = []
+    host.view.on('spawn', Stone, () => seen.push('spawn'))
+    host.view.on('despawn', Stone, () => seen.push('despawn'))
+    const stop = sim.draw(0, 60, () => {})
+    sim.script(0, (tick) => ({ throw: tick === 150 }))
+    sim.runUntil(() => sim.client(0, Stone).length === 1, 5000)
+    const [stone] = sim.client(0, Stone)
+    const provisional = stone!.id
+    expect(sim.server(Stone)).toHaveLength(0)
+    expect(host.predictor!.isProvisional(provisional)).toBe(true)
+    sim.run(700)
+    const [real] = sim.server(Stone)
+    expect(sim.client(0, Stone)[0]).toBe(stone)
+    expect([stone!.id, stone!.isAlive]).toEqual([real!.id, true])
+    expect(sim.client(0, Runner)[0]!.last).toBe(real!.id)
+    expect(host.predictor!.spawnsMatched).toBe(1)
+    expect(host.predictor!.rollbacks).toBe(0)
+    sim.run(3000)
+    stop()
+    expect(seen).toEqual(['spawn', 'despawn'])
+    expect(stone!.isAlive).toBe(false)
+  })
+
+  test('[PRED5] what only he believed he spawned is gone again', () => {
+    const sim = simulate(makeRunners(), { seed: 6, link: { latencyMs: 100 } })
+    const { host } = sim.players[0]!
+    // The authority forbids it by what the client is not told.
+    for (const runner of sim.server(Runner)) runner.cool = 255
+    sim.run(300)
+    sim.script(0, (tick) => ({ throw: tick === 100 }))
+    expect(sim.runUntil(() => sim.client(0, Stone).length === 1, 3000)).toBe(true)
+    sim.run(800)
+    expect(sim.client(0, Stone)).toHaveLength(0)
+    expect([host.predictor!.spawnsRefuted, host.predictor!.spawnsMatched]).toEqual([1, 0])
+    expect(sim.difference()).toBeUndefined()
+  })
+
+  test('[PRED6] everyone hears what happened once: who predicted it at once, the others when they are told', () => {
+    const sim = simulate(makeRunners(), { seed: 8, clients: 2, link: { latencyMs: 100, jitterMs: 20, loss: 0.1 } })
+    const heard: number[][] = [[], [], []]
+    sim.host.onEvent(Thud, ({ number }) => heard[2]!.push(number))
+    sim.players.forEach(({ host }, client) => host.onEvent(Thud, ({ number }) => heard[client]!.push(number)))
+    sim.host.world.spawn(Wall, { x: 510 })
+    sim.script(0, (tick) => ({ throw: tick % 30 === 0, right: tick % 60 < 40, left: tick % 60 >= 40 }))
+    sim.run(10_000)
+    sim.hold(0, {})
+    sim.run(2000)
+    expect(sim.players[0]!.host.predictor!.rollbacks).toBeGreaterThan(0)
+    const all = heard[2]!
+    expect(all.length).toBeGreaterThan(15)
+    expect(heard[1]!.toSorted((a, b) => a - b)).toEqual(all)
+    expect(heard[0]).toEqual(all)
+  })
+
+  test('[PRED7] stands still when the window is full, and plays on when the line is back, from where the authority has him', () => {
+    const sim = simulate(makeRunners({ net: { predictionMs: 500 } }), { seed: 9, link: { latencyMs: 50 } })
+    const { host } = sim.players[0]!
+    sim.script(0, restless)
+    sim.run(1000)
+    const heard = host.predictor!.heard
+    sim.weather({ latencyMs: 50, loss: 1 })
+    sim.run(3000)
+    expect(host.predictor!.isStalled).toBe(true)
+    expect(host.predictor!.tick - host.predictor!.heard).toBe(29)
+    expect(host.predictor!.heard).toBeLessThan(heard + 10)
+    sim.weather({ latencyMs: 50 })
+    sim.run(1000)
+    expect(host.predictor!.isStalled).toBe(false)
+    expect(host.predictor!.tick).toBeGreaterThan(sim.host.world.tick)
+    sim.hold(0, {})
+    expect(sim.difference()).toBeUndefined()
+  })
+
+  test('[PRED8] stepping again comes out the same, or the fault is named by object, field and tick', () => {
+    const clean = simulate(makeRunners(), { seed: 4, link: FAR, client: { syncTest: 8 }, server: { syncTest: 8 } })
+    clean.script(0, (tick) => ({ ...restless(tick), throw: tick % 25 === 0 }))
+    clean.run(3000)
+    expect(clean.players[0]!.host.predictor!.spawnsMatched).toBeGreaterThan(3)
+    for (const side of ['client', 'server'] as const) {
+      const faults: string[] = []
+      const onSyncFault = ({ entity, field, tick }: { entity: string; field: string; tick: number }): unknown => faults.push(`${entity} ${field} ${tick > 0}`)
+      const impure = simulate(makeRunners({ isImpure: true }), { seed: 4, [side]: { syncTest: 4, onSyncFault } })
+      impure.hold(0, { right: true })
+      impure.run(500)
+      expect(faults).toContain('Runner Runner.y true')
+    }
+    const loud = simulate(makeRunners({ isImpure: true }), { seed: 4, server: { syncTest: 4 } })
+    loud.hold(0, { right: true })
+    expect(() => loud.run(500)).toThrow(/tick \d+, stepped again from \d+ ticks before, is not what it was: Runner 1, field Runner.y/)
+  })
+
+  test('[PRED9] one call steps no more ticks than it may: the rest comes in the next', () => {
+    const sim = simulate(makeRunners({ net: { replayTicksMax: 5 } }), { seed: 5, link: { latencyMs: 150 } })
+    const { host } = sim.players[0]!
+    sim.host.world.spawn(Wall, { x: 520 })
+    sim.script(0, (tick) => ({ right: tick % 100 < 50, left: tick % 100 >= 50 }))
+    let most = 0
+    const advance = host.predictor!.advance.bind(host.predictor)
+    host.predictor!.advance = (target, stepsMax) => {
+      const steps = advance(target, stepsMax)
+      most = Math.max(most, steps)
+      return steps
+    }
+    sim.run(6000)
+    expect(host.predictor!.rollbacks).toBeGreaterThan(0)
+    expect(most).toBe(5)
+    sim.hold(0, {})
+    expect(sim.difference()).toBeUndefined()
+  })
+
+  test('[PRED10] simulates his own and sees the others: what `step` makes for others does not outlive the tick', () => {
+    const sim = simulate(makeRunners({ seesWalls: true }), { seed: 11, clients: 2, link: { latencyMs: 80, jitterMs: 10 } })
+    const { host } = sim.players[0]!
+    sim.host.world.spawn(Wall, { x: 530 })
+    sim.run(1000)
+    expect([...host.predictor!.world.each(Runner)].map(({ owner }) => owner)).toEqual([host.peer])
+    expect([...host.predictor!.world.seen(Runner)]).toHaveLength(2)
+    expect([...host.predictor!.world.seen(Wall)]).toHaveLength(1)
+    // He sees the wall, and so he stops where the authority stops him.
+    sim.hold(0, { right: true })
+    sim.run(2000)
+    expect([host.predictor!.rollbacks, sim.client(0, Runner).find(({ owner }) => owner === host.peer)!.x]).toEqual([0, 530])
+  })
+
+  test('[PRED11] keeps no input that the authority has left behind, and steps again exactly those after it', () => {
+    const sim = simulate(makeRunners(), { seed: 5, link: { latencyMs: 100 } })
+    const { host } = sim.players[0]!
+    sim.script(0, restless)
+    sim.run(1000)
+    const { inputs } = host.clock
+    expect(inputs.pendingCount).toBe(inputs.newest - host.serverTick)
+  })
+})
