@@ -11,13 +11,14 @@
  * rung ────▶ ready ────▶ active, on trial ────▶ active, proven      the others are closed
  *                              │ 1 s of nothing      │ closed, or 2.5 s of nothing
  *                              ▼                     ▼
- *                        the one before         climb again; after 3 s without any, the path is closed
+ *                        the one before         climb again; after 8 s without any, the path is closed
  * ```
  *
  * On trial beside a path that works, packets take turns, so that a path that leads nowhere costs half of them for a second.
  * Invariant: at most one path is active; whatever is neither active nor its spare is closed in the end.
  */
 
+import { ConfigError } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 import { monotonicNow as now } from './clock.ts'
@@ -32,8 +33,8 @@ const TRIAL_MS = 1000
 /** The server speaks every second. */
 const SILENT_MS = 2500
 const WATCH_MS = 500
-/** As long as the server keeps a connection whose path has closed. */
-const LOST_MS = 3000
+/** A little less than a connection lives unheard. A server that has forgotten it says so before. */
+const LOST_MS = 8000
 const LINGER_MS = 500
 /** A better rung is tried again after this, then twice as long, and so on. */
 const RETRY_MS_MIN = 30_000
@@ -60,6 +61,8 @@ export class Ladder implements DatagramPort {
   readonly #rungs: readonly Rung[]
   readonly #why: Map<Rung, string> = new Map()
   readonly #ready: Map<Rung, Path> = new Map()
+  /** Every path that is open. */
+  readonly #paths: Set<Path> = new Set()
   readonly #pending: Set<Rung> = new Set()
   readonly #folded: DatagramPortStats = createPortStats()
   readonly #gone: AbortController = new AbortController()
@@ -80,6 +83,7 @@ export class Ladder implements DatagramPort {
   constructor(base: URL, rungs: readonly Rung[]) {
     this.#base = base
     this.#rungs = RUNGS.filter((rung) => rungs.includes(rung))
+    if (this.#rungs.length === 0) throw new ConfigError('transports', 'there are none', `Name some of ${RUNGS.join(', ')}, or none for all.`)
     this.address = base.origin
     this.offers = Promise.resolve({ missing: {} })
   }
@@ -98,7 +102,7 @@ export class Ladder implements DatagramPort {
 
   get stats(): DatagramPortStats {
     const sum = { ...this.#folded }
-    for (const path of [this.#active, this.#spare]) if (path !== undefined) add(sum, path.port.stats)
+    for (const { port } of this.#paths) add(sum, port.stats)
     return sum
   }
 
@@ -128,7 +132,7 @@ export class Ladder implements DatagramPort {
   close(): void {
     this.#gone.abort()
     for (const timer of this.#timers) clearTimeout(timer)
-    for (const path of [this.#active, this.#spare, ...this.#ready.values()]) path?.port.close()
+    for (const { port } of [...this.#paths]) port.close()
   }
 
   #climb(rungs: readonly Rung[]): void {
@@ -155,7 +159,8 @@ export class Ladder implements DatagramPort {
   }
 
   #arrive(path: Path): void {
-    this.#ready.get(path.rung)?.port.close()
+    this.#paths.add(path)
+    this.#retire(this.#ready.get(path.rung))
     this.#ready.set(path.rung, path)
     path.port.onDatagram = (_from, bytes, length) => this.#hear(path, bytes, length)
     path.port.onPathClosed = () => this.#lose(path)
@@ -235,11 +240,11 @@ export class Ladder implements DatagramPort {
   }
 
   #lose(path: Path): void {
-    if (this.#gone.signal.aborted) return
+    if (!this.#paths.delete(path) || this.#gone.signal.aborted) return
+    add(this.#folded, path.port.stats)
     if (this.#ready.get(path.rung) === path) this.#ready.delete(path.rung)
     if (this.#spare === path) this.#spare = undefined
     if (this.#active !== path) return
-    add(this.#folded, path.port.stats)
     this.#why.set(path.rung, 'it was closed')
     this.#active = this.#spare
     this.#spare = undefined
@@ -284,10 +289,9 @@ export class Ladder implements DatagramPort {
   }
 
   #retire(path: Path | undefined): void {
-    if (path === undefined || path === this.#active || path === this.#spare) return
+    if (path === undefined || path === this.#active || path === this.#spare || !this.#paths.delete(path)) return
     add(this.#folded, path.port.stats)
     if (this.#ready.get(path.rung) === path) this.#ready.delete(path.rung)
-    path.port.onPathClosed = () => {}
     path.port.close()
   }
 

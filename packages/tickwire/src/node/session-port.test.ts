@@ -82,6 +82,17 @@ describe('sessions as a port', () => {
     expect(port.stats.refused).toBe(3)
   })
 
+  test('[SESSION2] twenty come from one origin, and as many as there is room for from the own network', () => {
+    const port = new SessionPort('wt:', 64)
+    for (let count = 0; count < 30; count++) port.adopt(new Wire(count % 2 === 0 ? '203.0.113.9' : '::ffff:203.0.113.9'))
+    expect(port.pathCount).toBe(20)
+    for (let count = 0; count < 30; count++) port.adopt(new Wire('192.168.1.7'))
+    expect(port.pathCount).toBe(50)
+    port.adopt(new Wire('203.0.113.10'))
+    expect([port.pathCount, port.stats.refused]).toEqual([51, 10])
+    port.close()
+  })
+
   test('[SESSION3] who is silent is closed, who speaks is not', () => {
     const port = new SessionPort('wt:', 8)
     const [silent, speaking] = [new Wire(), new Wire()]

@@ -2,16 +2,20 @@
  * Datagram sessions as a datagram port: each is a path with a number, `wt:1`, `wt:2`, …
  *
  * What WebTransport and WebRTC providers give is adopted here. A session that is silent for 15 s carries no connection
- * (one that is open speaks every second) and is closed; more than `maxSessions` are refused.
+ * (one that is open speaks every second) and is closed. Refused are more than `maxSessions`, and more than 20 from one
+ * origin that is not of the own network: a session costs more than the handshakes that the endpoint counts.
  */
 
-import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import { CONNECTIONS_PER_ORIGIN, DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
+import { originKey } from '../core/endpoint/origin-key.ts'
 import { monotonicNow } from './clock.ts'
 import type { DatagramSession } from './providers.ts'
 
 const IDLE_MS_MAX = 15_000
 const IDLE_SCAN_MS = 5000
+/** Who changes paths has two for a while, and who comes back quickly has left one behind. */
+const SESSIONS_PER_ORIGIN = 4 * CONNECTIONS_PER_ORIGIN
 
 interface Path {
   readonly session: DatagramSession
@@ -44,7 +48,7 @@ export class SessionPort implements DatagramPort {
 
   /** Takes a session. One too many, or one that carries less than every path must, is closed. */
   adopt(session: DatagramSession): void {
-    if (this.#isClosed || this.#paths.size >= this.#maxSessions || session.maxDatagramBytes < DATAGRAM_BYTES_SAFE) {
+    if (this.#isClosed || this.#isFull(session.originIp) || session.maxDatagramBytes < DATAGRAM_BYTES_SAFE) {
       this.stats.refused++
       session.close()
       return
@@ -91,5 +95,17 @@ export class SessionPort implements DatagramPort {
 
   closeIdle(before: number): void {
     for (const { session, heardAt } of [...this.#paths.values()]) if (heardAt < before) session.close()
+  }
+
+  #isFull(ip: string): boolean {
+    if (this.#paths.size >= this.#maxSessions) return true
+    const key = originKey(ip)
+    if (key === undefined || key.isLocal) return false
+    let count = 0
+    for (const { session } of this.#paths.values()) {
+      const theirs = originKey(session.originIp)
+      if (theirs?.family === key.family && theirs.high === key.high && theirs.low === key.low) count++
+    }
+    return count >= SESSIONS_PER_ORIGIN
   }
 }

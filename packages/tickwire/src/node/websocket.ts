@@ -18,6 +18,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 import { monotonicNow } from './clock.ts'
+import { isAllowedOrigin } from './page-origin.ts'
 
 const BUFFERED_BYTES_MAX = 65_536
 /** An open connection speaks every second; a socket silent for this long carries none. */
@@ -54,7 +55,7 @@ export function listenWebSocket(options: WebSocketListenOptions): WebSocketListe
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (pathOf(request) !== path) {
       if (server.listenerCount('upgrade') === 1) refuse(socket, '404 Not Found')
-    } else if (!isAllowed(request, origins) || port.pathCount >= maxSockets) {
+    } else if (!isAllowedOrigin(request.headers.origin, [request.headers.host], origins) || port.pathCount >= maxSockets) {
       port.stats.refused++
       refuse(socket, port.pathCount >= maxSockets ? '503 Service Unavailable' : '403 Forbidden')
     } else {
@@ -158,12 +159,6 @@ function pathOf(request: IncomingMessage): string {
   const url = request.url ?? '/'
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
-}
-
-function isAllowed(request: IncomingMessage, origins: readonly string[] | 'any'): boolean {
-  const origin = request.headers.origin
-  if (origin === undefined || origins === 'any' || origins.includes(origin)) return true
-  return URL.canParse(origin) && new URL(origin).host === request.headers.host
 }
 
 function refuse(socket: Duplex, status: string): void {
