@@ -21,7 +21,7 @@ test('[REC16] a demo replays identically: after every tick the hash is that of t
   const sim = simulate(game, { seed: 7, clients: 3, link: { latencyMs: 60, jitterMs: 20, loss: 0.1 } })
   const { host } = sim
   const sink = new MemorySink()
-  const recorder = host.watch.record(sink)
+  const recorder = host.record(sink)
   const hash = new StateHash(host.world)
   const truth = new Map<number, string>()
   for (let step = 0; step < 300; step++) {
@@ -49,7 +49,7 @@ test('[REC16] the inputs in it are those that step saw: stepped with them, the m
   const sim = simulate(game, { seed: 3, clients: 2, link: { latencyMs: 30 } })
   const { host } = sim
   const sink = new MemorySink()
-  const recorder = host.watch.record(sink)
+  const recorder = host.record(sink)
   for (let step = 0; step < 40; step++) {
     sim.hold(step % 2, { right: step % 3 === 0, down: step % 4 < 2 })
     sim.run(50)
@@ -79,7 +79,7 @@ test('[REC16] who comes and goes while it is recorded is noted, and the account 
   const sim = simulate(game, { seed: 5, clients: 2 })
   const { host } = sim
   const sink = new MemorySink()
-  const recorder = host.watch.record(sink)
+  const recorder = host.record(sink)
   sim.hold(0, { right: true })
   sim.run(500)
   const bot = host.addBot(() => ({ left: true }))
@@ -90,12 +90,12 @@ test('[REC16] who comes and goes while it is recorded is noted, and the account 
   const recording = opened(sink.bytes())
   const notes = recording.chunks.filter(({ type }) => type === 5).flatMap((chunk) => readNotes(recording.load(chunk)!, chunk.tick)!)
   expect(notes.map(({ kind, peer }) => [kind, peer])).toEqual([['joined', bot.id], ['left', bot.id]])
-  const report = host.watch.bandwidth()
+  const report = host.bandwidth()
   expect(report.clients.map(({ peer }) => peer)).toEqual(host.peers.map(({ id }) => id))
   expect(report.entities[0]!.bits).toBeGreaterThan(0)
   expect(host.watch.fieldBits(3).map(({ path }) => path)).toContain('entity.x')
   host.watch.resetBandwidth()
-  expect(host.watch.bandwidth().bits).toBe(0)
+  expect(host.bandwidth().bits).toBe(0)
   const size = recorder.sizeBytes
   sim.run(1000)
   expect(recorder.sizeBytes).toBe(size)
@@ -105,7 +105,7 @@ test('[REC7] spectators five seconds late see a dense Timeline of the past, tick
   const sim = simulate(game, { seed: 9, clients: 1 })
   const { host } = sim
   const ring = new RecordingRing({ windowMs: 8000 })
-  const recorder = host.watch.record(ring)
+  const recorder = host.record(ring)
   expect(recorder).toBeInstanceOf(Recorder)
   const past = new Playback(ring, game)
   const timeline = new Timeline(past.world, 30)

@@ -8,7 +8,7 @@ import { game, Player } from './first-game/game.ts'
 /** Records a match to a file, from now until `stop` is called. */
 export function recordMatch(host: ServerHost, path: string): { stop(): void } {
   const file = createRecordingFile(path)
-  const recorder = host.watch.record(file, { startedAt: Math.floor(Date.now() / 1000) })
+  const recorder = host.record(file, { startedAt: Math.floor(Date.now() / 1000) })
   recorder.note('mark', 0, 'round 1')
   return {
     stop() {
@@ -41,7 +41,7 @@ export class Highlights {
   readonly recorder: Recorder
 
   constructor(host: ServerHost) {
-    this.recorder = host.watch.record(this.#ring, { fields: 'all' })
+    this.recorder = host.record(this.#ring, { fields: 'all' })
   }
 
   /** A whole recording, as bytes. */
@@ -60,7 +60,7 @@ export class LateMatch {
   readonly #delayTicks: number
 
   constructor(host: ServerHost, delayTicks: number) {
-    host.watch.record(this.#ring, { fields: 'all' })
+    host.record(this.#ring, { fields: 'all' })
     this.#delayTicks = delayTicks
     this.#past = new Playback(this.#ring, game)
     this.timeline = new Timeline(this.#past.world, 30)

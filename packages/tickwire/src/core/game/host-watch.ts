@@ -1,49 +1,73 @@
 /**
  * Who looks on at a match: recorders, and the account of where the bits go.
  *
- *   const recorder = host.watch.record(sink)        from the next tick on, until recorder.close()
- *   host.watch.bandwidth()                          since the match began, or since resetBandwidth()
+ *   const recorder = host.record(sink)              from the next tick on, until recorder.close()
+ *   host.bandwidth()                                since the match began, or since host.watch.resetBandwidth()
  *
- * The host tells it what happens; it never has a say. With nobody recording a tick costs it one look at an empty list; the
+ * The host tells it what happens; it never has a say. With nobody recording a tick costs it a look at an empty list; the
  * account is always on (bench/recording.bench.ts).
  */
 
-import type { PeerId } from '../base/time.ts'
+import type { Millis, PeerId } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
 import { BitAccount, type BandwidthReport } from '../replication/bit-account.ts'
 import { recentFieldBits, type FieldBits } from '../replication/bit-account-fields.ts'
 import type { Replicator } from '../replication/replicator.ts'
 import { Recorder, type RecordableGame, type RecorderOptions } from '../replay/recorder.ts'
 import type { RecordingSink } from '../replay/recording-writer.ts'
+import type { Message } from '../schema/definition.ts'
 import type { ValueStore } from '../schema/values.ts'
 import type { World } from '../world/world.ts'
 import type { HeldInput } from './input-table.ts'
+import { MessageCodec } from './message-codec.ts'
+
+/** What a host's recording may be told beside what every recorder is. */
+export interface HostRecordOptions extends Omit<RecorderOptions, 'sink'> {
+  /** Whether datagrams are recorded too: sealed, as they cross the transport. Default: no. */
+  readonly hasPackets?: boolean
+}
+
+type WatchedGame = RecordableGame & { readonly messages: readonly Message[] }
+
+/** Peer 0 in a note: everyone. */
+const EVERYONE = 0
+const BYTE_BITS = 8
 
 export class HostWatch {
-  readonly #game: RecordableGame
+  readonly #game: WatchedGame
   readonly #world: World
   readonly #replicator: Replicator
   readonly #account: BitAccount
+  readonly #codec: MessageCodec
+  /** Of which endpoint the connections are; made after this, and set then. */
+  endpoint: Endpoint | undefined = undefined
   #recorders: readonly Recorder[] = []
+  #packetRecorders: readonly Recorder[] = []
+  /** Bits that had been sent to a client when counting began. */
+  readonly #sentBefore = new Map<PeerId, number>()
 
-  constructor(game: RecordableGame, world: World, replicator: Replicator) {
+  constructor(game: WatchedGame, world: World, replicator: Replicator) {
     this.#game = game
     this.#world = world
     this.#replicator = replicator
     this.#account = new BitAccount(world)
+    this.#codec = new MessageCodec(game.messages)
     replicator.probe = this.#account
   }
 
   /** Records the match into a sink, from the next tick on, until the recorder is closed. */
-  record(sink: RecordingSink, options: Omit<RecorderOptions, 'sink'> = {}): Recorder {
+  record(sink: RecordingSink, { hasPackets = false, ...options }: HostRecordOptions = {}): Recorder {
     const recorder = new Recorder(this.#game, this.#world, { ...options, sink })
     this.#recorders = [...this.#recorders, recorder]
+    if (hasPackets) this.#packetRecorders = [...this.#packetRecorders, recorder]
     return recorder
   }
 
-  /** Where the bits of snapshots went. */
+  /** Where the bits went. */
   bandwidth(): BandwidthReport {
-    return this.#account.report()
+    return this.#account.report((peer) => this.#sentBits(peer) - (this.#sentBefore.get(peer) ?? 0))
   }
 
   /** What each field cost over the ticks that are remembered, against rows so old: a look of some milliseconds. */
@@ -52,8 +76,11 @@ export class HostWatch {
     return recentFieldBits(this.#world, timeline, coders, ageTicks)
   }
 
+  /** Begins to count anew. */
   resetBandwidth(): void {
     this.#account.reset()
+    this.#sentBefore.clear()
+    for (const { id } of this.endpoint?.connections ?? []) this.#sentBefore.set(id, this.#sentBits(id))
   }
 
   handleInput(peer: PeerId, input: HeldInput, heap: ValueStore): void {
@@ -62,7 +89,9 @@ export class HostWatch {
 
   handleTick(): void {
     for (const recorder of this.#recorders) recorder.tick()
-    if (this.#recorders.some(({ isClosed }) => isClosed)) this.#recorders = this.#recorders.filter(({ isClosed }) => !isClosed)
+    if (!this.#recorders.some(({ isClosed }) => isClosed)) return
+    this.#recorders = this.#recorders.filter(({ isClosed }) => !isClosed)
+    this.#packetRecorders = this.#packetRecorders.filter(({ isClosed }) => !isClosed)
   }
 
   handleJoined(peer: PeerId): void {
@@ -71,5 +100,44 @@ export class HostWatch {
 
   handleLeft(peer: PeerId, { by, code }: CloseReason): void {
     for (const recorder of this.#recorders) recorder.note('left', peer, `${by}: ${code}`)
+  }
+
+  /** A message that came from a player. */
+  handleHeard(peer: PeerId, message: Message, values: Record<string, unknown>): void {
+    this.#noteMessage('heard', peer, message, values)
+  }
+
+  /** A message that goes to a player; without one, to everyone. */
+  handleTold(message: Message, values: Record<string, unknown>, peer: PeerId = EVERYONE): void {
+    this.#noteMessage('told', peer, message, values)
+  }
+
+  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    for (const recorder of this.#packetRecorders) recorder.packet(now, 'received', this.#peerAt(from), bytes, length)
+  }
+
+  /** The port itself, or one that shows what is sent to who records it. */
+  tap(now: Millis, port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'> {
+    if (this.#packetRecorders.length === 0) return port
+    return {
+      send: (to, bytes, length) => {
+        for (const recorder of this.#packetRecorders) recorder.packet(now, 'sent', this.#peerAt(to), bytes, length)
+        port.send(to, bytes, length)
+      },
+    }
+  }
+
+  #noteMessage(kind: 'heard' | 'told', peer: PeerId, message: Message, values: Record<string, unknown>): void {
+    if (this.#recorders.length === 0) return
+    const bytes = this.#codec.encode(message, values)
+    if (bytes !== undefined) for (const recorder of this.#recorders) recorder.note(kind, peer, bytes)
+  }
+
+  #peerAt(address: string): PeerId {
+    return this.endpoint?.connections.find((connection) => connection.address === address)?.id ?? 0
+  }
+
+  #sentBits(peer: PeerId): number {
+    return (this.endpoint?.connections.find(({ id }) => id === peer)?.stats.bytesSent ?? 0) * BYTE_BITS
   }
 }

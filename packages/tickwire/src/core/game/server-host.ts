@@ -26,12 +26,15 @@ import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
+import type { BandwidthReport } from '../replication/bit-account.ts'
 import { ClientInterest } from '../replication/interest/client-interest.ts'
 import { Interest, type InterestOptions } from '../replication/interest/interest.ts'
 import type { SyncFault } from '../predict/sync-test.ts'
 import { Replicator } from '../replication/replicator.ts'
 import { SnapshotSource } from '../replication/snapshot-source.ts'
 import { WantedSink } from '../replication/wanted-rows.ts'
+import type { Recorder } from '../replay/recorder.ts'
+import type { RecordingSink } from '../replay/recording-writer.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
@@ -45,7 +48,7 @@ import { Authority, type Player } from './authority.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
-import { HostWatch } from './host-watch.ts'
+import { HostWatch, type HostRecordOptions } from './host-watch.ts'
 import { MessageDesk } from './message-desk.ts'
 import { LocalView } from './local-view.ts'
 import { ROLES, type RoleContext } from './role.ts'
@@ -131,11 +134,16 @@ export class ServerHost<I extends Shape = Shape> {
     const loop = new FixedLoop(game.tickRate)
     this.loop = loop
     this.replicator = new Replicator(world, timeline, { births: world.objects })
-    this.watch = new HostWatch(game as unknown as Game<never>, world, this.replicator)
+    this.watch = new HostWatch(game, world, this.replicator)
     authority.watch = this.watch
     this.interest = new Interest(world, game.entities, options.interest)
     this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
-    this.#desk = new MessageDesk(game.messages, game.rpcs.length, { onMessage: (message, values, from) => inputs.post(from.id, message, values) })
+    this.#desk = new MessageDesk(game.messages, game.rpcs.length, {
+      onMessage: (message, values, from) => {
+        inputs.post(from.id, message, values)
+        this.watch.handleHeard(from.id, message, values)
+      },
+    })
     this.#position = { get tick() { return world.tick }, alpha: (now) => loop.alpha(now) }
     this.#calls = new CallDesk(game.rpcs, game.messages.length, {
       get tick() { return world.tick },
@@ -153,6 +161,7 @@ export class ServerHost<I extends Shape = Shape> {
       admit: (request) => encodeWelcome({ peer: request.connection, seed }),
       assemble: (connection) => this.#assemble(connection),
     })
+    this.watch.endpoint = this.endpoint
   }
 
   get world(): World {
@@ -170,6 +179,7 @@ export class ServerHost<I extends Shape = Shape> {
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.watch.handleDatagram(now, from, bytes, length)
     this.endpoint.handleDatagram(now, from, bytes, length)
   }
 
@@ -190,7 +200,7 @@ export class ServerHost<I extends Shape = Shape> {
       if (!this.#desk.receive(channels, player.peer, calls)) connection.close(now, 'kicked')
       calls.expire(now)
     }
-    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
+    const wakeAt = drain(this.endpoint, now, this.watch.tap(now, port), (event) => this.#handleEvent(event))
     return Math.min(wakeAt, this.loop.nextAt())
   }
 
@@ -202,12 +212,25 @@ export class ServerHost<I extends Shape = Shape> {
   /** Sends a message to one player, by the delivery it was declared with. */
   send<S extends Shape>(to: Peer, message: Message<S>, values: ViewOf<S>): SendResult {
     const line = this.#lines.get(to.id)
-    return line ? this.#desk.send(line.channels, message, values) : 'closed'
+    if (line === undefined) return 'closed'
+    this.watch.handleTold(message, values, to.id)
+    return this.#desk.send(line.channels, message, values)
   }
 
   /** Sends a message to everyone. */
   broadcast<S extends Shape>(message: Message<S>, values: ViewOf<S>): void {
+    this.watch.handleTold(message, values)
     for (const { channels } of this.#lines.values()) this.#desk.send(channels, message, values)
+  }
+
+  /** Records the match into a sink, from the next tick on, until the recorder is closed. */
+  record(sink: RecordingSink, options: HostRecordOptions = {}): Recorder {
+    return this.watch.record(sink, options)
+  }
+
+  /** Where the bits go: to whom, of what and why; since the match began, or `watch.resetBandwidth`. */
+  bandwidth(): BandwidthReport {
+    return this.watch.bandwidth()
   }
 
   /** Calls `listener` for everything of a kind that `step` says has happened (`world.emit`). */

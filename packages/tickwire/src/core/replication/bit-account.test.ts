@@ -85,8 +85,9 @@ describe('an account', () => {
       account.onFrame(client, 5, 8)
     }
     const report = account.report()
+    expect(account.report((peer) => (peer === 300 ? 100 : 5))).toMatchObject({ bits: 300 * 18, otherBits: 82 })
     expect([report.bits, report.clients.length, report.objects.length]).toEqual([300 * 18, 300, 20])
-    expect(report.clients[299]).toEqual({ peer: 300, frames: 1, entries: 1, entryBits: 10, headBits: 8 })
+    expect(report.clients[299]).toEqual({ peer: 300, frames: 1, entries: 1, entryBits: 10, headBits: 8, otherBits: 0 })
   })
 })
 

@@ -26,6 +26,8 @@ export interface ClientBits {
   readonly entryBits: number
   /** Ticks of frames, and what fills their last bytes. */
   readonly headBits: number
+  /** What else was sent to him: headers, acknowledgements, seals, messages, timing. 0 where nobody knows. */
+  readonly otherBits: number
 }
 
 export interface EntityBits {
@@ -47,9 +49,11 @@ export interface BandwidthReport {
   /** Ticks that frames were of: first and last. */
   readonly firstTick: Tick
   readonly lastTick: Tick
-  /** Of all clients. */
+  /** Of all clients, in snapshots. */
   readonly bits: number
   readonly headBits: number
+  /** What else was sent: headers, acknowledgements, seals, messages. 0 where nobody knows. */
+  readonly otherBits: number
   readonly reasons: BitsByReason
   readonly clients: readonly ClientBits[]
   readonly entities: readonly EntityBits[]
@@ -118,13 +122,14 @@ export class BitAccount implements Probe {
     this.#lastTick = -1
   }
 
-  /** What was counted. Allocates. */
-  report(): BandwidthReport {
+  /** What was counted. `sentBitsOf` says how much was sent to a client in all. Allocates. */
+  report(sentBitsOf: (peer: PeerId) => number = () => 0): BandwidthReport {
     const clients = [...this.#placeOf].sort(([a], [b]) => a - b).map(([peer, at]): ClientBits => {
       const [entries, entryBits, frames, headBits] = this.#clients.subarray(at, at + CLIENT_CELLS)
-      return { peer, frames, entries, entryBits, headBits }
+      return { peer, frames, entries, entryBits, headBits, otherBits: Math.max(0, sentBitsOf(peer) - entryBits - headBits) }
     })
     const headBits = clients.reduce((sum, client) => sum + client.headBits, 0)
+    const otherBits = clients.reduce((sum, client) => sum + client.otherBits, 0)
     const entities = this.#world.stores.map(({ schema }, type): EntityBits => {
       const reasons = this.#reasonsOf((reason) => this.#bits[type * REASON_COUNT + REASON[reason]])
       const entries = REASONS.reduce((sum, reason) => sum + this.#entries[type * REASON_COUNT + REASON[reason]], 0)
@@ -132,7 +137,7 @@ export class BitAccount implements Probe {
     })
     const reasons = this.#reasonsOf((reason) => entities.reduce((sum, entity) => sum + entity.reasons[reason], 0))
     return {
-      firstTick: this.#firstTick, lastTick: this.#lastTick, bits: headBits + sumOf(reasons), headBits, reasons, clients,
+      firstTick: this.#firstTick, lastTick: this.#lastTick, bits: headBits + sumOf(reasons), headBits, otherBits, reasons, clients,
       entities: entities.sort((a, b) => b.bits - a.bits), objects: this.#dearest(),
     }
   }
