@@ -180,8 +180,8 @@ export const VIEW_TICK_STEPS = 256
 /** How long an object nobody has heard of goes on as it went. A quarter second is as far as a turn can be guessed at all. */
 export const EXTRAPOLATION_MS = 250
 
-/** How long it takes until half of a correction is out of the picture: slower looks like ice, faster like a jump. */
-export const SMOOTHING_HALF_LIFE_MS = 100
+/** How long until half of a correction is out of the picture: slower looks like ice, faster like a jump. 99 % in 0.3 s. */
+export const SMOOTHING_HALF_LIFE_MS = 80
 
 /** Arrivals that the delay of drawing is judged by: a second at 128 Hz, six at 20 Hz. */
 export const ARRIVALS_REMEMBERED = 128

@@ -67,7 +67,7 @@ describe('an offset', () => {
       if (last === last && isCorrected) last += count === 1400 ? -2 : 5
       if (last === last) {
         const now = (x - last) / step
-        if (speed === speed) expect(Math.abs(now - speed), `draw ${count}`).toBeLessThan(16.8 * 16.8 * 15 * step)
+        if (speed === speed) expect(Math.abs(now - speed), `draw ${count}`).toBeLessThan(21 * 21 * 15 * step)
         speed = now
       }
       last = x
@@ -117,7 +117,7 @@ describe('an offset', () => {
 
   test('[SMOOTH5] rotations go on from where they were drawn, and come to rest on the truth', () => {
     const about = (x: number, y: number, z: number, radians: number): number[] => [x, y, z].map((each) => each * Math.sin(radians / 2)).concat(Math.cos(radians / 2))
-    const spring = smoother()
+    const spring = smoother({ halfLifeMs: 100 })
     const [before, truth] = [Float64Array.of(0, 0, 0, ...about(0, 0.6, 0.8, 1.2)), Float64Array.of(0, 0, 0, ...about(1, 0, 0, -2).map((each) => -each))]
     spring.absorb(ROCK, 0, before, 0, truth, 0)
     const angleTo = (cells: Float64Array, other: Float64Array): number => {

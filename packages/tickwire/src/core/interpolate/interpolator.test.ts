@@ -242,7 +242,7 @@ describe('the picture never jumps', () => {
         const seen = stage.see(ship.id)?.at.x
         if (stage.interpolator.modeOf(ship.id) === 'extrapolate') extrapolated++
         // 50 units a second; and of 50 units (after the long outage) the spring gives back 50 w / e a second at most.
-        if (seen !== undefined && last === last) expect(Math.abs(seen - last), `seed ${seed} at ${moment}`).toBeLessThan((50 + 50 * 16.8 / Math.E) * 0.005)
+        if (seen !== undefined && last === last) expect(Math.abs(seen - last), `seed ${seed} at ${moment}`).toBeLessThan((50 + 50 * 21 / Math.E) * 0.005)
         last = seen ?? NaN
       }
       corrections += stage.interpolator.smoother.corrections
