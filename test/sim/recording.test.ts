@@ -4,10 +4,11 @@
  */
 
 import { expect, test } from 'vitest'
-import { hashHex, MemorySink, openRecording, Playback, Recorder, RecordingRing, sourceOf, StateHash, Timeline, type Recording } from 'tickwire'
+import {
+  bool, defineGame, hashHex, InputsReader, MemorySink, message, openRecording, Playback, readNotes, readPackets, Recorder, RECORDING_CHUNK, RecordingRing, sourceOf,
+  StateHash, text, Timeline, type Recording,
+} from 'tickwire'
 import { simulate } from 'tickwire/testing'
-import { readNotes } from '../../packages/tickwire/src/core/replay/notes-track.ts'
-import { InputsReader } from '../../packages/tickwire/src/core/replay/inputs-track.ts'
 import { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
 import { game, Player } from '../../games/hello/game.ts'
 
@@ -123,4 +124,38 @@ test('[REC7] spectators five seconds late see a dense Timeline of the past, tick
     for (const player of past.world.each(Player)) if (xs.has(past.tick)) expect(player.x).toBeCloseTo(xs.get(past.tick)!, 5)
   }
   expect(timeline.newest).toBe(host.world.tick - 150)
+})
+
+const Chat = message({ text: text(40) }, 'Chat')
+const talk = defineGame({
+  tickRate: 30, input: { left: bool }, entities: [Player], messages: [Chat], step: () => {}, onJoin: (world, peer) => world.spawn(Player, {}, peer),
+})
+
+test('[REC16] what was said, to whom and by whom, and every datagram if asked for, are in it', () => {
+  const sim = simulate(talk, { seed: 4, clients: 2 })
+  const { host } = sim
+  const [first, second] = host.peers
+  const sink = new MemorySink()
+  const recorder = host.record(sink, { hasPackets: true })
+  sim.run(100)
+  sim.players[0]!.host.send(Chat, { text: 'hello' })
+  host.send(second!, Chat, { text: 'psst' })
+  host.broadcast(Chat, { text: 'all' })
+  sim.run(200)
+  recorder.close()
+  const recording = opened(sink.bytes())
+  const bodies = (type: number): readonly (readonly [number, Uint8Array])[] =>
+    recording.chunks.filter((chunk) => chunk.type === type).map((chunk) => [chunk.tick, recording.load(chunk)!])
+  const notes = bodies(RECORDING_CHUNK.notes).flatMap(([tick, body]) => readNotes(body, tick)!)
+  expect(notes.map(({ kind, peer, bytes }) => [kind, peer, String.fromCharCode(...bytes.subarray(2))]).sort()).toEqual([
+    ['heard', first!.id, 'hello'], ['told', 0, 'all'], ['told', second!.id, 'psst'],
+  ].sort())
+  const packets = bodies(RECORDING_CHUNK.packets).flatMap(([, body]) => readPackets(body)!)
+  for (const way of ['sent', 'received'] as const) {
+    expect(new Set(packets.filter((packet) => packet.way === way).map(({ peer }) => peer))).toEqual(new Set([first!.id, second!.id]))
+  }
+  const report = host.bandwidth()
+  const sent = host.endpoint.connections.reduce((sum, { stats }) => sum + stats.bytesSent * 8, 0)
+  expect(report.bits + report.otherBits).toBe(sent)
+  expect(report.otherBits).toBeGreaterThan(0)
 })
