@@ -9,7 +9,6 @@ import {
   StateHash, text, Timeline, type Recording,
 } from 'tickwire'
 import { simulate } from 'tickwire/testing'
-import { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
 import { game, Player } from '../../games/hello/game.ts'
 
 const opened = (bytes: Uint8Array): Recording => {
@@ -58,19 +57,19 @@ test('[REC16] the inputs in it are those that step saw: stepped with them, the m
   recorder.close()
   const recording = opened(sink.bytes())
   const playback = new Playback(recording, game)
-  const inputs = new InputsReader(recording, game.inputSchema, new ValueHeap())
+  const inputs = new InputsReader(recording, game.inputSchema)
   playback.step()
   const places = new Map([...playback.world.each(Player)].map((player) => [player.owner, { x: player.x, y: player.y }]))
   let moves = 0
   while (playback.step() === 'ok') {
     const held = inputs.at(playback.tick)!
     for (const player of playback.world.each(Player)) {
-      const [left, right, up, down] = held.get(player.owner)!.row
+      const { left, right, up, down } = inputs.valuesOf(held.get(player.owner)!)
       const place = places.get(player.owner)!
-      place.x = Math.min(640, Math.max(0, place.x + (right! - left!) * 6))
-      place.y = Math.min(360, Math.max(0, place.y + (down! - up!) * 6))
+      place.x = Math.min(640, Math.max(0, place.x + (Number(right) - Number(left)) * 6))
+      place.y = Math.min(360, Math.max(0, place.y + (Number(down) - Number(up)) * 6))
       expect([player.x, player.y], `tick ${playback.tick}`).toEqual([expect.closeTo(place.x, 4), expect.closeTo(place.y, 4)])
-      moves += right! + down!
+      moves += Number(right) + Number(down)
     }
   }
   expect(moves).toBeGreaterThan(20)

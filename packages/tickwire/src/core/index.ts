@@ -101,6 +101,7 @@ export { ROLES, type RoleContext, type RoleName } from './game/role.ts'
 export { ClockSync } from './time/clock-sync.ts'
 export { describeFault, type SyncFault } from './predict/sync-test.ts'
 export { createClientHost, ClientHost, type ClientHostOptions } from './game/client-host.ts'
+export type { HostRecordOptions } from './game/host-watch.ts'
 export { createServerHost, ServerHost, type ServerHostOptions } from './game/server-host.ts'
 export { View } from './game/view.ts'
 

@@ -17,10 +17,11 @@ import type { PeerId, Tick } from '../base/time.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
+import { dequantizeRow } from '../schema/cells.ts'
 import { readDelta, writeDelta } from '../schema/row-delta.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { ValueHeap } from '../schema/value-heap.ts'
-import type { ValueStore } from '../schema/values.ts'
+import { ValueHeap } from '../schema/value-heap.ts'
+import { loadValues, type ValueStore } from '../schema/values.ts'
 import { CHUNK, FLAG_KEY } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 import { recordedSchema } from './recorded-schema.ts'
@@ -162,13 +163,20 @@ export interface HeldInput {
 export class InputsReader {
   readonly #list: ChunkList
   readonly #schema: Schema
-  readonly #heap: ValueHeap
+  /** Where texts and lists of inputs go. */
+  readonly heap: ValueHeap
 
-  /** Texts and lists of inputs go to `heap`. */
-  constructor(list: ChunkList, schema: Schema, heap: ValueHeap) {
+  constructor(list: ChunkList, schema: Schema, heap: ValueHeap = new ValueHeap()) {
     this.#list = list
     this.#schema = recordedSchema(schema, 'everything')
-    this.#heap = heap
+    this.heap = heap
+  }
+
+  /** An input as the game saw it: `{ left: true, aim: 0.5 }`. */
+  valuesOf({ row }: HeldInput): Record<string, unknown> {
+    const cells = new Float64Array(this.#schema.cellCount)
+    dequantizeRow(this.#schema, row, 0, cells, 0)
+    return loadValues(this.#schema, cells, 0, this.heap)
   }
 
   /** What everybody held in a tick, by peer; undefined when the recording does not say. */
@@ -202,7 +210,7 @@ export class InputsReader {
   #readRow(reader: BitReader): Int32Array {
     const schema = this.#schema
     const row = new Int32Array(schema.laneCount)
-    readDelta(reader, schema, schema.masks[EVERYTHING], row, 0, schema.initialRow, 0, this.#heap)
+    readDelta(reader, schema, schema.masks[EVERYTHING], row, 0, schema.initialRow, 0, this.heap)
     return row
   }
 }

@@ -70,6 +70,8 @@ describe('inputs', () => {
       const shown = new Map([...(said ?? [])].map(([peer, { row, isMissing }]) => [peer, show(row, isMissing, other)]))
       expect(shown, `tick ${tick}`).toEqual(now)
     }
+    const [last] = [...reader.at(400)!.values()]
+    expect(reader.valuesOf(last!)).toEqual({ left: expect.any(Boolean), aim: expect.any(Number), say: expect.any(String) })
     expect(reader.at(401)).toBe(undefined)
     expect(reader.at(0)).toBe(undefined)
   })
