@@ -39,8 +39,19 @@ function duel(played: typeof game, shots: number): { hits: number; awayAtTrigger
 test('[REWIND7] at 150 ms whoever aims at what he sees hits it, and without rewinding he does not', () => {
   const withRewind = duel(game, 32)
   const without = duel(defineGame({ ...game, net: { ...game.net, rewindMs: 0 } }), 32)
-  // What he sees is far from what is: more than a body.
-  expect(withRewind.awayAtTrigger).toBeGreaterThan(0.8)
+  // What he sees is not where the runner is: on average, turns and all, by half as much again as the radius of the body, 0.4.
+  expect(withRewind.awayAtTrigger).toBeGreaterThan(0.6)
   expect(withRewind.hits).toBeGreaterThanOrEqual(31)
   expect(without.hits).toBeLessThan(10)
+})
+
+test('[REWIND4] a game that looks back further than it remembers is refused', () => {
+  const forgetful = defineGame({ ...game, net: { rewindMs: 500, historyMs: 500 } })
+  expect(() => simulate(forgetful)).toThrow('net.rewindMs')
+})
+
+test('[REWIND3] a game without hitboxes says so where it is asked to rewind', () => {
+  const { hitboxes: _none, ...rest } = game
+  const sim = simulate(defineGame({ ...rest, step: () => {} }))
+  expect(() => sim.host.world.rewind(1, () => 0)).toThrow('hitboxes')
 })

@@ -6,6 +6,7 @@
  * tick that is stepped again there looks at the view of now; the authority has the last word anyway.
  */
 
+import { ConfigError } from '../base/assert.ts'
 import type { PeerId } from '../base/time.ts'
 import type { ToldTicks } from '../interpolate/pose.ts'
 import { Past } from '../rewind/past.ts'
@@ -30,6 +31,10 @@ export class AuthorityRewinding implements Rewinding {
   readonly #eyes: Eyes
 
   constructor({ entities, hitboxes = [], tickRate, net }: Game<Shape>, world: World, timeline: Timeline, eyes: Eyes) {
+    // The row after a moment must be remembered too, and the oldest tick is about to be forgotten.
+    if (net.rewindMs * tickRate / 1000 > timeline.windowTicks - 2) {
+      throw new ConfigError('net.rewindMs', `${net.rewindMs} ms, of ${net.historyMs} that are remembered`, 'Remember two ticks more, or look back less.')
+    }
     this.#timeline = timeline
     this.#eyes = eyes
     this.rewinder = new Rewinder(entities, world, timeline, { tickRate, hitboxes, extrapolationMs: net.extrapolationMs, maxMs: net.rewindMs })
