@@ -59,7 +59,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.#game = game
     this.clock = new ClockSync(tickRate, net.resyncMs)
     this.ticks = new TickClock(this.clock, net.nudge, net.resyncMs)
-    this.lead = new InputLead(this.clock, net.leadTicks)
+    this.lead = new InputLead(this.clock, net.leadTicks, net.nudge)
     this.table = new InputTable(game.input)
     this.inputs = new InputSource(game.inputSchema, net.inputRedundancy, this.table.heap)
     this.table.keepValuesOf(this.inputs)

@@ -10,6 +10,7 @@
 
 import type { Millis } from '../base/time.ts'
 import type { ClockSync } from './clock-sync.ts'
+import { NUDGE_MAX } from './tick-clock.ts'
 
 /** Two lost packets in a row cost nothing. */
 export const LEAD_TICKS = 2
@@ -29,15 +30,18 @@ const LEAD_MS_MAX = 250
 const LEAD = 0
 const CHANGED_AT = 1
 const TIGHTEST = 2
+const DEAF_UNTIL = 3
 
 export class InputLead {
   readonly #sync: ClockSync
   readonly #leadTicks: number
-  /** What was learnt from the authority, in ticks; when; the tightest margin since. */
-  readonly #state = new Float64Array([0, -Infinity, Infinity])
+  readonly #nudge: number
+  /** What was learnt from the authority, in ticks; when; the tightest margin since; when that can have had its effect. */
+  readonly #state = new Float64Array([0, -Infinity, Infinity, -Infinity])
 
-  constructor(sync: ClockSync, leadTicks: number = LEAD_TICKS) {
+  constructor(sync: ClockSync, leadTicks: number = LEAD_TICKS, nudge: number = NUDGE_MAX) {
     this.#sync = sync
+    this.#nudge = Math.max(nudge, 0.001)
     this.#leadTicks = leadTicks
   }
 
@@ -51,10 +55,10 @@ export class InputLead {
   /** The authority says how early the tightest input since its last word came. @hot */
   handleMargin(now: Millis, marginTicks: number): void {
     const state = this.#state
-    if (state[CHANGED_AT] === -Infinity) state[CHANGED_AT] = now
-    const { rttMs, tickMs } = this.#sync
+    if (state[CHANGED_AT] === -Infinity) this.#change(now, 0)
+    const { tickMs } = this.#sync
     // What was said before the last change could be felt there is about another lead.
-    if (now < state[CHANGED_AT] + rttMs + SETTLE_MS) return
+    if (now < state[DEAF_UNTIL]) return
     state[TIGHTEST] = Math.min(state[TIGHTEST], marginTicks)
     if (state[TIGHTEST] < MARGIN_TICKS_MIN) {
       const most = LEAD_MS_MAX / tickMs - this.#leadTicks
@@ -69,5 +73,8 @@ export class InputLead {
     this.#state[LEAD] += ticks
     this.#state[CHANGED_AT] = now
     this.#state[TIGHTEST] = Infinity
+    // The clock takes its time to get there, and the word of it to come back.
+    const { rttMs, tickMs } = this.#sync
+    this.#state[DEAF_UNTIL] = now + rttMs + SETTLE_MS + Math.abs(ticks) * tickMs / this.#nudge
   }
 }
