@@ -14,7 +14,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import {
-  ConfigError, createServerHost, keyToText, type CloseReason, type Game, type Millis, type Peer, type ServerHost, type Shape,
+  ConfigError, createServerHost, keyToText, type CloseReason, type Game, type HostRecordOptions, type Millis, type Peer, type Recorder, type ServerHost,
+  type Shape,
 } from '../core/index.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
@@ -26,6 +27,7 @@ import { systemEntropy } from './entropy.ts'
 import { PortBundle } from './port-bundle.ts'
 import { ServeRoutes, type ServerInfo } from './serve-routes.ts'
 import { openTransports, type OpenTransports, type TransportOptions } from './serve-transports.ts'
+import { createRecordingFile } from './recording-file.ts'
 import { serveFile } from './static-files.ts'
 
 export interface ServeOptions extends TransportOptions {
@@ -108,6 +110,7 @@ export class Serving<I extends Shape = Shape> {
   #timer: NodeJS.Timeout | undefined
   #isDrainDue = false
   #isClosed = false
+  readonly #recordings: (() => void)[] = []
 
   constructor(game: Game<I>, server: Server, transports: OpenTransports, options: ServeOptions) {
     const { provider = bestProvider(), identity = new Uint8Array(32) } = options.security ?? {}
@@ -147,6 +150,18 @@ export class Serving<I extends Shape = Shape> {
     return this.#ports
   }
 
+  /** Records the match to a file, until `close` of what it gives, or the end of the match. Throws when the file cannot be made. */
+  record(path: string, options: HostRecordOptions = {}): { readonly recorder: Recorder; close(): void } {
+    const file = createRecordingFile(path)
+    const recorder = this.host.record(file, { startedAt: Math.floor(Date.now() / 1000), ...options })
+    const close = (): void => {
+      recorder.close()
+      file.close()
+    }
+    this.#recordings.push(close)
+    return { recorder, close }
+  }
+
   /** Tells everyone that the match is over, waits a moment for that to arrive, and lets go of the ports. */
   async close(): Promise<void> {
     if (this.#isClosed) return
@@ -157,6 +172,7 @@ export class Serving<I extends Shape = Shape> {
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
     this.#isClosed = true
+    for (const close of this.#recordings) close()
     clearTimeout(this.#timer)
     for (const grace of this.#graces) clearTimeout(grace)
     this.#ports.close()
