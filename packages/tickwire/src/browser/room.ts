@@ -96,7 +96,7 @@ export class Room<I extends Shape = Shape> {
     this.#host.sampleInput = () => (isHidden() ? NOTHING_HELD : input())
     const repaint = (): void => {
       if (this.#isOver) return
-      draw(this.#host.view)
+      draw(this.#host.draw(now()))
       requestAnimationFrame(repaint)
     }
     requestAnimationFrame(repaint)
@@ -105,6 +105,11 @@ export class Room<I extends Shape = Shape> {
   /** Calls `listener` for every message of a kind from the authority. */
   on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void {
     this.#host.on(message, listener)
+  }
+
+  /** Calls `listener` once for everything of a kind that happens in `step` (`world.emit`). */
+  onEvent<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void {
+    this.#host.onEvent(message, listener)
   }
 
   /** Says something to the authority, reliably and in order. */
