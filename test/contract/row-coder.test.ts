@@ -91,7 +91,7 @@ describe.each(CODERS)('$name', ({ make }) => {
       expect(isChanged).toBe(told(schema, scene).some((value, lane) => value !== scene.base[lane]))
       const got = roundTrip(coder, writer, scene)
       expect([...got]).toEqual(told(schema, scene))
-    }), { seed: SEED, numRuns: 600 })
+    }), { seed: SEED, numRuns: 300 })
   })
 
   test('[CODEC2] a delta ends by itself, and depends on its rows alone', () => {
@@ -108,7 +108,7 @@ describe.each(CODERS)('$name', ({ make }) => {
       writer.writeBits(0, shift)
       coder.write(writer, set, pair, heap)
       expect(bitString(writer).slice(shift)).toBe(alone)
-    }), { seed: SEED, numRuns: 300 })
+    }), { seed: SEED, numRuns: 150 })
   })
 
   test('[CODEC3] what lies outside the field set changes not a bit', () => {
@@ -145,7 +145,7 @@ describe.each(CODERS)('$name under fire', ({ make, isCanonical }) => {
       const spelt = bitsOf(coder, again)
       expect([...roundTrip(coder, writerOf(spelt), again)]).toEqual([...got])
       if (isCanonical) expect(spelt).toBe(bytesToText(noise).slice(0, reader.bitPosition))
-    }), { seed: SEED, numRuns: 1500 })
+    }), { seed: SEED, numRuns: 600 })
   })
 
   test('[CODEC4] a delta cut short is refused', () => {

@@ -10,7 +10,7 @@ import { bitsFor } from '../schema/leaf.ts'
 import { tokenFrequencies } from './built-in-shapes.ts'
 import { CodeBank } from './code-bank.ts'
 import { makeMaskCode, MASKS_MAX } from './mask-code.ts'
-import { GAIN_UNIT, ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
+import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
 import * as tables from './row-tables.ts'
 
 /** How often the component that is dropped is the predicted one, and the others after it. */
@@ -51,13 +51,22 @@ export function builtInAge(plan: RowPlan, bank: CodeBank, age: number): tables.A
 
 /** The codes of one chunk, by context. Built-in activities are 0..7; the others never occur. */
 function builtInMasks(plan: RowPlan, bank: CodeBank, chunk: number, age: number): tables.MaskCode[] {
-  const known = Array.from({ length: 8 }, (_, context) => builtInMask(plan, bank, chunk, context, age))
-  const unknown = [tables.MASK_AT_REST, tables.MASK_MOVING].map((context) => builtInMask(plan, bank, chunk, context, age))
-  return [...known, ...known.slice(0, 6), ...unknown]
+  const roles = new Set<number>()
+  for (let item = plan.chunks[chunk]; item < plan.chunks[chunk + 1]; item++) roles.add(slotOf(plan, item, SLOT.role))
+  const hasMotion = roles.size > 1 || !roles.has(ROLE.other)
+  const made = new Map<number, tables.MaskCode>()
+  const codeOf = (context: number): tables.MaskCode => {
+    // Of a fresh object, and where nothing moves, contexts do not differ.
+    const key = age === 0 ? 0 : hasMotion ? context : context >= tables.MASK_AT_REST ? 0 : context & 4
+    let code = made.get(key)
+    if (code === undefined) made.set(key, (code = builtInMask(plan, bank, chunk, key, age)))
+    return code
+  }
+  return Array.from({ length: 1 << tables.MASK_CONTEXTS_SHIFT }, (_, context) => codeOf(context >= tables.MASK_AT_REST ? context : context & 7))
 }
 
 function slotOf({ slots }: RowPlan, item: number, slot: number): number {
-  return slots[item * SLOT.size + slot]
+  return slots[(item << SLOT.shift) + slot]
 }
 
 function builtInWeights(plan: RowPlan, age: number): Int8Array {
@@ -87,7 +96,7 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
   const unknown = pow(2, Math.min(width, 24) / 3 - 1)
   const near = before === 0 ? 1 : before === 1 ? 0.6 : before === 2 ? 0.8 : 1.5
   if (role === ROLE.carried) {
-    const gain = Math.abs(plan.gains[item << 1]) / GAIN_UNIT
+    const gain = 2 * Math.abs(plan.gains[item << 1])
     return tokenFrequencies(0.05 + 0.02 * ticks + step * gain * ticks * 0.12, motion === 0 ? 1 : 0)
   }
   if (motion === 7) return tokenFrequencies(unknown * pow(ticks, 0.6), 0)
@@ -114,12 +123,14 @@ function builtInActivities(plan: RowPlan, chunk: number): Uint8Array {
 function builtInMask(plan: RowPlan, bank: CodeBank, chunk: number, context: number, age: number): tables.MaskCode {
   const first = plan.chunks[chunk]
   const count = plan.chunks[chunk + 1] - first
-  const odds = Array.from({ length: count }, (_, item) => oddsOf(plan, first + item, context, age))
   const frequencies = new Float64Array(1 << count)
-  for (let mask = 0; mask < frequencies.length; mask++) {
-    let share = 1
-    for (let item = 0; item < count; item++) share *= (mask >> item & 1) !== 0 ? odds[item] : 1 - odds[item]
-    frequencies[mask] = share
+  frequencies[0] = 1
+  for (let item = 0; item < count; item++) {
+    const odds = oddsOf(plan, first + item, context, age)
+    for (let mask = 0, half = 1 << item; mask < half; mask++) {
+      frequencies[half + mask] = frequencies[mask] * odds
+      frequencies[mask] *= 1 - odds
+    }
   }
   return makeMaskCode(bank, frequencies, chunk === 0, MASKS_MAX)
 }

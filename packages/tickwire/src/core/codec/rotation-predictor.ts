@@ -4,16 +4,14 @@ import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { Schema } from '../schema/schema.ts'
 import { applyTurn, CELLS, repeatTurn, SchemaGrid, type RotationGrid } from './rotation.ts'
 import type { RowPair } from './row-coder.ts'
-import { GAIN_UNIT, SLOT, type RowPlan } from './row-plan.ts'
-import { classOf, CLASS_UNKNOWN } from './row-predictor.ts'
+import { SLOT, type RowPlan } from './row-plan.ts'
+import { carryTicks, classOf, CLASS_UNKNOWN } from './row-predictor.ts'
 
 /** How the lanes of a leaf stand for a rotation. */
 export type MakeGrid = (leaf: Leaf) => RotationGrid
 
 /** The grid of the leaf's own kind. */
 export const schemaGrid: MakeGrid = (leaf) => new SchemaGrid(leaf.width)
-
-const TICKS_MAX = 32
 
 export class RotationPredictor {
   /** The predicted lanes: the component dropped, and three codes. */
@@ -35,14 +33,14 @@ export class RotationPredictor {
   /** Predicts a rotation. @hot */
   predict(item: number, weights: Int8Array, pair: RowPair): void {
     const { slots } = this.#plan
-    const slot = item * SLOT.size
+    const slot = item << SLOT.shift
     const lane = slots[slot + SLOT.lane]
     const base = pair.baseAt + lane
     const lanes = this.lanes
     for (let code = 0; code < 4; code++) lanes[code] = pair.baseRows[base + code]
     this.#isTurned = false
     this.class = CLASS_UNKNOWN
-    const age = pair.age < TICKS_MAX ? pair.age : TICKS_MAX
+    const age = carryTicks(pair.age)
     if (slots[slot + SLOT.rate] >= 0) {
       this.#turnByRate(item, age, pair)
       return
@@ -63,7 +61,7 @@ export class RotationPredictor {
   rebase(item: number, dropped: number, pair: RowPair): void {
     const grid = this.#grid(item)
     const cells = this.#cells
-    if (!this.#isTurned) grid.toUnit(pair.baseRows, pair.baseAt + this.#plan.slots[item * SLOT.size + SLOT.lane], cells, CELLS.predicted)
+    if (!this.#isTurned) grid.toUnit(pair.baseRows, pair.baseAt + this.#plan.slots[(item << SLOT.shift) + SLOT.lane], cells, CELLS.predicted)
     this.#isTurned = true
     this.lanes[0] = dropped
     grid.toCodes(cells, CELLS.predicted, dropped, this.lanes, 1)
@@ -78,16 +76,15 @@ export class RotationPredictor {
     const { slots, gains } = this.#plan
     const cells = this.#cells
     const grid = this.#grid(item)
-    const lane = slots[item * SLOT.size + SLOT.lane]
-    const rate = slots[item * SLOT.size + SLOT.rate]
+    const lane = slots[(item << SLOT.shift) + SLOT.lane]
+    const rate = slots[(item << SLOT.shift) + SLOT.rate]
     let change = 0
     for (let axis = 0; axis < 3; axis++) {
-      const rateLane = slots[(rate + axis) * SLOT.size + SLOT.lane]
+      const rateLane = slots[((rate + axis) << SLOT.shift) + SLOT.lane]
       const before = pair.baseRows[pair.baseAt + rateLane]
       const now = pair.rows[pair.at + rateLane]
       change += now < before ? before - now : now - before
-      const way = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * 2 * age
-      cells[CELLS.rotor + axis] = age === 0 ? 0 : way / (2 * GAIN_UNIT)
+      cells[CELLS.rotor + axis] = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
     }
     this.class = classOf(change, 6)
     grid.toUnit(pair.baseRows, pair.baseAt + lane, cells, CELLS.base)
@@ -102,7 +99,7 @@ export class RotationPredictor {
   }
 
   #grid(item: number): RotationGrid {
-    const grid = this.#grids[this.#plan.slots[item * SLOT.size + SLOT.leaf]]
+    const grid = this.#grids[this.#plan.slots[(item << SLOT.shift) + SLOT.leaf]]
     if (grid === undefined) throw new RangeError('not a rotation')
     return grid
   }

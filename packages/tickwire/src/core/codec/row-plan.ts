@@ -5,11 +5,13 @@
  * value that is written as the schema writes it. Items stand in the order everyone's, the team's, the owner's, so that a
  * field set is so many of the first items; among these, rates of change come before what they are the rates of.
  *
- * Items are cut into chunks of at most 12, each with one mask symbol; no chunk spans two audiences.
+ * Items are cut into chunks of at most 10, each with one mask symbol; no chunk spans two audiences.
  *
  * ```
- * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  -  -       twelve int32, at index * 12
- * gains of an item   steps of it per tick and step of its rate, and per tick, in parts of 2^20        two doubles, at index * 2
+ * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  turn  wrap  |  rate lane  led  lead lane  lead rate lane
+ *                                                                                  sixteen int32, at index * 16
+ * gains of an item   half its steps per tick and step of its rate, and its steps per tick at rate lane 0; whole parts of 2^21
+ *                                                                                  two doubles, at index * 2
  * ```
  *
  * This file plans. `row-predictor.ts` predicts, `row-model.ts` speaks.
@@ -28,11 +30,12 @@ export const ROLE = { other: 0, rate: 1, carried: 2, mover: 3 } as const
 
 /** What stands where in the slots of an item. */
 export const SLOT = {
-  size: 12, kind: 0, lane: 1, max: 2, sign: 3, rate: 4, before: 5, group: 6, leaf: 7, bounds: 8, role: 9,
+  shift: 4, kind: 0, lane: 1, max: 2, sign: 3, rate: 4, before: 5, group: 6, leaf: 7, bounds: 8, role: 9, turn: 10, wrap: 11,
+  rateLane: 12, isLed: 13, leadLane: 14, leadRateLane: 15,
 } as const
 
-/** Items of one mask symbol at most: a table from masks to symbols has 2^12 places. */
-export const CHUNK_ITEMS_MAX = 12
+/** Items of one mask symbol at most: a table from masks to symbols has 2^10 places. */
+export const CHUNK_ITEMS_MAX = 10
 
 export interface RowPlan {
   readonly count: number
@@ -42,9 +45,26 @@ export interface RowPlan {
   readonly paths: readonly string[]
   /** By chunk: its first item; one more entry is where the last one ends. */
   readonly chunks: Int32Array
-  /** By field set: how many chunks, and how many items, it has. */
+  /** By field set: how many chunks it has. */
   readonly chunkCounts: readonly [number, number, number]
-  readonly itemCounts: readonly [number, number, number]
+  /** By chunk: which of its items, first item lowest, are of which sort. */
+  readonly sorts: readonly ChunkSorts[]
+  /** Lanes in order of their items, the bit of each within its chunk, and by chunk where its lanes begin. */
+  readonly lanes: Int32Array
+  readonly laneBits: Int32Array
+  readonly chunkLanes: Int32Array
+}
+
+/** Sets of items of one chunk. */
+export interface ChunkSorts {
+  /** Guessed from the rows that are held: numbers and rotations that nothing carries. */
+  readonly free: number
+  /** Guessed from what is said before them. */
+  readonly carried: number
+  /** Not guessed: they stay, or are said. */
+  readonly plain: number
+  /** In a group, which may be gone. */
+  readonly grouped: number
 }
 
 /** A leaf on its way into the plan. */
@@ -71,14 +91,46 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
     end += length
     chunkCounts.push(chunks.length - 1)
   }
-  const [all, team, owner] = parts.map(({ length }) => length)
   return {
     count: drafts.length, slots, gains,
     paths: drafts.map(({ leaf }) => schema.leaves[leaf].path),
     chunks: Int32Array.from(chunks),
     chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
-    itemCounts: [all, all + team, all + team + owner],
+    sorts: chunks.slice(0, -1).map((first, chunk) => sortsOf(slots, first, chunks[chunk + 1])),
+    ...lanesOf(schema, drafts, chunks),
   }
+}
+
+function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {
+  const which = (isOne: (slot: number) => boolean): number => {
+    let bits = 0
+    for (let item = first; item < end; item++) if (isOne(item << SLOT.shift)) bits |= 1 << (item - first)
+    return bits
+  }
+  const isPlain = (slot: number): boolean => slots[slot] === ITEM.flag || slots[slot] === ITEM.value
+  return {
+    free: which((slot) => !isPlain(slot) && slots[slot + SLOT.rate] < 0),
+    carried: which((slot) => !isPlain(slot) && slots[slot + SLOT.rate] >= 0),
+    plain: which(isPlain),
+    grouped: which((slot) => slots[slot + SLOT.group] >= 0),
+  }
+}
+
+function lanesOf(schema: Schema, drafts: readonly Draft[], chunks: readonly number[]): Pick<RowPlan, 'lanes' | 'laneBits' | 'chunkLanes'> {
+  const lanes: number[] = []
+  const laneBits: number[] = []
+  const chunkLanes: number[] = [0]
+  chunks.slice(0, -1).forEach((first, chunk) => {
+    for (let item = first; item < chunks[chunk + 1]; item++) {
+      const { lane, laneCount } = schema.leaves[drafts[item].leaf]
+      for (let each = lane; each < lane + laneCount; each++) {
+        lanes.push(each)
+        laneBits.push(1 << (item - first))
+      }
+    }
+    chunkLanes.push(lanes.length)
+  })
+  return { lanes: Int32Array.from(lanes), laneBits: Int32Array.from(laneBits), chunkLanes: Int32Array.from(chunkLanes) }
 }
 
 /** The leaves of some members: rates before what they move, otherwise as declared. */
@@ -96,7 +148,7 @@ function ordered(schema: Schema, members: readonly Member[]): Draft[] {
 }
 
 function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number): Pick<RowPlan, 'slots' | 'gains'> {
-  const slots = new Int32Array(drafts.length * SLOT.size)
+  const slots = new Int32Array(drafts.length << SLOT.shift)
   const gains = new Float64Array(drafts.length * 2)
   drafts.forEach(({ leaf: index, member, group }, item) => {
     const leaf = schema.leaves[index]
@@ -106,10 +158,16 @@ function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number):
     const before = item > 0 && drafts[item - 1].member === member && member.kind !== 'group' ? item - 1 : -1
     const isRate = schema.motions.some((motion) => motion.rate === member)
     const role = isRate ? ROLE.rate : gain !== undefined ? ROLE.carried : isMover(leaf, member) ? ROLE.mover : ROLE.other
-    const { size } = SLOT
-    slots.set([kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], item * size)
-    slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role], item * size + SLOT.rate)
-    if (gain !== undefined) gains.set(gain, item * 2)
+    const first = item << SLOT.shift
+    slots.set([kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], first)
+    slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role, ...roundOf(leaf)], first + SLOT.rate)
+    if (gain === undefined) return
+    gains.set([gain[0] / (2 * GAIN_UNIT), gain[1] / GAIN_UNIT], item * 2)
+    slots[first + SLOT.rateLane] = schema.leaves[drafts[rate].leaf].lane
+    // The component before leads, if it is carried too.
+    const lead = before << SLOT.shift
+    if (before < 0 || slots[lead + SLOT.rate] < 0) return
+    slots.set([1, slots[lead + SLOT.lane], slots[lead + SLOT.rateLane]], first + SLOT.isLed)
   })
   return { slots, gains }
 }
@@ -126,6 +184,15 @@ function maxOf({ kind, width, max }: Leaf): number {
   if (kind === LEAF.word && width === 16) return 0xffff
   if (kind === LEAF.quat) return (1 << width) - 1
   return kind <= LEAF.angle ? max : -1
+}
+
+/**
+ * How a field goes round: a difference is shifted up and down by so many bits, which leaves the short way; a value is cut to
+ * these bits. Fields that do not go round, or do so at 2^32, are left alone.
+ */
+function roundOf({ kind, width, max }: Leaf): readonly [turn: number, wrap: number] {
+  if (kind === LEAF.angle) return [32 - width, max]
+  return kind === LEAF.word && width === 16 ? [16, 0xffff] : [0, -1]
 }
 
 /** How far a 16-bit word is shifted up and down to give it its sign back. */
@@ -152,7 +219,7 @@ function rateOf(schema: Schema, drafts: readonly Draft[], item: number): number 
 
 const TURN = 2 * Math.PI
 
-/** Gains are whole numbers of parts of this. */
+/** Gains are whole numbers of parts of this, so that products of them are exact. */
 export const GAIN_UNIT = 1_048_576
 
 /** Value of lane 0, and of one step, of a leaf that counts in steps; undefined for the others. */

@@ -14,103 +14,158 @@
  * Whole numbers throughout, and doubles that hold whole numbers below 2^53: the same on every engine.
  */
 
-import { foldDifference } from './difference.ts'
 import { orderFloat } from './float-order.ts'
-import * as plan from './row-plan.ts'
 import type { RowPair } from './row-coder.ts'
+import * as plans from './row-plan.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { size: SIZE, lane: LANE, max: MAX, rate: RATE, before: BEFORE, bounds: BOUNDS } = plan.SLOT
-const UNIT = plan.GAIN_UNIT
+const {
+  shift: SHIFT, kind: KIND, lane: LANE, max: MAX, rate: RATE, before: BEFORE, bounds: BOUNDS, turn: TURN, wrap: WRAP, rateLane: RATE_LANE,
+  isLed: IS_LED, leadLane: LEAD_LANE, leadRateLane: LEAD_RATE_LANE,
+} = plans.SLOT
+const { float: FLOAT } = plans.ITEM
 
 /** Ticks beyond which nothing is carried further: a guess that old is no guess. */
 const CARRY_TICKS_MAX = 32
-/** Steps a tick beyond which nothing goes on: that is a jump, not a motion. */
+/** Steps beyond which nothing goes on: that is a jump, not a motion. */
 const MOTION_STEPS_MAX: number = 1 << 20
+/** The largest class of motion. */
+const MOTION_MAX = 6
 /** The class of an item when there is no older row to ask. */
 export const CLASS_UNKNOWN = 7
 
-/** What `predictNumber` leaves: how sure it is, the likely sign of the residual, and the value. */
-export const GUESS = { value: 0, class: 1, sign: 2, size: 3 } as const
+/** What is found for the items of one row. */
+export class Guesses {
+  /** By item: how sure the guess is. */
+  readonly classes: Uint8Array
+  /** By item: 1 or -1. */
+  readonly signs: Int8Array
+  /** By carried item: the value before it followed another. */
+  readonly plain: Int32Array
 
-/** Predicts item `item`, a number, into `guess`; `plain` remembers, by item, what was predicted before following another. @hot */
-export function predictNumber(
-  { slots, gains }: plan.RowPlan, item: number, weights: Int8Array, pair: RowPair, plain: Int32Array, guess: Int32Array,
-): void {
-  const slot = item * SIZE
-  const lane = slots[slot + LANE]
-  const max = slots[slot + MAX]
-  const base = pair.baseRows[pair.baseAt + lane]
-  const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  let value = base
-  if (slots[slot + RATE] >= 0) {
-    const rate = slots[slots[slot + RATE] * SIZE + LANE]
-    const before = pair.baseRows[pair.baseAt + rate]
-    const now = pair.rows[pair.at + rate]
-    const change = now - before
-    const way = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * 2 * age
-    const parts = age === 0 ? 0 : way / (2 * UNIT)
-    const whole = Math.floor(parts + 0.5)
-    value = base + whole
-    plain[item] = value
-    guess[2] = change > 0 ? 1 : change < 0 ? -1 : parts < whole ? -1 : 1
-    guess[1] = classOf(change, 6)
-    if (slots[slot + BEFORE] >= 0 && weights[item << 3] !== 0) value += followed(slots, slot, change, pair, plain)
-  } else if (pair.olderAt >= 0) {
-    const folded = foldDifference(base, pair.olderRows[pair.olderAt + lane], max)
-    const step = (folded >>> 1) ^ -(folded & 1)
-    guess[1] = classOf(step, 6)
-    guess[2] = step < 0 ? -1 : 1
-    const weight = weights[(item << 3) + guess[1]]
-    if (weight !== 0 && step < MOTION_STEPS_MAX && step > -MOTION_STEPS_MAX) value = (base + ((age * weight * step + 4) >> 3)) | 0
-  } else {
-    guess[1] = CLASS_UNKNOWN
-    guess[2] = 1
+  constructor(count: number) {
+    this.classes = new Uint8Array(count)
+    this.signs = new Int8Array(count).fill(1)
+    this.plain = new Int32Array(count)
   }
-  guess[0] = slots[slot + BOUNDS] !== 0 ? (value < 0 ? 0 : value > max ? max : value) : goneRound(value, max)
+}
+
+/** Ticks to carry on by. */
+export function carryTicks(age: number): number {
+  return age < CARRY_TICKS_MAX ? age : CARRY_TICKS_MAX
+}
+
+/** Which items of a chunk differ between two rows, first item lowest. @hot */
+export function changedItems(plan: plans.RowPlan, chunk: number, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): number {
+  const { lanes, laneBits, chunkLanes } = plan
+  const end = chunkLanes[chunk + 1]
+  let changed = 0
+  for (let index = chunkLanes[chunk]; index < end; index++) {
+    const lane = lanes[index]
+    if (rows[at + lane] !== otherRows[otherAt + lane]) changed |= laneBits[index]
+  }
+  return changed
+}
+
+/** Guesses a number that nothing carries. @hot */
+export function guessFree(slots: Int32Array, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+  const slot = item << SHIFT
+  const lane = slots[slot + LANE]
+  const base = pair.baseRows[pair.baseAt + lane]
+  if (pair.olderAt < 0) {
+    guesses.classes[item] = CLASS_UNKNOWN
+    return base
+  }
+  const turn = slots[slot + TURN]
+  const step = ((base - pair.olderRows[pair.olderAt + lane]) << turn) >> turn
+  if (step === 0) {
+    guesses.classes[item] = 0
+    guesses.signs[item] = 1
+    return base
+  }
+  const bits = 32 - Math.clz32(step < 0 ? -step : step)
+  const motion = bits < MOTION_MAX ? bits : MOTION_MAX
+  guesses.classes[item] = motion
+  guesses.signs[item] = step < 0 ? -1 : 1
+  const weight = weights[(item << 3) + motion]
+  if (weight === 0 || step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
+  const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
+  return settled(slots, slot, base + ((age * weight * step + 4) >> 3))
+}
+
+/** Guesses a number that a rate carries, once the rate is said. @hot */
+export function guessCarried({ slots, gains }: plans.RowPlan, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+  const { rows, at, baseRows, baseAt } = pair
+  const slot = item << SHIFT
+  const rate = slots[slot + RATE_LANE]
+  const before = baseRows[baseAt + rate]
+  const now = rows[at + rate]
+  const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
+  const change = now - before
+  const parts = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
+  const isFar = age === 0 || parts > MOTION_STEPS_MAX || parts < -MOTION_STEPS_MAX
+  const whole = isFar ? 0 : Math.floor(parts + 0.5) | 0
+  let value = (baseRows[baseAt + slots[slot + LANE]] + whole) | 0
+  guesses.plain[item] = value
+  if (change === 0) {
+    guesses.signs[item] = parts < whole ? -1 : 1
+    guesses.classes[item] = 0
+  } else {
+    guesses.signs[item] = change < 0 ? -1 : 1
+    const bits = 32 - Math.clz32(change < 0 ? -change : change)
+    guesses.classes[item] = bits < MOTION_MAX ? bits : MOTION_MAX
+    if (slots[slot + IS_LED] !== 0 && weights[item << 3] !== 0) value = (value + followed(slots, slot, change, pair, guesses)) | 0
+  }
+  return settled(slots, slot, value)
+}
+
+/** A value within its bounds, or gone round. */
+function settled(slots: Int32Array, slot: number, value: number): number {
+  if (slots[slot + BOUNDS] === 0) return value & slots[slot + WRAP]
+  const max = slots[slot + MAX]
+  return value < 0 ? 0 : value > max ? max : value
+}
+
+/** What the component before came off by, in proportion to the changes of both rates. */
+function followed(slots: Int32Array, slot: number, change: number, pair: RowPair, guesses: Guesses): number {
+  const off = (pair.rows[pair.at + slots[slot + LEAD_LANE]] - guesses.plain[slots[slot + BEFORE]]) | 0
+  const rate = slots[slot + LEAD_RATE_LANE]
+  const itsChange = pair.rows[pair.at + rate] - pair.baseRows[pair.baseAt + rate]
+  // Of a small change, or a miss by one, nothing follows but noise.
+  if (off > -2 && off < 2) return 0
+  if (itsChange > -4 && itsChange < 4) return 0
+  const share = Math.floor((off * change) / itsChange + 0.5)
+  return share > MOTION_STEPS_MAX || share < -MOTION_STEPS_MAX ? 0 : share | 0
+}
+
+/** Guesses a float, by its place among floats. @hot */
+export function guessFloat(slots: Int32Array, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+  const lane = slots[(item << SHIFT) + LANE]
+  const base = orderFloat(pair.baseRows[pair.baseAt + lane])
+  guesses.classes[item] = CLASS_UNKNOWN
+  guesses.signs[item] = 1
+  if (pair.olderAt < 0) return base
+  const step = (base - orderFloat(pair.olderRows[pair.olderAt + lane])) | 0
+  // Floats step in large numbers: four bits of a step are one class.
+  const motion = (classOf(step, 24) + 3) >> 2
+  guesses.classes[item] = motion
+  guesses.signs[item] = step < 0 ? -1 : 1
+  const weight = weights[(item << 3) + motion]
+  if (weight === 0 || step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
+  const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
+  return (base + ((age * weight * step + 4) >> 3)) | 0
+}
+
+/** Guesses a number of whatever sort; of a float, its place. */
+export function guessItem(plan: plans.RowPlan, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+  const slot = item << SHIFT
+  if (plan.slots[slot + KIND] === FLOAT) return guessFloat(plan.slots, item, weights, pair, guesses)
+  if (plan.slots[slot + RATE] >= 0) return guessCarried(plan, item, weights, pair, guesses)
+  return guessFree(plan.slots, item, weights, pair, guesses)
 }
 
 /** Bits of a number's size, at most `most`. */
 export function classOf(value: number, most: number): number {
   const bits = 32 - Math.clz32(value < 0 ? -value : value)
   return bits < most ? bits : most
-}
-
-/** What the component before came off by, in proportion to the changes of both rates. */
-function followed(slots: Int32Array, slot: number, change: number, pair: RowPair, plain: Int32Array): number {
-  const before = slots[slot + BEFORE]
-  const rate = slots[before * SIZE + RATE]
-  if (rate < 0) return 0
-  const lane = slots[before * SIZE + LANE]
-  const rateLane = slots[rate * SIZE + LANE]
-  const off = pair.rows[pair.at + lane] - plain[before]
-  const itsChange = pair.rows[pair.at + rateLane] - pair.baseRows[pair.baseAt + rateLane]
-  // Of a small change, or a miss by one, nothing follows but noise.
-  if (off > -2 && off < 2) return 0
-  if (itsChange > -4 && itsChange < 4) return 0
-  const share = Math.round((off * change) / itsChange)
-  return share > MOTION_STEPS_MAX ? 0 : share < -MOTION_STEPS_MAX ? 0 : share
-}
-
-/** A value of a field that goes round, where it came round to; words keep to int32 and are settled by who stores them. */
-function goneRound(value: number, max: number): number {
-  if (max <= 0 || max >= 0x4000_0000) return value | 0
-  return value - Math.floor(value / (max + 1)) * (max + 1)
-}
-
-/** Predicts an item that is a float, by its place among floats. @hot */
-export function predictFloat({ slots }: plan.RowPlan, item: number, weights: Int8Array, pair: RowPair, guess: Int32Array): void {
-  const lane = slots[item * SIZE + LANE]
-  const base = orderFloat(pair.baseRows[pair.baseAt + lane])
-  guess[0] = base
-  guess[1] = CLASS_UNKNOWN
-  guess[2] = 1
-  if (pair.olderAt < 0) return
-  const step = (base - orderFloat(pair.olderRows[pair.olderAt + lane])) | 0
-  // Floats step in large numbers: four bits of a step are one class.
-  guess[1] = (classOf(step, 24) + 3) >> 2
-  guess[2] = step < 0 ? -1 : 1
-  const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  const weight = weights[(item << 3) + guess[1]]
-  if (weight !== 0 && step < MOTION_STEPS_MAX && step > -MOTION_STEPS_MAX) guess[0] = (base + ((age * weight * step + 4) >> 3)) | 0
 }

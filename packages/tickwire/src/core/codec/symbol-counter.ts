@@ -61,7 +61,7 @@ export class SymbolCounter implements SymbolSink {
 
   dropped(age: number, item: number): Counts | undefined {
     const counts = this.#counts.get(this.#droppedContext(age, item))
-    return this.#plan.slots[item * SLOT.size + SLOT.kind] === ITEM.rotation ? counts : undefined
+    return this.#plan.slots[(item << SLOT.shift) + SLOT.kind] === ITEM.rotation ? counts : undefined
   }
 
   /** Masks of a chunk in a context, by mask. */

@@ -12,6 +12,8 @@
  * size is the place of its leading bit.
  */
 
+import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
+
 /** Symbols of a token. */
 export const TOKEN_SYMBOLS = 137
 /** The symbol after which the residual stands as it is. */
@@ -35,4 +37,36 @@ export function tokenRawBits(symbol: number): number {
 export function tokenSize(symbol: number): number {
   if (symbol < 16) return symbol >>> 1
   return (4 + (((symbol - 16) >>> 1) & 3)) << (((symbol - 16) >>> 3) + 1)
+}
+
+/** Says a residual. `least`: 1 for one that is not 0. @hot */
+export function writeToken(sink: SymbolSink, table: number, residual: number, least: number): void {
+  const size = (residual < 0 ? -residual : residual) - least
+  if (size >= TOKEN_SIZE_MAX) {
+    sink.symbol(table, TOKEN_ESCAPE, residual >>> 16, 16)
+    sink.raw().writeBits(residual & 0xffff, 16)
+    return
+  }
+  const symbol = tokenSymbol(size)
+  const width = tokenRawBits(symbol)
+  sink.symbol(table, residual < 0 ? symbol + 1 : symbol, size & ((1 << width) - 1), width)
+}
+
+/** Hears a residual. @hot */
+export function readToken(source: SymbolSource, table: number, least: number): number {
+  const symbol = source.symbol(table)
+  if (symbol === TOKEN_ESCAPE) return readEscaped(source, least)
+  const width = tokenRawBits(symbol)
+  const size = tokenSize(symbol) + (width === 0 ? 0 : source.raw().readBits(width)) + least
+  // There is no negative 0.
+  if ((symbol & 1) !== 0 && size === 0) source.raw().fail()
+  return (symbol & 1) !== 0 ? -size : size
+}
+
+/** What would have had a symbol is refused. */
+function readEscaped(source: SymbolSource, least: number): number {
+  const high = source.raw().readBits(16)
+  const residual = (high << 16) | source.raw().readBits(16)
+  if (residual >= 0 ? residual - least < TOKEN_SIZE_MAX : -residual - least < TOKEN_SIZE_MAX) source.raw().fail()
+  return residual
 }

@@ -2,12 +2,11 @@
 
 import { log2 } from '../base/math.ts'
 import type { Schema } from '../schema/schema.ts'
-import { foldDifference } from './difference.ts'
 import { orderFloat } from './float-order.ts'
 import { RotationPredictor, type MakeGrid } from './rotation-predictor.ts'
 import type { RowPair } from './row-coder.ts'
 import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
-import { GUESS, predictFloat, predictNumber } from './row-predictor.ts'
+import { changedItems, Guesses, guessItem } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 
 /** Weights are eighths, 0..8. */
@@ -23,8 +22,7 @@ export class WeightSearch {
   /** By class of age, then chunk: how often which items changed from the older row to the baseline. */
   readonly #changes: readonly (readonly Map<number, number>[])[]
   readonly #uniform: readonly Int8Array[]
-  readonly #plain: Int32Array
-  readonly #guess = new Int32Array(GUESS.size)
+  readonly #guesses: Guesses
 
   constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
     this.#plan = plan
@@ -32,7 +30,7 @@ export class WeightSearch {
     this.#costs = new Float64Array((tables.AGE_CLASSES * plan.count << tables.WEIGHTS_SHIFT) * WEIGHTS)
     this.#changes = Array.from({ length: tables.AGE_CLASSES }, () => Array.from({ length: plan.chunks.length - 1 }, () => new Map<number, number>()))
     this.#uniform = Array.from({ length: WEIGHTS }, (_, weight) => new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight))
-    this.#plain = new Int32Array(plan.count)
+    this.#guesses = new Guesses(plan.count)
   }
 
   see(pair: RowPair): void {
@@ -64,9 +62,9 @@ export class WeightSearch {
 
   #seeItem(age: number, item: number, weight: number, pair: RowPair): void {
     const { slots } = this.#plan
-    const slot = item * SLOT.size
+    const slot = item << SLOT.shift
     const kind = slots[slot + SLOT.kind]
-    const guess = this.#guess
+    const guesses = this.#guesses
     const weights = this.#uniform[weight]
     const group = slots[slot + SLOT.group]
     if (kind === ITEM.flag || kind === ITEM.value || (group >= 0 && pair.rows[pair.at + group] === 0)) return
@@ -77,34 +75,26 @@ export class WeightSearch {
       this.#rotations.predict(item, weights, pair)
       motion = this.#rotations.class
       if (this.#rotations.lanes[0] !== pair.rows[lane]) this.#rotations.rebase(item, pair.rows[lane], pair)
-      for (let code = 1; code < 4; code++) bits += residualBits(pair.rows[lane + code], this.#rotations.lanes[code], slots[slot + SLOT.max])
+      for (let code = 1; code < 4; code++) bits += residualBits(pair.rows[lane + code], this.#rotations.lanes[code], 0)
     } else {
-      if (kind === ITEM.number) predictNumber(this.#plan, item, weights, pair, this.#plain, guess)
-      else predictFloat(this.#plan, item, weights, pair, guess)
-      motion = slots[slot + SLOT.role] === ROLE.carried ? 0 : guess[GUESS.class]
-      bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess[GUESS.value], slots[slot + SLOT.max])
+      const guess = guessItem(this.#plan, item, weights, pair, guesses)
+      motion = slots[slot + SLOT.role] === ROLE.carried ? 0 : guesses.classes[item]
+      bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess, slots[slot + SLOT.turn])
     }
     this.#costs[(((age * this.#plan.count + item) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
   }
 
-  #seeChanges(age: number, { baseRows, baseAt, olderRows, olderAt }: RowPair): void {
-    const { chunks, slots } = this.#plan
+  #seeChanges(age: number, pair: RowPair): void {
+    const { chunks } = this.#plan
     for (let chunk = 0; chunk < chunks.length - 1; chunk++) {
-      let changed = 0
-      for (let item = chunks[chunk]; item < chunks[chunk + 1]; item++) {
-        const lane = slots[item * SLOT.size + SLOT.lane]
-        const last = slots[item * SLOT.size + SLOT.kind] === ITEM.rotation ? lane + 3 : lane
-        for (let each = lane; each <= last; each++) {
-          if (baseRows[baseAt + each] !== olderRows[olderAt + each]) changed |= 1 << (item - chunks[chunk])
-        }
-      }
+      const changed = changedItems(this.#plan, chunk, pair.baseRows, pair.baseAt, pair.olderRows, pair.olderAt)
       const counts = this.#changes[age][chunk]
       counts.set(changed, (counts.get(changed) ?? 0) + 1)
     }
   }
 }
 
-function residualBits(value: number, guess: number, max: number): number {
-  const folded = foldDifference(value, guess, max)
-  return folded === 0 ? 0 : log2(1 + ((folded + 1) >>> 1))
+function residualBits(value: number, guess: number, turn: number): number {
+  const residual = ((value - guess) << turn) >> turn
+  return residual === 0 ? 0 : log2(1 + Math.abs(residual))
 }
