@@ -23,6 +23,7 @@ import { Timeline, windowTicks } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
 import { ViewRewinding } from './rewinding.ts'
+import { poseOptions } from './settings.ts'
 import { Sighting } from './sighting.ts'
 import { View } from './view.ts'
 
@@ -53,7 +54,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
       delayMs: net.interpolationMs, delayMsMin: net.interpolationMsMin, delayMsMax: net.interpolationMsMax,
     })
     this.interpolator = new Interpolator(this.world, this.confirmed, {
-      tickRate, extrapolationMs: net.extrapolationMs,
+      ...poseOptions(tickRate, net), halfLifeMs: net.smoothingMs,
       onShown: (handle) => this.view.events.handleShown(handle),
       onHidden: (handle) => this.view.events.handleHidden(handle),
     })

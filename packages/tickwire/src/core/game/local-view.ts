@@ -11,6 +11,7 @@ import { NO_TYPE } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
+import { poseOptions } from './settings.ts'
 import { View } from './view.ts'
 
 export class LocalView {
@@ -23,7 +24,7 @@ export class LocalView {
   constructor({ entities, tickRate, net }: Game<Shape>, timeline: Timeline, authority: World) {
     this.#authority = authority
     this.#world = new World(entities, { isReadOnly: true, sharing: authority })
-    this.#poser = new Poser(timeline, { tickRate, extrapolationMs: net.extrapolationMs })
+    this.#poser = new Poser(timeline, poseOptions(tickRate, net))
     this.#cells = new Float64Array(authority.stores.reduce((most, { schema }) => Math.max(most, schema.cellCount), 0))
     this.view = new View(this.#world)
   }

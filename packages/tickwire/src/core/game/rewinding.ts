@@ -16,6 +16,7 @@ import type { PastView, Rewinding } from '../world/past-view.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
+import { poseOptions } from './settings.ts'
 
 /** What the authority must know of a player to look through his eyes. */
 export interface Eyes {
@@ -37,7 +38,9 @@ export class AuthorityRewinding implements Rewinding {
     }
     this.#timeline = timeline
     this.#eyes = eyes
-    this.rewinder = new Rewinder(entities, world, timeline, { tickRate, hitboxes, extrapolationMs: net.extrapolationMs, maxMs: net.rewindMs })
+    this.rewinder = new Rewinder(entities, world, timeline, {
+      ...poseOptions(tickRate, net), hitboxes, maxMs: net.rewindMs, perTick: net.rewindsPerTick,
+    })
   }
 
   rewind<T>(peer: PeerId, fn: (past: PastView) => T): T {

@@ -5,7 +5,10 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { INPUT_AHEAD_MAX, INPUTS_PER_FRAME_MAX } from '../base/limits.ts'
+import {
+  EXTRAPOLATION_MS, INPUT_AHEAD_MAX, INPUTS_PER_FRAME_MAX, REWIND_MS, REWINDS_PER_TICK, SMOOTHING_HALF_LIFE_MS, TIMELINE_WINDOW_MS,
+} from '../base/limits.ts'
+import type { PoseOptions } from '../interpolate/pose.ts'
 
 /** Whose objects a client simulates ahead: his own, everybody's, nobody's. */
 export type Predict = 'owned' | 'all' | 'none'
@@ -31,8 +34,14 @@ export interface NetSettings {
   readonly interpolationMsMax: number
   /** How long others are drawn on without news. */
   readonly extrapolationMs: number
+  /** Until half of a correction is out of the picture. */
+  readonly smoothingMs: number
+  /** A step of a position longer than this is drawn at once. 0: what the bounds of its velocity do not explain. */
+  readonly teleport: number
   /** How far back the authority looks for what a shooter saw. */
   readonly rewindMs: number
+  /** Rewinds of one tick, all players together; who comes later sees the newest tick. */
+  readonly rewindsPerTick: number
   /** What the authority remembers. */
   readonly historyMs: number
   /** Something is sent at least this often; who says nothing for the other is gone. */
@@ -43,7 +52,8 @@ export interface NetSettings {
 /** The defaults: those of `profiles.fusion`, at any tick rate. */
 export const NET_SETTINGS: NetSettings = {
   predictionMs: 1000, replayTicksMax: 128, leadTicks: 2, nudge: 0.02, resyncMs: 250, inputRedundancy: 3, snapshotRate: 30,
-  interpolationMs: 100, interpolationMsMin: 0, interpolationMsMax: 250, extrapolationMs: 250, rewindMs: 250, historyMs: 1000,
+  interpolationMs: 100, interpolationMsMin: 0, interpolationMsMax: 250, extrapolationMs: EXTRAPOLATION_MS,
+  smoothingMs: SMOOTHING_HALF_LIFE_MS, teleport: 0, rewindMs: REWIND_MS, rewindsPerTick: REWINDS_PER_TICK, historyMs: TIMELINE_WINDOW_MS,
   heartbeatMs: 1000, timeoutMs: 10_000,
 }
 
@@ -65,6 +75,7 @@ export function completeSettings(tickRate: number, said: Partial<NetSettings>): 
   if (net.snapshotRate < 1 || net.snapshotRate > tickRate) refuse('snapshotRate', ` a second at ${tickRate} ticks`, `Give 1 to ${tickRate}.`)
   if (net.nudge > 0.1) refuse('nudge', ' of real time', 'Give at most 0.1: more is seen and heard.')
   if (!isWhole(net.inputRedundancy, 1, INPUTS_PER_FRAME_MAX)) refuse('inputRedundancy', '', `Give 1 to ${INPUTS_PER_FRAME_MAX}.`)
+  if (!isWhole(net.rewindsPerTick, 0, Infinity)) refuse('rewindsPerTick', '', 'Give a whole number from 0 on.')
   if (!isWhole(net.replayTicksMax, 1, Infinity)) refuse('replayTicksMax', '', 'Give a whole number from 1 on.')
   if (Math.ceil(net.predictionMs * tickRate / 1000) > INPUT_AHEAD_MAX) {
     refuse('predictionMs', ` ms are more than ${INPUT_AHEAD_MAX} ticks`, `Give at most ${Math.floor(INPUT_AHEAD_MAX * 1000 / tickRate)} at this tick rate.`)
@@ -80,4 +91,9 @@ export function completeSettings(tickRate: number, said: Partial<NetSettings>): 
 
 function isWhole(value: number, min: number, max: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max
+}
+
+/** What drawing and rewinding must agree on. */
+export function poseOptions(tickRate: number, { extrapolationMs, teleport }: NetSettings): PoseOptions {
+  return { tickRate, extrapolationMs, ...(teleport > 0 && { teleport }) }
 }
