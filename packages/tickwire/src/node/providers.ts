@@ -62,7 +62,7 @@ export interface WebTransportListener {
 export interface WebTransportProvider {
   /** Name and version, for the log. */
   readonly name: string
-  /** Whether it may face strangers (docs/adr/0018-transport-providers.md). */
+  /** Whether it may face strangers (docs/adr/0014-transport-providers.md). */
   readonly isForProduction: boolean
   /** Throws `ConfigError` when the port is taken. */
   listen(options: WebTransportListenOptions): Promise<WebTransportListener>
@@ -88,7 +88,7 @@ export interface WebRtcListener {
 export interface WebRtcProvider {
   /** Name and version, for the log. */
   readonly name: string
-  /** Whether it may face strangers (docs/adr/0018-transport-providers.md). */
+  /** Whether it may face strangers (docs/adr/0014-transport-providers.md). */
   readonly isForProduction: boolean
   listen(options: WebRtcListenOptions): WebRtcListener
 }

@@ -14,7 +14,7 @@ import { type Certificate, checkCertificate } from './certificate.ts'
 import { CertificateRotation } from './certificate-rotation.ts'
 import { type AllowedOrigins, isAllowedOrigin } from './page-origin.ts'
 import type { BundleMember } from './port-bundle.ts'
-import { findWebRtc, findWebTransport } from './providers-search.ts'
+import { findWebRtc, findWebTransport, type ProviderFound } from './providers-search.ts'
 import type { WebRtcProvider, WebTransportProvider } from './providers.ts'
 import { MATCH_PATH, type ServerInfo, SIGNALLING_PATH } from './serve-routes.ts'
 import { SessionPort } from './session-port.ts'
@@ -132,10 +132,7 @@ async function openWebTransport(
 ): Promise<Opened> {
   const { origins = [], maxSockets = MAX_SOCKETS, tls } = options
   const asked = options.webtransport === false ? {} : options.webtransport ?? {}
-  const provider = asked.provider ?? found(findWebTransport())
-  if (!provider.isForProduction && asked.provider === undefined && process.env.NODE_ENV === 'production') {
-    throw new ConfigError('webtransport', `${provider.name} is not fit for production`, 'Give `webtransport.provider` to use it all the same.')
-  }
+  const provider = asked.provider ?? fit('webtransport', findWebTransport())
   const trusted = asked.certificate ?? tls
   if (trusted !== undefined) checkCertificate(asked.certificate === undefined ? 'tls' : 'webtransport.certificate', trusted)
   const rotation = trusted === undefined ? new CertificateRotation(Date.now()) : undefined
@@ -173,7 +170,7 @@ async function openWebTransport(
 
 async function openWebRtc(address: string | undefined, options: TransportOptions): Promise<Opened> {
   const asked = options.webrtc === false ? {} : options.webrtc ?? {}
-  const provider = asked.provider ?? found(findWebRtc())
+  const provider = asked.provider ?? fit('webrtc', findWebRtc())
   const port = new SessionPort('rtc:', options.maxSockets ?? MAX_SOCKETS)
   const listener = provider.listen({
     ...(address !== undefined && { address }), ...(asked.ports !== undefined && { ports: asked.ports }),
@@ -195,9 +192,14 @@ async function openNative(httpPort: number, address: string | undefined, options
   return { member: { prefix: '', port }, told: { udp: { port: number } }, close: () => port.closed }
 }
 
-function found<P>(search: { readonly provider: P } | { readonly missing: string }): P {
+/** What was found, unless it is not for here. Strangers come to production. */
+function fit<P extends WebTransportProvider | WebRtcProvider>(name: string, search: ProviderFound<P>): P {
   if ('missing' in search) throw new Error(search.missing)
-  return search.provider
+  const { provider } = search
+  if (!provider.isForProduction && process.env.NODE_ENV === 'production') {
+    throw new ConfigError(name, `${provider.name} is not fit for production`, `Give \`${name}.provider\` to use it all the same.`)
+  }
+  return provider
 }
 
 async function numeric(address: string): Promise<string> {

@@ -37,6 +37,7 @@ interface PeerConnection {
 }
 
 interface NodeDataChannel {
+  getLibraryVersion(): string
   PeerConnection: new (name: string, config: {
     readonly iceServers: readonly string[]
     readonly bindAddress?: string
@@ -51,8 +52,7 @@ export function loadDataChannelProvider(): WebRtcProvider | undefined {
   const load = createRequire(import.meta.url)
   try {
     const library: NodeDataChannel = load('node-datachannel')
-    // Its package.json is behind its doors; the version is found by where its main file lies.
-    return { name: 'node-datachannel', isForProduction: true, listen: (options) => new DataChannelListener(library, options) }
+    return { name: `node-datachannel, libdatachannel ${library.getLibraryVersion()}`, isForProduction: true, listen: (options) => new DataChannelListener(library, options) }
   } catch {
     return undefined
   }

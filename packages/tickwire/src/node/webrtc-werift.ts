@@ -1,6 +1,7 @@
 /**
  * WebRTC by werift: all of it in TypeScript, so that it installs wherever Node does. Slower than node-datachannel (a
- * thousand datagrams a second cost a tenth of a core) and taken where that one is not installed.
+ * thousand datagrams a second cost a tenth of a core) and taken where that one is not installed. For development
+ * (docs/adr/0014-transport-providers.md).
  */
 
 import { createRequire } from 'node:module'
@@ -49,7 +50,7 @@ export function loadWeriftProvider(): WebRtcProvider | undefined {
   const load = createRequire(import.meta.url)
   try {
     const library: Werift = load('werift')
-    return { name: 'werift', isForProduction: true, listen: (options) => new WeriftListener(library, options) }
+    return { name: 'werift', isForProduction: false, listen: (options) => new WeriftListener(library, options) }
   } catch {
     return undefined
   }

@@ -5,7 +5,7 @@
  * says when it wants to be woken. Strangers are shown a Retry (RFC 9000, 8.1.2), which costs one MAC and keeps nothing,
  * as soon as 32 handshakes are under way; connections are bounded.
  *
- * It embeds quiche 0.18.0, against which there are advisories (docs/adr/0018-transport-providers.md): for development.
+ * It embeds quiche 0.18.0, against which there are advisories (docs/adr/0014-transport-providers.md): for development.
  */
 
 import { type RemoteInfo, type Socket, createSocket } from 'node:dgram'
