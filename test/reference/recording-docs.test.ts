@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openRecording, sourceOf } from 'tickwire'
+import { openRecording, sourceOf, Theatre } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 import { game, Player } from '../../docs/guide/examples/first-game/game.ts'
-import { Highlights, LateMatch, placesAt, recordMatch } from '../../docs/guide/examples/recording.ts'
+import { Highlights, LateMatch, placesAt, recordMatch, showRecording } from '../../docs/guide/examples/recording.ts'
 import { profileBattle } from './bandwidth-battle.ts'
 
 test('[REC16] the guide to recording does what it says', () => {
@@ -24,7 +24,12 @@ test('[REC16] the guide to recording does what it says', () => {
     recording.stop()
     expect(placesAt(path, tick)).toEqual(places)
     expect(placesAt(path, 1_000_000)).toEqual([])
-    expect(openRecording(sourceOf(highlights.save()))).toMatchObject({ end: 'open', head: { fields: 'all' } })
+    const saved = openRecording(sourceOf(highlights.save()))
+    if (typeof saved === 'string') throw new Error(saved)
+    expect(saved).toMatchObject({ end: 'open', head: { fields: 'all' } })
+    const drawn: number[] = []
+    showRecording(new Theatre(saved, game), 1.25, (players) => { for (const { x } of players) drawn.push(x) })
+    expect(drawn).toHaveLength(places.length)
     expect(late.timeline.newest).toBeLessThanOrEqual(tick - 30)
     expect(late.timeline.newest).toBeGreaterThan(tick - 30 - 16)
   } finally {

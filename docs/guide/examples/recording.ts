@@ -1,6 +1,6 @@
 /** The code of docs/guide/recording.md. It is compiled with the tests and run by test/reference/recording-docs.test.ts. */
 
-import { Playback, RecordingRing, Timeline, type Recorder, type ServerHost } from 'tickwire'
+import { Playback, RecordingRing, Theatre, Timeline, type Recorder, type ServerHost } from 'tickwire'
 import { createRecordingFile, openRecordingFile } from 'tickwire/node'
 import { game, Player } from './first-game/game.ts'
 
@@ -31,6 +31,14 @@ export function placesAt(path: string, tick: number): readonly { x: number; y: n
   } finally {
     opened.close()
   }
+}
+// #endregion
+
+// #region show
+/** Shows a recording on a loop of draws: `seconds` into it, at any speed. */
+export function showRecording(theatre: Theatre, seconds: number, draw: (players: Iterable<{ readonly x: number; readonly y: number }>) => void): void {
+  const first = theatre.playback.first
+  if (theatre.show(first + seconds * game.tickRate) === 'ok') draw(theatre.view.each(Player))
 }
 // #endregion
 
