@@ -1,6 +1,6 @@
 /**
  * Hostile snapshots for a receiver that already holds something, and hostile wishes for a sender. Nothing is thrown; a frame
- * has one of three verdicts; what is broken says so; who is held afterwards has a row, and honest frames are still read.
+ * has one of three verdicts; what is broken says so; who is held afterwards has a row.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -30,7 +30,8 @@ function run(bytes: Uint8Array, prelude: number): void {
     if (tick > reader.timeline.newest) throw new Error(`object ${id} is of a tick that was never told`)
   }
   reader.sink.held.drain({ onEntered: () => {}, onChanged: () => {}, onLeft: () => {} })
-  if (verdict !== 'broken' && reader.accept(everyday![1]!) === 'broken') throw new Error('an honest frame is broken afterwards')
+  // What an honest frame is worth afterwards depends on what the liar said; it must be read without a throw.
+  reader.accept(everyday![1]!)
 }
 
 export const targets: readonly FuzzTarget[] = [

@@ -98,6 +98,7 @@ export class SnapshotChecker {
     const id = index * 65_536 + generation
     const row = toggle(source, flags, set, '0'.repeat(flags.length))
     const place = this.#place(index)
+    if ((place.rows.get(tick)?.id ?? id) !== id) throw new Refused('two objects in one place')
     place.rows.set(tick, { id, row, owner })
     const isHeld = place.held?.id === id && place.held.type === type && place.held.set === set
     if (tick <= place.floor || (place.held !== undefined && tick <= place.held.tick)) {

@@ -158,6 +158,10 @@ export class SnapshotSink implements FrameSink {
     this.#read(frame, type, set)
     if (frame.failed) return true
     const id = index * GENERATIONS + generation
+    if (this.#isContradicted(tick, index, id, type)) {
+      frame.fail()
+      return true
+    }
     if (!this.#timeline.put(tick, type, id, owner, this.#row, 0)) return false
     this.#hold(tick, index, id, type, set, owner)
     if (this.held.ids[index] === id && birthTick !== NO_TICK) {
@@ -165,6 +169,12 @@ export class SnapshotSink implements FrameSink {
       this.held.birthOrdinals[index] = ordinal
     }
     return true
+  }
+
+  /** Whether somebody else was told to live at an index in a tick. */
+  #isContradicted(tick: Tick, index: number, id: ObjectId, type: number): boolean {
+    const references = this.#timeline.references(tick)
+    return index < references.length && references[index] !== 0 && this.#timeline.find(type, id, tick) < 0
   }
 
   /** A full row has come: who is held, and from when on rows of him can be built upon. */

@@ -83,6 +83,8 @@ export class SnapshotSource implements FrameSource {
   #beforeIndex = 0
   #beforeAge = 0
   #isRoomy = false
+  /** Who did not fit a small packet that was empty. */
+  #stuckIndex = -1
 
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
     const { bytesPerSecond = Infinity, tickRate = 0 } = options
@@ -138,7 +140,6 @@ export class SnapshotSource implements FrameSource {
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
     if (this.#tick === NOTHING || sequence === this.#sequence) return false
     if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#capBits <= 0)) return false
-    this.#sequence = sequence
     writeVarint(out, this.#tick)
     if (out.failed) return false
     const headBits = out.bitLength
@@ -146,15 +147,17 @@ export class SnapshotSource implements FrameSource {
     this.#beforeAge = 0
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     this.#open(sequence)
-    if (this.#due.isShort) this.#fillChosen(sequence, out)
+    if (this.#due.isShort) while (this.#fillChosen(sequence, out)) continue
     else this.#fillInOrder(sequence, out)
     const entryBits = out.bitLength - headBits
-    this.#capBits -= out.bitLength
     if (entryBits === 0 && !this.#mustGreet) {
       this.#records.close(this.#records.find(sequence))
       return false
     }
+    // Only now: a packet that nobody fills is not sent, and the next one has its number.
+    this.#sequence = sequence
     this.#mustGreet = false
+    this.#capBits -= out.bitLength
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
     return true
   }
@@ -192,12 +195,12 @@ export class SnapshotSource implements FrameSource {
     const { entries, count } = due
     for (; due.cursor < count; due.cursor++) {
       const index = entries[due.cursor]
-      if (!this.#write(sequence, out, index, this.#deltaOf(index)) && !this.#isTooLarge()) return
+      if (!this.#write(sequence, out, index, this.#deltaOf(index)) && !this.#isTooLarge(index)) return
     }
   }
 
-  /** Chooses from the front of the list what will fit, and writes it in the order of the packet. */
-  #fillChosen(sequence: number, out: BitWriter): void {
+  /** Chooses from the front of the list what will fit, and writes it in the order of the packet; whether to choose again. */
+  #fillChosen(sequence: number, out: BitWriter): boolean {
     const due = this.#due
     const { entries, count } = due
     const deltas = this.#deltas
@@ -212,15 +215,23 @@ export class SnapshotSource implements FrameSource {
     sortAscending(entries, deltas, first, end)
     for (let at = first; at < end; at++) {
       const index = entries[at]
-      if (!this.#write(sequence, out, index, deltas[at]) && !this.#isTooLarge()) continue
+      if (!this.#write(sequence, out, index, deltas[at]) && !this.#isTooLarge(index)) continue
       entries[at] = entries[due.cursor]
       entries[due.cursor++] = index
     }
+    // All that was chosen is too large: others may fit.
+    return this.#beforeIndex < 0 && due.cursor > first && due.cursor < count
   }
 
-  /** Whether an entry that did not fit would fit no packet: it waits for another tick, and holds nobody up. */
-  #isTooLarge(): boolean {
-    return this.#beforeIndex < 0 && this.#isRoomy
+  /**
+   * Whether an entry that did not fit is itself to blame: alone in a large packet, or for the second time in a small one. It
+   * waits for another tick, and holds nobody up.
+   */
+  #isTooLarge(index: number): boolean {
+    if (this.#beforeIndex >= 0) return false
+    if (this.#isRoomy || this.#stuckIndex === index) return true
+    this.#stuckIndex = index
+    return false
   }
 
   /** The delta that an object needs now; `GONE` when it needs to be gone. @hot */

@@ -1,0 +1,276 @@
+/** The edges of replication, one at a time: what is shared, what does not fit, what comes late, what is not held. */
+
+import { describe, expect, test } from 'vitest'
+import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
+import type { FieldSet, RowPair } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { ChangeMarks } from '../../packages/tickwire/src/core/replication/change-marks.ts'
+import { REASON } from '../../packages/tickwire/src/core/replication/probe.ts'
+import { WantedRows, WantedSink } from '../../packages/tickwire/src/core/replication/wanted-rows.ts'
+import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
+import { text, u16, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.ts'
+import { CLEAR, Party } from './replication-party.ts'
+
+const Unit = entity({ x: u16, plan: u8.team(), ammo: u8.owner(), mood: u8.server() }, { name: 'Unit' })
+const Sign = entity({ words: text(4000), more: text(4000) }, { name: 'Sign' })
+
+describe('what is shared', () => {
+  test('[REPL13] a delta is made once for all who share baseline and field set', () => {
+    const made = { count: 0 }
+    class CountingCoder extends PackedCoder {
+      override write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+        made.count++
+        return super.write(out, set, pair, heap)
+      }
+    }
+    const party = new Party(1, [Unit], 32, () => [new CountingCoder(Unit.schema)])
+    for (let peer = 1; peer <= 20; peer++) party.join(peer, (_index, id) => party.world.objects.ownerAt(id >>> 16) === peer ? 2 : 0)
+    party.tick(() => { for (let count = 0; count < 10; count++) party.world.spawn(Unit, { x: count }, 1 + count) })
+    const move = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
+    for (let tick = 0; tick < 20; tick++) party.tick(move)
+    made.count = 0
+    party.tick(move)
+    // Ten objects, for their owners and for all others.
+    expect(made.count).toBe(20)
+    const [slow] = party.receivers
+    slow!.line = { ...CLEAR, delay: 5 }
+    for (let tick = 0; tick < 20; tick++) party.tick(move)
+    made.count = 0
+    party.tick(move)
+    // One receiver has other baselines: nine objects more for everyone's eyes, and his own are his alone anyway.
+    expect(made.count).toBe(29)
+  })
+
+  test('[REPL14] the probe is told every bit of every frame', () => {
+    const party = new Party(1, [Unit, Sign], 32)
+    const receiver = party.join(1, (_index, id) => party.world.objects.ownerAt(id >>> 16) === 1 ? 2 : 0)
+    let [bits, framed, frames] = [0, 0, 0]
+    const reasons = new Set<number>()
+    party.replicator.probe = {
+      onEntry: (client, _index, _type, reason, count) => {
+        expect(client).toBe(1)
+        reasons.add(reason)
+        bits += count
+      },
+      onFrame: (_client, _tick, head, entries) => {
+        bits += head
+        framed += entries
+        frames += head + entries
+      },
+    }
+    party.tick(() => { for (let count = 0; count < 9; count++) party.world.spawn(Unit, { x: count }, count % 2) })
+    const [first, second] = [...party.world.each(Unit)]
+    for (let tick = 0; tick < 60; tick++) {
+      receiver.line = tick % 9 === 0 ? { ...CLEAR, loss: 1, patience: 3 } : { ...CLEAR, patience: 3 }
+      party.tick(() => {
+        if (tick % 20 < 10) for (const unit of party.world.each(Unit)) unit.x++
+        if (tick === 30) party.world.setOwner(first!, 1 - first!.owner)
+        if (tick === 40) party.world.despawn(second!)
+      })
+    }
+    expect(frames).toBe(receiver.bytesSent * 8)
+    expect(bits).toBe(frames)
+    expect(framed).toBeGreaterThan(0)
+    expect([...reasons].sort()).toEqual(Object.values(REASON).sort())
+  })
+
+  test('[REPL8] marks know changes by who can see them, and settle when they leave the window', () => {
+    const party = new Party(1, [Unit], 4)
+    party.join(1, () => 0)
+    const marks = new ChangeMarks(party.timeline, [Unit.schema])
+    let unit = party.world.spawn(Unit, {}, 1)
+    const step = (change: () => void): number[] => {
+      party.tick(change)
+      marks.update()
+      const at = (unit.id >>> 16) << 2
+      return [...marks.changed.subarray(at, at + 3)]
+    }
+    expect(step(() => {})).toEqual([1, 1, 1])
+    expect(step(() => { unit.mood = 1 })).toEqual([1, 1, 1])
+    expect(step(() => { unit.ammo = 1 })).toEqual([1, 1, 3])
+    expect(step(() => { unit.plan = 1 })).toEqual([1, 4, 4])
+    expect(step(() => { unit.x = 1 })).toEqual([5, 5, 5])
+    expect(step(() => { party.world.setOwner(unit, 2) })).toEqual([6, 6, 6])
+    for (let tick = 7; tick < 30; tick++) step(() => { unit.mood = tick })
+    // As everyone sees it, the row of tick 6 is still the oldest one of the window; that of tick 5 is gone.
+    expect(marks.rowAtOf(0, 0, 6)).toBeGreaterThanOrEqual(0)
+    expect(marks.rowAtOf(0, 0, 5)).toBe(-1)
+    expect(marks.isRested(0, 0, 6)).toBe(true)
+    party.tick(() => { party.world.despawn(unit) })
+    party.tick(() => { unit = party.world.spawn(Unit, {}) })
+    marks.update()
+    expect(marks.rowAtOf(0, 0, 29)).toBe(-1)
+    expect(marks.ids[0]).toBe(unit.id)
+  })
+})
+
+describe('what does not fit', () => {
+  test('[REPL15] what fits no packet is counted, tried again when it changes, and holds nobody up', () => {
+    const party = new Party(1, [Unit, Sign], 32)
+    const receiver = party.join(1, () => 0)
+    const sign = party.world.spawn(Sign, { words: 'x'.repeat(1000), more: 'y'.repeat(900) })
+    const unit = party.world.spawn(Unit, {})
+    for (let tick = 0; tick < 30; tick++) party.tick(() => { unit.x++ })
+    expect(receiver.source.oversizedCount).toBe(1)
+    expect(receiver.sink.held.ids[unit.id >>> 16]).toBe(unit.id)
+    expect(receiver.timeline.changedAt(unit.id)).toBeGreaterThan(25)
+    party.tick(() => { sign.words = 'short'; sign.more = '' })
+    for (let tick = 0; tick < 5; tick++) party.tick(() => {})
+    expect(receiver.whyNotCurrent()).toBe(undefined)
+  })
+
+  test('[REPL15] what fits no packet that has little room waits for one that has', () => {
+    const party = new Party(1, [Sign], 32)
+    const receiver = party.join(1, () => 0)
+    receiver.line = { ...CLEAR, packetBytes: 300 }
+    const [long, short] = [party.world.spawn(Sign, { words: 'x'.repeat(600) }), party.world.spawn(Sign, { words: 'short' })]
+    for (let tick = 0; tick < 9; tick++) party.tick(() => { short.more += '.' })
+    expect([...receiver.sink.held.ids.subarray(0, 2)]).toEqual([0, short.id])
+    expect(receiver.timeline.changedAt(short.id)).toBeGreaterThan(party.world.tick - 4)
+    expect(receiver.timeline.changedAt(long.id)).toBe(-1)
+    receiver.line = { ...CLEAR }
+    for (let tick = 0; tick < 5; tick++) party.tick(() => {})
+    expect(receiver.whyNotCurrent()).toBe(undefined)
+  })
+})
+
+describe('what is not held', () => {
+  test('[REPL4, REPL17] a baseline that was acknowledged after newer rows were sent is used for a window and no longer', () => {
+    const window = 16
+    const party = new Party(1, [Unit], window)
+    const { source, sink } = party.join(1, () => 0)
+    const frame = new BitWriter(new Uint8Array(200))
+    const unit = party.world.spawn(Unit, {})
+    // By hand: the party's receiver is not run, so that acknowledgements come as they are wanted.
+    party.receivers.length = 0
+    const tick = (change: boolean): Uint8Array => {
+      party.tick(() => { if (change) unit.x++ })
+      source.begin()
+      frame.reset(frame.bytes)
+      return source.fill(0, party.world.tick, frame) ? frame.bytes.slice(0, frame.finish()) : new Uint8Array(0)
+    }
+    const hear = (bytes: Uint8Array): string => sink.accept(0, 0, new BitReader(bytes))
+    expect(hear(tick(false))).toBe('ok')
+    source.onDelivered(0, 1)
+    expect([hear(tick(true)), hear(tick(true))]).toEqual(['ok', 'ok'])
+    // The older of the two is known to have arrived, the newer is taken for lost; then there is no room for long.
+    source.onDelivered(0, 2)
+    source.onLost(0, 3)
+    expect(source.baselineOf(unit.id)).toBe(2)
+    party.world.spawn(Unit, {})
+    for (let rest = 0; rest < 2 * window; rest++) party.tick(() => {})
+    expect(hear(tick(false))).toBe('ok')
+    expect(sink.undecodableCount).toBe(0)
+    expect(source.baselineOf(unit.id)).toBe(-1)
+  })
+
+  test('[REPL17] what cannot be decoded is asked for until it comes whole; the rest of the world goes on', () => {
+    const party = new Party(1, [Unit], 16)
+    const receiver = party.join(1, () => 0)
+    const [unit, other] = [party.world.spawn(Unit, {}), party.world.spawn(Unit, {})]
+    for (let tick = 0; tick < 10; tick++) party.tick(() => { unit.x++; other.x++ })
+    // The receiver forgets: as if his memory were shorter than he promised.
+    const { held } = receiver.sink
+    held.floors[unit.id >>> 16] = party.world.tick
+    const reasons: number[] = []
+    party.replicator.probe = { onEntry: (_client, index, _type, reason) => { if (index === unit.id >>> 16) reasons.push(reason) }, onFrame: () => {} }
+    for (let tick = 0; tick < 3; tick++) party.tick(() => { unit.x++; other.x++ })
+    expect(receiver.sink.undecodableCount).toBeGreaterThan(0)
+    expect(receiver.sink.wanted.count).toBe(1)
+    for (let tick = 0; tick < 10; tick++) party.tick(() => { unit.x++; other.x++ })
+    expect(reasons).toContain(REASON.full)
+    expect(receiver.sink.wanted.count).toBe(0)
+    for (let tick = 0; tick < 30; tick++) party.tick(() => {})
+    expect(receiver.whyNotCurrent()).toBe(undefined)
+  })
+
+  test('[REPL17] wishes ride until they arrive, and nonsense among them is broken', () => {
+    const wanted = new WantedRows()
+    const out = new BitWriter(new Uint8Array(64))
+    for (const id of [70_000, 5, 70_000, 2 ** 32 - 1]) wanted.ask(id)
+    expect([wanted.count, wanted.wantsAt(3)]).toEqual([3, 3])
+    expect(wanted.fill(0, 1, out)).toBe(true)
+    expect([wanted.wantsAt(3), wanted.fill(0, 2, out)]).toEqual([Infinity, false])
+    wanted.onLost(0, 1)
+    wanted.settle(70_000)
+    expect(wanted.wantsAt(3)).toBe(3)
+    out.reset(out.bytes)
+    wanted.fill(0, 3, out)
+    const heard: number[] = []
+    const bytes = out.bytes.slice(0, out.finish())
+    expect(new WantedSink((id) => heard.push(id)).accept(0, 0, new BitReader(bytes))).toBe('ok')
+    expect(heard).toEqual([5, 2 ** 32 - 1])
+    for (const nonsense of [[5, 5], [7, 3], [0], [0x80, 0x80, 0x80, 0x80, 0x20]]) {
+      expect(new WantedSink(() => {}).accept(0, 0, new BitReader(Uint8Array.from(nonsense)))).toBe('broken')
+    }
+  })
+})
+
+describe('what came, changed and left', () => {
+  test('[REPL18] is told once each, and what is unchanged is not told', () => {
+    const party = new Party(1, [Unit], 16)
+    const hidden = new Set<number>()
+    const receiver = party.join(1, (index) => hidden.has(index) ? -1 : 0)
+    const heard: string[] = []
+    const listen = (): string[] => {
+      heard.length = 0
+      receiver.sink.held.drain({
+        onEntered: (id, _type, owner) => heard.push(`+${id} of ${owner}`),
+        onChanged: (id) => heard.push(`~${id}`),
+        onLeft: (id, _type, isDespawned) => heard.push(`-${id}${isDespawned ? ' for good' : ''}`),
+      })
+      return [...heard]
+    }
+    const run = (change: () => void = () => {}): string[] => {
+      party.tick(change)
+      for (let tick = 0; tick < 6; tick++) party.tick(() => {})
+      return listen()
+    }
+    const [first, second] = [party.world.spawn(Unit, {}), party.world.spawn(Unit, {}, 4)]
+    expect(run()).toEqual([`+${first.id} of 0`, `+${second.id} of 4`])
+    expect(run()).toEqual([])
+    expect(run(() => { second.x = 3 })).toEqual([`~${second.id}`])
+    hidden.add(0)
+    expect(run()).toEqual([`-${first.id}`])
+    hidden.clear()
+    expect(run()).toEqual([`+${first.id} of 0`])
+    expect(run(() => { party.world.despawn(second) })).toEqual([`-${second.id} for good`])
+    let third = first
+    expect(run(() => { third = party.world.spawn(Unit, {}) })).toEqual([`+${third.id} of 0`])
+    // Gone and another in its place, before anybody looked.
+    party.tick(() => { party.world.despawn(third) })
+    expect(run(() => { third = party.world.spawn(Unit, {}) }).map((line) => line[0])).toEqual(['-', '+'])
+  })
+
+  test('[REPL16] a row that is late is remembered at its tick, and is no news', () => {
+    const party = new Party(1, [Unit], 16)
+    const receiver = party.join(1, () => 0)
+    const unit = party.world.spawn(Unit, {})
+    for (let tick = 0; tick < 6; tick++) party.tick(() => { unit.x++ })
+    receiver.line = { ...CLEAR, delay: 5 }
+    party.tick(() => { unit.x++ })
+    const late = party.world.tick
+    receiver.line = { ...CLEAR, delay: 1 }
+    for (let tick = 0; tick < 7; tick++) party.tick(() => { unit.x++ })
+    expect(receiver.sink.staleCount).toBe(1)
+    expect(receiver.timeline.find(0, unit.id, late)).toBeGreaterThanOrEqual(0)
+    expect(receiver.timeline.changedAt(unit.id)).toBeGreaterThan(late)
+  })
+
+  test('[REPL19] ticks and indexes beyond what is believed are broken', () => {
+    const party = new Party(1, [Unit], 16)
+    const receiver = party.join(1, () => 0)
+    receiver.log = []
+    for (let count = 0; count < 20; count++) party.world.spawn(Unit, {})
+    party.tick(() => {})
+    const [bytes] = receiver.log
+    const other = (tickMax: number, indexMax: number): string => {
+      const { sink } = new Party(2, [Unit], 16).join(1, () => 0)
+      Object.assign(sink, { tickMax, indexMax })
+      return sink.accept(0, 0, new BitReader(bytes!))
+    }
+    expect([other(1, 19), other(0, 19), other(1, 18)]).toEqual(['ok', 'broken', 'broken'])
+  })
+})
