@@ -9,6 +9,7 @@
 
 import type { PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import type { ToldTicks } from '../interpolate/pose.ts'
 import { SyncTest, type SyncFault } from '../predict/sync-test.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
@@ -22,7 +23,8 @@ import { InputLog } from './input-log.ts'
 import { InputTable, type HeldInput } from './input-table.ts'
 import { LocalInput } from './local-input.ts'
 import { OwnerDigests } from './owner-digests.ts'
-import { AuthorityRewinding } from './rewinding.ts'
+import { snapshotPeriod } from './paced-source.ts'
+import { AuthorityRewinding, type Eyes } from './rewinding.ts'
 import { StepEvents } from './step-events.ts'
 
 /** Someone in the match, as the authority keeps him. */
@@ -79,7 +81,7 @@ export class Authority<I extends Shape> {
     this.inputs = new InputTable(game.input)
     this.events = new StepEvents(messages, () => this.world, options.sendEvent)
     this.world.listener = this.events
-    if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.inputs)
+    if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.#eyes())
     this.digests = new OwnerDigests(this.world, tickRate)
     if (options.syncTest === 0) return
     this.#log = new InputLog(this.inputs, options.syncTest)
@@ -141,6 +143,13 @@ export class Authority<I extends Shape> {
     this.timeline.sample()
     this.watch?.handleTick()
     inputs.collectValues()
+  }
+
+  /** What is known of what players see: when, and of which ticks they are told. */
+  #eyes(): Eyes {
+    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
+    const told: ToldTicks = { wasTold: (_id, tick) => tick % period === 0 }
+    return { viewTick: (peer) => this.inputs.viewTick(peer), toldTicks: () => period === 1 ? undefined : told }
   }
 
   /** Steps the tick that the world is in again, unheard. */

@@ -51,6 +51,7 @@ import { FRAME_KIND } from './frame-kinds.ts'
 import { HostWatch, type HostRecordOptions } from './host-watch.ts'
 import { MessageDesk } from './message-desk.ts'
 import { LocalView } from './local-view.ts'
+import { PacedSource, snapshotPeriod } from './paced-source.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
@@ -318,7 +319,9 @@ export class ServerHost<I extends Shape = Shape> {
     // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
-    connection.addSource(FRAME_KIND.snapshot, snapshots, LANES.state.weight)
+    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
+    const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => this.timeline.newest)
+    connection.addSource(FRAME_KIND.snapshot, paced, LANES.state.weight)
     for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
     for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)

@@ -1,0 +1,57 @@
+/**
+ * Lets a source begin only in ticks on a grid: snapshots 30 times a second in a game of 60 ticks.
+ *
+ * The grid is the same for everybody, so that what is encoded for one serves all, and the authority knows which ticks a
+ * player was told. What was begun and found no room goes on between.
+ */
+
+import type { Millis, Tick } from '../base/time.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import type { FrameSource } from '../packet/frame-source.ts'
+
+/** Ticks from one snapshot to the next. */
+export function snapshotPeriod(tickRate: number, snapshotRate: number): number {
+  return Math.max(1, Math.round(tickRate / snapshotRate))
+}
+
+export class PacedSource implements FrameSource {
+  readonly #source: FrameSource
+  readonly #period: number
+  readonly #tick: () => Tick
+  #begun: Tick = -1
+
+  constructor(source: FrameSource, period: number, tick: () => Tick) {
+    this.#source = source
+    this.#period = period
+    this.#tick = tick
+  }
+
+  begin(now: Millis): void {
+    if (!this.#isDue()) return
+    this.#begun = this.#tick()
+    this.#source.begin(now)
+  }
+
+  wantsAt(now: Millis): Millis {
+    return this.#isDue() ? this.#source.wantsAt(now) : Infinity
+  }
+
+  /** @hot */
+  fill(now: Millis, sequence: number, out: BitWriter): boolean {
+    return this.#source.fill(now, sequence, out)
+  }
+
+  onDelivered(now: Millis, sequence: number): void {
+    this.#source.onDelivered(now, sequence)
+  }
+
+  onLost(now: Millis, sequence: number): void {
+    this.#source.onLost(now, sequence)
+  }
+
+  /** On the grid, or past a point of it: a host that catches up runs several ticks at once. The first comes at once. */
+  #isDue(): boolean {
+    const tick = this.#tick()
+    return this.#begun < 0 || tick - tick % this.#period > this.#begun
+  }
+}
