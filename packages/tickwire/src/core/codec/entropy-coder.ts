@@ -27,6 +27,7 @@ export interface EntropyOptions {
 }
 
 export class EntropyCoder implements RowCoder {
+  readonly usesOlder: boolean = true
   readonly model: RowModel
   /** Which tables it speaks by: 0 = built in. */
   readonly version: number
