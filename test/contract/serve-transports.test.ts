@@ -1,11 +1,16 @@
 /** One call, every transport: what is told, what is refused, what is missing and why. */
 
 import { createSocket } from 'node:dgram'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { bool, createClientHost, defineGame, entity, fixed, type CloseReason, type DatagramPort } from 'tickwire'
+import { bool, createClientHost, createPortStats, defineGame, entity, fixed, type CloseReason, type DatagramPort } from 'tickwire'
 import { monotonicNow, openUdp, openWebSocket, resolveUdp, serve, systemEntropy, type ServeOptions, type Serving } from 'tickwire/node'
+import { provide, serveAlone, serveBehindProxy, type LibraryPeer } from '../../docs/guide/examples/transports-serve.ts'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
 import { findWebRtc, findWebTransport } from '../../packages/tickwire/src/node/providers-search.ts'
 
@@ -171,6 +176,44 @@ describe('who asks', () => {
   test('[SERVE8] where there is no WebRTC an offer is told why', async () => {
     const { serving } = await start({ webrtc: false })
     expect(await post(`${serving.url}/tickwire/rtc`, 'v=0')).toMatchObject({ status: 404, text: 'it is turned off on this server\n' })
+  })
+})
+
+describe('the guide', () => {
+  test('[SERVE5] a server behind a proxy offers what the guide says', async () => {
+    const serving = await serveBehindProxy(game, 0)
+    open.push(() => serving.close())
+    if (hasWebTransport) expect(serving.info.webtransport).toMatchObject({ port: 4433 })
+    expect(serving.info.missing.udp).toBeDefined()
+    const folder = mkdtempSync(join(tmpdir(), 'tickwire-tls-'))
+    const { cert, key } = makeCertificate(Date.now())
+    writeFileSync(join(folder, 'fullchain.pem'), cert)
+    writeFileSync(join(folder, 'privkey.pem'), key)
+    const alone = await serveAlone(game, folder, 0)
+    open.push(() => alone.close(), () => rmSync(folder, { recursive: true }))
+    expect(alone.url).toMatch(/^https:/)
+  })
+
+  test('[SESSION1] a library of one\'s own carries a match', async () => {
+    let onPeer: (peer: LibraryPeer) => void = () => {}
+    const provider = provide((_port, listener) => {
+      onPeer = listener
+      return { stop: async () => {} }
+    })
+    const { serving } = await start({ webtransport: { provider, port: 1 }, webrtc: false, udp: false })
+    const [here, there] = [createPortStats(), new MessageChannel()]
+    const peer: LibraryPeer = {
+      ip: '127.0.0.1', offer: (bytes) => { there.port1.postMessage(bytes); return true }, hangUp: () => there.port1.close(), onBytes: () => {}, onGone: () => {},
+    }
+    onPeer(peer)
+    const port: DatagramPort = {
+      maxDatagramBytes: 1200, stats: here, onDatagram: () => {}, onPathClosed: () => {}, close: () => there.port2.close(),
+      send: (_to, bytes, length) => peer.onBytes(bytes.slice(0, length)),
+    }
+    there.port2.on('message', (bytes: Uint8Array) => port.onDatagram('server', bytes, bytes.length))
+    open.push(() => there.port2.close())
+    const { host } = player(port, 'server')
+    await until(() => host.peer !== 0 && serving.host.endpoint.connections[0]?.address === 'wt:1')
   })
 })
 
