@@ -74,6 +74,8 @@ export function guessFree(slots: Int32Array, item: number, weights: Int8Array, p
   const base = pair.baseRows[pair.baseAt + lane]
   if (pair.olderAt < 0) {
     guesses.classes[item] = CLASS_UNKNOWN
+    // Else it would be that of whoever was guessed before, which is another one on the other side.
+    guesses.signs[item] = 1
     return base
   }
   const turn = slots[slot + TURN]
