@@ -16,6 +16,7 @@ import { bitsForCount } from '../bits/ranged-int.ts'
 import { writeVarint } from '../bits/varint.ts'
 import { PackedCoder } from '../codec/packed-coder.ts'
 import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
+import { diffMask } from '../schema/mask.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
@@ -94,18 +95,24 @@ export class Replicator {
     const baseAt = marks.rowAtOf(index, set, base)
     assert(baseAt >= 0, 'a delta has a baseline that is still known')
     const isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index]
+    const { rows } = pool
+    const rest = marks.isRested(index, set, base) ? DELTA.rested : 0
     const out = cache.begin()
+    // Not what the coder says: it may call a row nothing new that is where it was predicted.
+    if (!isOwned && !diffMask(pool.schema.masks[set], rows, marks.rowAts[index], rows, baseAt)) {
+      return cache.add(index, base, key, DELTA.same | rest)
+    }
     if (isOwned) writeVarint(out, marks.owners[index])
     const hasOlder = (key & KEY_OLDER) !== 0
     if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
     const pair = this.#fill(index, type)
-    pair.baseRows = pool.rows
+    pair.baseRows = rows
     pair.baseAt = baseAt
     pair.age = marks.tick - base
-    pair.olderRows = pool.rows
+    pair.olderRows = rows
     pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - 1) : -1
-    const isChanged = this.coders[type].write(out, set, pair, this.#world.heap)
-    const flags = (isChanged || isOwned ? 0 : DELTA.same) | (marks.isRested(index, set, base) ? DELTA.rested : 0) | (isOwned ? DELTA.owned : 0)
+    this.coders[type].write(out, set, pair, this.#world.heap)
+    const flags = rest | (isOwned ? DELTA.owned : 0)
     return cache.add(index, base, key, flags)
   }
 
