@@ -1,0 +1,32 @@
+import { createServerHost } from 'tickwire'
+import { monotonicNow as now, openUdp, systemEntropy } from 'tickwire/node'
+import { game } from '../../../../games/hello/game.ts'
+
+// #region loop
+const port = await openUdp({ port: Number(process.env.PORT ?? 4000) })
+const host = createServerHost(game, {
+  entropy: systemEntropy,
+  onJoined: (peer) => console.log(`player ${peer.id} is here`),
+  onLeft: (peer, reason) => console.log(`player ${peer.id} is gone: ${reason.code}`),
+})
+
+let timer: NodeJS.Timeout | undefined
+function pump(): void {
+  host.tick(now())
+  const wakeAt = host.drain(now(), port)
+  clearTimeout(timer)
+  timer = setTimeout(pump, Math.max(0, wakeAt - now()))
+}
+port.onDatagram = (from, bytes, length) => {
+  host.handleDatagram(now(), from, bytes, length)
+  pump()
+}
+pump()
+// #endregion
+
+console.log(`listening on ${port.localAddress}`)
+process.once('SIGTERM', () => {
+  host.close(now())
+  pump()
+  setTimeout(() => process.exit(), 300)
+})
