@@ -36,6 +36,19 @@ describe('between two rows', () => {
     ;[-10, -5, 0, 5].forEach((degrees, at) => expect(seen[at]).toBeCloseTo(degrees, 3))
   })
 
+  test('[INTERP2] 170 degrees to -170 degrees goes through 180, and stays an angle', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { yaw: 170 * Math.PI / 180 })
+    stage.tell(ship, 10)
+    ship.yaw = -170 * Math.PI / 180
+    stage.tell(ship, 12)
+    const seen = [10.5, 11.25, 11.5].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.yaw * 180 / Math.PI
+    })
+    ;[175, -177.5, -175].forEach((degrees, at) => expect(seen[at]).toBeCloseTo(degrees, 3))
+  })
+
   test('[INTERP2] rotations go the short way at constant speed, whatever their sign', () => {
     const turned = (degrees: number, sign: number): { x: number; y: number; z: number; w: number } =>
       ({ x: 0, y: 0, z: sign * Math.sin(degrees * Math.PI / 360), w: sign * Math.cos(degrees * Math.PI / 360) })

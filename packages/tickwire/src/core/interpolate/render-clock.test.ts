@@ -145,6 +145,16 @@ describe('the delay', () => {
     expect(other.targetDelayMs).toBeLessThan(before + 2)
   })
 
+  test('[CLOCK5] nor do many of them', () => {
+    const clock = arena()
+    let tick = 0
+    for (let count = 0; count < 400; count++) {
+      tick += count % 10 === 0 ? 128 : 1
+      clock.note(tick * 1000 / 128, tick)
+    }
+    expect(clock.targetDelayMs).toBeLessThan(20)
+  })
+
   test('[CLOCK4] contradictions are refused', () => {
     expect(() => arena({ delayMsMax: 10 })).toThrow('delayMs')
     expect(() => arena({ delayMsMin: 30 })).toThrow('delayMs')

@@ -53,6 +53,17 @@ describe('a cast', () => {
     expect(past.cast(LEFT)?.distance).toBeCloseTo(8, 3)
   })
 
+  test('[RAY2] a rotation turns what stands beside its object to where it is, not away from it', () => {
+    const world = new World([Crate])
+    const past = new Past(world, [[Crate, [sphere(0.25, { at: 'place', turn: 'turn', offset: { x: 3, y: 0, z: 0 } })]]])
+    const [half, down] = [Math.PI / 6, { x: 0, y: -1, z: 0 }]
+    world.spawn(Crate, { place: { x: 0, y: 0, z: 0 }, turn: { x: 0, y: Math.sin(half), z: 0, w: Math.cos(half) } })
+    // A sixth of a turn around y takes x towards -z.
+    const at = { x: 3 * Math.cos(2 * half), y: 10, z: -3 * Math.sin(2 * half) }
+    expect(past.cast({ from: at, direction: down })?.distance).toBeCloseTo(9.75, 3)
+    expect(past.cast({ from: { ...at, z: -at.z }, direction: down })).toBeNull()
+  })
+
   test('[RAY2] what flies may be thick', () => {
     const { world, past } = scene()
     world.spawn(Crate, { place: { x: 0, y: 0, z: 0 }, turn: { x: 0, y: 0, z: 0, w: 1 } })
