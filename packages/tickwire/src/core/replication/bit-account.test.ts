@@ -82,12 +82,12 @@ describe('an account', () => {
     const account = new BitAccount(new World([Player, Rock]))
     for (let client = 1; client <= 300; client++) {
       account.onEntry(client, client * 200, 1, 0, 10)
-      account.onFrame(client, 5, 8)
+      account.onFrame(client, 5, 8, 10)
     }
     const report = account.report()
     expect(account.report((peer) => (peer === 300 ? 100 : 5))).toMatchObject({ bits: 300 * 18, otherBits: 82 })
     expect([report.bits, report.clients.length, report.objects.length]).toEqual([300 * 18, 300, 20])
-    expect(report.clients[299]).toEqual({ peer: 300, frames: 1, entries: 1, entryBits: 10, headBits: 8, otherBits: 0 })
+    expect(report.clients[299]).toEqual({ peer: 300, frames: 1, entryBits: 10, headBits: 8, otherBits: 0 })
   })
 })
 

@@ -22,7 +22,6 @@ export type BitsByReason = { readonly [reason in Reason]: number }
 export interface ClientBits {
   readonly peer: PeerId
   readonly frames: number
-  readonly entries: number
   readonly entryBits: number
   /** Ticks of frames, and what fills their last bytes. */
   readonly headBits: number
@@ -63,8 +62,8 @@ export interface BandwidthReport {
 
 const REASONS = Object.keys(REASON) as Reason[]
 const REASON_COUNT: number = REASONS.length
-/** Entries, entry bits, frames, head bits. */
-const CLIENT_CELLS = 4
+/** Frames, head bits, entry bits. */
+const CLIENT_CELLS = 3
 const CLIENTS_FIRST = 64
 const OBJECTS_SHOWN = 20
 
@@ -76,9 +75,6 @@ export class BitAccount implements Probe {
   /** By place of the client. */
   #clients = new Float64Array(CLIENTS_FIRST * CLIENT_CELLS)
   readonly #placeOf = new Map<PeerId, number>()
-  /** Entries of one client come one after the other. */
-  #lastPeer: PeerId = -1
-  #lastAt = 0
   #objects: Float64Array = new Float64Array(64)
   #firstTick: Tick = -1
   #lastTick: Tick = -1
@@ -90,22 +86,20 @@ export class BitAccount implements Probe {
   }
 
   /** @hot */
-  onEntry(client: PeerId, index: number, type: number, reason: number, bits: number): void {
+  onEntry(_client: PeerId, index: number, type: number, reason: number, bits: number): void {
     const cell = type * REASON_COUNT + reason
     this.#bits[cell] += bits
     this.#entries[cell]++
     if (index >= this.#objects.length) this.#grow(index)
     this.#objects[index] += bits
-    if (client !== this.#lastPeer) this.#turnTo(client)
-    this.#clients[this.#lastAt]++
-    this.#clients[this.#lastAt + 1] += bits
   }
 
   /** @hot */
-  onFrame(client: PeerId, tick: Tick, headBits: number): void {
-    if (client !== this.#lastPeer) this.#turnTo(client)
-    this.#clients[this.#lastAt + 2]++
-    this.#clients[this.#lastAt + 3] += headBits
+  onFrame(client: PeerId, tick: Tick, headBits: number, entryBits: number): void {
+    const at = this.#placeOf.get(client) ?? this.#add(client)
+    this.#clients[at]++
+    this.#clients[at + 1] += headBits
+    this.#clients[at + 2] += entryBits
     if (this.#firstTick < 0) this.#firstTick = tick
     this.#lastTick = tick
   }
@@ -117,7 +111,6 @@ export class BitAccount implements Probe {
     this.#objects.fill(0)
     this.#clients.fill(0)
     this.#placeOf.clear()
-    this.#lastPeer = -1
     this.#firstTick = -1
     this.#lastTick = -1
   }
@@ -125,8 +118,8 @@ export class BitAccount implements Probe {
   /** What was counted. `sentBitsOf` says how much was sent to a client in all. Allocates. */
   report(sentBitsOf: (peer: PeerId) => number = () => 0): BandwidthReport {
     const clients = [...this.#placeOf].sort(([a], [b]) => a - b).map(([peer, at]): ClientBits => {
-      const [entries, entryBits, frames, headBits] = this.#clients.subarray(at, at + CLIENT_CELLS)
-      return { peer, frames, entries, entryBits, headBits, otherBits: Math.max(0, sentBitsOf(peer) - entryBits - headBits) }
+      const [frames, headBits, entryBits] = this.#clients.subarray(at, at + CLIENT_CELLS)
+      return { peer, frames, entryBits, headBits, otherBits: Math.max(0, sentBitsOf(peer) - entryBits - headBits) }
     })
     const headBits = clients.reduce((sum, client) => sum + client.headBits, 0)
     const otherBits = clients.reduce((sum, client) => sum + client.otherBits, 0)
@@ -155,20 +148,16 @@ export class BitAccount implements Probe {
     return Object.fromEntries(REASONS.map((reason) => [reason, bitsOf(reason)])) as BitsByReason
   }
 
-  #turnTo(client: PeerId): void {
-    let at = this.#placeOf.get(client)
-    if (at === undefined) {
-      // Who came when all places are taken shares the last.
-      at = Math.min(this.#placeOf.size, CONNECTIONS_MAX - 1) * CLIENT_CELLS
-      this.#placeOf.set(client, at)
-      if (at >= this.#clients.length) {
-        const clients = this.#clients
-        this.#clients = new Float64Array(clients.length * 2)
-        this.#clients.set(clients)
-      }
+  #add(client: PeerId): number {
+    // Who comes when all places are taken shares the last.
+    const at = Math.min(this.#placeOf.size, CONNECTIONS_MAX - 1) * CLIENT_CELLS
+    this.#placeOf.set(client, at)
+    if (at >= this.#clients.length) {
+      const clients = this.#clients
+      this.#clients = new Float64Array(clients.length * 2)
+      this.#clients.set(clients)
     }
-    this.#lastPeer = client
-    this.#lastAt = at
+    return at
   }
 
   #grow(index: number): void {
