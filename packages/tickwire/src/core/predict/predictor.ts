@@ -165,9 +165,11 @@ export class Predictor {
   /** An object is gone, or not ours any more, since a tick. */
   handleGone(tick: Tick, id: ObjectId): void {
     if (tick > this.heard) this.heard = tick
-    if (!this.told.remove(tick, id) || !this.isRunning) return
-    const handle = this.world.atIndexOf(id)
-    if (handle?.id === id || this.#knows(tick)) this.#mistakenAt = Math.min(this.#mistakenAt, Math.max(tick, this.#oldest()))
+    const type = this.told.has(id) ? this.told.world.objects.typeAt(indexOf(id)) : NO_TYPE
+    // What can no longer be gone back to is put right in the oldest tick that can.
+    const at = this.isRunning ? Math.max(tick, this.#oldest()) : tick
+    if (type === NO_TYPE || !this.told.remove(tick, at, id) || !this.isRunning) return
+    if (at > this.world.tick || this.timeline.find(type, id, at) >= 0) this.#mistakenAt = Math.min(this.#mistakenAt, at)
   }
 
   /** The authority stands at a tick; what we own there has this digest (NaN: it did not say). */

@@ -58,13 +58,13 @@ export class Truth {
     this.timeline.put(tick, type, id, owner, rows, at)
   }
 
-  /** An object is gone, or not simulated here any more, since a tick. False when it was not known. */
-  remove(tick: Tick, id: ObjectId): boolean {
+  /** An object is gone, or not simulated here any more, since a tick; to be put right at another. False when it was not known. */
+  remove(tick: Tick, at: Tick, id: ObjectId): boolean {
     const handle = this.world.atIndexOf(id)
     if (handle?.id !== id || tick < this.#toldAt[indexOf(id)]) return false
     this.world.unseat(handle)
     this.#goneIds.push(id)
-    this.#goneTicks.push(tick)
+    this.#goneTicks.push(at)
     while (this.#goneTicks.length > 0 && this.#goneTicks[0] < tick - this.timeline.windowTicks) {
       this.#goneTicks.shift()
       this.#goneIds.shift()
