@@ -19,7 +19,6 @@ const NONE = -1
 export class MessageStore {
   #blocksMax: number
   #bytes: Uint8Array = new Uint8Array(0)
-  #view: DataView = new DataView(this.#bytes.buffer)
   #next: Int16Array = new Int16Array(0)
   #lengths: Uint16Array = new Uint16Array(0)
   #firstFree: number = NONE
@@ -55,7 +54,7 @@ export class MessageStore {
   putFrom(frame: BitReader, length: number): number {
     const first = this.#take(length)
     for (let block = first, left = length; block !== NONE; block = this.#next[block]) {
-      frame.readBytes(this.#view, block * BLOCK_BYTES, Math.min(BLOCK_BYTES, left))
+      frame.readBytes(this.#bytes, block * BLOCK_BYTES, Math.min(BLOCK_BYTES, left))
       left -= BLOCK_BYTES
     }
     return first
@@ -119,7 +118,6 @@ export class MessageStore {
     lengths.set(this.#lengths)
     for (let block = before; block < blocks; block++) next[block] = block + 1 < blocks ? block + 1 : NONE
     this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer)
     this.#next = next
     this.#lengths = lengths
     this.#firstFree = before

@@ -25,6 +25,9 @@ import { MessageQueue } from './message-queue.ts'
 
 const NO_MESSAGE = -1
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const BYTES_MAX = MESSAGE_BYTES_MAX
+
 /** An unreliable channel; sequenced if it says so. One on each side of a connection. */
 export class UnreliableChannel implements Channel {
   readonly promise: 'unreliable' | 'sequenced'
@@ -50,7 +53,7 @@ export class UnreliableChannel implements Channel {
 
   send(message: Uint8Array): SendResult {
     if (this.#isClosed) return 'closed'
-    if (message.length > MESSAGE_BYTES_MAX) return 'too-large'
+    if (message.length > BYTES_MAX) return 'too-large'
     while (!this.#outgoing.canHold(message.length)) this.dropOldest()
     this.#outgoing.put(message)
     this.#wake()
@@ -108,7 +111,7 @@ export class UnreliableChannel implements Channel {
     if (!isStale) this.#newestSequence = sequence
     do {
       const length = readVarint(frame)
-      if (length > MESSAGE_BYTES_MAX || length * 8 > frame.bitsLeft) frame.fail()
+      if (length > BYTES_MAX || length * 8 > frame.bitsLeft) frame.fail()
       if (frame.failed) return 'broken'
       if (isStale) {
         this.staleCount++

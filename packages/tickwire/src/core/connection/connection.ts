@@ -35,6 +35,7 @@ import { ConnectionStats } from './stats.ts'
 import { drawRetryMs } from './timers.ts'
 import type { Transmit } from './transmit.ts'
 
+const DISCONNECT = PACKET_TYPE.disconnect
 const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
 const FLOODING: CloseReason = { by: 'protocol', code: 'flooding' }
 
@@ -99,8 +100,7 @@ export class Connection {
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
     this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control, inbound)
     this.#now = now
-    this.#startedAt = now
-    this.#lastReceivedAt = now
+    this.#startedAt = this.#lastReceivedAt = now
     this.#retryAt = isInitiator ? now : Infinity
     if ('role' in peer.keys) this.#secure(peer.keys)
     else this.#handshake = peer.keys
@@ -205,7 +205,7 @@ export class Connection {
 
   /** A packet that names this connection. Its bytes are done with on return. @hot */
   handlePacket(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
-    const isDisconnect = header.type === PACKET_TYPE.disconnect
+    const isDisconnect = header.type === DISCONNECT
     const isHeard = this.#state === 'connected' || (isDisconnect && this.#state === 'disconnecting')
     const verdict = isHeard ? this.#flow.open(now, header, bytes, length) : 'dropped'
     if (!isHeard) this.stats.drops.state++
@@ -217,7 +217,7 @@ export class Connection {
   handleOpened(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isNewest = header.sequence > this.#newestSequence
     if (isNewest) this.#newestSequence = header.sequence
-    if (header.type === PACKET_TYPE.disconnect) {
+    if (header.type === DISCONNECT) {
       this.#handleDisconnect(now, header, bytes, length)
       return
     }

@@ -38,6 +38,12 @@ const PATH_CHECK_KINDS = Uint8Array.of(CONTROL_KIND)
 const MTU_SOURCE = 0
 const CONTROL_SOURCE = 1
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const TAG_BYTES = CRYPTO_BYTES.tag
+const PAYLOAD = PACKET_TYPE.payload
+const KEEPALIVE = PACKET_TYPE.keepalive
+const FLUSH_PACKETS_MAX = PACKETS_PER_FLUSH_MAX
+
 /** Packets of one connection, both ways. */
 export class PacketFlow {
   /** A source has to be asked at every flush: it does not say when it has something. */
@@ -127,10 +133,10 @@ export class PacketFlow {
   absorb(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
     const drops = this.#stats.drops
     const reader = this.#reader
-    const verdict = reader.read(bytes, header.byteLength, length - CRYPTO_BYTES.tag, this.#sinks)
+    const verdict = reader.read(bytes, header.byteLength, length - TAG_BYTES, this.#sinks)
     const hasFrames = reader.frameCount > 0
     if (verdict === 'unknown-frame') drops.unknownFrame++
-    else if (verdict === 'malformed' || hasFrames !== (header.type === PACKET_TYPE.payload)) drops.malformed++
+    else if (verdict === 'malformed' || hasFrames !== (header.type === PAYLOAD)) drops.malformed++
     else if (!this.#sent.isHonest(reader.acks)) drops.dishonestAck++
     else {
       this.#sent.handleAck(now, reader.acks)
@@ -219,12 +225,12 @@ export class PacketFlow {
     const at = this.#begin(now, isWanted ? room : this.#gate.mtu.bytes, out)
     const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds, this.#order) : 0
     this.#flushPackets++
-    const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
+    const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= FLUSH_PACKETS_MAX
     if (isDone) this.#fillFrom = now + FLUSH_GAP_MS
     if (sourceSet === 0) {
       if (isWanted) this.#gate.onUnused(now)
       if (!isDue) return false
-      header.type = PACKET_TYPE.keepalive
+      header.type = KEEPALIVE
       writeHeader(header, out.bytes)
     }
     this.#finish(now, at, sourceSet, out)
@@ -235,12 +241,12 @@ export class PacketFlow {
   /** Header and acks of the next packet; returns where its body begins. */
   #begin(now: Millis, bytesMax: number, out: Transmit): number {
     const header = this.#header
-    header.type = PACKET_TYPE.payload
+    header.type = PAYLOAD
     header.sequence = this.#lastSequence + 1
     header.epoch = this.#keys().sealingEpoch
     this.#acks.fill(now, this.#ackBlock)
     const at = writeHeader(header, out.bytes)
-    this.#builder.begin(out.bytes, at, bytesMax - CRYPTO_BYTES.tag, this.#ackBlock)
+    this.#builder.begin(out.bytes, at, bytesMax - TAG_BYTES, this.#ackBlock)
     return at
   }
 

@@ -65,6 +65,9 @@ class Opener {
   }
 }
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const FORGERIES_END = FORGERIES_MAX
+
 /** The keys of one connection. */
 export class KeyRing {
   /** Packets that did not open, over the connection's life. */
@@ -120,7 +123,7 @@ export class KeyRing {
 
   /** The connection must end: its keys cannot seal much longer, or somebody has been guessing for years. */
   get isWornOut(): boolean {
-    return this.#sealing.sequencesLeft < 1 || this.forgeries >= FORGERIES_MAX
+    return this.#sealing.sequencesLeft < 1 || this.forgeries >= FORGERIES_END
   }
 
   /** Seals packet `sequence` in place; returns its whole length. Its header already has `sealingEpoch`. @hot */

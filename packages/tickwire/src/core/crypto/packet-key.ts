@@ -13,6 +13,9 @@ import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
 import { CRYPTO_BYTES, type AeadKey } from './provider.ts'
 import { keyMaterialBytes, type CryptoSuite } from './suite.ts'
 
+const TAG_BYTES = CRYPTO_BYTES.tag
+const BYTES_MAX = DATAGRAM_BYTES_MAX
+
 /** Seals packets in one direction in one epoch. */
 export class SealingKey {
   /** Counts from 0 at the start of the connection; its low byte stands in the header. */
@@ -48,8 +51,8 @@ export class SealingKey {
     assert(Number.isSafeInteger(sequence) && sequence > this.#lastSequence, 'a sequence is sealed once: its nonce would repeat')
     if (this.#firstSequence < 0) this.#firstSequence = sequence
     assert(sequence - this.#firstSequence < this.#suite.packetsMax, 'a key is replaced before its nonces run out')
-    const length = headerLength + plaintextLength + CRYPTO_BYTES.tag
-    assert(length <= bytes.length && length <= DATAGRAM_BYTES_MAX, 'there is room for the tag')
+    const length = headerLength + plaintextLength + TAG_BYTES
+    assert(length <= bytes.length && length <= BYTES_MAX, 'there is room for the tag')
     this.#lastSequence = sequence
     this.#suite.writeNonce(this.#nonce, this.#salt, this.epoch, sequence)
     this.#aead.seal(this.#nonce, bytes, headerLength, plaintextLength)
@@ -91,11 +94,11 @@ export class OpeningKey {
   open(sequence: number, bytes: Uint8Array, headerLength: number, length: number): boolean {
     assert(this.#aead !== undefined, 'a wiped key opens nothing')
     const sealedLength = length - headerLength
-    if (sealedLength < CRYPTO_BYTES.tag || length > bytes.length || length > DATAGRAM_BYTES_MAX) return false
+    if (sealedLength < TAG_BYTES || length > bytes.length || length > BYTES_MAX) return false
     this.#suite.writeNonce(this.#nonce, this.#salt, this.epoch, sequence)
     if (!this.#aead.open(this.#nonce, bytes, headerLength, sealedLength)) return false
     this.packetsOpened++
-    this.bytesOpened += sealedLength - CRYPTO_BYTES.tag
+    this.bytesOpened += sealedLength - TAG_BYTES
     return true
   }
 

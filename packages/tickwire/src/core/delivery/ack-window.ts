@@ -18,6 +18,12 @@ export const ACK_DELAY_MS_MAX = 100
 /** This many packets with frames are acknowledged at once: their ring of sent packets must not run full. */
 export const ACK_EVERY_PACKETS = 16
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const DELAY_SATURATED = ACK_DELAY_SATURATED
+const DELAY_UNIT_MS = ACK_DELAY_UNIT_MS
+const EVERY_PACKETS = ACK_EVERY_PACKETS
+const DELAY_MS_MAX = ACK_DELAY_MS_MAX
+
 /** The receiving half of acknowledgements. */
 export class AckWindow {
   #latest: number = 0
@@ -63,8 +69,8 @@ export class AckWindow {
     block.latest = this.#latest & 0xffff
     block.lo = this.#lo
     block.hi = this.#hi
-    const units = this.#latest === 0 ? 0 : Math.floor((now - this.#latestAt) / ACK_DELAY_UNIT_MS)
-    block.delayUnits = units < 0 ? 0 : units > ACK_DELAY_SATURATED ? ACK_DELAY_SATURATED : units
+    const units = this.#latest === 0 ? 0 : Math.floor((now - this.#latestAt) / DELAY_UNIT_MS)
+    block.delayUnits = units < 0 ? 0 : units > DELAY_SATURATED ? DELAY_SATURATED : units
   }
 
   /** A packet with our block has gone out: nothing is owed until the next arrives. */
@@ -75,7 +81,7 @@ export class AckWindow {
 
   #owe(now: Millis): void {
     this.#owed++
-    const dueAt = this.#owed >= ACK_EVERY_PACKETS ? now : now + ACK_DELAY_MS_MAX
+    const dueAt = this.#owed >= EVERY_PACKETS ? now : now + DELAY_MS_MAX
     if (dueAt < this.#dueAt) this.#dueAt = dueAt
   }
 

@@ -19,6 +19,10 @@
 import { DATAGRAM_BYTES_SAFE, PACER_DEBT_MS_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const CREDIT_BYTES = DATAGRAM_BYTES_SAFE
+const DEBT_MS_MAX = PACER_DEBT_MS_MAX
+
 /** A token bucket. */
 export class Pacer {
   /** When the next packet may go: the moment at which everything sent so far is paid for. */
@@ -27,10 +31,10 @@ export class Pacer {
   /** A packet goes out. It may go out against a closed bucket; that is debt, and the next one waits for it. @hot */
   spend(now: Millis, bytes: number, bytesPerSecond: number): void {
     const msPerByte = 1000 / bytesPerSecond
-    const earliest = now - DATAGRAM_BYTES_SAFE * msPerByte
+    const earliest = now - CREDIT_BYTES * msPerByte
     const from = this.opensAt > earliest ? this.opensAt : earliest
     const paidAt = from + bytes * msPerByte
-    const latest = now + PACER_DEBT_MS_MAX
+    const latest = now + DEBT_MS_MAX
     this.opensAt = paidAt < latest ? paidAt : latest
   }
 }

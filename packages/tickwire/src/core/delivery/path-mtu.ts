@@ -34,16 +34,19 @@ const SEARCH_AGAIN_MS = 600_000
 const AFTER_HOLE_MS = 30_000
 const HOLE_PACKETS = 6
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const SAFE_BYTES = DATAGRAM_BYTES_SAFE
+
 /** The size of packets on one path. */
 export class PathMtu implements FrameSource {
   /** What packets may have: the largest size that is known to arrive. */
-  bytes: number = DATAGRAM_BYTES_SAFE
+  bytes: number = SAFE_BYTES
   /** Times that large packets stopped arriving. */
   holeCount: number = 0
-  #limitBytes: number = DATAGRAM_BYTES_SAFE
+  #limitBytes: number = SAFE_BYTES
   /** The smallest size that is known not to arrive. */
-  #failedBytes: number = DATAGRAM_BYTES_SAFE + 1
-  #probeBytes: number = DATAGRAM_BYTES_SAFE
+  #failedBytes: number = SAFE_BYTES + 1
+  #probeBytes: number = SAFE_BYTES
   #probeSequence: number = 0
   #triesLeft: number = PROBES_PER_SIZE
   #nextAt: Millis = Infinity
@@ -59,7 +62,7 @@ export class PathMtu implements FrameSource {
 
   /** Another path: what was found is worth nothing. */
   reset(now: Millis): void {
-    this.bytes = DATAGRAM_BYTES_SAFE
+    this.bytes = SAFE_BYTES
     this.#lostInARow = 0
     this.#search(now + PROBE_GAP_MS)
   }
@@ -110,16 +113,16 @@ export class PathMtu implements FrameSource {
 
   /** A packet of this size, which was no probe, has arrived. @hot */
   onPacketArrived(bytes: number): void {
-    if (bytes > DATAGRAM_BYTES_SAFE) this.#lostInARow = 0
+    if (bytes > SAFE_BYTES) this.#lostInARow = 0
   }
 
   /** A packet of this size, which was no probe, was given up. @hot */
   onPacketLost(now: Millis, bytes: number): void {
     // What was under way when the hole was found says nothing new.
-    if (bytes <= DATAGRAM_BYTES_SAFE || this.bytes === DATAGRAM_BYTES_SAFE) return
+    if (bytes <= SAFE_BYTES || this.bytes === SAFE_BYTES) return
     if (++this.#lostInARow < HOLE_PACKETS) return
     this.holeCount++
-    this.bytes = DATAGRAM_BYTES_SAFE
+    this.bytes = SAFE_BYTES
     this.#lostInARow = 0
     this.#search(now + AFTER_HOLE_MS)
   }

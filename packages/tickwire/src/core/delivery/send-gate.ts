@@ -17,6 +17,9 @@ import type { CongestionController } from './congestion/controller.ts'
 import { Pacer } from './pacer.ts'
 import { PathMtu } from './path-mtu.ts'
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const URGENT_BYTES = URGENT_PACKET_BYTES
+
 /** What `SentPackets` tells of fates. */
 export interface DeliveryWatcher {
   onRtt(now: Millis, rttMs: number): void
@@ -46,7 +49,7 @@ export class SendGate implements DeliveryWatcher {
   /** Bytes the next packet may have: what the path carries, or a small packet's, or 0 for none. @hot */
   room(now: Millis): number {
     if (now >= this.#pacer.opensAt) return this.mtu.bytes
-    return now >= this.#urgentAt ? URGENT_PACKET_BYTES : 0
+    return now >= this.#urgentAt ? URGENT_BYTES : 0
   }
 
   /** A packet has gone out. @hot */

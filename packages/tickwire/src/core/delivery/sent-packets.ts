@@ -27,6 +27,13 @@ const DELIVERED = 3
 const OVERTAKEN_BY = 3
 const PLACES_KEPT = 16
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const PACKETS_MAX = SENT_PACKETS_MAX
+const DELAY_SATURATED = ACK_DELAY_SATURATED
+const DELAY_UNIT_MS = ACK_DELAY_UNIT_MS
+const OVERTAKEN = OVERTAKEN_AGE
+const ANY = LOST_AGE
+
 /** Where fates of packets with frames are counted. */
 export interface DeliveryCounts {
   packetsDelivered: number
@@ -41,10 +48,10 @@ export class SentPackets {
   #rtt: RttEstimator
   #counts: DeliveryCounts
   #watcher: DeliveryWatcher
-  #sentAt: Float64Array = new Float64Array(SENT_PACKETS_MAX)
-  #sourceSet: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
-  #bytes: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
-  #fate: Uint8Array = new Uint8Array(SENT_PACKETS_MAX)
+  #sentAt: Float64Array = new Float64Array(PACKETS_MAX)
+  #sourceSet: Uint16Array = new Uint16Array(PACKETS_MAX)
+  #bytes: Uint16Array = new Uint16Array(PACKETS_MAX)
+  #fate: Uint8Array = new Uint8Array(PACKETS_MAX)
   /** The newest packet sent; the oldest whose fate is open (newest + 1 when none is); the newest delivered. */
   #newest: number = 0
   #oldest: number = 1
@@ -67,7 +74,7 @@ export class SentPackets {
    * without: acks must go out even when nothing else may.
    */
   get hasRoom(): boolean {
-    return this.#newest - this.#oldest < SENT_PACKETS_MAX - PLACES_KEPT
+    return this.#newest - this.#oldest < PACKETS_MAX - PLACES_KEPT
   }
 
   /**
@@ -76,7 +83,7 @@ export class SentPackets {
    */
   add(now: Millis, sequence: number, sourceSet: number, bytes: number = 0): void {
     assert(sequence === this.#newest + 1, 'packets are numbered without gaps')
-    while (sequence - this.#oldest >= SENT_PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
+    while (sequence - this.#oldest >= PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
     const at = sequence & MASK
     this.#sentAt[at] = now
     this.#sourceSet[at] = sourceSet
@@ -94,7 +101,7 @@ export class SentPackets {
   /** Takes a block of the peer in: deliveries, the round trip, and losses that follow from both. @hot */
   handleAck(now: Millis, block: AckBlock): void {
     const latest = expand16AtMost(block.latest, this.#newest)
-    if (latest > this.#newest - SENT_PACKETS_MAX && latest > 0) {
+    if (latest > this.#newest - PACKETS_MAX && latest > 0) {
       this.#measure(now, latest, block.delayUnits)
       this.#deliver(now, latest)
     }
@@ -117,7 +124,7 @@ export class SentPackets {
         const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
         // The very sum that `nextLossAt` returns: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
         // Every later packet is younger and overtaken by fewer: none of them can be lost if this one is not.
-        if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]) return
+        if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN : ANY]) return
         this.#settle(now, sequence, LOST)
       } else {
         this.#oldest++
@@ -131,7 +138,7 @@ export class SentPackets {
     let sequence = this.#oldest
     while (this.#fate[sequence & MASK] !== IN_FLIGHT) sequence++
     const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-    return this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]
+    return this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN : ANY]
   }
 
   /** Settles everything that is open as lost: the connection is over. */
@@ -141,8 +148,8 @@ export class SentPackets {
 
   #measure(now: Millis, latest: number, delayUnits: number): void {
     // The first ack of a packet measures it, even one that was given up: that is how a timeout too short is learnt.
-    if (this.#fate[latest & MASK] === DELIVERED || delayUnits === ACK_DELAY_SATURATED) return
-    this.#rtt.sample(now - this.#sentAt[latest & MASK] - delayUnits * ACK_DELAY_UNIT_MS)
+    if (this.#fate[latest & MASK] === DELIVERED || delayUnits === DELAY_SATURATED) return
+    this.#rtt.sample(now - this.#sentAt[latest & MASK] - delayUnits * DELAY_UNIT_MS)
     this.#watcher.onRtt(now, this.#rtt.latestMs)
   }
 

@@ -34,6 +34,13 @@ import { Routes } from './routes.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const BYTES_MAX = DATAGRAM_BYTES_MAX
+const HANDSHAKE = PACKET_TYPE.handshake
+const RESPONSE = PACKET_TYPE.challengeResponse
+const DISCONNECT = PACKET_TYPE.disconnect
+const VERSION = PROTOCOL_VERSION
+
 /** A fact about a connection. `opened` at most once and first, `closed` once and last. */
 export type EndpointEvent =
   | { readonly type: 'opened'; readonly connection: Connection; readonly welcome: Uint8Array }
@@ -136,11 +143,11 @@ export class Endpoint {
   /** Absorbs one datagram, opening it in place. Never throws, whatever the bytes say. @hot */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
-    if (length > DATAGRAM_BYTES_MAX || readHeader(bytes, length, header) !== 'ok') this.drops.header++
-    else if (header.type === PACKET_TYPE.handshake) this.#handleHandshake(now, from, bytes, length)
-    else if (header.version !== PROTOCOL_VERSION) this.drops.version++
-    else if (header.type === PACKET_TYPE.challengeResponse) this.#handleHandshake(now, from, bytes, length)
-    else if (header.type > PACKET_TYPE.disconnect) this.drops.type++
+    if (length > BYTES_MAX || readHeader(bytes, length, header) !== 'ok') this.drops.header++
+    else if (header.type === HANDSHAKE) this.#handleHandshake(now, from, bytes, length)
+    else if (header.version !== VERSION) this.drops.version++
+    else if (header.type === RESPONSE) this.#handleHandshake(now, from, bytes, length)
+    else if (header.type > DISCONNECT) this.drops.type++
     else {
       const connection = this.#routes.findConnection(from, header.idLo, header.idHi)
       if (connection !== undefined) {
@@ -218,7 +225,7 @@ export class Endpoint {
     if (kind === 'request' || kind === 'response') {
       // An endpoint that lets nobody in is silent, as if it were not there.
       if (!isListening) this.drops.handshake++
-      else if (kind === 'request') this.#admission.handleRequest(now, from, message, this.#header.version === PROTOCOL_VERSION)
+      else if (kind === 'request') this.#admission.handleRequest(now, from, message, this.#header.version === VERSION)
       else this.#admission.handleResponse(now, from, message, bytes, length)
     } else if (kind === 'malformed') this.drops.handshake++
     else if (kind === 'reset') this.#handleReset(from)

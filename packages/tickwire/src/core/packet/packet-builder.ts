@@ -26,6 +26,12 @@ import { SourceOrder } from './source-order.ts'
 /** Bits before a frame's body. A packet with less than this left is at its end. */
 export const FRAME_HEAD_BITS = 22
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const FRAMES_MAX = FRAMES_PER_PACKET_MAX
+const KINDS_MAX = FRAME_KINDS_MAX
+const HEAD_BITS = FRAME_HEAD_BITS
+const BODY_BYTES_MAX = FRAME_BYTES_MAX
+
 const AS_GIVEN = new SourceOrder()
 
 /** Builds one packet at a time; one per endpoint is enough. */
@@ -60,7 +66,7 @@ export class PacketBuilder {
     for (let at = 0; at < sources.length; at++) {
       const index = order.places[at]
       const before = this.#out.bitLength
-      while (frames < FRAMES_PER_PACKET_MAX && this.#fillFrame(now, sequence, sources[index], kinds[index])) {
+      while (frames < FRAMES_MAX && this.#fillFrame(now, sequence, sources[index], kinds[index])) {
         wrote |= 1 << index
         frames++
       }
@@ -76,16 +82,16 @@ export class PacketBuilder {
   }
 
   #fillFrame(now: Millis, sequence: number, source: FrameSource, kind: number): boolean {
-    assert(kind < FRAME_KINDS_MAX, 'a frame kind has 4 bits')
-    const roomBits = this.#out.bitsLeft - FRAME_HEAD_BITS
+    assert(kind < KINDS_MAX, 'a frame kind has 4 bits')
+    const roomBits = this.#out.bitsLeft - HEAD_BITS
     if (roomBits < 0) return false
-    const roomBytes = Math.min(roomBits >>> 3, FRAME_BYTES_MAX)
+    const roomBytes = Math.min(roomBits >>> 3, BODY_BYTES_MAX)
     const body = this.#body
     body.reset(this.#scratch, 0, roomBytes)
     if (!source.fill(now, sequence, body)) return false
     assert(!body.failed, 'a source writes no further than the room it was given')
     const byteLength = body.finish()
-    this.#out.writeBits(kind * 2 ** 18 + byteLength, FRAME_HEAD_BITS)
+    this.#out.writeBits(kind * 2 ** 18 + byteLength, HEAD_BITS)
     this.#out.copyBits(this.#scratch, 0, byteLength * 8)
     return true
   }

@@ -22,6 +22,9 @@ export type PacketVerdict = 'ok' | 'malformed' | 'unknown-frame'
 const NOTHING = new Uint8Array(0)
 const LENGTH_MASK = 0x3fff
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const HEAD_BITS = FRAME_HEAD_BITS
+
 /** Reads one packet at a time; one per endpoint is enough. */
 export class PacketReader {
   /** The acks of the packet last read. */
@@ -55,8 +58,8 @@ export class PacketReader {
     this.#byteLength = byteLength
     this.#framesAt = reader.bitPosition
     this.frameCount = 0
-    while (reader.bitsLeft >= FRAME_HEAD_BITS) {
-      const head = reader.readBits(FRAME_HEAD_BITS)
+    while (reader.bitsLeft >= HEAD_BITS) {
+      const head = reader.readBits(HEAD_BITS)
       const kind = head >>> 18
       if (((head >>> 14) & 0xf) !== 0) return 'malformed'
       if (sinks[kind] === undefined) return 'unknown-frame'
@@ -76,7 +79,7 @@ export class PacketReader {
     let worst: FrameVerdict = 'ok'
     reader.resetBits(this.#bytes, this.#framesAt, this.#byteLength * 8 - this.#framesAt)
     for (let left = this.frameCount; left > 0; left--) {
-      const head = reader.readBits(FRAME_HEAD_BITS)
+      const head = reader.readBits(HEAD_BITS)
       const bits = (head & LENGTH_MASK) * 8
       const sink = sinks[head >>> 18]
       assert(sink !== undefined, 'a packet is read with the same sinks it is delivered to')
