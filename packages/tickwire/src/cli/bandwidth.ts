@@ -4,6 +4,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { EntropyCoder } from '../core/codec/entropy-coder.ts'
 import type { FieldSet } from '../core/codec/row-coder.ts'
 import { measureBandwidth, type BandwidthTable, type EntityCost } from '../core/replay/bandwidth-table.ts'
 import { readGameText } from '../core/replay/game-text.ts'
@@ -14,6 +15,7 @@ import { openRecordingOption, readCountOption } from './recording-option.ts'
 const OPTIONS = {
   age: { type: 'string' },
   for: { type: 'string', default: 'all' },
+  entropy: { type: 'boolean', default: false },
   'no-advice': { type: 'boolean', default: false },
   svg: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -30,7 +32,7 @@ const AUDIENCES: readonly string[] = ['all', 'team', 'owner']
 export const bandwidth: Command = {
   summary: 'what a recorded match costs by entity and field, and what would be cheaper',
   help: `
-tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--no-advice] [--svg FILE] [--json]
+tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--entropy] [--no-advice] [--svg FILE] [--json]
 
 Plays a recording through the snapshot codec, for one client that sees every object: whatever changed in a tick is coded
 against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
@@ -38,6 +40,7 @@ those (host.bandwidth()).
 
   --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms
   --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
+  --entropy     what the entropy codec would make of it, beside
   --no-advice   do not try cheaper declarations (each is the whole match again)
   --svg FILE    a picture of it, too
   --json        as JSON
@@ -53,7 +56,10 @@ Exit code: 0.`,
       const ageTicks = readCountOption('--age', values.age, Math.max(1, Math.round((ROUND_TRIP_MS * head.tickRate) / 1000)), 1)
       const game = readGameText(head.text, head.names)
       if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
-      const table = measureBandwidth(recording, game, { ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'] })
+      const table = measureBandwidth(recording, game, {
+        ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'],
+        ...(values.entropy && { makeOther: (schema, tickRate) => new EntropyCoder(schema, tickRate) }),
+      })
       if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, ...table }))
       else showTable(table, ageTicks, world)
       if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
@@ -71,20 +77,22 @@ function showTable(table: BandwidthTable, ageTicks: number, world: CommandWorld)
     return
   }
   const seconds = ticks / tickRate
+  const hasOther = table.entities.some(({ otherBits }) => otherBits !== undefined)
   world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick, for one client that sees everything\n`)
-  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}`)
+  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${hasOther ? 'entropy'.padStart(9) : ''}`)
   for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
   showAdvice(table, seconds, world)
 }
 
 function showEntity(entity: EntityCost, all: number, seconds: number, world: CommandWorld): void {
-  const row = (name: string, kind: string, count: number, bits: number): void =>
-    world.print(`${name.padEnd(28)}${kind.padEnd(12)}${String(count).padStart(9)}${(count === 0 ? 0 : bits / count).toFixed(1).padStart(11)}${kbps(bits, seconds).padStart(9)}${`${((100 * bits) / all).toFixed(1)} %`.padStart(8)}`)
-  row(entity.name, 'entity', entity.entries, entity.bits)
-  for (const { path, kind, changes, bits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {
-    row(`  ${path.slice(entity.name.length + 1)}`, kind, changes, bits)
+  const other = (bits: number | undefined): string => (bits === undefined ? '' : kbps(bits, seconds).padStart(9))
+  const row = (name: string, kind: string, count: number, bits: number, otherBits: number | undefined): void =>
+    world.print(`${name.padEnd(28)}${kind.padEnd(12)}${String(count).padStart(9)}${(count === 0 ? 0 : bits / count).toFixed(1).padStart(11)}${kbps(bits, seconds).padStart(9)}${`${((100 * bits) / all).toFixed(1)} %`.padStart(8)}${other(otherBits)}`)
+  row(entity.name, 'entity', entity.entries, entity.bits, entity.otherBits)
+  for (const { path, kind, changes, bits, otherBits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {
+    row(`  ${path.slice(entity.name.length + 1)}`, kind, changes, bits, otherBits)
   }
-  row('  (what changed: the mask)', '', entity.entries, entity.sharedBits)
+  row('  (what changed: the mask)', '', entity.entries, entity.sharedBits, entity.otherSharedBits)
 }
 
 function showAdvice({ advice, bits }: BandwidthTable, seconds: number, world: CommandWorld): void {

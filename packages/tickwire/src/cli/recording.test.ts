@@ -125,6 +125,9 @@ describe('tickwire bandwidth', () => {
     }
     expect(readFileSync(at('match.svg'), 'utf8')).toMatch(/^<svg [\s\S]*Ship\.place[\s\S]*<\/svg>\n$/)
     expect(tickwire('bandwidth', at('match.twr'), '--no-advice').out).not.toContain('Cheaper')
+    expect(out).not.toContain('entropy')
+    const [, , head, ship] = tickwire('bandwidth', at('match.twr'), '--no-advice', '--entropy').out.split('\n')
+    expect([head, ship]).toEqual([expect.stringMatching(/share +entropy$/), expect.stringMatching(/^Ship .* 100\.0 % +\d+\.\d\d$/)])
   })
 
   test('[REC14] the parts add up, and older baselines cost more', () => {

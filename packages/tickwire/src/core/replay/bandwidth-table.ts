@@ -54,6 +54,7 @@ export interface EntityCost {
   readonly otherBits: number | undefined
   /** Masks, and what else belongs to no field. */
   readonly sharedBits: number
+  readonly otherSharedBits: number | undefined
   readonly fields: readonly FieldCost[]
 }
 
@@ -186,7 +187,7 @@ class EntityMeter {
     }))
     return {
       name: this.#store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits, otherBits: this.#other?.totalBits,
-      sharedBits: meter.sharedBits, fields,
+      sharedBits: meter.sharedBits, otherSharedBits: this.#other?.sharedBits, fields,
     }
   }
 
