@@ -115,12 +115,15 @@ class Scratch {
 }
 
 class SodiumAeadKey implements AeadKey {
-  #sodium: Sodium
+  // Kept by themselves: the module has hundreds of functions, and finding one by its name is a search in a table.
+  #encrypt: Sodium['crypto_aead_chacha20poly1305_ietf_encrypt']
+  #decrypt: Sodium['crypto_aead_chacha20poly1305_ietf_decrypt']
   #scratch: Scratch
   #key: Uint8Array
 
   constructor(sodium: Sodium, scratch: Scratch, key: Uint8Array) {
-    this.#sodium = sodium
+    this.#encrypt = sodium.crypto_aead_chacha20poly1305_ietf_encrypt
+    this.#decrypt = sodium.crypto_aead_chacha20poly1305_ietf_decrypt
     this.#scratch = scratch
     this.#key = key.slice()
   }
@@ -130,7 +133,8 @@ class SodiumAeadKey implements AeadKey {
     const scratch = this.#scratch
     scratch.load(bytes, headerLength, headerLength + plaintextLength)
     const sealed = scratch.body(plaintextLength + TAG_BYTES)
-    this.#sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
+    const encrypt = this.#encrypt
+    encrypt(
       sealed, scratch.body(plaintextLength), scratch.header(headerLength), null, nonce, this.#key,
     )
     bytes.set(sealed, headerLength)
@@ -144,7 +148,8 @@ class SodiumAeadKey implements AeadKey {
     scratch.load(bytes, headerLength, headerLength + sealedLength)
     const plaintext = scratch.body(plaintextLength)
     try {
-      const opened = this.#sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
+      const decrypt = this.#decrypt
+      const opened = decrypt(
         plaintext, null, scratch.body(sealedLength), scratch.header(headerLength), nonce, this.#key,
       )
       // It throws on a wrong tag. That it also says how much it opened is a second witness.
