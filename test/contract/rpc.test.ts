@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bool, defineGame, entity, fixed, rpc, text, u8, type RpcResult } from 'tickwire'
+import { bool, defineGame, entity, fixed, near, rpc, text, u8, type RpcResult } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 
 const Player = entity({ x: fixed(0, 100, 0.1), hp: u8.initially(100) })
@@ -34,6 +34,24 @@ test('[RPC1] at 30 % loss reliable calls of every target arrive once, where they
   const booms = Array.from({ length: 20 }, (_, each) => `boom ${each}`)
   expect(heard.map((each) => each.filter((word) => word.startsWith('boom')))).toEqual([booms, booms, booms])
   expect(heard.map((each) => each.filter((word) => word.startsWith('hint')))).toEqual([[], ['hint behind you'], []])
+})
+
+test('[RPC11] a call to all about an object goes to those who see it', () => {
+  const Mine = entity({ x: fixed(0, 100, 0.1).position() }, { interest: near(10), name: 'Mine' })
+  const Tick = rpc({ loud: bool }, { to: 'all', name: 'Tick' })
+  const field = defineGame({
+    tickRate: 30, input: { left: bool }, entities: [Mine], rpcs: [Tick],
+    onJoin: (world, peer) => world.spawn(Mine, { x: world.count(Mine) === 0 ? 20 : 80 }, peer),
+    step() {},
+  })
+  const sim = simulate(field, { seed: 8, clients: 2, link: { latencyMs: 20 } })
+  const heard = [0, 0]
+  sim.players.forEach(({ host }, each) => host.handle(Tick, () => { heard[each]!++ }))
+  const [first] = sim.server(Mine)
+  const near20 = sim.players.findIndex(({ host }) => host.peer === first!.owner)
+  sim.host.call(Tick, { loud: true }, { about: first! })
+  sim.run(500)
+  expect([heard[near20], heard[1 - near20]]).toEqual([1, 0])
 })
 
 test('[RPC1] an unreliable call may vanish, and never comes twice', () => {

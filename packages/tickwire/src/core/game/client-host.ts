@@ -159,7 +159,7 @@ export class ClientHost<I extends Shape = Shape> {
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
     if (!this.#desk.receive(this.#channels, undefined, this.#line)) this.endpoint.close(now, 'left')
     this.#line.expire(now)
-    this.#line.deliver(this.#view.view.tick)
+    this.#line.deliver(Math.floor(this.#view.renderClock.renderTick))
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
     return this.peer === 0 ? wakeAt : Math.min(wakeAt, this.#play.nextAt())
   }

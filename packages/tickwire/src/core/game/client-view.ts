@@ -86,6 +86,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   /** Before a tick: `step` sees others as they are drawn now, if it looks at them at all. */
   prepare(now: Millis): void {
     this.absorb()
+    // Calls wait for the moment that is drawn, also where nobody draws.
+    this.renderClock.advance(now)
     if (this.#game.hitboxes !== undefined || (this.#sighting?.looks ?? 0) > 0) this.draw(now)
   }
 

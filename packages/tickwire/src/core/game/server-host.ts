@@ -351,7 +351,7 @@ function drawSeed(entropy: Entropy): number {
 /** Who a call of the authority goes to. */
 function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, Line>, world: World): readonly Line[] {
   if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...lines.values()]
+  if (rpc.target === 'all') return [...lines.values()].filter(({ interest }) => about === 0 || interest.knows(about))
   const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
   const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
   return line === undefined ? [] : [line]
