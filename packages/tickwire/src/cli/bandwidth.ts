@@ -92,7 +92,7 @@ function showEntity(entity: EntityCost, all: number, seconds: number, world: Com
   for (const { path, kind, changes, bits, otherBits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {
     row(`  ${path.slice(entity.name.length + 1)}`, kind, changes, bits, otherBits)
   }
-  row('  (what changed: the mask)', '', entity.entries, entity.sharedBits, entity.otherSharedBits)
+  row('  (mask, and shared)', '', entity.entries, entity.sharedBits, entity.otherSharedBits)
 }
 
 function showAdvice({ advice, bits }: BandwidthTable, seconds: number, world: CommandWorld): void {
