@@ -39,7 +39,7 @@ function play(clock: RenderClock, ms: number, weather: Weather, onDraw: (now: nu
 const arena = (options: Partial<RenderClockOptions> = {}, tickRate: number = 128): RenderClock => new RenderClock(tickRate, { delayMs: 20, ...options })
 
 describe('the moment drawn', () => {
-  test('[CLOCK1] is server time, less one way, less the delay', () => {
+  test('[MOMENT1] is server time, less one way, less the delay', () => {
     const clock = arena({ delayMsMin: 20, delayMsMax: 20 })
     play(clock, 3000, { oneWayMs: 70 }, (now, serverTick) => {
       if (now < 5200) return
@@ -50,7 +50,7 @@ describe('the moment drawn', () => {
     })
   })
 
-  test('[CLOCK2] never goes back, and time runs within its bend, through jitter, loss and skew', () => {
+  test('[MOMENT2] never goes back, and time runs within its bend, through jitter, loss and skew', () => {
     for (const ppm of [-500, 0, 500]) {
       const clock = arena()
       let [last, lastNow] = [-1, 0]
@@ -69,12 +69,12 @@ describe('the moment drawn', () => {
     }
   })
 
-  test('[CLOCK3] lies on a grid that an input can carry', () => {
+  test('[MOMENT3] lies on a grid that an input can carry', () => {
     const clock = arena()
     play(clock, 1000, { jitterMs: 5 }, () => expect(clock.renderTick * 256).toBe(Math.round(clock.renderTick * 256)))
   })
 
-  test('[CLOCK6] is set once when it was far away: after half a minute of sleep, or a clock that moved', () => {
+  test('[MOMENT6] is set once when it was far away: after half a minute of sleep, or a clock that moved', () => {
     const clock = arena()
     const dt = 1000 / 128
     for (let tick = 0; tick < 500; tick++) {
@@ -102,7 +102,7 @@ describe('the moment drawn', () => {
     expect(clock.clockSteps).toBe(2)
   })
 
-  test('[CLOCK6] before the first news there is none', () => {
+  test('[MOMENT6] before the first news there is none', () => {
     const clock = arena()
     clock.advance(100)
     expect([clock.renderTick, clock.newest]).toEqual([-1, -1])
@@ -110,7 +110,7 @@ describe('the moment drawn', () => {
 })
 
 describe('the delay', () => {
-  test('[CLOCK4] is little on a quiet link, grows with jitter, and stays within its bounds', () => {
+  test('[MOMENT4] is little on a quiet link, grows with jitter, and stays within its bounds', () => {
     const delays = [0, 10, 30, 60, 300].map((jitterMs) => {
       const clock = arena()
       play(clock, 10_000, { jitterMs, lossPercent: 1 })
@@ -123,7 +123,7 @@ describe('the delay', () => {
     expect(wild).toBe(100)
   })
 
-  test('[CLOCK4] covers the gap between sends: nearly every draw has a row after its moment', () => {
+  test('[MOMENT4] covers the gap between sends: nearly every draw has a row after its moment', () => {
     for (const weather of [{ every: 1, jitterMs: 15, lossPercent: 2 }, { every: 6, jitterMs: 20 }, { every: 4, jitterMs: 0, lossPercent: 5 }]) {
       const clock = new RenderClock(128, { delayMs: 100, delayMsMax: 200 })
       let [draws, dry] = [0, 0]
@@ -136,7 +136,7 @@ describe('the delay', () => {
     }
   })
 
-  test('[CLOCK5] an outage does not make it longer', () => {
+  test('[MOMENT5] an outage does not make it longer', () => {
     const clock = arena()
     play(clock, 4000, { jitterMs: 4 })
     const before = clock.targetDelayMs
@@ -145,7 +145,7 @@ describe('the delay', () => {
     expect(other.targetDelayMs).toBeLessThan(before + 2)
   })
 
-  test('[CLOCK5] nor do many of them', () => {
+  test('[MOMENT5] nor do many of them', () => {
     const clock = arena()
     let tick = 0
     for (let count = 0; count < 400; count++) {
@@ -155,7 +155,7 @@ describe('the delay', () => {
     expect(clock.targetDelayMs).toBeLessThan(20)
   })
 
-  test('[CLOCK4] contradictions are refused', () => {
+  test('[MOMENT4] contradictions are refused', () => {
     expect(() => arena({ delayMsMax: 10 })).toThrow('delayMs')
     expect(() => arena({ delayMsMin: 30 })).toThrow('delayMs')
     expect(() => arena({ bend: 1 })).toThrow('bend')
