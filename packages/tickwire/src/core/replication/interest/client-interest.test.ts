@@ -234,6 +234,54 @@ describe('interest', () => {
     expect(weightOf(clock)).toBe(3)
   })
 
+  test('[INT9, INT10] the nearest of several viewpoints counts; without `near` the largest reach; a position that only some hold does not', () => {
+    const Tower = entity({ at, hp: u8 }, { name: 'Tower', interest: always })
+    const Mole = entity({ at: vec3(-1000, 1000, 0.01).position().owner() }, { name: 'Mole', interest: always })
+    const entities = [Npc, Tower, Mole]
+    for (const places of [[0, 400], [400, 0]]) {
+      const world = new World(entities)
+      const client = new ClientInterest(new Interest(world, entities, { viewpoint: (_, points) => places.forEach((x) => points.add(x, 0)) }), 1)
+      world.spawn(Tower, { at: { x: 33, y: 0, z: 0 } })
+      world.spawn(Tower, { at: { x: 400 - 33, y: 0, z: 0 } })
+      world.spawn(Mole, { at: { x: 200, y: 0, z: 0 } })
+      tick(world)
+      client.refresh(1)
+      expect([...client.weights.subarray(0, 3)]).toEqual([1 / 8, 1 / 8, 1])
+    }
+  })
+
+  test('[INT3, INT5, INT8] peers whose numbers are alike are not each other, and the authority is nobody\'s own', () => {
+    const world = new World(ENTITIES)
+    const interest = new Interest(world, ENTITIES, { teamOf: (peer) => (peer === 1 ? 1 : 2) })
+    const [client, other] = [new ClientInterest(interest, 1), new ClientInterest(interest, 513)]
+    const [own, others] = [world.spawn(Purse, {}, 1), world.spawn(Purse, {}, 513)]
+    world.spawn(Scout, { at: { x: 500, y: 0, z: 0 } }, 513)
+    world.spawn(Scout, { at: { x: -500, y: 0, z: 0 } }, 1)
+    const [here, there] = [world.spawn(Npc, { at: { x: -500, y: 9, z: 0 } }), world.spawn(Npc, { at: { x: 500, y: 9, z: 0 } })]
+    const banner = world.spawn(Banner, {}, 513)
+    world.spawn(Clock, {})
+    tick(world)
+    client.refresh(1)
+    other.refresh(1)
+    expect([own, others, here, there, banner].map(({ id }) => client.knows(id))).toEqual([true, false, true, false, false])
+    expect([own, others, here, there, banner].map(({ id }) => other.knows(id))).toEqual([false, true, false, true, true])
+    other.viewer = 0
+    tick(world)
+    other.refresh(2)
+    expect([...other.sets.subarray(0, other.count)].filter((set) => set !== 0).length).toBe(3)
+  })
+
+  test('[INT8] of many viewpoints the first 64 count', () => {
+    const world = new World(ENTITIES)
+    const client = new ClientInterest(new Interest(world, ENTITIES), 1)
+    for (let count = 0; count < 70; count++) world.spawn(Scout, { at: { x: -999 + count, y: 999, z: 0 } }, 1)
+    const last = world.spawn(Scout, { at: { x: 500, y: 0, z: 0 } }, 1)
+    const npc = world.spawn(Npc, { at: { x: 500, y: 5, z: 0 } })
+    tick(world)
+    client.refresh(1)
+    expect([client.knows(last.id), client.knows(npc.id)]).toEqual([true, false])
+  })
+
   test('[INT10] who may not be known has no part in the answer: not where he is, not what he does, not that he is', () => {
     const answers = [false, true].map((isBusy) => {
       const dice = new Prng(8)
