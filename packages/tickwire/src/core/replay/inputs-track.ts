@@ -33,9 +33,12 @@ const PEER_MAX = 0xffff_ffff
 /** The mask with every field: `recordedSchema`. */
 const EVERYTHING = 2
 
+/** Few inputs are larger than this. */
+const HELD_BYTES_FIRST = 32
+
 /** What a player holds, as bits: those of a row, so that two are compared without their values being kept alive. */
 class Held {
-  readonly bytes = new Uint8Array(FRAME_BYTES_MAX)
+  bytes = new Uint8Array(HELD_BYTES_FIRST)
   bitLength = 0
   isMissing = false
   /** Told in this chunk: not at all, before this tick, changed in this tick. */
@@ -74,6 +77,7 @@ export class InputsWriter {
     held.isChanged = !held.isTold || scratch.bitLength !== held.bitLength || !isEqual(scratch.bytes, held.bytes, length)
     if (!held.isChanged) return
     held.bitLength = scratch.bitLength
+    if (held.bytes.length < length) held.bytes = new Uint8Array(2 * length)
     for (let byte = 0; byte < length; byte++) held.bytes[byte] = scratch.bytes[byte]
   }
 
