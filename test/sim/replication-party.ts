@@ -199,7 +199,8 @@ export class Receiver {
 
   #checkTick(tick: number): void {
     const references = this.timeline.references(tick)
-    const seen = this.relevance.seen.get(tick)
+    // Nobody was asked in a tick that was slept through; what rested in it was in view before and after.
+    const seen = this.relevance.seen.get(tick) ?? this.relevance.seen.get(tick + 1)
     for (let index = 0; index < references.length; index++) {
       const reference = references[index]!
       if (reference === 0) continue
@@ -266,14 +267,14 @@ export class Party {
     return receiver
   }
 
-  /** One tick: the game moves, then everyone is told what he must know. */
-  tick(step: () => void): void {
+  /** One tick: the game moves, then everyone is told what he must know; or not, where a host that slept runs several at once. */
+  tick(step: () => void, isAsleep: boolean = false): void {
     this.world.beginTick()
     step()
     this.world.endTick()
     this.timeline.sample()
     this.#write()
-    for (const receiver of this.receivers) receiver.run(this.world.tick)
+    if (!isAsleep) for (const receiver of this.receivers) receiver.run(this.world.tick)
   }
 
   /** What the authority had at a tick, as far as a field set goes; of who was there. */

@@ -142,8 +142,9 @@ describe('rows that are held are true, and relevant ones become current', () => 
       for (let seed = 1; seed <= seeds; seed++) {
         const { party, dice } = makeParty(seed, coder)
         const calm = dice.nextInt(0, 2) * 45
+        const sleepy = dice.nextInt(0, 2) * 3
         for (let tick = 0; tick < 300; tick++) {
-          party.tick(() => play(party, dice, calm))
+          party.tick(() => play(party, dice, calm), sleepy > 0 && dice.nextInt(0, sleepy) === 0)
           if (tick % 60 === 59) party.receivers[dice.nextInt(0, PEERS - 1)]!.line = drawLine(dice)
         }
         settle(party, 120)
@@ -226,6 +227,19 @@ describe('what is sent', () => {
     receiver!.line = { ...CLEAR }
     for (let tick = 0; tick < 20; tick++) move(true)
     expect(receiver!.sink.tick).toBeGreaterThan(party.world.tick - 4)
+  })
+
+  test('[REPL4] a host that runs several ticks at once forgets no change among them', () => {
+    const party = new Party(1, [Ship, Rock], 8)
+    const receiver = party.join(1, () => 2)
+    party.tick(() => { party.world.spawn(Ship, {}, 1) })
+    for (let tick = 0; tick < 6; tick++) party.tick(() => {})
+    receiver.line = { ...CLEAR, loss: 1, patience: 200 }
+    for (let tick = 0; tick < 40; tick++) party.tick(() => { for (const ship of party.world.each(Ship)) if (tick % 3 === 0) ship.ammo++ }, tick % 3 !== 2)
+    receiver.line = { ...CLEAR }
+    for (let tick = 0; tick < 8; tick++) party.tick(() => { for (const ship of party.world.each(Ship)) ship.ammo++ }, tick % 3 !== 2)
+    for (let tick = 0; tick < 8; tick++) party.tick(() => {})
+    expect(receiver.whyNotCurrent()).toBe(undefined)
   })
 
   test('[REPL6] after five seconds of silence in one direction everything is current within a round trip', () => {

@@ -108,7 +108,8 @@ export class ChangeMarks {
 
   /** A tick is the oldest of the window now: what changed in it can be found no further back. */
   #settle(oldest: Tick): void {
-    if (oldest < 0 || !this.#timeline.has(oldest)) return
+    // Whether or not the Timeline has it still: where several ticks are looked at together, it has gone on already.
+    if (oldest < 0) return
     const seen = this.#seen[oldest % this.#seen.length]
     for (let index = 0; index < this.highWater; index++) {
       // Who was born since has settled later than this.
