@@ -54,6 +54,8 @@ export class Room<I extends Shape = Shape> {
     }
     port.onSwitched = () => this.#handleSwitched()
     void closed.then(() => this.#end())
+    // A data channel whose page just vanishes leaves the server guessing for ten seconds; the others tell by themselves.
+    globalThis.addEventListener?.('pagehide', this.#handlePageHide)
     this.#wake()
   }
 
@@ -146,8 +148,14 @@ export class Room<I extends Shape = Shape> {
     if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
   }
 
+  /** The page is gone for good, unless the browser means to bring it back as it was. */
+  #handlePageHide = (event: PageTransitionEvent): void => {
+    if (!event.persisted) this.#end()
+  }
+
   #end(): void {
     this.#isOver = true
+    globalThis.removeEventListener?.('pagehide', this.#handlePageHide)
     clearTimeout(this.#timer)
     this.#port.close()
   }
