@@ -82,8 +82,7 @@ export class OwnedLanes {
     }
     for (let each = 0; each < this.#rated.length; each++) {
       const { period, leaves } = this.#rated[each]
-      if (!isDue(tick, index, period)) continue
-      for (const leaf of leaves) if (!isLeafClose(leaf, rows, at, otherRows, otherAt)) return false
+      if (isDue(tick, index, period) && !areLeavesClose(leaves, rows, at, otherRows, otherAt)) return false
     }
     return true
   }
@@ -135,6 +134,11 @@ function areLeavesEqual(leaves: readonly Leaf[], rows: Int32Array, at: number, o
   for (const { lane, laneCount } of leaves) {
     for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== otherRows[otherAt + each]) return false
   }
+  return true
+}
+
+function areLeavesClose(leaves: readonly Leaf[], rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
+  for (const leaf of leaves) if (!isLeafClose(leaf, rows, at, otherRows, otherAt)) return false
   return true
 }
 

@@ -13,7 +13,7 @@ import type { Tick } from '../base/time.ts'
 export const AGE_STEPS: number = VIEW_TICK_STEPS
 export const AGE_BITS = 16
 /** 255 ticks: who is further behind is not playing. */
-export const AGE_MAX: number = 2 ** AGE_BITS - 1
+export const AGE_MAX: number = (1 << AGE_BITS) - 1
 
 export class InputRing {
   readonly laneCount: number

@@ -27,7 +27,7 @@ import { AGE_BITS, AGE_MAX, AGE_STEPS, InputRing } from './input-ring.ts'
 export const INPUT_REDUNDANCY = 3
 export const INPUT_COUNT_BITS = 5
 export const AGE_SMALL_BITS = 9
-export const AGE_SMALL_MAX: number = 2 ** (AGE_SMALL_BITS - 1) - 1
+export const AGE_SMALL_MAX: number = (1 << (AGE_SMALL_BITS - 1)) - 1
 
 export class InputSource implements FrameSource {
   readonly heap: ValueHeap
@@ -140,7 +140,7 @@ function writeAge(out: BitWriter, age: number, before: number): void {
     out.writeBits(0, 1)
   } else if (more >= -AGE_SMALL_MAX && more <= AGE_SMALL_MAX) {
     out.writeBits(0b10, 2)
-    out.writeBits(more & (2 ** AGE_SMALL_BITS - 1), AGE_SMALL_BITS)
+    out.writeBits(more & ((1 << AGE_SMALL_BITS) - 1), AGE_SMALL_BITS)
   } else {
     out.writeBits(0b11, 2)
     out.writeBits(age, AGE_BITS)

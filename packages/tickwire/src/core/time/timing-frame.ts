@@ -22,9 +22,10 @@ import type { FrameSink, FrameSource, FrameVerdict } from '../packet/frame-sourc
 import type { InputBuffer } from './input-buffer.ts'
 
 const PHASE_BITS = 8
+const PHASES = 1 << PHASE_BITS
 const MARGIN_BITS = 12
 const MARGIN_STEPS = 16
-const MARGIN_MAX = 2 ** (MARGIN_BITS - 1) - 1
+const MARGIN_MAX = (1 << (MARGIN_BITS - 1)) - 1
 const LATE_BITS = 8
 const DIGEST_BITS = 32
 
@@ -71,7 +72,7 @@ export class TimingSource implements FrameSource {
     const inputs = this.#inputs
     const hasMargins = inputs.marginCount > 0
     writeVarint(out, this.#position.tick)
-    out.writeBits(Math.min(Math.floor(this.#position.alpha(now) * 2 ** PHASE_BITS), 2 ** PHASE_BITS - 1), PHASE_BITS)
+    out.writeBits(Math.min(Math.floor(this.#position.alpha(now) * PHASES), PHASES - 1), PHASE_BITS)
     out.writeBits(hasMargins ? 1 : 0, 1)
     if (hasMargins) {
       writeMargin(out, inputs.marginTicksMin)
@@ -124,7 +125,7 @@ export class TimingSink implements FrameSink {
   /** @hot */
   accept(now: Millis, _sequence: number, frame: BitReader): FrameVerdict {
     const tick = readVarint(frame)
-    this.phase = frame.readBits(PHASE_BITS) / 2 ** PHASE_BITS
+    this.phase = frame.readBits(PHASE_BITS) / PHASES
     this.hasMargins = frame.readBits(1) === 1
     this.marginTicksMin = this.hasMargins ? readMargin(frame) : 0
     this.marginTicksMean = this.hasMargins ? readMargin(frame) : 0
@@ -147,7 +148,7 @@ export class TimingSink implements FrameSink {
 
 function writeMargin(out: BitWriter, ticks: number): void {
   const steps = Math.max(-MARGIN_MAX, Math.min(Math.round(ticks * MARGIN_STEPS), MARGIN_MAX))
-  out.writeBits(steps & (2 ** MARGIN_BITS - 1), MARGIN_BITS)
+  out.writeBits(steps & ((1 << MARGIN_BITS) - 1), MARGIN_BITS)
 }
 
 function readMargin(frame: BitReader): number {
