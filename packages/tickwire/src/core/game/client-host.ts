@@ -146,7 +146,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.#now[0] = now
     if (this.peer === 0) return 0
     this.#view.prepare(now)
-    return this.#play.tick(now, this.#view.renderClock.renderTick)
+    return this.#play.tick(now, this.#view.viewTick(now))
   }
 
   /** What may be drawn at a moment: call it before every repaint. */

@@ -27,6 +27,9 @@ import { poseOptions } from './settings.ts'
 import { Sighting } from './sighting.ts'
 import { View } from './view.ts'
 
+/** Who has not drawn for this long does not draw at all. */
+const WATCHED_MS = 250
+
 export class ClientView implements HeldObserver, CorrectionListener {
   readonly view: View
   readonly world: World
@@ -38,6 +41,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   readonly #game: Game<Shape>
   #predictor: Predictor | undefined = undefined
   #noted: Tick = -1
+  /** The moment that was last drawn for somebody, and when that was. */
+  readonly #shown = new Float64Array([-1, -Infinity])
   /** When the view was last brought up to a moment. */
   readonly #drawnAt = new Float64Array([-1])
   #drawnVersion = -1
@@ -88,11 +93,28 @@ export class ClientView implements HeldObserver, CorrectionListener {
     this.absorb()
     // Calls wait for the moment that is drawn, also where nobody draws.
     this.renderClock.advance(now)
-    if (this.#game.hitboxes !== undefined || (this.#sighting?.looks ?? 0) > 0) this.draw(now)
+    const isAimed = this.#game.hitboxes !== undefined && !this.#isWatched(now)
+    if (isAimed || (this.#sighting?.looks ?? 0) > 0) this.#bring(now)
   }
 
-  /** Brings the view up to a moment. */
+  /** The moment that the player looks at: the one that was last drawn for him, or, where nobody draws, the one it is. */
+  viewTick(now: Millis): number {
+    return this.#isWatched(now) ? this.#shown[0] : this.renderClock.renderTick
+  }
+
+  /** Brings the view up to a moment, for somebody who looks at it: what he aims at from now on is this. */
   draw(now: Millis): View {
+    this.#bring(now)
+    this.#shown[0] = this.renderClock.renderTick
+    this.#shown[1] = now
+    return this.view
+  }
+
+  #isWatched(now: Millis): boolean {
+    return now - this.#shown[1] <= WATCHED_MS
+  }
+
+  #bring(now: Millis): View {
     const version = this.#predictor?.version ?? 0
     if (now === this.#drawnAt[0] && version === this.#drawnVersion) return this.view
     this.#drawnVersion = version
