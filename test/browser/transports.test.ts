@@ -89,6 +89,16 @@ async function until(isTrue: () => boolean | Promise<boolean>, msMax = 10_000): 
   }
 }
 
+/** A number once it has stopped changing. */
+async function settled(read: () => Promise<number>): Promise<number> {
+  for (let before = NaN; ;) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const value = await read()
+    if (value === before) return value
+    before = value
+  }
+}
+
 /** Both pages see both, and one sees the other walk. */
 async function shareMatch(first: Page, second: Page): Promise<void> {
   for (const page of [first, second]) await until(async () => (await look(page)).xs.length === 2)
@@ -178,6 +188,38 @@ if (quiche !== undefined) {
     expect(serving.host.peers.length).toBe(1)
   })
 }
+
+if (quiche !== undefined) {
+  browserTest('[LADDER5] a router that gives a player another port costs nothing but the packets under way', async (browser) => {
+    const { serving, relay } = await startBehindRelay()
+    const page = await play(browser, serving, { transports: ['webtransport'] }, `${serving.url}/loose.html`)
+    await page.evaluate('match.hold(true)')
+    for (let round = 0; round < 3; round++) {
+      relay.rebind()
+      const x = Math.max(...(await look(page)).xs)
+      await until(async () => Math.max(...(await look(page)).xs) > x + 10)
+    }
+    expect(serving.host.endpoint.connections.map(({ address }) => address)).toEqual(['wt:1'])
+  })
+}
+
+browserTest('[LADDER10] a page that slept goes on where everybody is, and holds nothing while nobody looks', async (browser) => {
+  const serving = await start()
+  const page = await play(browser, serving)
+  const { peer } = await look(page)
+  await page.evaluate('match.hold(true)')
+  await until(async () => Math.max(...(await look(page)).xs) > 15)
+  await page.evaluate('{ const end = performance.now() + 4000; while (performance.now() < end); }')
+  const x = Math.max(...(await look(page)).xs)
+  await until(async () => Math.max(...(await look(page)).xs) > x + 5)
+  expect((await look(page)).peer).toBe(peer)
+  expect(serving.host.peers.length).toBe(1)
+
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })`)
+  const there = await settled(async () => Math.max(...(await look(page)).xs))
+  await page.evaluate(`delete document.hidden`)
+  await until(async () => Math.max(...(await look(page)).xs) > there + 5)
+})
 
 const lan = Object.values(networkInterfaces()).flat().find((each) => each?.family === 'IPv4' && !each.internal)?.address
 if (lan === undefined) test('[LADDER6] a page by plain http from the network', ({ skip }) => skip('this machine has no address but its own'))

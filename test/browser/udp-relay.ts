@@ -32,6 +32,12 @@ export class UdpRelay {
     return new UdpRelay(door, target)
   }
 
+  /** Players come from other ports from now on, as when a router forgets them. */
+  rebind(): void {
+    for (const link of this.#links.values()) link.close()
+    this.#links.clear()
+  }
+
   close(): void {
     for (const socket of [this.#door, ...this.#links.values()]) socket.close()
   }
