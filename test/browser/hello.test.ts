@@ -1,4 +1,4 @@
-/** hello, as a person meets it: one server, two tabs, real Chromium, real WebSocket. */
+/** hello, as a person meets it: one server, two tabs, real Chromium, whatever transport it finds. */
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await host.close())
 
-browserTest('[HELLO2] two tabs see each other move, over WebSocket, under the strictest content policy', async (browser) => {
+browserTest('[HELLO2] two tabs see each other move, under the strictest content policy', async (browser) => {
   const mistakes: string[] = []
   const first = await open(browser, mistakes)
   const second = await open(browser, mistakes)
