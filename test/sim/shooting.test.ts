@@ -45,6 +45,38 @@ test('[REWIND7] at 150 ms whoever aims at what he sees hits it, and without rewi
   expect(without.hits).toBeLessThan(10)
 })
 
+test('[REWIND1] in a whole match on a clean line, what the authority finds is what was drawn, to the bit', () => {
+  const poses: string[] = []
+  let [shooter, target] = [0, 0]
+  const watched = defineGame({
+    ...game,
+    // Every tick is told. Where not, what lies between two told ones is a straight line to him, and here it is not.
+    net: { ...game.net, snapshotRate: 60 },
+    step(world, inputs) {
+      game.step(world, inputs)
+      // Only the authority sees everybody by itself.
+      if (world.sight !== undefined || target === 0) return
+      const seen = world.rewind(shooter, (past) => past.get(Fighter, target))
+      if (seen !== null) poses.push(`${seen.at.x} ${seen.at.z} ${seen.speed.z}`)
+    },
+  })
+  const sim = simulate(watched, { seed: 3, clients: 2, link: { latencyMs: 60 } })
+  sim.run(1000)
+  shooter = sim.players[0]!.host.peer
+  const id = sim.server(Fighter).find(({ owner }) => owner !== shooter)!.id
+  const drawn = new Set<string>()
+  // 144 draws a second, ticks in between.
+  for (let draw = 0; draw < 400; draw++) {
+    sim.hold(1, { run: draw % 90 < 40 ? 1 : draw % 90 < 60 ? 0 : -1 })
+    sim.run(1000 / 144)
+    const seen = sim.client(0, Fighter).find((each) => each.id === id)!
+    drawn.add(`${seen.at.x} ${seen.at.z} ${seen.speed.z}`)
+    if (draw === 100) target = id
+  }
+  expect(poses.length).toBeGreaterThan(100)
+  expect(poses.filter((pose) => !drawn.has(pose))).toEqual([])
+})
+
 test('[REWIND4] a game that looks back further than it remembers is refused', () => {
   const forgetful = defineGame({ ...game, net: { rewindMs: 500, historyMs: 500 } })
   expect(() => simulate(forgetful)).toThrow('net.rewindMs')
