@@ -106,6 +106,42 @@ describe('what is shared', () => {
   })
 })
 
+describe('the other direction', () => {
+  test('[REPL1, REPL19] a client that is the authority over objects tells the server, under the ids that the server gave', () => {
+    const party = new Party(3, [Unit], 32)
+    // Of all that the server knows, this client simulates three: seated under their ids, far apart.
+    const ids = [7 * 65_536 + 3, 300 * 65_536 + 1, 301 * 65_536 + 9]
+    for (const id of ids) party.world.seat(0, id, 5)
+    const server = party.join(0, () => 2)
+    server.line = { ...CLEAR, loss: 0.3, ackLoss: 0.3, jitter: 5, patience: 12 }
+    server.sink.indexMax = 301
+    for (let tick = 0; tick < 200; tick++) {
+      server.sink.tickMax = party.world.tick + 1
+      party.tick(() => { for (const unit of party.world.each(Unit)) { unit.x++; unit.ammo = tick & 255 } })
+    }
+    server.line = { ...CLEAR }
+    for (let tick = 0; tick < 30; tick++) {
+      server.sink.tickMax = party.world.tick + 1
+      party.tick(() => {})
+    }
+    expect(server.whyNotCurrent()).toBe(undefined)
+    expect(ids.map((id) => server.sink.held.ids[id >>> 16])).toEqual(ids)
+  })
+
+  test('[REPL5] who joins late is not sent the world every tick', () => {
+    const party = new Party(1, [Unit], 32)
+    for (let count = 0; count < 50; count++) party.world.spawn(Unit, {})
+    const move = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
+    party.join(1, () => 0).line = { ...CLEAR, delay: 6 }
+    const fulls = new Map<number, number>()
+    party.replicator.probe = { onEntry: (_client, index, _type, reason) => { if (reason === REASON.entered) fulls.set(index, (fulls.get(index) ?? 0) + 1) }, onFrame: () => {} }
+    for (let tick = 0; tick < 40; tick++) party.tick(move)
+    // Twelve ticks of round trip.
+    expect(Math.max(...fulls.values())).toBeLessThanOrEqual(5)
+    expect(party.receivers[0]!.sink.tick).toBeGreaterThan(party.world.tick - 8)
+  })
+})
+
 describe('what does not fit', () => {
   test('[REPL15] what fits no packet is counted, tried again when it changes, and holds nobody up', () => {
     const party = new Party(1, [Unit, Sign], 32)

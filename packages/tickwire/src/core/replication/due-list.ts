@@ -12,6 +12,7 @@
 
 import type { Tick } from '../base/time.ts'
 import type { ChangeMarks } from './change-marks.ts'
+import { NO_BASE } from './delta-cache.ts'
 import type { Relevance } from './relevance.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { orderByUrgency } from './urgency-order.ts'
@@ -19,7 +20,10 @@ import { orderByUrgency } from './urgency-order.ts'
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { none: UNKNOWN, known: KNOWN } = STATE
 const NOTHING = NONE
+const FROM_INITIAL = NO_BASE
 
+/** Ticks between two full rows of one object, the first of which may still arrive: who joins is not sent the world every tick. */
+const FULL_GAP_TICKS = 3
 /** What is added to who leaves: telling it is cheap, and a ghost is worse than a late row. */
 const GONE_URGENCY = 2 ** 60
 /** The least that is added a tick: a relevance that says 0 still means "some time". */
@@ -62,7 +66,7 @@ export class DueList {
     relevance.refresh(tick)
     const { count, indexes, weights, sets } = relevance
     const told = this.#told
-    const { sents, urgencies, states } = told
+    const { bases, sents, urgencies, states } = told
     const known = this.#known
     const knownNext = this.#knownNext
     const entries = this.entries
@@ -80,7 +84,8 @@ export class DueList {
       if (states[index] !== KNOWN || told.ids[index] !== id) told.enter(index, id, types[index], set, tick)
       else if (told.sets[index] !== set) told.restart(index, set, tick)
       knownNext[this.#knownCount++] = index
-      if (changed[index << 2 | set] > sents[index]) {
+      const sent = sents[index]
+      if (changed[index << 2 | set] > sent && (bases[index] !== FROM_INITIAL || sent === NOTHING || tick - sent >= FULL_GAP_TICKS)) {
         entries[this.count++] = index
         urgencies[index] += weights[at] > URGENCY_MIN ? weights[at] : URGENCY_MIN
       }

@@ -1,5 +1,5 @@
 /**
- * What each packet on its way carried of snapshots: object indexes, and whether they were said to be gone.
+ * What each packet on its way carried of snapshots: object indexes, and what else its arrival would say of them.
  *
  *   slots    by sequence modulo the packets that can be on their way: sequence, tick, where its entries begin, how many
  *   store    a ring of entries; what the oldest open packet has not let go of is never overwritten
@@ -13,6 +13,8 @@ import type { Tick } from '../base/time.ts'
 
 /** In an entry, above the object index: it was said to be gone. */
 export const RECORD_GONE = 0x1_0000
+/** With its row the one of the tick before is held: that was the baseline, or the object rested until then. */
+export const RECORD_PAIRED = 0x2_0000
 export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1

@@ -272,7 +272,7 @@ export class SnapshotSink implements FrameSink {
     const type = held.types[index]
     const isNews = tick > held.tellings[index]
     // It stood still until the tick before: without that row, who draws would smear its start over the whole rest.
-    if (isRested && isNews && timeline.find(type, id, tick - 1) < 0) timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)
+    if (isRested && timeline.find(type, id, tick - 1) < 0) timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)
     if (!timeline.put(tick, type, id, owner, this.#row, 0)) return false
     if (!isNews) {
       this.staleCount++

@@ -20,7 +20,7 @@ import { indexOf } from '../world/object-table.ts'
 import { DELTA, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { KIND, writeAge, writeGap, writeKind } from './entry-code.ts'
-import { NO_RECORD, PacketRecords, RECORD_GONE, RECORD_INDEX } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
 import { REASON } from './probe.ts'
 import type { Relevance } from './relevance.ts'
 import { KEY_OLDER, type Replicator } from './replicator.ts'
@@ -30,13 +30,14 @@ import { sortAscending } from './urgency-order.ts'
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { same: SAME, rested: RESTED, owned: OWNED, oversized: OVERSIZED } = DELTA
 const { known: KNOWN, leaving: LEAVING } = STATE
-const { hasOlder: HAS_OLDER, loose: LOOSE, despawned: DESPAWNED } = BASE
+const { loose: LOOSE, despawned: DESPAWNED } = BASE
 const { deltaAsBefore: KIND_AS_BEFORE, delta: KIND_DELTA, full: KIND_FULL, gone: KIND_GONE, same: KIND_SAME, deltaOwned: KIND_OWNED } = KIND
 const FROM_INITIAL = NO_BASE
 const NOT_MADE = NO_DELTA
 const NOTHING = NONE
 const OLDER = KEY_OLDER
 const GONE_BIT = RECORD_GONE
+const PAIRED_BIT = RECORD_PAIRED
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
 /** Gap 1 and `KIND_AS_BEFORE`, a bit each. */
@@ -48,6 +49,8 @@ const NO_SEQUENCE = -1
 const GONE = -2
 /** What an entry takes beside its delta, about: for choosing who fits. */
 const HEAD_BITS_GUESS = 12
+/** How much older than the newest a baseline may be for the sake of the row before it. */
+const PAIR_LAG_TICKS = 2
 /** Bits of a packet that is nearly empty: what does not fit there does not fit because of its own size. */
 const ROOMY_BITS = DATAGRAM_BYTES_SAFE * 7
 /** Seconds of a byte cap that may be saved up: a burst of one packet flight, not a flood after silence. */
@@ -173,7 +176,7 @@ export class SnapshotSource implements FrameSource {
     const count = counts[slot]
     for (let at = 0; at < count; at++) {
       const entry = store[(start + at) & mask]
-      if ((entry & GONE_BIT) === 0) this.#told.promote(entry, tick)
+      if ((entry & GONE_BIT) === 0) this.#told.promote(entry & INDEX_BITS, tick, (entry & PAIRED_BIT) !== 0)
       else this.#told.forget(entry & INDEX_BITS, tick)
     }
     this.#records.close(slot)
@@ -242,11 +245,16 @@ export class SnapshotSource implements FrameSource {
     let base = told.bases[index]
     let key = told.sets[index]
     if (base !== FROM_INITIAL) {
+      const pair = told.pairs[index]
       if (this.#tick - base >= timeline.windowTicks && !this.#isHeld(index, key, base)) {
         this.#restart(index)
         base = FROM_INITIAL
-      } else if ((told.flags[index] & HAS_OLDER) !== 0 && this.#replicator.coders[marks.types[index]].usesOlder === true) {
-        if (this.#tick - base + 1 < timeline.windowTicks) key |= OLDER
+      } else if (base - pair <= PAIR_LAG_TICKS && pair !== FROM_INITIAL && this.#replicator.coders[marks.types[index]].usesOlder === true) {
+        // A slightly older baseline whose motion is known is worth more than the newest one without.
+        if (this.#tick - pair + 1 < timeline.windowTicks) {
+          base = pair
+          key |= OLDER
+        }
       }
     }
     const delta = cache.find(index, base, key)
@@ -317,13 +325,14 @@ export class SnapshotSource implements FrameSource {
   #remember(sequence: number, index: number, delta: number, bits: number): void {
     const told = this.#told
     const { probe, cache } = this.#replicator
-    this.#records.add(sequence, delta === GONE ? index | GONE_BIT : index)
+    const base = delta === GONE ? FROM_INITIAL : cache.bases[delta]
+    const isPaired = base !== FROM_INITIAL && (base === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0)
+    this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
     this.#beforeIndex = index
     told.sents[index] = this.#tick
     told.urgencies[index] = 0
     if (delta === GONE) return
-    const base = cache.bases[delta]
     if (base !== FROM_INITIAL) {
       this.#beforeAge = this.#tick - base
       told.reasons[index] = REASON_CHANGED

@@ -8,6 +8,7 @@
  *   bases    newest tick whose row he is known to hold; NO_BASE before the first
  *   sents    newest tick that he holds or that is on its way; NONE when he must be told anew
  *   tolds    newest tick ever sent since `epochs`, arrived or not
+ *   pairs    newest tick whose row and the one before it are both known to be held
  *   epochs   what was sent before this tick is of no use: another object, another field set, another stay
  *
  * Invariant: bases <= sents <= tolds where they are ticks; only ticks from the epoch on are promoted.
@@ -22,19 +23,17 @@ export const STATE = { none: 0, known: 1, leaving: 2 } as const
 export const NONE = -1
 /** What else is known of a baseline. */
 export const BASE = {
-  /** The row one tick before it is held too. */
-  hasOlder: 1,
   /** Rows newer than it were sent before it was acked: it stays with the receiver for a window, and no longer. */
-  loose: 2,
+  loose: 1,
   /** The object is gone from the world, not only from view. */
-  despawned: 4,
+  despawned: 2,
   /** He may hold something of this index from before: even if nothing more is sent, he must be told that it is gone. */
-  stale: 8,
+  stale: 4,
 } as const
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { none: UNKNOWN, known: KNOWN, leaving: LEAVING } = STATE
-const { hasOlder: HAS_OLDER, loose: LOOSE } = BASE
+const { loose: LOOSE } = BASE
 const { changed: CHANGED, lost: LOST } = REASON
 const FROM_INITIAL = NO_BASE
 
@@ -48,6 +47,7 @@ export class ToldObjects {
   /** How urgent it has become: what was added since it was last sent. */
   urgencies: Float32Array = new Float32Array(0)
   bases: Float64Array = new Float64Array(0)
+  pairs: Float64Array = new Float64Array(0)
   sents: Float64Array = new Float64Array(0)
   tolds: Float64Array = new Float64Array(0)
   epochs: Float64Array = new Float64Array(0)
@@ -70,6 +70,7 @@ export class ToldObjects {
     this.flags[index] = BASE.stale
     this.reasons[index] = REASON.full
     this.bases[index] = FROM_INITIAL
+    this.pairs[index] = FROM_INITIAL
     this.sents[index] = NONE
     this.tolds[index] = NONE
     this.epochs[index] = tick
@@ -88,18 +89,17 @@ export class ToldObjects {
     this.epochs[index] = tick
   }
 
-  /** A row of this tick has arrived. @hot */
-  promote(index: number, tick: Tick): void {
+  /** A row of this tick has arrived; `isPaired`: with it, or before, that of the tick before. @hot */
+  promote(index: number, tick: Tick, isPaired: boolean): void {
     if (this.states[index] !== KNOWN || tick < this.epochs[index]) return
     const base = this.bases[index]
-    if (tick > base) {
-      this.bases[index] = tick
-      this.flags[index] = (tick === base + 1 && base !== FROM_INITIAL ? HAS_OLDER : 0) | (this.tolds[index] > tick ? LOOSE : 0)
-      if (this.sents[index] < tick) this.sents[index] = tick
-      if (base === FROM_INITIAL) this.reasons[index] = CHANGED
-    } else if (tick === base - 1) {
-      this.flags[index] |= HAS_OLDER
-    }
+    if (tick === base - 1) this.pairs[index] = base
+    else if ((isPaired || (tick === base + 1 && base !== FROM_INITIAL)) && tick > this.pairs[index]) this.pairs[index] = tick
+    if (tick <= base) return
+    this.bases[index] = tick
+    this.flags[index] = this.tolds[index] > tick ? LOOSE : 0
+    if (this.sents[index] < tick) this.sents[index] = tick
+    if (base === FROM_INITIAL) this.reasons[index] = CHANGED
   }
 
   /** That an object is gone was understood. @hot */
@@ -126,6 +126,7 @@ export class ToldObjects {
     this.reasons = widen(this.reasons, new Uint8Array(need))
     this.urgencies = widen(this.urgencies, new Float32Array(need))
     this.bases = widen(this.bases, new Float64Array(need))
+    this.pairs = widen(this.pairs, new Float64Array(need))
     this.sents = widen(this.sents, new Float64Array(need))
     this.tolds = widen(this.tolds, new Float64Array(need))
     this.epochs = widen(this.epochs, new Float64Array(need))
