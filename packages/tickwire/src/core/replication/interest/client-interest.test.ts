@@ -271,6 +271,17 @@ describe('interest', () => {
     expect([...other.sets.subarray(0, other.count)].filter((set) => set !== 0).length).toBe(3)
   })
 
+  test('[INT3] two rules of one entity that leave at the same distance both hold', () => {
+    const Owl = entity({ at, hp: u8 }, { name: 'Owl', interest: anyOf(near(40, { leave: 50 }), near(20, { leave: 50, where: () => false })) })
+    const world = new World([Owl])
+    const client = new ClientInterest(new Interest(world, [Owl]), 1)
+    world.spawn(Owl, {}, 1)
+    const owl = world.spawn(Owl, { at: { x: 30, y: 0, z: 0 } })
+    tick(world)
+    client.refresh(1)
+    expect(client.knows(owl.id)).toBe(true)
+  })
+
   test('[INT8] of many viewpoints the first 64 count', () => {
     const world = new World(ENTITIES)
     const client = new ClientInterest(new Interest(world, ENTITIES), 1)
