@@ -160,6 +160,8 @@ export class Interpolator {
   #pose(index: number, moment: Float64Array, cells: Float64Array, at: number): number {
     const lives = this.#lives
     this.#poser.moment[0] = moment[0]
+    this.#poser.rest = lives.rest[index]
+    this.#poser.restRow = lives.restRow[index]
     return this.#poser.poseTold(lives.type[index], lives.id[index], lives.from(index), this.#quietOf(index), lives.gone[index], cells, at)
   }
 
@@ -191,7 +193,11 @@ export class Interpolator {
   /** Until when an object is taken to have rested since its newest row; -1 when it is not. */
   #quietOf(index: number): Tick {
     const told = this.#timeline.changedAt(this.#lives.id[index])
-    return told !== NO_TICK && this.heard > told + 2 * this.#lives.gap[index] + 2 ? this.heard : NO_TICK
+    if (told === NO_TICK || this.heard <= told + 2 * this.#lives.gap[index] + 2) return NO_TICK
+    // Remembered for the day it is told again: it did not start before this.
+    this.#lives.rest[index] = this.heard
+    this.#lives.restRow[index] = told
+    return this.heard
   }
 
   #show(index: number): void {

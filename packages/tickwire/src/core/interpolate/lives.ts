@@ -43,6 +43,9 @@ export class Lives {
   mark: Uint8Array = new Uint8Array(0)
   /** Ticks between the last two rows that were drawn by: how often it is told. */
   gap: Uint8Array = new Uint8Array(0)
+  /** Until which tick it was last taken to rest, and since which row's. */
+  rest: Float64Array = new Float64Array(0)
+  restRow: Float64Array = new Float64Array(0)
 
   enter(type: number, id: ObjectId, tick: Tick): void {
     const index = indexOf(id)
@@ -105,6 +108,8 @@ export class Lives {
     this.after[index] = NO_TICK
     this.mark[index] = MARK.told
     this.gap[index] = GAP_FIRST
+    this.rest[index] = NO_TICK
+    this.restRow[index] = NO_TICK
   }
 
   #grow(need: number): void {
@@ -123,6 +128,8 @@ export class Lives {
     this.gone = doubles(this.gone, capacity).fill(NO_TICK, old)
     this.nextFirst = doubles(this.nextFirst, capacity)
     this.nextGone = doubles(this.nextGone, capacity)
+    this.rest = doubles(this.rest, capacity).fill(NO_TICK, old)
+    this.restRow = doubles(this.restRow, capacity).fill(NO_TICK, old)
     this.before = doubles(this.before, capacity).fill(NO_TICK, old)
     this.after = doubles(this.after, capacity).fill(NO_TICK, old)
     this.mark = bytes(this.mark, capacity)

@@ -112,6 +112,25 @@ describe('without news', () => {
     expect(seen).toEqual([3, 3, 3, 3.5, 4])
   })
 
+  test('[RECKON3] nor over more than the gap between snapshots when it is not: it rested until we last heard of others', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
+    stage.tell(ship, 10)
+    for (let moment = 10; moment < 58; moment += 2) {
+      stage.interpolator.heard = moment + 2
+      stage.draw(moment)
+    }
+    ship.at.x = 4
+    stage.tell(ship, 60)
+    stage.interpolator.heard = 60
+    const seen = [57, 58, 59, 60].map((moment) => {
+      stage.draw(moment)
+      return stage.see(ship.id)!.at.x
+    })
+    expect(seen).toEqual([3, 3, 3.5, 4])
+    expect(stage.interpolator.smoother.corrections).toBe(0)
+  })
+
   test('[RECKON4] an object is held however long it rests, though its row has left the window', () => {
     const stage = new Stage(Ship)
     const [ship, other] = [stage.world.spawn(Ship, { at: { x: 3, y: 0 } }), stage.world.spawn(Ship, {})]

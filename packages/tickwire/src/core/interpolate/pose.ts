@@ -57,6 +57,9 @@ const TELEPORT_SECONDS = 0.5
 export class Poser {
   /** The moment, a fractional tick, in a cell: set it before asking. */
   readonly moment: Float64Array = new Float64Array(1)
+  /** Set before asking `poseTold`: the object rested from the row of `restRow` on until the tick `rest`; -1: nothing is known. */
+  rest: Tick = NO_TICK
+  restRow: Tick = NO_TICK
   /** The last answer: the ticks of the rows around the moment; -1 where there is none. */
   before: Tick = NO_TICK
   after: Tick = NO_TICK
@@ -106,7 +109,9 @@ export class Poser {
     if (this.before === NO_TICK) return this.#poseFirst(type, id, cells, at)
     const row = timeline.find(type, id, this.before)
     if (this.after === NO_TICK || (gone !== NO_TICK && this.after >= gone)) return this.#poseLast(type, row, quiet, gone, cells, at)
-    this.#blend(type, row, timeline.find(type, id, this.after), cells, at)
+    const start = this.restRow === this.before && this.rest < this.after && this.rest > this.before ? this.rest : this.before
+    if (moment <= start) this.#load(type, row, cells, at)
+    else this.#blend(type, row, timeline.find(type, id, this.after), start, cells, at)
     return INTERPOLATE
   }
 
@@ -122,7 +127,7 @@ export class Poser {
     if (this.before === NO_TICK) return this.#poseFirst(type, id, cells, at)
     const row = timeline.find(type, id, this.before)
     if (this.after === NO_TICK) this.#load(type, row, cells, at)
-    else this.#blend(type, row, timeline.find(type, id, this.after), cells, at)
+    else this.#blend(type, row, timeline.find(type, id, this.after), this.before, cells, at)
     return INTERPOLATE
   }
 
@@ -165,10 +170,11 @@ export class Poser {
     dequantizeRow(pool.schema, pool.rows, row, cells, at)
   }
 
-  #blend(type: number, row: number, next: number, cells: Float64Array, at: number): void {
+  /** Between the row that holds at tick `start` and the next. */
+  #blend(type: number, row: number, next: number, start: Tick, cells: Float64Array, at: number): void {
     const pool = this.#timeline.pools[type]
-    const gap = this.after - this.before
-    const t = (this.moment[0] - this.before) / gap
+    const gap = this.after - start
+    const t = (this.moment[0] - start) / gap
     given.share[0] = t
     this.owner = pool.owners[(t >= 0.5 ? next : row) / pool.laneCount]
     this.#setJumps(type, gap)
