@@ -123,6 +123,17 @@ for (const transport of ['webtransport', 'webrtc', 'websocket'] as const) {
   }
 }
 
+if (webRtc === undefined) test('[LADDER1] WebRTC over one port', ({ skip }) => skip('no provider of webrtc is installed here'))
+else {
+  browserTest('[LADDER1] all data channels go over one UDP port where one is given, at the address that is announced', async (browser) => {
+    const port = await freeUdpPort()
+    const serving = await start({ webrtc: { ports: [port, port], announce: ['127.0.0.1'] } })
+    const pages = [await play(browser, serving, { transports: ['webrtc'] }), await play(browser, serving, { transports: ['webrtc'] })] as const
+    await shareMatch(...pages)
+    expect(serving.host.endpoint.connections.map(({ address }) => serving.ports.originOf(address))).toEqual(['127.0.0.1', '127.0.0.1'])
+  })
+}
+
 browserTest('[LADDER2] a page takes the best rung by itself, and plays with one that came by another', async (browser) => {
   const serving = await start()
   const first = await play(browser, serving)

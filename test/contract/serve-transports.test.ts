@@ -1,11 +1,13 @@
 /** One call, every transport: what is told, what is refused, what is missing and why. */
 
+import { createHash } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { bool, createClientHost, createPortStats, defineGame, entity, fixed, type CloseReason, type DatagramPort } from 'tickwire'
@@ -176,6 +178,25 @@ describe('who asks', () => {
   test('[SERVE8] where there is no WebRTC an offer is told why', async () => {
     const { serving } = await start({ webrtc: false })
     expect(await post(`${serving.url}/tickwire/rtc`, 'v=0')).toMatchObject({ status: 404, text: 'it is turned off on this server\n' })
+  })
+})
+
+describe('a certificate of one\'s own', () => {
+  test('[SERVE5] it can be replaced while the match is on', async () => {
+    const [before, after] = [makeCertificate(Date.now()), makeCertificate(Date.now())]
+    const { serving } = await start({ tls: before })
+    const shown = (): Promise<string> => new Promise((resolve, reject) => {
+      const socket = connectTls({ port: Number(new URL(serving.url).port), host: 'localhost', rejectUnauthorized: false }, () => {
+        resolve(createHash('sha256').update(socket.getPeerX509Certificate()!.raw).digest('hex'))
+        socket.destroy()
+      }).on('error', reject)
+    })
+    expect(await shown()).toBe(Buffer.from(before.hash).toString('hex'))
+    serving.replaceCertificate(after)
+    expect(await shown()).toBe(Buffer.from(after.hash).toString('hex'))
+    expect(() => serving.replaceCertificate({ cert: 'x', key: 'y' })).toThrow('certificate.cert')
+    const { serving: plain } = await start()
+    expect(() => plain.replaceCertificate(after)).toThrow('tls')
   })
 })
 

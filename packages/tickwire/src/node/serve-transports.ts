@@ -70,6 +70,8 @@ export interface OpenTransports {
   readonly members: readonly BundleMember[]
   readonly info: Omit<ServerInfo, 'identity'>
   answer?(offer: string): Promise<string>
+  /** From now on newcomers are shown this one, wherever `tls` was. */
+  replaceCertificate(certificate: Certificate): void
   /** Lets go of what the ports do not own. */
   close(): Promise<void>
 }
@@ -78,6 +80,7 @@ interface Opened {
   readonly member: BundleMember
   readonly told: Partial<ServerInfo>
   answer?(offer: string): Promise<string>
+  replaceCertificate?(certificate: Certificate): void
   close(): Promise<void>
 }
 
@@ -123,6 +126,9 @@ export async function openTransports(
       return Object.assign({ websocket: { path: MATCH_PATH }, missing }, ...ports.map(({ told }) => told))
     },
     ...(answer !== undefined && { answer }),
+    replaceCertificate: (certificate) => {
+      for (const opened of ports) opened.replaceCertificate?.(certificate)
+    },
     close: async () => void await Promise.all(ports.map(({ close }) => close())),
   }
 }
@@ -161,6 +167,9 @@ async function openWebTransport(
         return { port: asked.announcePort ?? listener.port, path: MATCH_PATH, hashes }
       },
     },
+    ...(asked.certificate === undefined && tls !== undefined && {
+      replaceCertificate: (certificate: Certificate) => listener.replaceCertificate(certificate),
+    }),
     close: async () => {
       clearInterval(renewal)
       await listener.close()

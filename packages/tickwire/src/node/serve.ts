@@ -12,7 +12,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import {
   ConfigError, createServerHost, keyToText, type CloseReason, type Game, type HostRecordOptions, type Millis, type Peer, type Recorder, type ServerHost,
   type Shape,
@@ -20,7 +20,7 @@ import {
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
 import type { InterestOptions } from '../core/replication/interest/interest.ts'
-import { checkCertificate } from './certificate.ts'
+import { type Certificate, checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
@@ -160,6 +160,16 @@ export class Serving<I extends Shape = Shape> {
     }
     this.#recordings.push(close)
     return { recorder, close }
+  }
+
+  /** Shows newcomers another certificate, such as a renewed one. Whoever is here stays. Throws ConfigError without `tls`. */
+  replaceCertificate(certificate: Certificate): void {
+    if (!(this.#server instanceof TlsServer)) {
+      throw new ConfigError('tls', 'was not given to `serve`, so there is nothing to replace', 'Give it there first.')
+    }
+    checkCertificate('certificate', certificate)
+    this.#server.setSecureContext({ cert: certificate.cert, key: certificate.key })
+    this.#transports.replaceCertificate(certificate)
   }
 
   /** Tells everyone that the match is over, waits a moment for that to arrive, and lets go of the ports. */
