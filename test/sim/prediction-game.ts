@@ -1,6 +1,6 @@
 /** A small game for tests of prediction: runners, what they throw, and what a client cannot know before it is told. */
 
-import { bool, defineGame, entity, fixed, message, ref, u16, u8, type Game, type NetSettings, type Entity } from 'tickwire'
+import { bool, defineGame, entity, fixed, message, ref, u16, u8, type Game, type NetSettings, type Entity, type Predict } from 'tickwire'
 
 export const Runner = entity({
   x: fixed(0, 1000, 0.1).position(), y: fixed(0, 1000, 0.1), throws: u16.owner(), cool: u8.local(), last: ref(),
@@ -13,12 +13,13 @@ export const Thud = message({ number: u16 }, 'Thud', { delivery: 'unordered' })
 const INPUT = { right: bool, left: bool, throw: bool, jump: bool }
 export type RunnerInput = typeof INPUT
 
-export function makeRunners(options: { net?: Partial<NetSettings>; tickRate?: number; isImpure?: boolean; seesWalls?: boolean } = {}): Game<RunnerInput> {
+export function makeRunners(options: { net?: Partial<NetSettings>; tickRate?: number; isImpure?: boolean; seesWalls?: boolean; predict?: Predict } = {}): Game<RunnerInput> {
   let calls = 0
   return defineGame({
     tickRate: options.tickRate ?? 60,
     input: INPUT,
     entities: [Runner, Stone, Wall] as readonly Entity[],
+    predict: options.predict ?? 'owned',
     messages: [Thud],
     net: { snapshotRate: 30, ...options.net },
     onJoin: (world, peer) => world.spawn(Runner, { x: 500, y: 10 * peer.id % 1000 }, peer),

@@ -207,4 +207,34 @@ describe('a predicted player', () => {
     const { inputs } = host.clock
     expect(inputs.pendingCount).toBe(inputs.newest - host.serverTick)
   })
+
+  test('[PRED12] with everybody predicted the others are where they will be, as long as they go on as they do', () => {
+    const sim = simulate(makeRunners({ predict: 'all' }), { seed: 12, clients: 2, link: { latencyMs: 90, jitterMs: 10, loss: 0.05 } })
+    const { host } = sim.players[0]!
+    const other = sim.players[1]!.host.peer
+    sim.host.world.spawn(Wall, { x: 700 })
+    sim.run(1000)
+    sim.hold(1, { right: true })
+    sim.run(1000)
+    expect([...host.predictor!.world.each(Runner)]).toHaveLength(2)
+    expect([...host.predictor!.world.each(Wall)]).toHaveLength(1)
+    const { tick } = host.predictor!
+    const predicted = [...host.predictor!.world.each(Runner)].find(({ owner }) => owner === other)!
+    const { id, x } = predicted
+    const before = host.predictor!.rollbacks
+    expect(sim.runUntil(() => sim.host.world.tick === tick, 2000)).toBe(true)
+    expect(sim.host.world.get(Runner, id)!.x).toBe(x)
+    // He stops at the wall, which is simulated here too.
+    sim.run(2000)
+    expect(sim.host.world.get(Runner, id)!.x).toBe(700)
+    expect(host.predictor!.rollbacks).toBe(before)
+    // When he turns round it comes as a surprise, and is put right.
+    sim.script(1, (at) => ({ left: at % 40 < 20, throw: at % 60 === 0 }))
+    sim.script(0, (at) => ({ ...restless(at), throw: at % 45 === 0 }))
+    sim.run(5000)
+    expect(host.predictor!.rollbacks).toBeGreaterThan(before)
+    sim.hold(0, {})
+    sim.hold(1, {})
+    expect(sim.difference()).toBeUndefined()
+  })
 })

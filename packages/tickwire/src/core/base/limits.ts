@@ -168,6 +168,9 @@ export const TICK_RATE_MAX = 1000
 /** Players of one match unless the host says otherwise. */
 export const PLAYERS_DEFAULT = 32
 
+/** Players of whom one frame may speak: all connections of an endpoint, and as many bots. */
+export const PLAYERS_PER_MATCH_MAX = 8192
+
 /** Bits of the longest prefix code: what a symbol may cost at worst, and what one look ahead must hold. */
 export const PREFIX_BITS_MAX = 12
 

@@ -13,6 +13,7 @@ import type { ToldTicks } from '../interpolate/pose.ts'
 import { SyncTest, type SyncFault } from '../predict/sync-test.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
+import type { HeldByPeers } from '../time/peer-inputs.ts'
 import { Timeline, windowTicks } from '../world/timeline.ts'
 import type { ValueKeeper } from '../world/value-keeping.ts'
 import { World } from '../world/world.ts'
@@ -53,7 +54,7 @@ export interface AuthorityOptions {
 /** Numbers of those who play in this process: no connection ever has them. */
 const LOCAL_PEERS_FROM = 0x8000_0000
 
-export class Authority<I extends Shape> {
+export class Authority<I extends Shape> implements HeldByPeers {
   readonly game: Game<I>
   readonly world: World
   /** The world of the last second or so, tick by tick. */
@@ -82,7 +83,7 @@ export class Authority<I extends Shape> {
     this.events = new StepEvents(messages, () => this.world, options.sendEvent)
     this.world.listener = this.events
     if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.#eyes())
-    this.digests = new OwnerDigests(this.world, tickRate)
+    this.digests = new OwnerDigests(this.world, tickRate, game.predict === 'all')
     if (options.syncTest === 0) return
     this.#log = new InputLog(this.inputs, options.syncTest)
     this.#syncTest = new SyncTest(this.world, options.syncTest, () => this.#stepAgain(), options.onSyncFault)
@@ -91,6 +92,15 @@ export class Authority<I extends Shape> {
   /** Everyone who is here, in the order in which they came. */
   get peers(): readonly Peer[] {
     return [...this.players.values()].filter(({ isIn, left }) => isIn && left === undefined).map(({ peer }) => peer)
+  }
+
+  get tick(): Tick {
+    return this.world.tick
+  }
+
+  /** What everybody held in the tick that was run last. */
+  forEachHeld(each: (peer: PeerId, row: Int32Array) => void): void {
+    for (const { peer, inputs, isIn } of this.players.values()) if (isIn) each(peer.id, inputs.current)
   }
 
   /** Makes a place for somebody, who comes in with `enter`. */

@@ -214,6 +214,7 @@ export class ClientHost<I extends Shape = Shape> {
     connection.addSource(FRAME_KIND.wantedRows, this.#view.snapshots.wanted)
     connection.addSink(FRAME_KIND.snapshot, this.#view.snapshots)
     connection.addSink(FRAME_KIND.timing, this.#timing)
+    if (this.game.predict === 'all') connection.addSink(FRAME_KIND.peerInputs, this.#play.others)
   }
 
   #handleEvent(event: EndpointEvent): void {

@@ -8,7 +8,7 @@
  * It sends nothing and draws nothing; `client-host.ts` and `client-view.ts` do.
  */
 
-import { CATCH_UP_TICKS_MAX, INPUT_WINDOW } from '../base/limits.ts'
+import { CATCH_UP_TICKS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
 import { Predictor, type SyncTestOptions } from '../predict/predictor.ts'
@@ -16,7 +16,9 @@ import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
 import { ClockSync } from '../time/clock-sync.ts'
 import { InputLead } from '../time/input-lead.ts'
+import type { InputRing } from '../time/input-ring.ts'
 import { InputSource } from '../time/input-source.ts'
+import { PeerInputsSink } from '../time/peer-inputs.ts'
 import { TickClock } from '../time/tick-clock.ts'
 import type { TimingListener, TimingSink } from '../time/timing-frame.ts'
 import type { World } from '../world/world.ts'
@@ -44,6 +46,8 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   readonly events: StepEvents
   readonly #testing: SyncTestOptions
   readonly #game: Game<I>
+  /** What everybody else holds, when everybody is predicted. */
+  readonly others: PeerInputsSink
   readonly #sampler: InputSampler<I>
   #peer: PeerId = 0
   #resyncs = 0
@@ -63,6 +67,8 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.table = new InputTable(game.input)
     this.inputs = new InputSource(game.inputSchema, net.inputRedundancy, this.table.heap)
     this.table.keepValuesOf(this.inputs)
+    this.others = new PeerInputsSink(game.inputSchema, this.table.heap)
+    this.table.keepValuesOf(this.others)
     this.#sampler = new InputSampler(game.inputSchema, this.table.heap)
     this.current = game.inputSchema.initialRow.slice()
   }
@@ -74,7 +80,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.table.add(peer)
     if (predict === 'none') return
     this.predictor = new Predictor(entities, {
-      peer, tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
+      peer, isEverybodys: predict === 'all', tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
       step: (world) => this.#step(world),
       test: (isOn) => { this.events.isMuted = isOn }, ...this.#testing,
     })
@@ -120,17 +126,20 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
 
   /** Runs the game's `step` for the tick that a world is in, with what the player held then. */
   #step(world: World): void {
-    const { ring, newest } = this.inputs
-    let tick = world.tick
-    // What was not sampled the authority holds over from before, and so do we.
-    while (!ring.has(tick) && tick > newest - INPUT_WINDOW && tick > 0) tick--
-    const isKnown = ring.has(tick)
-    const rows = isKnown ? ring.rows : this.#game.inputSchema.initialRow
-    const at = isKnown ? ring.at(tick) : 0
-    for (let lane = 0; lane < this.current.length; lane++) this.current[lane] = rows[at + lane]
-    this.viewTick = world.tick
-    this.table.load(this.#peer, this)
+    this.#load(this.#peer, this.inputs.ring, world.tick)
+    for (const [peer, ring] of this.others.rings) this.#load(peer, ring, world.tick)
     this.events.begin()
     this.#game.step(world, this.table)
+  }
+
+  /** Lets a player hold what he held in a tick; what is not known of it he held over from before, as on the authority. */
+  #load(peer: PeerId, ring: InputRing, tick: Tick): void {
+    const latest = ring.latest(tick)
+    const rows = latest < 0 ? this.#game.inputSchema.initialRow : ring.rows
+    const at = latest < 0 ? 0 : ring.at(latest)
+    for (let lane = 0; lane < this.current.length; lane++) this.current[lane] = rows[at + lane]
+    this.viewTick = tick
+    if (peer !== this.#peer) this.table.add(peer)
+    this.table.load(peer, this)
   }
 }

@@ -5,4 +5,5 @@ export const FRAME_KIND = {
   snapshot: 5,
   wantedRows: 6,
   timing: 7,
+  peerInputs: 8,
 } as const

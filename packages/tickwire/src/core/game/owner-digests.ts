@@ -10,12 +10,16 @@ import type { World } from '../world/world.ts'
 export class OwnerDigests {
   readonly #world: World
   readonly #lanes: readonly OwnedLanes[]
+  readonly #isEverybodys: boolean
+  readonly #all = new Int32Array(1)
   readonly #cells = new Map<PeerId, Int32Array>()
   #tick: Tick = -1
 
-  constructor(world: World, tickRate: number) {
+  /** `isEverybodys`: everybody predicts everything, and is told the same digest of it all. */
+  constructor(world: World, tickRate: number, isEverybodys: boolean) {
     this.#world = world
-    this.#lanes = ownedLanesOf(world, tickRate)
+    this.#isEverybodys = isEverybodys
+    this.#lanes = ownedLanesOf(world, tickRate, isEverybodys)
   }
 
   add(peer: PeerId): void {
@@ -30,17 +34,18 @@ export class OwnerDigests {
   /** Of a client's rows as they were sampled at the end of the last tick. */
   of(peer: PeerId): number {
     if (this.#tick !== this.#world.tick) this.#compute()
-    return (this.#cells.get(peer)?.[0] ?? 0) >>> 0
+    return ((this.#isEverybodys ? this.#all : this.#cells.get(peer))?.[0] ?? 0) >>> 0
   }
 
   #compute(): void {
     const { objects, stores, heap, tick } = this.#world
     this.#tick = tick
     for (const cell of this.#cells.values()) cell[0] = 0
+    this.#all[0] = 0
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE) continue
-      const cell = this.#cells.get(objects.ownerAt(index))
+      const cell = this.#isEverybodys ? this.#all : this.#cells.get(objects.ownerAt(index))
       if (cell === undefined) continue
       const { schema, rows } = stores[type]
       cell[0] += this.#lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap)

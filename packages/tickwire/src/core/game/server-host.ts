@@ -40,6 +40,7 @@ import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
 import { InputBuffer } from '../time/input-buffer.ts'
+import { PeerInputsSource } from '../time/peer-inputs.ts'
 import { TimingSource, type TickPosition } from '../time/timing-frame.ts'
 import { indexOf } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
@@ -316,10 +317,13 @@ export class ServerHost<I extends Shape = Shape> {
     digests.add(peer.id)
     const predicts = this.game.predict !== 'none'
     connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? digests.of(peer.id) : NaN))
+    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
+    if (this.game.predict === 'all') {
+      connection.addSource(FRAME_KIND.peerInputs, new PeerInputsSource(this.game.inputSchema, table.heap, this.#authority, peer.id, period))
+    }
     // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
-    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
     const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => this.timeline.newest)
     connection.addSource(FRAME_KIND.snapshot, paced, LANES.state.weight)
     for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)

@@ -1,5 +1,6 @@
 /**
- * What an owner is told of his objects, as lanes of a row: all but `local` and `server` members.
+ * What an owner is told of his objects, as lanes of a row: all but `local` and `server` members. Of others' objects it is what
+ * everybody is told.
  *
  * Prediction compares, corrects and digests these and no others: what is never sent stays as it was predicted. A field with
  * a rate is what it was at its last due tick in what is told, so it is looked at in due ticks only, and not digested.
@@ -17,15 +18,16 @@ import type { ValueHeap } from '../schema/value-heap.ts'
 import { isDue, ratePeriod } from '../world/rate-latch.ts'
 import type { World } from '../world/world.ts'
 
-/** The mask of the owner among `schema.masks`. */
+/** Masks among `schema.masks`. */
+const FOR_ALL = 0
 const FOR_OWNER = 2
 const FNV_START = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 const STIR = 0x85ebca6b
 
-/** The owner's lanes of every entity of a world, by type. */
-export function ownedLanesOf(world: World, tickRate: number): readonly OwnedLanes[] {
-  return world.stores.map(({ schema }) => new OwnedLanes(schema, tickRate))
+/** The owner's lanes of every entity of a world, by type; or those that everybody is told. */
+export function ownedLanesOf(world: World, tickRate: number, isEverybodys: boolean = false): readonly OwnedLanes[] {
+  return world.stores.map(({ schema }) => new OwnedLanes(schema, tickRate, isEverybodys ? FOR_ALL : FOR_OWNER))
 }
 
 /** A field with a rate. */
@@ -43,8 +45,8 @@ export class OwnedLanes {
   /** References to what has an id for the time being, from this index on, are as good as what was told: it has no other yet. */
   provisionalFrom: number = Infinity
 
-  constructor(schema: Schema, tickRate: number) {
-    const { members } = schema.masks[FOR_OWNER]
+  constructor(schema: Schema, tickRate: number, mask: typeof FOR_ALL | typeof FOR_OWNER) {
+    const { members } = schema.masks[mask]
     const leavesOf = ({ firstLeaf, leafCount }: Member): readonly Leaf[] => schema.leaves.slice(firstLeaf, firstLeaf + leafCount)
     const periodOf = ({ field: { options: { rateHz } } }: Member): number => rateHz === undefined ? 1 : ratePeriod(tickRate, rateHz)
     this.#rated = members.filter((member) => periodOf(member) > 1).map((member) => ({ period: periodOf(member), leaves: leavesOf(member) }))

@@ -10,7 +10,7 @@ import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
-import { isReference, type OwnedLanes } from './owned-lanes.ts'
+import { isReference, ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
 import type { Truth } from './truth.ts'
 
 export class PredictedObjects {
@@ -22,13 +22,26 @@ export class PredictedObjects {
   spawnsRefuted = 0
   /** Ids for the time being that became real: from, to, from, to. */
   readonly renamed: ObjectId[] = []
-  readonly #lanes: readonly OwnedLanes[]
+  readonly #ownLanes: readonly OwnedLanes[]
+  readonly #otherLanes: readonly OwnedLanes[]
 
-  constructor(peer: PeerId, world: World, told: Truth, lanes: readonly OwnedLanes[]) {
+  constructor(peer: PeerId, world: World, told: Truth, tickRate: number) {
     this.peer = peer
     this.world = world
     this.told = told
-    this.#lanes = lanes
+    this.#ownLanes = ownedLanesOf(world, tickRate)
+    this.#otherLanes = ownedLanesOf(world, tickRate, true)
+  }
+
+  /** What is told of an object of this type and owner. */
+  lanesOf(type: number, owner: PeerId): OwnedLanes {
+    return (owner === this.peer ? this.#ownLanes : this.#otherLanes)[type]
+  }
+
+  /** Ids for the time being begin at an index from now on. */
+  setProvisional(from: number): void {
+    this.world.objects.provisionalFrom = from
+    for (const lanes of [...this.#ownLanes, ...this.#otherLanes]) lanes.provisionalFrom = from
   }
 
   /** Puts the newest that was told of everybody into the world. */
@@ -74,7 +87,7 @@ export class PredictedObjects {
     handle ??= this.#welcome(type, index, id, owner)
     if (handle.owner !== owner) world.setOwner(handle, owner)
     const { $store: store } = handle
-    const lanes = this.#lanes[type]
+    const lanes = this.lanesOf(type, owner)
     const rowAt = store.rowAt(handle)
     if (isNew) lanes.copyAll(rows, at, store.rows, rowAt)
     else if (lanes.isEqual(world.tick, index, store.rows, rowAt, rows, at)) return

@@ -45,6 +45,8 @@ export interface SyncTestOptions {
 export interface PredictorOptions extends SyncTestOptions {
   /** Whose objects are simulated here. */
   readonly peer: PeerId
+  /** Everybody's are. */
+  readonly isEverybodys?: boolean
   readonly tickRate: number
   /** How many ticks may be predicted beyond what was heard. */
   readonly windowTicks: number
@@ -85,7 +87,8 @@ export class Predictor {
   restarts = 0
   readonly #windowTicks: number
   readonly #slots: SaveSlots
-  readonly #lanes: readonly OwnedLanes[]
+  readonly #digestLanes: readonly OwnedLanes[]
+  readonly #isEverybodys: boolean
   readonly #objects: PredictedObjects
   readonly #digests: Float64Array
   readonly #step: (world: World) => void
@@ -100,15 +103,15 @@ export class Predictor {
   #reached: Tick = -1
 
   constructor(entities: readonly Entity[], options: PredictorOptions) {
-    const { peer, tickRate, windowTicks, seed = 0, external, sharing, step, corrections } = options
+    const { peer, isEverybodys = false, tickRate, windowTicks, seed = 0, external, sharing, step, corrections } = options
     this.world = new World(entities, { seed, sharing, ...(external && { external }) })
-    this.world.objects.provisionalFrom = PROVISIONAL_FIRST
     this.told = new Truth(entities, sharing, windowTicks)
     this.timeline = new Timeline(this.world, windowTicks)
     this.#windowTicks = windowTicks
-    this.#lanes = ownedLanesOf(this.world, tickRate)
-    for (const lanes of this.#lanes) lanes.provisionalFrom = PROVISIONAL_FIRST
-    this.#objects = new PredictedObjects(peer, this.world, this.told, this.#lanes)
+    this.#isEverybodys = isEverybodys
+    this.#digestLanes = ownedLanesOf(this.world, tickRate, isEverybodys)
+    this.#objects = new PredictedObjects(peer, this.world, this.told, tickRate)
+    this.#objects.setProvisional(PROVISIONAL_FIRST)
     this.#slots = new SaveSlots(this.world, windowTicks)
     this.#digests = new Float64Array(windowTicks)
     this.#step = step
@@ -153,7 +156,7 @@ export class Predictor {
   handleRow(row: ToldRow): void {
     const { tick, id } = row
     if (tick > this.heard) this.heard = tick
-    if (row.owner !== this.peer) {
+    if (!this.#isEverybodys && row.owner !== this.peer) {
       this.handleGone(tick, id)
       return
     }
@@ -180,7 +183,7 @@ export class Predictor {
       this.confirmed = tick
       return
     }
-    if (this.told.digestAt(tick, this.#lanes) !== digest) return
+    if (this.told.digestAt(tick, this.#digestLanes) !== digest) return
     this.#completeAt = tick
     this.confirmed = tick
     const { objects, stores } = this.told.world
@@ -237,7 +240,7 @@ export class Predictor {
   #judge({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: ToldRow): void {
     if (!this.#knows(tick)) return
     const predicted = this.timeline.find(type, id, tick)
-    const lanes = this.#lanes[type]
+    const lanes = this.#objects.lanesOf(type, owner)
     const index = indexOf(id)
     const known = this.timeline.pools[type].rows
     if (predicted >= 0 && this.timeline.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
@@ -318,7 +321,7 @@ export class Predictor {
     const place = tick % this.#windowTicks
     this.timeline.sample()
     this.#slots.save(place)
-    this.#digests[place] = digestOf(this.world, this.#lanes)
+    this.#digests[place] = digestOf(this.world, this.#digestLanes)
   }
 
   /** Begins at a tick with the newest that was told of everybody. */
@@ -345,8 +348,7 @@ export class Predictor {
     assert(index < PROVISIONAL_LAST, 'the authority leaves some indexes for ids for the time being')
     let from = this.world.objects.provisionalFrom
     while (from <= index) from *= 2
-    this.world.objects.provisionalFrom = Math.min(from, PROVISIONAL_LAST)
-    for (const lanes of this.#lanes) lanes.provisionalFrom = this.world.objects.provisionalFrom
+    this.#objects.setProvisional(Math.min(from, PROVISIONAL_LAST))
     this.isRunning = false
   }
 }

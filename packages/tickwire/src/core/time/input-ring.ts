@@ -47,6 +47,12 @@ export class InputRing {
     this.ages[tick % INPUT_WINDOW] = age
   }
 
+  /** The newest tick at or before this one that there is a row of; -1 when there is none within the window. */
+  latest(tick: Tick): Tick {
+    for (let each = tick; each >= 0 && each > tick - INPUT_WINDOW; each--) if (this.has(each)) return each
+    return -1
+  }
+
   clear(): void {
     this.#ticks.fill(-1)
   }
