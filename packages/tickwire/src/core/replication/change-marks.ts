@@ -12,6 +12,7 @@
  * Marks of an object stand at `index << 2 | set`. They are of who lives at the index now (`ids`).
  */
 
+import { assert } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
 import type { Schema } from '../schema/schema.ts'
 import { ROW_BITS, ROW_MASK, type Timeline } from '../world/timeline.ts'
@@ -51,6 +52,7 @@ export class ChangeMarks {
   update(): void {
     const { newest, windowTicks } = this.#timeline
     if (newest === this.tick) return
+    assert(newest > this.tick, 'what was told is not taken back: a Timeline that is replicated is never cut')
     const first = Math.max(this.tick + 1, newest - windowTicks + 1, 0)
     for (let tick = first; tick <= newest; tick++) this.#look(tick)
   }
