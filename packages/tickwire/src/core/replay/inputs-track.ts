@@ -46,6 +46,11 @@ class Held {
   isChanged = false
   isTurned = false
   isHere = true
+
+  /** Makes room for so many bytes. */
+  reserve(length: number): void {
+    if (this.bytes.length < length) this.bytes = new Uint8Array(2 * length)
+  }
 }
 
 export class InputsWriter {
@@ -77,7 +82,7 @@ export class InputsWriter {
     held.isChanged = !held.isTold || scratch.bitLength !== held.bitLength || !isEqual(scratch.bytes, held.bytes, length)
     if (!held.isChanged) return
     held.bitLength = scratch.bitLength
-    if (held.bytes.length < length) held.bytes = new Uint8Array(2 * length)
+    held.reserve(length)
     for (let byte = 0; byte < length; byte++) held.bytes[byte] = scratch.bytes[byte]
   }
 
