@@ -29,7 +29,7 @@ import { sortAscending } from './urgency-order.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { same: SAME, rested: RESTED, owned: OWNED, oversized: OVERSIZED } = DELTA
-const { known: KNOWN, leaving: LEAVING } = STATE
+const { known: KNOWN } = STATE
 const { loose: LOOSE, despawned: DESPAWNED } = BASE
 const { deltaAsBefore: KIND_AS_BEFORE, delta: KIND_DELTA, full: KIND_FULL, gone: KIND_GONE, same: KIND_SAME, deltaOwned: KIND_OWNED } = KIND
 const FROM_INITIAL = NO_BASE
@@ -82,7 +82,7 @@ export class SnapshotSource implements FrameSource {
   readonly #capBitsPerTick: number
   readonly #capBitsMax: number
   #capBits = 0
-  /** Of the frame that is being written: the index before, the age before, and bits that entries took. */
+  /** Of the frame that is being written: the index before, the age before, and whether its packet was nearly empty. */
   #beforeIndex = 0
   #beforeAge = 0
   #isRoomy = false
@@ -240,7 +240,7 @@ export class SnapshotSource implements FrameSource {
   /** The delta that an object needs now; `GONE` when it needs to be gone. @hot */
   #deltaOf(index: number): number {
     const told = this.#told
-    if (told.states[index] === LEAVING) return GONE
+    if (told.states[index] !== KNOWN) return GONE
     const { cache, timeline, marks } = this.#replicator
     let base = told.bases[index]
     let key = told.sets[index]
