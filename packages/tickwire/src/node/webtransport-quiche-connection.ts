@@ -20,6 +20,8 @@ export interface QuicheRoom {
 // No Buffers: their `slice` does not copy, and whoever hears a datagram may keep a slice of it.
 const STREAM_CHUNK = new Uint8Array(16_384)
 const DATAGRAM_IN = new Uint8Array(1600)
+/** Whoever has opened no session by then came for something else. */
+const SESSION_MS_MAX = 5000
 /** Packets and datagrams taken in one go: a peer cannot hold the loop. */
 const BURST_MAX = 1024
 
@@ -35,6 +37,7 @@ export class QuicheConnection implements DatagramSession {
   #isStarted = false
   #isOver = false
   #timer: NodeJS.Timeout | undefined
+  readonly #deadline: NodeJS.Timeout
   /** What begins every datagram of the session. */
   #prefix: Uint8Array = new Uint8Array(0)
   #outgoing: Buffer = Buffer.alloc(1600)
@@ -49,6 +52,8 @@ export class QuicheConnection implements DatagramSession {
       sendStream: (id, bytes, isLast) => this.#try(() => quic.streamSend(id, bytes, isLast)),
       abort: (code) => this.#end(code),
     }, options, () => this.#open(), () => this.#end(H3.noError))
+    this.#deadline = setTimeout(() => this.close(), SESSION_MS_MAX)
+    this.#deadline.unref()
   }
 
   get hasSession(): boolean {
@@ -150,6 +155,7 @@ export class QuicheConnection implements DatagramSession {
   }
 
   #open(): void {
+    clearTimeout(this.#deadline)
     this.#prefix = varint(this.#http.streamId / 4)
     this.#options.onSession(this)
   }
@@ -163,6 +169,7 @@ export class QuicheConnection implements DatagramSession {
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
+    clearTimeout(this.#deadline)
     this.onClosed()
   }
 

@@ -46,6 +46,17 @@ describe.skipIf(provider === undefined)('WebTransport by quiche: strangers', () 
     expect(next.types()[0]).not.toBe(RETRY)
   })
 
+  test('[WT4] who shakes hands and opens no session is sent away', async () => {
+    const { port } = await listen()
+    const stranger = await Stranger.open(port)
+    stranger.knock()
+    const pump = setInterval(() => stranger.converse(), 5)
+    open.push(() => clearInterval(pump))
+    await until(() => stranger.connection.isEstablished())
+    await until(() => stranger.connection.isDraining() || stranger.connection.isClosed(), 8000)
+    expect(stranger.connection.isDraining() || stranger.connection.isClosed()).toBe(true)
+  })
+
   test('[WT4] garbage, short first packets and unknown versions keep nothing and are counted', async () => {
     const listener = await listen()
     const stranger = await Stranger.open(listener.port)
@@ -136,6 +147,12 @@ class Stranger {
     for (let sent = this.connection.send(out); sent !== null; sent = this.connection.send(out)) this.send(Buffer.from(out.subarray(0, sent[0])))
   }
 
+  /** Takes what was heard, and says what follows. */
+  converse(): void {
+    for (const bytes of this.heard.splice(0)) this.connection.recv(bytes, this.path)
+    this.flush()
+  }
+
   send(bytes: Buffer): void {
     this.#socket.send(bytes, this.#port, '127.0.0.1')
   }
@@ -145,6 +162,6 @@ class Stranger {
   }
 }
 
-async function until(isDone: () => boolean): Promise<void> {
-  for (let waited = 0; !isDone() && waited < 5000; waited += 5) await sleep(5)
+async function until(isDone: () => boolean, msMax = 5000): Promise<void> {
+  for (let waited = 0; !isDone() && waited < msMax; waited += 5) await sleep(5)
 }

@@ -3,7 +3,7 @@
  *
  * The binding is without sockets and clocks, as our own core is: datagrams of node:dgram go in, datagrams come out, and it
  * says when it wants to be woken. Strangers are shown a Retry (RFC 9000, 8.1.2), which costs one MAC and keeps nothing,
- * as soon as 32 handshakes are under way; connections are bounded.
+ * as soon as 32 handshakes are under way, or 4 of one address; connections are bounded.
  *
  * It embeds quiche 0.18.0, against which there are advisories (docs/adr/0014-transport-providers.md): for development.
  */
@@ -12,16 +12,19 @@ import { type RemoteInfo, type Socket, createSocket } from 'node:dgram'
 import { createRequire } from 'node:module'
 import { randomBytes } from 'node:crypto'
 import { ConfigError } from '../core/base/assert.ts'
+import { originKey } from '../core/endpoint/origin-key.ts'
 import type { Certificate } from './certificate.ts'
 import type { WebTransportListenOptions, WebTransportListener, WebTransportProvider } from './providers.ts'
 import { QuicheConnection } from './webtransport-quiche-connection.ts'
 import { CID_BYTES, type Quiche, type QuicheConfig, type QuicheHeader } from './webtransport-quiche-binding.ts'
 import { RetryTokens } from './webtransport-retry.ts'
 
-/** Handshakes under way before strangers must first prove where they are. */
+/** Handshakes under way before strangers must first prove where they are: of all, and of one address. */
 const HALF_OPEN_FREE = 32
+const HALF_OPEN_FREE_HERE = 4
 /** And before they are not heard at all. */
 const HALF_OPEN_MAX = 512
+const HALF_OPEN_MAX_HERE = 16
 const IDLE_MS = 15_000
 /** 1200 bytes of ours, and all that QUIC puts around them; fits an Ethernet frame with room for a tunnel. */
 const UDP_BYTES_MAX = 1280
@@ -129,19 +132,33 @@ class QuicheListener implements WebTransportListener {
       return this.#refuse()
     }
     if (header.ty !== quiche.Type.Initial) return this.#refuse()
+    const { all, here } = this.#countHalfOpen(source.address)
+    if (all >= HALF_OPEN_MAX) return this.#refuse()
     const token = header.token ?? new Uint8Array(0)
-    let halfOpen = 0
-    for (const connection of this.#all) if (!connection.hasSession) halfOpen++
-    if (halfOpen >= HALF_OPEN_MAX) return this.#refuse()
     const from = `${source.address} ${source.port}`
-    if (token.length === 0 && halfOpen < HALF_OPEN_FREE) return this.#accept(randomBytes(CID_BYTES), undefined, header, source)
+    if (token.length === 0 && all < HALF_OPEN_FREE && here < HALF_OPEN_FREE_HERE) {
+      return this.#accept(randomBytes(CID_BYTES), undefined, header, source)
+    }
     const original = token.length === 0 ? undefined : this.#retries.recognise(token, from, header.dcid)
+    // Only who has shown that he is there counts as a crowd: else anybody could lock another out.
+    if (original !== undefined && here >= HALF_OPEN_MAX_HERE) return this.#refuse()
     if (original !== undefined) return this.#accept(Buffer.from(header.dcid), original, header, source)
     const name = randomBytes(CID_BYTES)
     this.#say(source, () => quiche.retry(
       header.scid, header.dcid, name, this.#retries.make(from, name, header.dcid), header.version, this.#out,
     ))
     return this.#refuse()
+  }
+
+  /** Connections without a session: of all, and of this address unless it is of the own network. */
+  #countHalfOpen(ip: string): { readonly all: number; readonly here: number } {
+    let [all, here] = [0, 0]
+    for (const { hasSession, originIp } of this.#all) {
+      if (hasSession) continue
+      all++
+      if (originIp === ip) here++
+    }
+    return { all, here: originKey(ip)?.isLocal === true ? 0 : here }
   }
 
   #accept(name: Buffer, original: Uint8Array | undefined, header: QuicheHeader, source: RemoteInfo): QuicheConnection {
