@@ -112,6 +112,24 @@ describe('a predicted player', () => {
     expect(sim.difference()).toBeUndefined()
   })
 
+  test('[PRED5] ids for the time being make room when the authority\'s come near', () => {
+    const sim = simulate(makeRunners(), { seed: 6, link: { latencyMs: 60, jitterMs: 10 } })
+    const { host } = sim.players[0]!
+    sim.draw(0, 60, () => {})
+    sim.script(0, (tick) => ({ throw: tick % 25 === 0, right: tick % 3 === 0 }))
+    for (let wave = 0; wave < 6; wave++) {
+      sim.run(400)
+      for (let count = 0; count < 150; count++) sim.host.world.spawn(Wall, { x: 990 })
+    }
+    sim.run(500)
+    expect(sim.client(0, Wall)).toHaveLength(900)
+    expect(host.predictor!.spawnsMatched).toBeGreaterThan(3)
+    sim.hold(0, {})
+    sim.run(1500)
+    expect(sim.client(0, Stone)).toHaveLength(0)
+    expect(sim.difference()).toBeUndefined()
+  })
+
   test('[PRED6] everyone hears what happened once: who predicted it at once, the others when they are told', () => {
     const sim = simulate(makeRunners(), { seed: 8, clients: 2, link: { latencyMs: 100, jitterMs: 20, loss: 0.1 } })
     const heard: number[][] = [[], [], []]

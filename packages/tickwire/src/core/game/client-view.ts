@@ -40,6 +40,9 @@ export class ClientView implements HeldObserver, CorrectionListener {
   readonly renderClock: RenderClock
   readonly #game: Game<Shape>
   #predictor: Predictor | undefined = undefined
+  #isBegun = false
+  /** The row that is being handed on, used again for each. */
+  readonly #row: ToldRow = { tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0 }
   #noted: Tick = -1
   /** The moment that was last drawn for somebody, and when that was. */
   readonly #shown = new Float64Array([-1, -Infinity])
@@ -68,6 +71,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
   /** From now on these objects are drawn as predicted. */
   begin(predictor: Predictor | undefined): void {
     this.#predictor = predictor
+    this.#isBegun = true
     if (predictor === undefined) return
     this.#sighting = new Sighting(predictor.world, this.world)
     predictor.world.sight = this.#sighting
@@ -85,7 +89,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
 
   /** Hands what was told on to who predicts and who interpolates. */
   absorb(): void {
-    this.snapshots.held.drain(this)
+    // Before we know who we are nobody could be told which objects are ours.
+    if (this.#isBegun) this.snapshots.held.drain(this)
   }
 
   /** Before a tick: `step` sees others as they are drawn now, if it looks at them at all. */
@@ -161,10 +166,15 @@ export class ClientView implements HeldObserver, CorrectionListener {
     if (predictor === undefined) return
     const { held } = this.snapshots
     const index = indexOf(id)
-    const row: ToldRow = {
-      tick: this.confirmed.changedAt(id), type, id, owner, rows: this.confirmed.pools[type].rows, at: this.confirmed.findLatest(type, id),
-      birthTick: Math.max(held.birthTicks[index], 0), birthOrdinal: Math.max(held.birthOrdinals[index], 0),
-    }
+    const row = this.#row
+    row.tick = this.confirmed.changedAt(id)
+    row.type = type
+    row.id = id
+    row.owner = owner
+    row.rows = this.confirmed.pools[type].rows
+    row.at = this.confirmed.findLatest(type, id)
+    row.birthTick = Math.max(held.birthTicks[index], 0)
+    row.birthOrdinal = Math.max(held.birthOrdinals[index], 0)
     if (row.at >= 0) predictor.handleRow(row)
   }
 
@@ -176,11 +186,14 @@ export class ClientView implements HeldObserver, CorrectionListener {
     for (const store of this.world.stores) {
       for (const handle of store.living()) {
         if (!this.#own.has(handle.id) || predictor.world.objects.isAlive(handle.id)) continue
-        this.#own.delete(handle.id)
-        this.interpolator.setLocal(handle.id, false)
-        const isTold = this.snapshots.held.ids[indexOf(handle.id)] === handle.id
-        if (isTold && this.snapshots.held.owners[indexOf(handle.id)] !== predictor.peer) continue
-        this.#hide(handle)
+        const { id } = handle
+        this.#own.delete(id)
+        const isTold = this.snapshots.held.ids[indexOf(id)] === id
+        const isOthers = isTold && this.snapshots.held.owners[indexOf(id)] !== predictor.peer
+        // Who is told of stays out of the view until he is gone, or comes back; who never was leaves his place to others.
+        if (isTold) this.interpolator.setLocal(id, false)
+        if (!isOthers) this.#hide(handle)
+        if (!isTold) this.interpolator.setLocal(id, false)
       }
     }
   }
@@ -199,6 +212,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
     this.world.rename(handle, to)
     this.#own.delete(from)
     this.#own.add(to)
+    this.interpolator.setLocal(from, false)
     this.interpolator.setLocal(to, true)
   }
 

@@ -153,14 +153,14 @@ export class Predictor {
   }
 
   /** The authority has told a row, of anybody. */
-  handleRow(row: ToldRow): void {
+  handleRow(row: Readonly<ToldRow>): void {
     const { tick, id } = row
     if (tick > this.heard) this.heard = tick
+    if (indexOf(id) >= this.world.objects.provisionalFrom) this.#raiseProvisional(indexOf(id))
     if (!this.#isEverybodys && row.owner !== this.peer) {
       this.handleGone(tick, id)
       return
     }
-    if (indexOf(id) >= this.world.objects.provisionalFrom) this.#raiseProvisional(indexOf(id))
     this.told.put(row)
     if (this.isRunning) this.#judge(row)
   }
@@ -237,7 +237,7 @@ export class Predictor {
   }
 
   /** Whether what was told of an object at a tick is what was predicted. */
-  #judge({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: ToldRow): void {
+  #judge({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: Readonly<ToldRow>): void {
     if (!this.#knows(tick)) return
     const predicted = this.timeline.find(type, id, tick)
     const lanes = this.#objects.lanesOf(type, owner)
@@ -347,8 +347,12 @@ export class Predictor {
   #raiseProvisional(index: number): void {
     assert(index < PROVISIONAL_LAST, 'the authority leaves some indexes for ids for the time being')
     let from = this.world.objects.provisionalFrom
+    for (const store of this.world.stores) {
+      for (const handle of store.living()) if (this.isProvisional(handle.id)) this.world.unseat(handle)
+    }
     while (from <= index) from *= 2
     this.#objects.setProvisional(Math.min(from, PROVISIONAL_LAST))
     this.isRunning = false
+    this.version++
   }
 }

@@ -13,17 +13,17 @@ import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import type { OwnedLanes } from './owned-lanes.ts'
 
-/** A row that was told, where it lies, and the birth of its object where that was told too. */
+/** A row that was told (whoever hands it on may use the object again), where it lies, and the birth of its object where that was told too. */
 export interface ToldRow {
-  readonly tick: Tick
-  readonly type: number
-  readonly id: ObjectId
-  readonly owner: PeerId
-  readonly rows: Int32Array
-  readonly at: number
+  tick: Tick
+  type: number
+  id: ObjectId
+  owner: PeerId
+  rows: Int32Array
+  at: number
   /** 0: not told. */
-  readonly birthTick: Tick
-  readonly birthOrdinal: number
+  birthTick: Tick
+  birthOrdinal: number
 }
 
 export class Truth {
@@ -41,7 +41,7 @@ export class Truth {
   }
 
   /** Takes in a row of an object that is simulated here. */
-  put({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: ToldRow): void {
+  put({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: Readonly<ToldRow>): void {
     const { world } = this
     const index = indexOf(id)
     const lives = world.atIndexOf(id)

@@ -133,7 +133,9 @@ export class ObjectTable {
     } else {
       this.#unlink(NONE, index)
     }
-    const generation = (this.words[index << 2] & 0xffff) % (GENERATIONS - 1) + 1
+    const before = this.words[index << 2] & 0xffff
+    // For the time being generations count in the upper half, where the authority's come only after 32,767 reuses of an index.
+    const generation = this.provisionalFrom > 0 ? ((before + 1) & 0x7fff) | 0x8000 : before % (GENERATIONS - 1) + 1
     const id = index * GENERATIONS + generation
     this.#settle(index, id, type, slot, owner)
     this.setBirth(index, tick, this.#nextOrdinal(owner, type))

@@ -281,7 +281,7 @@ describe('births', () => {
     expect(world.spawn(Ball, {}, 2).id >>> 16).toBe(102)
     world.endTick()
     world.beginTick()
-    expect(world.spawn(Ball, {}, 2).id).toBe(101 * 65_536 + 2)
+    expect(world.spawn(Ball, {}, 2).id).toBe(101 * 65_536 + 0x8002)
     world.rename(world.atIndexOf(ball.id)!, 9 * 65_536 + 1)
     expect([ball.id, ball.x, ball.isAlive, ball.owner]).toEqual([9 * 65_536 + 1, 4, true, 2])
     expect(world.get(Ball, 9 * 65_536 + 1)).toBe(ball)
