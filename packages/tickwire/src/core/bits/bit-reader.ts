@@ -93,7 +93,7 @@ export class BitReader {
 
   /**
    * Reads `length` bytes to `out` from `at` on, whatever the alignment here; nothing when there are fewer. One check for all of
-   * them, and each byte is loaded once: half the time of `readBits(32)` and four stores. @hot
+   * them. @hot
    */
   readBytes(out: Uint8Array, at: number, length: number): void {
     const cursor = this.#cursor
