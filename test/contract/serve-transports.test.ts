@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import Module from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -140,6 +141,26 @@ describe('what cannot be', () => {
     expect(log.join()).toContain('Give `webtransport.provider`')
     const named = await start({ webtransport: { provider: found.provider } })
     expect(named.serving.info.webtransport).toBeDefined()
+  })
+
+  test('[SERVE6] where no provider is installed the match is served all the same, and log and page are told what to install', async () => {
+    // What every `require` goes through. Its types do not tell of it.
+    const modules = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown }
+    const load = modules._load
+    open.push(() => { modules._load = load })
+    modules._load = (name, ...rest) => {
+      if (/^(?:@matrixai|node-datachannel|werift)/.test(name)) throw new Error(`Cannot find module ${name}`)
+      return load(name, ...rest)
+    }
+    const { serving, log } = await start()
+    expect(serving.info).toMatchObject({ websocket: { path: '/tickwire' }, udp: { port: expect.any(Number) as number } })
+    expect([serving.info.webtransport, serving.info.webrtc]).toEqual([undefined, undefined])
+    expect(serving.info.missing.webtransport).toContain('npm install @matrixai/quic')
+    expect(serving.info.missing.webrtc).toContain('npm install node-datachannel')
+    expect(log).toEqual([
+      `webtransport is not offered: ${serving.info.missing.webtransport}`, `webrtc is not offered: ${serving.info.missing.webrtc}`,
+    ])
+    await expect(start({ webtransport: {} })).rejects.toThrow('npm install @matrixai/quic')
   })
 
   test('[SERVE6] certificates that are none throw before anything is opened', async () => {
