@@ -6,7 +6,7 @@
  */
 
 import { pow } from '../base/math.ts'
-import { TOKEN_ESCAPE, TOKEN_SIZE_MAX, TOKEN_SYMBOLS, tokenSize } from './token.ts'
+import { TOKEN_ESCAPE, TOKEN_OCTAVES, TOKEN_SIZE_MAX, TOKEN_SYMBOLS, tokenSize } from './token.ts'
 
 /** How many means there are: the last is beyond any field that is not random. */
 const MEANS = 20
@@ -31,11 +31,13 @@ export function tokenFrequencies(mean: number, lopsided: number): readonly numbe
 
 function frequencies(mean: number, likely: number): number[] {
   const result = new Array<number>(TOKEN_SYMBOLS).fill(0)
-  for (let symbol = 0; symbol < TOKEN_ESCAPE; symbol += 2) {
-    const end = symbol + 2 < TOKEN_ESCAPE ? tokenSize(symbol + 2) : TOKEN_SIZE_MAX
-    const share = atLeast(mean, tokenSize(symbol)) - atLeast(mean, end)
+  for (let symbol = 0; symbol < TOKEN_OCTAVES; symbol += 2) {
+    const share = atLeast(mean, tokenSize(symbol)) - atLeast(mean, tokenSize(symbol + 2))
     result[symbol] = share * likely
     result[symbol + 1] = share * (1 - likely)
+  }
+  for (let symbol = TOKEN_OCTAVES; symbol < TOKEN_ESCAPE; symbol++) {
+    result[symbol] = atLeast(mean, tokenSize(symbol)) - atLeast(mean, tokenSize(symbol) * 2)
   }
   result[TOKEN_ESCAPE] = atLeast(mean, TOKEN_SIZE_MAX)
   return result

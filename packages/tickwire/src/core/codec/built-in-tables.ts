@@ -13,8 +13,8 @@ import { makeMaskCode, MASKS_MAX } from './mask-code.ts'
 import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
 import * as tables from './row-tables.ts'
 
-/** How often the component that is dropped is the predicted one, and the others after it. */
-const DROPPED: readonly number[] = [60, 1, 1, 1]
+/** Which component is dropped when it is not the one predicted, counted on from that. */
+const DROPPED: readonly number[] = [1, 1, 1]
 
 /** Ticks that a class of age stands for. */
 const TICKS = [0, 1, 2.5, 5.5, 9.5, 13.5, 24] as const
@@ -38,10 +38,11 @@ export class BuiltInTables implements tables.RowTables {
 export function builtInAge(plan: RowPlan, bank: CodeBank, age: number): tables.AgeTables {
   const chunkCount = plan.chunks.length - 1
   return {
-    weights: builtInWeights(plan, age),
+    weights: builtInWeights(plan, age).map((eighths) => eighths * 4),
+    bends: new Int16Array(plan.count << tables.BENDS_SHIFT),
     tokens: Uint16Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, context) => {
       const item = context >> tables.TOKEN_CONTEXTS_SHIFT
-      return bank.add(builtInToken(plan, item, age, (context >> 2) & 7, context & 3))
+      return bank.add(builtInToken(plan, item, age, (context >> 5) & 7, context & 31))
     }),
     dropped: new Uint16Array(plan.count).fill(bank.add(DROPPED)),
     activities: Array.from({ length: chunkCount }, (_, chunk) => builtInActivities(plan, chunk)),
@@ -94,7 +95,7 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
   if (age === 0) return tokenFrequencies(pow(2, Math.max(0, Math.min(width, 20) - 2)), 0)
   const step = motion === 0 ? 0 : 0.75 * pow(2, motion)
   const unknown = pow(2, Math.min(width, 24) / 3 - 1)
-  const near = before === 0 ? 1 : before === 1 ? 0.6 : before === 2 ? 0.8 : 1.5
+  const near = before === 0 ? 1 : before === 1 ? 0.6 : before === 2 ? 0.8 : before === 3 ? 1 : 1.5
   if (role === ROLE.carried) {
     const gain = 2 * Math.abs(plan.gains[item << 1])
     return tokenFrequencies(0.05 + 0.02 * ticks + step * gain * ticks * 0.12, motion === 0 ? 1 : 0)
@@ -145,6 +146,7 @@ function oddsOf(plan: RowPlan, item: number, context: number, age: number): numb
   const movers = isUnknown ? isMoving : (context & 3) !== 0
   const others = !isUnknown && (context & 4) !== 0
   const isFlag = slotOf(plan, item, SLOT.kind) === ITEM.flag
+  if (slotOf(plan, item, SLOT.kind) === ITEM.dropped) return movers ? 0.05 : 0.01
   const once = role === ROLE.rate ? (rates ? 0.45 : movers ? 0.06 : 0.03)
     : role === ROLE.carried ? (rates ? 0.4 : movers ? 0.3 : 0.03)
     : role === ROLE.mover ? (movers ? 0.85 : 0.06)

@@ -13,7 +13,7 @@ import type { ValueStore } from '../schema/values.ts'
 import { BuiltInTables } from './built-in-tables.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { PrefixSink, PrefixSource } from './prefix-stream.ts'
-import { schemaGrid, type MakeGrid } from './rotation-predictor.ts'
+import { schemaGrid, type MakeGrid } from './rotation.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
 import { planRow, type RowPlan } from './row-plan.ts'
@@ -42,7 +42,7 @@ export class EntropyCoder implements RowCoder {
     const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
     this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
     this.version = tables.version
-    this.#packed = new PackedCoder(schema)
+    this.#packed = new PackedCoder(schema, options.grid ?? schemaGrid)
     this.#sink = new PrefixSink(tables.bank)
     this.#source = new PrefixSource(tables.bank)
     this.#doubtful = schema.masks.map((mask) =>

@@ -21,7 +21,6 @@
 
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
-import { isCanonicalQuat } from '../bits/quantize.ts'
 import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
 import type { Member } from '../schema/layout.ts'
 import type { Leaf } from '../schema/leaf.ts'
@@ -30,6 +29,7 @@ import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { foldDifference, readDifference, unfoldDifference, writeDifference } from './difference.ts'
 import { FORM, PLAN, planLeaves } from './packed-plan.ts'
+import { gridsOf, schemaGrid, type MakeGrid, type RotationGrid } from './rotation.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
@@ -39,10 +39,12 @@ const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH, top: TOP, sign: SIGN }
 export class PackedCoder implements RowCoder {
   readonly #schema: Schema
   readonly #plan: Int32Array
+  readonly #grids: readonly (RotationGrid | undefined)[]
 
-  constructor(schema: Schema) {
+  constructor(schema: Schema, makeGrid: MakeGrid = schemaGrid) {
     this.#schema = schema
     this.#plan = planLeaves(schema.leaves)
+    this.#grids = gridsOf(schema, makeGrid)
   }
 
   /** @hot */
@@ -159,10 +161,7 @@ export class PackedCoder implements RowCoder {
       // It differs, so that differences count one less.
       writeDifference(writer, (folded - 1) | 0, plan[slot + WIDTH])
     } else if (plan[slot] === ROTATION) {
-      const isOther = rows[at + lane] !== baseRows[baseAt + lane]
-      writer.writeBits(isOther ? 1 : 0, 1)
-      if (isOther) writeLeaves(writer, this.#schema, leaf, leaf + 1, rows, at, heap)
-      else this.#writeCodes(writer, leaf, pair)
+      this.#writeRotation(writer, leaf, pair)
     } else {
       writeLeaves(writer, this.#schema, leaf, leaf + 1, rows, at, heap)
     }
@@ -181,35 +180,36 @@ export class PackedCoder implements RowCoder {
       if (value >>> 0 > plan[slot + MAX] >>> 0) reader.fail()
       rows[at + lane] = (value << plan[slot + SIGN]) >> plan[slot + SIGN]
     } else if (plan[slot] === ROTATION) {
-      const isOther = reader.readBits(1) === 1
-      if (isOther) readLeaves(reader, this.#schema, leaf, leaf + 1, rows, at, heap)
-      else this.#readCodes(reader, leaf, pair)
-      if (isOther !== (rows[at + lane] !== baseRows[baseAt + lane])) reader.fail()
+      this.#readRotation(reader, leaf, pair)
     } else {
       readLeaves(reader, this.#schema, leaf, leaf + 1, rows, at, heap)
     }
   }
 
-  /** The three codes of a rotation that drops what it dropped. */
-  #writeCodes(writer: BitWriter, leaf: number, pair: RowPair): void {
+  #writeRotation(writer: BitWriter, leaf: number, { rows, at, baseRows, baseAt }: RowPair): void {
     const { width, lane } = this.#schema.leaves[leaf]
     const max = (1 << width) - 1
+    const isOther = rows[at + lane] !== baseRows[baseAt + lane]
+    if (isOther) writer.writeBits(0b100 | rows[at + lane], 3)
+    else writer.writeBits(0, 1)
     for (let code = lane + 1; code < lane + 4; code++) {
-      writeDifference(writer, foldDifference(pair.rows[pair.at + code], pair.baseRows[pair.baseAt + code], max), width)
+      if (isOther) writer.writeBits(rows[at + code], width)
+      else writeDifference(writer, foldDifference(rows[at + code], baseRows[baseAt + code], max), width)
     }
   }
 
-  #readCodes(reader: BitReader, leaf: number, pair: RowPair): void {
-    const { rows, at, baseRows, baseAt } = pair
+  #readRotation(reader: BitReader, leaf: number, { rows, at, baseRows, baseAt }: RowPair): void {
     const { width, lane } = this.#schema.leaves[leaf]
     const max = (1 << width) - 1
+    const isOther = reader.readBits(1) === 1
+    if (isOther) rows[at + lane] = reader.readBits(2)
+    if (isOther && rows[at + lane] === baseRows[baseAt + lane]) reader.fail()
     for (let code = lane + 1; code < lane + 4; code++) {
-      const folded = readDifference(reader, width)
-      if (folded > max) reader.fail()
-      rows[at + code] = unfoldDifference(folded, baseRows[baseAt + code], max)
+      const bits = isOther ? reader.readBits(width) : readDifference(reader, width)
+      if (bits > max) reader.fail()
+      rows[at + code] = isOther ? bits : unfoldDifference(bits, baseRows[baseAt + code], max)
     }
-    const first = at + lane
-    if (!isCanonicalQuat(width, rows[first], rows[first + 1], rows[first + 2], rows[first + 3])) reader.fail()
+    if (this.#grids[leaf]?.isRow(rows, at + lane) !== true) reader.fail()
   }
 }
 

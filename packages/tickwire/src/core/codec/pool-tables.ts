@@ -14,7 +14,7 @@ import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
 /** Tables of one entity: 24 to 32 for one class of age cost 0.6 % more than one for each context. */
-export const POOL_MAX = 48
+export const POOL_MAX = 64
 const ROUNDS = 5
 /** How many sights' worth of trust a built-in shape has in a table, so that nothing is impossible. */
 const TRUST = 6
@@ -60,10 +60,10 @@ function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolea
     if (!seen[age]) continue
     for (let place = 0; place < plan.count << tables.TOKEN_CONTEXTS_SHIFT; place++) {
       const item = place >> tables.TOKEN_CONTEXTS_SHIFT
-      const counts = counter.tokens(age, item, place & 31)
+      const counts = counter.tokens(age, item, place & 255)
       if (counts === undefined) continue
       const total = [...counts.values()].reduce((sum, each) => sum + each, 0)
-      found.push({ age, place, counts, total, shape: builtInToken(plan, item, age, (place >> 2) & 7, place & 3) })
+      found.push({ age, place, counts, total, shape: builtInToken(plan, item, age, (place >> 5) & 7, place & 31) })
     }
   }
   return found
@@ -75,9 +75,9 @@ function assign(plan: RowPlan, counter: SymbolCounter, age: number, used: readon
   return Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, place) => {
     const item = place >> tables.TOKEN_CONTEXTS_SHIFT
     const heard = new Map<number, number>()
-    for (const [symbol, count] of counter.tokens(age, item, place & 31) ?? []) heard.set(symbol, count)
+    for (const [symbol, count] of counter.tokens(age, item, place & 255) ?? []) heard.set(symbol, count)
     // A context of few sights leans on what it would be without any.
-    builtInToken(plan, item, age, (place >> 2) & 7, place & 3).forEach((share, symbol) => {
+    builtInToken(plan, item, age, (place >> 5) & 7, place & 31).forEach((share, symbol) => {
       if (share > 1e-4) heard.set(symbol, (heard.get(symbol) ?? 0) + share * TRUST)
     })
     return cheapest(costs, heard)

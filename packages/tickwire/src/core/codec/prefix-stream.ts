@@ -24,7 +24,7 @@ export class PrefixSink implements SymbolSink {
   /** @hot */
   symbol(table: number, symbol: number, raw: number, width: number): void {
     const entry = this.#bank.entries[(table << 8) | symbol]
-    // At most 12 bits of code and 16 of the rest: one field.
+    // At most 12 bits of code and 18 of the rest: one field.
     this.#writer.writeBits(((entry >>> 4) << width) | raw, (entry & 15) + width)
   }
 

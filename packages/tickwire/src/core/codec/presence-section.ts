@@ -9,8 +9,8 @@
  *   for every index below the end: 1 bit, is it here; if it is, 1 bit, is its entry of the ordinary kind
  * ```
  *
- * Bits are coded by how they went before in this section, in contexts of whether the reference has the index and whether
- * the index before surprised. Both start from the same numbers in every section: nothing is carried from packet to packet.
+ * Bits are coded by how they went before in this section, in contexts of how lively the index and its neighbours were in the
+ * reference, and whether the index before surprised. Both start from the same numbers in every section: nothing is carried from packet to packet.
  *
  * Invariant: indexes rise, below 65,536. One list has one spelling, given the reference.
  *
@@ -29,33 +29,44 @@ const END_BITS = 16
 /** Bytes of a section at most: two bits an index, none dearer than 11 bits, is never near. */
 const SECTION_BYTES_MAX: number = INDEXES_MAX
 
-/** A set of object indexes: what an earlier frame spoke of. */
+/**
+ * What both sides surely know of objects from before: 0 nothing; 1 it rests, but moved not long ago; 2 it was spoken of and
+ * hardly moved; 3 it was spoken of.
+ */
+export type Liveliness = 0 | 1 | 2 | 3
+
+/** Object indexes, and how lively each was: what a section is told against. */
 export class IndexSet {
   /** Above every index in it. */
   end: number = 0
-  readonly #words: Int32Array = new Int32Array(INDEXES_MAX >>> 5)
+  readonly #lively: Uint8Array = new Uint8Array(INDEXES_MAX)
 
   clear(): void {
-    this.#words.fill(0, 0, (this.end + 31) >>> 5)
+    this.#lively.fill(0, 0, this.end)
     this.end = 0
   }
 
   /** @hot */
-  add(index: number): void {
-    this.#words[index >>> 5] |= 1 << (index & 31)
+  add(index: number, liveliness: Liveliness = 3): void {
+    this.#lively[index] = liveliness
     if (index >= this.end) this.end = index + 1
   }
 
   /** @hot */
-  has(index: number): boolean {
-    return (this.#words[index >>> 5] & (1 << (index & 31))) !== 0
+  at(index: number): number {
+    return this.#lively[index]
   }
 }
 
 /** Of being 0, in parts of 2^15, at the start of every section. */
 const CERTAIN: number = PROBABILITY_HALF / 8
-/** By context: absent from the reference, after no surprise and after one; in it, the same; entries, likewise. */
-const FIRST: readonly number[] = [32_768 - CERTAIN / 2, 32_768 - CERTAIN * 3, CERTAIN / 2, CERTAIN * 3]
+/** By liveliness, whether a neighbour is lively, and whether the index before surprised. */
+const FIRST: readonly number[] = [
+  32_768 - CERTAIN / 12, 32_768 - CERTAIN, 32_768 - CERTAIN / 6, 32_768 - CERTAIN * 2,
+  32_768 - CERTAIN / 2, 32_768 - CERTAIN * 2, 32_768 - CERTAIN, 32_768 - CERTAIN * 3,
+  CERTAIN * 3, CERTAIN * 4, CERTAIN * 2, CERTAIN * 3,
+  CERTAIN, CERTAIN * 2, CERTAIN / 2, CERTAIN,
+]
 const FIRST_KIND: readonly number[] = [CERTAIN / 2, CERTAIN * 4]
 const END_KNOWN: number = 32_768 - CERTAIN
 
@@ -85,10 +96,10 @@ export class PresenceSection {
     let surprise = 0
     let kindSurprise = 0
     for (let index = 0; index < end; index++) {
-      const was = reference.has(index) ? 1 : 0
+      const was = reference.at(index)
       const isHere = at < count && indexes[at] === index ? 1 : 0
-      encoder.encodeBit(this.#odds, (was << 1) | surprise, isHere)
-      surprise = was ^ isHere
+      encoder.encodeBit(this.#odds, contextOf(reference, index, was, surprise), isHere)
+      surprise = (was >> 1) ^ isHere
       if (isHere === 0) continue
       encoder.encodeBit(this.#kindOdds, kindSurprise, ordinary[at])
       kindSurprise = 1 - ordinary[at]
@@ -127,9 +138,9 @@ export class PresenceSection {
     let surprise = 0
     let kindSurprise = 0
     for (let index = 0; index < end; index++) {
-      const was = reference.has(index) ? 1 : 0
-      const isHere = decoder.decodeBit(this.#odds, (was << 1) | surprise)
-      surprise = was ^ isHere
+      const was = reference.at(index)
+      const isHere = decoder.decodeBit(this.#odds, contextOf(reference, index, was, surprise))
+      surprise = (was >> 1) ^ isHere
       if (isHere === 0) continue
       this.indexes[count] = index
       this.ordinary[count] = decoder.decodeBit(this.#kindOdds, kindSurprise)
@@ -143,4 +154,9 @@ export class PresenceSection {
     this.#odds.set(FIRST)
     this.#kindOdds.set(FIRST_KIND)
   }
+}
+
+function contextOf(reference: IndexSet, index: number, was: number, surprise: number): number {
+  const isNear = (index > 0 && reference.at(index - 1) > 1) || (index + 1 < reference.end && reference.at(index + 1) > 1)
+  return (was << 2) | (isNear ? 2 : 0) | surprise
 }

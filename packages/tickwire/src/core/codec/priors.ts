@@ -28,9 +28,11 @@ export interface MaskPriors {
 export interface AgePriors {
   /** By item, eight each, as `AgeTables.weights`. */
   readonly weights: readonly number[]
+  /** By item, sixteen each, as `AgeTables.bends`. */
+  readonly bends: readonly number[]
   /** By item and context: an index of `EntityPriors.tables`. */
   readonly tokens: readonly number[]
-  /** By item: how often which component is dropped, counted on from the predicted one; empty for what is no rotation. */
+  /** By item: how often which component is dropped where it is not the predicted one, counted on from that; empty for all else. */
   readonly dropped: readonly (readonly number[])[]
   /** By chunk: the changes (older row to baseline) that are activities 1, 2, …; every other is activity 0. */
   readonly activities: readonly (readonly number[])[]
@@ -73,9 +75,10 @@ function isAge(age: AgePriors, plan: RowPlan, tableCount: number): boolean {
   const isMask = (mask: MaskPriors | null, chunk: number): boolean => mask === null || (
     isList(mask.masks) && mask.masks.length <= MASKS_MAX && mask.masks.every((each, at) => isWhole(each, 0, (1 << width(chunk)) - 1) && (at === 0 || each > mask.masks[at - 1]))
     && areCounts(mask.counts, mask.masks.length + 1) && mask.masks.length >= 1)
-  return areWhole(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, 8)
+  return areWhole(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, tables.WEIGHT_MAX)
+    && areWhole(age.bends, plan.count << tables.BENDS_SHIFT, -tables.BEND_MAX, tables.BEND_MAX)
     && areWhole(age.tokens, plan.count << tables.TOKEN_CONTEXTS_SHIFT, 0, tableCount - 1)
-    && isList(age.dropped) && age.dropped.length === plan.count && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 4)))
+    && isList(age.dropped) && age.dropped.length === plan.count && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 3)))
     && isList(age.activities) && age.activities.length === chunkCount
     && age.activities.every((list, chunk) => areWhole(list, Math.min(list.length, tables.ACTIVITIES_MAX - 1), 0, (1 << width(chunk)) - 1))
     && isList(age.masks) && age.masks.length === chunkCount << tables.MASK_CONTEXTS_SHIFT
@@ -109,6 +112,7 @@ export class TrainedTables implements tables.RowTables {
     if (found === null) return builtIn
     return {
       weights: Int8Array.from(found.weights),
+      bends: Int16Array.from(found.bends),
       tokens: Uint16Array.from(found.tokens, (table) => bank.add(this.#priors.tables[table])),
       dropped: Uint16Array.from(found.dropped, (counts, item) => (counts.length === 0 ? builtIn.dropped[item] : bank.add(counts))),
       activities: found.activities.map((list, chunk) => {
@@ -128,7 +132,7 @@ export class TrainedTables implements tables.RowTables {
 export function priorsText(priors: EntityPriors): string {
   const { form, version, ticksPerSecond, items, tables: counts, ages } = priors
   const age = (found: AgePriors | null): unknown => found === null ? null
-    : [found.weights, found.tokens, found.dropped, found.activities, found.masks.map((mask) => (mask === null ? null : [mask.masks, mask.counts]))]
+    : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks.map((mask) => (mask === null ? null : [mask.masks, mask.counts]))]
   return JSON.stringify([form, version, ticksPerSecond, items, counts, ages.map(age)])
 }
 

@@ -1,23 +1,21 @@
 /** Predicts the rotations of a row: `row-predictor.ts` for quaternions. */
 
-import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { Schema } from '../schema/schema.ts'
-import { applyTurn, CELLS, repeatTurn, SchemaGrid, type RotationGrid } from './rotation.ts'
+import { applyTurn, CELLS, gridsOf, repeatTurn, type MakeGrid, type RotationGrid } from './rotation.ts'
 import type { RowPair } from './row-coder.ts'
 import { SLOT, type RowPlan } from './row-plan.ts'
 import { carryTicks, classOf, CLASS_UNKNOWN } from './row-predictor.ts'
-
-/** How the lanes of a leaf stand for a rotation. */
-export type MakeGrid = (leaf: Leaf) => RotationGrid
-
-/** The grid of the leaf's own kind. */
-export const schemaGrid: MakeGrid = (leaf) => new SchemaGrid(leaf.width)
+import { WEIGHT_MAX } from './row-tables.ts'
 
 export class RotationPredictor {
   /** The predicted lanes: the component dropped, and three codes. */
   readonly lanes: Int32Array = new Int32Array(4)
   /** How fast it turned before. */
   class: number = CLASS_UNKNOWN
+  /** By code: which way it went before, 1 or -1. */
+  readonly signs: Int8Array = new Int8Array(3).fill(1)
+  /** By code: how fast it went before. */
+  readonly classes: Uint8Array = new Uint8Array(3).fill(CLASS_UNKNOWN)
   readonly #plan: RowPlan
   /** By leaf. */
   readonly #grids: readonly (RotationGrid | undefined)[]
@@ -27,7 +25,7 @@ export class RotationPredictor {
 
   constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
     this.#plan = plan
-    this.#grids = schema.leaves.map((leaf) => (leaf.kind === LEAF.quat ? makeGrid(leaf) : undefined))
+    this.#grids = gridsOf(schema, makeGrid)
   }
 
   /** Predicts a rotation. @hot */
@@ -40,6 +38,8 @@ export class RotationPredictor {
     for (let code = 0; code < 4; code++) lanes[code] = pair.baseRows[base + code]
     this.#isTurned = false
     this.class = CLASS_UNKNOWN
+    this.signs.fill(1)
+    this.classes.fill(CLASS_UNKNOWN)
     const age = carryTicks(pair.age)
     if (slots[slot + SLOT.rate] >= 0) {
       this.#turnByRate(item, age, pair)
@@ -48,12 +48,17 @@ export class RotationPredictor {
     if (pair.olderAt < 0) return
     const older = pair.olderAt + lane
     this.class = motionClass(pair.baseRows, base, pair.olderRows, older)
+    for (let code = 0; code < 3; code++) {
+      const step = pair.baseRows[base + 1 + code] - pair.olderRows[older + 1 + code]
+      this.signs[code] = step < 0 ? -1 : 1
+      this.classes[code] = pair.baseRows[base] === pair.olderRows[older] ? classOf(step, 6) : 6
+    }
     const weight = weights[(item << 3) + this.class]
     if (this.class === 0 || weight === 0) return
     const grid = this.#grid(item)
     grid.toUnit(pair.baseRows, base, this.#cells, CELLS.base)
     grid.toUnit(pair.olderRows, older, this.#cells, CELLS.older)
-    repeatTurn(this.#cells, (age * weight) / 8)
+    repeatTurn(this.#cells, (age * weight) / WEIGHT_MAX)
     this.#settle(grid)
   }
 
@@ -64,6 +69,8 @@ export class RotationPredictor {
     if (!this.#isTurned) grid.toUnit(pair.baseRows, pair.baseAt + this.#plan.slots[(item << SLOT.shift) + SLOT.lane], cells, CELLS.predicted)
     this.#isTurned = true
     this.lanes[0] = dropped
+    this.signs.fill(1)
+    this.classes.fill(this.class)
     grid.toCodes(cells, CELLS.predicted, dropped, this.lanes, 1)
   }
 
@@ -87,6 +94,7 @@ export class RotationPredictor {
       cells[CELLS.rotor + axis] = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
     }
     this.class = classOf(change, 6)
+    this.classes.fill(this.class)
     grid.toUnit(pair.baseRows, pair.baseAt + lane, cells, CELLS.base)
     this.#settle(grid)
   }

@@ -7,6 +7,8 @@
  */
 
 import { dequantizeQuat, isCanonicalQuat } from '../bits/quantize.ts'
+import type { Layout } from '../schema/layout.ts'
+import { LEAF, type Leaf } from '../schema/leaf.ts'
 
 /** How the lanes of a rotation (the dropped component, three codes) stand for one. */
 export interface RotationGrid {
@@ -47,6 +49,17 @@ export class SchemaGrid implements RotationGrid {
   isRow(lanes: Int32Array, at: number): boolean {
     return isCanonicalQuat(this.#bits, lanes[at], lanes[at + 1], lanes[at + 2], lanes[at + 3])
   }
+}
+
+/** How the lanes of a leaf stand for a rotation. */
+export type MakeGrid = (leaf: Leaf) => RotationGrid
+
+/** The grid of the leaf's own kind. */
+export const schemaGrid: MakeGrid = (leaf) => new SchemaGrid(leaf.width)
+
+/** By leaf: the grid of a rotation, undefined for what is none. */
+export function gridsOf({ leaves }: Layout, makeGrid: MakeGrid): readonly (RotationGrid | undefined)[] {
+  return leaves.map((leaf) => (leaf.kind === LEAF.quat ? makeGrid(leaf) : undefined))
 }
 
 /** Cells of the work below: the baseline's rotation, the older one's, a rotor, and what was predicted. */

@@ -7,7 +7,8 @@
  * mask        a symbol of its own, or the escape and one bit an item; in chunk 0 also "raw": another coder's delta follows
  * flag        nothing more: its bit says that it is not what it was
  * number      a token: the residual, which is not 0
- * rotation    which component is dropped, counted on from the predicted one; three tokens, which may be 0
+ * dropped     of a rotation, when it is not the component predicted: which, counted on from that
+ * codes       three tokens, which may be 0, but not all
  * value       as the schema writes it
  * ```
  *
@@ -21,7 +22,8 @@ import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { isFieldFloat, orderFloat } from './float-order.ts'
-import { RotationPredictor, schemaGrid, type MakeGrid } from './rotation-predictor.ts'
+import { schemaGrid, type MakeGrid } from './rotation.ts'
+import { RotationPredictor } from './rotation-predictor.ts'
 import type { FieldSet, RowPair } from './row-coder.ts'
 import * as plans from './row-plan.ts'
 import { changedItems, classOf, Guesses, guessCarried, guessFloat, guessFree } from './row-predictor.ts'
@@ -30,10 +32,10 @@ import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 import { readToken, writeToken } from './token.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { flag: FLAG, number: NUMBER, float: FLOAT, rotation: ROTATION } = plans.ITEM
+const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, codes: CODES } = plans.ITEM
 const {
   shift: SHIFT, kind: KIND, lane: LANE, max: MAX, sign: SIGN, rate: RATE, before: BEFORE, group: GROUP, leaf: LEAF_AT, turn: TURN, wrap: WRAP,
-  rateLane: RATE_LANE,
+  rateLane: RATE_LANE, leadLane: LEAD_LANE, leadRateLane: LEAD_RATE_LANE,
 } = plans.SLOT
 const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } = tables
 
@@ -52,10 +54,12 @@ export class RowModel {
   readonly #masks: Int32Array
   /** By chunk: which items were in motion. */
   readonly #motions: Int32Array
-  /** By item: the residual, its sign turned to the likely one; of a rotation, how far on the component dropped is. */
+  /** By item: the residual, its sign turned to the likely one. Of a dropped component, how far on it is. */
   readonly #residuals: Int32Array
   /** By item: the residuals of three codes. */
   readonly #codes: Int32Array
+  /** By item: how sure those were. */
+  readonly #codeClasses: Uint8Array
 
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
     this.plan = plan
@@ -67,6 +71,7 @@ export class RowModel {
     this.#motions = new Int32Array(plan.chunks.length - 1)
     this.#residuals = new Int32Array(plan.count)
     this.#codes = new Int32Array(plan.count * 3)
+    this.#codeClasses = new Uint8Array(plan.count * 3)
   }
 
   /** Says the row. Returns whether it differs from the baseline. @hot */
@@ -178,8 +183,8 @@ export class RowModel {
         if (this.#compareOther(item, age, pair)) mask |= bit
         continue
       }
-      const guess = slots[slot + RATE] < 0 ? guessFree(slots, item, age.weights, pair, guesses)
-        : guessCarried(this.plan, item, age.weights, pair, guesses)
+      const guess = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, guesses)
+        : guessCarried(this.plan, item, age, pair, guesses)
       const turn = slots[slot + TURN]
       const residual = ((rows[at + slots[slot + LANE]] - guess) << turn) >> turn
       if (residual === 0) continue
@@ -203,29 +208,34 @@ export class RowModel {
   #compareOther(item: number, age: tables.AgeTables, pair: RowPair): boolean {
     const kind = this.plan.slots[(item << SHIFT) + KIND]
     if (kind === FLOAT) {
-      const guess = guessFloat(this.plan.slots, item, age.weights, pair, this.#guesses)
+      const guess = guessFloat(this.plan.slots, item, age, pair, this.#guesses)
       const residual = (orderFloat(pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]]) - guess) | 0
       this.#residuals[item] = this.#guesses.signs[item] < 0 ? -residual : residual
       return residual !== 0
     }
-    return this.#compareRotation(item, age, pair)
+    return kind === DROPPED ? this.#compareDropped(item, age, pair) : this.#compareCodes(item, pair)
   }
 
-  #compareRotation(item: number, age: tables.AgeTables, pair: RowPair): boolean {
+  #compareDropped(item: number, age: tables.AgeTables, pair: RowPair): boolean {
     const rotations = this.#rotations
-    const lanes = rotations.lanes
-    const from = pair.at + this.plan.slots[(item << SHIFT) + LANE]
     rotations.predict(item, age.weights, pair)
-    const turned = (pair.rows[from] - lanes[0]) & 3
-    if (turned !== 0) rotations.rebase(item, pair.rows[from], pair)
-    let any = turned
+    const dropped = pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]]
+    const turned = (dropped - rotations.lanes[0]) & 3
+    if (turned !== 0) rotations.rebase(item, dropped, pair)
+    this.#residuals[item] = turned
+    return turned !== 0
+  }
+
+  #compareCodes(item: number, pair: RowPair): boolean {
+    const { lanes, signs, classes } = this.#rotations
+    const from = pair.at + this.plan.slots[(item << SHIFT) + LANE] + 1
+    let any = 0
     for (let code = 0; code < 3; code++) {
-      const residual = pair.rows[from + 1 + code] - lanes[1 + code]
-      this.#codes[item * 3 + code] = residual
+      const residual = pair.rows[from + code] - lanes[1 + code]
+      this.#codes[item * 3 + code] = signs[code] < 0 ? -residual : residual
+      this.#codeClasses[item * 3 + code] = classes[code]
       any |= residual
     }
-    this.#residuals[item] = turned
-    this.#guesses.classes[item] = rotations.class
     return any !== 0
   }
 
@@ -240,15 +250,15 @@ export class RowModel {
     const { slots } = this.plan
     const kind = slots[(item << SHIFT) + KIND]
     if (kind === NUMBER || kind === FLOAT) {
-      writeToken(sink, age.tokens[this.#tokenContext(item)], this.#residuals[item], 1)
-    } else if (kind === ROTATION) {
-      sink.symbol(age.dropped[item], this.#residuals[item], 0, 0)
-      const context = (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 2)
-      let size = 0
+      writeToken(sink, age.tokens[this.#tokenContext(item, pair)], this.#residuals[item], 1)
+    } else if (kind === DROPPED) {
+      sink.symbol(age.dropped[item], this.#residuals[item] - 1, 0, 0)
+    } else if (kind === CODES) {
+      let size = this.#besideCodes(item)
       for (let code = 0; code < 3; code++) {
         const residual = this.#codes[item * 3 + code]
-        writeToken(sink, age.tokens[context + size], residual, 0)
-        size = 1 + classOf(residual, 2)
+        writeToken(sink, age.tokens[(item << TOKEN_CONTEXTS_SHIFT) + (this.#codeClasses[item * 3 + code] << 5) + size], residual, 0)
+        size = sizeAfter(code, size, residual)
       }
     } else if (kind !== FLAG) {
       const leaf = slots[(item << SHIFT) + LEAF_AT]
@@ -257,10 +267,38 @@ export class RowModel {
   }
 
   /** The context of an item's token. */
-  #tokenContext(item: number): number {
-    const before = this.plan.slots[(item << SHIFT) + BEFORE]
-    const size = before < 0 ? 0 : classOf(this.#residuals[before], 3)
-    return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 2) + size
+  #tokenContext(item: number, pair: RowPair): number {
+    const vector = this.plan.slots[(item << SHIFT) + LEAD_RATE_LANE]
+    const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? this.#vectorClass(item, pair)
+      : item === 0 ? 0 : this.#sizeBefore(item)
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 5) + size
+  }
+
+  /** How far the item before came off; of a third component, the further of both before it. */
+  #sizeBefore(item: number): number {
+    const { slots } = this.plan
+    const size = classOf(this.#residuals[item - 1], 7)
+    const isThird = slots[(item << SHIFT) + BEFORE] >= 0 && slots[((item - 1) << SHIFT) + BEFORE] >= 0
+    return isThird ? Math.max(size, classOf(this.#residuals[item - 2], 7)) : size
+  }
+
+  /** How fast the vector moved that an item is the first component of. */
+  #vectorClass(item: number, { baseRows, baseAt, olderRows, olderAt }: RowPair): number {
+    const { slots } = this.plan
+    const first = slots[(item << SHIFT) + LEAD_LANE]
+    let size = 0
+    for (let lane = first; lane < first + slots[(item << SHIFT) + LEAD_RATE_LANE]; lane++) {
+      const step = baseRows[baseAt + lane] - olderRows[olderAt + lane]
+      size |= step < 0 ? -step : step
+    }
+    return classOf(size, 7)
+  }
+
+  /** What the first of three codes is said by: how far anything of the three items before came off. */
+  #besideCodes(item: number): number {
+    let size = 0
+    for (let before = Math.max(0, item - 4); before < item - 1; before++) size = Math.max(size, classOf(this.#residuals[before], 7))
+    return size
   }
 
   #readChunk(source: SymbolSource, chunk: number, age: tables.AgeTables, pair: RowPair, heap: ValueStore): void {
@@ -279,9 +317,9 @@ export class RowModel {
         if (isOff) source.raw().fail()
         this.#leave(item, pair)
       } else if (slots[slot + KIND] === NUMBER) {
-        let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age.weights, pair, this.#guesses)
-          : guessCarried(this.plan, item, age.weights, pair, this.#guesses)
-        if (isOff) value += this.#readResidual(source, age, item)
+        let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, this.#guesses)
+          : guessCarried(this.plan, item, age, pair, this.#guesses)
+        if (isOff) value += this.#readResidual(source, age, item, pair)
         value &= slots[slot + WRAP]
         if (value >>> 0 > slots[slot + MAX] >>> 0) source.raw().fail()
         rows[at + slots[slot + LANE]] = (value << slots[slot + SIGN]) >> slots[slot + SIGN]
@@ -300,9 +338,9 @@ export class RowModel {
   }
 
   /** A residual that goes the long way round is a second spelling of the short one. */
-  #readResidual(source: SymbolSource, age: tables.AgeTables, item: number): number {
+  #readResidual(source: SymbolSource, age: tables.AgeTables, item: number, pair: RowPair): number {
     const turn = this.plan.slots[(item << SHIFT) + TURN]
-    const mirrored = readToken(source, age.tokens[this.#tokenContext(item)], 1)
+    const mirrored = readToken(source, age.tokens[this.#tokenContext(item, pair)], 1)
     const residual = this.#guesses.signs[item] < 0 ? -mirrored : mirrored
     this.#residuals[item] = mirrored
     if ((residual << turn) >> turn !== residual) source.raw().fail()
@@ -313,10 +351,12 @@ export class RowModel {
     const slot = item << SHIFT
     const { slots } = this.plan
     const reader = source.raw()
-    if (slots[slot + KIND] === ROTATION) {
-      this.#readRotation(source, age, item, isOff, pair)
+    if (slots[slot + KIND] === DROPPED) {
+      this.#readDropped(source, age, item, isOff, pair)
+    } else if (slots[slot + KIND] === CODES) {
+      this.#readCodes(source, age, item, isOff, pair)
     } else if (slots[slot + KIND] === FLOAT) {
-      const place = guessFloat(slots, item, age.weights, pair, this.#guesses) + (!isOff ? 0 : this.#readResidual(source, age, item))
+      const place = guessFloat(slots, item, age, pair, this.#guesses) + (!isOff ? 0 : this.#readResidual(source, age, item, pair))
       const float = orderFloat(place | 0)
       if (!isFieldFloat(float, this.#schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
       pair.rows[pair.at + slots[slot + LANE]] = float
@@ -327,22 +367,26 @@ export class RowModel {
     }
   }
 
-  #readRotation(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
+  #readDropped(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
     const rotations = this.#rotations
-    const lanes = rotations.lanes
-    const { slots } = this.plan
-    const to = pair.at + slots[(item << SHIFT) + LANE]
     rotations.predict(item, age.weights, pair)
+    if (!isOff) return
+    const turned = source.symbol(age.dropped[item]) + 1
+    rotations.rebase(item, (rotations.lanes[0] + turned) & 3, pair)
+    this.#residuals[item] = turned
+  }
+
+  #readCodes(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
+    const rotations = this.#rotations
+    const { lanes, signs, classes } = rotations
+    const to = pair.at + this.plan.slots[(item << SHIFT) + LANE]
     if (isOff) {
-      const turned = source.symbol(age.dropped[item])
-      if (turned !== 0) rotations.rebase(item, (lanes[0] + turned) & 3, pair)
-      const context = (item << TOKEN_CONTEXTS_SHIFT) + (rotations.class << 2)
-      let any = turned
-      let size = 0
-      for (let code = 1; code < 4; code++) {
-        const residual = readToken(source, age.tokens[context + size], 0)
-        lanes[code] += residual
-        size = 1 + classOf(residual, 2)
+      let size = this.#besideCodes(item)
+      let any = 0
+      for (let code = 0; code < 3; code++) {
+        const residual = readToken(source, age.tokens[(item << TOKEN_CONTEXTS_SHIFT) + (classes[code] << 5) + size], 0)
+        lanes[1 + code] += signs[code] < 0 ? -residual : residual
+        size = sizeAfter(code, size, residual)
         any |= residual
       }
       if (any === 0) source.raw().fail()
@@ -350,6 +394,13 @@ export class RowModel {
     for (let code = 0; code < 4; code++) pair.rows[to + code] = lanes[code]
     if (!rotations.isRow(item, pair.rows, to)) source.raw().fail()
   }
+}
+
+/** What the code after `code` is said by: which it is, and how large the largest before it was. */
+function sizeAfter(code: number, size: number, residual: number): number {
+  const its = classOf(residual, 7)
+  if (code === 0) return 8 + its
+  return 16 + ((size & 7) > its ? size & 7 : its)
 }
 
 /** Reads the mask of a chunk of `width` items. */

@@ -1,14 +1,16 @@
 /**
  * What the entropy coder says of a row, item by item: a schema's leaves in coding order, packed for the loops.
  *
- * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the rest in tokens), a rotation, or a
- * value that is written as the schema writes it. Items stand in the order everyone's, the team's, the owner's, so that a
- * field set is so many of the first items; among these, rates of change come before what they are the rates of.
+ * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the rest in tokens), or a value that is
+ * written as the schema writes it. A rotation is two: which component is dropped, and the three codes. Items stand in the
+ * order everyone's, the team's, the owner's, so that a field set is so many of the first items; among these, rates of change
+ * come before what they are the rates of, and rotations last: how far the rest came off tells of them.
  *
  * Items are cut into chunks of at most 10, each with one mask symbol; no chunk spans two audiences.
  *
  * ```
  * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  turn  wrap  |  rate lane  led  lead lane  lead rate lane
+ *                    of the first of a vector that nothing carries, the last two: its first lane, and how many
  *                                                                                  sixteen int32, at index * 16
  * gains of an item   half its steps per tick and step of its rate, and its steps per tick at rate lane 0; whole parts of 2^21
  *                                                                                  two doubles, at index * 2
@@ -23,7 +25,7 @@ import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** What an item is. */
-export const ITEM = { flag: 0, number: 1, float: 2, rotation: 3, value: 4 } as const
+export const ITEM = { flag: 0, number: 1, float: 2, dropped: 3, codes: 4, value: 5 } as const
 
 /** What is known of an item beside its kind: what built-in tables go by. */
 export const ROLE = { other: 0, rate: 1, carried: 2, mover: 3 } as const
@@ -57,9 +59,9 @@ export interface RowPlan {
 
 /** Sets of items of one chunk. */
 export interface ChunkSorts {
-  /** Guessed from the rows that are held: numbers and rotations that nothing carries. */
+  /** Guessed from the rows that are held: numbers that nothing carries. */
   readonly free: number
-  /** Guessed from what is said before them. */
+  /** Guessed from what is said before them; and rotations. */
   readonly carried: number
   /** Not guessed: they stay, or are said. */
   readonly plain: number
@@ -73,6 +75,8 @@ interface Draft {
   readonly member: Member
   /** Lane of the flag of the group it is in; -1 = of none. */
   readonly group: number
+  /** Whether it is the second item of a rotation. */
+  readonly isCodes: boolean
 }
 
 const HELD: readonly Audience[] = ['all', 'team', 'owner']
@@ -93,7 +97,7 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
   }
   return {
     count: drafts.length, slots, gains,
-    paths: drafts.map(({ leaf }) => schema.leaves[leaf].path),
+    paths: drafts.map(({ leaf, isCodes }) => `${schema.leaves[leaf].path}${isCodes ? '#' : ''}`),
     chunks: Int32Array.from(chunks),
     chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
     sorts: chunks.slice(0, -1).map((first, chunk) => sortsOf(slots, first, chunks[chunk + 1])),
@@ -108,9 +112,11 @@ function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {
     return bits
   }
   const isPlain = (slot: number): boolean => slots[slot] === ITEM.flag || slots[slot] === ITEM.value
+  // The two items of a rotation are always looked at, for one builds on the other.
+  const isCarried = (slot: number): boolean => !isPlain(slot) && (slots[slot + SLOT.rate] >= 0 || slots[slot] === ITEM.dropped || slots[slot] === ITEM.codes)
   return {
-    free: which((slot) => !isPlain(slot) && slots[slot + SLOT.rate] < 0),
-    carried: which((slot) => !isPlain(slot) && slots[slot + SLOT.rate] >= 0),
+    free: which((slot) => !isPlain(slot) && !isCarried(slot)),
+    carried: which(isCarried),
     plain: which(isPlain),
     grouped: which((slot) => slots[slot + SLOT.group] >= 0),
   }
@@ -137,20 +143,21 @@ function lanesOf(schema: Schema, drafts: readonly Draft[], chunks: readonly numb
 function ordered(schema: Schema, members: readonly Member[]): Draft[] {
   const rank = (member: Member): number => {
     const role = schema.motions.find(({ rate }) => rate === member)?.role
-    return role === 'acceleration' ? 0 : role === undefined ? 2 : 1
+    return role === 'acceleration' ? 0 : role !== undefined ? 1 : member.field.spec.kind === 'quat' ? 3 : 2
   }
   const inOrder = members.map((member, at) => ({ member, at })).sort((a, b) => rank(a.member) - rank(b.member) || a.at - b.at)
   return inOrder.flatMap(({ member }) =>
-    Array.from({ length: member.leafCount }, (_, index): Draft => {
+    Array.from({ length: member.leafCount }, (_, index): Draft[] => {
       const isInside = member.kind === 'group' && index > 0
-      return { leaf: member.firstLeaf + index, member, group: isInside ? member.lane : -1 }
-    }))
+      const draft = { leaf: member.firstLeaf + index, member, group: isInside ? member.lane : -1, isCodes: false }
+      return schema.leaves[draft.leaf].kind === LEAF.quat ? [draft, { ...draft, isCodes: true }] : [draft]
+    }).flat())
 }
 
 function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number): Pick<RowPlan, 'slots' | 'gains'> {
   const slots = new Int32Array(drafts.length << SLOT.shift)
   const gains = new Float64Array(drafts.length * 2)
-  drafts.forEach(({ leaf: index, member, group }, item) => {
+  drafts.forEach(({ leaf: index, member, group, isCodes }, item) => {
     const leaf = schema.leaves[index]
     const rate = rateOf(schema, drafts, item)
     const gain = rate < 0 ? undefined : gainOf(schema.leaves[drafts[rate].leaf], leaf, ticksPerSecond)
@@ -159,8 +166,10 @@ function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number):
     const isRate = schema.motions.some((motion) => motion.rate === member)
     const role = isRate ? ROLE.rate : gain !== undefined ? ROLE.carried : isMover(leaf, member) ? ROLE.mover : ROLE.other
     const first = item << SLOT.shift
-    slots.set([kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], first)
+    slots.set([isCodes ? ITEM.codes : kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], first)
     slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role, ...roundOf(leaf)], first + SLOT.rate)
+    // The first component of a vector speaks by how fast all of it moved.
+    if (gain === undefined && before < 0 && member.field.spec.kind === 'vector') slots.set([member.lane, member.laneCount], first + SLOT.leadLane)
     if (gain === undefined) return
     gains.set([gain[0] / (2 * GAIN_UNIT), gain[1] / GAIN_UNIT], item * 2)
     slots[first + SLOT.rateLane] = schema.leaves[drafts[rate].leaf].lane
@@ -176,7 +185,7 @@ function kindOf(leaf: Leaf, member: Member, index: number): number {
   const isFlag = member.kind === 'flag' || (leaf.field.spec.kind === 'bool') || (member.kind === 'group' && index === member.firstLeaf)
   if (isFlag) return ITEM.flag
   if (leaf.kind <= LEAF.varint) return ITEM.number
-  return leaf.kind === LEAF.float ? ITEM.float : leaf.kind === LEAF.quat ? ITEM.rotation : ITEM.value
+  return leaf.kind === LEAF.float ? ITEM.float : leaf.kind === LEAF.quat ? ITEM.dropped : ITEM.value
 }
 
 /** The largest lane, counted from the least, as int32: -1 where numbers go round at 2^32. */

@@ -5,8 +5,8 @@
  * - what has a rate is carried by it: halfway between the baseline's rate and the new one, tick by tick (semi-implicit
  *   Euler: the new rate moves first). In a vector, a second component follows the first: if that came off by so much for its
  *   change of rate, this one will for its own, since both changed at the same moment;
- * - what has none goes on as it went from the older row to the baseline, by a weight from 0 to 1 (in eighths) that depends on
- *   how fast that was: below a few steps it is noise of rounding;
+ * - what has none goes on as it went from the older row to the baseline, by a weight from 0 to 1 (in parts of 32) and with a
+ *   bend (what falls, falls faster), both depending on how fast that was: below a few steps it is noise of rounding;
  * - everything else stays.
  *
  * Beside the value this finds how sure it is: a class of 0..7, and the sign the residual is likely to have.
@@ -28,11 +28,19 @@ const { float: FLOAT } = plans.ITEM
 /** Ticks beyond which nothing is carried further: a guess that old is no guess. */
 const CARRY_TICKS_MAX = 32
 /** Steps beyond which nothing goes on: that is a jump, not a motion. */
-const MOTION_STEPS_MAX: number = 1 << 20
+const MOTION_STEPS_MAX: number = 1 << 18
 /** The largest class of motion. */
 const MOTION_MAX = 6
 /** The class of an item when there is no older row to ask. */
 export const CLASS_UNKNOWN = 7
+
+/** How items move in a game: what training finds. */
+export interface Habits {
+  /** By item and class of motion: how much of the motion goes on, in parts of 32; of a carried item, the first: whether it follows. */
+  readonly weights: Int8Array
+  /** By item, class of motion and sign: how a motion bends, in sixteenths of a step per tick and tick. */
+  readonly bends: Int16Array
+}
 
 /** What is found for the items of one row. */
 export class Guesses {
@@ -68,7 +76,7 @@ export function changedItems(plan: plans.RowPlan, chunk: number, rows: Int32Arra
 }
 
 /** Guesses a number that nothing carries. @hot */
-export function guessFree(slots: Int32Array, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+export function guessFree(slots: Int32Array, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
   const slot = item << SHIFT
   const lane = slots[slot + LANE]
   const base = pair.baseRows[pair.baseAt + lane]
@@ -89,14 +97,15 @@ export function guessFree(slots: Int32Array, item: number, weights: Int8Array, p
   const motion = bits < MOTION_MAX ? bits : MOTION_MAX
   guesses.classes[item] = motion
   guesses.signs[item] = step < 0 ? -1 : 1
-  const weight = weights[(item << 3) + motion]
-  if (weight === 0 || step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
+  if (step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
+  const weight = habits.weights[(item << 3) + motion]
+  const bend = habits.bends[(item << 4) + (motion << 1) + (step < 0 ? 1 : 0)]
   const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  return settled(slots, slot, base + ((age * weight * step + 4) >> 3))
+  return settled(slots, slot, base + ((age * weight * step + 16) >> 5) + ((age * (age + 1) * bend + 16) >> 5))
 }
 
 /** Guesses a number that a rate carries, once the rate is said. @hot */
-export function guessCarried({ slots, gains }: plans.RowPlan, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+export function guessCarried({ slots, gains }: plans.RowPlan, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
   const { rows, at, baseRows, baseAt } = pair
   const slot = item << SHIFT
   const rate = slots[slot + RATE_LANE]
@@ -116,7 +125,7 @@ export function guessCarried({ slots, gains }: plans.RowPlan, item: number, weig
     guesses.signs[item] = change < 0 ? -1 : 1
     const bits = 32 - Math.clz32(change < 0 ? -change : change)
     guesses.classes[item] = bits < MOTION_MAX ? bits : MOTION_MAX
-    if (slots[slot + IS_LED] !== 0 && weights[item << 3] !== 0) value = (value + followed(slots, slot, change, pair, guesses)) | 0
+    if (slots[slot + IS_LED] !== 0 && habits.weights[item << 3] !== 0) value = (value + followed(slots, slot, change, pair, guesses)) | 0
   }
   return settled(slots, slot, value)
 }
@@ -141,7 +150,7 @@ function followed(slots: Int32Array, slot: number, change: number, pair: RowPair
 }
 
 /** Guesses a float, by its place among floats. @hot */
-export function guessFloat(slots: Int32Array, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+export function guessFloat(slots: Int32Array, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
   const lane = slots[(item << SHIFT) + LANE]
   const base = orderFloat(pair.baseRows[pair.baseAt + lane])
   guesses.classes[item] = CLASS_UNKNOWN
@@ -152,18 +161,18 @@ export function guessFloat(slots: Int32Array, item: number, weights: Int8Array, 
   const motion = (classOf(step, 24) + 3) >> 2
   guesses.classes[item] = motion
   guesses.signs[item] = step < 0 ? -1 : 1
-  const weight = weights[(item << 3) + motion]
+  const weight = habits.weights[(item << 3) + motion]
   if (weight === 0 || step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
   const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  return (base + ((age * weight * step + 4) >> 3)) | 0
+  return (base + ((age * weight * step + 16) >> 5)) | 0
 }
 
 /** Guesses a number of whatever sort; of a float, its place. */
-export function guessItem(plan: plans.RowPlan, item: number, weights: Int8Array, pair: RowPair, guesses: Guesses): number {
+export function guessItem(plan: plans.RowPlan, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
   const slot = item << SHIFT
-  if (plan.slots[slot + KIND] === FLOAT) return guessFloat(plan.slots, item, weights, pair, guesses)
-  if (plan.slots[slot + RATE] >= 0) return guessCarried(plan, item, weights, pair, guesses)
-  return guessFree(plan.slots, item, weights, pair, guesses)
+  if (plan.slots[slot + KIND] === FLOAT) return guessFloat(plan.slots, item, habits, pair, guesses)
+  if (plan.slots[slot + RATE] >= 0) return guessCarried(plan, item, habits, pair, guesses)
+  return guessFree(plan.slots, item, habits, pair, guesses)
 }
 
 /** Bits of a number's size, at most `most`. */

@@ -4,15 +4,16 @@
  * Tables differ by the age of the baseline, in classes: 0 (the initial row), 1, 2-3, 4-7, 8-11, 12-15, 16 and more ticks. One
  * table for all ages costs up to a third more bits.
  *
- * Within an age, the context of a token is how sure the prediction was (0..7) and how large the residual of the component
- * before was (0..3); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
+ * Within an age, the context of a token is how sure the prediction was (0..7) and how large the residual of the item
+ * before was (0..7; of a vector's first component, how fast the whole vector moved; 8..23 for the second and third code of a rotation); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
  * into 14 activities; 14 and 15 stand for no older row, at rest and moving.
  */
 
 import type { CodeBank } from './code-bank.ts'
+import type { Habits } from './row-predictor.ts'
 
 /** Contexts of one item's tokens, and of one chunk's mask, as shifts. */
-export const TOKEN_CONTEXTS_SHIFT = 5
+export const TOKEN_CONTEXTS_SHIFT = 8
 export const MASK_CONTEXTS_SHIFT = 4
 /** Activities of a chunk while there is an older row; after them come rest and motion without one. */
 export const ACTIVITIES_MAX = 14
@@ -20,6 +21,12 @@ export const MASK_AT_REST = 14
 export const MASK_MOVING = 15
 /** Places of the weights of one item, as a shift: one for each class of motion. */
 export const WEIGHTS_SHIFT = 3
+/** A weight that keeps everything. */
+export const WEIGHT_MAX = 32
+/** Places of the bends of one item, as a shift: one for each class of motion and sign. */
+export const BENDS_SHIFT = 4
+/** The sharpest bend, either way: 32 steps per tick and tick. */
+export const BEND_MAX = 512
 
 /** Classes of baseline age. */
 export const AGE_CLASSES = 7
@@ -39,12 +46,10 @@ export interface MaskCode {
 }
 
 /** Everything for one class of age. */
-export interface AgeTables {
-  /** By item and class of motion: how much of the motion goes on, in eighths; of a carried item, the first: whether it follows. */
-  readonly weights: Int8Array
+export interface AgeTables extends Habits {
   /** By item and context: the table of its tokens. */
   readonly tokens: Uint16Array | Uint32Array
-  /** By item: the table of which component a rotation drops, counted on from the predicted one. */
+  /** By item: the table of which component a rotation drops, when it is not the predicted one, counted on from that. */
   readonly dropped: Uint16Array | Uint32Array
   /** By chunk, then by what changed from the older row to the baseline: the activity. */
   readonly activities: readonly Uint8Array[]

@@ -4,16 +4,16 @@ import { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { CodeBank } from './code-bank.ts'
-import type { MakeGrid } from './rotation-predictor.ts'
+import type { MakeGrid } from './rotation.ts'
 import type { RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
 import { ITEM, SLOT, type RowPlan } from './row-plan.ts'
+import type { Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 import type { SymbolSink } from './symbol-stream.ts'
 
 /** What the first pass settled for one class of age. */
-interface Settled {
-  readonly weights: Int8Array
+interface Settled extends Habits {
   readonly activities: readonly (readonly number[])[]
 }
 
@@ -34,7 +34,7 @@ export class SymbolCounter implements SymbolSink {
   constructor(schema: Schema, plan: RowPlan, settled: readonly Settled[], makeGrid: MakeGrid) {
     this.#plan = plan
     this.#contexts = (plan.count << tables.TOKEN_CONTEXTS_SHIFT) + plan.count + ((plan.chunks.length - 1) << tables.MASK_CONTEXTS_SHIFT)
-    const ages = settled.map(({ weights, activities }, age) => this.#tablesOf(age, weights, activities))
+    const ages = settled.map((each, age) => this.#tablesOf(age, each))
     const all: tables.RowTables = { version: 0, bank: new CodeBank(), at: (age) => ages[age] }
     this.#model = new RowModel(schema, plan, all, makeGrid)
   }
@@ -61,7 +61,7 @@ export class SymbolCounter implements SymbolSink {
 
   dropped(age: number, item: number): Counts | undefined {
     const counts = this.#counts.get(this.#droppedContext(age, item))
-    return this.#plan.slots[(item << SLOT.shift) + SLOT.kind] === ITEM.rotation ? counts : undefined
+    return this.#plan.slots[(item << SLOT.shift) + SLOT.kind] === ITEM.dropped ? counts : undefined
   }
 
   /** Masks of a chunk in a context, by mask. */
@@ -74,12 +74,12 @@ export class SymbolCounter implements SymbolSink {
   }
 
   /** Tables in which every context is a table of its own, and every mask its own symbol. */
-  #tablesOf(age: number, weights: Int8Array, activities: readonly (readonly number[])[]): tables.AgeTables {
+  #tablesOf(age: number, { weights, bends, activities }: Settled): tables.AgeTables {
     const { count, chunks } = this.#plan
     const first = age * this.#contexts
     const firstMask = this.#droppedContext(age, count)
     return {
-      weights,
+      weights, bends,
       tokens: counting(count << tables.TOKEN_CONTEXTS_SHIFT, first),
       dropped: counting(count, this.#droppedContext(age, 0)),
       activities: activities.map((list, chunk) => {

@@ -10,7 +10,7 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 
 export interface SymbolSink {
-  /** Takes a symbol of a table, and `width` (0..16) raw bits that follow it. */
+  /** Takes a symbol of a table, and `width` (0..18) raw bits that follow it. */
   symbol(table: number, symbol: number, raw: number, width: number): void
   /** Where raw bits of any length are to be written. */
   raw(): BitWriter

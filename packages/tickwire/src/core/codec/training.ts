@@ -1,22 +1,24 @@
 /**
  * Learns a game's habits from its rows: how often what is said, in which context. Offline, in seconds; the result is data.
  *
- * Three passes over the same rows: how much of a motion goes on (the weight under which residuals are shortest), which
- * changes are followed by which (the activities), and how often each symbol occurs. Contexts that speak alike then
+ * Three passes over the same rows: how much of a motion goes on (the weight under which residuals are shortest) and which
+ * changes occur most (the activities); how motions bend; and how often each symbol occurs. Contexts that speak alike then
  * share a table: a pool of 48 serves an entity as well as hundreds would.
  *
  * Never test on what you trained on.
  */
 
 import type { Schema } from '../schema/schema.ts'
+import { BendSearch } from './bend-search.ts'
 import { builtInAge } from './built-in-tables.ts'
 import { CodeBank, SHARES } from './code-bank.ts'
 import { MASKS_MAX } from './mask-code.ts'
 import { poolTables } from './pool-tables.ts'
 import { PRIORS_FORM, type AgePriors, type EntityPriors, type MaskPriors } from './priors.ts'
-import { schemaGrid, type MakeGrid } from './rotation-predictor.ts'
+import { schemaGrid, type MakeGrid } from './rotation.ts'
 import type { RowPair } from './row-coder.ts'
 import { planRow, type RowPlan } from './row-plan.ts'
+import type { Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 import { SymbolCounter } from './symbol-counter.ts'
 import { WeightSearch } from './weight-search.ts'
@@ -36,18 +38,21 @@ export function train(
   const plan = planRow(schema, ticksPerSecond)
   const search = new WeightSearch(schema, plan, makeGrid)
   show((pair) => search.see(pair))
-  const ages = Array.from({ length: tables.AGE_CLASSES }, (_, age) => {
-    const weights = search.rows[age] < ROWS_MIN ? builtInAge(plan, new CodeBank(), age).weights : search.weights(age)
-    return { weights, activities: search.activities(age) }
-  })
+  const straight = Array.from({ length: tables.AGE_CLASSES }, (_, age): Habits => ({
+    weights: search.rows[age] < ROWS_MIN ? builtInAge(plan, new CodeBank(), age).weights : search.weights(age),
+    bends: new Int16Array(plan.count << tables.BENDS_SHIFT),
+  }))
+  const bendSearch = new BendSearch(plan, straight)
+  show((pair) => bendSearch.see(pair))
+  const ages = straight.map(({ weights }, age) => ({ weights, bends: bendSearch.bends(age), activities: search.activities(age) }))
   const counter = new SymbolCounter(schema, plan, ages, makeGrid)
   show((pair) => counter.see(pair))
   const seen = ages.map((_, age) => search.rows[age] >= ROWS_MIN)
   const pool = poolTables(plan, counter, seen)
   return {
     form: PRIORS_FORM, version, ticksPerSecond, items: plan.paths, tables: pool.tables,
-    ages: ages.map(({ weights, activities }, age): AgePriors | null => !seen[age] ? null : {
-      weights: [...weights], activities,
+    ages: ages.map(({ weights, bends, activities }, age): AgePriors | null => !seen[age] ? null : {
+      weights: [...weights], bends: [...bends], activities,
       tokens: pool.tokens[age],
       dropped: Array.from({ length: plan.count }, (_, item) => dropped(counter, age, item)),
       masks: masksOf(plan, counter, age),
@@ -57,7 +62,7 @@ export function train(
 
 function dropped(counter: SymbolCounter, age: number, item: number): readonly number[] {
   const counts = counter.dropped(age, item)
-  return counts === undefined ? [] : scaled(Array.from({ length: 4 }, (_, turn) => (counts.get(turn) ?? 0) + 0.5))
+  return counts === undefined ? [] : scaled(Array.from({ length: 3 }, (_, turn) => (counts.get(turn) ?? 0) + 0.5))
 }
 
 function masksOf(plan: RowPlan, counter: SymbolCounter, age: number): (MaskPriors | null)[] {

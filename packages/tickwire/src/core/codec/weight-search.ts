@@ -3,14 +3,16 @@
 import { log2 } from '../base/math.ts'
 import type { Schema } from '../schema/schema.ts'
 import { orderFloat } from './float-order.ts'
-import { RotationPredictor, type MakeGrid } from './rotation-predictor.ts'
+import type { MakeGrid } from './rotation.ts'
+import { RotationPredictor } from './rotation-predictor.ts'
 import type { RowPair } from './row-coder.ts'
 import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
-import { changedItems, Guesses, guessItem } from './row-predictor.ts'
+import { changedItems, Guesses, guessItem, type Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 
-/** Weights are eighths, 0..8. */
-const WEIGHTS = 9
+/** Weights tried, in parts of 32: what is damped loses little, but that little counts after some ticks. */
+const TRIED: readonly number[] = [0, 4, 8, 12, 16, 20, 24, 27, 29, 30, 31, 32]
+const WEIGHTS: number = TRIED.length
 
 export class WeightSearch {
   /** By class of age: rows seen. */
@@ -21,7 +23,7 @@ export class WeightSearch {
   readonly #costs: Float64Array
   /** By class of age, then chunk: how often which items changed from the older row to the baseline. */
   readonly #changes: readonly (readonly Map<number, number>[])[]
-  readonly #uniform: readonly Int8Array[]
+  readonly #uniform: readonly Habits[]
   readonly #guesses: Guesses
 
   constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
@@ -29,7 +31,8 @@ export class WeightSearch {
     this.#rotations = new RotationPredictor(schema, plan, makeGrid)
     this.#costs = new Float64Array((tables.AGE_CLASSES * plan.count << tables.WEIGHTS_SHIFT) * WEIGHTS)
     this.#changes = Array.from({ length: tables.AGE_CLASSES }, () => Array.from({ length: plan.chunks.length - 1 }, () => new Map<number, number>()))
-    this.#uniform = Array.from({ length: WEIGHTS }, (_, weight) => new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight))
+    const bends = new Int16Array(plan.count << tables.BENDS_SHIFT)
+    this.#uniform = TRIED.map((weight) => ({ weights: new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight), bends }))
     this.#guesses = new Guesses(plan.count)
   }
 
@@ -49,7 +52,7 @@ export class WeightSearch {
       const at = (age * count + place) * WEIGHTS
       let best = 0
       for (let weight = 1; weight < WEIGHTS; weight++) if (this.#costs[at + weight] < this.#costs[at + best]) best = weight
-      return best
+      return TRIED[best]
     })
   }
 
@@ -65,23 +68,25 @@ export class WeightSearch {
     const slot = item << SLOT.shift
     const kind = slots[slot + SLOT.kind]
     const guesses = this.#guesses
-    const weights = this.#uniform[weight]
+    const habits = this.#uniform[weight]
     const group = slots[slot + SLOT.group]
-    if (kind === ITEM.flag || kind === ITEM.value || (group >= 0 && pair.rows[pair.at + group] === 0)) return
+    if (kind === ITEM.flag || kind === ITEM.value || kind === ITEM.dropped || (group >= 0 && pair.rows[pair.at + group] === 0)) return
     const lane = pair.at + slots[slot + SLOT.lane]
     let bits = 0
     let motion = 0
-    if (kind === ITEM.rotation) {
-      this.#rotations.predict(item, weights, pair)
+    if (kind === ITEM.codes) {
+      this.#rotations.predict(item, habits.weights, pair)
       motion = this.#rotations.class
       if (this.#rotations.lanes[0] !== pair.rows[lane]) this.#rotations.rebase(item, pair.rows[lane], pair)
       for (let code = 1; code < 4; code++) bits += residualBits(pair.rows[lane + code], this.#rotations.lanes[code], 0)
     } else {
-      const guess = guessItem(this.#plan, item, weights, pair, guesses)
+      const guess = guessItem(this.#plan, item, habits, pair, guesses)
       motion = slots[slot + SLOT.role] === ROLE.carried ? 0 : guesses.classes[item]
       bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess, slots[slot + SLOT.turn])
     }
-    this.#costs[(((age * this.#plan.count + item) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
+    // A rotation is predicted once, for its first item.
+    const place = kind === ITEM.codes ? item - 1 : item
+    this.#costs[(((age * this.#plan.count + place) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
   }
 
   #seeChanges(age: number, pair: RowPair): void {
