@@ -166,6 +166,31 @@ describe('a predicted player', () => {
     expect(sim.difference()).toBeUndefined()
   })
 
+  test('[PRED7, CLOCK8] is back within 300 ms after an outage of 2 s, and within a second after 30 s of sleep', () => {
+    const sim = simulate(makeRunners({ net: { timeoutMs: 60_000 } }), { seed: 9, link: { latencyMs: 100, jitterMs: 20 } })
+    const [player] = sim.players
+    const { host } = player!
+    const isBack = (): boolean => !host.predictor!.isStalled && host.predictor!.tick > sim.host.world.tick && host.predictor!.confirmed > sim.host.world.tick - 30
+    sim.script(0, restless)
+    sim.run(2000)
+    expect(isBack()).toBe(true)
+    sim.weather({ loss: 1 })
+    sim.run(2000)
+    expect(isBack()).toBe(false)
+    sim.weather({ latencyMs: 100, jitterMs: 20 })
+    const heard = host.predictor!.heard
+    sim.runUntil(() => host.predictor!.heard > heard, 1000)
+    expect(sim.runUntil(isBack, 300)).toBe(true)
+    sim.clock.remove(player!)
+    sim.run(30_000)
+    sim.clock.add(player!)
+    expect(sim.runUntil(isBack, 1000)).toBe(true)
+    sim.run(1000)
+    expect(host.predictor!.tick - sim.host.world.tick).toBeLessThan(20)
+    sim.hold(0, {})
+    expect(sim.difference()).toBeUndefined()
+  })
+
   test('[PRED8] stepping again comes out the same, or the fault is named by object, field and tick', () => {
     const clean = simulate(makeRunners(), { seed: 4, link: FAR, client: { syncTest: 8 }, server: { syncTest: 8 } })
     clean.script(0, (tick) => ({ ...restless(tick), throw: tick % 25 === 0 }))

@@ -188,7 +188,10 @@ describe('input lead', () => {
     expect(rig.lead.ms).toBeCloseTo(begins + 2 * TICK_MS, 5)
     tell(3.5, 9000)
     expect(rig.lead.ms).toBeCloseTo(begins + 1.5 * TICK_MS, 5)
-    tell(-1000, 20_000)
+    const steady = rig.lead.ms
+    tell(-1000, 5000)
+    expect(rig.lead.ms).toBe(steady)
+    tell(-12, 60_000)
     expect(rig.lead.ms).toBe(250)
     tell(1000, 1_000_000)
     expect(rig.lead.ms).toBe(TICK_MS / 2)

@@ -58,7 +58,8 @@ export class InputLead {
     if (state[CHANGED_AT] === -Infinity) this.#change(now, 0)
     const { tickMs } = this.#sync
     // What was said before the last change could be felt there is about another lead.
-    if (now < state[DEAF_UNTIL]) return
+    // What is late by more than any lead was sent by a clock that was wrong, and is right by now.
+    if (now < state[DEAF_UNTIL] || -marginTicks * tickMs > LEAD_MS_MAX) return
     state[TIGHTEST] = Math.min(state[TIGHTEST], marginTicks)
     if (state[TIGHTEST] < MARGIN_TICKS_MIN) {
       const most = LEAD_MS_MAX / tickMs - this.#leadTicks
