@@ -5,6 +5,8 @@
 import { expect, test } from 'vitest'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
 import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { ClockSync } from '../../packages/tickwire/src/core/time/clock-sync.ts'
+import { TickClock } from '../../packages/tickwire/src/core/time/tick-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 
@@ -40,5 +42,16 @@ test('[SIM5] one challenge that was touched on the way costs a client two second
   for (let at = 0; at < length; at++) {
     const ms = connectMs((number, bytes) => { if (number === 1) bytes[at]! ^= 1 })
     expect(ms, `byte ${at}`).toBeLessThan(2600)
+  }
+})
+
+test('[SIM5] a moment too near to be another number than now is waited for, and does not wake its player for ever (seed 5110)', () => {
+  const sync = new ClockSync(30)
+  for (let at = 0; at < 8; at++) sync.sample(at * 3, at * 100, 40)
+  const clock = new TickClock(sync)
+  for (let now = 5803.889439099404; now < 6500; now = clock.timeOf(Math.floor(clock.ticks) + 1)) {
+    clock.advance(now, 30)
+    expect(clock.timeOf(Math.floor(clock.ticks) + 1)).toBeGreaterThan(now)
+    expect(clock.timeOf(clock.ticks + 1e-13)).toBeGreaterThan(now)
   }
 })

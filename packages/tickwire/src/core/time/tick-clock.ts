@@ -17,6 +17,9 @@ export const NUDGE_MAX = 0.02
 /** Being off by so much less than a jump is made up for in about this time. */
 const SETTLE_MS = 1000
 
+/** A moment that is nearer than this may be the same number as now, and whoever waits for it would never stop waking up. */
+const SOONEST_MS = 0.125
+
 const TICKS = 0
 const AT = 1
 
@@ -64,9 +67,9 @@ export class TickClock {
     this.#move(now, Math.max(-most, Math.min(most, errorMs * Math.min(elapsed / SETTLE_MS, 1))))
   }
 
-  /** When it will be at a tick, at the pace of the local clock. */
+  /** When it will be at a tick that is to come, at the pace of the local clock; always later than it was asked last. */
   timeOf(tick: number): Millis {
-    return this.#state[AT] + (tick - this.#state[TICKS]) * this.#sync.tickMs
+    return this.#state[AT] + Math.max((tick - this.#state[TICKS]) * this.#sync.tickMs, SOONEST_MS)
   }
 
   #set(now: Millis, ticks: number): void {
