@@ -1,5 +1,6 @@
 /** One match over every transport a page may have: each of them, the falls between them, and the way back up. */
 
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -9,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { serve, type ServeOptions, type Serving } from 'tickwire/node'
+import { issueToken, SpentTokens, tokenToText } from 'tickwire'
+import { bestProvider, serve, type ServeOptions, type Serving } from 'tickwire/node'
 import type { ConnectOptions } from 'tickwire/browser'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
 import { loadDataChannelProvider } from '../../packages/tickwire/src/node/webrtc-datachannel.ts'
@@ -274,4 +276,23 @@ browserTest('[LADDER8] a page that knows who the server is plays with nobody els
   const page = await browser.newPage()
   await page.goto(serving.url)
   expect(await joinMatch(page, serving.url, { server: other.info.identity })).toContain('not the server that was meant')
+})
+
+browserTest('[LADDER8] a page shows the token that its player was given, and without a good one it is told', async (browser) => {
+  const provider = bestProvider()
+  const issuer = provider.importSigning(randomBytes(32))
+  const identity = randomBytes(32)
+  const wallSeconds = (): number => Math.floor(Date.now() / 1000)
+  const serving = await start({
+    security: { identity, tokens: { issuers: [issuer.publicKey], audience: 'test', spent: new SpentTokens(wallSeconds()), wallSeconds } },
+  })
+  const token = tokenToText(issueToken(provider, issuer, {
+    server: provider.importSigning(identity).publicKey, id: randomBytes(16), issuedAt: wallSeconds(), expiresAt: wallSeconds() + 60,
+    audience: 'test', user: new Uint8Array(0),
+  }))
+  await play(browser, serving, { token })
+  const page = await browser.newPage()
+  await page.goto(serving.url)
+  expect(await joinMatch(page, serving.url)).toContain('the token is not good here')
+  expect(await joinMatch(page, serving.url, { token })).toContain('the token is not good here')
 })

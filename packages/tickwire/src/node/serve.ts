@@ -113,7 +113,9 @@ export class Serving<I extends Shape = Shape> {
   readonly #recordings: (() => void)[] = []
 
   constructor(game: Game<I>, server: Server, transports: OpenTransports, options: ServeOptions) {
-    const { provider = bestProvider(), identity = new Uint8Array(32) } = options.security ?? {}
+    const { provider = bestProvider() } = options.security ?? {}
+    // A copy: `slice` of a Buffer is none, and whoever takes a secret wipes what he took it from.
+    const identity = Uint8Array.from(options.security?.identity ?? new Uint8Array(32))
     if (options.security?.identity === undefined) systemEntropy.fill(identity)
     this.#identity = keyToText('server-public', provider.importSigning(identity).publicKey)
     this.#server = server
