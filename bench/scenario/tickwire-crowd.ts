@@ -1,0 +1,207 @@
+/**
+ * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, packets of 1,200 B that may be lost one by one.
+ *
+ * Every packet is acknowledged `distance` ticks after it was sent: at 1 a delta is against the tick before, as those of the
+ * peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it. Some clients have a SnapshotSink, all
+ * over the crowd, and rows are compared with the authority's, lane by lane.
+ */
+
+import type { Millis } from '../../packages/tickwire/src/core/base/time.ts'
+import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
+import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
+import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { AllRelevant, type Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
+import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
+import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
+import { SnapshotSource } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
+import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
+import { angle, int, u8, vec3 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import type { ObjectOf } from '../../packages/tickwire/src/core/world/handle.ts'
+import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, type Frame } from '../scenario.ts'
+import { seesAll, type CrowdPeer, type Sees } from './crowd-peer.ts'
+
+const TICK_RATE = 60
+const WINDOW_TICKS = 64
+const PACKET_BYTES = 1200
+/** Clients that read what they are sent, beside the first. */
+const READERS = 4
+/** Replication looks at ticks, not at time. */
+const NOW = 0 as Millis
+
+const range = (field: number, precision: number): { min: number; max: number; precision: number } =>
+  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
+const Player = entity({
+  at: vec3(range(0, 1 / 512), range(1, 1 / 512), range(2, 1 / 512)).position(),
+  speed: vec3(range(3, 1 / 64), range(4, 1 / 64), range(5, 1 / 64)).velocity(),
+  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
+}, { name: 'Player' })
+
+export type Codec = 'packed' | 'entropy'
+
+/** Everybody but those a client is not shown. Who lives does not change here. */
+class MostRelevant implements Relevance {
+  count = 0
+  readonly indexes: Uint32Array
+  readonly weights: Float32Array
+  readonly sets: Uint8Array
+  readonly #ids: readonly number[]
+
+  constructor(indexes: readonly number[]) {
+    this.#ids = indexes
+    this.count = indexes.length
+    this.indexes = Uint32Array.from(indexes)
+    this.weights = new Float32Array(indexes.length).fill(1)
+    this.sets = new Uint8Array(indexes.length)
+  }
+
+  refresh(): void {
+    this.count = this.#ids.length
+  }
+}
+
+/** One client, and those of his packets that nobody has heard of yet. */
+interface Line {
+  readonly source: SnapshotSource
+  readonly sink: SnapshotSink | undefined
+  readonly timeline: Timeline | undefined
+  /** By tick, modulo one more than the distance: the first sequence of that tick. */
+  readonly first: Float64Array
+  next: number
+}
+
+export class TickwireCrowd implements CrowdPeer {
+  readonly name: string
+  readonly #world = new World([Player])
+  readonly #timeline = new Timeline(this.#world, WINDOW_TICKS)
+  readonly #players: readonly ObjectOf<typeof Player>[]
+  readonly #lines: Line[]
+  readonly #sees: Sees
+  /** Packets of this tick, of those who read: the bytes, and where each ends. */
+  readonly #kept: { readonly line: Line; readonly bytes: Uint8Array; length: number }[] = []
+  #keptCount = 0
+  readonly #bytes = new Uint8Array(PACKET_BYTES)
+  readonly #out = new BitWriter(this.#bytes)
+  readonly #reader = new BitReader(new Uint8Array(0))
+
+  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: number; readonly sees: Sees; readonly readers?: number }) {
+    const { codec, distance, sees, readers = READERS } = options
+    this.name = `tickwire ${codec}, t-${distance}`
+    this.#sees = sees
+    const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => codec === 'packed' ? new PackedCoder(schema) : new EntropyCoder(schema, TICK_RATE))
+    this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
+    const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
+    const every = Math.max(1, Math.floor(clients / readers))
+    this.#lines = Array.from({ length: clients }, (_, client) => {
+      const source = new SnapshotSource(replicator, this.#relevanceOf(client), client + 1)
+      const isReader = client % every === 0
+      const world = isReader ? new World([Player], { isReadOnly: true }) : undefined
+      const timeline = world && new Timeline(world, WINDOW_TICKS)
+      const sink = world && timeline && new SnapshotSink(world, timeline, { coders: coders() })
+      return { source, sink, timeline, first: new Float64Array(distance + 1), next: 0 }
+    })
+  }
+
+  /** @hot */
+  write(frame: Frame): void {
+    const world = this.#world
+    world.beginTick()
+    for (let player = 0, at = 0; player < this.#players.length; player++, at += FIELD_COUNT) {
+      const object = this.#players[player]!
+      object.at.x = frame[at]! / 512
+      object.at.y = frame[at + 1]! / 512
+      object.at.z = frame[at + 2]! / 512
+      object.speed.x = frame[at + 3]! / 64
+      object.speed.y = frame[at + 4]! / 64
+      object.speed.z = frame[at + 5]! / 64
+      object.yaw = frame[at + 6]! * (Math.PI / 2048)
+      object.pitch = frame[at + 7]!
+      object.health = frame[at + 8]!
+      object.flags = frame[at + 9]!
+    }
+    world.endTick()
+  }
+
+  /** Remembers the tick, hears what arrived, and fills everybody's packets. */
+  send(): number {
+    this.#timeline.sample()
+    this.#keptCount = 0
+    let bytes = 0
+    for (let client = 0; client < this.#lines.length; client++) bytes += this.#serve(this.#lines[client]!)
+    return bytes
+  }
+
+  receive(): void {
+    for (let at = 0; at < this.#keptCount; at++) {
+      const { line, bytes, length } = this.#kept[at]!
+      this.#reader.reset(bytes, 0, length)
+      if (line.sink!.accept(NOW, 0, this.#reader) !== 'ok') throw new Error(`${this.name}: a frame could not be read`)
+    }
+  }
+
+  held(player: number, field: number): number {
+    return this.#heldBy(this.#lines[0]!, player, field)
+  }
+
+  expected(frame: Frame, player: number, field: number): number {
+    return frame[player * FIELD_COUNT + field]!
+  }
+
+  /** Throws when a row that any reader holds is not the authority's, or one that he should hold is not there. */
+  verifyReaders(frame: Frame): void {
+    this.#lines.forEach((line, client) => {
+      if (line.sink === undefined) return
+      for (let player = 0; player < this.#players.length; player++) {
+        for (let field = 0; field < FIELD_COUNT; field++) {
+          const [is, should] = [this.#heldBy(line, player, field), this.#sees(client, player) ? this.expected(frame, player, field) : NaN]
+          if (!Object.is(is, should)) throw new Error(`${this.name}: client ${client} holds ${is}, not ${should}, as field ${field} of player ${player}`)
+        }
+      }
+    })
+  }
+
+  #heldBy({ timeline }: Line, player: number, field: number): number {
+    const at = timeline!.findLatest(0, this.#players[player]!.id)
+    return at < 0 ? NaN : timeline!.pools[0]!.rows[at + field]! + FIELD_MIN[field]!
+  }
+
+  #relevanceOf(client: number): Relevance {
+    if (this.#sees === seesAll) return new AllRelevant(this.#world, client + 1)
+    return new MostRelevant(this.#players.flatMap(({ id }, player) => this.#sees(client, player) ? [Math.floor(id / 65_536)] : []))
+  }
+
+  /** @hot */
+  #serve(line: Line): number {
+    const { source, first } = line
+    const { tick } = this.#world
+    const places = first.length
+    first[tick % places] = line.next
+    // What was sent `distance` ticks ago has arrived.
+    const to = first[(tick + 2) % places]!
+    for (let sequence = first[(tick + 1) % places]!; sequence < to; sequence++) source.onDelivered(NOW, sequence)
+    source.begin()
+    let bytes = 0
+    for (;;) {
+      this.#out.reset(this.#bytes)
+      if (!source.fill(NOW, line.next, this.#out)) return bytes
+      const length = this.#out.finish()
+      line.next++
+      bytes += length
+      if (line.sink !== undefined) this.#keep(line, length)
+    }
+  }
+
+  #keep(line: Line, length: number): void {
+    let slot = this.#kept[this.#keptCount]
+    if (slot === undefined || slot.line !== line) {
+      slot = { line, bytes: new Uint8Array(PACKET_BYTES), length: 0 }
+      this.#kept[this.#keptCount] = slot
+    }
+    slot.length = length
+    slot.bytes.set(this.#bytes)
+    this.#keptCount++
+  }
+}
