@@ -202,6 +202,19 @@ describe('what is not held', () => {
     expect(source.baselineOf(unit.id)).toBe(-1)
   })
 
+  test('[REPL4, REPL17] an acknowledgement that comes after a window makes a baseline only of the newest row that was sent', () => {
+    const party = new Party(1, [Unit], 8)
+    const receiver = party.join(1, () => 0)
+    receiver.line = { ...CLEAR, delay: 12, patience: 100 }
+    const unit = party.world.spawn(Unit, {})
+    for (let tick = 0; tick < 60; tick++) party.tick(() => { if (tick % 13 === 12) unit.x++ })
+    for (let tick = 0; tick < 60; tick++) party.tick(() => { unit.x++ })
+    expect(receiver.sink.undecodableCount).toBe(0)
+    for (let tick = 0; tick < 60; tick++) party.tick(() => {})
+    expect(receiver.whyNotCurrent()).toBe(undefined)
+    expect(receiver.source.baselineOf(unit.id)).toBeGreaterThan(0)
+  })
+
   test('[REPL17] what cannot be decoded is asked for until it comes whole; the rest of the world goes on', () => {
     const party = new Party(1, [Unit], 16)
     const receiver = party.join(1, () => 0)

@@ -24,13 +24,13 @@ import { NO_RECORD, PacketRecords, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } fr
 import { REASON } from './probe.ts'
 import type { Relevance } from './relevance.ts'
 import { KEY_OLDER, type Replicator } from './replicator.ts'
-import { BASE, NONE, STATE, ToldObjects } from './told-objects.ts'
+import { FLAG, NONE, STATE, ToldObjects } from './told-objects.ts'
 import { sortAscending } from './urgency-order.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { same: SAME, rested: RESTED, owned: OWNED, oversized: OVERSIZED } = DELTA
 const { known: KNOWN } = STATE
-const { loose: LOOSE, despawned: DESPAWNED } = BASE
+const { despawned: DESPAWNED, mayHold: MAY_HOLD } = FLAG
 const { deltaAsBefore: KIND_AS_BEFORE, delta: KIND_DELTA, full: KIND_FULL, gone: KIND_GONE, same: KIND_SAME, deltaOwned: KIND_OWNED } = KIND
 const FROM_INITIAL = NO_BASE
 const NOT_MADE = NO_DELTA
@@ -174,10 +174,13 @@ export class SnapshotSource implements FrameSource {
     const tick = ticks[slot]
     const start = starts[slot]
     const count = counts[slot]
+    const isLate = this.#tick - tick >= this.#replicator.timeline.windowTicks
     for (let at = 0; at < count; at++) {
       const entry = store[(start + at) & mask]
-      if ((entry & GONE_BIT) === 0) this.#told.promote(entry & INDEX_BITS, tick, (entry & PAIRED_BIT) !== 0)
-      else this.#told.forget(entry & INDEX_BITS, tick)
+      const index = entry & INDEX_BITS
+      if ((entry & GONE_BIT) !== 0) this.#told.forget(index, tick)
+      // After a window he has let go of a row, unless it is the newest that he was told.
+      else if (!isLate || this.#told.sents[index] === tick) this.#told.promote(index, tick, (entry & PAIRED_BIT) !== 0)
     }
     this.#records.close(slot)
   }
@@ -246,7 +249,8 @@ export class SnapshotSource implements FrameSource {
     let key = told.sets[index]
     if (base !== FROM_INITIAL) {
       const pair = told.pairs[index]
-      if (this.#tick - base >= timeline.windowTicks && !this.#isHeld(index, key, base)) {
+      // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
+      if (this.#tick - base >= timeline.windowTicks && marks.rowAtOf(index, key, base) < 0) {
         this.#restart(index)
         base = FROM_INITIAL
       } else if (base - pair <= PAIR_LAG_TICKS && pair !== FROM_INITIAL && this.#replicator.coders[marks.types[index]].usesOlder === true) {
@@ -259,11 +263,6 @@ export class SnapshotSource implements FrameSource {
     }
     const delta = cache.find(index, base, key)
     return delta === NOT_MADE ? this.#replicator.encode(index, base, key) : delta
-  }
-
-  /** Whether both sides still hold a baseline that is older than the window. */
-  #isHeld(index: number, set: number, base: Tick): boolean {
-    return (this.#told.flags[index] & LOOSE) === 0 && this.#replicator.marks.rowAtOf(index, set, base) >= 0
   }
 
   #restart(index: number): void {
@@ -337,7 +336,7 @@ export class SnapshotSource implements FrameSource {
       this.#beforeAge = this.#tick - base
       told.reasons[index] = REASON_CHANGED
     }
-    told.tolds[index] = this.#tick
+    told.flags[index] |= MAY_HOLD
   }
 
   /** Begins the record of a packet. A packet so old that its place is needed is lost. */

@@ -7,11 +7,10 @@
  *
  *   bases    newest tick whose row he is known to hold; NO_BASE before the first
  *   sents    newest tick that he holds or that is on its way; NONE when he must be told anew
- *   tolds    newest tick ever sent since `epochs`, arrived or not
  *   pairs    newest tick whose row and the one before it are both known to be held
  *   epochs   what was sent before this tick is of no use: another object, another field set, another stay
  *
- * Invariant: bases <= sents <= tolds where they are ticks; only ticks from the epoch on are promoted.
+ * Invariant: bases <= sents where they are ticks; only ticks from the epoch on are promoted.
  */
 
 import type { ObjectId, Tick } from '../base/time.ts'
@@ -21,19 +20,17 @@ import { REASON } from './probe.ts'
 export const STATE = { none: 0, known: 1, leaving: 2 } as const
 /** In the place of a tick: nothing was sent, or all of it went under. */
 export const NONE = -1
-/** What else is known of a baseline. */
-export const BASE = {
-  /** Rows newer than it were sent before it was acked: it stays with the receiver for a window, and no longer. */
-  loose: 1,
+/** What else there is to know. */
+export const FLAG = {
   /** The object is gone from the world, not only from view. */
-  despawned: 2,
-  /** He may hold something of this index from before: even if nothing more is sent, he must be told that it is gone. */
-  stale: 4,
+  despawned: 1,
+  /** Something was sent, of this stay or an earlier one: he may hold it, and must be told that it is gone. */
+  mayHold: 2,
 } as const
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { none: UNKNOWN, known: KNOWN, leaving: LEAVING } = STATE
-const { loose: LOOSE } = BASE
+const { despawned: DESPAWNED, mayHold: MAY_HOLD } = FLAG
 const { changed: CHANGED, lost: LOST } = REASON
 const FROM_INITIAL = NO_BASE
 
@@ -49,42 +46,40 @@ export class ToldObjects {
   bases: Float64Array = new Float64Array(0)
   pairs: Float64Array = new Float64Array(0)
   sents: Float64Array = new Float64Array(0)
-  tolds: Float64Array = new Float64Array(0)
   epochs: Float64Array = new Float64Array(0)
 
   /** The receiver shall know an object from now on, in a field set. */
   enter(index: number, id: ObjectId, type: number, set: number, tick: Tick): void {
-    const isStale = this.states[index] !== UNKNOWN
+    const mayHold = this.states[index] !== UNKNOWN
     this.ids[index] = id
     this.types[index] = type
     this.states[index] = KNOWN
     this.urgencies[index] = 0
     this.restart(index, set, tick)
-    this.flags[index] = isStale ? BASE.stale : 0
+    this.flags[index] = mayHold ? MAY_HOLD : 0
     this.reasons[index] = REASON.entered
   }
 
   /** Nothing that he holds can be built on any more: a full row must come. */
   restart(index: number, set: number, tick: Tick): void {
     this.sets[index] = set
-    this.flags[index] = BASE.stale
+    this.flags[index] = MAY_HOLD
     this.reasons[index] = REASON.full
     this.bases[index] = FROM_INITIAL
     this.pairs[index] = FROM_INITIAL
     this.sents[index] = NONE
-    this.tolds[index] = NONE
     this.epochs[index] = tick
   }
 
   /** The receiver shall forget an object. Whoever was never told of it has nothing to forget. */
   leave(index: number, isDespawned: boolean, tick: Tick): void {
     if (this.states[index] !== KNOWN) return
-    if (this.tolds[index] === NONE && (this.flags[index] & BASE.stale) === 0) {
+    if ((this.flags[index] & MAY_HOLD) === 0) {
       this.states[index] = UNKNOWN
       return
     }
     this.states[index] = LEAVING
-    this.flags[index] = isDespawned ? BASE.despawned : 0
+    this.flags[index] = isDespawned ? DESPAWNED : 0
     this.sents[index] = NONE
     this.epochs[index] = tick
   }
@@ -97,7 +92,6 @@ export class ToldObjects {
     else if ((isPaired || (tick === base + 1 && base !== FROM_INITIAL)) && tick > this.pairs[index]) this.pairs[index] = tick
     if (tick <= base) return
     this.bases[index] = tick
-    this.flags[index] = this.tolds[index] > tick ? LOOSE : 0
     if (this.sents[index] < tick) this.sents[index] = tick
     if (base === FROM_INITIAL) this.reasons[index] = CHANGED
   }
@@ -128,7 +122,6 @@ export class ToldObjects {
     this.bases = widen(this.bases, new Float64Array(need))
     this.pairs = widen(this.pairs, new Float64Array(need))
     this.sents = widen(this.sents, new Float64Array(need))
-    this.tolds = widen(this.tolds, new Float64Array(need))
     this.epochs = widen(this.epochs, new Float64Array(need))
   }
 }
