@@ -13,13 +13,14 @@ export const Thud = message({ number: u16 }, 'Thud', { delivery: 'unordered' })
 const INPUT = { right: bool, left: bool, throw: bool, jump: bool }
 export type RunnerInput = typeof INPUT
 
-export function makeRunners(options: { net?: Partial<NetSettings>; tickRate?: number; isImpure?: boolean; seesWalls?: boolean; predict?: Predict } = {}): Game<RunnerInput> {
+export function makeRunners(options: { net?: Partial<NetSettings>; tickRate?: number; isImpure?: boolean; seesWalls?: boolean; predict?: Predict; drawAhead?: boolean } = {}): Game<RunnerInput> {
   let calls = 0
   return defineGame({
     tickRate: options.tickRate ?? 60,
     input: INPUT,
     entities: [Runner, Stone, Wall] as readonly Entity[],
     predict: options.predict ?? 'owned',
+    drawAhead: options.drawAhead ?? true,
     messages: [Thud],
     net: { snapshotRate: 30, ...options.net },
     onJoin: (world, peer) => world.spawn(Runner, { x: 500, y: 10 * peer.id % 1000 }, peer),

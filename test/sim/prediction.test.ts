@@ -23,7 +23,7 @@ describe('a predicted player', () => {
         expect(sim.client(0, Runner)[0]!.x).toBe(500)
         continue
       }
-      expect(sim.client(0, Runner)[0]!.x).toBe(502)
+      expect(sim.client(0, Runner)[0]!.x).toBeGreaterThanOrEqual(502)
       expect(sim.host.world.tick).toBeLessThan(200 - 12)
       break
     }
@@ -279,5 +279,28 @@ describe('a predicted player', () => {
     sim.hold(0, {})
     sim.hold(1, {})
     expect(sim.difference()).toBeUndefined()
+  })
+
+  test('[PRED13] is drawn on the way to the tick to come: smoothly, and not a tick late', () => {
+    for (const drawAhead of [true, false]) {
+      const sim = simulate(makeRunners({ tickRate: 30, drawAhead }), { seed: 13, link: { latencyMs: 80, jitterMs: 10, loss: 0.02 } })
+      const { host } = sim.players[0]!
+      sim.hold(0, { right: true })
+      sim.run(1000)
+      const steps: number[] = []
+      let before = NaN
+      const stop = sim.draw(0, 240, (view) => {
+        const { x } = [...view.each(Runner)][0]!
+        // Two units a tick, from the tick that was predicted last on.
+        expect(x).toBeGreaterThanOrEqual([...host.predictor!.world.each(Runner)][0]!.x)
+        if (before === before) steps.push(x - before)
+        before = x
+      })
+      sim.run(2000)
+      stop()
+      // A 240th of a second is an eighth of a tick.
+      expect(Math.max(...steps) < 0.3 && Math.min(...steps) > 0.2).toBe(drawAhead)
+      expect(host.predictor!.rollbacks).toBe(0)
+    }
   })
 })

@@ -222,7 +222,7 @@ export class ClientHost<I extends Shape = Shape> {
       const { peer, seed } = decodeWelcome(event.welcome)
       this.peer = peer
       this.#play.begin(peer, seed, this.#view.world, this.#view)
-      this.#view.begin(this.#play.predictor)
+      this.#view.begin(this.#play.predictor, (now) => this.#play.ticks.ticksAt(now))
       this.#options.onOpened?.()
     } else {
       this.#channels.close()

@@ -10,6 +10,7 @@
 
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import { Interpolator } from '../interpolate/interpolator.ts'
+import { Poser } from '../interpolate/pose.ts'
 import { RenderClock } from '../interpolate/render-clock.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
 import type { Predictor } from '../predict/predictor.ts'
@@ -41,6 +42,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   readonly #game: Game<Shape>
   #predictor: Predictor | undefined = undefined
   #isBegun = false
+  #ticksAt: (now: Millis) => number = () => 0
+  #poser: Poser | undefined = undefined
   /** The row that is being handed on, used again for each. */
   readonly #row: ToldRow = { tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0 }
   #noted: Tick = -1
@@ -68,11 +71,13 @@ export class ClientView implements HeldObserver, CorrectionListener {
     })
   }
 
-  /** From now on these objects are drawn as predicted. */
-  begin(predictor: Predictor | undefined): void {
+  /** From now on these objects are drawn as predicted; `ticksAt` says which tick is played, with its fraction. */
+  begin(predictor: Predictor | undefined, ticksAt: (now: Millis) => number): void {
+    this.#ticksAt = ticksAt
     this.#predictor = predictor
     this.#isBegun = true
     if (predictor === undefined) return
+    this.#poser = new Poser(predictor.timeline, poseOptions(this.#game.tickRate, this.#game.net))
     this.#sighting = new Sighting(predictor.world, this.world)
     predictor.world.sight = this.#sighting
     if (this.#game.hitboxes !== undefined) predictor.world.rewinding = new ViewRewinding(this.#game, this.world)
@@ -134,7 +139,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
       interpolator.draw(renderClock.renderTick)
       world.tick = Math.max(world.tick, Math.floor(renderClock.renderTick))
     }
-    if (this.#predictor !== undefined) this.#showPredicted(this.#predictor)
+    if (this.#predictor !== undefined) this.#showPredicted(this.#predictor, now)
     this.view.events.handleDrawn()
     world.collectValues()
     return this.view
@@ -218,7 +223,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
 
   readonly #own = new Set<ObjectId>()
 
-  #showPredicted(predictor: Predictor): void {
+  #showPredicted(predictor: Predictor, now: Millis): void {
     for (const store of predictor.world.stores) {
       for (const predicted of store.living()) {
         const { id, owner } = predicted
@@ -235,9 +240,31 @@ export class ClientView implements HeldObserver, CorrectionListener {
         const slot = shown.slotOf(handle)
         if (isNew) this.interpolator.smoother.reset(store.type, slot)
         handle.$cells.set(predicted.$cells)
-        this.interpolator.smoother.apply(store.type, slot, shown.cells, slot * shown.schema.cellCount)
         if (isNew) this.view.events.handleShown(handle)
       }
     }
+    if (this.#game.drawAhead) this.#showAhead(predictor, now)
+    for (const id of this.#own) {
+      const shown = this.world.stores[this.world.objects.typeAt(indexOf(id))]
+      const slot = this.world.objects.slotAt(indexOf(id))
+      this.interpolator.smoother.apply(shown.type, slot, shown.cells, slot * shown.schema.cellCount)
+    }
+  }
+
+  /** Draws own objects on the way to the tick to come: a game of 30 ticks is drawn smoothly, and not a tick late. */
+  #showAhead(predictor: Predictor, now: Millis): void {
+    const poser = this.#poser
+    if (poser === undefined) return
+    const share = Math.max(0, Math.min(this.#ticksAt(now) - predictor.tick, 1))
+    if (share === 0) return
+    poser.moment[0] = predictor.tick + share
+    predictor.lookAhead(() => {
+      for (const id of this.#own) {
+        const type = this.world.objects.typeAt(indexOf(id))
+        const { cells, schema } = this.world.stores[type]
+        // Who is not there any more in the tick to come is drawn as he is.
+        if (predictor.world.objects.isAlive(id)) poser.poseKnown(type, id, undefined, cells, this.world.objects.slotAt(indexOf(id)) * schema.cellCount)
+      }
+    })
   }
 }

@@ -15,6 +15,7 @@ import type { Shape } from '../schema/field.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
+import type { ObjectIdentity } from '../world/handle.ts'
 import type { External, World } from '../world/world.ts'
 import { completeSettings, type NetSettings, type Predict } from './settings.ts'
 
@@ -57,10 +58,17 @@ export interface GameDefinition<I extends Shape> {
   readonly hitboxes?: Hitboxes
   /** A player has arrived. Runs on the authority, at the start of a tick. */
   onJoin?(world: World, peer: Peer): unknown
-  /** A player has left; likewise. What he still owns afterwards is despawned. */
+  /** A player has left; likewise. What he still owns afterwards is despawned, or goes to the server (`onOwnerLeave`). */
   onLeave?(world: World, peer: Peer): unknown
+  /**
+   * A player wants to write a shared object that he sees and does not own. Runs on the authority. Without it he gets what
+   * nobody owns, and nothing else.
+   */
+  onAuthorityRequest?(world: World, peer: Peer, object: ObjectIdentity): boolean
   /** Whose objects a client simulates ahead of the authority. Default: his own. */
   readonly predict?: Predict
+  /** Whether own objects are drawn on their way to the tick to come, which costs a step of them a draw. Default: they are. */
+  readonly drawAhead?: boolean
   /** Numbers of the netcode, where they are not the defaults. */
   readonly net?: Partial<NetSettings>
   /** What `step` keeps outside the schema, made anew for every world that is stepped. */
@@ -74,6 +82,7 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly messages: readonly Message[]
   readonly rpcs: readonly Rpc[]
   readonly predict: Predict
+  readonly drawAhead: boolean
   readonly net: NetSettings
   readonly inputSchema: Schema<I>
   /** Everything two builds must agree on, as text: what a mismatch is about. */
@@ -84,7 +93,7 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
-  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned' } = definition
+  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
@@ -95,16 +104,20 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   if (messages.length + rpcs.length > MESSAGE_TYPES_MAX) {
     throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
   }
+  const shared = entities.find(({ isShared }) => isShared)
+  if (shared !== undefined && predict !== 'owned') {
+    throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
+  }
   const text = [
     `tickRate ${tickRate}`,
     ...(predict === 'all' ? ['predict all'] : []),
     `input ${describeShape(input)}`,
-    ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}`),
+    ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}${entity.isShared ? ' shared' : ''}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
   return {
-    ...definition, messages, rpcs, predict, net, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
+    ...definition, messages, rpcs, predict, drawAhead, net, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
 }
 

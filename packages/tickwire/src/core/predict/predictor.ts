@@ -220,6 +220,28 @@ export class Predictor {
     return steps
   }
 
+  /**
+   * Steps one tick more with what is held now, lets `look` see both in the Timeline, and forgets it: whoever draws between
+   * two ticks draws towards the one to come, and not a tick behind. Nothing has happened. False when there is nothing ahead.
+   */
+  lookAhead(look: () => void): boolean {
+    const { world, timeline } = this
+    const { tick } = world
+    if (!this.isRunning || this.isStalled || this.#mistakenAt !== NEVER || this.#matchedAt !== NEVER) return false
+    this.#options.test?.(true)
+    world.beginTick()
+    this.#step(world)
+    this.#objects.dropOthers()
+    world.endTick()
+    timeline.sample()
+    look()
+    timeline.truncate(tick)
+    this.#slots.load(tick % this.#windowTicks)
+    world.sample()
+    this.#options.test?.(false)
+    return true
+  }
+
   /** Forgets everything that was predicted: the clock was set, or the window has been left. */
   reset(): void {
     this.isRunning = false

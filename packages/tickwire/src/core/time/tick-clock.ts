@@ -67,6 +67,11 @@ export class TickClock {
     this.#move(now, Math.max(-most, Math.min(most, errorMs * Math.min(elapsed / SETTLE_MS, 1))))
   }
 
+  /** Where it will be at a time, at the pace of the local clock. */
+  ticksAt(now: Millis): number {
+    return this.#state[TICKS] + (now - this.#state[AT]) / this.#sync.tickMs
+  }
+
   /** When it will be at a tick that is to come, at the pace of the local clock; always later than it was asked last. */
   timeOf(tick: number): Millis {
     return this.#state[AT] + Math.max((tick - this.#state[TICKS]) * this.#sync.tickMs, SOONEST_MS)
