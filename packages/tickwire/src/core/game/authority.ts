@@ -31,9 +31,11 @@ import { StepEvents } from './step-events.ts'
 /** Someone in the match, as the authority keeps him. */
 export interface Player {
   readonly peer: Peer
-  readonly inputs: HeldInput & ValueKeeper & { take(tick: Tick): void }
-  /** Runs what he called for this tick. Undefined for who plays in this process. */
-  readonly deliver: ((tick: Tick) => void) | undefined
+  inputs: HeldInput & ValueKeeper & { take(tick: Tick): void }
+  /** Runs what he called for this tick. Undefined for who plays in this process, and while his line is gone. */
+  deliver: ((tick: Tick) => void) | undefined
+  /** He looks on, and the game never knows of him. */
+  readonly isSpectator: boolean
   /** The game knows of him. */
   isIn: boolean
   /** Why he went, once he did. */
@@ -103,12 +105,21 @@ export class Authority<I extends Shape> implements HeldByPeers {
     for (const { peer, inputs, isIn } of this.players.values()) if (isIn) each(peer.id, inputs.current)
   }
 
-  /** Makes a place for somebody, who comes in with `enter`. */
-  seat(peer: Peer, inputs: Player['inputs'], deliver: Player['deliver']): Player {
-    const player: Player = { peer, inputs, deliver, isIn: false, left: undefined }
+  /** Makes a place for somebody, who comes in with `enter`; or lets one who is here hold these inputs from now on. */
+  seat(peer: Peer, inputs: Player['inputs'], deliver: Player['deliver'], isSpectator = false): Player {
+    const known = this.players.get(peer.id)
+    if (known !== undefined) this.inputs.dropValuesOf(known.inputs)
+    const player: Player = known ?? { peer, inputs, deliver, isSpectator, isIn: false, left: undefined }
+    player.inputs = inputs
+    player.deliver = deliver
     this.players.set(peer.id, player)
     this.inputs.keepValuesOf(inputs)
     return player
+  }
+
+  /** From now on somebody who is here holds nothing, until he is seated again. */
+  idle(player: Player): void {
+    if (player.left === undefined) this.seat(player.peer, new LocalInput(this.game.inputSchema, this.inputs.heap, () => ({})), undefined)
   }
 
   /** Somebody comes in, with the next tick. */
@@ -119,6 +130,7 @@ export class Authority<I extends Shape> implements HeldByPeers {
 
   /** Somebody goes, with the next tick. */
   leave(player: Player, reason: CloseReason): void {
+    if (player.left !== undefined) return
     player.left = reason
     if (!this.#changes.includes(player)) this.#changes.push(player)
   }
@@ -176,6 +188,10 @@ export class Authority<I extends Shape> implements HeldByPeers {
     if (this.#changes.length === 0) return false
     for (const player of this.#changes) {
       const { peer, left } = player
+      if (player.isSpectator) {
+        this.#forget(player)
+        continue
+      }
       if (!player.isIn) {
         player.isIn = true
         this.game.onJoin?.(this.world, peer)
@@ -188,16 +204,21 @@ export class Authority<I extends Shape> implements HeldByPeers {
     return true
   }
 
-  #seeOff({ peer, inputs }: Player, reason: CloseReason): void {
+  #seeOff(player: Player, reason: CloseReason): void {
+    const { peer } = player
     this.game.onLeave?.(this.world, peer)
     for (const store of this.world.stores) {
       for (const handle of store.living()) if (handle.owner === peer.id) this.world.despawn(handle)
     }
+    this.#forget(player)
+    this.watch?.handleLeft(peer.id, reason)
+    this.#options.onLeft?.(peer, reason)
+  }
+
+  #forget({ peer, inputs }: Player): void {
     this.players.delete(peer.id)
     this.inputs.remove(peer.id)
     this.inputs.dropValuesOf(inputs)
     this.digests.remove(peer.id)
-    this.watch?.handleLeft(peer.id, reason)
-    this.#options.onLeft?.(peer, reason)
   }
 }

@@ -10,8 +10,8 @@
 
 import type { Millis, PeerId } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
 import { BitAccount, type BandwidthReport } from '../replication/bit-account.ts'
 import { recentFieldBits, type FieldBits } from '../replication/bit-account-fields.ts'
 import type { Replicator } from '../replication/replicator.ts'
@@ -41,15 +41,16 @@ export class HostWatch {
   readonly #replicator: Replicator
   readonly #account: BitAccount
   readonly #codec: MessageCodec
-  /** Of which endpoint the connections are; made after this, and set then. */
-  endpoint: Endpoint | undefined = undefined
+  /** Who is reached by which connection. */
+  readonly #lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>
   #recorders: readonly Recorder[] = []
   #packetRecorders: readonly Recorder[] = []
   /** Bits that had been sent to a client when counting began. */
   readonly #sentBefore = new Map<PeerId, number>()
 
-  constructor(game: WatchedGame, world: World, replicator: Replicator) {
+  constructor(game: WatchedGame, world: World, replicator: Replicator, lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>) {
     this.#game = game
+    this.#lines = lines
     this.#world = world
     this.#replicator = replicator
     this.#account = new BitAccount(world)
@@ -80,7 +81,7 @@ export class HostWatch {
   resetBandwidth(): void {
     this.#account.reset()
     this.#sentBefore.clear()
-    for (const { id } of this.endpoint?.connections ?? []) this.#sentBefore.set(id, this.#sentBits(id))
+    for (const id of this.#lines().keys()) this.#sentBefore.set(id, this.#sentBits(id))
   }
 
   handleInput(peer: PeerId, input: HeldInput, heap: ValueStore): void {
@@ -134,10 +135,11 @@ export class HostWatch {
   }
 
   #peerAt(address: string): PeerId {
-    return this.endpoint?.connections.find((connection) => connection.address === address)?.id ?? 0
+    for (const [id, { connection }] of this.#lines()) if (connection.address === address) return id
+    return 0
   }
 
   #sentBits(peer: PeerId): number {
-    return (this.endpoint?.connections.find(({ id }) => id === peer)?.stats.bytesSent ?? 0) * BYTE_BITS
+    return (this.#lines().get(peer)?.connection.stats.bytesSent ?? 0) * BYTE_BITS
   }
 }

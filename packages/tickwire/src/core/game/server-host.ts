@@ -1,64 +1,29 @@
 /**
- * The authority of one match: runs `step`, and tells every player what he must know.
+ * The authority of one match and its endpoint: runs `step`, and tells every player what he must know.
  *
  * It owns an endpoint but no socket and no clock. The pump is receive, tick, send:
  *
  *   host.handleDatagram(now, from, bytes, length)     whenever bytes come
  *   host.tick(now)                                    runs the ticks that are due
  *   host.drain(now, port)                             sends; returns when to call again at the latest
+ *
+ * Many matches behind one endpoint: `rooms/room-host.ts`.
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import { ConfigError } from '../base/assert.ts'
 import { PLAYERS_DEFAULT } from '../base/limits.ts'
-import type { Millis, ObjectId, PeerId } from '../base/time.ts'
-import type { SendResult } from '../channel/channel.ts'
-import type { ChannelSet } from '../channel/channel-set.ts'
-import { LANES } from '../channel/lane.ts'
-import type { CloseReason } from '../connection/close-reason.ts'
-import type { Connection } from '../connection/connection.ts'
+import type { Millis } from '../base/time.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../endpoint/origin-limits.ts'
-import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
-import type { Rpc } from '../rpc/rpc.ts'
-import type { RpcHandler } from '../rpc/rpc-handlers.ts'
-import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
-import type { BandwidthReport } from '../replication/bit-account.ts'
-import { ClientInterest } from '../replication/interest/client-interest.ts'
-import { Interest, type InterestOptions } from '../replication/interest/interest.ts'
-import type { SyncFault } from '../predict/sync-test.ts'
-import { Replicator } from '../replication/replicator.ts'
-import { SnapshotSource } from '../replication/snapshot-source.ts'
-import { WantedSink } from '../replication/wanted-rows.ts'
-import type { Recorder } from '../replay/recorder.ts'
-import type { RecordingSink } from '../replay/recording-writer.ts'
-import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
-import type { InitOf, ViewOf } from '../schema/value-types.ts'
-import { FixedLoop } from '../time/fixed-loop.ts'
-import { InputBuffer } from '../time/input-buffer.ts'
-import { PeerInputsSource } from '../time/peer-inputs.ts'
-import { TimingSource, type TickPosition } from '../time/timing-frame.ts'
-import { indexOf } from '../world/object-table.ts'
-import type { Timeline } from '../world/timeline.ts'
-import type { World } from '../world/world.ts'
-import { Authority, type Player } from './authority.ts'
-import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
-import type { Game, Peer } from './define-game.ts'
-import { FRAME_KIND } from './frame-kinds.ts'
-import { HostWatch, type HostRecordOptions } from './host-watch.ts'
-import { MessageDesk } from './message-desk.ts'
-import { LocalView } from './local-view.ts'
-import { PacedSource, snapshotPeriod } from './paced-source.ts'
-import { ROLES, type RoleContext } from './role.ts'
-import type { EventListener } from './step-events.ts'
-import type { View } from './view.ts'
+import type { Game } from './define-game.ts'
+import { Match, type MatchOptions } from './match.ts'
 import { encodeWelcome } from './welcome.ts'
 
-export interface ServerHostOptions {
+export interface ServerHostOptions extends MatchOptions {
   readonly entropy: Entropy
   /** What packets are sealed with, who this server is, and whom it lets in. Default: sealed, unknown, everyone. */
   readonly security?: EndpointSecurity
@@ -66,92 +31,20 @@ export interface ServerHostOptions {
   readonly limits?: Partial<OriginLimits>
   /** How many may play at once. */
   readonly maxPlayers?: number
-  /** What this process is: a server without a face, a player's machine that others join, or one that nobody joins. */
-  readonly role?: 'dedicated' | 'listen' | 'local'
   /** Of all dice of the match, 32 bits. Default: drawn. */
   readonly seed?: number
-  /** Who is with whom, from where each looks, and how objects are found by place. */
-  readonly interest?: InterestOptions
-  /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
-  readonly syncTest?: number
-  /** It did not. Without this, it throws. */
-  readonly onSyncFault?: (fault: SyncFault) => void
-  /** Someone has arrived. */
-  readonly onJoined?: (peer: Peer) => void
-  /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
-  readonly onFault?: (error: unknown) => void
-  /** Someone has left, and why. */
-  readonly onLeft?: (peer: Peer, reason: CloseReason) => void
 }
-
-/** How a player who is elsewhere is reached. */
-interface Line {
-  readonly player: Player
-  readonly connection: Connection
-  readonly channels: ChannelSet
-  readonly calls: RpcLine<Peer>
-  /** What he may know. */
-  readonly interest: ClientInterest
-}
-
-const LOCAL_LEFT: CloseReason = { by: 'local', code: 'left' }
 
 /** Makes the authority of a match. */
 export function createServerHost<I extends Shape>(game: Game<I>, options: ServerHostOptions): ServerHost<I> {
   return new ServerHost(game, options)
 }
 
-export class ServerHost<I extends Shape = Shape> {
-  readonly game: Game<I>
-  readonly role: RoleContext
-  /** What all players are told from. */
-  readonly replicator: Replicator
-  /** Who may know what, by the rules of the entities. */
-  readonly interest: Interest
-  /** Recorders, and where the bits go. */
-  readonly watch: HostWatch
+export class ServerHost<I extends Shape = Shape> extends Match<I> {
   readonly endpoint: Endpoint
-  readonly loop: FixedLoop
-  readonly #authority: Authority<I>
-  readonly #desk: MessageDesk<Peer>
-  readonly #calls: CallDesk<Peer>
-  /** Of players who are elsewhere, by peer. */
-  readonly #lines = new Map<PeerId, Line>()
-  readonly #position: TickPosition
-  readonly #localView: LocalView | undefined
 
   constructor(game: Game<I>, options: ServerHostOptions) {
-    const { seed = drawSeed(options.entropy), syncTest = 0, onSyncFault, onJoined, onLeft } = options
-    this.game = game
-    this.role = ROLES[options.role ?? 'dedicated']
-    const authority = new Authority(game, {
-      seed, syncTest, onSyncFault, onJoined, onLeft: (peer, reason) => {
-        this.#lines.delete(peer.id)
-        onLeft?.(peer, reason)
-      },
-      sendEvent: (event) => { for (const { channels } of this.#lines.values()) this.#desk.sendEvent(channels, event) },
-    })
-    this.#authority = authority
-    const { world, timeline, inputs } = authority
-    const loop = new FixedLoop(game.tickRate)
-    this.loop = loop
-    this.replicator = new Replicator(world, timeline, { births: world.objects })
-    this.watch = new HostWatch(game, world, this.replicator)
-    authority.watch = this.watch
-    this.interest = new Interest(world, game.entities, options.interest)
-    this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
-    this.#desk = new MessageDesk(game.messages, game.rpcs.length, {
-      onMessage: (message, values, from) => {
-        inputs.post(from.id, message, values)
-        this.watch.handleHeard(from.id, message, values)
-      },
-    })
-    this.#position = { get tick() { return world.tick }, alpha: (now) => loop.alpha(now) }
-    this.#calls = new CallDesk(game.rpcs, game.messages.length, {
-      get tick() { return world.tick },
-      isAuthority: true,
-      ownerOf: (object) => world.objects.isAlive(object) ? world.objects.ownerAt(indexOf(object)) : -1,
-    }, (error) => options.onFault?.(error))
+    super(game, options.seed ?? drawSeed(options.entropy), options)
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
@@ -160,24 +53,9 @@ export class ServerHost<I extends Shape = Shape> {
       maxConnections: this.role.name === 'local' ? 0 : options.maxPlayers ?? PLAYERS_DEFAULT,
       ...(options.security && { security: options.security }),
       ...(options.limits && { limits: options.limits }),
-      admit: (request) => encodeWelcome({ peer: request.connection, seed }),
-      assemble: (connection) => this.#assemble(connection),
+      admit: (request) => encodeWelcome({ peer: request.connection, seed: this.seed }),
+      assemble: (connection) => this.attach(connection, { id: connection.id }),
     })
-    this.watch.endpoint = this.endpoint
-  }
-
-  get world(): World {
-    return this.#authority.world
-  }
-
-  /** The world of the last second or so, tick by tick. */
-  get timeline(): Timeline {
-    return this.#authority.timeline
-  }
-
-  /** Everyone who is here, in the order in which they came. */
-  get peers(): readonly Peer[] {
-    return this.#authority.peers
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
@@ -189,115 +67,11 @@ export class ServerHost<I extends Shape = Shape> {
     this.endpoint.handlePathClosed(address)
   }
 
-  /** Runs the ticks that are due; returns how many. */
-  tick(now: Millis): number {
-    const due = this.loop.due(now)
-    for (let run = 0; run < due; run++) this.#authority.step()
-    return due
-  }
-
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
-    for (const { player, channels, calls, connection } of this.#lines.values()) {
-      if (!this.#desk.receive(channels, player.peer, calls)) connection.close(now, 'kicked')
-      calls.expire(now)
-    }
+    this.receive(now)
     const wakeAt = drain(this.endpoint, now, this.watch.tap(now, port), (event) => this.#handleEvent(event))
     return Math.min(wakeAt, this.loop.nextAt())
-  }
-
-  /** Calls `listener` for every message of a kind that a player sends. */
-  on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>, from: Peer) => void): void {
-    this.#desk.on(message, listener)
-  }
-
-  /** Sends a message to one player, by the delivery it was declared with. */
-  send<S extends Shape>(to: Peer, message: Message<S>, values: ViewOf<S>): SendResult {
-    const line = this.#lines.get(to.id)
-    if (line === undefined) return 'closed'
-    this.watch.handleTold(message, values, to.id)
-    return this.#desk.send(line.channels, message, values)
-  }
-
-  /** Sends a message to everyone. */
-  broadcast<S extends Shape>(message: Message<S>, values: ViewOf<S>): void {
-    this.watch.handleTold(message, values)
-    for (const { channels } of this.#lines.values()) this.#desk.send(channels, message, values)
-  }
-
-  /** Records the match into a sink, from the next tick on, until the recorder is closed. */
-  record(sink: RecordingSink, options: HostRecordOptions = {}): Recorder {
-    return this.watch.record(sink, options)
-  }
-
-  /** Where the bits go: to whom, of what and why; since the match began, or `watch.resetBandwidth`. */
-  bandwidth(): BandwidthReport {
-    return this.watch.bandwidth()
-  }
-
-  /** Calls `listener` for everything of a kind that `step` says has happened (`world.emit`). */
-  onEvent<S extends Shape>(message: Message<S>, listener: EventListener<S>): void {
-    this.#authority.events.on(message, listener)
-  }
-
-  /** Lets `handler` answer a call of players. It runs before the step of its tick, and may change the world. */
-  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, Peer>): void {
-    this.#calls.handlers.on(rpc, handler)
-  }
-
-  /** Calls whom a call is for: `to` for one player, `about` for the owner of an object or all who see it. */
-  call<A extends Shape>(rpc: Rpc<A, Shape>, values: ViewOf<A>, options: CallOptions & { readonly to?: Peer } = {}): 'queued' | RpcFailure {
-    const { to, about } = options
-    const lines = receiversOf(rpc, to, about?.id ?? 0, this.#lines, this.world)
-    let worst: 'queued' | RpcFailure = lines.length > 0 ? 'queued' : 'closed'
-    for (const { calls } of lines) {
-      const sent = calls.call(rpc, values, about?.id ?? 0)
-      if (sent !== 'queued') worst = sent
-    }
-    return worst
-  }
-
-  /** Asks one player. The promise says how it ended, and never rejects. */
-  request<A extends Shape, R extends Shape>(
-    now: Millis, to: Peer, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions = {},
-  ): Promise<RpcResult<ViewOf<R>>> {
-    return requestOn(this.#lines.get(to.id)?.calls, now, rpc, values, options)
-  }
-
-  /** What a player called that he may not, counted; undefined when he is not here. */
-  rpcRefusals(peer: Peer): Readonly<RpcRefusals> | undefined {
-    return this.#lines.get(peer.id)?.calls.refusals
-  }
-
-  /** From the next tick on someone sees through another's eyes, and knows what that one knows; through his own again by himself. */
-  follow(peer: Peer, whom: Peer): void {
-    const line = this.#lines.get(peer.id)
-    if (line !== undefined) line.interest.viewer = whom.id
-  }
-
-  /** Sends a player away. */
-  kick(now: Millis, peer: Peer): void {
-    const line = this.#lines.get(peer.id)
-    const player = this.#authority.players.get(peer.id)
-    if (line !== undefined) line.connection.close(now, 'kicked')
-    else if (player !== undefined) this.#authority.leave(player, LOCAL_LEFT)
-  }
-
-  /** Adds a player who thinks here: asked once a tick for what he holds, like anyone else is. Gone with `kick`. */
-  addBot(think: (world: World, me: Peer) => InitOf<I>): Peer {
-    return this.#authority.addLocal(think)
-  }
-
-  /** Lets the player at this very machine in; `draw` shows him the world. Only where there is somebody to look. */
-  join(sampleInput: () => InitOf<I>): Peer {
-    if (!this.role.hasLocalView) throw new ConfigError('role', `a ${this.role.name} host has no player of its own`, "Make it with role: 'listen' or 'local'.")
-    return this.#authority.addLocal(sampleInput)
-  }
-
-  /** What the player at this machine may draw at a moment. */
-  draw(now: Millis): View {
-    if (this.#localView === undefined) throw new ConfigError('role', `a ${this.role.name} host has no view`, "Make it with role: 'listen' or 'local'.")
-    return this.#localView.draw(this.loop.alpha(now))
   }
 
   /** Ends the match for everyone. Go on draining until `endpoint.connections` is empty. */
@@ -305,58 +79,15 @@ export class ServerHost<I extends Shape = Shape> {
     this.endpoint.close(now)
   }
 
-  #assemble(connection: Connection): void {
-    const { inputs: table, digests } = this.#authority
-    const peer = { id: connection.id }
-    const channels = this.#desk.routes.createChannels()
-    const inputs = new InputBuffer(this.game.inputSchema, table.heap, this.#position)
-    const calls = this.#calls.createLine(peer, peer.id, channels)
-    const interest = new ClientInterest(this.interest, peer.id)
-    const player = this.#authority.seat(peer, inputs, (tick) => calls.deliver(tick))
-    this.#lines.set(peer.id, { player, connection, channels, calls, interest })
-    digests.add(peer.id)
-    const predicts = this.game.predict !== 'none'
-    connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? digests.of(peer.id) : NaN))
-    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
-    if (this.game.predict === 'all') {
-      connection.addSource(FRAME_KIND.peerInputs, new PeerInputsSource(this.game.inputSchema, table.heap, this.#authority, peer.id, period))
-    }
-    // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
-    for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
-    const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
-    const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => this.timeline.newest)
-    connection.addSource(FRAME_KIND.snapshot, paced, LANES.state.weight)
-    for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
-    for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
-    connection.addSink(FRAME_KIND.channels, channels)
-    connection.addSink(FRAME_KIND.inputs, inputs)
-    connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))
-  }
-
   #handleEvent(event: EndpointEvent): void {
-    const line = this.#lines.get(event.connection.id)
-    if (!line) return
-    if (event.type === 'opened') {
-      this.#authority.enter(line.player)
-    } else {
-      line.channels.close()
-      line.calls.close()
-      this.#authority.leave(line.player, event.reason)
-    }
+    if (event.type === 'opened') this.enter(event.connection.id)
+    else this.leave(event.connection.id, event.reason)
   }
 }
 
-function drawSeed(entropy: Entropy): number {
+/** Four bytes of chance: the seed of a match's dice. */
+export function drawSeed(entropy: Entropy): number {
   const bytes = new Uint8Array(4)
   entropy.fill(bytes)
   return (bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24) >>> 0
-}
-
-/** Who a call of the authority goes to. */
-function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, Line>, world: World): readonly Line[] {
-  if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...lines.values()].filter(({ interest }) => about === 0 || interest.knows(about))
-  const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
-  const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
-  return line === undefined ? [] : [line]
 }
