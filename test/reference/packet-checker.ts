@@ -51,7 +51,8 @@ interface Frame {
   readonly body: string
 }
 
-const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity', 'flooding']
+const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity', 'flooding',
+  'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket']
 const NOBODY = '0000000000000000'
 
 /** The meaning of one datagram. */

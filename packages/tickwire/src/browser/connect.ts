@@ -87,7 +87,12 @@ function explain(reason: CloseReason): string {
     case 'unreachable': case 'timed-out': case 'path-closed': case 'reset': return 'nobody answers there. Is the server running?'
     case 'broken': return 'the server sent what makes no sense.'
     case 'kicked': case 'flooding': return 'the server sent us away.'
-    case 'left': case 'shutdown': return 'it is over.'
+    case 'left': case 'shutdown': case 'ended': return 'it is over.'
+    case 'no-room': return 'there is no such room.'
+    case 'locked': return 'the room lets nobody in any more.'
+    case 'ticket': return 'the seat is not kept any longer.'
+    case 'fault': return 'the room has broken down.'
+    case 'replaced': return 'it was joined from elsewhere.'
     default: return reason satisfies never
   }
 }

@@ -5,11 +5,12 @@
  * rules is `by: 'protocol'` on both sides; what nobody said is `by: 'network'`.
  */
 
-/** Someone meant it. */
-export type LeaveCode = 'left' | 'kicked' | 'shutdown'
+/** Someone meant it: he, or the host; the room is over, or broke; he is here by another connection now. */
+export type LeaveCode = 'left' | 'kicked' | 'shutdown' | 'ended' | 'fault' | 'replaced'
 
 /** The rules forbid it. */
-export type RuleCode = 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity' | 'flooding'
+export type RuleCode =
+  | 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity' | 'flooding' | 'no-room' | 'locked' | 'ticket'
 
 /** Nobody said anything: the peer never answered, fell silent, its transport closed, or it no longer knows us. */
 export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset'
@@ -23,7 +24,7 @@ export type CloseReason =
 /** What the wire carries in Disconnect and Rejected, one byte; 0 stands for nothing. */
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
-  'token', 'identity', 'flooding',
+  'token', 'identity', 'flooding', 'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket',
 ]
 
 /** The byte that tells the peer about `reason`; 0 when there is nothing to tell. */
@@ -36,9 +37,9 @@ export function closeReasonToByte(reason: CloseReason): number {
 export function closeReasonFromByte(byte: number): CloseReason | undefined {
   const code = CODES[byte]
   switch (code) {
-    case 'left': case 'kicked': case 'shutdown': return { by: 'peer', code }
+    case 'left': case 'kicked': case 'shutdown': case 'ended': case 'fault': case 'replaced': return { by: 'peer', code }
     case 'version': case 'schema': case 'full': case 'refused': case 'broken': case 'token': case 'identity':
-    case 'flooding':
+    case 'flooding': case 'no-room': case 'locked': case 'ticket':
       return { by: 'protocol', code }
     case undefined: return undefined
     default: return code satisfies never

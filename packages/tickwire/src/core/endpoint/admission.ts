@@ -10,14 +10,15 @@
  *
  * Whoever was accepted is a guest: he has a place and no seat, and becomes a connection with his first packet that opens
  * under the keys, if a seat is free then; if not, he is told so, sealed. A response that is repeated gets the same bytes
- * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that.
+ * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that. While the host makes up
+ * its mind nobody is answered, and what was asked is kept, within the bounds of guests.
  *
  * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests keep
  * nobody from a seat; a token lets one client in, once.
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import { ADDRESS_CHARS_MAX, WELCOME_BYTES_MAX } from '../base/limits.ts'
+import { ADDRESS_CHARS_MAX, GUESTS_MAX, GUEST_MS, WELCOME_BYTES_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { type RuleCode, closeReasonToByte } from '../connection/close-reason.ts'
 import { Connection } from '../connection/connection.ts'
@@ -35,7 +36,7 @@ import { OpeningKey } from '../crypto/packet-key.ts'
 import { type AgreementKey, CRYPTO_BYTES } from '../crypto/provider.ts'
 import { signTranscript } from '../crypto/transcript.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
-import type { CompleteEndpointConfig } from './endpoint-config.ts'
+import type { CompleteEndpointConfig, Verdict } from './endpoint-config.ts'
 import { OriginGuard } from './origin-limits.ts'
 import { Replies } from './replies.ts'
 import { Resets } from './resets.ts'
@@ -66,6 +67,13 @@ interface Asked {
   readonly hello: Hello
 }
 
+/** Who has asked, while the host makes up its mind. */
+interface Waiting {
+  asked: Asked
+  heardAt: Millis
+  readonly token: ConnectToken | undefined
+}
+
 /** Answers requests. */
 export class Admission {
   readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, tokens: 0 }
@@ -79,6 +87,8 @@ export class Admission {
   #challenges: ChallengeKeys
   #origins: OriginGuard
   #resets: Resets
+  /** By the handle each will have. */
+  #waiting: Map<number, Waiting> = new Map()
   /** Of the only packet a guest is ever sent. */
   #header: PacketHeader = Object.assign(new PacketHeader(), { type: PACKET_TYPE.disconnect, sequence: 1 })
 
@@ -134,14 +144,26 @@ export class Admission {
     if (known !== undefined && isEqualConstantTime(known.cookie, cookie)) {
       known.heardAt = now
       this.#say(from, known.accepted)
-    } else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
+    } else if (known === undefined && this.#isAwaited(now, from, message)) return
+    else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
     // Not answered: those before him will be gone when he asks again.
-    else if (known === undefined && this.#origins.hasManyGuests(from, this.#routes.guestAddresses(now))) this.drops.limited++
+    else if (known === undefined && this.#origins.hasManyGuests(from, this.#awaited(now))) this.drops.limited++
     else {
       const asked = this.#open(from, message, key, bytes, length)
       if (asked === undefined) this.drops.forged++
-      else this.#decide(now, asked, known)
+      else if (!this.#keepWaiting(now, asked)) this.#decide(now, asked, known)
     }
+  }
+
+  /** The host has decided about who waits. False when he does not wait any more. */
+  settle(now: Millis, handle: number, verdict: Verdict): boolean {
+    const waiting = this.#waiting.get(handle)
+    if (waiting === undefined || isSilent(waiting, now)) return false
+    this.#waiting.delete(handle)
+    const { asked, token } = waiting
+    if (this.isClosed || !this.#routes.hasSeat()) this.#refuse(now, asked, 'full')
+    else this.#answer(now, asked, undefined, handle, token, verdict)
+    return true
   }
 
   /** Someone speaks on a connection that is not here: he is told, if that costs us less than it cost him. */
@@ -192,7 +214,9 @@ export class Admission {
   /** He is where he says and holds his key: now, and not before, it matters what he wants. */
   #decide(now: Millis, asked: Asked, known: Guest | undefined): void {
     const { from, hello, words } = asked
-    if (!isEqualConstantTime(hello.fingerprint, this.#config.fingerprint)) {
+    const { fingerprint, fingerprints } = this.#config
+    const isOurs = (other: Uint8Array): boolean => isEqualConstantTime(hello.fingerprint, other)
+    if (!isOurs(fingerprint) && !fingerprints.some(isOurs)) {
       this.#refuse(now, asked, 'schema')
       return
     }
@@ -207,13 +231,61 @@ export class Admission {
       return
     }
     const handle = known?.handle ?? this.#takeHandle()
-    const welcome = this.#config.admit({ connection: handle, from, user: hello.user, token })
+    const verdict = this.#config.admit({ connection: handle, from, fingerprint: hello.fingerprint, user: hello.user, token })
+    if (verdict !== 'later') this.#answer(now, asked, known, handle, token, verdict)
+    else if (known === undefined) this.#wait(now, asked, handle, token)
+  }
+
+  #answer(
+    now: Millis, asked: Asked, known: Guest | undefined, handle: number, token: ConnectToken | undefined, verdict: Verdict,
+  ): void {
+    if (typeof verdict === 'string') {
+      this.#refuse(now, asked, verdict)
+      return
+    }
+    const welcome = verdict
     // A welcome may quote what the stranger said, so its length may be his doing: it must not throw.
     const isTooLong = welcome !== undefined && welcome.length > WELCOME_BYTES_MAX
     if (isTooLong) this.drops.oversizedWelcomes++
     const refusal = welcome === undefined || isTooLong ? 'refused' : this.#spend(token, asked, known !== undefined)
     if (refusal !== undefined || welcome === undefined) this.#refuse(now, asked, refusal ?? 'refused')
     else this.#accept(now, asked, known, handle, welcome.slice())
+  }
+
+  #wait(now: Millis, asked: Asked, handle: number, token: ConnectToken | undefined): void {
+    for (const [other, waiting] of this.#waiting) if (isSilent(waiting, now)) this.#waiting.delete(other)
+    if (this.#waiting.size < GUESTS_MAX) this.#waiting.set(handle, { asked, token, heardAt: now })
+    else this.drops.limited++
+  }
+
+  /** He waits, and says the same again: heard, at the price of a comparison. */
+  #isAwaited(now: Millis, from: string, { clientKey, cookie }: HandshakeMessage): boolean {
+    for (const waiting of this.#waiting.values()) {
+      const { from: address, words } = waiting.asked
+      if (address !== from || !isEqualConstantTime(words.clientKey, clientKey) || isSilent(waiting, now)) continue
+      if (!isEqualConstantTime(words.cookie, cookie)) continue
+      waiting.heardAt = now
+      return true
+    }
+    return false
+  }
+
+  /** He waits, and has answered a newer challenge meanwhile: that is what he will be answered. */
+  #keepWaiting(now: Millis, asked: Asked): boolean {
+    for (const waiting of this.#waiting.values()) {
+      const { from, words } = waiting.asked
+      if (from !== asked.from || !isEqualConstantTime(words.clientKey, asked.words.clientKey) || isSilent(waiting, now)) continue
+      wipe(waiting.asked.shared)
+      waiting.asked = asked
+      waiting.heardAt = now
+      return true
+    }
+    return false
+  }
+
+  *#awaited(now: Millis): Generator<string> {
+    yield* this.#routes.guestAddresses(now)
+    for (const waiting of this.#waiting.values()) if (!isSilent(waiting, now)) yield waiting.asked.from
   }
 
   #checkToken(bytes: Uint8Array): ConnectToken | undefined | 'bad' {
@@ -296,6 +368,10 @@ export class Admission {
     if (out === undefined) this.drops.replies++
     return out
   }
+}
+
+function isSilent({ heardAt }: Waiting, now: Millis): boolean {
+  return now >= heardAt + GUEST_MS
 }
 
 function byteOf(code: RuleCode): number {

@@ -8,6 +8,7 @@ import {
   CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE, PEER_PACKETS_PER_SECOND, PLAYER_PACKETS_PER_SECOND_MIN,
   PLAYER_PACKETS_PER_TICK, TICK_RATE_MAX,
 } from '../base/limits.ts'
+import type { RuleCode } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
@@ -22,16 +23,26 @@ export interface ConnectRequest {
   /** The handle (`Connection.id`) his connection will have if he is let in and proves his address. */
   readonly connection: number
   readonly from: string
+  /** What he plays: one of those that this endpoint takes. */
+  readonly fingerprint: Uint8Array
   /** What he says of himself: his own words, not proven. */
   readonly user: Uint8Array
   /** What the issuer says of him, when tokens are asked for. */
   readonly token: ConnectToken | undefined
 }
 
+/** Why somebody is not let in. */
+export type Refusal = Extract<RuleCode, 'full' | 'refused' | 'no-room' | 'locked' | 'ticket'>
+
+/** What becomes of somebody who asks: the welcome he is let in with, or why not. `undefined` is 'refused'. */
+export type Verdict = Uint8Array | Refusal | undefined
+
 /** How an endpoint behaves. */
 export interface EndpointConfig {
   /** Eight bytes that both sides must share: the schema's fingerprint. */
   readonly fingerprint: Uint8Array
+  /** Others that are taken from who connects to us, such as those of other games played here. */
+  readonly fingerprints?: readonly Uint8Array[]
   readonly entropy: Entropy
   /** How many may connect to us at once. 0, the default: nobody, we only connect ourselves. */
   readonly maxConnections?: number
@@ -51,10 +62,11 @@ export interface EndpointConfig {
    */
   readonly peerPacketsPerSecond?: number
   /**
-   * Decides who is let in: the welcome bytes, at most 256, or undefined to refuse. It should keep nothing: he may
-   * never come, and then nobody will say so. Absent: everyone, with an empty welcome.
+   * Decides who is let in: the welcome bytes, at most 256, or why not. It should keep nothing for long: he may never
+   * come, and then nobody will say so. Absent: everyone, with an empty welcome. 'later': `endpoint.settle` will say, within
+   * a few seconds, for he asks for ten; he hears nothing until then. Asked again about the same connection it answers at once.
    */
-  readonly admit?: (request: ConnectRequest) => Uint8Array | undefined
+  readonly admit?: (request: ConnectRequest) => Verdict | 'later'
   /** What it seals with, who it is, and whom it lets in. Default: sealed, unknown, everyone. */
   readonly security?: EndpointSecurity
   /** What one origin may ask of us. */
@@ -79,7 +91,7 @@ export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
   // Who only connects is a player, and keeps to what is expected of one.
   const bounds = (config.maxConnections ?? 0) > 0 ? {} : { packetsPerSecondMax: expected }
   const complete: CompleteEndpointConfig = {
-    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, admit: () => NO_BYTES,
+    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, fingerprints: [], admit: () => NO_BYTES,
     congestion: () => new GoodBadController(bounds), tickRate: 60, peerPacketsPerSecond: expected, ...config,
     timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
     security: completeSecurity(config.security ?? {}, config.entropy, (config.maxConnections ?? 0) > 0),

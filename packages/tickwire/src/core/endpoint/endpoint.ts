@@ -29,7 +29,7 @@ import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader } from '../pack
 import { PacketBuilder } from '../packet/packet-builder.ts'
 import { PacketReader } from '../packet/packet-reader.ts'
 import { Admission, type AdmissionDrops } from './admission.ts'
-import { type CompleteEndpointConfig, type EndpointConfig, completeConfig } from './endpoint-config.ts'
+import { type CompleteEndpointConfig, type EndpointConfig, type Verdict, completeConfig } from './endpoint-config.ts'
 import { Routes } from './routes.ts'
 
 const NO_BYTES = new Uint8Array(0)
@@ -193,6 +193,16 @@ export class Endpoint {
       if (at < earliest) earliest = at
     }
     return earliest
+  }
+
+  /** Says what becomes of somebody whom `admit` left for later. False when he has gone. Drain after it. */
+  settle(now: Millis, connection: number, verdict: Verdict): boolean {
+    return this.#admission.settle(now, connection, verdict)
+  }
+
+  /** From now on nobody is let in, and whoever asks is told `full`. Who is here stays. */
+  refuseNewcomers(): void {
+    this.#admission.isClosed = true
   }
 
   /** Closes every connection gracefully and lets nobody in. Go on draining until `connections` is empty. */
