@@ -45,7 +45,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
   #ticksAt: (now: Millis) => number = () => 0
   #poser: Poser | undefined = undefined
   /** The row that is being handed on, used again for each. */
-  readonly #row: ToldRow = { tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0 }
+  readonly #row: ToldRow = { tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0 }
   #noted: Tick = -1
   /** The moment that was last drawn for somebody, and when that was. */
   readonly #shown = new Float64Array([-1, -Infinity])
@@ -180,6 +180,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
     row.at = this.confirmed.findLatest(type, id)
     row.birthTick = Math.max(held.birthTicks[index], 0)
     row.birthOrdinal = Math.max(held.birthOrdinals[index], 0)
+    row.authorityTick = held.authorityTicks[index]
     if (row.at >= 0) predictor.handleRow(row)
   }
 

@@ -44,7 +44,7 @@ export class OwnerDigests {
     this.#all[0] = 0
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type === NO_TYPE) continue
+      if (type === NO_TYPE || stores[type].isShared) continue
       const cell = this.#isEverybodys ? this.#all : this.#cells.get(objects.ownerAt(index))
       if (cell === undefined) continue
       const { schema, rows } = stores[type]

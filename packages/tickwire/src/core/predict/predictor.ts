@@ -27,40 +27,14 @@ import type { Entity } from '../schema/definition.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import { SaveSlots } from '../world/save-slots.ts'
 import { Timeline } from '../world/timeline.ts'
-import { World, type External } from '../world/world.ts'
-import { Corrections, type CorrectionListener } from './corrections.ts'
+import { World } from '../world/world.ts'
+import { Corrections } from './corrections.ts'
 import { ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
+import { OwnWord } from './own-word.ts'
 import { PredictedObjects } from './predicted-objects.ts'
-import { reportFault, RowRecord, type SyncFault } from './sync-test.ts'
+import type { PredictorOptions } from './predictor-options.ts'
+import { reportFault, RowRecord } from './sync-test.ts'
 import { digestOf, Truth, type ToldRow } from './truth.ts'
-
-/** Steps every tick again, for development. */
-export interface SyncTestOptions {
-  /** From so many ticks before. 0 or nothing: not. */
-  readonly syncTest?: number
-  /** It came out otherwise. Without this, it throws. */
-  readonly onSyncFault?: (fault: SyncFault) => void
-}
-
-export interface PredictorOptions extends SyncTestOptions {
-  /** Whose objects are simulated here. */
-  readonly peer: PeerId
-  /** Everybody's are. */
-  readonly isEverybodys?: boolean
-  readonly tickRate: number
-  /** How many ticks may be predicted beyond what was heard. */
-  readonly windowTicks: number
-  readonly seed?: number
-  readonly external?: External | undefined
-  /** The world whose heap told rows refer to. */
-  readonly sharing: World
-  /** Runs the game's `step` for the tick that the world is in. */
-  readonly step: (world: World) => void
-  /** A test begins or ends: nothing that is stepped in between has happened. */
-  readonly test?: (isOn: boolean) => void
-  /** Told where objects were and are, when going back moved them. */
-  readonly corrections?: CorrectionListener
-}
 
 /** Ids for the time being begin here, and further up once the authority's come near. */
 const PROVISIONAL_FIRST = 256
@@ -90,6 +64,8 @@ export class Predictor {
   readonly #digestLanes: readonly OwnedLanes[]
   readonly #isEverybodys: boolean
   readonly #objects: PredictedObjects
+  readonly #ownWord: OwnWord
+  readonly #hasShared: boolean
   readonly #digests: Float64Array
   readonly #step: (world: World) => void
   readonly #corrections: Corrections | undefined
@@ -112,6 +88,8 @@ export class Predictor {
     this.#digestLanes = ownedLanesOf(this.world, tickRate, isEverybodys)
     this.#objects = new PredictedObjects(peer, this.world, this.told, tickRate)
     this.#objects.setProvisional(PROVISIONAL_FIRST)
+    this.#ownWord = new OwnWord(peer, this.world, this.told)
+    this.#hasShared = entities.some(({ isShared }) => isShared)
     this.#slots = new SaveSlots(this.world, windowTicks)
     this.#digests = new Float64Array(windowTicks)
     this.#step = step
@@ -147,6 +125,11 @@ export class Predictor {
     return this.#objects.renamed
   }
 
+  /** Whether a shared object is ours to write, as far as we have heard. */
+  isOurs(id: ObjectId): boolean {
+    return this.#ownWord.isOurs(id)
+  }
+
   /** An id that the authority has not given. */
   isProvisional(id: ObjectId): boolean {
     return indexOf(id) >= this.world.objects.provisionalFrom && !this.told.has(id)
@@ -161,6 +144,10 @@ export class Predictor {
       this.handleGone(tick, id)
       return
     }
+    if (this.world.stores[row.type].isShared) {
+      if (!this.#ownWord.isNews(row)) return
+      this.#forget(tick, id)
+    }
     this.told.put(row)
     if (this.isRunning) this.#judge(row)
   }
@@ -168,6 +155,11 @@ export class Predictor {
   /** An object is gone, or not ours any more, since a tick. */
   handleGone(tick: Tick, id: ObjectId): void {
     if (tick > this.heard) this.heard = tick
+    this.#ownWord.forget(id)
+    this.#forget(tick, id)
+  }
+
+  #forget(tick: Tick, id: ObjectId): void {
     const type = this.told.has(id) ? this.told.world.objects.typeAt(indexOf(id)) : NO_TYPE
     // What can no longer be gone back to is put right in the oldest tick that can.
     const at = this.isRunning ? Math.max(tick, this.#oldest()) : tick
@@ -189,11 +181,11 @@ export class Predictor {
     const { objects, stores } = this.told.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type === NO_TYPE) continue
+      if (type === NO_TYPE || stores[type].isShared) continue
       const { rows, schema } = stores[type]
       const row: ToldRow = {
         tick, type, id: objects.idAt(index), owner: objects.ownerAt(index), rows, at: objects.slotAt(index) * schema.laneCount,
-        birthTick: objects.birthTickAt(index), birthOrdinal: objects.birthOrdinalAt(index),
+        birthTick: objects.birthTickAt(index), birthOrdinal: objects.birthOrdinalAt(index), authorityTick: 0,
       }
       this.told.timeline.put(tick, type, row.id, row.owner, rows, row.at)
       this.#judge(row)
@@ -305,9 +297,13 @@ export class Predictor {
     this.#objects.dropOthers()
     world.endTick()
     const { tick } = world
-    if (tick <= this.heard) this.#objects.applyTold(tick, tick === this.#completeAt)
+    this.#ownWord.say()
+    if (tick <= this.heard || (tick <= this.#reached && this.#hasShared)) this.#objects.applyTold(tick, tick === this.#completeAt)
     this.#keep(tick)
-    if (tick > this.#reached) this.#reached = tick
+    if (tick > this.#reached) {
+      this.#reached = tick
+      this.#options.onStepped?.(world)
+    }
     this.#corrections?.finishAt(tick)
   }
 

@@ -24,6 +24,8 @@ export interface ToldRow {
   /** 0: not told. */
   birthTick: Tick
   birthOrdinal: number
+  /** Of a shared object: the first tick that its owner writes. */
+  authorityTick: Tick
 }
 
 export class Truth {
@@ -61,7 +63,9 @@ export class Truth {
   /** An object is gone, or not simulated here any more, since a tick; to be put right at another. False when it was not known. */
   remove(tick: Tick, at: Tick, id: ObjectId): boolean {
     const handle = this.world.atIndexOf(id)
-    if (handle?.id !== id || tick < this.#toldAt[indexOf(id)]) return false
+    if (handle?.id !== id) return false
+    // Of what is shared the newest is our own word, and that it is not ours any more is the last word of another.
+    if (tick < this.#toldAt[indexOf(id)] && !handle.$store.isShared) return false
     this.world.unseat(handle)
     this.#goneIds.push(id)
     this.#goneTicks.push(at)
@@ -92,9 +96,10 @@ export class Truth {
 
   /** 32 bits of all newest rows; NaN when one is newer than the tick, so that they are not of one moment. */
   digestAt(tick: Tick, lanes: readonly OwnedLanes[]): number {
-    const { objects } = this.world
+    const { objects, stores } = this.world
     for (let index = 0; index < objects.highWater; index++) {
-      if (objects.typeAt(index) !== NO_TYPE && this.#toldAt[index] > tick) return NaN
+      const type = objects.typeAt(index)
+      if (type !== NO_TYPE && !stores[type].isShared && this.#toldAt[index] > tick) return NaN
     }
     return digestOf(this.world, lanes)
   }
@@ -115,7 +120,8 @@ export function digestOf(world: World, lanes: readonly OwnedLanes[]): number {
   let sum = 0
   for (let index = 0; index < objects.highWater; index++) {
     const type = objects.typeAt(index)
-    if (type === NO_TYPE) continue
+    // What is shared is nobody's to confirm.
+    if (type === NO_TYPE || stores[type].isShared) continue
     const { schema, rows } = stores[type]
     sum = sum + lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap) | 0
   }

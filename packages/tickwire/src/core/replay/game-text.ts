@@ -53,8 +53,10 @@ function parse(text: string, names: readonly string[]): GameText {
 }
 
 function entityOf(rest: string, type: number, names: readonly string[]): Entity {
-  const text = numbered(rest, type)
-  const entity = new Entity(parseShape(text), { name: names[type] ?? `entity ${type}` })
+  const said = numbered(rest, type)
+  const isShared = said.endsWith(' shared')
+  const text = isShared ? said.slice(0, -' shared'.length) : said
+  const entity = new Entity(parseShape(text), { name: names[type] ?? `entity ${type}`, ...(isShared && { authority: 'shared' }) })
   agreed(text, entity.schema)
   return entity
 }

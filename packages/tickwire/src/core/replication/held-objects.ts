@@ -41,6 +41,8 @@ export class HeldObjects implements ValueKeeper {
   /** Of our own objects, where the authority said so: when it was born, and as which of its tick; -1 else. */
   birthTicks: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
   birthOrdinals: Float64Array = new Float64Array(INDEXES_FIRST).fill(NO_TICK)
+  /** Of shared objects: the first tick that the owner writes. */
+  authorityTicks: Float64Array = new Float64Array(INDEXES_FIRST)
   /** By type: named baselines. */
   readonly pools: readonly RowPool[]
   /** How many objects are held. */
@@ -65,6 +67,7 @@ export class HeldObjects implements ValueKeeper {
     this.sets[index] = set
     this.birthTicks[index] = NO_TICK
     this.birthOrdinals[index] = NO_TICK
+    this.authorityTicks[index] = 0
     this.count++
     this.touch(index)
   }
@@ -134,6 +137,7 @@ export class HeldObjects implements ValueKeeper {
     this.namedRows = widen(this.namedRows, new Uint32Array(capacity))
     this.birthTicks = widen(this.birthTicks, new Float64Array(capacity).fill(NO_TICK))
     this.birthOrdinals = widen(this.birthOrdinals, new Float64Array(capacity).fill(NO_TICK))
+    this.authorityTicks = widen(this.authorityTicks, new Float64Array(capacity))
     this.#shownIds = widen(this.#shownIds, new Uint32Array(capacity))
     this.#shownTypes = widen(this.#shownTypes, new Uint8Array(capacity))
     this.#flags = widen(this.#flags, new Uint8Array(capacity))

@@ -4,8 +4,9 @@
  * It reads rows from a dense Timeline, whoever samples that: the server, or a client that is the authority over some of
  * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver.
  *
- *   delta   [ owner varint, if another ] [ 1 bit: the row before the baseline is used, if the coder asks ] row
- *   full    generation 16 | type | field set 2 | owner varint | 1 bit: birth [ age varint | ordinal varint ] | row
+ *   delta   [ owner varint, token, if another ] [ 1 bit: the row before the baseline is used, if the coder asks ] row
+ *   full    generation 16 | type | field set 2 | owner varint, token | 1 bit: birth [ age varint | ordinal varint ] | row
+ *   token   of shared entities only: how many ticks before the next one its owner has been the writer, varint
  *
  * The birth of an object is told to its owner alone: it is how he finds what he spawned himself ahead of time.
  */
@@ -13,6 +14,7 @@
 import { assert } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
 import { bitsForCount } from '../bits/ranged-int.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import { PackedCoder } from '../codec/packed-coder.ts'
 import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
@@ -21,6 +23,7 @@ import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
 import { DELTA, DeltaCache, NO_BASE } from './delta-cache.ts'
+import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 
@@ -34,6 +37,8 @@ export interface ReplicatorOptions {
   /** By type; the same kind on both sides. Default: packed coders. */
   readonly coders?: readonly RowCoder[]
   readonly births?: Births
+  /** Since when owners write what is shared. Default: since ever. */
+  readonly tokens?: Tokens
 }
 
 /** In a key of the cache, beside the field set: the row before the baseline is used. */
@@ -62,6 +67,7 @@ export class Replicator {
   probe: Probe | undefined = undefined
   readonly #world: World
   readonly #births: Births | undefined
+  readonly #tokens: Tokens | undefined
   readonly #typeBits: number
   readonly #pair = new RowPair()
 
@@ -71,6 +77,7 @@ export class Replicator {
     this.coders = options.coders ?? packedCoders(world)
     this.#world = world
     this.#births = options.births
+    this.#tokens = options.tokens
     this.#typeBits = typeBits(world)
   }
 
@@ -94,7 +101,8 @@ export class Replicator {
     const pool = timeline.pools[type]
     const baseAt = marks.rowAtOf(index, set, base)
     assert(baseAt >= 0, 'a delta has a baseline that is still known')
-    const isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index]
+    // What came back to an owner since is his anew.
+    const isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index] || this.#tokenTick(index, type) > base + 1
     const { rows } = pool
     const rest = marks.isRested(index, set, base) ? DELTA.rested : 0
     const out = cache.begin()
@@ -102,7 +110,7 @@ export class Replicator {
     if (!isOwned && !diffMask(pool.schema.masks[set], rows, marks.rowAts[index], rows, baseAt)) {
       return cache.add(index, base, key, DELTA.same | rest)
     }
-    if (isOwned) writeVarint(out, marks.owners[index])
+    if (isOwned) this.#writeOwner(out, index, type)
     const hasOlder = (key & KEY_OLDER) !== 0
     if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
     const pair = this.#fill(index, type)
@@ -124,7 +132,7 @@ export class Replicator {
     out.writeBits(marks.ids[index] & 0xffff, GENERATION_BITS)
     out.writeBits(type, this.#typeBits)
     out.writeBits(set, SET_BITS)
-    writeVarint(out, marks.owners[index])
+    this.#writeOwner(out, index, type)
     const births = set === FIELD_SET.owner ? this.#births : undefined
     const birthTick = births === undefined ? -1 : births.birthTickAt(index)
     out.writeBits(birthTick < 0 ? 0 : 1, 1)
@@ -139,6 +147,17 @@ export class Replicator {
     pair.olderAt = -1
     this.coders[type].write(out, set, pair, this.#world.heap)
     return cache.add(index, NO_BASE, key, 0)
+  }
+
+  #writeOwner(out: BitWriter, index: number, type: number): void {
+    const { marks } = this
+    writeVarint(out, marks.owners[index])
+    if (this.#world.stores[type].isShared) writeVarint(out, marks.tick + 1 - this.#tokenTick(index, type))
+  }
+
+  /** The first tick that the owner of a shared object writes. */
+  #tokenTick(index: number, type: number): Tick {
+    return this.#tokens === undefined || !this.#world.stores[type].isShared ? 0 : this.#tokens.authorityTickAt(index)
   }
 
   #fill(index: number, type: number): RowPair {

@@ -142,6 +142,7 @@ export class SnapshotSink implements FrameSink {
     const set = frame.readBits(2)
     const owner = readVarint(frame)
     if (generation === 0 || type >= this.#coders.length || set > 2 || owner > ID_MAX) frame.fail()
+    const authorityTick = frame.failed ? 0 : this.#readToken(frame, tick, type)
     let birthTick = NO_TICK
     let ordinal = NO_TICK
     if (frame.readBits(1) === 1) {
@@ -164,6 +165,7 @@ export class SnapshotSink implements FrameSink {
     }
     if (!this.#timeline.put(tick, type, id, owner, this.#row, 0)) return false
     this.#hold(tick, index, id, type, set, owner)
+    if (this.held.ids[index] === id && this.held.tellings[index] === tick) this.held.authorityTicks[index] = authorityTick
     if (this.held.ids[index] === id && birthTick !== NO_TICK) {
       this.held.birthTicks[index] = birthTick
       this.held.birthOrdinals[index] = ordinal
@@ -213,6 +215,7 @@ export class SnapshotSink implements FrameSink {
     const isBased = id !== 0 && baseTick > held.floors[index] && this.#findBase(index, id, type, baseTick)
     if (!isBased) return this.#refuse(tick, index)
     if (frame.failed) return true
+    if (kind === KIND.deltaOwned) this.#token = this.#readToken(frame, tick, type)
     const pair = this.#pair
     pair.age = this.#age
     pair.olderAt = NO_ROW
@@ -224,8 +227,21 @@ export class SnapshotSink implements FrameSink {
     if (kind === KIND.same) this.#row.set(this.#base)
     else this.#read(frame, type, held.sets[index])
     if (frame.failed) return true
-    return this.#store(tick, index, kind === KIND.deltaOwned ? owner : this.#baseOwner, baseTick, isRested)
+    const isNews = tick > held.tellings[index]
+    const isStored = this.#store(tick, index, kind === KIND.deltaOwned ? owner : this.#baseOwner, baseTick, isRested)
+    if (isStored && isNews && kind === KIND.deltaOwned) held.authorityTicks[index] = this.#token
+    return isStored
   }
+
+  /** Since when the owner of a shared object writes it, as told in a tick; 0 of all others. */
+  #readToken(frame: BitReader, tick: Tick, type: number): Tick {
+    if (!this.#world.stores[type].isShared) return 0
+    const since = readVarint(frame)
+    if (since > tick + 1) frame.fail()
+    return tick + 1 - since
+  }
+
+  #token: Tick = 0
 
   /** The owner that stands with the baseline last found. */
   #baseOwner: PeerId = 0

@@ -11,7 +11,10 @@ import { check } from './leaf.ts'
 import { compileSchema, type Schema } from './schema.ts'
 import type { InitOf, ValueOf, ViewOf } from './value-types.ts'
 
-/** What an entity may say about itself beside its fields. Nothing of it is on the wire. */
+/** Who simulates and writes an object: the server, or whoever owns it. */
+export type ObjectAuthority = 'server' | 'shared'
+
+/** What an entity may say about itself beside its fields. Only `authority` is something both sides must agree on. */
 export interface EntityOptions<S extends Shape = Shape> {
   /** What reports and errors call it. Default: its place in the game. */
   readonly name?: string
@@ -21,6 +24,10 @@ export interface EntityOptions<S extends Shape = Shape> {
   readonly priority?: number
   /** `rate(hz)` for every field that is sent and does not say its own. */
   readonly rate?: number
+  /** `shared`: each object is simulated and written by its owner, and by the server while it has none. Default: `server`. */
+  readonly authority?: ObjectAuthority
+  /** What becomes of a shared object whose owner leaves: the server goes on with it, or it goes too. Default: `server`. */
+  readonly onOwnerLeave?: 'server' | 'despawn'
 }
 
 /** A kind of object. Instances are objects in a world. */
@@ -29,13 +36,18 @@ export class Entity<S extends Shape = Shape> {
   readonly options: EntityOptions
   readonly interest: InterestRule
   readonly priority: number
+  /** Its objects are written by who owns them. */
+  readonly isShared: boolean
 
   constructor(shape: S, options: EntityOptions) {
-    const { name = 'entity', interest = always, priority = 1, rate } = options
+    const { name = 'entity', interest = always, priority = 1, rate, authority = 'server', onOwnerLeave } = options
     this.schema = compileSchema(name, rate === undefined ? shape : withRate(shape, rate))
     this.options = options
     this.interest = interest
     this.priority = priority
+    this.isShared = authority === 'shared'
+    check(this.isShared || authority === 'server', `${name}.authority`, `"${String(authority)}"`, "Give 'server' or 'shared'")
+    check(this.isShared || onOwnerLeave === undefined, `${name}.onOwnerLeave`, 'of objects that the server writes', "Say authority: 'shared', or leave it out: what a player owns goes with him")
     checkInterest(`${name}.interest`, interest, this.schema)
     checkPriority(`${name}.priority`, priority)
     for (const { name, path } of this.schema.members) {

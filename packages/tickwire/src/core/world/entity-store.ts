@@ -44,6 +44,10 @@ export class EntityStore {
   highSlot = 1
   /** How many are alive. */
   count = 0
+  /** Objects are written by who owns them. */
+  isShared = false
+  /** Whether whoever has this number simulates what he owns, so that it is not simulated here; undefined: everything is. */
+  isElsewhere: ((owner: PeerId) => boolean) | undefined = undefined
   /** How many have died: iteration looks for the dead only when there are new ones. */
   deaths = 0
   /** A stack of free slots; its height is `#freeCount`. */

@@ -7,6 +7,7 @@
  * bench/world.bench.ts has the numbers.
  */
 
+import type { PeerId } from '../base/time.ts'
 import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
@@ -51,6 +52,7 @@ class Walk {
   next(): this {
     this.at++
     if (this.store.deaths !== this.deaths) this.skipDead()
+    if (this.store.isElsewhere !== undefined) this.skipElsewhere(this.store.isElsewhere)
     if (this.at >= this.handles.length) this.living.spare = this
     return this
   }
@@ -73,5 +75,11 @@ class Walk {
 
   skipDead(): void {
     while (this.at < this.handles.length && !this.handles[this.at].isAlive) this.at++
+  }
+
+  /** Who is simulated by his owner, elsewhere, is not walked over; nor, among those, who has died since. */
+  skipElsewhere(isElsewhere: (owner: PeerId) => boolean): void {
+    const { handles } = this
+    while (this.at < handles.length && (!handles[this.at].isAlive || isElsewhere(handles[this.at].owner))) this.at++
   }
 }

@@ -106,12 +106,18 @@ export class World implements DrawCounts {
     this.random = new StepRandom(seed, this)
     this.external = external
     this.stores = entities.map((entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly))
-    entities.forEach((entity, type) => this.#storeOf.set(entity, this.stores[type]))
+    entities.forEach((entity, type) => {
+      this.#storeOf.set(entity, this.stores[type])
+      this.stores[type].isShared = entity.isShared
+    })
     this.#values = sharing === undefined ? new ValueKeeping(this.heap) : sharing.#values
     for (const store of this.stores) this.#values.add(store)
   }
 
-  /** Every object of an entity that is alive when the loop begins, ascending by id; those that die on the way are left out. */
+  /**
+   * Every object of an entity that is simulated here and alive when the loop begins, ascending by id; those that die on the way
+   * are left out.
+   */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
     return this.storeOf(entity).all as Iterable<unknown> as Iterable<ObjectOf<E>>
   }
@@ -121,12 +127,14 @@ export class World implements DrawCounts {
    * are drawn. Ascending by id. On the authority that is everybody.
    */
   seen<E extends Entity>(entity: E): Iterable<ObjectView<E>> {
-    return this.sight?.each(entity) ?? this.each(entity) as Iterable<unknown> as Iterable<ObjectView<E>>
+    if (this.sight !== undefined) return this.sight.each(entity)
+    const store = this.storeOf(entity)
+    return (store.isElsewhere === undefined ? store.all : store.living()) as Iterable<unknown> as Iterable<ObjectView<E>>
   }
 
   /** One of those, or null if there is none with this id. */
   see<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null {
-    return this.sight === undefined ? this.get(entity, id) as unknown as ObjectView<E> | null : this.sight.get(entity, id)
+    return this.sight === undefined ? this.#find(entity, id) as unknown as ObjectView<E> | null : this.sight.get(entity, id)
   }
 
   /**
@@ -153,12 +161,10 @@ export class World implements DrawCounts {
     return this.storeOf(entity).count
   }
 
-  /** The object with an id, or null if there is none, or none of this entity. */
+  /** The object with an id, or null if there is none, none of this entity, or it is simulated elsewhere. */
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectOf<E> | null {
-    if (id === null || !this.objects.isAlive(id)) return null
-    const store = this.storeOf(entity)
-    const index = indexOf(id)
-    return this.objects.typeAt(index) === store.type ? this.objects.handles[index] as unknown as ObjectOf<E> : null
+    const handle = this.#find(entity, id)
+    return handle === undefined || handle === null || handle.$store.isElsewhere?.(handle.owner) === true ? null : handle as unknown as ObjectOf<E>
   }
 
   /** Makes an object. What `init` does not name has its initial value; without an owner it is the authority's. */
@@ -288,6 +294,13 @@ export class World implements DrawCounts {
       throw new ConfigError(entity.schema.name, 'not an entity of this game', 'Add it to `entities` in defineGame.')
     }
     return store
+  }
+
+  /** The object with an id, wherever it is simulated. */
+  #find(entity: Entity, id: ObjectId | null): Handle | undefined | null {
+    if (id === null || !this.objects.isAlive(id)) return null
+    const index = indexOf(id)
+    return this.objects.typeAt(index) === this.storeOf(entity).type ? this.objects.handles[index] : null
   }
 
   #restructure(): void {
