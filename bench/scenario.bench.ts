@@ -1,198 +1,91 @@
 /**
- * What a crowd costs to tell: bytes and CPU beside @colyseus/schema and nengi 2, and what is left on the heap.
+ * The standard crowd by a snapshot codec, beside @colyseus/schema on the same ticks: bytes a tick and time an object.
  *
- * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes what all clients are sent; tick by
- * tick they take turns in one process. The state that clients decode is compared with the server's: all of it, bit for bit.
- * The tick in which everybody joins is not counted. Bytes are what is handed to the transport: no headers, no seal.
- *
- * CPU is that of the process, so a busy machine shows less; ratios are medians of those within a tick. `encode` is all
- * that making the packets takes, ours with remembering the tick and hearing of what arrived. `write` is putting the state
- * into the rivals' own objects, change tracking and quantising included: a column, no figure.
+ * The peer sends patches of the tick before, quantised, over an ordered stream; ours is told against a tick `--distance`
+ * before, which it takes for the newest the receiver holds. Trained tables come from a crowd of another seed.
  */
 
 import { parseArgs } from 'node:util'
-import { allocatedBytes, median, type Bench, type BenchResult, type Figure, type Table } from './harness.ts'
-import { ColyseusCrowd } from './scenario/colyseus-crowd.ts'
-import { cpuMs, seesAll, seesMost, verify, type CrowdPeer, type Sees } from './scenario/crowd-peer.ts'
-import { NengiCrowd } from './scenario/nengi-crowd.ts'
-import { TickwireCrowd, type Codec } from './scenario/tickwire-crowd.ts'
-import { makeCrowd, type Frame } from './scenario.ts'
+import { type Bench, type BenchResult, type Figure, type Table } from './harness.ts'
+import { makeCoder, makeCrowdRows, measureBytes, trainOn, type CodecName } from './scenario/codec-level.ts'
+import { timeCodec } from './scenario/codec-time.ts'
+import { crowdSchema } from './scenario/crowd-rows.ts'
+import { makeCrowd } from './scenario.ts'
+import { makePeers } from './schema-peers.ts'
 
-const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
-const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
-const WARMUP_TICKS = 30
-const HEAP_PLAYERS = 200
-const HEAP_RUN_TICKS = 500
-const HEAP_RUNS = 20
-const CPU_PLAYERS = 1000
-const CPU_CLIENTS = 100
-
-interface Setting {
-  readonly players: number
-  readonly clients: number
-  readonly seed: number
-  readonly distance: number
-  readonly views: 'same' | 'subset'
-  readonly codec: Codec
-  readonly ticks: number
-}
-
-/** What one rival took: by tick. */
-interface Taken {
-  readonly peer: CrowdPeer
-  readonly write: number[]
-  readonly encode: number[]
-  bytes: number
-}
+const COLYSEUS = '@colyseus/schema 5.0.34, patches of the tick before, quantised'
 
 export const bench: Bench = {
   name: 'scenario',
-  summary: 'a crowd told to its clients: bytes, CPU and heap beside @colyseus/schema and nengi 2',
+  summary: 'the standard crowd by a snapshot codec: bytes beside @colyseus/schema, time beside a control loop',
   options: [
-    '--n N                    players (default 200; with none of n, clients, views: the settings of the figures)',
-    '--clients N              (default 1)',
-    '--seed N                 (default 1)',
-    '--distance N             ticks until a packet is known to have arrived (default 1)',
-    '--views same|subset      everybody sees all, or nine of ten, others each (default same)',
-    '--codec packed|entropy   (default packed)',
-    '--ticks N                timed (default 300 for bytes, 30 for CPU)',
+    '--codec NAME     packed or entropy (default entropy)', '--distance D     ticks to the baseline (default 1)', '--n N            players (default 200)',
+    '--ticks N        ticks (default 600)', '--seed S         of the crowd (default 2)', '--train-seed S   of the crowd to train on; 0 = built-in tables (default 1)',
+    '--rounds N       timed rounds (default 15)',
   ],
   run: async (args) => {
     const { values } = parseArgs({
       args: [...args],
       options: {
-        n: { type: 'string' }, clients: { type: 'string' }, seed: { type: 'string', default: '1' }, distance: { type: 'string', default: '1' },
-        views: { type: 'string' }, codec: { type: 'string', default: 'packed' }, ticks: { type: 'string' },
+        'codec': { type: 'string', default: 'entropy' }, 'distance': { type: 'string', default: '1' }, 'n': { type: 'string', default: '200' }, 'ticks': { type: 'string', default: '600' },
+        'seed': { type: 'string', default: '2' }, 'train-seed': { type: 'string', default: '1' }, 'rounds': { type: 'string', default: '15' },
       },
     })
-    const { n, clients, views, ticks } = values
-    const base = { seed: Number(values.seed), distance: Number(values.distance), codec: values.codec === 'entropy' ? 'entropy' as const : 'packed' as const }
-    if (n === undefined && clients === undefined && views === undefined) return standard(base, ticks)
-    const setting = { ...base, players: Number(n ?? 200), clients: Number(clients ?? 1), views: views === 'subset' ? 'subset' as const : 'same' as const, ticks: Number(ticks ?? 120) }
-    const taken = race(setting)
-    return { tables: [table(setting, taken)], figures: [...byteFigures(setting, taken), ...cpuFigures(setting, taken)] }
+    const codec = values.codec === 'packed' ? 'packed' : 'entropy'
+    return run(codec, Number(values.distance), Number(values.n), Number(values.ticks), Number(values.seed), Number(values['train-seed']), Number(values.rounds))
   },
 }
 
-type Base = Pick<Setting, 'seed' | 'distance' | 'codec'>
-
-/** The settings that have budgets. */
-function standard(base: Base, ticks: string | undefined): BenchResult {
-  const small: Setting = { ...base, players: 200, clients: 1, views: 'same', ticks: Number(ticks ?? 300) }
-  const large: Setting = { ...base, players: CPU_PLAYERS, clients: CPU_CLIENTS, views: 'same', ticks: Number(ticks ?? 30) }
-  const tables: Table[] = []
-  const figures: Figure[] = []
-  for (const setting of [small, { ...small, distance: 6 }, large, { ...large, views: 'subset' as const }]) {
-    const taken = race(setting)
-    tables.push(table(setting, taken))
-    if (setting.clients === 1) figures.push(...byteFigures(setting, taken))
-    else figures.push(...cpuFigures(setting, taken))
+function run(codec: CodecName, distance: number, players: number, ticks: number, seed: number, trainSeed: number, rounds: number): BenchResult {
+  if (trainSeed === seed) throw new Error('trained and tested on one seed: choose another --train-seed')
+  const schema = crowdSchema()
+  const crowd = makeCrowdRows(players, ticks, seed)
+  // Timed first, by built-in tables: training leaves the engine with more than one kind of sink.
+  const timings = timeCodec(makeCoder(schema, codec), crowd, distance, rounds)
+  const isTrained = codec === 'entropy' && trainSeed !== 0
+  const priors = isTrained ? trainOn(makeCrowdRows(500, 400, trainSeed), distance) : undefined
+  const bytes = measureBytes(makeCoder(schema, codec, priors), crowd, distance)
+  const builtIn = isTrained ? measureBytes(makeCoder(schema, codec), crowd, distance) : bytes
+  const peer = peerBytes(players, ticks, seed)
+  const ns = (name: string): number => timings.find((timing) => timing.name === name)!.ns
+  const table: Table = {
+    title: `${players} players, ${ticks} ticks, seed ${seed}, baseline t-${distance}: bytes a tick`,
+    columns: ['', 'bytes', 'presence', 'of the peer'],
+    rows: [
+      [`${codec}${isTrained ? ', trained' : codec === 'entropy' ? ', built-in tables' : ''}`, bytes.total, bytes.presence, bytes.total / peer],
+      ...(isTrained ? [['entropy, built-in tables', builtIn.total, builtIn.presence, builtIn.total / peer]] : []),
+      ['@colyseus/schema', peer, '', 1],
+    ],
   }
-  figures.push({ name: 'heap_bytes_per_tick', value: heapBytes(base), unit: 'B/tick', against: 'replication, a source and a sink, 200 players, 10,000 ticks', atMost: 256 })
-  return { tables, figures }
+  const time: Table = { title: 'time, ns an object', columns: ['', 'median', 'least'], rows: timings.map(({ name, ns: median, nsMin }) => [name, median, nsMin]) }
+  return { tables: [table, time], figures: [...byteFigures(codec, distance, bytes.total, builtIn.total, peer, isTrained), ...timeFigures(codec, ns)] }
 }
 
-function contenders({ players, clients, views, codec, distance }: Setting, sees: Sees): CrowdPeer[] {
+function byteFigures(codec: CodecName, distance: number, bytes: number, builtIn: number, peer: number, isTrained: boolean): Figure[] {
+  const name = distance === 1 ? `${codec}_bytes_ratio_colyseus` : `${codec}_t${distance}_bytes_ratio_colyseus`
+  const atMost = codec === 'packed' ? (distance === 1 ? 0.3 : undefined) : distance === 1 ? (isTrained ? 0.11 : 0.12) : distance === 6 && isTrained ? 0.19 : undefined
   return [
-    new TickwireCrowd(players, clients, { codec, distance, sees }),
-    ...(views === 'same' ? [new ColyseusCrowd(players, clients, 'quantised'), new ColyseusCrowd(players, clients, 'f32')] : []),
-    new ColyseusCrowd(players, clients, 'quantised', sees), new ColyseusCrowd(players, clients, 'f32', sees),
-    new NengiCrowd(players, clients, 'quantised', sees), new NengiCrowd(players, clients, 'f32', sees),
+    { name: 'bytes_per_tick', value: bytes, unit: 'B', against: null },
+    { name, value: bytes / peer, unit: 'ratio', against: COLYSEUS, ...(atMost === undefined ? {} : { atMost }) },
+    ...(isTrained ? [{ name: `${name}_built_in`, value: builtIn / peer, unit: 'ratio', against: COLYSEUS, ...(distance === 1 ? { atMost: 0.12 } : {}) }] : []),
   ]
 }
 
-/** Lets all play the same crowd, in turns. */
-function race(setting: Setting): Taken[] {
-  const { players, seed, views, ticks, distance } = setting
-  const sees = views === 'same' ? seesAll : seesMost
-  const first = WARMUP_TICKS + distance
-  const frames = makeCrowd(players, first + ticks, seed)
-  const taken = contenders(setting, sees).map((peer): Taken => ({ peer, write: [], encode: [], bytes: 0 }))
-  frames.forEach((frame, tick) => {
-    for (let turn = 0; turn < taken.length; turn++) {
-      const one = taken[(tick + turn) % taken.length]!
-      play(one, frame, tick >= first)
-      // Until the first rows are known to have arrived, whole ones are repeated now and then, not in every tick.
-      if (one.peer instanceof TickwireCrowd) {
-        if (tick >= distance) one.peer.verifyReaders(frame)
-      } else {
-        verify(one.peer, frame, sees, tick)
-      }
-    }
-  })
-  return taken
+function timeFigures(codec: CodecName, ns: (name: string) => number): Figure[] {
+  return ['encode', 'decode', 'copy'].flatMap((name) => [
+    { name: `${codec}_${name}_ns_per_object`, value: ns(name), unit: 'ns', against: null },
+    { name: `${codec}_${name}_ratio_control`, value: ns(name) / ns('control'), unit: 'ratio', against: 'a hundred steps of a generator that write to a table' },
+  ])
 }
 
-function play(one: Taken, frame: Frame, isCounted: boolean): void {
-  const { peer } = one
-  const start = cpuMs()
-  peer.write(frame)
-  const written = cpuMs()
-  const bytes = peer.send()
-  const sent = cpuMs()
-  peer.receive()
-  if (!isCounted) return
-  one.write.push(written - start)
-  one.encode.push(sent - written)
-  one.bytes += bytes
-}
-
-const middle = (values: readonly number[]): number => median(values.toSorted((a, b) => a - b))
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-
-function table(setting: Setting, taken: readonly Taken[]): Table {
-  const { players, clients, views, ticks, seed } = setting
-  const reference = find(taken, 'colyseus quantised, StateView')
-  return {
-    title: `${players} players, ${clients} clients, ${views === 'same' ? 'everybody sees all' : 'nine of ten in view, others each'}, ${ticks} ticks, seed ${seed}`,
-    columns: ['what', 'B/client/tick', 'write us', 'encode us', 'mean', 'encode / StateView'],
-    rows: taken.map((one) => [
-      one.peer.name, one.bytes / ticks / clients, middle(one.write) * 1000, middle(one.encode) * 1000, mean(one.encode) * 1000, ratioOf(one, reference),
-    ]),
+/** Mean bytes of the peer's patches, the ticks that are not scored aside. */
+function peerBytes(players: number, ticks: number, seed: number): number {
+  const frames = makeCrowd(players, ticks, seed)
+  const peer = makePeers(frames, players).find(({ name }) => name === '@colyseus/schema')!
+  let sum = 0
+  for (let tick = 0; tick < ticks; tick++) {
+    const { length } = peer.pack(tick)
+    if (tick >= 30) sum += length
   }
-}
-
-function find(taken: readonly Taken[], name: string): Taken {
-  const one = taken.find(({ peer }) => peer.name === name)
-  if (one === undefined) throw new Error(`nobody is called ${name}`)
-  return one
-}
-
-/** Of CPU, tick by tick; where ticks are too short for the clock, of the sums. */
-function ratioOf(one: Taken, reference: Taken): number {
-  const ratios = one.encode.map((ms, tick) => ms / reference.encode[tick]!)
-  return ratios.every(Number.isFinite) ? middle(ratios) : mean(one.encode) / mean(reference.encode)
-}
-
-/** Who is not sent different things is compared with the stream that is the same for all. */
-function byteFigures({ players, clients, ticks, views, codec, distance }: Setting, taken: readonly Taken[]): Figure[] {
-  const [ours] = taken
-  const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
-  const name = distance === 1 ? '' : `_t${distance}`
-  const isBudgeted = codec === 'packed' && distance === 1 && players === 200 && views === 'same'
-  return [
-    { name: `${codec}${name}_bytes_ratio_colyseus`, value: ours!.bytes / theirs.bytes, unit: 'ratio', against: COLYSEUS, ...(isBudgeted && { atMost: 0.3 }) },
-    { name: `${codec}${name}_bytes_per_client_tick`, value: ours!.bytes / ticks / clients, unit: 'B', against: null },
-  ]
-}
-
-function cpuFigures({ players, clients, views }: Setting, taken: readonly Taken[]): Figure[] {
-  const isBudgeted = players === CPU_PLAYERS && clients === CPU_CLIENTS
-  const value = ratioOf(taken[0]!, find(taken, 'colyseus quantised, StateView'))
-  return [{ name: `encode_cpu_ratio_stateview_${views}`, value, unit: 'ratio', against: STATE_VIEW, ...(isBudgeted && { atMost: views === 'same' ? 0.05 : 0.15 }) }]
-}
-
-/** Over there and back, so that nobody jumps where the crowd begins anew. */
-function heapBytes({ seed, codec, distance }: Base): number {
-  const peer = new TickwireCrowd(HEAP_PLAYERS, 1, { codec, distance, sees: seesAll })
-  const frames = makeCrowd(HEAP_PLAYERS, 256, seed)
-  let tick = 0
-  return allocatedBytes(() => {
-    for (let run = 0; run < HEAP_RUN_TICKS; run++, tick++) {
-      const place = tick % 512
-      peer.write(frames[place < 256 ? place : 511 - place]!)
-      peer.send()
-      peer.receive()
-    }
-  }, HEAP_RUN_TICKS, HEAP_RUNS)
+  return sum / (ticks - 30)
 }

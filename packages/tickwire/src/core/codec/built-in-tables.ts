@@ -40,10 +40,7 @@ export function builtInAge(plan: RowPlan, bank: CodeBank, age: number): tables.A
   return {
     weights: builtInWeights(plan, age).map((eighths) => eighths * 4),
     bends: new Int16Array(plan.count << tables.BENDS_SHIFT),
-    tokens: Uint16Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, context) => {
-      const item = context >> tables.TOKEN_CONTEXTS_SHIFT
-      return bank.add(builtInToken(plan, item, age, (context >> 5) & 7, context & 31))
-    }),
+    tokens: builtInTokens(plan, bank, age),
     dropped: new Uint16Array(plan.count).fill(bank.add(DROPPED)),
     activities: Array.from({ length: chunkCount }, (_, chunk) => builtInActivities(plan, chunk)),
     masks: Array.from({ length: chunkCount }, (_, chunk) => builtInMasks(plan, bank, chunk, age)).flat(),
@@ -85,6 +82,23 @@ function builtInWeights(plan: RowPlan, age: number): Int8Array {
   return weights
 }
 
+/** Sizes of what came before that built-in tables tell apart: 4 stands for all above. */
+const NEAR_MAX = 4
+
+function builtInTokens(plan: RowPlan, bank: CodeBank, age: number): Uint16Array {
+  const tokens = new Uint16Array(plan.count << tables.TOKEN_CONTEXTS_SHIFT)
+  for (let item = 0; item < plan.count; item++) {
+    const found: number[] = []
+    for (let context = 0; context < 1 << tables.TOKEN_CONTEXTS_SHIFT; context++) {
+      const motion = context >> 5
+      const near = Math.min(context & 7, NEAR_MAX)
+      const key = motion * (NEAR_MAX + 1) + near
+      tokens[(item << tables.TOKEN_CONTEXTS_SHIFT) + context] = found[key] ??= bank.add(builtInToken(plan, item, age, motion, near))
+    }
+  }
+  return tokens
+}
+
 /** How often each token of an item occurs in a context. */
 export function builtInToken(plan: RowPlan, item: number, age: number, motion: number, before: number): readonly number[] {
   const role = slotOf(plan, item, SLOT.role)
@@ -101,9 +115,12 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
     return tokenFrequencies(0.05 + 0.02 * ticks + step * gain * ticks * 0.12, motion === 0 ? 1 : 0)
   }
   if (motion === 7) return tokenFrequencies(unknown * pow(ticks, 0.6), 0)
-  if (role === ROLE.other) return tokenFrequencies(unknown, 0)
-  if (motion === 0) return tokenFrequencies(role === ROLE.rate ? unknown * 0.7 * pow(ticks, 0.3) * near : pow(ticks, 0.7) * near, 0)
-  return tokenFrequencies((0.4 + step * 0.25) * pow(ticks, 0.6) * near, 0)
+  if (motion === 0) {
+    const start = role === ROLE.rate ? unknown * pow(ticks, 0.5) * near : role === ROLE.mover ? pow(ticks, 0.7) * near : unknown * 0.6
+    return tokenFrequencies(start, 0)
+  }
+  const left = role === ROLE.other ? 0.3 : 0.22
+  return tokenFrequencies((0.4 + step * left) * pow(ticks, 0.6) * near, 0)
 }
 
 /** Activities without training: which sorts of item changed. */
@@ -136,7 +153,10 @@ function builtInMask(plan: RowPlan, bank: CodeBank, chunk: number, context: numb
   return makeMaskCode(bank, frequencies, chunk === 0, MASKS_MAX)
 }
 
-/** How likely an item comes off its prediction. */
+/** By role: how likely an item comes off in a tick when nothing is known but that something moves. */
+const UNKNOWN_ODDS = [0.08, 0.3, 0, 0.8] as const
+
+/** How likely an item's bit in the mask is set. */
 function oddsOf(plan: RowPlan, item: number, context: number, age: number): number {
   if (age === 0) return 0.5
   const role = slotOf(plan, item, SLOT.role)
@@ -147,11 +167,13 @@ function oddsOf(plan: RowPlan, item: number, context: number, age: number): numb
   const others = !isUnknown && (context & 4) !== 0
   const isFlag = slotOf(plan, item, SLOT.kind) === ITEM.flag
   if (slotOf(plan, item, SLOT.kind) === ITEM.dropped) return movers ? 0.05 : 0.01
-  const once = role === ROLE.rate ? (rates ? 0.45 : movers ? 0.06 : 0.03)
-    : role === ROLE.carried ? (rates ? 0.4 : movers ? 0.3 : 0.03)
-    : role === ROLE.mover ? (movers ? 0.85 : 0.06)
-    : (others ? 0.08 : 0.015) * (isFlag ? 0.7 : 1)
+  if (isUnknown && role !== ROLE.carried) return 1 - pow(1 - UNKNOWN_ODDS[role] * (isMoving ? 1 : 0.2), pow(TICKS[age], 0.8))
+  // What lasts is turned over: these are the odds of beginning and ending, not of moving.
+  const once = role === ROLE.rate ? (rates ? 0.3 : movers ? 0.06 : 0.03)
+    : role === ROLE.carried ? (rates ? 0.4 : movers ? 0.28 : 0.03)
+    : role === ROLE.mover ? (movers ? 0.08 : 0.05)
+    : (others ? 0.06 : 0.02) * (isFlag ? 0.5 : 1)
   // Over more ticks more happens; what is carried is mostly off by roundings, which do not add up.
-  const times = role === ROLE.carried ? pow(TICKS[age], 0.35) : pow(TICKS[age], 0.8)
+  const times = role === ROLE.carried ? pow(TICKS[age], 0.35) : pow(TICKS[age], 0.55)
   return 1 - pow(1 - once, times)
 }

@@ -4,11 +4,11 @@ import { bitsFor } from '../schema/leaf.ts'
 import type { CodeBank } from './code-bank.ts'
 import type { MaskCode } from './row-tables.ts'
 
-/** Masks with a symbol of their own. 31 cost 0.3 % more than all 1024 of ten fields; twice as many cost no time. */
-export const MASKS_MAX = 62
+/** Masks with a symbol of their own: a table holds 256, of which two are for what is no mask. */
+export const MASKS_MAX = 254
 
 /** A mask that occurs more rarely than once in so many times has no symbol: no code is that long. */
-const RARE = 16_384
+export const MASK_RARE = 8192
 
 /**
  * The code of masks that occur so often, by mask. In the first chunk there is one symbol more: that no mask follows at all.
@@ -18,7 +18,7 @@ export function makeMaskCode(bank: CodeBank, frequencies: ArrayLike<number>, isF
   let sum = 0
   for (let mask = 0; mask < frequencies.length; mask++) sum += frequencies[mask]
   const frequent: number[] = []
-  for (let mask = 0; mask < frequencies.length; mask++) if (frequencies[mask] * RARE > sum) frequent.push(mask)
+  for (let mask = 0; mask < frequencies.length; mask++) if (frequencies[mask] * MASK_RARE > sum) frequent.push(mask)
   const masks = frequent.sort((a, b) => frequencies[b] - frequencies[a] || a - b).slice(0, masksMax).sort((a, b) => a - b)
   const listed = masks.map((mask) => frequencies[mask])
   const rest = Math.max(sum - listed.reduce((total, each) => total + each, 0), sum / 4096)

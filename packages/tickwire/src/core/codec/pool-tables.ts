@@ -63,7 +63,7 @@ function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolea
       const counts = counter.tokens(age, item, place & 255)
       if (counts === undefined) continue
       const total = [...counts.values()].reduce((sum, each) => sum + each, 0)
-      found.push({ age, place, counts, total, shape: builtInToken(plan, item, age, (place >> 5) & 7, place & 31) })
+      found.push({ age, place, counts, total, shape: builtInToken(plan, item, age, (place >> 5) & 7, place & 7) })
     }
   }
   return found
@@ -77,7 +77,7 @@ function assign(plan: RowPlan, counter: SymbolCounter, age: number, used: readon
     const heard = new Map<number, number>()
     for (const [symbol, count] of counter.tokens(age, item, place & 255) ?? []) heard.set(symbol, count)
     // A context of few sights leans on what it would be without any.
-    builtInToken(plan, item, age, (place >> 5) & 7, place & 31).forEach((share, symbol) => {
+    builtInToken(plan, item, age, (place >> 5) & 7, place & 7).forEach((share, symbol) => {
       if (share > 1e-4) heard.set(symbol, (heard.get(symbol) ?? 0) + share * TRUST)
     })
     return cheapest(costs, heard)

@@ -4,7 +4,8 @@
  * ```
  * mask of chunk 0 .. n | items whose bit is set, in order
  *
- * mask        a symbol of its own, or the escape and one bit an item; in chunk 0 also "raw": another coder's delta follows
+ * mask        with the bits of what was in motion turned over: a symbol of its own, or the escape and one bit an item;
+ *             in chunk 0 also "raw": another coder's delta follows
  * flag        nothing more: its bit says that it is not what it was
  * number      a token: the residual, which is not 0
  * dropped     of a rotation, when it is not the component predicted: which, counted on from that
@@ -77,7 +78,7 @@ export class RowModel {
   /** Says the row. Returns whether it differs from the baseline. @hot */
   encode(sink: SymbolSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const age = this.#tables.at(tables.ageClass(pair.age))
-    const { chunks, chunkCounts } = this.plan
+    const { chunks, chunkCounts, sorts } = this.plan
     const chunkCount = chunkCounts[set]
     const masks = this.#masks
     let changed = 0
@@ -88,9 +89,10 @@ export class RowModel {
       const mask = this.#compare(chunk, before, now, age, pair)
       masks[chunk] = mask
       const code = this.#maskCode(chunk, before, age, pair)
-      const symbol = code.symbols[mask]
+      const turned = mask ^ (before & sorts[chunk].lasting)
+      const symbol = code.symbols[turned]
       if (symbol < code.masks.length) sink.symbol(code.table, symbol, 0, 0)
-      else sink.symbol(code.table, symbol, mask, chunks[chunk + 1] - chunks[chunk])
+      else sink.symbol(code.table, symbol, turned, chunks[chunk + 1] - chunks[chunk])
     }
     for (let chunk = 0; chunk < chunkCount; chunk++) {
       for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) {
@@ -125,7 +127,7 @@ export class RowModel {
         this.#forget(chunk)
         return false
       }
-      this.#masks[chunk] = mask
+      this.#masks[chunk] = mask ^ (motion & this.plan.sorts[chunk].lasting)
       this.#motions[chunk] = motion
     }
     for (let chunk = 0; chunk < chunkCount; chunk++) this.#readChunk(source, chunk, age, pair, heap)

@@ -67,6 +67,8 @@ export interface ChunkSorts {
   readonly plain: number
   /** In a group, which may be gone. */
   readonly grouped: number
+  /** What moved goes on moving: masks are said by the difference from what was in motion. */
+  readonly lasting: number
 }
 
 /** A leaf on its way into the plan. */
@@ -119,6 +121,7 @@ function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {
     carried: which(isCarried),
     plain: which(isPlain),
     grouped: which((slot) => slots[slot + SLOT.group] >= 0),
+    lasting: which((slot) => !isPlain(slot) && slots[slot] !== ITEM.dropped && slots[slot + SLOT.role] !== ROLE.carried),
   }
 }
 

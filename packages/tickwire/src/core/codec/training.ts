@@ -12,7 +12,7 @@ import type { Schema } from '../schema/schema.ts'
 import { BendSearch } from './bend-search.ts'
 import { builtInAge } from './built-in-tables.ts'
 import { CodeBank, SHARES } from './code-bank.ts'
-import { MASKS_MAX } from './mask-code.ts'
+import { MASK_RARE, MASKS_MAX } from './mask-code.ts'
 import { poolTables } from './pool-tables.ts'
 import { PRIORS_FORM, type AgePriors, type EntityPriors, type MaskPriors } from './priors.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
@@ -85,8 +85,10 @@ function masksOf(plan: RowPlan, counter: SymbolCounter, age: number): (MaskPrior
 function maskPriors(counts: ReadonlyMap<number, number>, marginal: ReadonlyMap<number, number>, sum: number): MaskPriors {
   const weight = (mask: number): number => (counts.get(mask) ?? 0) + (MARGINAL_ROWS * (marginal.get(mask) ?? 0)) / sum
   const all = [...marginal.keys()].sort((a, b) => weight(b) - weight(a) || a - b)
-  const masks = all.slice(0, MASKS_MAX).sort((a, b) => a - b)
-  const rest = all.slice(MASKS_MAX).reduce((total, mask) => total + weight(mask), 1)
+  const heard = all.reduce((total, mask) => total + weight(mask), 0)
+  const frequent = all.filter((mask) => weight(mask) * MASK_RARE > heard).slice(0, MASKS_MAX)
+  const rest = all.slice(frequent.length).reduce((total, mask) => total + weight(mask), 1)
+  const masks = frequent.sort((a, b) => a - b)
   return { masks, counts: scaled([...masks.map(weight), rest]) }
 }
 
