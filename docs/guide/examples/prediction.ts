@@ -1,7 +1,7 @@
 import { bool, defineGame, entity, fixed, message, u8 } from 'tickwire'
 
 // #region game
-export const Ship = entity({ x: fixed(0, 1000, 0.1).position(), charge: u8.local(), hull: u8.initially(100) }, { name: 'Ship' })
+export const Ship = entity({ x: fixed(0, 1000, 0.1).position(), charge: u8.owner(), hull: u8.initially(100) }, { name: 'Ship' })
 export const Shot = entity({ x: fixed(0, 1000, 0.1), dies: fixed(0, 1e6, 1) }, { name: 'Shot' })
 export const Bang = message({ x: fixed(0, 1000, 0.1) }, 'Bang', { delivery: 'unordered' })
 

@@ -13,6 +13,15 @@ import type { World } from '../world/world.ts'
 import { isReference, ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
 import type { Truth } from './truth.ts'
 
+/** Of an object that has an id for the time being. */
+interface Birth {
+  readonly tick: Tick
+  readonly type: number
+  readonly owner: PeerId
+  readonly ordinal: number
+  readonly id: ObjectId
+}
+
 export class PredictedObjects {
   readonly peer: PeerId
   readonly world: World
@@ -25,7 +34,11 @@ export class PredictedObjects {
   readonly #ownLanes: readonly OwnedLanes[]
   readonly #otherLanes: readonly OwnedLanes[]
 
-  constructor(peer: PeerId, world: World, told: Truth, tickRate: number) {
+  /** By tick modulo the window: who was born in it. Some do not live until they are told of. */
+  readonly #births: Birth[][]
+
+  constructor(peer: PeerId, world: World, told: Truth, tickRate: number, windowTicks: number) {
+    this.#births = Array.from({ length: windowTicks }, () => [])
     this.peer = peer
     this.world = world
     this.told = told
@@ -42,6 +55,25 @@ export class PredictedObjects {
   setProvisional(from: number): void {
     this.world.objects.provisionalFrom = from
     for (const lanes of [...this.#ownLanes, ...this.#otherLanes]) lanes.provisionalFrom = from
+  }
+
+  /** Notes who was born in the tick that has just been stepped. */
+  noteBirths(): void {
+    const { objects, tick } = this.world
+    const births = this.#births[tick % this.#births.length]
+    if (births.length > 0) births.length = 0
+    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
+      if (objects.typeAt(index) === NO_TYPE || objects.birthTickAt(index) !== tick) continue
+      births.push({ tick, type: objects.typeAt(index), owner: objects.ownerAt(index), ordinal: objects.birthOrdinalAt(index), id: objects.idAt(index) })
+    }
+  }
+
+  /** The id for the time being of who was born so; 0 when nobody was. */
+  bornAs(type: number, owner: PeerId, birthTick: Tick, birthOrdinal: number): ObjectId {
+    for (const birth of this.#births[birthTick % this.#births.length]) {
+      if (birth.tick === birthTick && birth.type === type && birth.owner === owner && birth.ordinal === birthOrdinal) return birth.id
+    }
+    return 0
   }
 
   /** Puts the newest that was told of everybody into the world. */

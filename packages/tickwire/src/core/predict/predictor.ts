@@ -86,7 +86,7 @@ export class Predictor {
     this.#windowTicks = windowTicks
     this.#isEverybodys = isEverybodys
     this.#digestLanes = ownedLanesOf(this.world, tickRate, isEverybodys)
-    this.#objects = new PredictedObjects(peer, this.world, this.told, tickRate)
+    this.#objects = new PredictedObjects(peer, this.world, this.told, tickRate, windowTicks)
     this.#objects.setProvisional(PROVISIONAL_FIRST)
     this.#ownWord = new OwnWord(peer, this.world, this.told)
     this.#hasShared = entities.some(({ isShared }) => isShared)
@@ -258,8 +258,8 @@ export class Predictor {
     const index = indexOf(id)
     const known = this.timeline.pools[type].rows
     if (predicted >= 0 && this.timeline.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
-    const born = predicted < 0 && birthTick > 0 ? this.#objects.provisional(type, owner, birthTick, birthOrdinal) : undefined
-    const bornAt = born === undefined ? -1 : this.timeline.find(type, born.id, tick)
+    const born = predicted < 0 && birthTick > 0 ? this.#objects.bornAs(type, owner, birthTick, birthOrdinal) : 0
+    const bornAt = born === 0 ? -1 : this.timeline.find(type, born, tick)
     if (bornAt >= 0 && lanes.isClose(tick, index, known, bornAt, rows, at)) this.#matchedAt = Math.min(this.#matchedAt, tick)
     else this.#mistakenAt = Math.min(this.#mistakenAt, tick)
   }
@@ -336,6 +336,7 @@ export class Predictor {
 
   #keep(tick: Tick): void {
     this.version++
+    this.#objects.noteBirths()
     const place = tick % this.#windowTicks
     this.timeline.sample()
     this.#slots.save(place)
