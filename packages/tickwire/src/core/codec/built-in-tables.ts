@@ -77,7 +77,12 @@ function builtInWeights(plan: RowPlan, age: number): Int8Array {
     const follows = role === ROLE.carried && before >= 0 && slotOf(plan, before, SLOT.before) < 0
     if (role === ROLE.carried) weights[first] = follows ? 8 : 0
     else if (role === ROLE.rate) weights.set(age <= 1 ? [0, 0, 6, 8, 8, 8, 8] : age <= 3 ? [0, 0, 0, 4, 6, 7, 7] : [0, 0, 0, 0, 0, 2, 2], first)
-    else if (role === ROLE.mover) weights.set(age <= 1 ? [0, 0, 5, 7, 7, 7, 7] : age <= 3 ? [0, 0, 1, 3, 5, 6, 6] : [0, 0, 0, 2, 3, 4, 4], first)
+    else if (role === ROLE.mover) {
+      // A body flies on; a head turns this way and that.
+      const isHead = slotOf(plan, item, SLOT.turn) !== 0
+      const far = isHead ? [0, 0, 0, 2, 3, 4, 4] : age <= 5 ? [0, 0, 1, 6, 7, 8, 8] : [0, 0, 0, 3, 5, 6, 7]
+      weights.set(age <= 1 ? [0, 0, 5, 7, 7, 7, 7] : age <= 2 && isHead ? [0, 0, 1, 3, 5, 6, 6] : far, first)
+    }
   }
   return weights
 }

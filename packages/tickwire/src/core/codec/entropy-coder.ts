@@ -11,6 +11,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { BuiltInTables } from './built-in-tables.ts'
+import type { CodeBank } from './code-bank.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { PrefixSink, PrefixSource } from './prefix-stream.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
@@ -29,6 +30,8 @@ export interface EntropyOptions {
 export class EntropyCoder implements RowCoder {
   readonly usesOlder: boolean = true
   readonly model: RowModel
+  /** For other streams of the same symbols (`rans-stream.ts`). */
+  readonly bank: CodeBank
   /** Which tables it speaks by: 0 = built in. */
   readonly version: number
   readonly #packed: PackedCoder
@@ -41,6 +44,7 @@ export class EntropyCoder implements RowCoder {
     const plan = planRow(schema, ticksPerSecond)
     const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
     this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
+    this.bank = tables.bank
     this.version = tables.version
     this.#packed = new PackedCoder(schema, options.grid ?? schemaGrid)
     this.#sink = new PrefixSink(tables.bank)

@@ -253,6 +253,8 @@ function gainOf(rate: Leaf, of: Leaf, ticksPerSecond: number): readonly [number,
   const step = of.kind === LEAF.quat ? 2 : stepsOf(of)?.[1]
   if (step === undefined) return undefined
   const scale = GAIN_UNIT / (ticksPerSecond * step)
+  // A rotor is made of doubles anyhow, and its gains are too small to be cut to whole parts.
+  if (of.kind === LEAF.quat) return [from[1] * scale, from[0] * scale]
   const gains = [Math.round(from[1] * scale), Math.round(from[0] * scale)] as const
   // Products of gain, rate and ticks stay exact: below 2^53.
   return Math.abs(gains[0]) < 2 ** 27 && Math.abs(gains[1]) < 2 ** 46 ? gains : undefined
