@@ -4,7 +4,7 @@
  * It knows no network. Players come and go on ticks, like everything else; where their inputs come from is their own affair:
  * a connection's buffer, a bot's thoughts, the keyboard of this machine.
  *
- *   a tick    begin | who came and went | inputs of this tick, calls that are due | step | end | the Timeline samples
+ *   a tick    begin | what others write | who came and went | inputs of this tick, calls that are due | step | end | the Timeline samples
  */
 
 import type { PeerId, Tick } from '../base/time.ts'
@@ -26,6 +26,7 @@ import { LocalInput } from './local-input.ts'
 import { OwnerDigests } from './owner-digests.ts'
 import { snapshotPeriod } from './paced-source.ts'
 import { AuthorityRewinding, type Eyes } from './rewinding.ts'
+import { SharedAuthority } from './shared-authority.ts'
 import { StepEvents } from './step-events.ts'
 
 /** Someone in the match, as the authority keeps him. */
@@ -64,6 +65,8 @@ export class Authority<I extends Shape> implements HeldByPeers {
   readonly inputs: InputTable<I>
   readonly events: StepEvents
   readonly digests: OwnerDigests
+  /** Undefined in games where the server writes everything. */
+  readonly shared: SharedAuthority | undefined
   /** By peer, in the order in which they came. */
   readonly players: Map<PeerId, Player> = new Map<PeerId, Player>()
   /** Who looks on. */
@@ -85,6 +88,7 @@ export class Authority<I extends Shape> implements HeldByPeers {
     this.events = new StepEvents(messages, () => this.world, options.sendEvent)
     this.world.listener = this.events
     if (game.hitboxes !== undefined) this.world.rewinding = new AuthorityRewinding(game, this.world, this.timeline, this.#eyes())
+    this.shared = entities.some(({ isShared }) => isShared) ? new SharedAuthority(game, this.world) : undefined
     this.digests = new OwnerDigests(this.world, tickRate, game.predict === 'all')
     if (options.syncTest === 0) return
     this.#log = new InputLog(this.inputs, options.syncTest)
@@ -146,7 +150,8 @@ export class Authority<I extends Shape> implements HeldByPeers {
   step(): void {
     const { world, inputs } = this
     world.beginTick()
-    let isChanged = this.#settle()
+    const isWritten = this.shared?.writes.apply() === true
+    let isChanged = this.#settle() || isWritten
     for (const { peer, inputs: held, deliver } of this.players.values()) {
       held.take(world.tick)
       inputs.load(peer.id, held)
@@ -161,6 +166,7 @@ export class Authority<I extends Shape> implements HeldByPeers {
     this.game.step(world, inputs)
     world.endTick()
     this.#syncTest?.check()
+    this.shared?.book.update()
     inputs.forgetMessages()
     this.timeline.sample()
     this.watch?.handleTick()
@@ -208,7 +214,9 @@ export class Authority<I extends Shape> implements HeldByPeers {
     const { peer } = player
     this.game.onLeave?.(this.world, peer)
     for (const store of this.world.stores) {
-      for (const handle of store.living()) if (handle.owner === peer.id) this.world.despawn(handle)
+      for (const handle of store.living()) {
+        if (handle.owner === peer.id && this.shared?.inherit(handle.id) !== true) this.world.despawn(handle)
+      }
     }
     this.#forget(player)
     this.watch?.handleLeft(peer.id, reason)

@@ -5,7 +5,7 @@
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import type { Millis, PeerId } from '../base/time.ts'
+import type { Millis, ObjectId, PeerId } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
@@ -26,15 +26,19 @@ import type { SyncFault } from '../predict/sync-test.ts'
 import { TimingSink } from '../time/timing-frame.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
+import { ClientAuthority, type AuthorityListener } from './client-authority.ts'
 import { ClientPlay } from './client-play.ts'
 import { ClientView } from './client-view.ts'
 import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
+import { AskAuthority, callsOf } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
 import { ROLES, type RoleContext } from './role.ts'
+import type { AuthorityGrant } from './shared-authority.ts'
 import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
-import { decodeWelcome } from './welcome.ts'
+import { encodeJoin, type JoinRequest } from './rooms/join-body.ts'
+import { decodeWelcome, type SeatWelcome } from './welcome.ts'
 
 export interface ClientHostOptions {
   readonly entropy: Entropy
@@ -48,6 +52,8 @@ export interface ClientHostOptions {
   readonly onOpened?: () => void
   /** A handler of calls threw this. */
   readonly onFault?: (error: unknown) => void
+  /** A shared object that is in view has another writer; 0 is the server. */
+  readonly onAuthorityChanged?: AuthorityListener
   /** It is over, and why. Called once. */
   readonly onClosed?: (reason: CloseReason) => void
 }
@@ -65,7 +71,10 @@ export class ClientHost<I extends Shape = Shape> {
   readonly endpoint: Endpoint
   /** Who we are; 0 until the match has let us in. */
   peer: PeerId = 0
+  /** Where we sit, and the ticket to come back there; undefined until we are in, and in a match that is no room. */
+  seat: SeatWelcome | undefined = undefined
   readonly #options: ClientHostOptions
+  readonly #shared: ClientAuthority | undefined
   readonly #play: ClientPlay<I>
   readonly #view: ClientView
   readonly #timing: TimingSink
@@ -79,12 +88,13 @@ export class ClientHost<I extends Shape = Shape> {
   constructor(game: Game<I>, options: ClientHostOptions) {
     this.game = game
     this.#options = options
-    this.#play = new ClientPlay(game, options)
-    this.#view = new ClientView(game)
+    this.#shared = game.entities.some(({ isShared }) => isShared) ? new ClientAuthority(game, options.onAuthorityChanged) : undefined
+    this.#play = new ClientPlay(game, options, this.#shared)
+    this.#view = new ClientView(game, this.#shared)
     this.#timing = new TimingSink(this.#play)
-    this.#desk = new MessageDesk(game.messages, game.rpcs.length, { onEvent: (event) => this.#play.events.handleTold(event) })
+    this.#desk = new MessageDesk(game.messages, callsOf(game).length, { onEvent: (event) => this.#play.events.handleTold(event) })
     this.#channels = this.#desk.routes.createChannels()
-    this.#calls = new CallDesk(game.rpcs, game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
+    this.#calls = new CallDesk(callsOf(game), game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
     this.#line = this.#calls.createLine(undefined, 0, this.#channels)
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
@@ -126,9 +136,9 @@ export class ClientHost<I extends Shape = Shape> {
     this.#play.sampleInput = sample
   }
 
-  /** Asks the authority at `to` to be let in. */
-  connect(now: Millis, to: string, pass: ConnectPass = {}): Connection {
-    return this.endpoint.connect(now, to, NO_BYTES, pass)
+  /** Asks the authority at `to` to be let in; where there are rooms, `join` says into which. */
+  connect(now: Millis, to: string, pass: ConnectPass = {}, join?: JoinRequest): Connection {
+    return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
@@ -196,6 +206,17 @@ export class ClientHost<I extends Shape = Shape> {
     return requestOn(this.#line, now, rpc, values, options)
   }
 
+  /** Asks to write a shared object that is in view. The promise never rejects: who got no answer was not granted it. */
+  async requestAuthority(now: Millis, object: { readonly id: ObjectId }): Promise<AuthorityGrant> {
+    const result = await this.request(now, AskAuthority, { isWanted: true }, { about: object })
+    return result.isOk ? result.values : { isGranted: false, tick: 0 }
+  }
+
+  /** Gives a shared object of ours back to the server. */
+  releaseAuthority(object: { readonly id: ObjectId }): 'queued' | RpcFailure {
+    return this.call(AskAuthority, { isWanted: false }, { about: object })
+  }
+
   /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
   close(now: Millis): void {
     this.endpoint.close(now, 'left')
@@ -214,15 +235,18 @@ export class ClientHost<I extends Shape = Shape> {
     connection.addSource(FRAME_KIND.wantedRows, this.#view.snapshots.wanted)
     connection.addSink(FRAME_KIND.snapshot, this.#view.snapshots)
     connection.addSink(FRAME_KIND.timing, this.#timing)
+    this.#shared?.attach(connection)
     if (this.game.predict === 'all') connection.addSink(FRAME_KIND.peerInputs, this.#play.others)
   }
 
   #handleEvent(event: EndpointEvent): void {
     if (event.type === 'opened') {
-      const { peer, seed } = decodeWelcome(event.welcome)
+      const { peer, seed, seat } = decodeWelcome(event.welcome)
       this.peer = peer
+      this.seat = seat
       this.#play.begin(peer, seed, this.#view.world, this.#view)
       this.#view.begin(this.#play.predictor, (now) => this.#play.ticks.ticksAt(now))
+      this.#shared?.begin(peer, this.#view.world, this.#view.snapshots, (id) => this.#play.predictor?.isOurs(id) === true)
       this.#options.onOpened?.()
     } else {
       this.#channels.close()

@@ -23,6 +23,7 @@ import { PeerInputsSink } from '../time/peer-inputs.ts'
 import { TickClock } from '../time/tick-clock.ts'
 import type { TimingListener, TimingSink } from '../time/timing-frame.ts'
 import type { World } from '../world/world.ts'
+import type { ClientAuthority } from './client-authority.ts'
 import type { Game } from './define-game.ts'
 import { InputTable, type HeldInput } from './input-table.ts'
 import { InputSampler } from './local-input.ts'
@@ -46,6 +47,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   /** What happens in `step`, each thing heard once. */
   readonly events: StepEvents
   readonly #testing: SyncTestOptions
+  readonly #shared: Pick<ClientAuthority, 'handleStepped'> | undefined
   readonly #game: Game<I>
   /** What everybody else holds, when everybody is predicted. */
   readonly others: PeerInputsSink
@@ -57,7 +59,8 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   readonly isHeld = false
   viewTick = -1
 
-  constructor(game: Game<I>, testing: SyncTestOptions = {}) {
+  constructor(game: Game<I>, testing: SyncTestOptions = {}, shared?: Pick<ClientAuthority, 'handleStepped'>) {
+    this.#shared = shared
     this.#testing = testing
     this.events = new StepEvents(game.messages, () => this.predictor?.world)
     const { tickRate, net } = game
@@ -83,6 +86,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.predictor = new Predictor(entities, {
       peer, isEverybodys: predict === 'all', tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
       step: (world) => this.#step(world),
+      ...(this.#shared && { onStepped: (world: World) => this.#shared?.handleStepped(world) }),
       test: (isOn) => { this.events.isMuted = isOn }, ...this.#testing,
     })
     this.predictor.world.listener = this.events

@@ -22,6 +22,7 @@ import type { Handle } from '../world/handle.ts'
 import { indexOf } from '../world/object-table.ts'
 import { Timeline, windowTicks } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
+import type { ClientAuthority } from './client-authority.ts'
 import type { Game } from './define-game.ts'
 import { ViewRewinding } from './rewinding.ts'
 import { poseOptions } from './settings.ts'
@@ -40,6 +41,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
   readonly interpolator: Interpolator
   readonly renderClock: RenderClock
   readonly #game: Game<Shape>
+  readonly #shared: Pick<ClientAuthority, 'handleTold' | 'handleGone'> | undefined
   #predictor: Predictor | undefined = undefined
   #isBegun = false
   #ticksAt: (now: Millis) => number = () => 0
@@ -54,7 +56,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   #drawnVersion = -1
   #sighting: Sighting | undefined = undefined
 
-  constructor(game: Game<Shape>) {
+  constructor(game: Game<Shape>, shared?: Pick<ClientAuthority, 'handleTold' | 'handleGone'>) {
+    this.#shared = shared
     const { entities, tickRate, net } = game
     this.#game = game
     this.world = new World(entities, { isReadOnly: true })
@@ -158,6 +161,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
     const tick = Math.max(this.snapshots.held.floors[indexOf(id)], 0)
     this.interpolator.leave(id, tick)
     this.#predictor?.handleGone(tick, id)
+    this.#shared?.handleGone(id)
   }
 
   handleCorrection(type: number, id: ObjectId, before: Float64Array, beforeAt: number, after: Float64Array, afterAt: number): void {
@@ -167,6 +171,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
   }
 
   #tell(id: ObjectId, type: number, owner: PeerId): void {
+    if (this.world.stores[type].isShared) this.#shared?.handleTold(id, owner, this.snapshots.held)
     const predictor = this.#predictor
     if (predictor === undefined) return
     const { held } = this.snapshots

@@ -45,11 +45,14 @@ import { Authority, type Player } from './authority.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
+import { GuardedSource } from './guarded-source.ts'
 import { HostWatch, type HostRecordOptions } from './host-watch.ts'
+import { callsOf } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
 import { LocalView } from './local-view.ts'
 import { PacedSource, snapshotPeriod } from './paced-source.ts'
 import { ROLES, type RoleContext } from './role.ts'
+import type { SharedAuthority } from './shared-authority.ts'
 import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
 
@@ -67,6 +70,8 @@ export interface MatchOptions {
   readonly onJoined?: (peer: Peer) => void
   /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
   readonly onFault?: (error: unknown) => void
+  /** A rule of the game threw while a flush asked it. Without this, the flush throws. */
+  readonly onFlushFault?: (error: unknown) => void
   /** Someone has left, and why. */
   readonly onLeft?: (peer: Peer, reason: CloseReason) => void
 }
@@ -102,11 +107,13 @@ export class Match<I extends Shape = Shape> {
   readonly #lines = new Map<PeerId, Line>()
   readonly #position: TickPosition
   readonly #localView: LocalView | undefined
+  readonly #onFlushFault: ((error: unknown) => void) | undefined
 
   constructor(game: Game<I>, seed: number, options: MatchOptions = {}) {
     const { syncTest = 0, onSyncFault, onJoined, onLeft } = options
     this.game = game
     this.seed = seed
+    this.#onFlushFault = options.onFlushFault
     this.role = ROLES[options.role ?? 'dedicated']
     const authority = new Authority(game, {
       seed, syncTest, onSyncFault, onJoined, onLeft,
@@ -116,23 +123,24 @@ export class Match<I extends Shape = Shape> {
     const { world, timeline, inputs } = authority
     const loop = new FixedLoop(game.tickRate)
     this.loop = loop
-    this.replicator = new Replicator(world, timeline, { births: world.objects })
+    this.replicator = new Replicator(world, timeline, { births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
     this.interest = new Interest(world, game.entities, options.interest)
     this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
-    this.#desk = new MessageDesk(game.messages, game.rpcs.length, {
+    this.#desk = new MessageDesk(game.messages, callsOf(game).length, {
       onMessage: (message, values, from) => {
         if (authority.players.get(from.id)?.isSpectator === false) inputs.post(from.id, message, values)
         this.watch.handleHeard(from.id, message, values)
       },
     })
     this.#position = { get tick() { return world.tick }, alpha: (now) => loop.alpha(now) }
-    this.#calls = new CallDesk(game.rpcs, game.messages.length, {
+    this.#calls = new CallDesk(callsOf(game), game.messages.length, {
       get tick() { return world.tick },
       isAuthority: true,
       ownerOf: (object) => world.objects.isAlive(object) ? world.objects.ownerAt(indexOf(object)) : -1,
     }, (error) => options.onFault?.(error))
+    authority.shared?.answer(this.#calls, (peer, id) => this.#lines.get(peer)?.interest.knows(id) === true)
   }
 
   get world(): World {
@@ -227,6 +235,11 @@ export class Match<I extends Shape = Shape> {
     return this.#lines.get(peer.id)?.calls.refusals
   }
 
+  /** Who writes the shared objects, and what was taken from them; undefined where the server writes everything. */
+  get shared(): SharedAuthority | undefined {
+    return this.#authority.shared
+  }
+
   /** From the next tick on someone sees through another's eyes, and knows what that one knows; through his own again by himself. */
   follow(peer: Peer, whom: Peer): void {
     const line = this.#lines.get(peer.id)
@@ -277,12 +290,14 @@ export class Match<I extends Shape = Shape> {
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
     const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
     const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => this.timeline.newest)
-    connection.addSource(FRAME_KIND.snapshot, paced, LANES.state.weight)
+    const told = this.#onFlushFault === undefined ? paced : new GuardedSource(paced, this.#onFlushFault)
+    connection.addSource(FRAME_KIND.snapshot, told, LANES.state.weight)
     for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
     for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)
     connection.addSink(FRAME_KIND.inputs, inputs)
     connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))
+    if (!isSpectator) this.shared?.attach(connection, peer.id)
   }
 
   /** He comes in, with the next tick; who looks on does not. */
@@ -298,6 +313,7 @@ export class Match<I extends Shape = Shape> {
     line.channels.close()
     line.calls.close()
     this.#lines.delete(peer)
+    this.shared?.detach(peer)
     this.#authority.idle(line.player)
   }
 

@@ -1,0 +1,71 @@
+/**
+ * A player's side of shared objects: says what he writes, hears who writes what.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import type { Connection } from '../connection/connection.ts'
+import { SpokenRows } from '../replication/authority/spoken-rows.ts'
+import { compareTokens } from '../replication/authority/token.ts'
+import type { SnapshotSink } from '../replication/snapshot-sink.ts'
+import { WantedSink } from '../replication/wanted-rows.ts'
+import type { Shape } from '../schema/field.ts'
+import { indexOf } from '../world/object-table.ts'
+import { windowTicks } from '../world/timeline.ts'
+import type { World } from '../world/world.ts'
+import type { Game } from './define-game.ts'
+import { FRAME_KIND } from './frame-kinds.ts'
+
+/** Told that an object has another writer, as far as is known here. 0: the server. */
+export type AuthorityListener = (object: ObjectId, owner: PeerId) => void
+
+export class ClientAuthority {
+  readonly #game: Game<Shape>
+  readonly #listener: AuthorityListener | undefined
+  readonly #heard = new Map<ObjectId, { owner: PeerId; tick: Tick }>()
+  /** The connection comes before we know who we are, and what is spoken after. */
+  #spoken: SpokenRows | undefined = undefined
+  #isOurs: (id: ObjectId) => boolean = () => false
+
+  constructor(game: Game<Shape>, listener: AuthorityListener | undefined) {
+    this.#game = game
+    this.#listener = listener
+  }
+
+  /** We know who we are: `sharing` is the world whose heap rows refer to, and `snapshots` knows the tokens. */
+  begin(peer: PeerId, sharing: World, snapshots: SnapshotSink, isOurs: (id: ObjectId) => boolean): void {
+    const tokens = { authorityTickAt: (index: number): Tick => snapshots.held.authorityTicks[index] }
+    this.#spoken = new SpokenRows(this.#game.entities, peer, sharing, tokens, windowTicks(this.#game.tickRate))
+    this.#isOurs = isOurs
+  }
+
+  /** Writes by a connection, once there is anything to write. */
+  attach(connection: Connection): void {
+    connection.addSource(FRAME_KIND.snapshot, {
+      begin: () => this.#spoken?.begin(),
+      wantsAt: (now) => this.#spoken?.wantsAt(now) ?? Infinity,
+      fill: (now, sequence, out) => this.#spoken?.fill(now, sequence, out) ?? false,
+      onDelivered: (now, sequence) => this.#spoken?.onDelivered(now, sequence),
+      onLost: (now, sequence) => this.#spoken?.onLost(now, sequence),
+    })
+    connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => this.#spoken?.source.handleWanted(id)))
+  }
+
+  /** A tick was stepped for the first time. */
+  handleStepped(world: World): void {
+    this.#spoken?.speak(world, this.#isOurs)
+  }
+
+  /** The server told of a shared object. */
+  handleTold(id: ObjectId, owner: PeerId, held: { readonly authorityTicks: Float64Array }): void {
+    const tick = held.authorityTicks[indexOf(id)]
+    const heard = this.#heard.get(id)
+    if (heard !== undefined && compareTokens(tick, owner, heard.tick, heard.owner) <= 0) return
+    this.#heard.set(id, { owner, tick })
+    // Whose it is from the start is nothing that changed.
+    if (heard !== undefined && heard.owner !== owner) this.#listener?.(id, owner)
+  }
+
+  handleGone(id: ObjectId): void {
+    this.#heard.delete(id)
+  }
+}

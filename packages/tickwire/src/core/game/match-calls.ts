@@ -1,0 +1,46 @@
+/**
+ * Calls that every match has of its own, numbered after those of the game: for shared objects, and for who looks on.
+ *
+ * The answer to a request for an object is only news for the one who asked; that it has another owner is told to everybody with
+ * its state, to the old owner too. So a transfer needs no message of its own, and cannot get lost.
+ */
+
+import { rpc, type Rpc } from '../rpc/rpc.ts'
+import type { Field, Shape } from '../schema/field.ts'
+import { bool, int, u32 } from '../schema/field-kinds.ts'
+import type { Game } from './define-game.ts'
+
+type AskShape = {
+  readonly isWanted: typeof bool
+}
+type GrantShape = {
+  readonly isGranted: typeof bool
+  readonly tick: typeof u32
+}
+
+/** A player wants to write the object that it is about, or gives it back to the server. */
+export const AskAuthority: Rpc<AskShape, GrantShape> =
+  rpc<AskShape, GrantShape>({ isWanted: bool }, { to: 'server', reply: { isGranted: bool, tick: u32 }, name: 'AskAuthority' })
+
+/** `whom` is a player's number; 0: whoever is followed now. */
+type SpectateShape = {
+  readonly whom: typeof u32
+  readonly step: Field<number>
+}
+type SpectatedShape = {
+  readonly whom: typeof u32
+}
+
+/** Who looks on wants to see with the eyes of a player: of `whom`, or of the one before or after him. */
+export const Spectate: Rpc<SpectateShape, SpectatedShape> =
+  rpc<SpectateShape, SpectatedShape>({ whom: u32, step: int(-1, 1) }, { to: 'server', reply: { whom: u32 }, name: 'Spectate' })
+
+const OWN: readonly unknown[] = [AskAuthority, Spectate]
+
+/** How many calls a match has beside those of its game. */
+export const OWN_CALLS: number = OWN.length
+
+/** All calls of a match, by number. */
+export function callsOf(game: Pick<Game<Shape>, 'rpcs'>): readonly Rpc[] {
+  return [...game.rpcs, ...OWN as readonly Rpc[]]
+}

@@ -1,0 +1,45 @@
+/** A small game of both kinds of authority: runners are the server's, balls belong to whoever holds them. */
+
+import { bool, defineGame, entity, fixed, rpc, u16, u8, type Entity, type Game, type GameDefinition } from 'tickwire'
+
+export const Runner = entity({ x: fixed(0, 1000, 0.1).position(), y: fixed(0, 1000, 0.1) }, { name: 'Runner' })
+export const Ball = entity({
+  x: fixed(0, 1000, 0.1).position(), pushes: u16, mark: u8, note: u8.server(),
+}, { name: 'Ball', authority: 'shared' })
+/** Goes with its owner. */
+export const Kite = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Kite', authority: 'shared', onOwnerLeave: 'despawn' })
+/** Who was hit decides: the call goes to the owner of what was hit. */
+export const Claim = rpc({ power: u8 }, { to: 'server', name: 'Claim' })
+export const Struck = rpc({ power: u8 }, { to: 'owner', name: 'Struck' })
+
+const INPUT = { right: bool, left: bool, push: bool, mark: u8 }
+export type BallInput = typeof INPUT
+
+export function makeBalls(options: Partial<GameDefinition<BallInput>> & { readonly balls?: number } = {}): Game<BallInput> {
+  const { balls = 2, ...rest } = options
+  return defineGame({
+    tickRate: 60,
+    input: INPUT,
+    entities: [Runner, Ball, Kite] as readonly Entity[],
+    rpcs: [Claim, Struck],
+    net: { snapshotRate: 60 },
+    onJoin(world, peer) {
+      world.spawn(Runner, { x: 500, y: 10 * peer.id % 1000 }, peer)
+      if (world.count(Ball) === 0) for (let ball = 0; ball < balls; ball++) world.spawn(Ball, { x: 100 })
+    },
+    step(world, inputs) {
+      for (const runner of world.each(Runner)) {
+        const held = inputs.of(runner.owner)
+        runner.x += (+held.right - +held.left) * 2
+      }
+      for (const ball of world.each(Ball)) {
+        const held = inputs.of(ball.owner)
+        if (held.mark > 0) ball.mark = held.mark
+        if (!held.push) continue
+        ball.x = ball.x >= 999 ? 0 : ball.x + 1
+        ball.pushes = (ball.pushes + 1) % 65_536
+      }
+    },
+    ...rest,
+  })
+}
