@@ -26,6 +26,7 @@ import { isFieldFloat, orderFloat } from './float-order.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
 import { RotationPredictor } from './rotation-predictor.ts'
 import type { FieldSet, RowPair } from './row-coder.ts'
+import { RAW_MASK, readMask, sizeAfter, vectorClass } from './row-contexts.ts'
 import * as plans from './row-plan.ts'
 import { changedItems, classOf, Guesses, guessCarried, guessFloat, guessFree } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
@@ -36,12 +37,10 @@ import { readToken, writeToken } from './token.ts'
 const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, codes: CODES } = plans.ITEM
 const {
   shift: SHIFT, kind: KIND, lane: LANE, max: MAX, sign: SIGN, rate: RATE, before: BEFORE, group: GROUP, leaf: LEAF_AT, turn: TURN, wrap: WRAP,
-  rateLane: RATE_LANE, leadLane: LEAD_LANE, leadRateLane: LEAD_RATE_LANE,
+  rateLane: RATE_LANE, leadRateLane: LEAD_RATE_LANE,
 } = plans.SLOT
 const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } = tables
 
-/** What a decoded mask of chunk 0 may say instead: another coder's delta follows. */
-const RAW = -1
 /** Half the steps of a tick below which something rests. */
 const REST = 0.125
 
@@ -123,7 +122,7 @@ export class RowModel {
     for (let chunk = 0; chunk < chunkCount; chunk++) {
       const motion = this.#motion(chunk, pair)
       const mask = readMask(source, this.#maskCode(chunk, motion, age, pair), chunks[chunk + 1] - chunks[chunk])
-      if (mask === RAW) {
+      if (mask === RAW_MASK) {
         this.#forget(chunk)
         return false
       }
@@ -271,7 +270,7 @@ export class RowModel {
   /** The context of an item's token. */
   #tokenContext(item: number, pair: RowPair): number {
     const vector = this.plan.slots[(item << SHIFT) + LEAD_RATE_LANE]
-    const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? this.#vectorClass(item, pair)
+    const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? vectorClass(this.plan, item, pair)
       : item === 0 ? 0 : this.#sizeBefore(item)
     return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 5) + size
   }
@@ -282,18 +281,6 @@ export class RowModel {
     const size = classOf(this.#residuals[item - 1], 7)
     const isThird = slots[(item << SHIFT) + BEFORE] >= 0 && slots[((item - 1) << SHIFT) + BEFORE] >= 0
     return isThird ? Math.max(size, classOf(this.#residuals[item - 2], 7)) : size
-  }
-
-  /** How fast the vector moved that an item is the first component of. */
-  #vectorClass(item: number, { baseRows, baseAt, olderRows, olderAt }: RowPair): number {
-    const { slots } = this.plan
-    const first = slots[(item << SHIFT) + LEAD_LANE]
-    let size = 0
-    for (let lane = first; lane < first + slots[(item << SHIFT) + LEAD_RATE_LANE]; lane++) {
-      const step = baseRows[baseAt + lane] - olderRows[olderAt + lane]
-      size |= step < 0 ? -step : step
-    }
-    return classOf(size, 7)
   }
 
   /** What the first of three codes is said by: how far anything of the three items before came off. */
@@ -396,22 +383,4 @@ export class RowModel {
     for (let code = 0; code < 4; code++) pair.rows[to + code] = lanes[code]
     if (!rotations.isRow(item, pair.rows, to)) source.raw().fail()
   }
-}
-
-/** What the code after `code` is said by: which it is, and how large the largest before it was. */
-function sizeAfter(code: number, size: number, residual: number): number {
-  const its = classOf(residual, 7)
-  if (code === 0) return 8 + its
-  return 16 + ((size & 7) > its ? size & 7 : its)
-}
-
-/** Reads the mask of a chunk of `width` items. */
-function readMask(source: SymbolSource, code: tables.MaskCode, width: number): number {
-  const symbol = source.symbol(code.table)
-  if (symbol < code.masks.length) return code.masks[symbol]
-  if (symbol > code.masks.length) return RAW
-  const mask = source.raw().readBits(width)
-  // What has a symbol is said by it.
-  if (code.symbols[mask] < code.masks.length) source.raw().fail()
-  return mask
 }
