@@ -127,7 +127,7 @@ export class ClientHandshake {
     const shared = this.#key.agree(serverKey)
     if (shared === undefined) return false
     const words: HandshakeWords = {
-      suite, clientKey: this.#key.publicKey, cookie: cookie.slice(), serverKey: serverKey.slice(), token: this.#config.token,
+      suite, clientKey: this.#key.publicKey, cookie: Uint8Array.from(cookie), serverKey: Uint8Array.from(serverKey), token: this.#config.token,
     }
     this.#past = this.#challenged?.words ?? this.#past
     this.#forget()

@@ -168,7 +168,7 @@ export function createTokenCheck(
   checkSize('tokens.server', server, CRYPTO_BYTES.publicKey)
   checkAudience('tokens.audience', audience)
   return {
-    provider, audience, server: server.slice(),
+    provider, audience, server: Uint8Array.from(server),
     issuers: issuers.map((key) => ({ id: issuerKeyId(provider, key), key: provider.importVerifying(key) })),
   }
 }

@@ -39,7 +39,7 @@ class NobleAeadKey implements AeadKey {
   constructor(suite: SuiteId, key: Uint8Array) {
     assert(key.length === CRYPTO_BYTES.key, 'an AEAD key has 32 bytes')
     this.#cipher = suite === SUITE.aes256Gcm ? gcm : chacha20poly1305
-    this.#key = key.slice()
+    this.#key = Uint8Array.from(key)
   }
 
   seal(nonce: Uint8Array, bytes: Uint8Array, headerLength: number, plaintextLength: number): void {
@@ -71,7 +71,7 @@ class NobleAgreementKey implements AgreementKey {
   #secret: Uint8Array
 
   constructor(secret: Uint8Array) {
-    this.#secret = secret.slice()
+    this.#secret = Uint8Array.from(secret)
     this.publicKey = x25519.getPublicKey(this.#secret)
   }
 
@@ -94,7 +94,7 @@ class NobleSigningKey implements SigningKey {
   #seed: Uint8Array
 
   constructor(seed: Uint8Array) {
-    this.#seed = seed.slice()
+    this.#seed = Uint8Array.from(seed)
     this.publicKey = ed25519.getPublicKey(this.#seed)
   }
 
@@ -111,7 +111,7 @@ class NobleVerifyingKey implements VerifyingKey {
   readonly publicKey: Uint8Array
 
   constructor(publicKey: Uint8Array) {
-    this.publicKey = publicKey.slice()
+    this.publicKey = Uint8Array.from(publicKey)
   }
 
   verify(message: Uint8Array, signature: Uint8Array): boolean {

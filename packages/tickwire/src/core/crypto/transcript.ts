@@ -56,7 +56,7 @@ export class Transcript {
     const head = new Uint8Array(5)
     head[0] = part
     writeUint32(head, 1, bytes.length)
-    this.#parts.push(head, bytes.slice())
+    this.#parts.push(head, Uint8Array.from(bytes))
     return this
   }
 

@@ -60,7 +60,7 @@ const RESET = label('tickwire/v1/reset')
 export function completeSecurity(security: EndpointSecurity, entropy: Entropy, isServer: boolean): CompleteSecurity {
   const { provider = pureProvider, suites = [SUITE.chacha20Poly1305, SUITE.aes256Gcm], tokens, rekey = {} } = security
   if (suites.length === 0) throw new ConfigError('security.suites', 'there are none', 'Give at least one.')
-  const seed = security.identity?.slice() ?? new Uint8Array(CRYPTO_BYTES.key)
+  const seed = security.identity === undefined ? new Uint8Array(CRYPTO_BYTES.key) : Uint8Array.from(security.identity)
   if (seed.length !== CRYPTO_BYTES.key) {
     throw new ConfigError('security.identity', `has ${seed.length} bytes`, `Give ${CRYPTO_BYTES.key} secret ones.`)
   }
