@@ -184,3 +184,17 @@ test('[PRED7] no further than the window beyond what was heard, and from there o
   expect([rig.predictor.isStalled, rig.predictor.tick, rig.predictor.restarts]).toEqual([false, rig.authority.tick + AHEAD, 2])
   expect(rig.difference()).toBeUndefined()
 })
+
+test('[PRED5] a world that is full to the brim leaves no ids for the time being, and throws nothing', () => {
+  const told = new World([Shot], { isReadOnly: true })
+  const predictor = new Predictor([Shot], { peer: ME, tickRate: TICK_RATE, windowTicks: WINDOW, sharing: told, step: () => {} })
+  const tell = (index: number): void => predictor.handleRow({
+    tick: 5, type: 0, id: index * 65_536 + 1, owner: ME, rows: Int32Array.of(1, 2), at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0,
+  })
+  tell(300)
+  predictor.advance(10, 64)
+  expect([predictor.tick, predictor.world.objects.provisionalFrom]).toEqual([10, 512])
+  tell(65_535)
+  predictor.advance(11, 64)
+  expect([predictor.world.count(Shot), predictor.world.objects.isFull]).toEqual([2, true])
+})

@@ -20,7 +20,6 @@
  * at most so many ticks; what is left comes in the next. It draws nothing and sends nothing.
  */
 
-import { assert } from '../base/assert.ts'
 import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity } from '../schema/definition.ts'
@@ -364,13 +363,13 @@ export class Predictor {
 
   /** The authority's ids have come up to ours: we begin anew, further up. Once every doubling of the world. */
   #raiseProvisional(index: number): void {
-    assert(index < PROVISIONAL_LAST, 'the authority leaves some indexes for ids for the time being')
     let from = this.world.objects.provisionalFrom
     for (const store of this.world.stores) {
       for (const handle of store.living()) if (this.isProvisional(handle.id)) this.world.unseat(handle)
     }
     while (from <= index) from *= 2
-    this.#objects.setProvisional(Math.min(from, PROVISIONAL_LAST))
+    // In a world that is full to the brim nothing can be spawned ahead of the authority.
+    this.#objects.setProvisional(index >= PROVISIONAL_LAST ? OBJECTS_MAX : Math.min(from, PROVISIONAL_LAST))
     this.isRunning = false
     this.version++
   }
