@@ -131,6 +131,11 @@ export class ClientHost<I extends Shape = Shape> {
     return Math.max(this.#view.snapshots.tick, this.#timing.tick)
   }
 
+  /** The moment of others that is drawn, a fractional tick: what the next input carries. -1 before anything is known. */
+  get viewTick(): number {
+    return this.#view.viewTick(this.#now[0])
+  }
+
   /** Asked once a tick for what the player holds. */
   set sampleInput(sample: () => InitOf<I>) {
     this.#play.sampleInput = sample
