@@ -1,0 +1,124 @@
+/**
+ * A duel: who shoots aims at what his screen shows, 60 times a second; who is shot at runs. And how that looked.
+ *
+ * A jump is what the picture does and the world did not: the drawn place less the authority's place at the very moment that is
+ * drawn is an error, and when that changes by more than an eighth of a body's width from one draw to the next, one sees it. An
+ * eighth of 0.8 m is 0.1 m: less than a runner's own step in a draw (0.13 m), and five pixels of a screen 1,920 wide at
+ * twenty metres. Below, it is a matter of pixels that a runner's own motion hides; and gliding back after a jump is no
+ * jump, for it takes many draws.
+ */
+
+import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
+import { simulate, type Simulation } from '../../packages/tickwire/src/testing/simulate.ts'
+import { makeCourse, Runner, TICK_RATE, WIDTH, type Course, type Input } from './course.ts'
+import { motionOf, type Motion } from './plays.ts'
+
+export const VISIBLE_M: number = WIDTH / 8
+export const DRAW_HZ = 60
+const SETTLE_MS = 3000
+
+export interface Duel {
+  readonly shots: number
+  readonly hits: number
+  /** How far from where he was drawn the target was when the trigger was pulled, on average, metres. */
+  readonly awayM: number
+  readonly jumpsPerMinute: number
+  /** The worst change of the error in one draw, metres. */
+  readonly worstM: number
+}
+
+export interface DuelOptions {
+  readonly seed: number
+  readonly weather: Weather
+  readonly motion: Motion
+  readonly shots: number
+  readonly rewindMs: number
+}
+
+export function duel({ seed, weather, motion, shots, rewindMs }: DuelOptions): Duel {
+  const course = makeCourse({ net: { rewindMs, historyMs: 1200 } })
+  const sim = simulate(course.game, { seed, clients: 2, link: weather })
+  const [shooterId, targetId] = [idOf(sim, 0), idOf(sim, 1)]
+  sim.script(1, motionOf(motion))
+  let drawn: { aim: number } | undefined
+  let [fired, away] = [0, 0]
+  let next = Infinity
+  const watch = new JumpWatch(course, targetId)
+  sim.draw(0, DRAW_HZ, (view) => {
+    const [me, him] = [view.get(Runner, shooterId), view.get(Runner, targetId)]
+    if (me === null || him === null) return
+    drawn = { aim: Math.atan2(him.at.z - me.at.z, him.at.x - me.at.x) }
+    watch.see(renderTickOf(sim, 0), him.at)
+  })
+  sim.script(0, (tick) => {
+    const isFiring = drawn !== undefined && tick >= next && fired < shots
+    if (!isFiring) return { isRunning: false, course: 0, fire: false }
+    fired++
+    // Never in step with what the target does.
+    next = tick + 21 + fired % 7
+    const [target] = sim.server(Runner).filter(({ id }) => id === targetId)
+    away += Math.hypot(target!.at.x - watch.at.x, target!.at.z - watch.at.z)
+    return { isRunning: false, course: 0, aim: drawn!.aim, fire: true }
+  })
+  sim.run(SETTLE_MS)
+  next = 0
+  watch.begin()
+  sim.runUntil(() => fired >= shots, shots * 1000)
+  sim.run(1500)
+  const hits = sim.server(Runner).find(({ id }) => id === shooterId)!.hits
+  return { shots: fired, hits, awayM: away / fired, jumpsPerMinute: watch.jumps / watch.draws * DRAW_HZ * 60, worstM: watch.worst }
+}
+
+/** The object of a player. */
+export function idOf(sim: Simulation<Input>, client: number): number {
+  const { peer } = sim.players[client]!.host
+  return sim.server(Runner).find(({ owner }) => owner === peer)!.id
+}
+
+/** The moment that a player's screen shows: what his next input carries. */
+export function renderTickOf(sim: Simulation<Input>, client: number): number {
+  return sim.players[client]!.host.viewTick
+}
+
+/** Follows one drawn object, and counts what the world did not do. */
+export class JumpWatch {
+  jumps = 0
+  draws = 0
+  worst = 0
+  /** Where it was drawn last, and how far from the truth of that moment. */
+  at = { x: 0, z: 0 }
+  errorM = NaN
+  readonly #course: Course
+  readonly #id: number
+  #error: { x: number; z: number } | undefined = undefined
+
+  constructor(course: Course, id: number) {
+    this.#course = course
+    this.#id = id
+  }
+
+  begin(): void {
+    this.jumps = this.draws = this.worst = 0
+  }
+
+  see(moment: number, { x, z }: { readonly x: number; readonly z: number }): void {
+    const [before, after] = [this.#course.truth(Math.floor(moment), this.#id), this.#course.truth(Math.floor(moment) + 1, this.#id)]
+    this.at = { x, z }
+    if (before === undefined || after === undefined) return
+    const share = moment - Math.floor(moment)
+    const error = { x: x - before.x - (after.x - before.x) * share, z: z - before.z - (after.z - before.z) * share }
+    this.errorM = Math.hypot(error.x, error.z)
+    if (this.#error !== undefined) {
+      const changed = Math.hypot(error.x - this.#error.x, error.z - this.#error.z)
+      this.draws++
+      this.worst = Math.max(this.worst, changed)
+      if (changed > VISIBLE_M) this.jumps++
+    }
+    this.#error = error
+  }
+}
+
+/** Ticks of a time. */
+export function ticksOf(ms: number): number {
+  return ms * TICK_RATE / 1000
+}
