@@ -8,7 +8,7 @@
  * field set of owners, and of objects that have the server's id: what was spawned here ahead of time waits for its name.
  */
 
-import type { Millis, PeerId, Tick } from '../../base/time.ts'
+import type { Millis, ObjectId, PeerId, Tick } from '../../base/time.ts'
 import type { BitWriter } from '../../bits/bit-writer.ts'
 import type { FrameSource } from '../../packet/frame-source.ts'
 import type { Entity } from '../../schema/definition.ts'
@@ -25,10 +25,14 @@ export class SpokenRows implements FrameSource {
   readonly #world: World
   readonly #timeline: Timeline
   readonly #peer: PeerId
+  readonly #tokens: Tokens
+  /** By object: the token that we said we write it by. */
+  readonly #said = new Map<ObjectId, Tick>()
 
   /** `sharing` is the world whose heap the predicted rows refer to. */
   constructor(entities: readonly Entity[], peer: PeerId, sharing: World, tokens: Tokens, windowTicks: number) {
     this.#peer = peer
+    this.#tokens = tokens
     this.#world = new World(entities, { isReadOnly: true, sharing })
     this.#timeline = new Timeline(this.#world, windowTicks)
     const replicator = new Replicator(this.#world, this.#timeline, { tokens })
@@ -79,13 +83,24 @@ export class SpokenRows implements FrameSource {
     this.#timeline.sample()
   }
 
+  /** What came back to us is said whole: ticks here run ahead of the token's, and do not tell what was said by which. */
+  #sayToken(id: ObjectId): void {
+    const token = this.#tokens.authorityTickAt(indexOf(id))
+    const said = this.#said.get(id)
+    if (said === token) return
+    this.#said.set(id, token)
+    if (said !== undefined) this.source.handleWanted(id)
+  }
+
   #copy(predicted: World, type: number, isOurs: (id: number) => boolean): void {
     const world = this.#world
     const spoken = world.stores[type]
     for (const handle of spoken.living()) {
       const { id } = handle
       const isStill = predicted.objects.isAlive(id) && predicted.objects.ownerAt(indexOf(id)) === this.#peer && isOurs(id)
-      if (!isStill) world.unseat(handle)
+      if (isStill) continue
+      this.#said.delete(id)
+      world.unseat(handle)
     }
     const store = predicted.stores[type]
     const handles = store.living()
@@ -98,6 +113,7 @@ export class SpokenRows implements FrameSource {
         handle = undefined
       }
       handle ??= world.seat(type, id, owner)
+      this.#sayToken(id)
       spoken.load(handle, store.rows, store.rowAt(handles[at]))
     }
   }

@@ -115,8 +115,9 @@ export class WrittenRows implements FrameSink, HeldObserver {
       this.#tokensFrom.set(from)
     }
     if (token === this.#tokens[index]) return
+    // Rows of a first stay cannot be taken for those of an earlier one.
+    this.#tokensFrom[index] = this.#tokens[index] < 0 ? 0 : tick
     this.#tokens[index] = token
-    this.#tokensFrom[index] = tick
   }
 
   #hasHeld(id: ObjectId): boolean {
