@@ -168,6 +168,15 @@ export const TICK_RATE_MAX = 1000
 /** Players of one match unless the host says otherwise. */
 export const PLAYERS_DEFAULT = 32
 
+/** The seat of a player whose line is gone is kept so long unless the host says otherwise: a reload on a slow phone, a tunnel. */
+export const SEAT_HOLD_MS = 15_000
+
+/** A room that nobody is in ends after this unless the host says otherwise: time for the next to come, not for a thousand to pile up. */
+export const ROOM_EMPTY_MS = 10_000
+
+/** Rooms of one process unless the host says otherwise: what players make them for nothing must cost something bounded. */
+export const ROOMS_DEFAULT = 256
+
 /** Players of whom one frame may speak: all connections of an endpoint, and as many bots. */
 export const PLAYERS_PER_MATCH_MAX = 8192
 

@@ -113,6 +113,11 @@ export class HostWatch {
     this.#noteMessage('told', peer, message, values)
   }
 
+  /** Somebody records datagrams. */
+  get hasPacketRecorders(): boolean {
+    return this.#packetRecorders.length > 0
+  }
+
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     for (const recorder of this.#packetRecorders) recorder.packet(now, 'received', this.#peerAt(from), bytes, length)
   }

@@ -1,21 +1,69 @@
-/** What the authority tells a player as he comes in: his number and the seed of the match's dice, 32 bits each, low byte first. */
+/**
+ * What the authority tells a player as he comes in.
+ *
+ * ```
+ * │ peer 4 │ seed 4 │                                         of a match alone
+ * │ peer 4 │ seed 4 │ isBack 1 │ ticket 28 │ size 1 │ room │   of a room: is it the seat he had, the ticket to it, its name in UTF-8
+ * ```
+ *
+ * Numbers stand low byte first.
+ */
 
 import type { PeerId } from '../base/time.ts'
+import { BitReader } from '../bits/bit-reader.ts'
+import { BitWriter } from '../bits/bit-writer.ts'
+import { readUtf8, utf8Size, writeUtf8 } from '../bits/utf8.ts'
+import { readUint32, writeUint32 } from '../packet/header.ts'
+import { TICKET_BYTES } from './rooms/resume-ticket.ts'
 
 const WELCOME_BYTES = 8
+const BACK_AT = 8
+const TICKET_AT = 9
+const SIZE_AT: number = TICKET_AT + TICKET_BYTES
+const ROOM_AT: number = SIZE_AT + 1
+
+/** Where somebody sits. */
+export interface SeatWelcome {
+  /** The name of the room. */
+  readonly room: string
+  /** Good once, to come back to this seat. A secret. */
+  readonly ticket: Uint8Array
+  /** It is the seat he had before. */
+  readonly isBack: boolean
+}
 
 export interface Welcome {
   /** 0 when the bytes made no sense. */
   readonly peer: PeerId
   readonly seed: number
+  /** Undefined in a match that is no room. */
+  readonly seat?: SeatWelcome
 }
 
-export function encodeWelcome({ peer, seed }: Welcome): Uint8Array {
-  return new Uint8Array([peer, peer >>> 8, peer >>> 16, peer >>> 24, seed, seed >>> 8, seed >>> 16, seed >>> 24])
+export function encodeWelcome({ peer, seed, seat }: Welcome): Uint8Array {
+  const size = seat === undefined ? 0 : utf8Size(seat.room)
+  const bytes = new Uint8Array(seat === undefined ? WELCOME_BYTES : ROOM_AT + size)
+  writeUint32(bytes, 0, peer)
+  writeUint32(bytes, 4, seed)
+  if (seat === undefined) return bytes
+  bytes[BACK_AT] = seat.isBack ? 1 : 0
+  bytes.set(seat.ticket, TICKET_AT)
+  bytes[SIZE_AT] = size
+  const writer = new BitWriter(bytes)
+  writer.reset(bytes, ROOM_AT, size)
+  writeUtf8(writer, seat.room)
+  writer.finish()
+  return bytes
 }
 
 export function decodeWelcome(bytes: Uint8Array): Welcome {
-  if (bytes.length !== WELCOME_BYTES) return { peer: 0, seed: 0 }
-  const word = (at: number): number => (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0
-  return { peer: word(0), seed: word(4) }
+  const nonsense = { peer: 0, seed: 0 }
+  if (bytes.length < WELCOME_BYTES) return nonsense
+  const welcome = { peer: readUint32(bytes, 0), seed: readUint32(bytes, 4) }
+  if (bytes.length === WELCOME_BYTES) return welcome
+  if (bytes.length < ROOM_AT || bytes[BACK_AT] > 1 || bytes.length !== ROOM_AT + bytes[SIZE_AT]) return nonsense
+  const reader = new BitReader(bytes)
+  reader.reset(bytes, ROOM_AT, bytes[SIZE_AT])
+  const room = readUtf8(reader, bytes[SIZE_AT])
+  return reader.failed ? nonsense : { ...welcome, seat: { room, ticket: bytes.slice(TICKET_AT, SIZE_AT), isBack: bytes[BACK_AT] === 1 } }
 }

@@ -1,0 +1,76 @@
+/**
+ * What a player comes back to his seat with: made by the server, with a key that never leaves it.
+ *
+ * ```
+ * │ room 4 │ peer 4 │ serial 4 │ HMAC-SHA-256 of the label and the rest, first 16 │      numbers low byte first
+ * ```
+ *
+ * It is told inside the sealed Accepted and shown inside the sealed Response, so nobody on the way sees it. The serial is drawn for each
+ * ticket, and a seat knows one: who has used his has another, and the old one is worth nothing.
+ *
+ * It does not know which seats there are, and a ticket has no date: it is good while its seat is kept.
+ */
+
+import type { Entropy } from '../../base/entropy.ts'
+import type { PeerId } from '../../base/time.ts'
+import { isEqualConstantTime } from '../../crypto/constant-time.ts'
+import { concat, label } from '../../crypto/label.ts'
+import type { CryptoProvider } from '../../crypto/provider.ts'
+import { readUint32, writeUint32 } from '../../packet/header.ts'
+
+const NUMBERS_BYTES = 12
+const MAC_BYTES = 16
+const KEY_BYTES = 32
+const LABEL = label('tickwire/v1/resume')
+
+/** Bytes of every ticket. */
+export const TICKET_BYTES: number = NUMBERS_BYTES + MAC_BYTES
+
+/** The seat that a ticket is for. */
+export interface Ticket {
+  readonly room: number
+  readonly peer: PeerId
+  readonly serial: number
+}
+
+/** Makes tickets, and knows its own. */
+export class TicketMint {
+  readonly #provider: CryptoProvider
+  readonly #entropy: Entropy
+  readonly #key: Uint8Array
+  readonly #draw = new Uint8Array(4)
+
+  /** The key is drawn: tickets of another process are worth nothing here. */
+  constructor(provider: CryptoProvider, entropy: Entropy) {
+    this.#provider = provider
+    this.#entropy = entropy
+    this.#key = new Uint8Array(KEY_BYTES)
+    entropy.fill(this.#key)
+  }
+
+  /** A serial that nobody can guess. */
+  drawSerial(): number {
+    this.#entropy.fill(this.#draw)
+    return readUint32(this.#draw, 0)
+  }
+
+  make({ room, peer, serial }: Ticket): Uint8Array {
+    const numbers = new Uint8Array(NUMBERS_BYTES)
+    writeUint32(numbers, 0, room)
+    writeUint32(numbers, 4, peer)
+    writeUint32(numbers, 8, serial)
+    return concat(numbers, this.#mac(numbers))
+  }
+
+  /** What a ticket is for; undefined when it is not one of ours. */
+  read(bytes: Uint8Array): Ticket | undefined {
+    if (bytes.length !== TICKET_BYTES) return undefined
+    const numbers = bytes.subarray(0, NUMBERS_BYTES)
+    if (!isEqualConstantTime(this.#mac(numbers), bytes.subarray(NUMBERS_BYTES))) return undefined
+    return { room: readUint32(numbers, 0), peer: readUint32(numbers, 4), serial: readUint32(numbers, 8) }
+  }
+
+  #mac(numbers: Uint8Array): Uint8Array {
+    return this.#provider.hmacSha256(this.#key, concat(LABEL, numbers)).slice(0, MAC_BYTES)
+  }
+}
