@@ -61,7 +61,8 @@ export interface AdmissionDrops {
 /** A response that has opened. */
 interface Asked {
   readonly from: string
-  readonly message: HandshakeMessage
+  readonly saltLo: number
+  readonly saltHi: number
   readonly words: HandshakeWords
   readonly shared: Uint8Array
   readonly hello: Hello
@@ -141,17 +142,24 @@ export class Admission {
     const known = this.#routes.findAsking(from, clientKey, now)
     // He has used his keys already: what we hear is an echo of his knocking.
     if (known instanceof Connection) return
+    const waiting = known === undefined ? this.#findWaiting(now, from, clientKey) : undefined
     if (known !== undefined && isEqualConstantTime(known.cookie, cookie)) {
       known.heardAt = now
       this.#say(from, known.accepted)
-    } else if (known === undefined && this.#isAwaited(now, from, message)) return
+    } else if (waiting !== undefined && isEqualConstantTime(waiting.asked.words.cookie, cookie)) waiting.heardAt = now
     else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
     // Not answered: those before him will be gone when he asks again.
-    else if (known === undefined && this.#origins.hasManyGuests(from, this.#awaited(now))) this.drops.limited++
+    else if (known === undefined && waiting === undefined && this.#origins.hasManyGuests(from, this.#awaited(now))) this.drops.limited++
     else {
       const asked = this.#open(from, message, key, bytes, length)
       if (asked === undefined) this.drops.forged++
-      else if (!this.#keepWaiting(now, asked)) this.#decide(now, asked, known)
+      else if (waiting === undefined) this.#decide(now, asked, known)
+      else {
+        // He has answered a newer challenge meanwhile: that is what he will be answered.
+        wipe(waiting.asked.shared)
+        waiting.asked = asked
+        waiting.heardAt = now
+      }
     }
   }
 
@@ -208,7 +216,7 @@ export class Admission {
     const isOpen = opening.open(0, bytes, message.sealedAt, length)
     opening.wipe()
     const hello = isOpen ? readHello(bytes, message.sealedAt, length - CRYPTO_BYTES.tag) : undefined
-    return hello === undefined ? undefined : { from, message, words, shared, hello }
+    return hello === undefined ? undefined : { from, saltLo: message.saltLo, saltHi: message.saltHi, words, shared, hello }
   }
 
   /** He is where he says and holds his key: now, and not before, it matters what he wants. */
@@ -258,29 +266,12 @@ export class Admission {
     else this.drops.limited++
   }
 
-  /** He waits, and says the same again: heard, at the price of a comparison. */
-  #isAwaited(now: Millis, from: string, { clientKey, cookie }: HandshakeMessage): boolean {
+  #findWaiting(now: Millis, from: string, clientKey: Uint8Array): Waiting | undefined {
     for (const waiting of this.#waiting.values()) {
       const { from: address, words } = waiting.asked
-      if (address !== from || !isEqualConstantTime(words.clientKey, clientKey) || isSilent(waiting, now)) continue
-      if (!isEqualConstantTime(words.cookie, cookie)) continue
-      waiting.heardAt = now
-      return true
+      if (address === from && isEqualConstantTime(words.clientKey, clientKey) && !isSilent(waiting, now)) return waiting
     }
-    return false
-  }
-
-  /** He waits, and has answered a newer challenge meanwhile: that is what he will be answered. */
-  #keepWaiting(now: Millis, asked: Asked): boolean {
-    for (const waiting of this.#waiting.values()) {
-      const { from, words } = waiting.asked
-      if (from !== asked.from || !isEqualConstantTime(words.clientKey, asked.words.clientKey) || isSilent(waiting, now)) continue
-      wipe(waiting.asked.shared)
-      waiting.asked = asked
-      waiting.heardAt = now
-      return true
-    }
-    return false
+    return undefined
   }
 
   *#awaited(now: Millis): Generator<string> {
@@ -314,14 +305,14 @@ export class Admission {
   }
 
   #accept(now: Millis, asked: Asked, known: Guest | undefined, handle: number, welcome: Uint8Array): void {
-    const { from, message, words, hello } = asked
+    const { from, saltLo, saltHi, words, hello } = asked
     const { identity } = this.#config.security
     const out = this.#reserve()
     if (out === undefined || identity === undefined) return
     const place = known === undefined ? this.#routes.freePlace(now) : this.#routes.placeOf(known)
     const [idLo, idHi] = this.#routes.drawId(place)
     const { random, session } = this.#derive(now, asked, idLo, idHi)
-    const at = writeAccepted(out, idLo, idHi, message.saltLo, message.saltHi, random)
+    const at = writeAccepted(out, idLo, idHi, saltLo, saltHi, random)
     const size = writeAcceptance(out, at, {
       resetToken: this.#resets.tokenOf(idLo, idHi),
       signature: signTranscript(identity, session.transcript),
@@ -337,7 +328,7 @@ export class Admission {
   }
 
   #refuse(now: Millis, asked: Asked, code: RuleCode): void {
-    const { saltLo, saltHi } = asked.message
+    const { saltLo, saltHi } = asked
     const out = this.#reserve()
     if (out === undefined) return
     const { random, session } = this.#derive(now, asked, 0, 0)
