@@ -98,7 +98,7 @@ export class ArenaMatch {
 
   /** Whole milliseconds, rounded up so that every call is one tick; whole so that a fraction is not a new number on the heap for every call: of the driver's, not the host's. */
   get now(): number {
-    return Math.ceil(this.tick * 1000 / TICK_RATE)
+    return this.tick * 1000 / TICK_RATE
   }
 
   run(): void {

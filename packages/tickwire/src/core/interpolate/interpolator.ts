@@ -41,14 +41,11 @@ const INTERPOLATE = MODE.interpolate
 const NO_TICK = -1
 /** Ticks between two rows beyond which nobody is told of by turns: that was a rest. */
 const GAP_MAX = 16
+/** Longer than this nothing comes only when nothing can: an idle authority says what time it is every quarter second. */
+const SILENCE_SECONDS = 0.3
 const { told: MARK_TOLD, quiet: MARK_QUIET, unknown: MARK_UNKNOWN } = MARK
 
 export class Interpolator {
-  /**
-   * The newest tick of which anything was heard. Who moves is told in every snapshot, or every few when room is short; who is
-   * left out for twice as long as it used to be, and two ticks more, while others are heard of, rests. -1: never judge so.
-   */
-  heard: Tick = NO_TICK
   /** Of corrections; prediction may share it. Begun by whoever draws. */
   readonly smoother: ErrorSmoother
   /** How many objects were drawn in which mode in the last draw, by `MODE`. */
@@ -62,6 +59,10 @@ export class Interpolator {
   readonly #now = new Float64Array([NO_TICK])
   readonly #last = new Float64Array([NO_TICK])
   readonly #cells: Float64Array
+  readonly #silenceTicks: number
+  #heard: Tick = NO_TICK
+  /** The first tick that was heard of after a silence; -1: there was none. */
+  #resumed: Tick = NO_TICK
 
   constructor(view: World, timeline: Timeline, options: InterpolatorOptions) {
     this.#view = view
@@ -69,7 +70,22 @@ export class Interpolator {
     this.#options = options
     this.#poser = new Poser(timeline, options)
     this.smoother = new ErrorSmoother(view, options)
+    this.#silenceTicks = SILENCE_SECONDS * options.tickRate
     this.#cells = new Float64Array(view.stores.reduce((most, { schema }) => Math.max(most, schema.cellCount), 0))
+  }
+
+  /**
+   * The newest tick of which anything was heard. Who moves is told in every snapshot, or every few when room is short; who is
+   * left out for twice as long as it used to be, and two ticks more, while others are heard of, rests. What nobody was told
+   * of in a silence says nothing of him. -1: never judge so.
+   */
+  get heard(): Tick {
+    return this.#heard
+  }
+
+  set heard(tick: Tick) {
+    if (this.#heard !== NO_TICK && tick > this.#heard + this.#silenceTicks) this.#resumed = tick
+    this.#heard = tick
   }
 
   /** An object is told of for the first time, or again after it had left: its first row is that of `tick`. */
@@ -103,7 +119,8 @@ export class Interpolator {
   clear(): void {
     for (let index = 0; index < this.#lives.high; index++) this.#hide(index)
     this.#lives.clear()
-    this.heard = NO_TICK
+    this.#heard = NO_TICK
+    this.#resumed = NO_TICK
     this.#last[0] = NO_TICK
   }
 
@@ -162,7 +179,11 @@ export class Interpolator {
     this.#poser.moment[0] = moment[0]
     this.#poser.rest = lives.rest[index]
     this.#poser.restRow = lives.restRow[index]
-    return this.#poser.poseTold(lives.type[index], lives.id[index], lives.from(index), this.#quietOf(index), lives.gone[index], cells, at)
+    const mode = this.#poser.poseTold(lives.type[index], lives.id[index], lives.from(index), this.#quietOf(index), lives.gone[index], cells, at)
+    // After a long outage whoever moved before it is not where he was left, and to wait for the moment of the next row is to lose
+    // the whole interpolation delay. Whoever rested may have stood until just before it.
+    const isLost = mode === HIDDEN && this.#heard !== NO_TICK && lives.isSeated[index] === 1 && lives.mark[index] === MARK_TOLD
+    return isLost ? this.#poser.poseBack(lives.type[index], lives.id[index], cells, at) : mode
   }
 
   /** Whether what is known of the last moment drawn is not what was known then. */
@@ -192,12 +213,14 @@ export class Interpolator {
 
   /** Until when an object is taken to have rested since its newest row; -1 when it is not. */
   #quietOf(index: number): Tick {
-    const told = this.#timeline.changedAt(this.#lives.id[index])
-    if (told === NO_TICK || this.heard <= told + 2 * this.#lives.gap[index] + 2) return NO_TICK
+    const lives = this.#lives
+    const told = this.#timeline.changedAt(lives.id[index])
+    const isKnown = lives.restRow[index] === told
+    if (told === NO_TICK || (!isKnown && this.#heard <= Math.max(told, this.#resumed) + 2 * lives.gap[index] + 2)) return NO_TICK
     // Remembered for the day it is told again: it did not start before this.
-    this.#lives.rest[index] = this.heard
-    this.#lives.restRow[index] = told
-    return this.heard
+    lives.rest[index] = this.#heard
+    lives.restRow[index] = told
+    return this.#heard
   }
 
   #show(index: number): void {

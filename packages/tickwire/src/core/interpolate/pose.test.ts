@@ -131,6 +131,43 @@ describe('without news', () => {
     expect(stage.interpolator.smoother.corrections).toBe(0)
   })
 
+  test('[RECKON5] after a silence longer than the window who moved goes to where he is at once, and who rested waits for it', () => {
+    const stage = new Stage(Ship)
+    const runner = stage.world.spawn(Ship, { speed: { x: 10, y: 0 } })
+    const stander = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
+    stage.tell(stander, 1)
+    for (let tick = 1; tick <= 50; tick++) {
+      runner.at.x = tick / RATE * 10
+      stage.tell(runner, tick)
+      stage.interpolator.heard = tick
+      if (tick > 4) stage.draw(tick - 4)
+    }
+    for (let moment = 47; moment < 2046; moment++) stage.draw(moment)
+    const held = stage.see(runner.id)!.at.x
+    // The first word says what time it is, and nothing of anybody: that is no reason to think that they rest.
+    stage.interpolator.heard = 2050
+    stage.draw(2046)
+    expect(stage.see(runner.id)!.at.x).toBe(held)
+    expect(stage.interpolator.modeOf(runner.id)).toBe('hold')
+    expect(stage.interpolator.modeOf(stander.id)).toBe('interpolate')
+    runner.at.x = held + 8
+    stander.at.x = 5
+    stage.tell(runner, 2060)
+    stage.tell(stander, 2060)
+    stage.interpolator.heard = 2060
+    const seen = [2047, 2050, 2055, 2059].map((moment) => {
+      stage.draw(moment)
+      return [stage.see(runner.id)!.at.x - held, stage.see(stander.id)!.at.x]
+    })
+    expect(stage.interpolator.modeOf(runner.id)).toBe('extrapolate')
+    expect(seen.map(([x]) => x)).toEqual(seen.map(([x]) => x).toSorted((a, b) => a! - b!))
+    // Four draws of 10 ms are half a half-life.
+    expect(seen.at(-1)![0]).toBeGreaterThan(2)
+    expect(seen.map(([, x]) => x)).toEqual([3, 3, 3, 3])
+    for (let moment = 2060; moment < 2160; moment++) stage.draw(moment)
+    expect(stage.see(stander.id)!.at.x).toBe(5)
+  })
+
   test('[RECKON4] an object is held however long it rests, though its row has left the window', () => {
     const stage = new Stage(Ship)
     const [ship, other] = [stage.world.spawn(Ship, { at: { x: 3, y: 0 } }), stage.world.spawn(Ship, {})]

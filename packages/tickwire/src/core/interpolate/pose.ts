@@ -149,6 +149,20 @@ export class Poser {
     return INTERPOLATE
   }
 
+  /**
+   * After `poseTold` said hidden of an object that is drawn: all rows before the moment have been forgotten. As the next row
+   * says, reckoned back to the moment, up to the cap; hidden when there is none.
+   */
+  poseBack(type: number, id: ObjectId, cells: Float64Array, at: number): number {
+    if (this.after === NO_TICK) return HIDDEN
+    this.#load(type, this.#timeline.find(type, id, this.after), cells, at)
+    const gap = this.after - this.moment[0]
+    const isOver = gap > this.#capTicks
+    given.seconds[0] = -(isOver ? this.#capTicks : gap) / this.#tickRate
+    reckon(this.#plans[type], cells, at)
+    return isOver ? HOLD : EXTRAPOLATE
+  }
+
   /** Only a row at or before the moment is known. */
   #poseLast(type: number, row: number, quiet: Tick, gone: Tick, cells: Float64Array, at: number): number {
     this.#load(type, row, cells, at)
