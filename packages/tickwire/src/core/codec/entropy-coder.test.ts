@@ -14,6 +14,7 @@ import { PackedCoder } from './packed-coder.ts'
 import { priorsText, TrainedTables, type EntityPriors } from './priors.ts'
 import { RansSink, RansSource } from './rans-stream.ts'
 import { RowPair, type RowCoder } from './row-coder.ts'
+import { entropy, packed } from './snapshot-codec.ts'
 import { train } from './training.ts'
 
 const TICKS_PER_SECOND = 60
@@ -180,4 +181,13 @@ test('[CODEC12] the same symbols through a range coder: fewer bits, the same row
     expect([...got]).toEqual([...rows[tick]!])
   }
   expect(source.finish()).toBe(true)
+})
+
+test('[CODEC11] a codec is a value: priors by entity name, and a text that tells one from another', () => {
+  const rows = harbour(60, 5)
+  const codec = entropy({ Boat: priors })
+  expect(bitsOf(codec.make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(withPriors(), rows, 6))
+  expect(bitsOf(entropy({}).make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(new EntropyCoder(Boat, TICKS_PER_SECOND), rows, 6))
+  expect(bitsOf(packed.make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(new PackedCoder(Boat), rows, 6))
+  expect(new Set([packed.text, entropy().text, codec.text, entropy({ Boat: { ...priors, version: 8 } }).text]).size).toBe(4)
 })

@@ -43,6 +43,8 @@ export interface RowPlan {
   readonly count: number
   readonly slots: Int32Array
   readonly gains: Float64Array
+  /** By carried item: the lane of its rate at which it rests; -1 where none is exactly that. */
+  readonly rests: Int32Array
   /** By item: the path of its leaf. */
   readonly paths: readonly string[]
   /** By chunk: its first item; one more entry is where the last one ends. */
@@ -99,12 +101,18 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
   }
   return {
     count: drafts.length, slots, gains,
+    rests: Int32Array.from(drafts, (_, item) => restOf(slots, gains, item)),
     paths: drafts.map(({ leaf, isCodes }) => `${schema.leaves[leaf].path}${isCodes ? '#' : ''}`),
     chunks: Int32Array.from(chunks),
     chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
     sorts: chunks.slice(0, -1).map((first, chunk) => sortsOf(slots, first, chunks[chunk + 1])),
     ...lanesOf(schema, drafts, chunks),
   }
+}
+
+function restOf(slots: Int32Array, gains: Float64Array, item: number): number {
+  const lane = -gains[item * 2 + 1] / (2 * gains[item * 2])
+  return slots[(item << SLOT.shift) + SLOT.rate] >= 0 && Number.isInteger(lane) && lane >= 0 ? lane : -1
 }
 
 function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {

@@ -105,12 +105,19 @@ export function guessFree(slots: Int32Array, item: number, habits: Habits, pair:
 }
 
 /** Guesses a number that a rate carries, once the rate is said. @hot */
-export function guessCarried({ slots, gains }: plans.RowPlan, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
+export function guessCarried({ slots, gains, rests }: plans.RowPlan, item: number, habits: Habits, pair: RowPair, guesses: Guesses): number {
   const { rows, at, baseRows, baseAt } = pair
   const slot = item << SHIFT
   const rate = slots[slot + RATE_LANE]
   const before = baseRows[baseAt + rate]
   const now = rows[at + rate]
+  if (now === before && now === rests[item]) {
+    const base = baseRows[baseAt + slots[slot + LANE]]
+    guesses.plain[item] = base
+    guesses.signs[item] = 1
+    guesses.classes[item] = 0
+    return base
+  }
   const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
   const change = now - before
   const parts = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
