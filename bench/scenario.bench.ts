@@ -1,91 +1,46 @@
 /**
- * The standard crowd by a snapshot codec, beside @colyseus/schema on the same ticks: bytes a tick and time an object.
+ * The standard crowd (`scenario.ts`), told: by a snapshot codec alone, and by all of replication to many clients.
  *
- * The peer sends patches of the tick before, quantised, over an ordered stream; ours is told against a tick `--distance`
- * before, which it takes for the newest the receiver holds. Trained tables come from a crowd of another seed.
+ * With `--clients` or `--views` it is a race of whole replications beside @colyseus/schema and nengi 2 (scenario/crowd-race.ts).
+ * With any other option it is the codec by itself (scenario/codec-alone.ts). With none, the figures that have budgets of both.
  */
 
 import { parseArgs } from 'node:util'
-import { type Bench, type BenchResult, type Figure, type Table } from './harness.ts'
-import { makeCoder, makeCrowdRows, measureBytes, trainOn, type CodecName } from './scenario/codec-level.ts'
-import { timeCodec } from './scenario/codec-time.ts'
-import { crowdSchema } from './scenario/crowd-rows.ts'
-import { makeCrowd } from './scenario.ts'
-import { makePeers } from './schema-peers.ts'
+import type { Bench, BenchResult } from './harness.ts'
+import { runCodec } from './scenario/codec-alone.ts'
+import { runRace, runStandard } from './scenario/crowd-race.ts'
 
-const COLYSEUS = '@colyseus/schema 5.0.34, patches of the tick before, quantised'
+const OPTIONS = {
+  'n': { type: 'string', default: '200' }, 'clients': { type: 'string' }, 'views': { type: 'string' }, 'codec': { type: 'string' }, 'distance': { type: 'string', default: '1' },
+  'ticks': { type: 'string' }, 'seed': { type: 'string' }, 'train-seed': { type: 'string', default: '1' }, 'rounds': { type: 'string', default: '15' },
+} as const
+
+const CODEC_TICKS = 600
+const RACE_TICKS = 120
 
 export const bench: Bench = {
   name: 'scenario',
-  summary: 'the standard crowd by a snapshot codec: bytes beside @colyseus/schema, time beside a control loop',
+  summary: 'the standard crowd told: bytes, CPU and heap beside @colyseus/schema and nengi 2; the codec by itself',
   options: [
-    '--codec NAME     packed or entropy (default entropy)', '--distance D     ticks to the baseline (default 1)', '--n N            players (default 200)',
-    '--ticks N        ticks (default 600)', '--seed S         of the crowd (default 2)', '--train-seed S   of the crowd to train on; 0 = built-in tables (default 1)',
-    '--rounds N       timed rounds (default 15)',
+    '--clients N              so many clients, all of replication (default 1 with --views)', '--views same|subset      everybody sees all, or nine of ten, others each (default same)',
+    '--codec packed|entropy   (default packed with clients, entropy by itself)', '--distance D             ticks to the baseline (default 1)', '--n N                    players (default 200)',
+    `--ticks N                (default ${RACE_TICKS} with clients, ${CODEC_TICKS} by itself)`, '--seed S                 of the crowd (default 1 with clients, 2 by itself)',
+    '--train-seed S           of the crowd to train on; 0 = built-in tables (default 1; the codec by itself)', '--rounds N               timed rounds (default 15; the codec by itself)',
   ],
   run: async (args) => {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        'codec': { type: 'string', default: 'entropy' }, 'distance': { type: 'string', default: '1' }, 'n': { type: 'string', default: '200' }, 'ticks': { type: 'string', default: '600' },
-        'seed': { type: 'string', default: '2' }, 'train-seed': { type: 'string', default: '1' }, 'rounds': { type: 'string', default: '15' },
-      },
-    })
-    const codec = values.codec === 'packed' ? 'packed' : 'entropy'
-    return run(codec, Number(values.distance), Number(values.n), Number(values.ticks), Number(values.seed), Number(values['train-seed']), Number(values.rounds))
+    const { values } = parseArgs({ args: [...args], options: OPTIONS })
+    const number = (text: string | undefined, otherwise: number): number => Number(text ?? otherwise)
+    const distance = Number(values.distance)
+    const codecAlone = (): BenchResult => runCodec(
+      values.codec === 'packed' ? 'packed' : 'entropy', distance, Number(values.n), number(values.ticks, CODEC_TICKS), number(values.seed, 2), Number(values['train-seed']), Number(values.rounds),
+    )
+    const base = { seed: number(values.seed, 1), distance, codec: values.codec === 'entropy' ? 'entropy' as const : 'packed' as const }
+    if (values.clients !== undefined || values.views !== undefined) {
+      const views = values.views === 'subset' ? 'subset' : 'same'
+      return runRace({ ...base, players: Number(values.n), clients: number(values.clients, 1), views, ticks: number(values.ticks, RACE_TICKS) })
+    }
+    if (args.length > 0) return codecAlone()
+    const [whole, alone] = [runStandard(base), codecAlone()]
+    return { tables: [...whole.tables, ...alone.tables], figures: [...whole.figures, ...alone.figures] }
   },
-}
-
-function run(codec: CodecName, distance: number, players: number, ticks: number, seed: number, trainSeed: number, rounds: number): BenchResult {
-  if (trainSeed === seed) throw new Error('trained and tested on one seed: choose another --train-seed')
-  const schema = crowdSchema()
-  const crowd = makeCrowdRows(players, ticks, seed)
-  // Timed first, by built-in tables: training leaves the engine with more than one kind of sink.
-  const timings = timeCodec(makeCoder(schema, codec), crowd, distance, rounds)
-  const isTrained = codec === 'entropy' && trainSeed !== 0
-  const priors = isTrained ? trainOn(makeCrowdRows(500, 400, trainSeed), distance) : undefined
-  const bytes = measureBytes(makeCoder(schema, codec, priors), crowd, distance)
-  const builtIn = isTrained ? measureBytes(makeCoder(schema, codec), crowd, distance) : bytes
-  const peer = peerBytes(players, ticks, seed)
-  const ns = (name: string): number => timings.find((timing) => timing.name === name)!.ns
-  const table: Table = {
-    title: `${players} players, ${ticks} ticks, seed ${seed}, baseline t-${distance}: bytes a tick`,
-    columns: ['', 'bytes', 'presence', 'of the peer'],
-    rows: [
-      [`${codec}${isTrained ? ', trained' : codec === 'entropy' ? ', built-in tables' : ''}`, bytes.total, bytes.presence, bytes.total / peer],
-      ...(isTrained ? [['entropy, built-in tables', builtIn.total, builtIn.presence, builtIn.total / peer]] : []),
-      ['@colyseus/schema', peer, '', 1],
-    ],
-  }
-  const time: Table = { title: 'time, ns an object', columns: ['', 'median', 'least'], rows: timings.map(({ name, ns: median, nsMin }) => [name, median, nsMin]) }
-  return { tables: [table, time], figures: [...byteFigures(codec, distance, bytes.total, builtIn.total, peer, isTrained), ...timeFigures(codec, ns)] }
-}
-
-function byteFigures(codec: CodecName, distance: number, bytes: number, builtIn: number, peer: number, isTrained: boolean): Figure[] {
-  const name = distance === 1 ? `${codec}_bytes_ratio_colyseus` : `${codec}_t${distance}_bytes_ratio_colyseus`
-  const atMost = codec === 'packed' ? (distance === 1 ? 0.3 : undefined) : distance === 1 ? (isTrained ? 0.11 : 0.12) : distance === 6 && isTrained ? 0.19 : undefined
-  return [
-    { name: 'bytes_per_tick', value: bytes, unit: 'B', against: null },
-    { name, value: bytes / peer, unit: 'ratio', against: COLYSEUS, ...(atMost === undefined ? {} : { atMost }) },
-    ...(isTrained ? [{ name: `${name}_built_in`, value: builtIn / peer, unit: 'ratio', against: COLYSEUS, ...(distance === 1 ? { atMost: 0.12 } : {}) }] : []),
-  ]
-}
-
-function timeFigures(codec: CodecName, ns: (name: string) => number): Figure[] {
-  return ['encode', 'decode', 'copy'].flatMap((name) => [
-    { name: `${codec}_${name}_ns_per_object`, value: ns(name), unit: 'ns', against: null },
-    { name: `${codec}_${name}_ratio_control`, value: ns(name) / ns('control'), unit: 'ratio', against: 'a hundred steps of a generator that write to a table' },
-  ])
-}
-
-/** Mean bytes of the peer's patches, the ticks that are not scored aside. */
-function peerBytes(players: number, ticks: number, seed: number): number {
-  const frames = makeCrowd(players, ticks, seed)
-  const peer = makePeers(frames, players).find(({ name }) => name === '@colyseus/schema')!
-  let sum = 0
-  for (let tick = 0; tick < ticks; tick++) {
-    const { length } = peer.pack(tick)
-    if (tick >= 30) sum += length
-  }
-  return sum / (ticks - 30)
 }

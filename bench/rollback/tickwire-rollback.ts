@@ -22,7 +22,6 @@ const TICK_RATE = 60
 const WINDOW_TICKS = 64
 const PEER = 1
 
-/** @hot */
 function step(world: World): void {
   for (const unit of world.each(Unit)) {
     unit.x += unit.vx * TICK_S

@@ -1,0 +1,175 @@
+/**
+ * What a crowd costs to tell: bytes and CPU beside @colyseus/schema and nengi 2, and what is left on the heap.
+ *
+ * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes what all clients are sent; tick by
+ * tick they take turns in one process. The state that clients decode is compared with the server's: all of it, bit for bit.
+ * The tick in which everybody joins is not counted. Bytes are what is handed to the transport: no headers, no seal.
+ *
+ * CPU is that of the process, so a busy machine shows less; ratios are medians of those within a tick. `encode` is all
+ * that making the packets takes, ours with remembering the tick and hearing of what arrived. `write` is putting the state
+ * into the rivals' own objects, change tracking and quantising included: a column, no figure.
+ */
+
+import { allocatedBytes, median, type BenchResult, type Figure, type Table } from '../harness.ts'
+import { ColyseusCrowd } from './colyseus-crowd.ts'
+import { cpuMs, seesAll, seesMost, verify, type CrowdPeer, type Sees } from './crowd-peer.ts'
+import { NengiCrowd } from './nengi-crowd.ts'
+import { TickwireCrowd, type Codec } from './tickwire-crowd.ts'
+import { makeCrowd, type Frame } from '../scenario.ts'
+
+const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
+const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
+const WARMUP_TICKS = 30
+const HEAP_PLAYERS = 200
+const HEAP_RUN_TICKS = 500
+const HEAP_RUNS = 20
+const CPU_PLAYERS = 1000
+const CPU_CLIENTS = 100
+
+/** One race. */
+export interface Setting {
+  readonly players: number
+  readonly clients: number
+  readonly seed: number
+  readonly distance: number
+  readonly views: 'same' | 'subset'
+  readonly codec: Codec
+  readonly ticks: number
+}
+
+/** What one rival took: by tick. */
+interface Taken {
+  readonly peer: CrowdPeer
+  readonly write: number[]
+  readonly encode: number[]
+  bytes: number
+}
+
+export type Base = Pick<Setting, 'seed' | 'distance' | 'codec'>
+
+/** One race by itself. */
+export function runRace(setting: Setting): BenchResult {
+  const taken = race(setting)
+  return { tables: [table(setting, taken)], figures: [...byteFigures(setting, taken), ...cpuFigures(setting, taken)] }
+}
+
+/** The settings that have budgets. */
+export function runStandard(base: Base): BenchResult {
+  const small: Setting = { ...base, players: 200, clients: 1, views: 'same', ticks: 300 }
+  const large: Setting = { ...base, players: CPU_PLAYERS, clients: CPU_CLIENTS, views: 'same', ticks: 30 }
+  const tables: Table[] = []
+  const figures: Figure[] = []
+  for (const setting of [small, { ...small, distance: 6 }, large, { ...large, views: 'subset' as const }]) {
+    const taken = race(setting)
+    tables.push(table(setting, taken))
+    if (setting.clients === 1) figures.push(...byteFigures(setting, taken))
+    else figures.push(...cpuFigures(setting, taken).map((figure) => ({ ...figure, name: `${figure.name}_${setting.views}` })))
+  }
+  figures.push({ name: 'heap_bytes_per_tick', value: heapBytes(base), unit: 'B/tick', against: 'replication, a source and a sink, 200 players, 10,000 ticks', atMost: 256 })
+  return { tables, figures }
+}
+
+function contenders({ players, clients, views, codec, distance }: Setting, sees: Sees): CrowdPeer[] {
+  return [
+    new TickwireCrowd(players, clients, { codec, distance, sees }),
+    ...(views === 'same' ? [new ColyseusCrowd(players, clients, 'quantised'), new ColyseusCrowd(players, clients, 'f32')] : []),
+    new ColyseusCrowd(players, clients, 'quantised', sees), new ColyseusCrowd(players, clients, 'f32', sees),
+    new NengiCrowd(players, clients, 'quantised', sees), new NengiCrowd(players, clients, 'f32', sees),
+  ]
+}
+
+/** Lets all play the same crowd, in turns. */
+function race(setting: Setting): Taken[] {
+  const { players, seed, views, ticks, distance } = setting
+  const sees = views === 'same' ? seesAll : seesMost
+  const first = WARMUP_TICKS + distance
+  const frames = makeCrowd(players, first + ticks, seed)
+  const taken = contenders(setting, sees).map((peer): Taken => ({ peer, write: [], encode: [], bytes: 0 }))
+  frames.forEach((frame, tick) => {
+    for (let turn = 0; turn < taken.length; turn++) {
+      const one = taken[(tick + turn) % taken.length]!
+      play(one, frame, tick >= first)
+      // Until the first rows are known to have arrived, whole ones are repeated now and then, not in every tick.
+      if (one.peer instanceof TickwireCrowd) {
+        if (tick >= distance) one.peer.verifyReaders(frame)
+      } else {
+        verify(one.peer, frame, sees, tick)
+      }
+    }
+  })
+  return taken
+}
+
+function play(one: Taken, frame: Frame, isCounted: boolean): void {
+  const { peer } = one
+  const start = cpuMs()
+  peer.write(frame)
+  const written = cpuMs()
+  const bytes = peer.send()
+  const sent = cpuMs()
+  peer.receive()
+  if (!isCounted) return
+  one.write.push(written - start)
+  one.encode.push(sent - written)
+  one.bytes += bytes
+}
+
+const middle = (values: readonly number[]): number => median(values.toSorted((a, b) => a - b))
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+function table(setting: Setting, taken: readonly Taken[]): Table {
+  const { players, clients, views, ticks, seed } = setting
+  const reference = find(taken, 'colyseus quantised, StateView')
+  return {
+    title: `${players} players, ${clients} clients, ${views === 'same' ? 'everybody sees all' : 'nine of ten in view, others each'}, ${ticks} ticks, seed ${seed}`,
+    columns: ['what', 'B/client/tick', 'write us', 'encode us', 'mean', 'encode / StateView'],
+    rows: taken.map((one) => [
+      one.peer.name, one.bytes / ticks / clients, middle(one.write) * 1000, middle(one.encode) * 1000, mean(one.encode) * 1000, ratioOf(one, reference),
+    ]),
+  }
+}
+
+function find(taken: readonly Taken[], name: string): Taken {
+  const one = taken.find(({ peer }) => peer.name === name)
+  if (one === undefined) throw new Error(`nobody is called ${name}`)
+  return one
+}
+
+/** Of CPU, tick by tick; where ticks are too short for the clock, of the sums. */
+function ratioOf(one: Taken, reference: Taken): number {
+  const ratios = one.encode.map((ms, tick) => ms / reference.encode[tick]!)
+  return ratios.every(Number.isFinite) ? middle(ratios) : mean(one.encode) / mean(reference.encode)
+}
+
+/** Who is not sent different things is compared with the stream that is the same for all. */
+function byteFigures({ players, clients, ticks, views, codec, distance }: Setting, taken: readonly Taken[]): Figure[] {
+  const [ours] = taken
+  const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
+  const name = distance === 1 ? '' : `_t${distance}`
+  const isBudgeted = codec === 'packed' && distance === 1 && players === 200 && views === 'same'
+  return [
+    { name: `${codec}${name}_bytes_ratio_colyseus`, value: ours!.bytes / theirs.bytes, unit: 'ratio', against: COLYSEUS, ...(isBudgeted && { atMost: 0.3 }) },
+    { name: `${codec}${name}_bytes_per_client_tick`, value: ours!.bytes / ticks / clients, unit: 'B', against: null },
+  ]
+}
+
+function cpuFigures({ players, clients, views }: Setting, taken: readonly Taken[]): Figure[] {
+  const isBudgeted = players === CPU_PLAYERS && clients === CPU_CLIENTS
+  const value = ratioOf(taken[0]!, find(taken, 'colyseus quantised, StateView'))
+  return [{ name: 'encode_cpu_ratio_stateview', value, unit: 'ratio', against: STATE_VIEW, ...(isBudgeted && { atMost: views === 'same' ? 0.05 : 0.15 }) }]
+}
+
+/** Over there and back, so that nobody jumps where the crowd begins anew. */
+function heapBytes({ seed, codec, distance }: Base): number {
+  const peer = new TickwireCrowd(HEAP_PLAYERS, 1, { codec, distance, sees: seesAll })
+  const frames = makeCrowd(HEAP_PLAYERS, 256, seed)
+  let tick = 0
+  return allocatedBytes(() => {
+    for (let run = 0; run < HEAP_RUN_TICKS; run++, tick++) {
+      const place = tick % 512
+      peer.write(frames[place < 256 ? place : 511 - place]!)
+      peer.send()
+      peer.receive()
+    }
+  }, HEAP_RUN_TICKS, HEAP_RUNS)
+}
