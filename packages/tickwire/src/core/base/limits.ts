@@ -168,6 +168,9 @@ export const TICK_RATE_MAX = 1000
 /** Players of one match unless the host says otherwise. */
 export const PLAYERS_DEFAULT = 32
 
+/** Spectators of one match unless the host says otherwise: seats of their own, so that they never keep a player out. */
+export const SPECTATORS_DEFAULT = 8
+
 /** The seat of a player whose line is gone is kept so long unless the host says otherwise: a reload on a slow phone, a tunnel. */
 export const SEAT_HOLD_MS = 15_000
 

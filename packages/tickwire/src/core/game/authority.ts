@@ -152,7 +152,8 @@ export class Authority<I extends Shape> implements HeldByPeers {
     world.beginTick()
     const isWritten = this.shared?.writes.apply() === true
     let isChanged = this.#settle() || isWritten
-    for (const { peer, inputs: held, deliver } of this.players.values()) {
+    for (const { peer, inputs: held, deliver, isSpectator } of this.players.values()) {
+      if (isSpectator) continue
       held.take(world.tick)
       inputs.load(peer.id, held)
       this.watch?.handleInput(peer.id, held, inputs.heap)

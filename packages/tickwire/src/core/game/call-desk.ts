@@ -41,8 +41,8 @@ export class CallDesk<From> {
   }
 
   /** The calls of one connection: `from` and `peer` are who is at its other end. */
-  createLine(from: From, peer: PeerId, channels: ChannelSet): RpcLine<From> {
-    return new RpcLine(from, peer, this.#codec, this.handlers, this.#host, (rpc, bytes) => channels.send(channelOf(rpc.delivery), bytes))
+  createLine(from: From, peer: PeerId, channels: ChannelSet, handlers: RpcHandlers<From> = this.handlers): RpcLine<From> {
+    return new RpcLine(from, peer, this.#codec, handlers, this.#host, (rpc, bytes) => channels.send(channelOf(rpc.delivery), bytes))
   }
 }
 

@@ -31,7 +31,7 @@ import { ClientPlay } from './client-play.ts'
 import { ClientView } from './client-view.ts'
 import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
-import { AskAuthority, callsOf } from './match-calls.ts'
+import { AskAuthority, callsOf, Spectate } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { AuthorityGrant } from './shared-authority.ts'
@@ -44,6 +44,8 @@ export interface ClientHostOptions {
   readonly entropy: Entropy
   /** What packets are sealed with. Default: plain JavaScript, on every platform. */
   readonly security?: EndpointSecurity
+  /** Whether we play, the default, or look on. Who looks on sends no inputs and predicts nothing. */
+  readonly role?: 'player' | 'spectator'
   /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
   readonly syncTest?: number
   /** It did not. Without this, it throws. */
@@ -74,6 +76,7 @@ export class ClientHost<I extends Shape = Shape> {
   /** Where we sit, and the ticket to come back there; undefined until we are in, and in a match that is no room. */
   seat: SeatWelcome | undefined = undefined
   readonly #options: ClientHostOptions
+  #isSpectator = false
   readonly #shared: ClientAuthority | undefined
   readonly #play: ClientPlay<I>
   readonly #view: ClientView
@@ -143,7 +146,9 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Asks the authority at `to` to be let in; where there are rooms, `join` says into which. */
   connect(now: Millis, to: string, pass: ConnectPass = {}, join?: JoinRequest): Connection {
-    return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
+    const { role = this.#options.role ?? 'player' } = join ?? {}
+    this.#isSpectator = role === 'spectator'
+    return this.endpoint.connect(now, to, join === undefined && !this.#isSpectator ? NO_BYTES : encodeJoin({ ...join, role }), pass)
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
@@ -161,6 +166,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.#now[0] = now
     if (this.peer === 0) return 0
     this.#view.prepare(now)
+    if (this.#isSpectator) return 0
     return this.#play.tick(now, this.#view.viewTick(now))
   }
 
@@ -222,6 +228,13 @@ export class ClientHost<I extends Shape = Shape> {
     return this.call(AskAuthority, { isWanted: false }, { about: object })
   }
 
+  /** Who looks on asks for the eyes of a player. The promise never rejects; it says whom he follows now, 0 when nobody. */
+  async spectate(now: Millis, whom: PeerId | 'next' | 'previous'): Promise<PeerId> {
+    const values = typeof whom === 'number' ? { whom, step: 0 } : { whom: 0, step: whom === 'next' ? 1 : -1 }
+    const result = await this.request(now, Spectate, values)
+    return result.isOk ? result.values.whom : 0
+  }
+
   /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
   close(now: Millis): void {
     this.endpoint.close(now, 'left')
@@ -234,13 +247,13 @@ export class ClientHost<I extends Shape = Shape> {
 
   #assemble(connection: Connection): void {
     this.#play.rttMs = () => connection.rtt.samples > 0 ? connection.rtt.latestMs : 0
-    connection.addSource(FRAME_KIND.inputs, this.#play.inputs)
+    if (!this.#isSpectator) connection.addSource(FRAME_KIND.inputs, this.#play.inputs)
     for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, this.#channels)
     connection.addSource(FRAME_KIND.wantedRows, this.#view.snapshots.wanted)
     connection.addSink(FRAME_KIND.snapshot, this.#view.snapshots)
     connection.addSink(FRAME_KIND.timing, this.#timing)
-    this.#shared?.attach(connection)
+    if (!this.#isSpectator) this.#shared?.attach(connection)
     if (this.game.predict === 'all') connection.addSink(FRAME_KIND.peerInputs, this.#play.others)
   }
 
@@ -249,7 +262,7 @@ export class ClientHost<I extends Shape = Shape> {
       const { peer, seed, seat } = decodeWelcome(event.welcome)
       this.peer = peer
       this.seat = seat
-      this.#play.begin(peer, seed, this.#view.world, this.#view)
+      if (!this.#isSpectator) this.#play.begin(peer, seed, this.#view.world, this.#view)
       this.#view.begin(this.#play.predictor, (now) => this.#play.ticks.ticksAt(now))
       this.#shared?.begin(peer, this.#view.world, this.#view.snapshots, (id) => this.#play.predictor?.isOurs(id) === true)
       this.#options.onOpened?.()

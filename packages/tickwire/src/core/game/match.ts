@@ -44,6 +44,7 @@ import type { World } from '../world/world.ts'
 import { Authority, type Player } from './authority.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
+import type { StepEvent } from './event-codec.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { GuardedSource } from './guarded-source.ts'
 import { HostWatch, type HostRecordOptions } from './host-watch.ts'
@@ -53,6 +54,7 @@ import { LocalView } from './local-view.ts'
 import { PacedSource, snapshotPeriod } from './paced-source.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { SharedAuthority } from './shared-authority.ts'
+import { Spectators, type SpectatorOptions } from './spectators.ts'
 import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
 
@@ -66,6 +68,8 @@ export interface MatchOptions {
   readonly syncTest?: number
   /** It did not. Without this, it throws. */
   readonly onSyncFault?: (fault: SyncFault) => void
+  /** What who looks on may see, and when. */
+  readonly spectators?: SpectatorOptions
   /** Someone has arrived. */
   readonly onJoined?: (peer: Peer) => void
   /** A handler of calls threw this. The caller hears `failed`, and the match goes on. */
@@ -84,6 +88,8 @@ interface Line {
   readonly calls: RpcLine<Peer>
   /** What he may know. */
   readonly interest: ClientInterest
+  /** He sees the past, and must not hear of the present. */
+  readonly isLate: boolean
 }
 
 const LOCAL_LEFT: CloseReason = { by: 'local', code: 'left' }
@@ -103,6 +109,8 @@ export class Match<I extends Shape = Shape> {
   readonly #authority: Authority<I>
   readonly #desk: MessageDesk<Peer>
   readonly #calls: CallDesk<Peer>
+  /** Who looks on. */
+  readonly spectators: Spectators
   /** Of players who are elsewhere, by peer. */
   readonly #lines = new Map<PeerId, Line>()
   readonly #position: TickPosition
@@ -117,7 +125,7 @@ export class Match<I extends Shape = Shape> {
     this.role = ROLES[options.role ?? 'dedicated']
     const authority = new Authority(game, {
       seed, syncTest, onSyncFault, onJoined, onLeft,
-      sendEvent: (event) => { for (const { channels } of this.#lines.values()) this.#desk.sendEvent(channels, event) },
+      sendEvent: (event) => this.#sendEvents([event], this.spectators.eventsOf(event)),
     })
     this.#authority = authority
     const { world, timeline, inputs } = authority
@@ -126,6 +134,7 @@ export class Match<I extends Shape = Shape> {
     this.replicator = new Replicator(world, timeline, { births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
+    this.spectators = new Spectators(authority as unknown as Authority<Shape>, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
     this.interest = new Interest(world, game.entities, options.interest)
     this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
     this.#desk = new MessageDesk(game.messages, callsOf(game).length, {
@@ -160,7 +169,12 @@ export class Match<I extends Shape = Shape> {
   /** Runs the ticks that are due; returns how many. */
   tick(now: Millis): number {
     const due = this.loop.due(now)
-    for (let run = 0; run < due; run++) this.#authority.step()
+    for (let run = 0; run < due; run++) {
+      this.#authority.step()
+      this.spectators.update(this.world.tick)
+      const { feed } = this.spectators
+      if (feed !== undefined) this.#sendEvents([], feed.take())
+    }
     return due
   }
 
@@ -244,6 +258,7 @@ export class Match<I extends Shape = Shape> {
   follow(peer: Peer, whom: Peer): void {
     const line = this.#lines.get(peer.id)
     if (line !== undefined) line.interest.viewer = whom.id
+    this.spectators.follow(peer.id, whom.id)
   }
 
   /** Sends a player away. */
@@ -275,27 +290,29 @@ export class Match<I extends Shape = Shape> {
     const { inputs: table, digests } = this.#authority
     const channels = this.#desk.routes.createChannels()
     const inputs = new InputBuffer(this.game.inputSchema, table.heap, this.#position)
-    const calls = this.#calls.createLine(peer, peer.id, channels)
-    const interest = new ClientInterest(this.interest, peer.id)
+    const calls = this.#calls.createLine(peer, peer.id, channels, isSpectator ? this.spectators.handlers : undefined)
+    const from = isSpectator ? this.spectators.sourcesOf(this.replicator, this.interest) : this
+    const position = from === this.spectators.feed ? this.spectators : this.#position
+    const interest = new ClientInterest(from.interest, peer.id)
     const player = this.#authority.seat(peer, inputs, isSpectator ? undefined : (tick) => calls.deliver(tick), isSpectator)
-    this.#lines.set(peer.id, { player, connection, channels, calls, interest })
+    this.#lines.set(peer.id, { player, connection, channels, calls, interest, isLate: from === this.spectators.feed })
     digests.add(peer.id)
-    const predicts = this.game.predict !== 'none'
-    connection.addSource(FRAME_KIND.timing, new TimingSource(this.#position, inputs, () => predicts ? digests.of(peer.id) : NaN))
+    const predicts = this.game.predict !== 'none' && !isSpectator
+    connection.addSource(FRAME_KIND.timing, new TimingSource(position, inputs, () => predicts ? digests.of(peer.id) : NaN))
     const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
-    if (this.game.predict === 'all') {
+    if (this.game.predict === 'all' && !isSpectator) {
       connection.addSource(FRAME_KIND.peerInputs, new PeerInputsSource(this.game.inputSchema, table.heap, this.#authority, peer.id, period))
     }
     // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
-    const snapshots = new SnapshotSource(this.replicator, interest, peer.id)
-    const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => this.timeline.newest)
+    const snapshots = new SnapshotSource(from.replicator, interest, peer.id)
+    const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => from.replicator.timeline.newest)
     const told = this.#onFlushFault === undefined ? paced : new GuardedSource(paced, this.#onFlushFault)
     connection.addSource(FRAME_KIND.snapshot, told, LANES.state.weight)
     for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
     for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)
-    connection.addSink(FRAME_KIND.inputs, inputs)
+    connection.addSink(FRAME_KIND.inputs, isSpectator ? this.spectators.add(peer.id, interest, calls) : inputs)
     connection.addSink(FRAME_KIND.wantedRows, new WantedSink((id) => snapshots.handleWanted(id)))
     if (!isSpectator) this.shared?.attach(connection, peer.id)
   }
@@ -306,6 +323,12 @@ export class Match<I extends Shape = Shape> {
     if (player?.isSpectator === false) this.#authority.enter(player)
   }
 
+  #sendEvents(toPlayers: readonly StepEvent[], toSpectators: readonly StepEvent[]): void {
+    for (const { channels, player } of this.#lines.values()) {
+      for (const event of player.isSpectator ? toSpectators : toPlayers) this.#desk.sendEvent(channels, event)
+    }
+  }
+
   /** His line is gone. He stays, holding nothing, until he is attached again or leaves. */
   detach(peer: PeerId): void {
     const line = this.#lines.get(peer)
@@ -314,6 +337,7 @@ export class Match<I extends Shape = Shape> {
     line.calls.close()
     this.#lines.delete(peer)
     this.shared?.detach(peer)
+    this.spectators.remove(peer)
     this.#authority.idle(line.player)
   }
 
@@ -328,7 +352,7 @@ export class Match<I extends Shape = Shape> {
 /** Who a call of the authority goes to. */
 function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, Line>, world: World): readonly Line[] {
   if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...lines.values()].filter(({ interest }) => about === 0 || interest.knows(about))
+  if (rpc.target === 'all') return [...lines.values()].filter(({ interest, isLate }) => !isLate && (about === 0 || interest.knows(about)))
   const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
   const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
   return line === undefined ? [] : [line]

@@ -135,6 +135,8 @@ export class SnapshotSource implements FrameSource {
   }
 
   wantsAt(now: Millis): Millis {
+    // Nothing has happened yet.
+    if (this.#replicator.timeline.newest < 0) return Infinity
     if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
     return this.#due.cursor < this.#due.count && this.#capBits > 0 ? now : Infinity
   }

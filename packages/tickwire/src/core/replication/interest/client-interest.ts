@@ -27,6 +27,8 @@ export class ClientInterest implements Relevance {
   readonly peer: PeerId
   /** Through whose eyes he looks: his own, or those of whom he follows. From the next refresh on. */
   viewer: PeerId
+  /** Whether he knows all that the one whom he follows knows; else only what the one sees that is for everybody. */
+  isPrivy = true
   count = 0
   indexes: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   weights: Float32Array = new Float32Array(CAPACITY_FIRST)
@@ -64,8 +66,8 @@ export class ClientInterest implements Relevance {
     this.#eyes.look(this.viewer)
     interest.collected.addAll(interest.everyone)
     this.#collectOwn(this.peer)
-    if (this.viewer !== this.peer) this.#collectOwn(this.viewer)
-    this.#collectTeam()
+    if (this.viewer !== this.peer && this.isPrivy) this.#collectOwn(this.viewer)
+    if (this.isPrivy) this.#collectTeam()
     this.#collectWhere()
     for (let layer = 0; layer < interest.layers.length; layer++) this.#collectNear(interest.layers[layer])
     this.#reserve(interest.collected.sizeMax)
@@ -169,13 +171,15 @@ export class ClientInterest implements Relevance {
   #weigh(): void {
     const { kinds, owners, teams, xyz, priorities, slopes } = this.#interest
     const { peer, viewer, indexes, weights, sets, count } = this
-    const { points, team } = this.#eyes
+    const { isPrivy } = this
+    const { points } = this.#eyes
+    const team = isPrivy ? this.#eyes.team : 0
     const from = points.xyz
     const end = 3 * points.count
     for (let at = 0; at < count; at++) {
       const index = indexes[at]
       const owner = owners[index]
-      const isOwn = owner !== 0 && (owner === peer || owner === viewer)
+      const isOwn = owner !== 0 && (owner === peer || (isPrivy && owner === viewer))
       const slope = slopes[kinds[index]]
       let weight = priorities[kinds[index]]
       if (slope > 0 && end > 0) {
