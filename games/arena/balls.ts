@@ -1,0 +1,85 @@
+/**
+ * Balls to kick about. Each is simulated by whoever owns it: the player who last came near it, or the server.
+ *
+ * A player who owns a ball feels it at once, however far the server is; everybody else sees it as he moves it.
+ */
+
+import type { ObjectOf, PeerId, World } from 'tickwire'
+import { BODY_HALF, BODY_HEIGHT, moveBall } from './collision.ts'
+import { Ball, BALL_AUTHORITY, Fighter } from './definitions.ts'
+import { GRAVITY } from './level.ts'
+
+export const BALL_RADIUS = 0.75
+const BOUNCE = 0.55
+const ROLL_LOSS = 0.5
+/** Who is this near may have it. */
+const NEAR = 3.5
+const KICK = 1.15
+
+export function rollBalls(world: World, seconds: number): void {
+  for (const ball of world.each(Ball)) {
+    const { at, speed } = ball
+    speed.y -= GRAVITY * seconds
+    for (const fighter of world.seen(Fighter)) kick(ball, fighter)
+    at.x += speed.x * seconds
+    at.y += speed.y * seconds
+    at.z += speed.z * seconds
+    const loss = moveBall(ball, BALL_RADIUS, BOUNCE) ? 1 - ROLL_LOSS * seconds : 1
+    speed.x = settle(speed.x * loss)
+    speed.z = settle(speed.z * loss)
+  }
+}
+
+/** What creeps stands: a ball at rest costs nobody a bit. */
+function settle(speed: number): number {
+  return Math.abs(speed) < 0.09 ? 0 : speed
+}
+
+/** A body in a ball's way pushes it, with a little more than its own speed. */
+function kick(ball: ObjectOf<typeof Ball>, fighter: { readonly at: Readonly<Record<'x' | 'y' | 'z', number>>; readonly speed: Readonly<Record<'x' | 'y' | 'z', number>> }): void {
+  const { at, speed } = ball
+  if (at.y + BALL_RADIUS < fighter.at.y || at.y - BALL_RADIUS > fighter.at.y + BODY_HEIGHT) return
+  const x = at.x - fighter.at.x
+  const z = at.z - fighter.at.z
+  const distance = Math.sqrt(x * x + z * z)
+  const touching = BALL_RADIUS + BODY_HALF
+  if (distance >= touching || distance === 0) return
+  const [nx, nz] = [x / distance, z / distance]
+  at.x += nx * (touching - distance)
+  at.z += nz * (touching - distance)
+  const into = (fighter.speed.x * KICK - speed.x) * nx + (fighter.speed.z * KICK - speed.z) * nz
+  if (into <= 0) return
+  speed.x += into * nx
+  speed.z += into * nz
+  speed.y = Math.min(speed.y + into * 0.25, 12)
+}
+
+/** The authority's part: gives a ball to who is at it, and takes it back when nobody is. */
+export function handOut(world: World): void {
+  if (BALL_AUTHORITY === 'server' || !world.every(8)) return
+  for (const ball of world.seen(Ball)) {
+    const near = nearest(world, ball, ball.owner)
+    if (near !== ball.owner) world.setOwner(ball, near)
+  }
+}
+
+/** Who is near a ball; its owner, while he is; its owner too while it rolls and nobody else is. */
+function nearest(world: World, ball: { readonly at: Readonly<Record<'x' | 'y' | 'z', number>>; readonly speed: Readonly<Record<'x' | 'y' | 'z', number>> }, owner: PeerId): PeerId {
+  let best: PeerId = 0
+  let bestSquared = NEAR * NEAR
+  for (const fighter of world.each(Fighter)) {
+    const [x, y, z] = [fighter.at.x - ball.at.x, fighter.at.y - ball.at.y, fighter.at.z - ball.at.z]
+    const squared = x * x + y * y + z * z
+    if (squared > bestSquared) continue
+    if (fighter.owner === owner) return owner
+    best = fighter.owner
+    bestSquared = squared
+  }
+  const isRolling = ball.speed.x !== 0 || ball.speed.z !== 0
+  return best === 0 && isRolling && owner !== 0 && hasBody(world, owner) ? owner : best
+}
+
+function hasBody(world: World, owner: PeerId): boolean {
+  for (const fighter of world.each(Fighter)) if (fighter.owner === owner) return true
+  return false
+}

@@ -1,0 +1,153 @@
+/**
+ * Bodies and rays against the boxes of the level.
+ *
+ * A body is a box that stands on its feet and does not turn. It moves one axis at a time, at most a quarter metre a tick, and
+ * every solid is thicker than that, so nothing is passed through. Places are rounded to the wire's step after every tick; `SLACK`
+ * is more than that rounding, so that who touches a wall is not in it.
+ *
+ * Exact: only additions, multiplications and square roots, so client and server come to the same bits.
+ */
+
+import type { Vec3 } from 'tickwire'
+import { BOXES } from './level.ts'
+
+/** Of a fighter's body. */
+export const BODY_HALF = 0.375
+export const BODY_HEIGHT = 1.75
+export const EYE_HEIGHT = 1.5625
+/** What a foot gets over without a jump. */
+const STEP_UP = 0.5625
+const STEP_DOWN = 0.3125
+const SLACK = 1 / 256
+/** Corners of three walls at most; one more, and the body stays where it was. */
+const CLIPS_MAX = 4
+
+/** What moves: where its feet are, and how fast it goes. */
+export interface Mover {
+  readonly at: { x: number; y: number; z: number }
+  readonly speed: { x: number; y: number; z: number }
+}
+
+/** The first solid that a body with its feet there would be in: an offset into BOXES, or -1. */
+export function solidAt(x: number, y: number, z: number): number {
+  const half = BODY_HALF - SLACK
+  for (let box = 0; box < BOXES.length; box += 6) {
+    if (x + half > BOXES[box]! && x - half < BOXES[box + 3]! && z + half > BOXES[box + 2]! && z - half < BOXES[box + 5]!
+      && y + BODY_HEIGHT - SLACK > BOXES[box + 1]! && y + SLACK < BOXES[box + 4]!) return box
+  }
+  return -1
+}
+
+/** Whether feet there are on a floor. */
+export function isGrounded({ at, speed }: Mover): boolean {
+  return speed.y <= 0.5 && solidAt(at.x, at.y - 2 * SLACK, at.z) >= 0
+}
+
+/** Moves a body by its speed for a while; what stops it takes the speed in that direction. */
+export function moveBody(mover: Mover, seconds: number): void {
+  const { at, speed } = mover
+  const wasGrounded = isGrounded(mover)
+  moveAcross(mover, 'x', speed.x * seconds, wasGrounded)
+  moveAcross(mover, 'z', speed.z * seconds, wasGrounded)
+  moveUpright(mover, speed.y * seconds)
+  // Down a stair the feet stay on it.
+  if (wasGrounded && speed.y <= 0 && solidAt(at.x, at.y - 2 * SLACK, at.z) < 0) {
+    const floor = solidAt(at.x, at.y - STEP_DOWN, at.z)
+    if (floor >= 0 && solidAt(at.x, BOXES[floor + 4]!, at.z) < 0) at.y = BOXES[floor + 4]!
+  }
+}
+
+function moveAcross(mover: Mover, axis: 'x' | 'z', by: number, canStep: boolean): void {
+  if (by === 0) return
+  const { at, speed } = mover
+  const side = axis === 'x' ? 0 : 2
+  const before = at[axis]
+  at[axis] = before + by
+  for (let clips = 0; clips < CLIPS_MAX; clips++) {
+    const box = solidAt(at.x, at.y, at.z)
+    if (box < 0) return
+    const top = BOXES[box + 4]!
+    if (canStep && top - at.y <= STEP_UP && solidAt(at.x, top, at.z) < 0) {
+      at.y = top
+      return
+    }
+    at[axis] = by > 0 ? BOXES[box + side]! - BODY_HALF : BOXES[box + side + 3]! + BODY_HALF
+    speed[axis] = 0
+  }
+  at[axis] = before
+}
+
+function moveUpright({ at, speed }: Mover, by: number): void {
+  const before = at.y
+  at.y += by
+  for (let clips = 0; clips < CLIPS_MAX; clips++) {
+    const box = solidAt(at.x, at.y, at.z)
+    if (box < 0) return
+    at.y = by > 0 ? BOXES[box + 1]! - BODY_HEIGHT : BOXES[box + 4]!
+    speed.y = 0
+  }
+  at.y = before
+}
+
+/** How far a ray goes until it meets a solid, at most `reach`. `direction` has length 1. */
+export function rayLength(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number): number {
+  let nearest = reach
+  for (let box = 0; box < BOXES.length; box += 6) {
+    let near = 0
+    let far = nearest
+    for (let axis = 0; axis < 3; axis++) {
+      const origin = axis === 0 ? from.x : axis === 1 ? from.y : from.z
+      const slope = axis === 0 ? direction.x : axis === 1 ? direction.y : direction.z
+      const low = BOXES[box + axis]! - origin
+      const high = BOXES[box + axis + 3]! - origin
+      if (slope === 0) {
+        if (low > 0 || high < 0) far = -1
+        continue
+      }
+      const a = low / slope
+      const b = high / slope
+      near = Math.max(near, Math.min(a, b))
+      far = Math.min(far, Math.max(a, b))
+    }
+    if (near < far && near < nearest) nearest = near
+  }
+  return nearest
+}
+
+/** Whether nothing solid lies between two places. */
+export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
+  const x = to.x - from.x
+  const y = to.y - from.y
+  const z = to.z - from.z
+  const distance = Math.sqrt(x * x + y * y + z * z)
+  if (distance < 0.01) return true
+  return rayLength(from, { x: x / distance, y: y / distance, z: z / distance }, distance) >= distance - 0.01
+}
+
+/** Pushes a ball out of solids; it bounces off them with what is left of its speed. Whether it touches a floor. */
+export function moveBall({ at, speed }: Mover, radius: number, bounce: number): boolean {
+  let isOnFloor = false
+  for (let box = 0; box < BOXES.length; box += 6) {
+    const x = at.x - clamp(at.x, BOXES[box]!, BOXES[box + 3]!)
+    const y = at.y - clamp(at.y, BOXES[box + 1]!, BOXES[box + 4]!)
+    const z = at.z - clamp(at.z, BOXES[box + 2]!, BOXES[box + 5]!)
+    const distance = Math.sqrt(x * x + y * y + z * z)
+    if (distance >= radius || distance === 0) continue
+    const [nx, ny, nz] = [x / distance, y / distance, z / distance]
+    at.x += nx * (radius - distance)
+    at.y += ny * (radius - distance)
+    at.z += nz * (radius - distance)
+    isOnFloor ||= ny > 0.7
+    const into = speed.x * nx + speed.y * ny + speed.z * nz
+    if (into >= 0) continue
+    const back = into < -1 ? (1 + bounce) * into : into
+    speed.x -= back * nx
+    speed.y -= back * ny
+    speed.z -= back * nz
+  }
+  return isOnFloor
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return value < min ? min : value > max ? max : value
+}

@@ -1,0 +1,54 @@
+/** The rules of the arena: the same on the server, in the page, in bots' heads and in tests. */
+
+import { defineGame, profiles, type Game } from 'tickwire'
+import { handOut, rollBalls } from './balls.ts'
+import { judge } from './damage.ts'
+import {
+  Ball, Boom, Chat, Enter, Fighter, hitboxes, input, Item, Kill, Launched, Match, Picked, Rocket, Said, Seat, Shot, Watch,
+} from './definitions.ts'
+import { moveFighter } from './movement.ts'
+import { furnish, referee, seat, type MatchLimits } from './rules.ts'
+import { fire, flyRockets } from './weapons.ts'
+
+export interface ArenaOptions {
+  readonly tickRate?: number
+  readonly limits?: MatchLimits
+}
+
+export const TICK_RATE = 128
+export const LIMITS: MatchLimits = { frags: 25, seconds: 600 }
+export type ArenaGame = Game<typeof input>
+
+/** Makes the game; both sides must make it with the same tick rate. */
+export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOptions = {}): ArenaGame {
+  const seconds = 1 / tickRate
+  return defineGame({
+    ...profiles.arena,
+    tickRate,
+    net: { ...profiles.arena.net, snapshotRate: tickRate, teleport: 3, interpolationMsMin: Math.min(1000 / tickRate, 20), rewindsPerTick: 32 },
+    input,
+    entities: [Seat, Fighter, Rocket, Item, Ball, Match],
+    messages: [Enter, Chat, Watch, Said, Kill, Shot, Boom, Picked, Launched],
+    hitboxes,
+    onJoin(world, peer) {
+      furnish(world, limits, tickRate)
+      seat(world, peer)
+    },
+    step(world, inputs) {
+      for (const fighter of world.each(Fighter)) {
+        const held = inputs.of(fighter.owner)
+        moveFighter(world, fighter, held, seconds)
+        fighter.weapon = held.weapon
+        if (held.fire) fire(world, fighter, tickRate)
+      }
+      flyRockets(world, seconds)
+      rollBalls(world, seconds)
+      const match = judge(world)
+      if (match === undefined) return
+      handOut(world)
+      referee(world, match, inputs, limits, tickRate)
+    },
+  })
+}
+
+export const game: ArenaGame = arenaGame()

@@ -1,0 +1,165 @@
+/**
+ * What only the authority decides: who comes in where, what lies about, when a match ends, and what was said.
+ *
+ * All of it hangs on the Match object, which clients do not simulate.
+ */
+
+import type { Inputs, ObjectOf, Peer, Vec3, World } from 'tickwire'
+import { DEATH_SECONDS, seatOf } from './damage.ts'
+import { Ball, Chat, Enter, Fighter, input, Item, Match, Picked, Said, Seat } from './definitions.ts'
+import { BALLS, ITEMS, SPAWNS, type SpawnPlace } from './level.ts'
+
+type MatchObject = ObjectOf<typeof Match>
+type FighterObject = ObjectOf<typeof Fighter>
+
+export interface MatchLimits {
+  readonly frags: number
+  readonly seconds: number
+}
+
+/** How long the score stays up between two matches. */
+const PAUSE_SECONDS = 8
+const PICK_RADIUS = 1.125
+const ITEM_SECONDS = { health: 15, armour: 20, mega: 35, slugs: 20, rockets: 15 } as const
+
+/** Furnishes an empty world; a world that has a match is left alone. */
+export function furnish(world: World, limits: MatchLimits, tickRate: number): void {
+  for (const _ of world.each(Match)) return
+  world.spawn(Match, { phase: 'play', endsAt: world.tick + limits.seconds * tickRate, fragLimit: limits.frags })
+  for (const { at, kind } of ITEMS) world.spawn(Item, { at, kind })
+  for (const at of BALLS) world.spawn(Ball, { at })
+}
+
+/** A newcomer has a seat; his body comes with the next tick. */
+export function seat(world: World, peer: Peer): void {
+  const hue = (world.count(Seat) * 67 + 8) & 255
+  world.spawn(Seat, { name: `Guest ${peer.id % 1000}`, hue }, peer)
+}
+
+/** One tick of the authority's part. */
+export function referee(world: World, match: MatchObject, inputs: Inputs<typeof input>, limits: MatchLimits, tickRate: number): void {
+  hear(world, match, inputs, tickRate)
+  if (match.phase === 'over') {
+    if (world.tick >= match.endsAt) restart(world, match, limits, tickRate)
+  } else {
+    const best = leader(world)
+    if (world.tick >= match.endsAt || (best !== undefined && best.frags >= match.fragLimit)) {
+      match.phase = 'over'
+      match.endsAt = world.tick + PAUSE_SECONDS * tickRate
+      match.winner = best === undefined ? '' : best.name
+    }
+  }
+  for (const one of world.each(Seat)) seatBody(world, one, tickRate)
+  for (const item of world.each(Item)) offer(world, item, tickRate)
+}
+
+function leader(world: World): ObjectOf<typeof Seat> | undefined {
+  let best: ObjectOf<typeof Seat> | undefined
+  for (const one of world.each(Seat)) if (!one.isWatching && (best === undefined || one.frags > best.frags)) best = one
+  return best
+}
+
+function restart(world: World, match: MatchObject, limits: MatchLimits, tickRate: number): void {
+  match.phase = 'play'
+  match.endsAt = world.tick + limits.seconds * tickRate
+  match.winner = ''
+  for (const fighter of world.each(Fighter)) world.despawn(fighter)
+  for (const one of world.each(Seat)) {
+    one.frags = 0
+    one.deaths = 0
+    one.readyAt = world.tick
+  }
+  for (const item of world.each(Item)) item.isThere = true
+}
+
+function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>, tickRate: number): void {
+  for (const { from, values } of inputs.messages(Enter)) {
+    const one = seatOf(world, from)
+    if (one === undefined) continue
+    const name = clean(values.name)
+    if (name !== '') one.name = name
+    if (values.isWatching && !one.isWatching) one.frags = one.deaths = 0
+    one.isWatching = values.isWatching
+    if (!values.isWatching) one.readyAt = Math.min(one.readyAt, world.tick + tickRate)
+  }
+  for (const { from, values } of inputs.messages(Chat)) {
+    const text = clean(values.text)
+    if (text !== '') world.emit(match, Said, { name: seatOf(world, from)?.name ?? '', text })
+  }
+}
+
+/** One line, without what does not print. */
+function clean(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/g, ' ').replace(/ +/g, ' ').trim()
+}
+
+/** Whoever plays has a body, a while after he lost the last one. */
+function seatBody(world: World, one: ObjectOf<typeof Seat>, tickRate: number): void {
+  const body = bodyOf(world, one.owner)
+  if (one.isWatching) {
+    if (body !== undefined) world.despawn(body)
+    return
+  }
+  if (body !== undefined) {
+    one.readyAt = 0
+    return
+  }
+  if (one.readyAt === 0) one.readyAt = one.deaths === 0 ? world.tick : world.tick + Math.round(DEATH_SECONDS * tickRate)
+  if (world.tick < one.readyAt) return
+  const { at, yaw } = freestSpawn(world, one)
+  world.spawn(Fighter, { at, yaw, seat: one.id }, one.owner)
+}
+
+function bodyOf(world: World, owner: number): FighterObject | undefined {
+  for (const fighter of world.each(Fighter)) if (fighter.owner === owner) return fighter
+  return undefined
+}
+
+/** Of three places drawn, the one that is farthest from everybody. */
+function freestSpawn(world: World, one: ObjectOf<typeof Seat>): SpawnPlace {
+  let best = SPAWNS[0]!
+  let bestRoom = -1
+  for (let draw = 0; draw < 3; draw++) {
+    const place = SPAWNS[world.random.int(one, 0, SPAWNS.length - 1)]!
+    let room = Infinity
+    for (const { at } of world.each(Fighter)) room = Math.min(room, squared(at, place.at))
+    if (room > bestRoom) [best, bestRoom] = [place, room]
+  }
+  return best
+}
+
+/** Lets who stands on an item have it, if he needs it. */
+function offer(world: World, item: ObjectOf<typeof Item>, tickRate: number): void {
+  if (!item.isThere) {
+    if (world.tick >= item.backAt) item.isThere = true
+    return
+  }
+  for (const fighter of world.each(Fighter)) {
+    if (squared(fighter.at, item.at) > PICK_RADIUS * PICK_RADIUS || !give(fighter, item.kind)) continue
+    item.isThere = false
+    item.backAt = world.tick + ITEM_SECONDS[item.kind] * tickRate
+    world.emit(item, Picked, { kind: item.kind, peer: fighter.owner })
+    return
+  }
+}
+
+function give(fighter: FighterObject, kind: keyof typeof ITEM_SECONDS): boolean {
+  const raise = (field: 'health' | 'armour' | 'slugs' | 'rockets', by: number, most: number): boolean => {
+    if (fighter[field] >= most) return false
+    fighter[field] = Math.min(fighter[field] + by, most)
+    return true
+  }
+  switch (kind) {
+    case 'health': return raise('health', 25, 100)
+    case 'armour': return raise('armour', 25, 100)
+    case 'mega': return raise('armour', 100, 150)
+    case 'slugs': return raise('slugs', 5, 20)
+    case 'rockets': return raise('rockets', 5, 25)
+    default: return kind satisfies never
+  }
+}
+
+function squared(a: Readonly<Vec3>, b: Readonly<Vec3>): number {
+  const [x, y, z] = [a.x - b.x, a.y - b.y, a.z - b.z]
+  return x * x + y * y + z * z
+}
