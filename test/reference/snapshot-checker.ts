@@ -19,6 +19,8 @@ export interface HeldObject {
   readonly type: number
   readonly set: number
   readonly owner: number
+  /** Of a shared object: the first tick that its owner writes. */
+  readonly writesFrom?: number
   readonly tick: number
   readonly row: string
 }
@@ -28,8 +30,13 @@ interface Told {
   readonly owner: number
 }
 
+/** Only of shared objects. */
+interface Token {
+  readonly writesFrom?: number
+}
+
 interface Place {
-  held: { id: number; type: number; set: number; owner: number; tick: number } | undefined
+  held: { id: number; type: number; set: number; owner: number; tick: number } & Token | undefined
   /** Rows told at this tick or before belong to somebody or something else. */
   floor: number
   readonly rows: Map<number, Told & { readonly id: number }>
@@ -40,10 +47,13 @@ const AUDIENCES = ['all', 'team', 'owner'] as const
 /** One receiver of snapshots. He remembers every row he was ever told. */
 export class SnapshotChecker {
   readonly #entities: readonly (readonly Flag[])[]
+  readonly #shared: readonly number[]
   readonly #places = new Map<number, Place>()
 
-  constructor(entities: readonly (readonly Flag[])[]) {
+  /** `shared`: types whose objects are written by who owns them. */
+  constructor(entities: readonly (readonly Flag[])[], shared: readonly number[] = []) {
     this.#entities = entities
+    this.#shared = shared
   }
 
   /** Everybody held, ascending. */
@@ -94,6 +104,7 @@ export class SnapshotChecker {
     const owner = varint(source)
     const flags = this.#entities[type]
     if (generation === 0 || flags === undefined || set > 2 || owner > 0xffff_ffff) throw new Refused('no such object')
+    const token = this.#token(source, tick, type)
     if (number(source, 1) === 1 && (tick - varint(source) < 0 || varint(source) > 0xffff)) throw new Refused('no such birth')
     const id = index * 65_536 + generation
     const row = toggle(source, flags, set, '0'.repeat(flags.length))
@@ -106,7 +117,7 @@ export class SnapshotChecker {
       return
     }
     if (!isHeld) place.floor = Math.max(place.floor, place.held?.tick ?? -1)
-    place.held = { id, type, set, owner, tick }
+    place.held = { id, type, set, owner, ...token, tick }
   }
 
   #gone(tick: number, index: number, _isDespawned: number): void {
@@ -123,12 +134,20 @@ export class SnapshotChecker {
     const base = place.rows.get(tick - age)
     if (held === undefined || tick - age <= place.floor || base === undefined || base.id !== held.id) return false
     const flags = this.#entities[held.type]!
+    const token = said === undefined ? {} : this.#token(source, tick, held.type)
     const row = kind === 4 ? base.row : toggle(source, flags, held.set, base.row)
     const owner = said ?? base.owner
     if (isRested && tick > held.tick && !place.rows.has(tick - 1)) place.rows.set(tick - 1, base)
     place.rows.set(tick, { id: held.id, row, owner })
-    if (tick > held.tick) place.held = { ...held, owner, tick }
+    if (tick > held.tick) place.held = { ...held, owner, ...token, tick }
     return true
+  }
+
+  #token(source: BitSource, tick: number, type: number): Token {
+    if (!this.#shared.includes(type)) return {}
+    const since = varint(source)
+    if (since > tick + 1) throw new Refused('a writer from before the first tick')
+    return { writesFrom: tick + 1 - since }
   }
 
   #place(index: number): Place {

@@ -9,6 +9,7 @@ import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
 import type { Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
+import { TokenBook } from '../../packages/tickwire/src/core/replication/authority/token-book.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { SnapshotSource } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
@@ -31,14 +32,23 @@ export interface Scene {
   readonly name: string
   /** By type: the flags of the entity. */
   readonly entities: readonly (readonly Flag[])[]
+  /** Types whose objects are written by who owns them. */
+  readonly shared?: readonly number[]
   readonly frames: readonly SceneFrame[]
 }
 
 export const Lamp = entity({ red: bool, green: bool, blue: bool.team(), key: bool.owner() }, { name: 'Lamp' })
+/** Written by who owns it. */
+export const Torch = entity({ isLit: bool, isOwned: bool.owner() }, { name: 'Torch', authority: 'shared' })
 export const Door = entity({ isOpen: bool, isLocked: bool.owner() }, { name: 'Door' })
 
 export const FLAGS: readonly (readonly Flag[])[] = [
   [{ name: 'red', audience: 'all' }, { name: 'green', audience: 'all' }, { name: 'blue', audience: 'team' }, { name: 'key', audience: 'owner' }],
+  [{ name: 'isOpen', audience: 'all' }, { name: 'isLocked', audience: 'owner' }],
+]
+
+const SHARED_FLAGS: readonly (readonly Flag[])[] = [
+  [{ name: 'isLit', audience: 'all' }, { name: 'isOwned', audience: 'owner' }],
   [{ name: 'isOpen', audience: 'all' }, { name: 'isLocked', audience: 'owner' }],
 ]
 
@@ -53,15 +63,22 @@ export function heldBy(world: World, timeline: Timeline, { held }: SnapshotSink)
     const { laneCount } = world.stores[type]!.schema
     const at = timeline.findLatest(type, id)
     const row = [...timeline.pools[type]!.rows.subarray(at, at + laneCount)].join('')
-    return [{ id, type, set: held.sets[index]!, owner: held.owners[index]!, tick: held.tellings[index]!, row }]
+    const token = world.stores[type]!.isShared ? { writesFrom: held.authorityTicks[index]! } : {}
+    return [{ id, type, set: held.sets[index]!, owner: held.owners[index]!, ...token, tick: held.tellings[index]!, row }]
   })
 }
 
 /** A receiver of the engine. */
 export class SceneReader {
-  readonly world: World = new World([Lamp, Door], { isReadOnly: true })
-  readonly timeline: Timeline = new Timeline(this.world, WINDOW)
-  readonly sink: SnapshotSink = new SnapshotSink(this.world, this.timeline)
+  readonly world: World
+  readonly timeline: Timeline
+  readonly sink: SnapshotSink
+
+  constructor(isShared = false) {
+    this.world = new World(isShared ? [Torch, Door] : [Lamp, Door], { isReadOnly: true })
+    this.timeline = new Timeline(this.world, WINDOW)
+    this.sink = new SnapshotSink(this.world, this.timeline)
+  }
 
   accept(bytes: Uint8Array): 'ok' | 'no-ack' | 'broken' {
     return this.sink.accept(0, 0, new BitReader(bytes))
@@ -74,18 +91,23 @@ export class SceneReader {
 
 /** A stage: one authority, one receiver, and every frame that went between them. */
 class Stage {
-  readonly world = new World([Lamp, Door])
-  readonly timeline = new Timeline(this.world, WINDOW)
+  readonly world: World
+  readonly timeline: Timeline
+  readonly #book: TokenBook
   readonly frames: SceneFrame[] = []
   /** Indexes that are not in view. */
   readonly hidden = new Set<number>()
   /** By owner: the field set, where it is not what everyone holds. */
   readonly sets = new Map<number, number>([[PEER, 2], [2, 1]])
   readonly #source: SnapshotSource
-  readonly #reader = new SceneReader()
+  readonly #reader: SceneReader
   #sequence = 0
 
-  constructor() {
+  constructor(isShared = false) {
+    this.world = new World(isShared ? [Torch, Door] : [Lamp, Door])
+    this.timeline = new Timeline(this.world, WINDOW)
+    this.#book = new TokenBook(this.world)
+    this.#reader = new SceneReader(isShared)
     const { world, hidden, sets } = this
     const view: Relevance & { count: number } = {
       count: 0, indexes: new Uint32Array(1024), weights: new Float32Array(1024).fill(1), sets: new Uint8Array(1024),
@@ -99,7 +121,7 @@ class Stage {
       },
     }
     const births = { birthTickAt: () => 2, birthOrdinalAt: (index: number) => index }
-    this.#source = new SnapshotSource(new Replicator(this.world, this.timeline, { births }), view, PEER)
+    this.#source = new SnapshotSource(new Replicator(this.world, this.timeline, { births, tokens: this.#book }), view, PEER)
   }
 
   /** One tick, and its frame, if there is one. It is received, and acknowledged or given up, unless said otherwise. */
@@ -107,6 +129,7 @@ class Stage {
     this.world.beginTick()
     step()
     this.world.endTick()
+    this.#book.update()
     this.timeline.sample()
     this.#source.begin()
     const out = new BitWriter(new Uint8Array(1200))
@@ -196,7 +219,25 @@ function disorder(): Scene {
   return { name: 'out of order, and nonsense', entities: FLAGS, frames: stage.frames }
 }
 
+function shared(): Scene {
+  const stage = new Stage(true)
+  const { world } = stage
+  stage.tick('an empty world has a tick', () => {})
+  const [own, torch] = [world.spawn(Torch, { isOwned: true }, PEER), world.spawn(Torch, {})]
+  stage.tick('of a shared object every full entry says since when its owner writes it', () => {})
+  stage.tick('a delta of it says nothing more than any delta', () => { torch.isLit = true })
+  stage.rest(3)
+  stage.tick('another owner, and since when', () => { world.setOwner(torch, 7) })
+  const lost = stage.tick('', () => { world.setOwner(torch, 8) }, 'late')
+  stage.tick('back to the owner before: the owner of the baseline, but a newer token', () => { world.setOwner(torch, 7) })
+  stage.receive('the one between, late: it is remembered and changes nothing', lost)
+  stage.tick('the server takes it back', () => { world.setOwner(torch) })
+  stage.tick('and what was his own: another field set, a full entry', () => { world.setOwner(own) })
+  stage.receive('a writer from before the first tick', Uint8Array.of(60, 0b1_001_0000, 0, 0b0001_0_00_0, 0, 0b0111110_0, 0))
+  return { name: 'shared', entities: SHARED_FLAGS, shared: [0], frames: stage.frames }
+}
+
 /** All scenes, as the engine writes and reads them. */
 export function makeScenes(): Scene[] {
-  return [everyday(), gaps(), disorder()]
+  return [everyday(), gaps(), disorder(), shared()]
 }

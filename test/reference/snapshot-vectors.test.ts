@@ -8,9 +8,9 @@ const scenes = vectors as readonly Scene[]
 const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 
 describe('[REPL12] snapshots are to the bit what the standard says', () => {
-  for (const { name, entities, frames } of scenes) {
+  for (const { name, entities, shared = [], frames } of scenes) {
     test(`a reader made from the standard alone: ${name}`, () => {
-      const checker = new SnapshotChecker(entities)
+      const checker = new SnapshotChecker(entities, shared)
       for (const { shows, hex, verdict, held } of frames) {
         expect(checker.accept(unhex(hex)), shows).toBe(verdict)
         expect(checker.held, shows).toEqual(held)
@@ -18,7 +18,7 @@ describe('[REPL12] snapshots are to the bit what the standard says', () => {
     })
 
     test(`the engine's reader: ${name}`, () => {
-      const reader = new SceneReader()
+      const reader = new SceneReader(shared.length > 0)
       for (const { shows, hex, verdict, held } of frames) {
         expect(reader.accept(unhex(hex)), shows).toBe(verdict)
         expect(reader.held, shows).toEqual(held)

@@ -51,8 +51,8 @@ export class TokenBook implements Tokens {
           this.#ids[index] = id
           this.#counts[index] = 0
           // Until now it was the server's, who made it.
-          if (owner !== 0) this.#add(index, 0, 0)
-          this.#add(index, owner, owner === 0 ? 0 : tick + 1)
+          this.#add(index, 0, 0)
+          this.#add(index, owner, tick + 1)
         } else if (this.#owners[this.#newest(index)] !== owner) {
           this.transfers++
           this.#add(index, owner, tick + 1)
