@@ -262,7 +262,7 @@ describe('the guide', () => {
 describe('paths that close', () => {
   test('[SERVE9] who comes back by another way keeps his seat; who does not is gone', async () => {
     const left: CloseReason[] = []
-    const { serving } = await start({ pathGraceMs: 1500, onLeft: (_peer, reason) => left.push(reason) })
+    const { serving } = await start({ pathGraceMs: 1500, resumeMs: 0, onLeft: (_peer, reason) => left.push(reason) })
     const url = `${serving.url.replace('http', 'ws')}/tickwire`
     const first = await openWebSocket(url)
     const { host, move, closed } = player(first, url)

@@ -7,9 +7,10 @@
  * ```
  */
 
-import { createClientHost, textToKey, textToToken, type CloseReason, type ConnectPass, type Game, type Shape } from '../core/index.ts'
+import { createClientHost, textToKey, textToToken, type CloseReason, type ConnectPass, type Game, type JoinRequest, type Shape } from '../core/index.ts'
 import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
+import { keepTicket, takeTicket } from './kept-ticket.ts'
 import { Ladder } from './ladder.ts'
 import { RUNGS, type Rung } from './offers.ts'
 import { Room } from './room.ts'
@@ -25,6 +26,10 @@ export interface ConnectOptions {
   readonly server?: Uint8Array | string
   /** Transports that may be used; all of them unless said. */
   readonly transports?: readonly Rung[]
+  /** Which room, where there are many: `{ room: id }`, `{ code }`, `{ quick: type, filter }`, `{ create: type }`. Default: any seat. */
+  readonly join?: JoinRequest
+  /** Whether a page that is reloaded comes back to its seat. Default: yes, unless `join` names another. */
+  readonly keepSeat?: boolean
 }
 
 /** A match that let nobody in, or us not. */
@@ -41,27 +46,58 @@ export class ConnectError extends Error {
 /** What no token and no key is: refused where it is used, with the fix. */
 const NO_BYTES = new Uint8Array(0)
 
-/** Joins the match that is served at `url`. Rejects with a ConnectError that says why not. */
+/**
+ * Joins the match that is served at `url`: in the seat of the page before, if this one is a reload and the seat is kept, otherwise in the
+ * one that is asked for. Rejects with a ConnectError that says why not.
+ */
 export async function connect<I extends Shape>(game: Game<I>, url: string | URL, options: ConnectOptions = {}): Promise<Room<I>> {
+  const { join: asked, keepSeat = true } = options
   const base = new URL(url)
+  const place = keepSeat ? `${base.origin}${base.pathname} ${asked === undefined ? '' : JSON.stringify(asked)}` : undefined
+  const ticket = place === undefined ? undefined : takeTicket(place)
+  if (ticket !== undefined) {
+    try {
+      return await climb(game, base, options, { resume: ticket }, place)
+    } catch (error) {
+      if (!(error instanceof ConnectError) || error.reason.code !== 'ticket') throw error
+    }
+  }
+  return climb(game, base, options, asked, place)
+}
+
+async function climb<I extends Shape>(
+  game: Game<I>, base: URL, options: ConnectOptions, asked: JoinRequest | undefined, place: string | undefined,
+): Promise<Room<I>> {
   const ladder = new Ladder(base, options.transports ?? RUNGS)
   await ladder.open().catch((error: Error) => {
     throw new ConnectError(base.origin, { by: 'network', code: 'unreachable' }, error.message)
   })
   try {
-    return await join(game, base, ladder, await passOf(options, base, ladder))
+    return await join(game, base, ladder, await passOf(options, base, ladder), asked, place)
   } catch (error) {
     ladder.close()
     throw error
   }
 }
 
-function join<I extends Shape>(game: Game<I>, base: URL, ladder: Ladder, pass: ConnectPass): Promise<Room<I>> {
+function join<I extends Shape>(
+  game: Game<I>, base: URL, ladder: Ladder, pass: ConnectPass, asked: JoinRequest | undefined, place: string | undefined,
+): Promise<Room<I>> {
   return new Promise((resolve, reject) => {
     let onClosed: (reason: CloseReason) => void = () => {}
     const closed = new Promise<CloseReason>((settle) => { onClosed = settle })
-    const host = createClientHost(game, { entropy: systemEntropy, onOpened: () => resolve(room), onClosed })
-    const room = new Room(host, ladder, host.connect(monotonicNow(), ladder.address, pass), closed)
+    const host = createClientHost(game, {
+      entropy: systemEntropy,
+      onOpened: () => {
+        if (place !== undefined && host.seat !== undefined) {
+          const settle = keepTicket(place, host.seat.ticket)
+          void closed.then(({ by }) => settle(by === 'network'))
+        }
+        resolve(room)
+      },
+      onClosed,
+    })
+    const room = new Room(host, ladder, host.connect(monotonicNow(), ladder.address, pass, asked), closed)
     void closed.then((reason) => reject(new ConnectError(base.origin, reason)))
   })
 }

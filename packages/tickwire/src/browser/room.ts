@@ -64,6 +64,16 @@ export class Room<I extends Shape = Shape> {
     return this.#host.peer
   }
 
+  /** Which room of the server this is. */
+  get id(): string {
+    return this.#host.seat?.room ?? ''
+  }
+
+  /** It is the seat that this page had before it was reloaded. */
+  get isBack(): boolean {
+    return this.#host.seat?.isBack ?? false
+  }
+
   /** What carries the match; 'none' while it looks for a way. */
   get transport(): Rung | 'none' {
     return this.#port.transport

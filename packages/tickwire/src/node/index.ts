@@ -11,9 +11,13 @@ export type {
   DatagramSession, SessionListener, WebRtcListener, WebRtcListenOptions, WebRtcProvider, WebTransportListener, WebTransportListenOptions,
   WebTransportProvider,
 } from './providers.ts'
-export { serve, Serving, type ServeLogEntry, type ServeOptions } from './serve.ts'
+export { serveRooms, ServingRooms, type ServeRoomsOptions } from './rooms.ts'
+export { House, type HouseOptions } from './rooms-house.ts'
+export { serve, Serving, type ServedMatch, type ServeOptions } from './serve.ts'
 export type { ServerInfo } from './serve-routes.ts'
 export type { TransportOptions, UdpServing, WebRtcServing, WebTransportServing } from './serve-transports.ts'
+export { jsonLines, plainLog, type LogLevel, type ServeLog, type ServeLogEntry } from './status-log.ts'
+export type { OpsOptions } from './status-server.ts'
 export { SessionPort } from './session-port.ts'
 export { openUdp, resolveUdp, UdpPort, type UdpOptions } from './udp.ts'
 export { openTokenJournal, type TokenJournalOptions } from './token-journal.ts'

@@ -3,6 +3,7 @@
  *
  * ```
  * GET  /tickwire/info    the offers as JSON: transports, ports, certificate hashes, and why one is missing
+ * GET  /tickwire/rooms   rooms that may be joined, as JSON; ?type= and ?any-key= narrow it
  * POST /tickwire/rtc     an SDP offer, answered with an SDP answer that has all candidates in it
  * ```
  *
@@ -11,11 +12,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { originKey } from '../core/endpoint/origin-key.ts'
+import type { RoomFilter, RoomListing } from '../core/index.ts'
 import { monotonicNow } from './clock.ts'
 import { type AllowedOrigins, isAllowedOrigin } from './page-origin.ts'
 
 export const MATCH_PATH = '/tickwire'
 export const INFO_PATH = '/tickwire/info'
+export const ROOMS_PATH = '/tickwire/rooms'
 export const SIGNALLING_PATH = '/tickwire/rtc'
 
 /** What a page is told. `browser/offers.ts` reads it. */
@@ -33,6 +36,7 @@ export interface ServerInfo {
 export interface Routes {
   readonly origins: AllowedOrigins
   info(): ServerInfo
+  rooms(filter: RoomFilter): readonly RoomListing[]
   /** Undefined where there is no WebRTC. */
   answer?(offer: string): Promise<string>
 }
@@ -56,7 +60,7 @@ export class ServeRoutes {
   /** Whether the request was ours; then it is answered. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const path = (request.url ?? '/').split('?', 1)[0]
-    if (path !== INFO_PATH && path !== SIGNALLING_PATH) return false
+    if (path !== INFO_PATH && path !== ROOMS_PATH && path !== SIGNALLING_PATH) return false
     const { origin, host } = request.headers
     if (!isAllowedOrigin(origin, [host], this.#routes.origins)) {
       reply(response, 403, `Pages of ${origin} may not play here. Fix: name that origin in \`origins\` of serve.`)
@@ -65,14 +69,15 @@ export class ServeRoutes {
     response.setHeader('cache-control', 'no-store')
     response.setHeader('vary', 'origin')
     if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
-    if (path === INFO_PATH) this.#tell(request, response)
+    if (path === INFO_PATH) this.#tell(request, response, () => this.#routes.info())
+    else if (path === ROOMS_PATH) this.#tell(request, response, () => this.#routes.rooms(filterOf(request.url ?? '')))
     else void this.#signal(request, response)
     return true
   }
 
-  #tell(request: IncomingMessage, response: ServerResponse): void {
+  #tell(request: IncomingMessage, response: ServerResponse, what: () => unknown): void {
     if (request.method !== 'GET') reply(response, 405, 'Only GET is answered here.')
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.#routes.info()))
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(what()))
   }
 
   async #signal(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -101,6 +106,11 @@ export class ServeRoutes {
     this.#asked.set(ip, count)
     return count <= OFFERS_PER_ORIGIN
   }
+}
+
+function filterOf(url: string): RoomFilter {
+  const { type, ...metadata } = Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''))
+  return { metadata, ...(type !== undefined && { type }) }
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -16,6 +16,7 @@ import { CONNECTIONS_MAX, ROOMS_DEFAULT } from '../../base/limits.ts'
 import type { Millis, PeerId } from '../../base/time.ts'
 import type { LeaveCode } from '../../connection/close-reason.ts'
 import type { Connection } from '../../connection/connection.ts'
+import type { ConnectionStats } from '../../connection/stats.ts'
 import { pureProvider } from '../../crypto/pure-provider.ts'
 import type { DatagramPort } from '../../endpoint/datagram-port.ts'
 import { drain } from '../../endpoint/drain.ts'
@@ -31,6 +32,7 @@ import { RoomDirectory, type RoomFilter } from './room-directory.ts'
 import { RoomDoor } from './room-door.ts'
 import { completeRoomType, type CompleteRoomType, type RoomType } from './room-type.ts'
 import { Room, type RoomListing } from './room.ts'
+import { Traffic } from './traffic.ts'
 
 export interface RoomHostOptions {
   readonly entropy: Entropy
@@ -82,6 +84,7 @@ export class RoomHost {
   /** Of those who came too late for their seat: to be closed. */
   readonly #unseated: Connection[] = []
   readonly #now = new Float64Array(1)
+  readonly #traffic = new Traffic()
   #isDraining = false
 
   constructor(types: { readonly [name: string]: RoomType }, options: RoomHostOptions) {
@@ -133,6 +136,11 @@ export class RoomHost {
     return count
   }
 
+  /** What all connections counted since the start. */
+  traffic(): ConnectionStats {
+    return this.#traffic.sum(this.endpoint.connections)
+  }
+
   /** What may be told to anybody who looks for a room. */
   list(filter: RoomFilter = {}): RoomListing[] {
     return this.#directory.list(filter)
@@ -147,6 +155,7 @@ export class RoomHost {
     const known = this.#types.get(type)
     if (known === undefined) throw new ConfigError('create', `there is no type of room "${type}"`, `Use one of: ${[...this.#types.keys()].join(', ')}.`)
     const room = this.#make(type, { ...known.metadata, ...metadata }, isPrivate)
+    if (room === 'refused') throw new ConfigError('create', `onCreate of "${type}" threw`, 'See what `onRoomFault` was told.')
     if (typeof room === 'string') throw new ConfigError('create', `${this.#directory.count} rooms are all there may be`, 'Raise `maxRooms`, or end some.')
     return room
   }
@@ -263,6 +272,7 @@ export class RoomHost {
   }
 
   #handleEvent(now: Millis, event: EndpointEvent): void {
+    if (event.type === 'closed') this.#traffic.handleEnded(event.connection)
     const seated = this.#seated.get(event.connection.id)
     if (seated === undefined) return
     const { room, peer, isBack } = seated

@@ -45,6 +45,8 @@ interface Occupant {
   /** What his token said of him: who comes back must be the same. */
   readonly tokenUser: Uint8Array | undefined
   connection: Connection | undefined
+  /** Why his line is gone, while it is. */
+  lost: CloseReason
 }
 
 /** Nobody said that he goes: he may come back. */
@@ -139,7 +141,7 @@ export class Room extends Match {
   seatNewcomer(seat: Seat, connection: Connection, user: unknown, tokenUser: Uint8Array | undefined): void {
     const { peer, isSpectator, serial } = seat
     this.seats.take(seat, serial)
-    this.#members.set(peer, { seat, connection, tokenUser, member: { id: peer, user, role: isSpectator ? 'spectator' : 'player' } })
+    this.#members.set(peer, { seat, connection, tokenUser, lost: NOT_BACK, member: { id: peer, user, role: isSpectator ? 'spectator' : 'player' } })
     this.attach(connection, { id: peer }, isSpectator)
   }
 
@@ -172,6 +174,7 @@ export class Room extends Match {
     occupant.connection = undefined
     const { resumeMs } = this.type
     if (!isHoldable(reason) || resumeMs === 0) return this.#remove(occupant, reason)
+    occupant.lost = reason
     this.detach(peer)
     this.seats.lose(occupant.seat, now + resumeMs)
     this.type.onAway?.(this, occupant.member)
@@ -181,7 +184,7 @@ export class Room extends Match {
   expireSeats(now: Millis): void {
     this.seats.expire(now, ({ peer }, was) => {
       const occupant = this.#members.get(peer)
-      if (was === 'held' && occupant !== undefined) this.#remove(occupant, NOT_BACK)
+      if (was === 'held' && occupant !== undefined) this.#remove(occupant, occupant.lost)
     })
     if (!this.seats.isEmpty) this.emptySince = Infinity
     else if (this.emptySince === Infinity) this.emptySince = now

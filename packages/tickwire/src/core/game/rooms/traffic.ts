@@ -1,0 +1,34 @@
+/**
+ * What all connections counted together, also those that have ended: numbers that only grow.
+ */
+
+import type { Connection } from '../../connection/connection.ts'
+import { ConnectionStats } from '../../connection/stats.ts'
+
+const COUNTERS = [
+  'packetsSent', 'bytesSent', 'packetsReceived', 'bytesReceived', 'packetsDelivered', 'packetsLost', 'packetsNotAcked', 'pathMoves',
+] as const satisfies readonly (keyof ConnectionStats)[]
+
+export class Traffic {
+  readonly #ended = new ConnectionStats()
+  readonly #counted = new WeakSet<Connection>()
+
+  /** A connection has ended: what it counted is kept. */
+  handleEnded(connection: Connection): void {
+    this.#counted.add(connection)
+    add(this.#ended, connection.stats)
+  }
+
+  /** All of it, with those that go on. */
+  sum(connections: readonly Connection[]): ConnectionStats {
+    const sum = new ConnectionStats()
+    add(sum, this.#ended)
+    for (const connection of connections) if (!this.#counted.has(connection)) add(sum, connection.stats)
+    return sum
+  }
+}
+
+function add(sum: ConnectionStats, stats: ConnectionStats): void {
+  for (const name of COUNTERS) sum[name] += stats[name]
+  for (const name of Object.keys(sum.drops) as (keyof ConnectionStats['drops'])[]) sum.drops[name] += stats.drops[name]
+}
