@@ -13,8 +13,8 @@ import type { SymbolCounter } from './symbol-counter.ts'
 import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
-/** Tables of one entity: 24 to 32 for one class of age cost 0.6 % more than one for each context. */
-export const POOL_MAX = 64
+/** Tables of one entity: 48 cost 0.5 % more, 160 nothing less (docs/adr, the snapshot codec). */
+export const POOL_MAX = 128
 const ROUNDS = 5
 /** How many sights' worth of trust a built-in shape has in a table, so that nothing is impossible. */
 const TRUST = 6

@@ -24,13 +24,6 @@ export function vectorClass({ slots }: RowPlan, item: number, { baseRows, baseAt
   return classOf(size, 7)
 }
 
-/** What the code of a rotation after `code` is said by: which it is, and how large the largest before it was. @hot */
-export function sizeAfter(code: number, size: number, residual: number): number {
-  const its = classOf(residual, 7)
-  if (code === 0) return 8 + its
-  return 16 + ((size & 7) > its ? size & 7 : its)
-}
-
 /** Reads the mask of a chunk of `width` items, or `RAW_MASK`. @hot */
 export function readMask(source: SymbolSource, code: MaskCode, width: number): number {
   const symbol = source.symbol(code.table)

@@ -9,7 +9,7 @@
  * flag        nothing more: its bit says that it is not what it was
  * number      a token: the residual, which is not 0
  * dropped     of a rotation, when it is not the component predicted: which, counted on from that
- * codes       three tokens, which may be 0, but not all
+ * code        of a rotation: a token, not 0
  * value       as the schema writes it
  * ```
  *
@@ -26,7 +26,7 @@ import { isFieldFloat, orderFloat } from './float-order.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
 import { RotationPredictor } from './rotation-predictor.ts'
 import type { FieldSet, RowPair } from './row-coder.ts'
-import { RAW_MASK, readMask, sizeAfter, vectorClass } from './row-contexts.ts'
+import { RAW_MASK, readMask, vectorClass } from './row-contexts.ts'
 import * as plans from './row-plan.ts'
 import { changedItems, classOf, Guesses, guessCarried, guessFloat, guessFree } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
@@ -34,7 +34,7 @@ import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 import { readToken, writeToken } from './token.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, codes: CODES } = plans.ITEM
+const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, code: CODE } = plans.ITEM
 const {
   shift: SHIFT, kind: KIND, lane: LANE, max: MAX, sign: SIGN, rate: RATE, before: BEFORE, group: GROUP, leaf: LEAF_AT, turn: TURN, wrap: WRAP,
   rateLane: RATE_LANE, leadRateLane: LEAD_RATE_LANE,
@@ -56,10 +56,6 @@ export class RowModel {
   readonly #motions: Int32Array
   /** By item: the residual, its sign turned to the likely one. Of a dropped component, how far on it is. */
   readonly #residuals: Int32Array
-  /** By item: the residuals of three codes. */
-  readonly #codes: Int32Array
-  /** By item: how sure those were. */
-  readonly #codeClasses: Uint8Array
 
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
     this.plan = plan
@@ -70,8 +66,6 @@ export class RowModel {
     this.#masks = new Int32Array(plan.chunks.length - 1)
     this.#motions = new Int32Array(plan.chunks.length - 1)
     this.#residuals = new Int32Array(plan.count)
-    this.#codes = new Int32Array(plan.count * 3)
-    this.#codeClasses = new Uint8Array(plan.count * 3)
   }
 
   /** Says the row. Returns whether it differs from the baseline. @hot */
@@ -214,7 +208,7 @@ export class RowModel {
       this.#residuals[item] = this.#guesses.signs[item] < 0 ? -residual : residual
       return residual !== 0
     }
-    return kind === DROPPED ? this.#compareDropped(item, age, pair) : this.#compareCodes(item, pair)
+    return kind === DROPPED ? this.#compareDropped(item, age, pair) : this.#compareCode(item, pair)
   }
 
   #compareDropped(item: number, age: tables.AgeTables, pair: RowPair): boolean {
@@ -227,17 +221,19 @@ export class RowModel {
     return turned !== 0
   }
 
-  #compareCodes(item: number, pair: RowPair): boolean {
+  /** Which code of its rotation an item is: 0, 1 or 2. */
+  #codeOf(item: number): number {
+    const { slots } = this.plan
+    return slots[(item << SHIFT) + LANE] - this.#schema.leaves[slots[(item << SHIFT) + LEAF_AT]].lane - 1
+  }
+
+  #compareCode(item: number, pair: RowPair): boolean {
     const { lanes, signs, classes } = this.#rotations
-    const from = pair.at + this.plan.slots[(item << SHIFT) + LANE] + 1
-    let any = 0
-    for (let code = 0; code < 3; code++) {
-      const residual = pair.rows[from + code] - lanes[1 + code]
-      this.#codes[item * 3 + code] = signs[code] < 0 ? -residual : residual
-      this.#codeClasses[item * 3 + code] = classes[code]
-      any |= residual
-    }
-    return any !== 0
+    const code = this.#codeOf(item)
+    const residual = pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] - lanes[1 + code]
+    this.#residuals[item] = signs[code] < 0 ? -residual : residual
+    this.#guesses.classes[item] = classes[code]
+    return residual !== 0
   }
 
   /** Whether an item differs from the baseline. */
@@ -254,13 +250,8 @@ export class RowModel {
       writeToken(sink, age.tokens[this.#tokenContext(item, pair)], this.#residuals[item], 1)
     } else if (kind === DROPPED) {
       sink.symbol(age.dropped[item], this.#residuals[item] - 1, 0, 0)
-    } else if (kind === CODES) {
-      let size = this.#besideCodes(item)
-      for (let code = 0; code < 3; code++) {
-        const residual = this.#codes[item * 3 + code]
-        writeToken(sink, age.tokens[(item << TOKEN_CONTEXTS_SHIFT) + (this.#codeClasses[item * 3 + code] << 5) + size], residual, 0)
-        size = sizeAfter(code, size, residual)
-      }
+    } else if (kind === CODE) {
+      writeToken(sink, age.tokens[this.#codeContext(item)], this.#residuals[item], 1)
     } else if (kind !== FLAG) {
       const leaf = slots[(item << SHIFT) + LEAF_AT]
       writeLeaves(sink.raw(), this.#schema, leaf, leaf + 1, pair.rows, pair.at, heap)
@@ -283,11 +274,14 @@ export class RowModel {
     return isThird ? Math.max(size, classOf(this.#residuals[item - 2], 7)) : size
   }
 
-  /** What the first of three codes is said by: how far anything of the three items before came off. */
-  #besideCodes(item: number): number {
+  /** The context of a code: which it is; how far codes before it came off, or, for the first, the items before the rotation. */
+  #codeContext(item: number): number {
+    const code = this.#codeOf(item)
+    const first = code === 0 ? Math.max(0, item - 4) : item - code
+    const end = code === 0 ? item - 1 : item
     let size = 0
-    for (let before = Math.max(0, item - 4); before < item - 1; before++) size = Math.max(size, classOf(this.#residuals[before], 7))
-    return size
+    for (let before = first; before < end; before++) size = Math.max(size, classOf(this.#residuals[before], 7))
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 5) + (code << 3) + size
   }
 
   #readChunk(source: SymbolSource, chunk: number, age: tables.AgeTables, pair: RowPair, heap: ValueStore): void {
@@ -342,8 +336,8 @@ export class RowModel {
     const reader = source.raw()
     if (slots[slot + KIND] === DROPPED) {
       this.#readDropped(source, age, item, isOff, pair)
-    } else if (slots[slot + KIND] === CODES) {
-      this.#readCodes(source, age, item, isOff, pair)
+    } else if (slots[slot + KIND] === CODE) {
+      this.#readCode(source, age, item, isOff, pair)
     } else if (slots[slot + KIND] === FLOAT) {
       const place = guessFloat(slots, item, age, pair, this.#guesses) + (!isOff ? 0 : this.#readResidual(source, age, item, pair))
       const float = orderFloat(place | 0)
@@ -359,28 +353,26 @@ export class RowModel {
   #readDropped(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
     const rotations = this.#rotations
     rotations.predict(item, age.weights, pair)
-    if (!isOff) return
-    const turned = source.symbol(age.dropped[item]) + 1
-    rotations.rebase(item, (rotations.lanes[0] + turned) & 3, pair)
-    this.#residuals[item] = turned
+    if (isOff) {
+      const turned = source.symbol(age.dropped[item]) + 1
+      rotations.rebase(item, (rotations.lanes[0] + turned) & 3, pair)
+      this.#residuals[item] = turned
+    }
+    pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] = rotations.lanes[0]
   }
 
-  #readCodes(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
+  #readCode(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
     const rotations = this.#rotations
-    const { lanes, signs, classes } = rotations
+    const code = this.#codeOf(item)
     const to = pair.at + this.plan.slots[(item << SHIFT) + LANE]
+    let value = rotations.lanes[1 + code]
     if (isOff) {
-      let size = this.#besideCodes(item)
-      let any = 0
-      for (let code = 0; code < 3; code++) {
-        const residual = readToken(source, age.tokens[(item << TOKEN_CONTEXTS_SHIFT) + (classes[code] << 5) + size], 0)
-        lanes[1 + code] += signs[code] < 0 ? -residual : residual
-        size = sizeAfter(code, size, residual)
-        any |= residual
-      }
-      if (any === 0) source.raw().fail()
+      this.#guesses.classes[item] = rotations.classes[code]
+      const residual = readToken(source, age.tokens[this.#codeContext(item)], 1)
+      this.#residuals[item] = residual
+      value += rotations.signs[code] < 0 ? -residual : residual
     }
-    for (let code = 0; code < 4; code++) pair.rows[to + code] = lanes[code]
-    if (!rotations.isRow(item, pair.rows, to)) source.raw().fail()
+    pair.rows[to] = value
+    if (code === 2 && !rotations.isRow(item, pair.rows, to - 3)) source.raw().fail()
   }
 }

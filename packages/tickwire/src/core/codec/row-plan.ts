@@ -2,7 +2,7 @@
  * What the entropy coder says of a row, item by item: a schema's leaves in coding order, packed for the loops.
  *
  * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the rest in tokens), or a value that is
- * written as the schema writes it. A rotation is two: which component is dropped, and the three codes. Items stand in the
+ * written as the schema writes it. A rotation is four: which component is dropped, and the three codes. Items stand in the
  * order everyone's, the team's, the owner's, so that a field set is so many of the first items; among these, rates of change
  * come before what they are the rates of, and rotations last: how far the rest came off tells of them.
  *
@@ -25,7 +25,7 @@ import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** What an item is. */
-export const ITEM = { flag: 0, number: 1, float: 2, dropped: 3, codes: 4, value: 5 } as const
+export const ITEM = { flag: 0, number: 1, float: 2, dropped: 3, code: 4, value: 5 } as const
 
 /** What is known of an item beside its kind: what built-in tables go by. */
 export const ROLE = { other: 0, rate: 1, carried: 2, mover: 3 } as const
@@ -79,8 +79,8 @@ interface Draft {
   readonly member: Member
   /** Lane of the flag of the group it is in; -1 = of none. */
   readonly group: number
-  /** Whether it is the second item of a rotation. */
-  readonly isCodes: boolean
+  /** Of a rotation: 0 for the dropped component, 1 to 3 for the codes; else 0. */
+  readonly code: number
 }
 
 const HELD: readonly Audience[] = ['all', 'team', 'owner']
@@ -102,7 +102,7 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
   return {
     count: drafts.length, slots, gains,
     rests: Int32Array.from(drafts, (_, item) => restOf(slots, gains, item)),
-    paths: drafts.map(({ leaf, isCodes }) => `${schema.leaves[leaf].path}${isCodes ? '#' : ''}`),
+    paths: drafts.map(({ leaf, code }) => `${schema.leaves[leaf].path}${code > 0 ? `#${code}` : ''}`),
     chunks: Int32Array.from(chunks),
     chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
     sorts: chunks.slice(0, -1).map((first, chunk) => sortsOf(slots, first, chunks[chunk + 1])),
@@ -122,8 +122,8 @@ function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {
     return bits
   }
   const isPlain = (slot: number): boolean => slots[slot] === ITEM.flag || slots[slot] === ITEM.value
-  // The two items of a rotation are always looked at, for one builds on the other.
-  const isCarried = (slot: number): boolean => !isPlain(slot) && (slots[slot + SLOT.rate] >= 0 || slots[slot] === ITEM.dropped || slots[slot] === ITEM.codes)
+  // The items of a rotation are always looked at, for they build on one another.
+  const isCarried = (slot: number): boolean => !isPlain(slot) && (slots[slot + SLOT.rate] >= 0 || slots[slot] === ITEM.dropped || slots[slot] === ITEM.code)
   return {
     free: which((slot) => !isPlain(slot) && !isCarried(slot)),
     carried: which(isCarried),
@@ -139,7 +139,9 @@ function lanesOf(schema: Schema, drafts: readonly Draft[], chunks: readonly numb
   const chunkLanes: number[] = [0]
   chunks.slice(0, -1).forEach((first, chunk) => {
     for (let item = first; item < chunks[chunk + 1]; item++) {
-      const { lane, laneCount } = schema.leaves[drafts[item].leaf]
+      const { kind, lane: itsFirst, laneCount: all } = schema.leaves[drafts[item].leaf]
+      const lane = itsFirst + drafts[item].code
+      const laneCount = kind === LEAF.quat ? 1 : all
       for (let each = lane; each < lane + laneCount; each++) {
         lanes.push(each)
         laneBits.push(1 << (item - first))
@@ -160,24 +162,25 @@ function ordered(schema: Schema, members: readonly Member[]): Draft[] {
   return inOrder.flatMap(({ member }) =>
     Array.from({ length: member.leafCount }, (_, index): Draft[] => {
       const isInside = member.kind === 'group' && index > 0
-      const draft = { leaf: member.firstLeaf + index, member, group: isInside ? member.lane : -1, isCodes: false }
-      return schema.leaves[draft.leaf].kind === LEAF.quat ? [draft, { ...draft, isCodes: true }] : [draft]
+      const draft = { leaf: member.firstLeaf + index, member, group: isInside ? member.lane : -1, code: 0 }
+      return schema.leaves[draft.leaf].kind === LEAF.quat ? [0, 1, 2, 3].map((code) => ({ ...draft, code })) : [draft]
     }).flat())
 }
 
 function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number): Pick<RowPlan, 'slots' | 'gains'> {
   const slots = new Int32Array(drafts.length << SLOT.shift)
   const gains = new Float64Array(drafts.length * 2)
-  drafts.forEach(({ leaf: index, member, group, isCodes }, item) => {
+  drafts.forEach(({ leaf: index, member, group, code }, item) => {
     const leaf = schema.leaves[index]
     const rate = rateOf(schema, drafts, item)
     const gain = rate < 0 ? undefined : gainOf(schema.leaves[drafts[rate].leaf], leaf, ticksPerSecond)
     const isBound = leaf.kind <= LEAF.fixed && leaf.max < 2 ** 30
-    const before = item > 0 && drafts[item - 1].member === member && member.kind !== 'group' ? item - 1 : -1
+    const isPart = item > 0 && drafts[item - 1].member === member && member.kind !== 'group' && leaf.kind !== LEAF.quat
+    const before = isPart ? item - 1 : -1
     const isRate = schema.motions.some((motion) => motion.rate === member)
     const role = isRate ? ROLE.rate : gain !== undefined ? ROLE.carried : isMover(leaf, member) ? ROLE.mover : ROLE.other
     const first = item << SLOT.shift
-    slots.set([isCodes ? ITEM.codes : kindOf(leaf, member, index), leaf.lane, maxOf(leaf), signOf(leaf)], first)
+    slots.set([code > 0 ? ITEM.code : kindOf(leaf, member, index), leaf.lane + code, maxOf(leaf), signOf(leaf)], first)
     slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role, ...roundOf(leaf)], first + SLOT.rate)
     // The first component of a vector speaks by how fast all of it moved.
     if (gain === undefined && before < 0 && member.field.spec.kind === 'vector') slots.set([member.lane, member.laneCount], first + SLOT.leadLane)

@@ -5,8 +5,8 @@
  * table for all ages costs up to a third more bits.
  *
  * Within an age, the context of a token is how sure the prediction was (0..7) and how large the residual of the item
- * before was (0..7; of a vector's first component, how fast the whole vector moved; 8..23 for the second and third code of a rotation); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
- * into 14 activities; 14 and 15 stand for no older row, at rest and moving.
+ * before was (0..7; of a vector's first component, how fast the whole vector moved; of a rotation's second and third code, 8 and 16 more); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
+ * into 62 activities; 62 and 63 stand for no older row, at rest and moving.
  */
 
 import type { CodeBank } from './code-bank.ts'
@@ -14,11 +14,11 @@ import type { Habits } from './row-predictor.ts'
 
 /** Contexts of one item's tokens, and of one chunk's mask, as shifts. */
 export const TOKEN_CONTEXTS_SHIFT = 8
-export const MASK_CONTEXTS_SHIFT = 4
+export const MASK_CONTEXTS_SHIFT = 6
 /** Activities of a chunk while there is an older row; after them come rest and motion without one. */
-export const ACTIVITIES_MAX = 14
-export const MASK_AT_REST = 14
-export const MASK_MOVING = 15
+export const ACTIVITIES_MAX = 62
+export const MASK_AT_REST = 62
+export const MASK_MOVING = 63
 /** Places of the weights of one item, as a shift: one for each class of motion. */
 export const WEIGHTS_SHIFT = 3
 /** A weight that keeps everything. */

@@ -3,7 +3,7 @@
  *
  * Three passes over the same rows: how much of a motion goes on (the weight under which residuals are shortest) and which
  * changes occur most (the activities); how motions bend; and how often each symbol occurs. Contexts that speak alike then
- * share a table: a pool of 48 serves an entity as well as hundreds would.
+ * share a table: a pool of 128 serves an entity as well as thousands would.
  *
  * Never test on what you trained on.
  */
@@ -29,7 +29,7 @@ export type ShowRows = (see: (pair: RowPair) => void) => void
 /** Rows of an age class below which built-in tables know better. */
 const ROWS_MIN = 200
 /** How many rows' worth of trust the habits of a chunk have against those of one of its contexts. */
-const MARGINAL_ROWS = 30
+const MARGINAL_ROWS = 20
 
 /** Learns from rows. `version` tells these priors from others; it is what two sides compare. */
 export function train(

@@ -70,11 +70,11 @@ export class WeightSearch {
     const guesses = this.#guesses
     const habits = this.#uniform[weight]
     const group = slots[slot + SLOT.group]
-    if (kind === ITEM.flag || kind === ITEM.value || kind === ITEM.dropped || (group >= 0 && pair.rows[pair.at + group] === 0)) return
+    if (kind === ITEM.flag || kind === ITEM.value || kind === ITEM.code || (group >= 0 && pair.rows[pair.at + group] === 0)) return
     const lane = pair.at + slots[slot + SLOT.lane]
     let bits = 0
     let motion = 0
-    if (kind === ITEM.codes) {
+    if (kind === ITEM.dropped) {
       this.#rotations.predict(item, habits.weights, pair)
       motion = this.#rotations.class
       if (this.#rotations.lanes[0] !== pair.rows[lane]) this.#rotations.rebase(item, pair.rows[lane], pair)
@@ -85,8 +85,7 @@ export class WeightSearch {
       bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess, slots[slot + SLOT.turn])
     }
     // A rotation is predicted once, for its first item.
-    const place = kind === ITEM.codes ? item - 1 : item
-    this.#costs[(((age * this.#plan.count + place) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
+    this.#costs[(((age * this.#plan.count + item) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits
   }
 
   #seeChanges(age: number, pair: RowPair): void {
