@@ -33,8 +33,8 @@ export function timeCodec(coder: RowCoder, crowd: Crowd, distance: number, round
     encode(tick)
     return writer.bytes.slice(0, writer.finish())
   })
-  // One delta a word, as the arena of a tick has them.
-  const bitsEach = Math.max(1, Math.floor((packed[0]!.length * 8) / crowd.players))
+  // As many bits as a delta has, from word to word, as the arena of a tick has them.
+  const bitsEach = Math.max(1, Math.floor((Math.min(...packed.map(({ length }) => length)) * 8) / crowd.players))
   const contenders: Contender[] = [
     { name: 'encode', ops: objects, run() { for (const tick of ticks) encode(tick) } },
     {
