@@ -1,0 +1,182 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createClientHost, type ClientHost, type CloseReason, type DatagramPort, type JoinRequest } from 'tickwire'
+import { jsonLines, monotonicNow, openUdp, openWebSocket, resolveUdp, serve, serveRooms, systemEntropy, type HouseOptions } from 'tickwire/node'
+import { game, Notice, Player } from '../../docs/guide/examples/rooms/game.ts'
+import { serveMembers } from '../../docs/guide/examples/rooms-auth.ts'
+
+const open: (() => void | Promise<void>)[] = []
+const QUIET: HouseOptions = { port: 0, webtransport: false, webrtc: false, log: () => {} }
+
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close()
+})
+
+type Input = typeof game extends { readonly input: infer I extends import('tickwire').Shape } ? I : never
+
+interface Guest {
+  readonly host: ClientHost<Input>
+  closed: CloseReason | undefined
+  readonly notices: string[]
+  /** Lets go of the socket without a word. */
+  vanish(): void
+}
+
+function play(port: DatagramPort, address: string, join?: JoinRequest): Guest {
+  const host = createClientHost(game, { entropy: systemEntropy, onClosed: (reason) => { guest.closed = reason } })
+  const timer = setInterval(() => pump(), 5)
+  const guest: Guest = { host, closed: undefined, notices: [], vanish: () => { clearInterval(timer); port.close() } }
+  const pump = (): void => {
+    host.tick(monotonicNow())
+    host.drain(monotonicNow(), port)
+  }
+  host.on(Notice, ({ text }) => guest.notices.push(text))
+  port.onDatagram = (from, bytes, length) => { host.handleDatagram(monotonicNow(), from, bytes, length); pump() }
+  host.connect(monotonicNow(), address, {}, join)
+  open.push(guest.vanish)
+  return guest
+}
+
+async function byWebSocket(url: string, join?: JoinRequest): Promise<Guest> {
+  const address = `${url.replace('http', 'ws')}/tickwire`
+  return play(await openWebSocket(address), address, join)
+}
+
+async function byUdp(port: number, join?: JoinRequest): Promise<Guest> {
+  return play(await openUdp(), await resolveUdp('127.0.0.1', port), join)
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; !isTrue(); tries++) {
+    if (tries > 800) throw new Error(`never true: ${isTrue}`)
+    await new Promise((resolve) => { setTimeout(resolve, 10) })
+  }
+}
+
+async function read(url: string, headers: Record<string, string> = {}): Promise<readonly [status: number, text: string]> {
+  const response = await fetch(url, { headers })
+  return [response.status, await response.text()]
+}
+
+describe('rooms on real sockets', () => {
+  test('[ROOM7] rooms are served over all transports at once, and listed for pages', async () => {
+    const serving = await serveRooms({ duel: { game, capacity: 2, metadata: { map: 'dust' } }, melee: { game, capacity: 16 } }, QUIET)
+    open.push(() => serving.close())
+    const room = serving.create('duel', { metadata: { map: 'ice' } })
+    serving.create('duel', { isPrivate: true })
+    const first = await byWebSocket(serving.url, { room: room.id })
+    const second = await byUdp(serving.info.udp!.port, { quick: 'duel', filter: { map: 'ice' } })
+    await until(() => [first, second].every(({ host }) => [...host.view.each(Player)].length === 2))
+    const third = await byWebSocket(serving.url, { room: room.id })
+    await until(() => third.closed !== undefined)
+    expect(third.closed).toEqual({ by: 'protocol', code: 'full' })
+    const listed = { id: room.id, type: 'duel', players: 2, capacity: 2, spectators: 0, metadata: { map: 'ice' }, isLocked: false }
+    expect(JSON.parse((await read(`${serving.url}/tickwire/rooms`))[1])).toEqual([listed])
+    expect(JSON.parse((await read(`${serving.url}/tickwire/rooms?type=duel&map=ice`))[1])).toEqual([listed])
+    expect(JSON.parse((await read(`${serving.url}/tickwire/rooms?map=dust`))[1])).toEqual([])
+    expect((await read(`${serving.url}/tickwire/rooms`, { origin: 'https://evil.example' }))[0]).toBe(403)
+  })
+
+  test('[SEAT8] who vanishes from WebSocket comes back by UDP: the same seat, the same objects', async () => {
+    const serving = await serve(game, { ...QUIET, resumeMs: 20_000 })
+    open.push(() => serving.close())
+    const first = await byWebSocket(serving.url)
+    await until(() => [...first.host.view.each(Player)].length === 1)
+    first.host.sampleInput = () => ({ right: true })
+    const x = (): number => [...serving.host.world.each(Player)][0]!.x
+    await until(() => x() > 380)
+    first.vanish()
+    const again = await byUdp(serving.info.udp!.port, { resume: first.host.seat!.ticket })
+    await until(() => again.host.peer !== 0)
+    expect([again.host.peer, again.host.seat!.isBack, serving.host.peers.length, x() > 380]).toEqual([first.host.peer, true, 1, true])
+    const thief = await byUdp(serving.info.udp!.port, { resume: first.host.seat!.ticket })
+    await until(() => thief.closed !== undefined)
+    expect([thief.closed?.code, serving.rooms.door.tickets.spent]).toEqual(['ticket', 1])
+  })
+
+  test('[ROOM3] the ranked room of the guide asks its accounts, and refuses who has none', async () => {
+    const serving = await serveMembers({ find: async () => undefined }, 0)
+    open.push(() => serving.close())
+    const nobody = await byWebSocket(serving.url)
+    await until(() => nobody.closed !== undefined)
+    expect(nobody.closed).toEqual({ by: 'protocol', code: 'refused' })
+  })
+
+  test('[ROOM8] a match that breaks is told, logged, and followed by another; the process goes on', async () => {
+    const lines: string[] = []
+    let matches = 0
+    const serving = await serve(game, {
+      ...QUIET, log: jsonLines({ write: (line) => lines.push(line) }), onMatch: (host) => {
+        matches++
+        host.on(Notice, ({ text }) => { if (text === 'break') throw new Error('broken glass') })
+      },
+    })
+    open.push(() => serving.close())
+    const first = await byWebSocket(serving.url)
+    await until(() => first.host.peer !== 0)
+    first.host.send(Notice, { text: 'break' })
+    await until(() => first.closed !== undefined && matches === 2)
+    expect(first.closed).toEqual({ by: 'peer', code: 'fault' })
+    const entry = JSON.parse(lines.find((line) => line.includes('room-fault'))!) as Record<string, unknown>
+    expect(entry).toMatchObject({ level: 'error', event: 'room-fault', type: 'match', players: 1, time: expect.stringMatching(/^\d{4}-/) })
+    expect(String(entry.message)).toContain('broken glass')
+    const second = await byWebSocket(serving.url)
+    await until(() => second.host.peer !== 0 && serving.host.peers.length === 1)
+  })
+})
+
+describe('seeing it run', () => {
+  test('[OPS2] health, readiness, metrics and a page, on a loopback port of their own that answers to no other name', async () => {
+    const serving = await serveRooms({ melee: { game, capacity: 16 } }, QUIET)
+    open.push(() => serving.close())
+    const room = serving.create('melee', { metadata: { name: '<script>alert(1)</script>' } })
+    const guest = await byWebSocket(serving.url, { room: room.id })
+    await until(() => guest.host.peer !== 0 && room.ticks.count > 10)
+    const ops = serving.opsUrl!
+    expect(ops).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(await read(`${ops}/healthz`)).toEqual([200, 'ok\n'])
+    expect(await read(`${ops}/readyz`)).toEqual([200, 'ready\n'])
+    const [status, metrics] = await read(`${ops}/metrics`)
+    expect(status).toBe(200)
+    for (const line of ['tickwire_rooms 1', 'tickwire_players 1', 'tickwire_joins_total{result="seated"} 1', 'tickwire_endpoint_drops_total{reason="header"} 0']) {
+      expect(metrics.split('\n')).toContain(line)
+    }
+    expect(metrics).toMatch(/^tickwire_tick_seconds\{quantile="0.99"\} [\d.e-]+$/m)
+    for (const line of metrics.trim().split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"\})? -?[\d.e+-]+)$/)
+    const [, page] = await read(ops)
+    expect(page).toContain(room.id)
+    expect(page).not.toContain('<script>')
+    expect((await read(`${ops}/secrets`))[0]).toBe(404)
+    const { request } = await import('node:http')
+    const rebound = await new Promise<number>((resolve) => {
+      request(ops, { headers: { host: 'evil.example' } }, (response) => { response.resume(); resolve(response.statusCode ?? 0) }).end()
+    })
+    expect(rebound).toBe(421)
+    serving.rooms.beginDrain(1000)
+    expect(await read(`${ops}/readyz`)).toEqual([503, 'draining\n'])
+    expect((await read(`${ops}/healthz`))[0]).toBe(200)
+  })
+
+  test('[OPS3] SIGTERM: nobody new, players told and given time, exit code 0; logs are JSON lines without secrets', async () => {
+    const child: ChildProcess = spawn(process.execPath, [
+      '--conditions=tickwire-source', '--import', 'tsx', 'docs/guide/examples/rooms/server.ts', '0',
+    ], { stdio: ['ignore', 'pipe', 'inherit'] })
+    open.push(() => void child.kill('SIGKILL'))
+    let out = ''
+    child.stdout!.on('data', (data: Buffer) => { out += data.toString() })
+    const ended = new Promise<number | null>((resolve) => { child.on('exit', resolve) })
+    await until(() => out.includes('rooms at'))
+    const url = /rooms at (\S+),/.exec(out)![1]!
+    const guest = await byWebSocket(url, { quick: 'melee' })
+    await until(() => guest.notices.includes('player 1 is here'))
+    child.kill('SIGTERM')
+    await until(() => guest.notices.some((notice) => notice === 'this server closes in 5 s'))
+    const late = await byWebSocket(url, { quick: 'melee' })
+    await until(() => late.closed !== undefined)
+    expect([late.closed, guest.closed]).toEqual([{ by: 'protocol', code: 'full' }, undefined])
+    await until(() => guest.closed !== undefined)
+    expect([guest.closed, await ended]).toEqual([{ by: 'peer', code: 'shutdown' }, 0])
+    const entries = out.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { event: string })
+    expect(entries.map(({ event }) => event).filter((event) => event !== 'transport-missing')).toEqual(['drain-begun', 'closed'])
+  }, 30_000)
+})
