@@ -28,7 +28,7 @@ export {
 export type { Bounds, Field, ManualCodec, Shape } from './schema/field.ts'
 export {
   entity, message, Entity, Message,
-  type EntityOptions, type Init, type MessageDelivery, type MessageOptions, type Viewed, type Writable,
+  type EntityOptions, type Init, type ObjectAuthority, type MessageDelivery, type MessageOptions, type Viewed, type Writable,
 } from './schema/definition.ts'
 export { always, anyOf, near, owner, team, where, type InterestRule, type NearOptions, type Seen, type Sight, type Viewer } from './schema/interest.ts'
 export { explain, type Cost, type Explanation } from './schema/explain.ts'
@@ -113,6 +113,11 @@ export { Room, type RoomListing } from './game/rooms/room.ts'
 export type { SeatWelcome } from './game/welcome.ts'
 export { createServerHost, ServerHost, type ServerHostOptions } from './game/server-host.ts'
 export { View } from './game/view.ts'
+export type { AuthorityListener } from './game/client-authority.ts'
+export type { AuthorityGrant, SharedAuthority } from './game/shared-authority.ts'
+export type { SpectatorOptions, SpectatorRefusals, Spectators } from './game/spectators.ts'
+export type { WriteRefusals } from './replication/authority/written-rows.ts'
+export { newerToken, type Token } from './replication/authority/token.ts'
 
 export { BitAccount, type BandwidthReport, type BitsByReason, type Reason } from './replication/bit-account.ts'
 export { recentFieldBits, type FieldBits } from './replication/bit-account-fields.ts'
