@@ -23,6 +23,11 @@ export interface Command {
   run(args: readonly string[], world: CommandWorld): number
 }
 
+/** One that waits for the network. */
+export interface AsyncCommand extends Omit<Command, 'run'> {
+  run(args: readonly string[], world: CommandWorld): Promise<number>
+}
+
 /** The command line makes no sense: said in one sentence, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -4,9 +4,9 @@
  */
 
 import { systemEntropy } from '../node/entropy.ts'
-import { runTickwire } from './run.ts'
+import { startTickwire } from './run.ts'
 
-process.exitCode = runTickwire(process.argv.slice(2), {
+process.exitCode = await startTickwire(process.argv.slice(2), {
   print: (line) => console.log(line),
   complain: (line) => console.error(line),
   nowSeconds: () => Math.floor(Date.now() / 1000),

@@ -4,8 +4,9 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import { bandwidth } from './bandwidth.ts'
-import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { inspect } from './inspect.ts'
+import { load } from './load.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
@@ -18,6 +19,25 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['token issue', tokenIssue],
   ['token inspect', tokenInspect],
 ])
+
+/** Those that wait for the network. */
+const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load]])
+
+/** Runs what `args` ask for, also what waits for the network; gives the exit code. */
+export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {
+  const [name = '', ...rest] = args
+  const command = ASYNC_COMMANDS.get(name)
+  if (command === undefined) return runTickwire(args, world)
+  if (rest.includes('--help') || rest.includes('-h')) {
+    world.print(command.help.trim())
+    return 0
+  }
+  try {
+    return await command.run(rest, world)
+  } catch (error) {
+    return complain(name, error, world)
+  }
+}
 
 /** Runs what `args` ask for; returns the exit code. */
 export function runTickwire(args: readonly string[], world: CommandWorld): number {
@@ -32,16 +52,20 @@ export function runTickwire(args: readonly string[], world: CommandWorld): numbe
   try {
     return command.run(rest, world)
   } catch (error) {
-    if (!isMistake(error)) throw error
-    world.complain(`tickwire ${name}: ${error.message}`)
-    world.complain(`tickwire ${name} --help says more.`)
-    return 2
+    return complain(name, error, world)
   }
+}
+
+function complain(name: string, error: unknown, world: CommandWorld): number {
+  if (!isMistake(error)) throw error
+  world.complain(`tickwire ${name}: ${error.message}`)
+  world.complain(`tickwire ${name} --help says more.`)
+  return 2
 }
 
 function overview(args: readonly string[], world: CommandWorld): number {
   const group = args[0]?.startsWith('-') === false ? args[0] : undefined
-  const listed = [...COMMANDS].filter(([words]) => group === undefined || words.startsWith(`${group} `))
+  const listed = [...COMMANDS, ...ASYNC_COMMANDS].filter(([words]) => group === undefined || words.startsWith(`${group} `))
   const isHelp = args.length === 0 || args.includes('--help') || args.includes('-h') || (args.length === 1 && listed.length > 0)
   if (!isHelp || listed.length === 0) {
     world.complain(`tickwire: there is no command "${args.join(' ')}". tickwire --help lists them.`)

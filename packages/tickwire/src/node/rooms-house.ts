@@ -84,7 +84,8 @@ export async function openHouse<H extends House>(options: HouseOptions, build: (
     transports = await openTransports(server, bound, options, (message) => log({ level: 'warn', event: 'transport-missing', message }))
     const house = build({ server, transports, options, log })
     routes = new ServeRoutes({
-      origins: options.origins ?? [], info: () => house.info, rooms: (filter) => house.rooms.list(filter), ...(transports.answer && { answer: transports.answer }),
+      origins: options.origins ?? [], info: () => house.info, rooms: (filter) => house.rooms.list(filter),
+      gameText: (type) => house.rooms.gameOf(type)?.text, ...(transports.answer && { answer: transports.answer }),
     })
     if (options.ops !== false) await house.openOps(options.ops ?? {}, port === 0 ? 0 : bound + 2)
     return house

@@ -4,6 +4,7 @@
  * ```
  * GET  /tickwire/info    the offers as JSON: transports, ports, certificate hashes, and why one is missing
  * GET  /tickwire/rooms   rooms that may be joined, as JSON; ?type= and ?any-key= narrow it
+ * GET  /tickwire/game    what is played, as text: enough for headless players to join. ?type= names a type of room
  * POST /tickwire/rtc     an SDP offer, answered with an SDP answer that has all candidates in it
  * ```
  *
@@ -18,6 +19,7 @@ import { type AllowedOrigins, isAllowedOrigin } from './page-origin.ts'
 
 export const MATCH_PATH = '/tickwire'
 export const INFO_PATH = '/tickwire/info'
+export const GAME_PATH = '/tickwire/game'
 export const ROOMS_PATH = '/tickwire/rooms'
 export const SIGNALLING_PATH = '/tickwire/rtc'
 
@@ -37,6 +39,8 @@ export interface Routes {
   readonly origins: AllowedOrigins
   info(): ServerInfo
   rooms(filter: RoomFilter): readonly RoomListing[]
+  /** The text of the game of a type of room; undefined when there is no such type. */
+  gameText(type: string | undefined): string | undefined
   /** Undefined where there is no WebRTC. */
   answer?(offer: string): Promise<string>
 }
@@ -60,7 +64,7 @@ export class ServeRoutes {
   /** Whether the request was ours; then it is answered. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const path = (request.url ?? '/').split('?', 1)[0]
-    if (path !== INFO_PATH && path !== ROOMS_PATH && path !== SIGNALLING_PATH) return false
+    if (path !== INFO_PATH && path !== ROOMS_PATH && path !== GAME_PATH && path !== SIGNALLING_PATH) return false
     const { origin, host } = request.headers
     if (!isAllowedOrigin(origin, [host], this.#routes.origins)) {
       reply(response, 403, `Pages of ${origin} may not play here. Fix: name that origin in \`origins\` of serve.`)
@@ -70,6 +74,7 @@ export class ServeRoutes {
     response.setHeader('vary', 'origin')
     if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
     if (path === INFO_PATH) this.#tell(request, response, () => this.#routes.info())
+    else if (path === GAME_PATH) this.#tellGame(request, response)
     else if (path === ROOMS_PATH) this.#tell(request, response, () => this.#routes.rooms(filterOf(request.url ?? '')))
     else void this.#signal(request, response)
     return true
@@ -78,6 +83,12 @@ export class ServeRoutes {
   #tell(request: IncomingMessage, response: ServerResponse, what: () => unknown): void {
     if (request.method !== 'GET') reply(response, 405, 'Only GET is answered here.')
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(what()))
+  }
+
+  #tellGame({ url = '' }: IncomingMessage, response: ServerResponse): void {
+    const text = this.#routes.gameText(filterOf(url).type)
+    if (text === undefined) reply(response, 404, 'There is no such type of room.')
+    else response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }).end(text)
   }
 
   async #signal(request: IncomingMessage, response: ServerResponse): Promise<void> {

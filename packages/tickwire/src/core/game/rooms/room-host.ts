@@ -24,6 +24,7 @@ import type { Refusal } from '../../endpoint/endpoint-config.ts'
 import type { EndpointSecurity } from '../../endpoint/endpoint-security.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../../endpoint/endpoint.ts'
 import type { OriginLimits } from '../../endpoint/origin-limits.ts'
+import type { Game } from '../define-game.ts'
 import { drawSeed } from '../server-host.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 import type { Metadata } from './join-body.ts'
@@ -144,6 +145,11 @@ export class RoomHost {
   /** What may be told to anybody who looks for a room. */
   list(filter: RoomFilter = {}): RoomListing[] {
     return this.#directory.list(filter)
+  }
+
+  /** The game of a type of room, of the first unless one is named. */
+  gameOf(type: string | undefined): Game | undefined {
+    return type === undefined ? this.#types.values().next().value?.game : this.#types.get(type)?.game
   }
 
   room(id: string): Room | undefined {

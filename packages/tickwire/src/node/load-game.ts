@@ -1,0 +1,29 @@
+/**
+ * A game for headless players, made of its text alone: they can join, hold and hear, but not step. Nothing is predicted.
+ */
+
+import { defineGame, type Game } from '../core/game/define-game.ts'
+import { readGameText } from '../core/replay/game-text.ts'
+import { Message, type MessageDelivery } from '../core/schema/definition.ts'
+import { fingerprintOf } from '../core/schema/fingerprint.ts'
+
+/** The game; or a sentence that says why its code is needed. */
+export function gameOfText(text: string): Game | string {
+  const lines = text.split('\n')
+  if (lines.some((line) => line.startsWith('rpc '))) return 'it has remote calls, whose code is needed'
+  if (lines.includes('predict all')) return 'everybody predicts everything in it, which needs its code'
+  const told = readGameText(text)
+  if (typeof told === 'string') return told
+  const deliveries = lines.filter((line) => line.startsWith('message ')).map(deliveryOf)
+  const messages = told.messages.map(({ schema }, type) => new Message(schema.shape, `message ${type}`, { delivery: deliveries[type] ?? 'reliable' }))
+  const game = defineGame({ tickRate: told.tickRate, input: told.inputSchema.shape, entities: told.entities, messages, predict: 'none', step: () => {} })
+  return game.text === text ? game : { ...game, text, fingerprint: bytesOf(fingerprintOf(text)) }
+}
+
+function deliveryOf(line: string): MessageDelivery {
+  return /} (unordered|latest|unreliable)$/.exec(line)?.[1] as MessageDelivery | undefined ?? 'reliable'
+}
+
+function bytesOf(words: Uint32Array): Uint8Array {
+  return Uint8Array.from({ length: words.length * 4 }, (_, at) => (words[at >>> 2] ?? 0) >>> ((at & 3) * 8))
+}

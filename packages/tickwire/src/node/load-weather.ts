@@ -1,0 +1,59 @@
+/**
+ * A port with weather on it: what it sends and hears comes later, or not at all. For trying a server, not for tests: it runs on
+ * real timers, and `tickwire/testing` has better ones.
+ */
+
+import { Prng } from '../core/base/prng.ts'
+import type { DatagramPort, DatagramPortStats } from '../core/endpoint/datagram-port.ts'
+
+/** Each way. */
+export interface LoadWeather {
+  readonly latencyMs: number
+  /** Up to this much more, drawn for each datagram. */
+  readonly jitterMs: number
+  /** The part that is lost, 0 to 1. */
+  readonly loss: number
+}
+
+export class WeatherPort implements DatagramPort {
+  readonly #port: DatagramPort
+  readonly #weather: LoadWeather
+  readonly #dice: Prng
+  #isClosed = false
+  onDatagram: DatagramPort['onDatagram'] = () => {}
+  onPathClosed: DatagramPort['onPathClosed'] = () => {}
+
+  constructor(port: DatagramPort, weather: LoadWeather, seed: number) {
+    this.#port = port
+    this.#weather = weather
+    this.#dice = new Prng(seed)
+    port.onDatagram = (from, bytes, length) => this.#delay(bytes, length, (copy) => this.onDatagram(from, copy, copy.length))
+    port.onPathClosed = (address) => this.onPathClosed(address)
+  }
+
+  get maxDatagramBytes(): number {
+    return this.#port.maxDatagramBytes
+  }
+
+  get stats(): DatagramPortStats {
+    return this.#port.stats
+  }
+
+  send(to: string, bytes: Uint8Array, length: number): void {
+    this.#delay(bytes, length, (copy) => this.#port.send(to, copy, copy.length))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#port.close()
+  }
+
+  #delay(bytes: Uint8Array, length: number, then: (copy: Uint8Array) => void): void {
+    const { latencyMs, jitterMs, loss } = this.#weather
+    if (this.#dice.nextFloat() < loss) return
+    const copy = bytes.slice(0, length)
+    setTimeout(() => {
+      if (!this.#isClosed) then(copy)
+    }, latencyMs + jitterMs * this.#dice.nextFloat())
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Drives headless players at a server, and says what they felt and what the server spent.
+ *
+ * Each has a socket of his own, weather of his own, and inputs from a seed. What the server spent is read from its operator's port,
+ * where that can be reached.
+ */
+
+import type { CloseReason } from '../core/connection/close-reason.ts'
+import type { Connection } from '../core/connection/connection.ts'
+import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
+import { createClientHost, type ClientHost } from '../core/game/client-host.ts'
+import type { Game } from '../core/game/define-game.ts'
+import { DurationHistogram } from '../core/game/rooms/duration-histogram.ts'
+import type { JoinRequest } from '../core/game/rooms/join-body.ts'
+import { monotonicNow as now } from './clock.ts'
+import { bestProvider } from './crypto.ts'
+import { systemEntropy } from './entropy.ts'
+import { RandomInput } from './load-input.ts'
+import { WeatherPort, type LoadWeather } from './load-weather.ts'
+import { readPrometheus } from './metrics.ts'
+import { MATCH_PATH, type ServerInfo } from './serve-routes.ts'
+import { openUdp, resolveUdp } from './udp.ts'
+import { openWebSocket } from './websocket.ts'
+
+export interface LoadOptions {
+  readonly url: string
+  readonly game: Game
+  readonly players: number
+  readonly seconds: number
+  readonly weather: LoadWeather
+  readonly transport: 'udp' | 'websocket'
+  readonly join: JoinRequest
+  readonly seed: number
+  /** Players who come in a second. */
+  readonly rampPerSecond: number
+  /** Of the operator's port; undefined when there is none to be reached. */
+  readonly opsUrl: string | undefined
+  /** Told once a second. */
+  onProgress?(text: string): void
+}
+
+/** Percentiles, in milliseconds. */
+export interface Spread {
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** What players felt. */
+export interface LoadReport {
+  readonly asked: number
+  readonly joined: number
+  readonly stayed: number
+  /** Why the others are not there, and how many each. */
+  readonly ended: { readonly [reason: string]: number }
+  readonly joinMs: Spread
+  readonly rttMs: Spread
+  /** Of packets whose fate is known, on the way to the server: the part that was lost. */
+  readonly loss: number
+  readonly packetsPerSecond: { readonly sent: number; readonly received: number }
+  readonly bytesPerSecond: { readonly sent: number; readonly received: number }
+  readonly inputs: number
+  readonly lateInputs: number
+  /** Times that a prediction was wrong, a minute and player; undefined where nothing is predicted. */
+  readonly correctionsPerMinute: number | undefined
+  /** What the server spent meanwhile; undefined when it could not be asked. */
+  readonly server: ServerSpent | undefined
+}
+
+export interface ServerSpent {
+  /** Of one core, 0 to 1 and beyond. */
+  readonly cpu: number
+  readonly residentBytes: number
+  readonly rooms: number
+  readonly players: number
+  /** Since it began. */
+  readonly tickMsP50: number
+  readonly tickMsP99: number
+  readonly ticksSkipped: number
+}
+
+/** One of them. */
+class HeadlessPlayer {
+  readonly host: ClientHost
+  readonly connection: Connection
+  reason: CloseReason | undefined
+  joinedMs = -1
+  inputs = 0
+  readonly #port: DatagramPort
+  #timer: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor(options: LoadOptions, port: DatagramPort, address: string, number: number) {
+    const { game, seed, join } = options
+    const input = new RandomInput(game.inputSchema, seed + number)
+    const startedAt = now()
+    this.#port = port
+    this.host = createClientHost(game, {
+      entropy: systemEntropy, security: { provider: bestProvider() },
+      onOpened: () => { this.joinedMs = now() - startedAt },
+      onClosed: (reason) => { this.reason = reason },
+    })
+    this.host.sampleInput = () => {
+      this.inputs++
+      return input.next()
+    }
+    port.onDatagram = (from, bytes, length) => {
+      this.host.handleDatagram(now(), from, bytes, length)
+      this.wake()
+    }
+    port.onPathClosed = (path) => {
+      this.host.handlePathClosed(path)
+      this.wake()
+    }
+    this.connection = this.host.connect(now(), address, {}, join)
+    this.wake()
+  }
+
+  get isIn(): boolean {
+    return this.joinedMs >= 0 && this.reason === undefined
+  }
+
+  wake(): void {
+    if (this.#isOver) return
+    const time = now()
+    this.host.tick(time)
+    const wakeAt = this.host.drain(time, this.#port)
+    clearTimeout(this.#timer)
+    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.wake(), Math.max(0, wakeAt - now()))
+  }
+
+  leave(): void {
+    this.host.close(now())
+    this.wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#port.close()
+  }
+}
+
+/** What is served at `url`: transports and their ports. */
+export async function askServer(url: string): Promise<ServerInfo> {
+  return await (await fetch(`${url}/tickwire/info`)).json() as ServerInfo
+}
+
+/** Plays, and says how it was. */
+export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+  const players: HeadlessPlayer[] = []
+  const rtts = new DurationHistogram()
+  const openPort = await portsOf(options)
+  const before = await serverNumbers(options.opsUrl)
+  const startedAt = now()
+  const endAt = startedAt + options.seconds * 1000
+  let nextReportAt = startedAt + 1000
+  while (now() < endAt) {
+    const due = Math.min(options.players, Math.ceil((now() - startedAt) / 1000 * options.rampPerSecond))
+    while (players.length < due) {
+      const { port, address } = await openPort(players.length)
+      players.push(new HeadlessPlayer(options, port, address, players.length))
+    }
+    await sleep(20)
+    if (now() < nextReportAt) continue
+    nextReportAt += 1000
+    for (const { isIn, connection } of players) if (isIn && connection.rtt.samples > 0) rtts.record(connection.rtt.latestMs)
+    const inside = players.filter(({ isIn }) => isIn).length
+    options.onProgress?.(`${Math.round((now() - startedAt) / 1000)} s: ${inside} of ${players.length} play, round trip ${rtts.percentileMs(0.5).toFixed(1)} ms`)
+  }
+  const seconds = (now() - startedAt) / 1000
+  const server = spent(before, await serverNumbers(options.opsUrl), seconds)
+  const report = summarise(players, rtts, seconds, options.game.predict !== 'none', server)
+  for (const player of players) player.leave()
+  await sleep(200)
+  for (const player of players) player.end()
+  return report
+}
+
+async function portsOf({ url, transport, weather, seed }: LoadOptions): Promise<(number: number) => Promise<{ port: DatagramPort; address: string }>> {
+  const { hostname } = new URL(url)
+  const socketUrl = `${url.replace(/^http/, 'ws')}${MATCH_PATH}`
+  const udpPort = transport === 'udp' ? (await askServer(url)).udp?.port ?? 0 : 0
+  const address = transport === 'udp' ? await resolveUdp(hostname, udpPort) : socketUrl
+  return async (number) => {
+    const port = transport === 'udp' ? await openUdp() : await openWebSocket(socketUrl)
+    const isCalm = weather.latencyMs === 0 && weather.jitterMs === 0 && weather.loss === 0
+    return { address, port: isCalm ? port : new WeatherPort(port, weather, seed ^ (number * 7919)) }
+  }
+}
+
+function summarise(
+  players: readonly HeadlessPlayer[], rtts: DurationHistogram, seconds: number, isPredicted: boolean, server: ServerSpent | undefined,
+): LoadReport {
+  const joins = new DurationHistogram()
+  const ended: Record<string, number> = {}
+  const sums = { lost: 0, delivered: 0, packetsSent: 0, packetsReceived: 0, bytesSent: 0, bytesReceived: 0, inputs: 0, late: 0, rollbacks: 0 }
+  for (const { host, connection: { stats }, joinedMs, reason, inputs } of players) {
+    if (joinedMs >= 0) joins.record(joinedMs)
+    if (reason !== undefined) ended[reason.code] = (ended[reason.code] ?? 0) + 1
+    sums.lost += stats.packetsLost
+    sums.delivered += stats.packetsDelivered
+    sums.packetsSent += stats.packetsSent
+    sums.packetsReceived += stats.packetsReceived
+    sums.bytesSent += stats.bytesSent
+    sums.bytesReceived += stats.bytesReceived
+    sums.inputs += inputs
+    sums.late += host.clock.lateInputs
+    sums.rollbacks += host.predictor?.rollbacks ?? 0
+  }
+  const joined = joins.count
+  return {
+    asked: players.length, joined, stayed: players.filter(({ isIn }) => isIn).length, ended,
+    joinMs: spreadOf(joins), rttMs: spreadOf(rtts),
+    loss: sums.lost + sums.delivered === 0 ? 0 : sums.lost / (sums.lost + sums.delivered),
+    packetsPerSecond: { sent: sums.packetsSent / seconds, received: sums.packetsReceived / seconds },
+    bytesPerSecond: { sent: sums.bytesSent / seconds, received: sums.bytesReceived / seconds },
+    inputs: sums.inputs, lateInputs: sums.late,
+    correctionsPerMinute: isPredicted && joined > 0 ? sums.rollbacks / joined / seconds * 60 : undefined,
+    server,
+  }
+}
+
+function spreadOf(histogram: DurationHistogram): Spread {
+  return { p50: histogram.percentileMs(0.5), p90: histogram.percentileMs(0.9), p99: histogram.percentileMs(0.99), max: histogram.maxMs }
+}
+
+async function serverNumbers(opsUrl: string | undefined): Promise<ReadonlyMap<string, number> | undefined> {
+  if (opsUrl === undefined) return undefined
+  try {
+    const response = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(2000) })
+    return response.ok ? readPrometheus(await response.text()) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function spent(before: ReadonlyMap<string, number> | undefined, after: ReadonlyMap<string, number> | undefined, seconds: number): ServerSpent | undefined {
+  if (before === undefined || after === undefined || !after.has('tickwire_rooms')) return undefined
+  const of = (name: string): number => after.get(name) ?? 0
+  const grown = (name: string): number => of(name) - (before.get(name) ?? 0)
+  return {
+    cpu: (grown('process_cpu_seconds_total{mode="user"}') + grown('process_cpu_seconds_total{mode="system"}')) / seconds,
+    residentBytes: of('process_resident_memory_bytes'), rooms: of('tickwire_rooms'), players: of('tickwire_players'),
+    tickMsP50: of('tickwire_tick_seconds{quantile="0.5"}') * 1000, tickMsP99: of('tickwire_tick_seconds{quantile="0.99"}') * 1000,
+    ticksSkipped: grown('tickwire_ticks_skipped_total{why="late"}'),
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => { setTimeout(resolve, ms) })
+}

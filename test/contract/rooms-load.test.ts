@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bool, defineGame, entity, fixed, i16, int, message, oneOf, rpc, text, u8, type Game } from 'tickwire'
+import { serveRooms, systemEntropy, type ServingRooms } from 'tickwire/node'
+import { readWeather } from '../../packages/tickwire/src/cli/load.ts'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { gameOfText } from '../../packages/tickwire/src/node/load-game.ts'
+import type { LoadReport } from '../../packages/tickwire/src/node/load.ts'
+import { RandomInput } from '../../packages/tickwire/src/node/load-input.ts'
+import { game } from '../../docs/guide/examples/rooms/game.ts'
+
+let serving: ServingRooms
+
+beforeAll(async () => {
+  serving = await serveRooms({ melee: { game, capacity: 4 } }, { port: 0, webtransport: false, webrtc: false, log: () => {} })
+})
+afterAll(() => serving.close())
+
+async function tickwire(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' }
+  const code = await startTickwire(args, {
+    print: (line) => { said.out += `${line}\n` }, complain: (line) => { said.err += `${line}\n` }, nowSeconds: () => 0, entropy: systemEntropy,
+  })
+  return { code, ...said }
+}
+
+describe('tickwire load', () => {
+  test('[LOAD1] players join what is served, play in weather, and it is said what they felt and what the server spent', async () => {
+    const { code, out, err } = await tickwire(
+      'load', serving.url, '--players', '6', '--seconds', '3', '--weather', '20ms,5ms,10%', '--ops', serving.opsUrl!, '--json', '--seed', '7',
+    )
+    expect([code, err.includes('6 of 6 play')]).toEqual([0, true])
+    const report = JSON.parse(out) as LoadReport
+    expect(report).toMatchObject({ asked: 6, joined: 6, stayed: 6, ended: {}, server: { players: 6, rooms: 2 } })
+    expect(report.rttMs.p50).toBeGreaterThan(38)
+    expect(report.loss).toBeGreaterThan(0.01)
+    expect(report.inputs).toBeGreaterThan(200)
+    expect(report.correctionsPerMinute).toBeUndefined()
+  }, 20_000)
+
+  test('[LOAD1] with the code of the game, over WebSocket, in words; who finds no seat is counted', async () => {
+    const { id } = serving.create('melee')
+    const { code, out } = await tickwire(
+      'load', serving.url, '--players', '5', '--seconds', '2', '--transport', 'websocket', '--room', id, '--game', 'docs/guide/examples/rooms/game.ts',
+    )
+    expect([code, out]).toEqual([1, expect.stringContaining('5 asked, 4 came in, 4 stayed (1 full)')])
+    expect(out).toMatch(/corrections +[\d.]+ a minute and player/)
+  }, 20_000)
+
+  test('[LOAD2] what makes no sense is said in a sentence, exit code 2', async () => {
+    for (const [args, sentence] of [
+      [[], 'Give one URL'],
+      [['nowhere'], 'nowhere is no URL of a server'],
+      [['http://127.0.0.1:1'], 'nobody serves a game at http://127.0.0.1:1'],
+      [[serving.url, '--weather', 'rain'], '--weather rain is none. Write it as 100ms,20ms,5%.'],
+      [[serving.url, '--players', '0'], '--players 0 is no whole number from 1 on.'],
+      [[serving.url, '--transport', 'pigeon'], 'there are udp and websocket'],
+      [[serving.url, '--type', 'poker'], 'There is no such type of room.'],
+      [[serving.url, '--game', 'nowhere.ts'], '--game nowhere.ts cannot be imported'],
+    ] as const) {
+      const { code, err } = await tickwire('load', ...args)
+      expect([code, err], err).toEqual([2, expect.stringContaining(sentence)])
+    }
+    expect((await tickwire('--help')).out).toContain('tickwire load')
+    expect((await tickwire('load', '--help')).out).toContain('--weather W')
+    expect(readWeather('100ms,20ms,5%')).toEqual({ latencyMs: 100, jitterMs: 20, loss: 0.05 })
+  }, 20_000)
+
+  test('[LOAD3] a game made of its text is the same game to the server; where its code is needed that is said', () => {
+    const Chat = message({ text: text(40) }, 'chat', { delivery: 'unreliable' })
+    const rich = defineGame({
+      tickRate: 20, input: { on: bool, aim: fixed(-3, 3, 0.1), count: int(2, 9), pick: oneOf('a', 'b', 'c'), word: i16 }, entities: [entity({ x: u8 })], messages: [Chat], step: () => {},
+    })
+    const copy = gameOfText(rich.text) as Game
+    expect([copy.fingerprint, copy.predict, copy.messages[0]!.delivery]).toEqual([rich.fingerprint, 'none', 'unreliable'])
+    expect(gameOfText(defineGame({ ...rich, rpcs: [rpc({ a: u8 }, { to: 'server' })] }).text)).toContain('remote calls')
+    expect(gameOfText(defineGame({ ...rich, predict: 'all' }).text)).toContain('needs its code')
+    const input = new RandomInput(rich.inputSchema, 3)
+    const seen = { on: new Set<unknown>(), pick: new Set<unknown>() }
+    for (let tick = 0; tick < 2000; tick++) {
+      const held = input.next() as { on: boolean; aim: number; count: number; pick: string }
+      seen.on.add(held.on)
+      seen.pick.add(held.pick)
+      expect(held.aim >= -3 && held.aim <= 3 && held.count >= 2 && held.count <= 9 && Number.isInteger(held.count)).toBe(true)
+    }
+    expect([[...seen.on].toSorted(), [...seen.pick].toSorted()]).toEqual([[false, true], ['a', 'b', 'c']])
+  })
+})
