@@ -1,6 +1,7 @@
 /** The arbiter alone, with writers whose packets come when the test says: which rows count, and which do not. */
 
 import { describe, expect, test } from 'vitest'
+import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { AcceptedWrites } from '../../packages/tickwire/src/core/replication/authority/accepted-writes.ts'
@@ -179,6 +180,31 @@ describe('one writer a tick', () => {
     expect(arbiter.accepted).toEqual([])
     // An index where nobody ever was is no honest mistake.
     expect(send(arbiter, A, a.frame(24, 40 * 65_536 + 1, 9))).toBe('broken')
+  })
+
+  test('[AUTH4] whatever bytes a player sends, nothing throws, and what is not his is not touched', () => {
+    const dice = new Prng(99)
+    const { arbiter, b, id } = transferred(22)
+    const crate = arbiter.world.spawn(Crate, { x: 3 }, B)
+    const theirs = arbiter.world.spawn(Ball, { x: 4 }, A)
+    arbiter.tick()
+    const verdicts = new Map<string, number>()
+    for (let round = 0; round < 3000; round++) {
+      const target = [id, crate.id, theirs.id][dice.nextInt(0, 2)]!
+      const bytes = b.frame(arbiter.world.tick + dice.nextInt(-3, 3), target, dice.nextInt(0, 65_535), { type: dice.nextInt(0, 1), owner: [A, B, 0][dice.nextInt(0, 2)]! })
+      for (let flips = dice.nextInt(0, 3); flips > 0; flips--) bytes[dice.nextInt(0, bytes.length - 1)]! ^= 1 << dice.nextInt(0, 7)
+      const verdict = send(arbiter, B, bytes)
+      verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1)
+      if (round % 3 === 0) arbiter.tick()
+      if (verdict !== 'broken') continue
+      // His connection is over; another comes.
+      arbiter.writes.remove(B)
+      arbiter.writes.add(new WrittenRows(B, arbiter.world, arbiter.book, { windowTicks: WINDOW, aheadTicks: 64 }))
+    }
+    expect([crate.x, arbiter.world.see(Ball, theirs.id)!.x]).toEqual([3, 4])
+    expect([...verdicts.keys()].toSorted()).toEqual(['broken', 'no-ack', 'ok'])
+    expect(arbiter.accepted.length).toBeGreaterThan(10)
+    expect(arbiter.accepted.every((each) => each.startsWith(`${B}@`))).toBe(true)
   })
 
   test('[AUTH7] what is the server\'s in an object stays its own', () => {

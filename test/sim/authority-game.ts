@@ -12,7 +12,7 @@ export const Kite = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Kite', authority
 export const Claim = rpc({ power: u8 }, { to: 'server', name: 'Claim' })
 export const Struck = rpc({ power: u8 }, { to: 'owner', name: 'Struck' })
 
-const INPUT = { right: bool, left: bool, push: bool, mark: u8 }
+const INPUT = { right: bool, left: bool, push: bool, mark: u8, serve: bool }
 export type BallInput = typeof INPUT
 
 export function makeBalls(options: Partial<GameDefinition<BallInput>> & { readonly balls?: number } = {}): Game<BallInput> {
@@ -31,7 +31,9 @@ export function makeBalls(options: Partial<GameDefinition<BallInput>> & { readon
       for (const runner of world.each(Runner)) {
         const held = inputs.of(runner.owner)
         runner.x += (+held.right - +held.left) * 2
+        if (held.serve && world.count(Kite) < 3) world.spawn(Kite, { x: runner.x }, runner.owner)
       }
+      for (const kite of world.each(Kite)) if (inputs.of(kite.owner).push) kite.x = Math.min(kite.x + 1, 1000)
       for (const ball of world.each(Ball)) {
         const held = inputs.of(ball.owner)
         if (held.mark > 0) ball.mark = held.mark

@@ -223,7 +223,47 @@ describe('transfers', () => {
   })
 })
 
+describe('spawns', () => {
+  test('[AUTH1] what the server\'s part of step spawns for an owner is there at once, and is the same object when it is named', () => {
+    const sim = simulate(makeBalls(), { seed: 10, clients: 2, link: LINK })
+    sim.script(0, () => ({ serve: true, push: true }))
+    const before = sim.players[0]!.host.predictor!.spawnsMatched
+    sim.run(34)
+    expect([sim.client(0, Kite).length > 0, [...sim.host.world.seen(Kite)].length]).toEqual([true, 0])
+    sim.run(1500)
+    sim.hold(0, {})
+    sim.run(1500)
+    expect([...sim.host.world.seen(Kite)].map(({ owner }) => owner)).toEqual([1, 2, 3].map(() => peerOf(sim, 0)))
+    expect(sim.players[0]!.host.predictor!.spawnsMatched - before).toBeGreaterThan(0)
+    expect([...sim.host.world.seen(Kite)].every(({ x }) => x > 550)).toBe(true)
+    expect(sim.difference()).toBe(undefined)
+  })
+
+  test('[AUTH1] what the server did not spawn is gone after a second', () => {
+    const sim = simulate(makeBalls(), { seed: 11, clients: 2, link: LINK })
+    // There are as many as there may be; the second player does not see why.
+    for (let kite = 0; kite < 3; kite++) sim.host.world.spawn(Kite, {}, peerOf(sim, 0))
+    sim.run(300)
+    sim.hold(1, { serve: true })
+    sim.run(100)
+    expect(sim.client(1, Kite).length).toBeGreaterThan(3)
+    sim.hold(1, {})
+    sim.run(2000)
+    expect(sim.difference()).toBe(undefined)
+    expect(sim.client(1, Kite)).toHaveLength(3)
+  })
+})
+
 describe('owners who leave', () => {
+  test('[AUTH11] while his line is gone and his seat is kept, the server goes on with what is his', () => {
+    const sim = simulate(makeBalls(), { seed: 12, clients: 2, link: LINK })
+    give(sim, 0)
+    expect([...sim.host.world.each(Ball)].map(({ id }) => id)).not.toContain(ball(sim).id)
+    sim.host.detach(peerOf(sim, 0))
+    sim.run(100)
+    expect([...sim.host.world.each(Ball)].map(({ id, owner }) => [id, owner])).toContainEqual([ball(sim).id, peerOf(sim, 0)])
+  })
+
   test('[AUTH11] what was his goes to the server, or with him, as its entity says', () => {
     const sim = simulate(makeBalls(), { seed: 7, clients: 2, link: LINK })
     const { world } = sim.host

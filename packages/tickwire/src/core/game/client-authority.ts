@@ -9,7 +9,7 @@ import { compareTokens } from '../replication/authority/token.ts'
 import type { SnapshotSink } from '../replication/snapshot-sink.ts'
 import { WantedSink } from '../replication/wanted-rows.ts'
 import type { Shape } from '../schema/field.ts'
-import { indexOf } from '../world/object-table.ts'
+import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import { windowTicks } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
@@ -21,10 +21,12 @@ export type AuthorityListener = (object: ObjectId, owner: PeerId) => void
 export class ClientAuthority {
   readonly #game: Game<Shape>
   readonly #listener: AuthorityListener | undefined
-  readonly #heard = new Map<ObjectId, { owner: PeerId; tick: Tick }>()
+  readonly #tokens = new Map<ObjectId, { owner: PeerId; tick: Tick }>()
   /** The connection comes before we know who we are, and what is spoken after. */
   #spoken: SpokenRows | undefined = undefined
   #isOurs: (id: ObjectId) => boolean = () => false
+  /** The newest tick of the server that anything was heard of. */
+  #heard: () => Tick = () => 0
 
   constructor(game: Game<Shape>, listener: AuthorityListener | undefined) {
     this.#game = game
@@ -32,10 +34,11 @@ export class ClientAuthority {
   }
 
   /** We know who we are: `sharing` is the world whose heap rows refer to, and `snapshots` knows the tokens. */
-  begin(peer: PeerId, sharing: World, snapshots: SnapshotSink, isOurs: (id: ObjectId) => boolean): void {
+  begin(peer: PeerId, sharing: World, snapshots: SnapshotSink, isOurs: (id: ObjectId) => boolean, heard: () => Tick): void {
     const tokens = { authorityTickAt: (index: number): Tick => snapshots.held.authorityTicks[index] }
     this.#spoken = new SpokenRows(this.#game.entities, peer, sharing, tokens, windowTicks(this.#game.tickRate))
     this.#isOurs = isOurs
+    this.#heard = heard
   }
 
   /** Writes by a connection, once there is anything to write. */
@@ -52,20 +55,33 @@ export class ClientAuthority {
 
   /** A tick was stepped for the first time. */
   handleStepped(world: World): void {
+    this.#dropUnclaimed(world)
     this.#spoken?.speak(world, this.#isOurs)
+  }
+
+  /** What was spawned here ahead of time, and the server did not spawn: no digest speaks of what is shared, so time does. */
+  #dropUnclaimed(world: World): void {
+    const { objects, stores } = world
+    const bornBefore = this.#heard() - this.#game.tickRate
+    for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type === NO_TYPE || !stores[type].isShared || this.#isOurs(objects.idAt(index)) || objects.birthTickAt(index) >= bornBefore) continue
+      const handle = objects.handles[index]
+      if (handle !== undefined) world.unseat(handle)
+    }
   }
 
   /** The server told of a shared object. */
   handleTold(id: ObjectId, owner: PeerId, held: { readonly authorityTicks: Float64Array }): void {
     const tick = held.authorityTicks[indexOf(id)]
-    const heard = this.#heard.get(id)
+    const heard = this.#tokens.get(id)
     if (heard !== undefined && compareTokens(tick, owner, heard.tick, heard.owner) <= 0) return
-    this.#heard.set(id, { owner, tick })
+    this.#tokens.set(id, { owner, tick })
     // Whose it is from the start is nothing that changed.
     if (heard !== undefined && heard.owner !== owner) this.#listener?.(id, owner)
   }
 
   handleGone(id: ObjectId): void {
-    this.#heard.delete(id)
+    this.#tokens.delete(id)
   }
 }

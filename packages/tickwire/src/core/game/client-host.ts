@@ -264,7 +264,7 @@ export class ClientHost<I extends Shape = Shape> {
       this.seat = seat
       if (!this.#isSpectator) this.#play.begin(peer, seed, this.#view.world, this.#view)
       this.#view.begin(this.#play.predictor, (now) => this.#play.ticks.ticksAt(now))
-      this.#shared?.begin(peer, this.#view.world, this.#view.snapshots, (id) => this.#play.predictor?.isOurs(id) === true)
+      this.#shared?.begin(peer, this.#view.world, this.#view.snapshots, (id) => this.#play.predictor?.isOurs(id) === true, () => this.#play.predictor?.heard ?? 0)
       this.#options.onOpened?.()
     } else {
       this.#channels.close()

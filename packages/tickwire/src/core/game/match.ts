@@ -134,7 +134,7 @@ export class Match<I extends Shape = Shape> {
     this.replicator = new Replicator(world, timeline, { births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
-    this.spectators = new Spectators(authority as unknown as Authority<Shape>, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
+    this.spectators = new Spectators(authority, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
     this.interest = new Interest(world, game.entities, options.interest)
     this.#localView = this.role.hasLocalView ? new LocalView(game, timeline, world) : undefined
     this.#desk = new MessageDesk(game.messages, callsOf(game).length, {

@@ -103,6 +103,8 @@ export class AcceptedWrites {
     const { id } = handle
     const index = indexOf(id)
     const from = Math.max(since, this.#ticks[index] + 1)
+    // Who rests says nothing, and need not be looked for.
+    if (writer.timeline.changedAt(id) < from) return false
     for (let tick = to; tick >= from && tick > to - writer.timeline.windowTicks; tick--) {
       const at = writer.find(type, id, tick, since)
       if (at < 0) continue
