@@ -94,6 +94,7 @@ export { rpc, type Rpc, type RpcDelivery, type RpcOptions, type RpcTarget } from
 export type { RpcFailure, RpcResult } from './rpc/pending-calls.ts'
 export type { RpcContext, RpcHandler } from './rpc/rpc-handlers.ts'
 export type { CallOptions, RequestOptions } from './game/call-desk.ts'
+export { entropy, packed, type Priors, type SnapshotCodec } from './codec/snapshot-codec.ts'
 export { defineGame, type Game, type GameDefinition, type Inputs, type Peer, type Said } from './game/define-game.ts'
 export { profiles, type Profile } from './game/profiles.ts'
 export { NET_SETTINGS, type NetSettings, type Predict } from './game/settings.ts'

@@ -4,6 +4,8 @@
  * Both sides must use the same: `text` belongs into the game's fingerprint.
  */
 
+import { hashHex } from '../base/hash.ts'
+import { fingerprintOf } from '../schema/fingerprint.ts'
 import { EntropyCoder } from './entropy-coder.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { priorsText, TrainedTables, type EntityPriors } from './priors.ts'
@@ -15,7 +17,9 @@ export type Priors = { readonly [entity: string]: EntityPriors }
 export interface SnapshotCodec {
   readonly name: 'packed' | 'entropy'
   readonly make: MakeRowCoder
-  /** Canonical text: equal text, equal bits. */
+  /** Names of the entities that it was trained for. */
+  readonly trained: readonly string[]
+  /** Canonical text, short: priors stand in it by their hash. Equal text, equal bits. */
   readonly text: string
 }
 
@@ -23,7 +27,7 @@ export interface SnapshotCodec {
 const ENTROPY_FORM = 1
 
 /** Differences, without tables and without motion: the simple one. */
-export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), text: 'packed' }
+export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), trained: [], text: 'packed' }
 
 /** Motion predicted, the rest in few bits; by built-in tables, or by those that training found. */
 export function entropy(priors: Priors = {}): SnapshotCodec {
@@ -34,6 +38,7 @@ export function entropy(priors: Priors = {}): SnapshotCodec {
       const found = Object.hasOwn(priors, schema.name) ? priors[schema.name] : undefined
       return new EntropyCoder(schema, ticksPerSecond, found === undefined ? {} : { tables: (plan) => new TrainedTables(plan, found, `priors.${schema.name}`) })
     },
-    text: `entropy(${ENTROPY_FORM}${names.map((name) => `;${JSON.stringify(name)}:${priorsText(priors[name])}`).join('')})`,
+    trained: names,
+    text: `entropy(${ENTROPY_FORM}${names.map((name) => `;${JSON.stringify(name)}:${hashHex(fingerprintOf(priorsText(priors[name])), 0)}`).join('')})`,
   }
 }

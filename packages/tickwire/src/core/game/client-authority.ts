@@ -36,7 +36,7 @@ export class ClientAuthority {
   /** We know who we are: `sharing` is the world whose heap rows refer to, and `snapshots` knows the tokens. */
   begin(peer: PeerId, sharing: World, snapshots: SnapshotSink, isOurs: (id: ObjectId) => boolean, heard: () => Tick): void {
     const tokens = { authorityTickAt: (index: number): Tick => snapshots.held.authorityTicks[index] }
-    this.#spoken = new SpokenRows(this.#game.entities, peer, sharing, tokens, windowTicks(this.#game.tickRate))
+    this.#spoken = new SpokenRows(this.#game, peer, sharing, tokens, windowTicks(this.#game.tickRate))
     this.#isOurs = isOurs
     this.#heard = heard
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { entity, message } from '../schema/definition.ts'
 import { bool, fixed, text, u8 } from '../schema/field-kinds.ts'
+import { entropy, packed } from '../codec/snapshot-codec.ts'
 import { defineGame } from './define-game.ts'
 
 const Player = entity({ x: fixed(0, 10, 0.1) })
@@ -14,6 +15,9 @@ test('[GAME1] a wrong game is refused at once, with the path and the fix', () =>
   expect(() => defineGame({ ...base, entities: [Player, Player] })).toThrow('entities: the same definition twice')
   expect(() => defineGame({ ...base, messages: [Chat, Chat] })).toThrow('messages: the same definition twice')
   expect(() => defineGame({ ...base, input: {} })).toThrow('input: ')
+  const torn = { form: 1, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], ages: [] } as const
+  expect(() => defineGame({ ...base, codec: entropy({ entity: torn }) })).toThrow('priors.entity: trained for other fields. Train again: npx tickwire train.')
+  expect(() => defineGame({ ...base, codec: entropy({ Boat: torn }) })).toThrow('codec: priors for "Boat", which is no entity of the game')
 })
 
 test('[GAME2] the fingerprint is that of everything two builds must agree on', () => {
@@ -23,7 +27,7 @@ test('[GAME2] the fingerprint is that of everything two builds must agree on', (
   expect(same[0]).toHaveLength(16)
   const others = [
     { ...base, tickRate: 60 }, { ...base, input: { right: bool } }, { ...base, entities: [Player, Other] },
-    { ...base, entities: [Other] }, { ...base, messages: [Chat] },
+    { ...base, entities: [Other] }, { ...base, messages: [Chat] }, { ...base, codec: packed },
   ].map((definition) => hex(defineGame(definition as typeof base)))
-  expect(new Set([same[0], ...others]).size).toBe(6)
+  expect(new Set([same[0], ...others]).size).toBe(7)
 })

@@ -8,6 +8,8 @@
 import { ConfigError } from '../base/assert.ts'
 import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
+import type { RowCoder } from '../codec/row-coder.ts'
+import { entropy, type SnapshotCodec } from '../codec/snapshot-codec.ts'
 import type { Hitboxes } from '../rewind/hitbox.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
@@ -69,6 +71,8 @@ export interface GameDefinition<I extends Shape> {
   readonly predict?: Predict
   /** Whether own objects are drawn on their way to the tick to come, which costs a step of them a draw. Default: they are. */
   readonly drawAhead?: boolean
+  /** How rows become bits: `packed`, `entropy()` or `entropy(priors)`. Default: `entropy()`. */
+  readonly codec?: SnapshotCodec
   /** Numbers of the netcode, where they are not the defaults. */
   readonly net?: Partial<NetSettings>
   /** What `step` keeps outside the schema, made anew for every world that is stepped. */
@@ -83,6 +87,9 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly rpcs: readonly Rpc[]
   readonly predict: Predict
   readonly drawAhead: boolean
+  readonly codec: SnapshotCodec
+  /** Of the codec, by entity. They keep nothing from one row to the next, so that all matches and views of a game share them. */
+  readonly coders: readonly RowCoder[]
   readonly net: NetSettings
   readonly inputSchema: Schema<I>
   /** Everything two builds must agree on, as text: what a mismatch is about. */
@@ -93,7 +100,7 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
-  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true } = definition
+  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true, codec = entropy() } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
@@ -104,6 +111,10 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   if (messages.length + rpcs.length > MESSAGE_TYPES_MAX) {
     throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
   }
+  const stray = codec.trained.find((name) => !entities.some(({ schema }) => schema.name === name))
+  if (stray !== undefined) {
+    throw new ConfigError('codec', `priors for "${stray}", which is no entity of the game`, "Train again, or name it: entity(shape, { name: '…' }).")
+  }
   const shared = entities.find(({ isShared }) => isShared)
   if (shared !== undefined && predict !== 'owned') {
     throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
@@ -111,13 +122,15 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   const text = [
     `tickRate ${tickRate}`,
     ...(predict === 'all' ? ['predict all'] : []),
+    `codec ${codec.text}`,
     `input ${describeShape(input)}`,
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}${entity.isShared ? ' shared' : ''}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
   return {
-    ...definition, messages, rpcs, predict, drawAhead, net, inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
+    ...definition, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), net,
+    inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
 }
 

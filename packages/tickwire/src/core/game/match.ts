@@ -131,7 +131,7 @@ export class Match<I extends Shape = Shape> {
     const { world, timeline, inputs } = authority
     const loop = new FixedLoop(game.tickRate)
     this.loop = loop
-    this.replicator = new Replicator(world, timeline, { births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
+    this.replicator = new Replicator(world, timeline, { coders: game.coders, births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
     this.spectators = new Spectators(authority, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))

@@ -52,7 +52,9 @@ export class SharedAuthority {
   /** Takes rows from a player by his connection, from now on. */
   attach(connection: Connection, peer: PeerId): void {
     this.detach(peer)
-    const written = new WrittenRows(peer, this.#world, this.book, { windowTicks: windowTicks(this.#game.tickRate), aheadTicks: INPUT_AHEAD_MAX })
+    const written = new WrittenRows(peer, this.#world, this.book, {
+      windowTicks: windowTicks(this.#game.tickRate), aheadTicks: INPUT_AHEAD_MAX, coders: this.#game.coders,
+    })
     this.writes.add(written)
     connection.addSink(FRAME_KIND.snapshot, written)
     connection.addSource(FRAME_KIND.wantedRows, written.sink.wanted)

@@ -11,6 +11,7 @@
 import type { Millis, ObjectId, PeerId, Tick } from '../../base/time.ts'
 import type { BitWriter } from '../../bits/bit-writer.ts'
 import type { FrameSource } from '../../packet/frame-source.ts'
+import type { RowCoder } from '../../codec/row-coder.ts'
 import type { Entity } from '../../schema/definition.ts'
 import { indexOf } from '../../world/object-table.ts'
 import { Timeline } from '../../world/timeline.ts'
@@ -19,6 +20,12 @@ import { AllRelevant } from '../relevance.ts'
 import { Replicator } from '../replicator.ts'
 import { SnapshotSource } from '../snapshot-source.ts'
 import type { Tokens } from './token.ts'
+
+/** What of a game is needed to speak. */
+export interface SpokenGame {
+  readonly entities: readonly Entity[]
+  readonly coders: readonly RowCoder[]
+}
 
 export class SpokenRows implements FrameSource {
   readonly source: SnapshotSource
@@ -30,12 +37,12 @@ export class SpokenRows implements FrameSource {
   readonly #said = new Map<ObjectId, Tick>()
 
   /** `sharing` is the world whose heap the predicted rows refer to. */
-  constructor(entities: readonly Entity[], peer: PeerId, sharing: World, tokens: Tokens, windowTicks: number) {
+  constructor({ entities, coders }: SpokenGame, peer: PeerId, sharing: World, tokens: Tokens, windowTicks: number) {
     this.#peer = peer
     this.#tokens = tokens
     this.#world = new World(entities, { isReadOnly: true, sharing })
     this.#timeline = new Timeline(this.#world, windowTicks)
-    const replicator = new Replicator(this.#world, this.#timeline, { tokens })
+    const replicator = new Replicator(this.#world, this.#timeline, { coders, tokens })
     this.source = new SnapshotSource(replicator, new AllRelevant(this.#world, peer), peer)
   }
 

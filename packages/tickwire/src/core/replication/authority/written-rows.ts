@@ -12,6 +12,7 @@
 
 import type { Millis, ObjectId, PeerId, Tick } from '../../base/time.ts'
 import type { BitReader } from '../../bits/bit-reader.ts'
+import type { RowCoder } from '../../codec/row-coder.ts'
 import type { FrameSink, FrameVerdict } from '../../packet/frame-source.ts'
 import { indexOf } from '../../world/object-table.ts'
 import { Timeline } from '../../world/timeline.ts'
@@ -32,6 +33,8 @@ export interface WrittenRowsOptions {
   readonly windowTicks: number
   /** Ticks that a player may be ahead of the server. */
   readonly aheadTicks: number
+  /** By type; the same kind as those of who writes. Default: packed coders. */
+  readonly coders?: readonly RowCoder[]
 }
 
 /** Tokens back that somebody is still known to have held an object: all that are remembered. */
@@ -55,7 +58,7 @@ export class WrittenRows implements FrameSink, HeldObserver {
     this.#book = book
     this.#aheadTicks = options.aheadTicks
     this.timeline = new Timeline(world, options.windowTicks)
-    this.sink = new SnapshotSink(world, this.timeline)
+    this.sink = new SnapshotSink(world, this.timeline, options.coders === undefined ? {} : { coders: options.coders })
   }
 
   accept(now: Millis, sequence: number, frame: BitReader): FrameVerdict {
