@@ -17,7 +17,7 @@ export interface ServeOptions<I extends Shape = Shape> extends HouseOptions {
   readonly maxPlayers?: number
   /** Who is with whom, from where each looks, and how objects are found by place. */
   readonly interest?: InterestOptions
-  /** For so long the seat of a player whose line is gone is kept. Default 15 s. */
+  /** For so long the seat of a player whose line is gone is kept. Default 5 s. */
   readonly resumeMs?: number
   /** A match begins: the first, or another after one that broke. The place to listen to its messages. */
   readonly onMatch?: (host: ServedMatch<I>) => void

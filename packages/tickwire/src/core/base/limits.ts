@@ -171,8 +171,8 @@ export const PLAYERS_DEFAULT = 32
 /** Spectators of one match unless the host says otherwise: seats of their own, so that they never keep a player out. */
 export const SPECTATORS_DEFAULT = 8
 
-/** The seat of a player whose line is gone is kept so long unless the host says otherwise: a reload on a slow phone, a tunnel. */
-export const SEAT_HOLD_MS = 15_000
+/** The seat of a player whose line is gone is kept so long unless the host says otherwise: a reload, and not a ghost of who closed his tab. */
+export const SEAT_HOLD_MS = 5000
 
 /** A room that nobody is in ends after this unless the host says otherwise: time for the next to come, not for a thousand to pile up. */
 export const ROOM_EMPTY_MS = 10_000
