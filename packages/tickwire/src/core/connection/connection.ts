@@ -2,7 +2,7 @@
  * One peer: its state and its timers, from the first knock to the last goodbye.
  *
  * Bytes come in by `handle*` and go out by `pollTransmit`, again and again until it says false. Both take `now`;
- * timers are looked at in `pollTransmit`, and `pollTimeout` says when that is next worth while. What an open
+ * timers are looked at in `pollTransmit`, and `updateTimeout` says when that is next worth while. What an open
  * connection carries is `packet-flow.ts`.
  *
  * Invariant: it moves only along edges of `states.ts`, and ends once, with one reason.
@@ -61,6 +61,8 @@ export class Connection {
   readonly gate: SendGate
   /** Its place among its endpoint's: where the endpoint keeps when to ask it. */
   place: number = 0
+  /** As of `updateTimeout`: in a cell, for a double that is returned is boxed. */
+  readonly timeout: Float64Array = new Float64Array(1)
   #context: ConnectionContext
   #wake: () => void
   #flow: PacketFlow
@@ -247,20 +249,16 @@ export class Connection {
     return true
   }
 
-  /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. */
-  pollTimeout(): Millis {
+  /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. @hot */
+  updateTimeout(now: Millis): void {
     const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
-    switch (this.#state) {
-      case 'connecting': case 'handshake': return Math.min(this.#retryAt, this.#startedAt + connectMs)
-      case 'connected':
-        this.#flow.updateTimeout(this.#now)
-        return Math.min(
-          this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0],
-          this.#path.nextAt(), this.#control.rekey?.pollTimeout() ?? Infinity,
-        )
-      case 'disconnecting': return this.#farewell.nextAt
-      default: return Infinity
-    }
+    if (this.#state === 'connected') {
+      this.#flow.updateTimeout(now)
+      const { rekey } = this.#control
+      const otherAt = Math.min(this.#path.nextAt(), rekey === undefined ? Infinity : rekey.pollTimeout())
+      this.timeout[0] = Math.min(this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0], otherAt)
+    } else if (this.#isAsking()) this.timeout[0] = Math.min(this.#retryAt, this.#startedAt + connectMs)
+    else this.timeout[0] = this.#state === 'disconnecting' ? this.#farewell.nextAt : Infinity
   }
 
   #isAsking(): boolean {

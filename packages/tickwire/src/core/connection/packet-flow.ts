@@ -66,7 +66,7 @@ export class PacketFlow {
   #gate: SendGate
   #lastSequence: number = 0
   /** No source is asked before this. */
-  #fillFrom: Millis = -Infinity
+  readonly #fillFrom = new Float64Array([-Infinity])
   #flushPackets: number = 0
   #pathCheck: FrameSource[] = []
   #probe: readonly FrameSource[]
@@ -159,7 +159,7 @@ export class PacketFlow {
     const isDue = isOwed || now >= this.#acks.dueAt
     if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, out)
     const room = this.#gate.room(now)
-    const isWanted = room > 0 && now >= this.#fillFrom && this.#sent.hasRoom && this.#isWanted(now)
+    const isWanted = room > 0 && now >= this.#fillFrom[0] && this.#sent.hasRoom && this.#isWanted(now)
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
     if ((isDue || isWanted) && this.#build(now, isDue, isWanted ? room : 0, out)) return true
     this.#flushPackets = 0
@@ -175,7 +175,7 @@ export class PacketFlow {
       const at = this.#sources[index].wantsAt(now)
       if (at < fillAt) fillAt = at
     }
-    fillAt = Math.max(fillAt, this.#fillFrom, this.#gate.opensAt)
+    fillAt = Math.max(fillAt, this.#fillFrom[0], this.#gate.opensAt)
     const probeAt = hasRoom ? this.#gate.mtu.nextAt : Infinity
     this.timeout[0] = Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt, probeAt)
   }
@@ -226,7 +226,7 @@ export class PacketFlow {
     const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds, this.#order) : 0
     this.#flushPackets++
     const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= FLUSH_PACKETS_MAX
-    if (isDone) this.#fillFrom = now + FLUSH_GAP_MS
+    if (isDone) this.#fillFrom[0] = now + FLUSH_GAP_MS
     if (sourceSet === 0) {
       if (isWanted) this.#gate.onUnused(now)
       if (!isDue) return false

@@ -31,7 +31,8 @@ export class AckWindow {
   #lo: number = 0xffff_ffff
   #hi: number = 0xffff_ffff
   #owed: number = 0
-  #dueAt: Millis = Infinity
+  /** In a cell: a time that goes through a field of an object is a number on the heap. */
+  readonly #due = new Float64Array([Infinity])
 
   /** The newest sequence that is acknowledged; 0 before the first. */
   get latest(): number {
@@ -40,7 +41,7 @@ export class AckWindow {
 
   /** When an ack must be on its way even if nothing else is. Infinity: nothing is owed. */
   get dueAt(): Millis {
-    return this.#dueAt
+    return this.#due[0]
   }
 
   /** Takes note of a useful packet. One with frames is owed an ack; one without is not, or two idle peers would acknowledge for ever. @hot */
@@ -61,7 +62,7 @@ export class AckWindow {
 
   /** The next packet must go out at once: the peer cannot know yet that we hear him. */
   hurry(now: Millis): void {
-    this.#dueAt = now
+    this.#due[0] = now
   }
 
   /** Writes what the peer should know at `now`. @hot */
@@ -76,13 +77,13 @@ export class AckWindow {
   /** A packet with our block has gone out: nothing is owed until the next arrives. */
   settle(): void {
     this.#owed = 0
-    this.#dueAt = Infinity
+    this.#due[0] = Infinity
   }
 
   #owe(now: Millis): void {
     this.#owed++
-    const dueAt = this.#owed >= EVERY_PACKETS ? now : now + DELAY_MS_MAX
-    if (dueAt < this.#dueAt) this.#dueAt = dueAt
+    const due = this.#due
+    due[0] = Math.min(due[0], now + (this.#owed >= EVERY_PACKETS ? 0 : DELAY_MS_MAX))
   }
 
   /** Moves the vector up by `distance` and sets the bit of what was the latest. */

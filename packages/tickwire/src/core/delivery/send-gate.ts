@@ -33,7 +33,7 @@ export class SendGate implements DeliveryWatcher {
   readonly mtu: PathMtu = new PathMtu()
   #pacer: Pacer = new Pacer()
   #urgentGapMs: number
-  #urgentAt: Millis = -Infinity
+  readonly #urgentAt = new Float64Array([-Infinity])
 
   /** `ticksPerSecond`: small packets are never held below this rate. */
   constructor(controller: CongestionController, ticksPerSecond: number = 60) {
@@ -43,25 +43,25 @@ export class SendGate implements DeliveryWatcher {
 
   /** When `room` is next above 0. */
   get opensAt(): Millis {
-    return this.#pacer.opensAt < this.#urgentAt ? this.#pacer.opensAt : this.#urgentAt
+    return this.#pacer.opensAt < this.#urgentAt[0] ? this.#pacer.opensAt : this.#urgentAt[0]
   }
 
   /** Bytes the next packet may have: what the path carries, or a small packet's, or 0 for none. @hot */
   room(now: Millis): number {
     if (now >= this.#pacer.opensAt) return this.mtu.bytes
-    return now >= this.#urgentAt ? URGENT_BYTES : 0
+    return now >= this.#urgentAt[0] ? URGENT_BYTES : 0
   }
 
   /** A packet has gone out. @hot */
   onSent(now: Millis, bytes: number): void {
     this.#pacer.spend(now, bytes, this.controller.bytesPerSecond)
-    this.#urgentAt = now + this.#urgentGapMs
+    this.#urgentAt[0] = now + this.#urgentGapMs
     this.controller.onSent(now, bytes)
   }
 
   /** There was room, and nothing to put into it: a small packet is not tried again before the next tick. */
   onUnused(now: Millis): void {
-    this.#urgentAt = now + this.#urgentGapMs
+    this.#urgentAt[0] = now + this.#urgentGapMs
   }
 
   /** @hot */

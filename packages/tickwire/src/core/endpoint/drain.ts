@@ -18,5 +18,5 @@ export function drain(
 ): Millis {
   while (endpoint.pollTransmit(now, out)) port.send(out.to, out.bytes, out.length)
   for (let event = endpoint.pollEvent(); event !== undefined; event = endpoint.pollEvent()) onEvent(event)
-  return endpoint.pollTimeout()
+  return endpoint.pollTimeout(now)
 }

@@ -89,6 +89,8 @@ export class Endpoint {
   #header: PacketHeader = new PacketHeader()
   #message: HandshakeMessage = new HandshakeMessage()
   #nextHandle: number = 1
+  /** When `pollTransmit` was last called. */
+  readonly #polledAt = new Float64Array(1)
   #pollIndex: number = 0
 
   constructor(config: CompleteEndpointConfig) {
@@ -164,6 +166,7 @@ export class Endpoint {
 
   /** Writes the next datagram that is due into `out`. Call until false. @hot */
   pollTransmit(now: Millis, out: Transmit): boolean {
+    this.#polledAt[0] = now
     if (this.#admission.pollReply(out)) return true
     const connections = this.#connections
     for (; this.#pollIndex < connections.length; this.#pollIndex++) {
@@ -172,7 +175,10 @@ export class Endpoint {
       if (this.#askAt[at] > now && !connection.isRestless) continue
       if (connection.pollTransmit(now, out)) return true
       if (connection.state === 'disconnected') this.#remove(connection)
-      else this.#askAt[at] = connection.pollTimeout()
+      else {
+        connection.updateTimeout(now)
+        this.#askAt[at] = connection.timeout[0]
+      }
     }
     this.#pollIndex = 0
     return false
@@ -184,13 +190,15 @@ export class Endpoint {
   }
 
   /** When `pollTransmit` next has something to do; Infinity when nothing is going on. @hot */
-  pollTimeout(): Millis {
+  pollTimeout(now: Millis = this.#polledAt[0]): Millis {
     if (this.#admission.hasReplies) return -Infinity
     let earliest = Infinity
     for (let index = 0; index < this.#connections.length; index++) {
       const connection = this.#connections[index]
-      const at = connection.isRestless && this.#askAt[index] !== -Infinity ? connection.pollTimeout() : this.#askAt[index]
-      if (at < earliest) earliest = at
+      if (connection.isRestless && this.#askAt[index] !== -Infinity) {
+        connection.updateTimeout(now)
+        earliest = Math.min(earliest, connection.timeout[0])
+      } else earliest = Math.min(earliest, this.#askAt[index])
     }
     return earliest
   }

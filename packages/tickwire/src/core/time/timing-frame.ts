@@ -49,6 +49,8 @@ export class TimingSource implements FrameSource {
   readonly #digest: () => number
   #startedAt: Millis = -1
   #sentAt: Millis = -Infinity
+  /** A whole number: one with a fraction would be another on the heap for everyone who asks. */
+  #wantsAt: Millis = 0
   #sequence = -1
 
   /** `digest`: 32 bits of what this client owns at the tick that was run last; NaN when he need not know. */
@@ -61,7 +63,7 @@ export class TimingSource implements FrameSource {
   begin(): void {}
 
   wantsAt(): Millis {
-    return this.#sentAt + OWN_PACKET_MS
+    return this.#startedAt < 0 ? -Infinity : this.#wantsAt
   }
 
   /** @hot */
@@ -89,6 +91,7 @@ export class TimingSource implements FrameSource {
     }
     this.#sequence = sequence
     this.#sentAt = now
+    this.#wantsAt = Math.ceil(now) + OWN_PACKET_MS
     inputs.forgetMargins()
     return true
   }
