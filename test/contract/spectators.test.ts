@@ -185,6 +185,13 @@ describe('spectators', () => {
     // In their turn, and none of what has not happened there yet.
     expect(heard.length).toBeGreaterThan(50)
     expect(Math.min(...heard)).toBeGreaterThanOrEqual(120)
+    // Who leaves now is followed until he leaves there.
+    const leaving = first!.owner
+    players.find(({ host: player }) => player.peer === leaving)!.host.close(clock.now)
+    clock.drive(1000)
+    expect([host.peers.length, host.spectators.followed(spectator.host.peer)]).toEqual([1, leaving])
+    clock.drive(2000)
+    expect(host.spectators.followed(spectator.host.peer)).toBe(host.peers[0]!.id)
     expect(() => stage(1, 0, { spectators: { delayMs: 100 } })).toThrow('spectators.delayMs: 100 ms. Give 500 or more')
   })
 

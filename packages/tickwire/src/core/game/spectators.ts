@@ -125,7 +125,7 @@ export class Spectators implements TickPosition {
     this.feed?.advance(now)
     for (const [peer, { interest, calls, isFree }] of this.#spectators) {
       calls.deliver(Infinity)
-      if (isFree || this.#authority.players.has(interest.viewer) && interest.viewer !== peer) continue
+      if (isFree || (interest.viewer !== peer && this.#isThere(interest.viewer))) continue
       interest.viewer = this.#authority.peers[0]?.id ?? peer
     }
   }
@@ -135,6 +135,15 @@ export class Spectators implements TickPosition {
     if (this.feed === undefined) return [event]
     this.feed.keep(event)
     return []
+  }
+
+  /** Whether a player can be followed: he is here, or where they look he has not left yet. */
+  #isThere(player: PeerId): boolean {
+    if (this.#authority.players.has(player)) return true
+    if (this.feed === undefined) return false
+    const { owners, nextOwned } = this.feed.interest
+    for (let index = this.feed.interest.firstOwned(player); index >= 0; index = nextOwned[index]) if (owners[index] === player) return true
+    return false
   }
 
   #choose(peer: PeerId, whom: PeerId, step: number): PeerId {
