@@ -57,7 +57,7 @@ export async function connect<I extends Shape>(game: Game<I>, url: string | URL,
   const ticket = place === undefined ? undefined : takeTicket(place)
   if (ticket !== undefined) {
     try {
-      return await climb(game, base, options, { resume: ticket }, place)
+      return await climb(game, base, options, { resume: ticket, ...(asked?.role && { role: asked.role }) }, place)
     } catch (error) {
       if (!(error instanceof ConnectError) || error.reason.code !== 'ticket') throw error
     }

@@ -9,12 +9,16 @@
  * native UDP unless it is turned off. It is one match: whoever comes by any of them plays with all others. Many matches: `rooms.ts`.
  */
 
-import type { CloseReason, Game, HostRecordOptions, Match, Peer, Recorder, Room, Shape } from '../core/index.ts'
+import { SPECTATORS_DEFAULT } from '../core/base/limits.ts'
+import type { CloseReason, Game, HostRecordOptions, Match, Peer, Recorder, Room, Shape, SpectatorOptions } from '../core/index.ts'
 import type { InterestOptions } from '../core/replication/interest/interest.ts'
 import { House, openHouse, type HouseOptions, type HouseParts } from './rooms-house.ts'
 
 export interface ServeOptions<I extends Shape = Shape> extends HouseOptions {
   readonly maxPlayers?: number
+  /** How many may look on, and what they may see. */
+  readonly maxSpectators?: number
+  readonly spectators?: SpectatorOptions
   /** Who is with whom, from where each looks, and how objects are found by place. */
   readonly interest?: InterestOptions
   /** For so long the seat of a player whose line is gone is kept. Default 5 s. */
@@ -43,11 +47,13 @@ export class Serving<I extends Shape = Shape> extends House {
   #restart: NodeJS.Timeout | undefined
 
   constructor(game: Game<I>, options: ServeOptions<I>, parts: HouseParts) {
-    const { onMatch, onJoined, onLeft, maxPlayers, interest, resumeMs } = options
+    const { onMatch, onJoined, onLeft, maxPlayers, maxSpectators = SPECTATORS_DEFAULT, spectators, interest, resumeMs } = options
     super({
       [MATCH]: {
         game, mayCreate: false, emptyMs: Infinity,
         ...(maxPlayers !== undefined && { capacity: maxPlayers }),
+        spectators: maxSpectators,
+        ...(spectators && { watching: spectators }),
         ...(interest && { interest }),
         ...(resumeMs !== undefined && { resumeMs }),
         onCreate: (room) => onMatch?.(ofGame(room)),

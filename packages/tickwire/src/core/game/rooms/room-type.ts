@@ -8,6 +8,7 @@ import type { CloseReason } from '../../connection/close-reason.ts'
 import type { ConnectToken } from '../../crypto/connect-token.ts'
 import type { Game, Peer } from '../define-game.ts'
 import type { MatchOptions } from '../match.ts'
+import type { SpectatorOptions } from '../spectators.ts'
 import type { JoinRequest, Metadata } from './join-body.ts'
 import type { Room } from './room.ts'
 
@@ -32,6 +33,8 @@ export interface RoomType extends Pick<MatchOptions, 'interest' | 'syncTest' | '
   readonly capacity?: number
   /** How many may look on. Default: nobody. */
   readonly spectators?: number
+  /** What they may see, and how late. */
+  readonly watching?: SpectatorOptions
   /** What a new room says of itself, unless whoever creates it says otherwise. */
   readonly metadata?: Metadata
   /** Whether players may make rooms of this type, by asking for one or by a quick seat when all are full. Default: yes. */

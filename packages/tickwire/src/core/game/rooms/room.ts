@@ -82,6 +82,7 @@ export class Room extends Match {
     const { onSyncFault, onFault: onHandlerFault } = type
     super(type.game, identity.seed, {
       ...(type.interest && { interest: type.interest }),
+      ...(type.watching && { spectators: type.watching }),
       ...(type.syncTest !== undefined && { syncTest: type.syncTest }),
       ...(onSyncFault && { onSyncFault }),
       ...(onHandlerFault && { onFault: onHandlerFault }),
