@@ -328,6 +328,12 @@ describe('the guide', () => {
     b!.call(guide.Claim, { power: 1 }, { about: ballSeen() })
     sim.run(300)
     expect([ballSeen().dents, ballSeen().owner]).toEqual([2, 0])
+    const spectator = guide.watch(sim.clock.now, 'server', { entropy: new Dice(3) })
+    expect(spectator.endpoint.connections).toHaveLength(1)
+    const nobody = guide.watchNext(spectator, sim.clock.now)
+    spectator.close(sim.clock.now)
+    while (spectator.endpoint.connections.length > 0) spectator.drain(sim.clock.now + 60_000, { send: () => {} })
+    expect(await nobody).toBe(0)
   })
 })
 

@@ -1,6 +1,6 @@
 /** The code of docs/guide/authority.md. It is compiled with the tests and run by test/sim/authority.test.ts. */
 
-import { bool, defineGame, entity, fixed, rpc, u8, type ClientHost, type ServerHost } from 'tickwire'
+import { bool, createClientHost, defineGame, entity, fixed, rpc, u8, type ClientHost, type ClientHostOptions, type PeerId, type ServerHost } from 'tickwire'
 
 // #region declare
 export const Player = entity({ x: fixed(0, 100, 0.1).position(), score: u8 }, { name: 'Player' })
@@ -85,5 +85,19 @@ export async function take(client: ClientHost<Input>, now: number): Promise<bool
     if (isGranted) return true
   }
   return false
+}
+// #endregion
+
+// #region watch
+/** Looks on: with the eyes of the first player, until he asks for another's. */
+export function watch(now: number, to: string, options: ClientHostOptions): ClientHost<Input> {
+  const spectator = createClientHost(game, { ...options, role: 'spectator' })
+  spectator.connect(now, to)
+  return spectator
+}
+
+/** Says whom he follows now. */
+export function watchNext(spectator: ClientHost<Input>, now: number): Promise<PeerId> {
+  return spectator.spectate(now, 'next')
 }
 // #endregion
