@@ -125,6 +125,15 @@ describe('rooms on real sockets', () => {
   })
 })
 
+test('[ROOM9] weather on a server is felt over every transport, for development', async () => {
+  const serving = await serve(game, { ...QUIET, weather: { latencyMs: 40, jitterMs: 0, loss: 0.05 } })
+  open.push(() => serving.close())
+  const guests = [await byWebSocket(serving.url), await byUdp(serving.info.udp!.port)]
+  await until(() => serving.host.peers.length === 2 && serving.host.peers.every((peer) => (serving.host.connectionOf(peer)?.rtt.samples ?? 0) > 10))
+  for (const peer of serving.host.peers) expect(serving.host.connectionOf(peer)!.rtt.smoothedMs).toBeGreaterThan(75)
+  expect(guests.map(({ closed }) => closed)).toEqual([undefined, undefined])
+})
+
 describe('seeing it run', () => {
   test('[OPS2] health, readiness, metrics and a page, on a loopback port of their own that answers to no other name', async () => {
     const serving = await serveRooms({ melee: { game, capacity: 16 } }, QUIET)

@@ -1,10 +1,11 @@
 /**
- * A port with weather on it: what it sends and hears comes later, or not at all. For trying a server, not for tests: it runs on
- * real timers, and `tickwire/testing` has better ones.
+ * A port with weather on it: what it sends and hears comes later, or not at all. For feeling a game and trying a server, not for tests: it
+ * runs on real timers, and `tickwire/testing` has better ones.
  */
 
 import { Prng } from '../core/base/prng.ts'
 import type { DatagramPort, DatagramPortStats } from '../core/endpoint/datagram-port.ts'
+import type { BundledPort } from './port-bundle.ts'
 
 /** Each way. */
 export interface LoadWeather {
@@ -15,15 +16,15 @@ export interface LoadWeather {
   readonly loss: number
 }
 
-export class WeatherPort implements DatagramPort {
-  readonly #port: DatagramPort
+export class WeatherPort implements BundledPort {
+  readonly #port: BundledPort
   readonly #weather: LoadWeather
   readonly #dice: Prng
   #isClosed = false
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
 
-  constructor(port: DatagramPort, weather: LoadWeather, seed: number) {
+  constructor(port: BundledPort, weather: LoadWeather, seed: number) {
     this.#port = port
     this.#weather = weather
     this.#dice = new Prng(seed)
@@ -37,6 +38,10 @@ export class WeatherPort implements DatagramPort {
 
   get stats(): DatagramPortStats {
     return this.#port.stats
+  }
+
+  originOf(address: string): string {
+    return this.#port.originOf?.(address) ?? address
   }
 
   send(to: string, bytes: Uint8Array, length: number): void {

@@ -15,6 +15,7 @@ import { type Certificate, checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
+import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
 import { drainOnSignals } from './rooms-signals.ts'
@@ -42,6 +43,8 @@ export interface HouseOptions extends TransportOptions {
    * A player whose transport has closed is given this long to come back by another before his line counts as gone. Default 3 s.
    */
   readonly pathGraceMs?: number
+  /** For development: what players would have on such lines, over every transport. Each way. */
+  readonly weather?: LoadWeather
   /** The port for the operator: health, metrics, a status page. Default: on 127.0.0.1, two above the HTTP port. */
   readonly ops?: OpsOptions | false
   /** Whether SIGTERM and SIGINT end the process in good order, with exit code 0. Default: yes. */
@@ -130,7 +133,10 @@ export class House {
     this.#transports = transports
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
-    this.#ports = new PortBundle(transports.members)
+    const { weather } = options
+    this.#ports = new PortBundle(weather === undefined ? transports.members : transports.members.map(
+      ({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }),
+    ))
     this.rooms = createRoomHost(types, {
       entropy: systemEntropy,
       security: { ...options.security, provider, identity },

@@ -186,6 +186,11 @@ export class Match<I extends Shape = Shape> {
     }
   }
 
+  /** How a player is reached: his round trip, what was lost. Undefined while his line is gone, and for who plays here. */
+  connectionOf(peer: Peer): Connection | undefined {
+    return this.#lines.get(peer.id)?.connection
+  }
+
   /** Calls `listener` for every message of a kind that a player sends. */
   on<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>, from: Peer) => void): void {
     this.#desk.on(message, listener)
