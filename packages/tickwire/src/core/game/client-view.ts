@@ -210,6 +210,8 @@ export class ClientView implements HeldObserver, CorrectionListener {
   }
 
   #hide(handle: Handle): void {
+    // Also where somebody else of ours has his index: nobody would look for him again.
+    this.#own.delete(handle.id)
     this.view.events.handleHidden(handle)
     this.world.unseat(handle)
   }

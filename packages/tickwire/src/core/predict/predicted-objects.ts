@@ -76,6 +76,18 @@ export class PredictedObjects {
     return 0
   }
 
+  /** Whether who lives at an index was told of, by his id or by his birth. */
+  isTold(index: number): boolean {
+    const { objects } = this.world
+    const { objects: told } = this.told.world
+    if (this.told.has(objects.idAt(index))) return true
+    for (let other = 0; other < told.highWater; other++) {
+      if (told.typeAt(other) !== objects.typeAt(index) || told.ownerAt(other) !== objects.ownerAt(index)) continue
+      if (told.birthTickAt(other) === objects.birthTickAt(index) && told.birthOrdinalAt(other) === objects.birthOrdinalAt(index)) return true
+    }
+    return false
+  }
+
   /** Puts the newest that was told of everybody into the world. */
   applyNewest(): void {
     const { objects, stores } = this.told.world

@@ -198,3 +198,41 @@ test('[PRED5] a world that is full to the brim leaves no ids for the time being,
   predictor.advance(11, 64)
   expect([predictor.world.count(Shot), predictor.world.objects.isFull]).toEqual([2, true])
 })
+
+/** A predictor of shots alone, and what tells it of them. */
+function makeShots(step: (world: World) => void): { readonly predictor: Predictor; tell(tick: number, id: number, x: number): void } {
+  const predictor = new Predictor([Shot], { peer: ME, tickRate: TICK_RATE, windowTicks: WINDOW, sharing: new World([Shot], { isReadOnly: true }), step })
+  const tell = (tick: number, id: number, x: number): void => predictor.handleRow({
+    tick, type: 0, id, owner: ME, rows: Int32Array.of(x, 0), at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0,
+  })
+  return { predictor, tell }
+}
+
+test('[PRED3] who rested for longer than the window is gone when told so, also when a look ahead took the oldest tick', () => {
+  const { predictor, tell } = makeShots(() => {})
+  tell(5, 65_537, 1)
+  for (let tick = 6; tick < 80; tick++) {
+    predictor.handleTick(tick, NaN)
+    predictor.advance(tick + AHEAD, 64)
+  }
+  expect(predictor.lookAhead(() => {})).toBe(true)
+  predictor.handleGone(5, 65_537)
+  predictor.advance(80 + AHEAD, 64)
+  expect(predictor.world.count(Shot)).toBe(0)
+})
+
+test('[PRED4] a digest that is handed over before the rows of its tick is not lost', () => {
+  const { predictor, tell } = makeShots((world) => {
+    for (const shot of world.each(Shot)) shot.x += 0.1
+    // The authority does not know of it.
+    if (world.tick === 20) world.spawn(Shot, { x: 500 }, ME)
+  })
+  const [lanes] = ownedLanesOf(predictor.world, TICK_RATE)
+  for (let tick = 5; tick < 60; tick++) {
+    predictor.handleTick(tick, lanes!.digest(65_537, Int32Array.of(tick, 0), 0, predictor.world.heap) >>> 0)
+    tell(tick, 65_537, tick)
+    predictor.advance(tick + AHEAD, 64)
+    if (tick === 30) expect(predictor.world.count(Shot), 'refuted').toBe(1)
+  }
+  expect([predictor.world.count(Shot), predictor.confirmed, predictor.spawnsRefuted]).toEqual([1, 59, 1])
+})

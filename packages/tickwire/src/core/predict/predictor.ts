@@ -74,6 +74,9 @@ export class Predictor {
   #matchedAt: Tick = NEVER
   /** The tick of which everything is known. */
   #completeAt: Tick = -1
+  /** The newest tick whose digest is not that of what was predicted. */
+  #doubtedAt: Tick = -1
+  #doubtedDigest = 0
   /** The newest tick ever stepped: stepping it again is a repetition. */
   #reached: Tick = -1
 
@@ -160,10 +163,18 @@ export class Predictor {
 
   #forget(tick: Tick, id: ObjectId): void {
     const type = this.told.has(id) ? this.told.world.objects.typeAt(indexOf(id)) : NO_TYPE
+    const since = type === NO_TYPE || this.told.world.stores[type].isShared ? tick : Math.max(tick, this.#livedUntil(type, id) + 1)
+    if (since > this.heard) this.heard = since
     // What can no longer be gone back to is put right in the oldest tick that can.
-    const at = this.isRunning ? Math.max(tick, this.#oldest()) : tick
+    const at = this.isRunning ? Math.max(since, this.#oldest()) : since
     if (type === NO_TYPE || !this.told.remove(tick, at, id) || !this.isRunning) return
     if (at > this.world.tick || this.timeline.find(type, id, at) >= 0) this.#mistakenAt = Math.min(this.#mistakenAt, at)
+  }
+
+  /** The newest tick in which an object was there for sure. Of who has a successor no more may be known than when he was last told of. */
+  #livedUntil(type: number, id: ObjectId): Tick {
+    const isConfirmed = this.isRunning && this.timeline.find(type, id, this.confirmed) >= 0
+    return Math.max(this.told.toldAt(indexOf(id)), isConfirmed ? this.confirmed : -1)
   }
 
   /** The authority stands at a tick; what we own there has this digest (NaN: it did not say). */
@@ -174,7 +185,17 @@ export class Predictor {
       this.confirmed = tick
       return
     }
-    if (this.told.digestAt(tick, this.#digestLanes) !== digest) return
+    // Rows of the same packet come after it: whether all is told is seen once they have been handed over.
+    if (tick < this.#doubtedAt) return
+    this.#doubtedAt = tick
+    this.#doubtedDigest = digest
+  }
+
+  /** What was predicted of a tick was not what the authority had. If all that it had was told, that is the truth. */
+  #settleDoubt(): void {
+    const tick = this.#doubtedAt
+    if (tick <= this.confirmed || !this.#knows(tick)) return
+    if (this.told.digestAt(tick, this.#digestLanes) !== this.#doubtedDigest) return
     this.#completeAt = tick
     this.confirmed = tick
     const { objects, stores } = this.told.world
@@ -198,6 +219,7 @@ export class Predictor {
       if (this.heard < 0 || (this.heard === 0 && !this.isRunning)) return 0
       this.#restart(this.heard)
     }
+    this.#settleDoubt()
     const backTo = Math.min(this.#mistakenAt, this.#matchedAt)
     if (backTo !== NEVER) this.#rollBack(backTo)
     const last = Math.min(target, this.heard + this.#windowTicks - 1)
@@ -238,9 +260,9 @@ export class Predictor {
     this.isRunning = false
   }
 
-  /** Whether a tick is one that can be gone back to. */
+  /** Whether a tick is one that can be gone back to. Looking ahead takes the oldest from the Timeline, and from no slot. */
   #knows(tick: Tick): boolean {
-    return this.isRunning && tick >= 0 && this.#slots.tickOf(tick % this.#windowTicks) === tick
+    return this.isRunning && tick >= 0 && this.#slots.tickOf(tick % this.#windowTicks) === tick && this.timeline.has(tick)
   }
 
   #oldest(): Tick {
@@ -268,7 +290,7 @@ export class Predictor {
     const { objects } = this.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type === NO_TYPE || this.told.has(objects.idAt(index))) continue
+      if (type === NO_TYPE || this.#objects.isTold(index)) continue
       if (this.timeline.find(type, objects.idAt(index), tick) >= 0) return true
     }
     return false
