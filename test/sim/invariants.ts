@@ -24,6 +24,10 @@ export const INVARIANTS = {
   G1: 'what a player was told of a tick is what the authority had at that tick',
   G2: 'what the game says reliably arrives once and in order',
   G3: 'when the weather clears every player is in, current, and has been told everything',
+  C1: 'every row that a client holds for a tick is the row of the authority at that tick, in his field set',
+  C2: 'nobody is told what he may not know',
+  C3: 'prediction stands on what was told, and what it takes for confirmed is true',
+  C4: 'two seconds after the weather has cleared everybody knows what he must, and holds nothing that he may not',
   crash: 'nothing throws',
 } as const
 

@@ -1,0 +1,162 @@
+/**
+ * What the authority had, tick by tick, written down by somebody who trusts no Timeline: rows copied out of the world after
+ * every step, rates held back by the rule itself, values by their content.
+ *
+ * Beside that, who looked through whose eyes and who was with whom: what `crowd-sight.ts` answers from.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
+import type { Leaf } from '../../packages/tickwire/src/core/schema/leaf.ts'
+import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
+import type { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
+import { NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
+import type { World } from '../../packages/tickwire/src/core/world/world.ts'
+
+/** An object in a tick. */
+export interface TrueRow {
+  readonly id: ObjectId
+  readonly type: number
+  readonly owner: PeerId
+  /** As it may be told; lanes of values are numbers of their contents. */
+  readonly row: Int32Array
+  /** As it was, rates aside. */
+  readonly raw: Int32Array
+  /** NaN when it has no place. */
+  readonly x: number
+  readonly y: number
+  /** The first tick that it was so. */
+  readonly since: Tick
+}
+
+/** What holds in a tick for everybody. */
+export interface TrueTick {
+  /** By object index. */
+  readonly rows: readonly (TrueRow | undefined)[]
+  /** Through whose eyes who looks who does not use his own; and teams, where they are not 0. */
+  eyes: CrowdEyes
+  /** Where objects of an owner are: x, y, x, y. */
+  readonly places: ReadonlyMap<PeerId, readonly number[]>
+}
+
+/** Who looks how. */
+export interface CrowdEyes {
+  readonly viewers: ReadonlyMap<PeerId, PeerId>
+  readonly teams: ReadonlyMap<PeerId, number>
+}
+
+const NOBODY_LOOKS: CrowdEyes = { viewers: new Map(), teams: new Map() }
+
+/** What of an entity is held back: its lanes, and every how many ticks they are told. */
+interface Span {
+  readonly lane: number
+  readonly end: number
+  readonly period: number
+}
+
+export class CrowdTruth {
+  /** The newest tick written down. */
+  newest: Tick = -1
+  /** Whether who looks through another's eyes may know what is for that one and his team alone. */
+  readonly isPrivy: boolean
+  readonly #world: World
+  readonly #ticks: (TrueTick | undefined)[] = []
+  readonly #contents = new Map<string, number>()
+  readonly #spans: readonly (readonly Span[])[]
+  readonly #placeCells: readonly number[]
+  #looked: Tick = -1
+
+  constructor(world: World, tickRate: number, isPrivy: boolean) {
+    this.#world = world
+    this.isPrivy = isPrivy
+    this.#spans = world.stores.map(({ schema }) => spansOf(schema, tickRate))
+    this.#placeCells = world.stores.map(({ schema }) => {
+      const place = schema.members.find(({ field }) => field.options.role === 'position')
+      return place === undefined ? -1 : schema.leaves[place.firstLeaf]!.cell
+    })
+  }
+
+  at(tick: Tick): TrueTick | undefined {
+    return this.#ticks[tick]
+  }
+
+  /** Who lived at an index in a tick. */
+  row(tick: Tick, index: number): TrueRow | undefined {
+    return this.#ticks[tick]?.rows[index]
+  }
+
+  /** The number of a content; a new one for one that was never seen. */
+  contentOf(leaf: Leaf, handle: number, heap: ValueHeap): number {
+    const text = JSON.stringify(heap.get(leaf, handle))
+    let number = this.#contents.get(text)
+    if (number === undefined) this.#contents.set(text, number = this.#contents.size)
+    return number
+  }
+
+  /** Writes down the tick that was just stepped. */
+  note(): void {
+    const { objects, tick } = this.#world
+    const before = this.#ticks[tick - 1]
+    const rows: (TrueRow | undefined)[] = []
+    const places = new Map<PeerId, number[]>()
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      const row = type === NO_TYPE ? undefined : this.#rowOf(tick, index, type, before?.rows[index])
+      rows.push(row)
+      if (row === undefined || row.owner === 0 || Number.isNaN(row.x)) continue
+      const own = places.get(row.owner)
+      if (own === undefined) places.set(row.owner, [row.x, row.y])
+      else own.push(row.x, row.y)
+    }
+    this.#ticks[tick] = { rows, eyes: NOBODY_LOOKS, places }
+    this.newest = tick
+  }
+
+  /** Writes down who looks how, of the ticks that were stepped since the last time; and of who came since, for he is told at once. */
+  look(viewers: ReadonlyMap<PeerId, PeerId>, teams: ReadonlyMap<PeerId, number>): void {
+    const before = this.#ticks[this.newest]?.eyes
+    const isNew = this.#looked < this.newest
+    const eyes = isNew || before === undefined ? { viewers: new Map(viewers), teams: new Map(teams) } : {
+      viewers: new Map([...viewers, ...before.viewers]), teams: new Map([...teams, ...before.teams]),
+    }
+    for (let tick = isNew ? this.#looked + 1 : this.newest; tick <= this.newest; tick++) {
+      const moment = this.#ticks[tick]
+      if (moment !== undefined) moment.eyes = eyes
+    }
+    this.#looked = this.newest
+  }
+
+  #rowOf(tick: Tick, index: number, type: number, known: TrueRow | undefined): TrueRow {
+    const { objects, stores, heap } = this.#world
+    const { schema, rows, cells } = stores[type]!
+    const id = objects.idAt(index)
+    const owner = objects.ownerAt(index)
+    const slot = objects.slotAt(index)
+    const raw = rows.slice(slot * schema.laneCount, (slot + 1) * schema.laneCount)
+    for (const leaf of schema.heapLeaves) raw[leaf.lane] = this.contentOf(leaf, raw[leaf.lane]!, heap)
+    const before = known?.id === id && known.type === type ? known : undefined
+    const spans = this.#spans[type]!
+    let row = raw
+    if (before !== undefined && spans.length > 0) {
+      row = raw.slice()
+      for (const { lane, end, period } of spans) if ((tick + index) % period !== 0) row.set(before.row.subarray(lane, end), lane)
+    }
+    const cell = this.#placeCells[type]!
+    const at = slot * schema.cellCount + cell
+    const [x, y] = cell < 0 ? [NaN, NaN] : [cells[at]!, cells[at + 1]!]
+    const isSame = before !== undefined && before.owner === owner && areEqual(before.row, row) && areEqual(before.raw, raw)
+    return isSame ? before : { id, type, owner, row, raw, x, y, since: tick }
+  }
+}
+
+function spansOf({ members }: Schema, tickRate: number): readonly Span[] {
+  return members.flatMap(({ field, lane, laneCount }) => {
+    const { rateHz } = field.options
+    const period = rateHz === undefined ? 1 : Math.max(1, Math.round(tickRate / rateHz))
+    return period === 1 ? [] : [{ lane, end: lane + laneCount, period }]
+  })
+}
+
+function areEqual(a: Int32Array, b: Int32Array): boolean {
+  for (let lane = 0; lane < a.length; lane++) if (a[lane] !== b[lane]) return false
+  return true
+}

@@ -1,0 +1,215 @@
+/**
+ * A crowd: 24 players and 8 who look on, in one match of both kinds of authority, in foul weather, from one seed.
+ *
+ * Always: every row that a client is told of a tick is the authority's of that tick in his field set (C1), nothing of it is
+ * more than he may know (C2), and prediction stands on it (C3). Two seconds after the weather has cleared: everybody is in,
+ * everything that he must know is current, and he holds nothing that he may not (C4).
+ */
+
+import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
+import { SimPort } from '../../packages/tickwire/src/testing/sim-net-port.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { Ask, Boom, Fighter, makeCrowdGame, Poke, TEAMS, Word, type CrowdInput } from './crowd-game.ts'
+import { CrowdCounts, CrowdPlayer, type CrowdScene } from './crowd-player.ts'
+import { CrowdTruth } from './crowd-truth.ts'
+import { drawCrowdWeather } from './crowd-weather.ts'
+import { type Violation, hold, violationOf } from './invariants.ts'
+
+export interface CrowdReport {
+  readonly seed: number
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
+  readonly endpointTicks: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
+  readonly counts: Readonly<CrowdCounts>
+}
+
+export const CROWD = { players: 24, spectators: 8, stormMs: 5000, calmMs: 2000 } as const
+
+/** What may still be on its way when it is calm: a snapshot or two, and the tick that is being played. */
+const LAG_MS = 250
+/** A digest waits for a tick of which everything is known. */
+const CONFIRMED_LAG_MS = 600
+
+/** Plays the crowd of a seed to its end, or to its first violation; in its own weather or in one that is given. */
+export function playCrowd(seed: number, weather: NetWeather = drawCrowdWeather(seed)): CrowdReport {
+  return new Crowd(seed, weather).play()
+}
+
+class Crowd {
+  readonly #seed: number
+  readonly #weather: NetWeather
+  readonly #dice: Dice
+  readonly #net: SimNet
+  readonly #host: ServerHost<CrowdInput>
+  readonly #truth: CrowdTruth
+  readonly #port: SimPort
+  readonly #players: CrowdPlayer[]
+  readonly #counts = new CrowdCounts()
+  readonly #teams = new Map<number, number>()
+  readonly #lookingOn = new Set<number>()
+  readonly #heard = new Map<number, number>()
+  readonly #trace = new Uint32Array(2)
+  readonly #tickMs: number
+  /** Times a tick that everybody looks for datagrams. */
+  readonly #moments: number
+  #now = 0
+  #words = 0
+  #endpointTicks = 0
+  #where = 'server'
+
+  constructor(seed: number, weather: NetWeather) {
+    this.#seed = seed
+    this.#weather = weather
+    const dice = this.#dice = new Dice(seed ^ 0xc40d)
+    const tickRate = [20, 20, 20, 20, 30, 30, 30, 60][dice.word() % 8]!
+    const snapshotRate = dice.chance(0.5) ? tickRate : tickRate / 2
+    const isPrivy = dice.chance(0.5)
+    this.#moments = dice.chance(0.75) ? 1 : 2
+    this.#tickMs = 1000 / tickRate
+    this.#net = new SimNet({ seed, weather })
+    const security = { provider: new StubCrypto() }
+    const game = makeCrowdGame({ tickRate, snapshotRate })
+    this.#host = new ServerHost(game, {
+      security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 96, maxSpectators: 32, spectators: { fields: isPrivy ? 'followed' : 'all' },
+      interest: { teamOf: (peer) => this.#teams.get(peer) ?? 0, partition: dice.chance(0.5) ? 'grid' : 'octree' },
+    })
+    this.#truth = new CrowdTruth(this.#host.world, tickRate, isPrivy)
+    const node = this.#net.addNode('server', { isFixed: true })
+    this.#port = new SimPort(this.#net, node, () => this.#now)
+    this.#port.onDatagram = (from, bytes, length) => this.#host.handleDatagram(this.#now, from, bytes, length)
+    const scene: CrowdScene = { game, net: this.#net, truth: this.#truth, security, server: node.address, now: () => this.#now }
+    this.#players = Array.from({ length: CROWD.players + CROWD.spectators }, (_, index) =>
+      new CrowdPlayer(scene, this.#counts, this.#net.addNode(`${index < CROWD.players ? 'player' : 'spectator'} ${index}`), index >= CROWD.players, dice.word()))
+    for (const player of this.#players) player.comesAt = dice.chance(0.7) ? 300 * dice.fraction() : 3500 * dice.fraction()
+    this.#watch()
+  }
+
+  play(): CrowdReport {
+    let violation: Violation | undefined
+    try {
+      while (this.#now < CROWD.stormMs) this.#tick(true)
+      this.#sweep()
+      this.#net.setWeather(this.#now, calm())
+      for (const player of this.#players) {
+        player.leavesAt = Infinity
+        player.comesAt = Math.min(player.comesAt, this.#now)
+      }
+      while (this.#now < CROWD.stormMs + CROWD.calmMs) this.#tick(false)
+      this.#sweep()
+      for (const player of this.#players) this.#checkCalm(player)
+    } catch (error) {
+      violation = violationOf(error, this.#now, this.#where)
+    }
+    for (const player of this.#players) player.count()
+    return {
+      seed: this.#seed, violation, weather: this.#weather, endpointTicks: this.#endpointTicks, simulatedMs: this.#now,
+      traceHash: hashHex(this.#trace, 0), tally: this.#net.tally, counts: this.#counts,
+    }
+  }
+
+  /** One tick of time: everybody plays, sends and receives. */
+  #tick(isStormy: boolean): void {
+    this.#mischief(isStormy)
+    for (let moment = 0; moment < this.#moments; moment++) {
+      this.#where = 'server'
+      this.#port.deliver()
+      this.#host.tick(this.#now)
+      this.#truth.look(this.#viewers(), this.#teams)
+      this.#host.drain(this.#now, this.#port)
+      this.#truth.look(this.#viewers(), this.#teams)
+      for (const player of this.#players) {
+        this.#where = player.node.name
+        player.wake()
+        this.#endpointTicks++
+        hashCombine(this.#trace, 0, player.host?.confirmed.newest ?? 0, player.witness?.rowCount ?? 0)
+      }
+      this.#now += this.#tickMs / this.#moments
+    }
+  }
+
+  #sweep(): void {
+    for (const player of this.#players) {
+      this.#where = player.node.name
+      if (player.peer !== 0) player.witness?.sweep()
+    }
+  }
+
+  /** Writes down every tick of the authority, says who looks on, and listens. */
+  #watch(): void {
+    const host = this.#host
+    const { world } = host
+    const endTick = world.endTick.bind(world)
+    world.endTick = () => {
+      endTick()
+      this.#truth.note()
+    }
+    const attach = host.attach.bind(host)
+    host.attach = (connection, peer, isSpectator) => {
+      this.#teams.set(peer.id, this.#dice.word() % TEAMS)
+      if (isSpectator === true) this.#lookingOn.add(peer.id)
+      attach(connection, peer, isSpectator)
+    }
+    host.on(Word, ({ number }, from) => {
+      const before = this.#heard.get(from.id) ?? 0
+      hold(number === before + 1, 'G2', () => `word ${number} of peer ${from.id} came after ${before}`)
+      this.#heard.set(from.id, number)
+    })
+    host.handle(Poke, ({ plan }, { object }) => {
+      const fighter = world.get(Fighter, object)
+      if (fighter !== null) fighter.plan = plan
+    })
+    host.handle(Ask, ({ number }) => ({ number }))
+  }
+
+  #mischief(isStormy: boolean): void {
+    const dice = this.#dice
+    const host = this.#host
+    for (const player of this.#players) {
+      this.#where = player.node.name
+      if (isStormy && player.leavesAt === Infinity && player.peer !== 0 && dice.chance(0.002)) player.leavesAt = this.#now
+      if (player.isSpectator) this.#turn(player.peer)
+      player.play()
+    }
+    const { peers } = host
+    const peer = peers[dice.word() % Math.max(1, peers.length)]
+    if (peer === undefined) return
+    if (dice.chance(0.03)) this.#teams.set(peer.id, dice.word() % TEAMS)
+    if (dice.chance(0.1)) host.broadcast(Word, { number: ++this.#words, text: 'to all' })
+    if (dice.chance(0.1)) host.call(Boom, { power: 3 }, { about: [...host.world.each(Fighter)][0] ?? { id: 0 } })
+  }
+
+  /** Through whose eyes who looks on sees. */
+  #viewers(): ReadonlyMap<number, number> {
+    const { spectators } = this.#host
+    return new Map([...this.#lookingOn].filter((peer) => spectators.has(peer)).map((peer) => [peer, spectators.followed(peer)]))
+  }
+
+  /** The host says through whose eyes somebody looks. */
+  #turn(peer: number): void {
+    const { peers } = this.#host
+    if (peer === 0 || peers.length === 0 || !this.#dice.chance(0.01)) return
+    this.#host.follow({ id: peer }, this.#dice.chance(0.1) ? { id: peer } : peers[this.#dice.word() % peers.length]!)
+  }
+
+  #checkCalm(player: CrowdPlayer): void {
+    this.#where = player.node.name
+    const isIn = player.peer !== 0 && (player.isSpectator || this.#host.peers.some(({ id }) => id === player.peer))
+    hold(isIn, 'C4', () => `is not in after ${CROWD.calmMs} ms of calm`)
+    const problem = player.witness?.problem(this.#ticksOf(LAG_MS))
+    hold(problem === undefined, 'C4', () => `${problem} after ${CROWD.calmMs} ms of calm`)
+    const doubt = player.isSpectator ? undefined : player.witness?.predictionProblem(this.#ticksOf(CONFIRMED_LAG_MS))
+    hold(doubt === undefined, 'C4', () => `${doubt} after ${CROWD.calmMs} ms of calm`)
+  }
+
+  #ticksOf(ms: number): number {
+    return Math.ceil(ms / this.#tickMs)
+  }
+}
