@@ -43,8 +43,8 @@ export const bench: Bench = {
 }
 
 async function run(rooms: number, joins: number): Promise<BenchResult> {
-  const memory = weigh(rooms)
-  const connects = connect(Math.min(rooms * SEATS, 400))
+  const memory = await weigh(rooms)
+  const connects = connectAll(Math.min(rooms * SEATS, 400))
   const join = await joinUnderLoad(Math.ceil(rooms / 4), joins)
   const perRoomUs = connects.tickUs
   const roomsPerCore = 1e6 / (TICK_RATE * perRoomUs)
@@ -132,7 +132,7 @@ function indexOf(address: string): number {
   return Number(high) * 256 + Number(low)
 }
 
-function connect(count: number): { readonly connectUs: number; readonly tickUs: number } {
+function connectAll(count: number): { readonly connectUs: number; readonly tickUs: number } {
   const warm = new Crowd()
   for (let index = 0; index < 40; index++) warm.add()
   for (let step = 0; step < 100; step++) warm.step(10)
@@ -157,32 +157,32 @@ function connect(count: number): { readonly connectUs: number; readonly tickUs: 
   return { connectUs: connectUs / Math.max(seated, 1), tickUs }
 }
 
-function weigh(rooms: number): { readonly roomBytes: number; readonly seatBytes: number } {
-  const used = (): number => {
+async function weigh(rooms: number): Promise<{ readonly roomBytes: number; readonly seatBytes: number }> {
+  const used = async (): Promise<number> => {
+    // What this turn still holds is free in the next.
+    await new Promise((resolve) => { setTimeout(resolve, 20) })
+    collect()
     collect()
     const { heapUsed, arrayBuffers } = process.memoryUsage()
     return heapUsed + arrayBuffers
   }
   const host = makeHost()
-  const play = (): void => { for (let now = 0; now < 3000; now += 33) host.tick(now) }
   host.create('full')
-  play()
-  const before = used()
+  for (let now = 0; now < 3000; now += 33) host.tick(now)
+  const before = await used()
   for (let index = 0; index < rooms; index++) host.create('full')
   for (let now = 3000; now < 6000; now += 33) host.tick(now)
-  const roomBytes = (used() - before) / rooms
-  const seats = Math.min(rooms, 50)
-  // Clients live in this process too: what as many weigh without a server is taken off.
+  const roomBytes = (await used() - before) / rooms
+  const seats = Math.min(rooms * SEATS, 400)
   const crowd = new Crowd()
-  for (let index = 0; index < 10; index++) crowd.add()
+  for (let index = 0; index < seats; index++) crowd.add()
   for (let step = 0; step < 200; step++) crowd.step(10)
-  const small = used()
-  for (let index = 0; index < seats * SEATS; index++) crowd.add()
-  for (let step = 0; step < 200; step++) crowd.step(10)
-  const withClients = used() - small
+  const filled = crowd.host.rooms.length
   crowd.clients.length = 0
-  const without = used() - small
-  return { roomBytes, seatBytes: Math.max(0, Math.min(without, withClients) - seats * roomBytes) / (seats * SEATS) }
+  const withSeats = await used()
+  crowd.host.close(crowd.now)
+  for (let step = 0; step < 100; step++) crowd.step(1000)
+  return { roomBytes, seatBytes: (withSeats - await used() - filled * roomBytes) / seats }
 }
 
 async function joinUnderLoad(rooms: number, joins: number): Promise<{
