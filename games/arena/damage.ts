@@ -1,7 +1,7 @@
 /** Who is hurt, who dies, and whose frag it is. */
 
 import type { ObjectOf, PeerId, Vec3, World } from 'tickwire'
-import { Fighter, Kill, Match, Seat } from './definitions.ts'
+import { Fighter, Hurt, Kill, Match, Seat } from './definitions.ts'
 
 /** Armour takes two thirds of what comes, while it lasts. */
 const ARMOUR_SHARE = 2 / 3
@@ -31,6 +31,7 @@ export function hurt(world: World, target: ObjectOf<typeof Fighter>, amount: num
   const absorbed = Math.min(target.armour, Math.ceil(damage * ARMOUR_SHARE))
   target.armour -= absorbed
   target.health = Math.max(target.health - (damage - absorbed), 0)
+  if (match !== undefined && by !== target.owner) world.emit(match, Hurt, { by, victim: target.owner, weapon, amount: Math.min(damage, 255) })
   if (match !== undefined && target.health === 0) kill(world, match, target, by, weapon)
 }
 

@@ -55,7 +55,7 @@ function fireRail(world: World, fighter: FighterObject): void {
   const from = eyeOf(fighter)
   const direction = lookOf(fighter.yaw, fighter.pitch)
   const hit = world.rewind(fighter.owner, (past) => strike(past, fighter, from, direction))
-  world.emit(fighter, Shot, { weapon: RAIL, from, to: along(from, direction, hit.distance), isHit: hit.id !== 0 })
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: RAIL, from, to: along(from, direction, hit.distance), isHit: hit.id !== 0 })
   const target = world.get(Fighter, hit.id)
   if (target !== null) hurt(world, target, RAIL_DAMAGE, fighter.owner, RAIL, push(direction, 5))
 }
@@ -73,7 +73,7 @@ function fireShotgun(world: World, fighter: FighterObject): void {
       if (hit.id !== 0) hits.push({ id: hit.id, direction })
     }
   })
-  world.emit(fighter, Shot, { weapon: SHOTGUN, from, to: along(from, middle, distance), isHit: hits.length > 0 })
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: SHOTGUN, from, to: along(from, middle, distance), isHit: hits.length > 0 })
   for (const { id, direction } of hits) {
     const target = world.get(Fighter, id)
     if (target !== null) hurt(world, target, PELLET_DAMAGE, fighter.owner, SHOTGUN, push(direction, 1))
@@ -99,7 +99,7 @@ function launchRocket(world: World, fighter: FighterObject, tickRate: number): v
   const direction = lookOf(fighter.yaw, fighter.pitch)
   const at = along(from, direction, Math.min(MUZZLE, Math.max(rayLength(from, direction, MUZZLE) - 0.125, 0)))
   world.spawn(Rocket, { at, speed: push(direction, ROCKET_SPEED), diesAt: world.tick + ROCKET_SECONDS * tickRate }, fighter.owner)
-  world.emit(fighter, Shot, { weapon: ROCKETS, from, to: at, isHit: false })
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: ROCKETS, from, to: at, isHit: false })
 }
 
 /** Moves rockets, and lets those go off that met something. */

@@ -1,0 +1,86 @@
+/** The gun in one's own hands: it sways with the step, kicks with the shot, and is lowered while another is taken. */
+
+import * as THREE from 'three'
+import type { Weapon } from '../definitions.ts'
+import { buildGun, WEAPON_COLOURS } from './models.ts'
+
+const REST = new THREE.Vector3(0.2, -0.2, -0.36)
+
+export class GunInHand {
+  readonly #holder = new THREE.Group()
+  readonly #guns: readonly THREE.Group[]
+  readonly #flash: THREE.Sprite
+  readonly #light = new THREE.PointLight(0xffc070, 0, 7, 2)
+  #shown: Weapon = 1
+  #lowered = 0
+  #kick = 0
+  #stride = 0
+  #sway = 0
+
+  constructor(camera: THREE.Camera) {
+    this.#guns = ([0, 1, 2] as const).map((weapon) => {
+      const gun = buildGun(weapon)
+      gun.traverse((object) => { object.castShadow = false })
+      this.#holder.add(gun)
+      return gun
+    })
+    this.#flash = new THREE.Sprite(new THREE.SpriteMaterial({ map: star(), color: 0xffd9a0, blending: THREE.AdditiveBlending, depthWrite: false, transparent: true, opacity: 0 }))
+    this.#flash.position.set(0, 0.03, -0.72)
+    this.#flash.scale.setScalar(0.42)
+    this.#light.position.set(0, 0.1, -0.7)
+    this.#holder.add(this.#flash, this.#light)
+    camera.add(this.#holder)
+  }
+
+  /** It went off. */
+  fire(weapon: Weapon): void {
+    this.#kick = 1
+    this.#flash.material.opacity = 1
+    this.#flash.material.color.setHex(WEAPON_COLOURS[weapon])
+    this.#flash.material.rotation = Math.random() * Math.PI
+    this.#light.color.setHex(WEAPON_COLOURS[weapon])
+    this.#light.intensity = 14
+  }
+
+  update(weapon: Weapon, isShown: boolean, pace: number, isOnGround: boolean, seconds: number): void {
+    this.#holder.visible = isShown
+    if (weapon !== this.#shown) {
+      this.#lowered += seconds * 9
+      if (this.#lowered >= 1) this.#shown = weapon
+    } else this.#lowered = Math.max(0, this.#lowered - seconds * 7)
+    this.#guns.forEach((gun, index) => { gun.visible = index === this.#shown })
+    this.#kick *= Math.exp(-seconds * 9)
+    this.#sway += ((isOnGround ? Math.min(pace / 9, 1) : 0) - this.#sway) * Math.min(1, seconds * 8)
+    this.#stride += seconds * 9.5
+    const { position, rotation } = this.#holder
+    position.copy(REST)
+    position.x += Math.sin(this.#stride) * 0.012 * this.#sway
+    position.y += Math.abs(Math.cos(this.#stride)) * 0.014 * this.#sway - this.#lowered * 0.25
+    position.z += this.#kick * 0.09
+    rotation.set(this.#kick * 0.1 - this.#lowered * 0.7, 0.03, 0)
+    this.#flash.material.opacity *= Math.exp(-seconds * 28)
+    this.#light.intensity *= Math.exp(-seconds * 22)
+  }
+}
+
+function star(): THREE.CanvasTexture {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = 64
+  const context = canvas.getContext('2d')!
+  const gradient = context.createRadialGradient(32, 32, 0, 32, 32, 30)
+  gradient.addColorStop(0, '#fff')
+  gradient.addColorStop(0.25, '#fffc')
+  gradient.addColorStop(1, '#fff0')
+  context.fillStyle = gradient
+  context.translate(32, 32)
+  for (let ray = 0; ray < 6; ray++) {
+    context.rotate(Math.PI / 3)
+    context.beginPath()
+    context.moveTo(0, -30)
+    context.lineTo(7, 0)
+    context.lineTo(-7, 0)
+    context.fill()
+  }
+  context.fillRect(-10, -10, 20, 20)
+  return new THREE.CanvasTexture(canvas)
+}

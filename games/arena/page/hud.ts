@@ -1,0 +1,143 @@
+/** What is written over the picture: numbers, names, news. It touches the page only where something changed. */
+
+import type { ObjectView, PeerId, View } from 'tickwire'
+import { Match, Seat, WEAPONS, type Fighter } from '../definitions.ts'
+
+const FEED_MS = 6000
+const CHAT_MS = 9000
+const LINES_MAX = 5
+const DEATHS_BY = ['shot', 'blew up', 'railed', 'killed'] as const
+
+/** An element of the page that must be there. */
+export function element<E extends HTMLElement = HTMLElement>(id: string): E {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`the page has no #${id}`)
+  return found as E
+}
+
+export class Hud {
+  readonly #texts = new Map<HTMLElement, string>()
+  readonly #hud = element('hud')
+  readonly #weapons: readonly HTMLElement[]
+  readonly #flash = element('flash')
+  readonly #marker = element('hitmarker')
+  #lastHealth = 0
+
+  constructor() {
+    this.#weapons = WEAPONS.map((name) => {
+      const slot = document.createElement('span')
+      slot.append(document.createElement('b'), name)
+      element('weapons').append(slot)
+      return slot
+    })
+  }
+
+  set isShown(isShown: boolean) {
+    this.#hud.hidden = !isShown
+  }
+
+  /** Health, armour, ammunition of whoever we are or follow. */
+  showFighter(fighter: ObjectView<typeof Fighter> | undefined, weapon: number, isOwn: boolean): void {
+    this.#hud.classList.toggle('is-dead', fighter === undefined)
+    this.#hud.classList.toggle('is-watching', !isOwn && fighter === undefined)
+    const { health = 0, armour = 0, slugs = 0, rockets = 0 } = fighter ?? {}
+    if (isOwn && health < this.#lastHealth) this.#hurt(this.#lastHealth - health)
+    this.#lastHealth = health
+    this.#vital('health', health, 100)
+    this.#vital('armour', armour, 100)
+    element('health').classList.toggle('is-low', health > 0 && health <= 30)
+    const ammunition = ['∞', `${rockets}`, `${slugs}`]
+    this.#weapons.forEach((slot, index) => {
+      this.#write(slot.firstElementChild as HTMLElement, ammunition[index]!)
+      slot.classList.toggle('is-held', index === weapon)
+      slot.classList.toggle('is-empty', ammunition[index] === '0')
+    })
+  }
+
+  showMatch(view: View, tickRate: number, me: PeerId, net: string): void {
+    let own = 0
+    let best = 0
+    for (const { owner, frags, isWatching } of view.each(Seat)) {
+      if (owner === me) own = frags
+      else if (!isWatching) best = Math.max(best, frags)
+    }
+    for (const { endsAt, fragLimit } of view.each(Match)) {
+      const seconds = Math.max(0, Math.ceil((endsAt - view.tick) / tickRate))
+      this.#write(element('clock'), `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`)
+      this.#write(element('score'), `${own} : ${best} / ${fragLimit}`)
+    }
+    this.#write(element('net'), net)
+  }
+
+  notice(text: string): void {
+    this.#write(element('notice'), text)
+  }
+
+  marker(): void {
+    replay(this.#marker, [{ opacity: 1 }, { opacity: 0 }], 260)
+  }
+
+  killed(killer: string, victim: string, weapon: number, isOwn: boolean): void {
+    const line = document.createElement('li')
+    const how = document.createElement('i')
+    how.textContent = killer === victim || killer === '' ? 'fell to himself' : DEATHS_BY[weapon] ?? 'killed'
+    line.append(killer === victim || killer === '' ? victim : killer, how, killer === victim || killer === '' ? '' : victim)
+    line.classList.toggle('own', isOwn)
+    passing(element('feed'), line, FEED_MS)
+  }
+
+  said(name: string, text: string): void {
+    const line = document.createElement('li')
+    const who = document.createElement('b')
+    who.textContent = `${name} `
+    line.append(who, text)
+    passing(element('chat'), line, CHAT_MS)
+  }
+
+  showScores(view: View, me: PeerId, isShown: boolean, caption: string): void {
+    const table = element<HTMLTableElement>('scoreboard')
+    table.hidden = !isShown
+    if (!isShown) return
+    const seats = [...view.each(Seat)].sort((a, b) => b.frags - a.frags || a.deaths - b.deaths)
+    const text = caption + seats.map(({ name, frags, deaths, pingMs, isWatching }) => `${name} ${frags} ${deaths} ${pingMs} ${isWatching}`).join('|')
+    if (this.#texts.get(table) === text) return
+    this.#texts.set(table, text)
+    if (table.caption !== null) table.caption.textContent = caption
+    table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot, isWatching, pingMs }) => {
+      const row = document.createElement('tr')
+      row.classList.toggle('own', owner === me)
+      for (const cell of [isWatching ? `${name} (watching)` : name, `${frags}`, `${deaths}`, isBot ? 'bot' : `${pingMs}`]) {
+        row.insertCell().textContent = cell
+      }
+      return row
+    }))
+  }
+
+  #vital(id: 'health' | 'armour', value: number, most: number): void {
+    const box = element(id)
+    this.#write(box.querySelector('b')!, `${value}`)
+    box.querySelector('i')!.style.transform = `scaleX(${Math.min(value / most, 1)})`
+  }
+
+  #hurt(amount: number): void {
+    replay(this.#flash, [{ opacity: Math.min(0.35 + amount / 70, 1) }, { opacity: 0 }], 420)
+  }
+
+  #write(target: HTMLElement, text: string): void {
+    if (this.#texts.get(target) === text) return
+    this.#texts.set(target, text)
+    target.textContent = text
+  }
+}
+
+function replay(target: HTMLElement, keyframes: Keyframe[], duration: number): void {
+  target.animate(keyframes, { duration, easing: 'ease-out' })
+}
+
+/** Shows a line for a while, under those before it. */
+function passing(list: HTMLElement, line: HTMLElement, ms: number): void {
+  list.append(line)
+  while (list.children.length > LINES_MAX) list.firstElementChild?.remove()
+  setTimeout(() => { line.style.opacity = '0' }, ms)
+  setTimeout(() => line.remove(), ms + 700)
+}

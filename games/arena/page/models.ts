@@ -1,0 +1,151 @@
+/** Fighters, guns and things that lie about, made of a few boxes and cylinders each. */
+
+import * as THREE from 'three'
+import { RAIL, ROCKETS, type Weapon } from '../definitions.ts'
+import type { ItemKind } from '../level.ts'
+
+const METAL = new THREE.MeshStandardMaterial({ color: 0x2a3044, roughness: 0.38, metalness: 0.8 })
+const DARK = new THREE.MeshStandardMaterial({ color: 0x141824, roughness: 0.6, metalness: 0.5 })
+export const WEAPON_COLOURS: Record<Weapon, number> = { 0: 0xffd24c, 1: 0xff6a2a, 2: 0x4cf0ff }
+export const ITEM_COLOURS: Record<ItemKind, number> = { health: 0x62e36f, armour: 0x4aa8ff, mega: 0xc06bff, slugs: 0x4cf0ff, rockets: 0xff6a2a }
+
+export function hueColour(hue: number): THREE.Color {
+  return new THREE.Color().setHSL(hue / 256, 0.85, 0.56)
+}
+
+export interface Body {
+  readonly group: THREE.Group
+  readonly upper: THREE.Group
+  readonly legs: readonly [THREE.Object3D, THREE.Object3D]
+  readonly guns: readonly THREE.Group[]
+  label: THREE.Sprite
+}
+
+/** A fighter whose feet are at the origin, looking along -z. */
+export function buildBody(hue: number, name: string): Body {
+  const colour = hueColour(hue)
+  const armour = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.42, metalness: 0.35 })
+  const light = new THREE.MeshBasicMaterial({ color: colour.clone().multiplyScalar(1.7) })
+  const group = new THREE.Group()
+  const upper = new THREE.Group()
+  upper.position.y = 0.82
+  upper.add(
+    part(new THREE.CylinderGeometry(0.33, 0.22, 0.5, 8), armour, 0, 0.3, 0),
+    part(new THREE.CylinderGeometry(0.2, 0.24, 0.16, 8), DARK, 0, 0, 0),
+    part(new THREE.BoxGeometry(0.1, 0.26, 0.04), light, 0, 0.34, -0.31),
+    part(new THREE.BoxGeometry(0.36, 0.34, 0.16), METAL, 0, 0.32, 0.28),
+    part(new THREE.SphereGeometry(0.19, 16, 12), METAL, 0, 0.72, 0),
+    part(new THREE.BoxGeometry(0.26, 0.08, 0.12), light, 0, 0.74, -0.13),
+    part(new THREE.SphereGeometry(0.15, 12, 10), armour, -0.38, 0.46, 0),
+    part(new THREE.SphereGeometry(0.15, 12, 10), armour, 0.38, 0.46, 0),
+    part(new THREE.BoxGeometry(0.13, 0.14, 0.42), DARK, 0.36, 0.28, -0.18),
+    part(new THREE.BoxGeometry(0.13, 0.14, 0.4), DARK, -0.3, 0.24, -0.16, 0, 0.5),
+  )
+  const guns = ([0, 1, 2] as const).map((weapon) => {
+    const gun = buildGun(weapon)
+    gun.position.set(0.3, 0.26, -0.42)
+    upper.add(gun)
+    return gun
+  })
+  const legs = [buildLeg(armour, -0.15), buildLeg(armour, 0.15)] as const
+  const label = buildLabel(name, colour)
+  group.add(upper, ...legs, label)
+  return { group, upper, legs, guns, label }
+}
+
+function buildLeg(armour: THREE.Material, x: number): THREE.Group {
+  const leg = new THREE.Group()
+  leg.position.set(x, 0.82, 0)
+  leg.add(
+    part(new THREE.BoxGeometry(0.19, 0.42, 0.22), armour, 0, -0.22, 0),
+    part(new THREE.BoxGeometry(0.15, 0.4, 0.17), DARK, 0, -0.58, 0.02),
+    part(new THREE.BoxGeometry(0.2, 0.1, 0.34), METAL, 0, -0.77, -0.05),
+  )
+  return leg
+}
+
+/** A gun that points along -z, about half a metre long. */
+export function buildGun(weapon: Weapon): THREE.Group {
+  const gun = new THREE.Group()
+  const light = new THREE.MeshBasicMaterial({ color: new THREE.Color(WEAPON_COLOURS[weapon]).multiplyScalar(1.6) })
+  gun.add(part(new THREE.BoxGeometry(0.09, 0.13, 0.36), METAL, 0, 0, 0.02), part(new THREE.BoxGeometry(0.06, 0.18, 0.08), DARK, 0, -0.12, 0.12, 0.3))
+  if (weapon === RAIL) {
+    gun.add(part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, -0.04, 0.02, -0.4), part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, 0.04, 0.02, -0.4))
+    gun.add(part(new THREE.BoxGeometry(0.03, 0.035, 0.62), light, 0, 0.02, -0.38), part(new THREE.CylinderGeometry(0.045, 0.045, 0.16, 10), light, 0, 0.09, 0.05, Math.PI / 2))
+  } else if (weapon === ROCKETS) {
+    gun.add(part(new THREE.CylinderGeometry(0.085, 0.1, 0.56, 14), METAL, 0, 0.03, -0.34, Math.PI / 2), part(new THREE.TorusGeometry(0.088, 0.018, 8, 18), light, 0, 0.03, -0.62))
+    gun.add(part(new THREE.TorusGeometry(0.1, 0.016, 8, 18), light, 0, 0.03, -0.2), part(new THREE.CylinderGeometry(0.07, 0.07, 0.03, 14), DARK, 0, 0.03, -0.61, Math.PI / 2))
+  } else {
+    for (const x of [-0.035, 0.035]) gun.add(part(new THREE.CylinderGeometry(0.03, 0.03, 0.5, 10), METAL, x, 0.04, -0.36, Math.PI / 2))
+    gun.add(part(new THREE.BoxGeometry(0.12, 0.07, 0.18), DARK, 0, -0.02, -0.34), part(new THREE.BoxGeometry(0.1, 0.02, 0.14), light, 0, 0.075, -0.06))
+  }
+  return gun
+}
+
+export function buildRocket(): THREE.Group {
+  const group = new THREE.Group()
+  const glow = new THREE.Mesh(new THREE.SphereGeometry(0.2, 12, 10), new THREE.MeshBasicMaterial({ color: 0xffa04c, transparent: true, opacity: 0.75, blending: THREE.AdditiveBlending, depthWrite: false }))
+  glow.position.z = 0.22
+  group.add(part(new THREE.CylinderGeometry(0.06, 0.075, 0.42, 10), METAL, 0, 0, 0, Math.PI / 2), part(new THREE.ConeGeometry(0.06, 0.16, 10), new THREE.MeshBasicMaterial({ color: 0xff7a2e }), 0, 0, -0.28, -Math.PI / 2), glow)
+  return group
+}
+
+export function buildItem(kind: ItemKind): THREE.Group {
+  const group = new THREE.Group()
+  const hex = ITEM_COLOURS[kind]
+  const light = new THREE.MeshBasicMaterial({ color: new THREE.Color(hex).multiplyScalar(1.5) })
+  const shell = new THREE.MeshStandardMaterial({ color: hex, roughness: 0.3, metalness: 0.4, emissive: hex, emissiveIntensity: 0.25 })
+  const spin = new THREE.Group()
+  spin.name = 'spin'
+  spin.position.y = 0.75
+  if (kind === 'health') spin.add(part(new THREE.BoxGeometry(0.52, 0.17, 0.17), light, 0, 0, 0), part(new THREE.BoxGeometry(0.17, 0.52, 0.17), light, 0, 0, 0))
+  else if (kind === 'armour') spin.add(part(new THREE.OctahedronGeometry(0.3), shell, 0, 0, 0))
+  else if (kind === 'mega') spin.add(part(new THREE.IcosahedronGeometry(0.4), shell, 0, 0, 0), part(new THREE.TorusGeometry(0.56, 0.03, 8, 36), light, 0, 0, 0, 1.2))
+  else {
+    const gun = buildGun(kind === 'slugs' ? 2 : 1)
+    gun.scale.setScalar(1.25)
+    gun.position.z = 0.2
+    spin.add(gun)
+  }
+  const ring = new THREE.Mesh(new THREE.RingGeometry(0.42, 0.5, 32), light)
+  ring.rotation.x = -Math.PI / 2
+  ring.position.y = 0.03
+  group.add(spin, ring)
+  return group
+}
+
+export function buildBall(radius: number): THREE.Mesh {
+  const mesh = new THREE.Mesh(new THREE.IcosahedronGeometry(radius, 2), new THREE.MeshStandardMaterial({ color: 0x9aa4c4, roughness: 0.3, metalness: 0.6, flatShading: true }))
+  const bands = new THREE.MeshBasicMaterial({ color: 0xd6a8ff })
+  for (const turn of [0, Math.PI / 2]) mesh.add(part(new THREE.TorusGeometry(radius * 1.002, 0.03, 8, 40), bands, 0, 0, 0, turn))
+  mesh.castShadow = true
+  return mesh
+}
+
+export function buildLabel(name: string, colour: THREE.Color): THREE.Sprite {
+  const canvas = document.createElement('canvas')
+  canvas.width = 256
+  canvas.height = 64
+  const context = canvas.getContext('2d')!
+  context.font = '600 34px system-ui, sans-serif'
+  context.textAlign = 'center'
+  context.lineWidth = 6
+  context.strokeStyle = 'rgb(0 0 0 / 80%)'
+  context.fillStyle = `#${colour.clone().lerp(new THREE.Color(0xffffff), 0.45).getHexString()}`
+  context.strokeText(name, 128, 44)
+  context.fillText(name, 128, 44)
+  const texture = new THREE.CanvasTexture(canvas)
+  texture.colorSpace = THREE.SRGBColorSpace
+  const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, transparent: true, depthWrite: false, fog: false }))
+  sprite.scale.set(1.5, 0.375, 1)
+  sprite.position.y = 2.15
+  return sprite
+}
+
+function part(geometry: THREE.BufferGeometry, material: THREE.Material, x: number, y: number, z: number, turnX = 0, turnY = 0): THREE.Mesh {
+  const mesh = new THREE.Mesh(geometry, material)
+  mesh.position.set(x, y, z)
+  mesh.rotation.set(turnX, turnY, 0)
+  mesh.castShadow = true
+  return mesh
+}

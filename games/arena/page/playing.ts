@@ -1,0 +1,205 @@
+/** One match from the first draw to the last: whose eyes we look through, what is heard, what is written. */
+
+import { type ObjectView, type PeerId, type View } from 'tickwire'
+import {
+  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN, Watch, type Weapon,
+} from '../definitions.ts'
+import { SPAWNS } from '../level.ts'
+import type { Controls } from './controls.ts'
+import { Hud } from './hud.ts'
+import { hueColour } from './models.ts'
+import type { Picture } from './picture.ts'
+import type { Session } from './session.ts'
+import type { Sounds } from './sounds.ts'
+
+interface Parts {
+  readonly session: Session
+  readonly controls: Controls
+  readonly hud: Hud
+  readonly sounds: Sounds
+  /** Undefined where nothing is drawn. */
+  readonly picture: Picture | undefined
+  readonly tickRate: number
+}
+
+type FighterView = ObjectView<typeof Fighter>
+
+export class Playing {
+  isWatching = false
+  /** Behind a menu the camera flies about by itself. */
+  isBehindMenu = true
+  /** The view that was drawn last. */
+  view: View | undefined
+  /** What a test may count: draws, and kills heard of. */
+  readonly counts: { draws: number; kills: number; hits: number } = { draws: 0, kills: 0, hits: 0 }
+  readonly #parts: Parts
+  #drawnAt = performance.now()
+  #following: PeerId = 0
+  #bodyId = 0
+  #place = { x: 0, y: 14, z: 30 }
+  #killer = ''
+  #wasOver = false
+  #stride = 0
+  #wasOnGround = true
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#listen()
+    parts.session.play({
+      input: () => this.isBehindMenu || this.isWatching ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon } : parts.controls.sample(),
+      draw: (view) => this.#draw(view),
+    })
+  }
+
+  enter(name: string, isWatching: boolean): void {
+    this.isWatching = isWatching
+    this.#parts.session.send(Enter, { name, isWatching })
+  }
+
+  say(text: string): void {
+    this.#parts.session.send(Chat, { text })
+  }
+
+  /** A spectator looks through the next one's eyes. */
+  followNext(): void {
+    if (!this.isWatching || this.view === undefined) return
+    const owners = [...this.view.each(Fighter)].map(({ owner }) => owner).sort((a, b) => a - b)
+    this.#following = owners.find((owner) => owner > this.#following) ?? owners[0] ?? 0
+    this.#parts.session.send(Watch, { peer: this.#following })
+  }
+
+  #draw(view: View): void {
+    const { session, controls, hud, picture, tickRate } = this.#parts
+    this.view = view
+    this.counts.draws++
+    const now = performance.now()
+    const seconds = Math.min((now - this.#drawnAt) / 1000, 0.1)
+    this.#drawnAt = now
+    const own = fighterOf(view, session.peer)
+    if (own !== undefined) this.#handleOwn(own, seconds)
+    const watched = this.isWatching ? this.#watched(view) : undefined
+    const shown = own ?? watched
+    hud.showFighter(shown, own === undefined ? shown?.weapon ?? 0 : controls.weapon, !this.isWatching)
+    hud.showMatch(view, tickRate, session.peer, `${Math.round(session.rttMs)} ms · ${session.transport}`)
+    this.#announce(view, own, watched)
+    if (picture === undefined) return
+    const eyes = this.isBehindMenu ? undefined : shown
+    const isOwn = eyes !== undefined && eyes === own
+    const camera = this.#camera(now, eyes !== undefined)
+    const [yaw, pitch] = eyes === undefined ? [camera.yaw, camera.pitch] : isOwn ? [controls.yaw, controls.pitch] : [eyes.yaw, eyes.pitch]
+    this.#parts.sounds.ear = { ...(eyes?.at ?? camera.place), yaw }
+    picture.draw(view, {
+      eyesOf: eyes?.owner ?? 0, yaw, pitch, place: camera.place,
+      weapon: (isOwn ? controls.weapon : eyes?.weapon ?? 0) as Weapon, isArmed: eyes !== undefined,
+    }, seconds)
+  }
+
+  /** Where the camera is when it is in nobody's head: where we died, or on a round flight. */
+  #camera(now: number, hasEyes: boolean): { place: { x: number; y: number; z: number }; yaw: number; pitch: number } {
+    if (!this.isBehindMenu && !this.isWatching && !hasEyes) {
+      return { place: { ...this.#place, y: this.#place.y + 0.6 }, yaw: this.#parts.controls.yaw, pitch: this.#parts.controls.pitch }
+    }
+    const turn = now / 14_000
+    return { place: { x: Math.sin(turn) * 21, y: 11.5, z: Math.cos(turn) * 21 }, yaw: turn + 0.25, pitch: -0.42 }
+  }
+
+  #watched(view: View): FighterView | undefined {
+    const followed = fighterOf(view, this.#following)
+    if (followed === undefined && this.#following === 0) this.followNext()
+    return followed
+  }
+
+  /** A new body looks where its place of birth looks; a living one is heard. */
+  #handleOwn(own: FighterView, seconds: number): void {
+    const { controls, sounds } = this.#parts
+    this.#place = { x: own.at.x, y: own.at.y, z: own.at.z }
+    if (own.id !== this.#bodyId) {
+      this.#bodyId = own.id
+      const near = SPAWNS.find(({ at }) => Math.hypot(at.x - own.at.x, at.z - own.at.z) < 2)
+      if (near !== undefined) [controls.yaw, controls.pitch] = [near.yaw, 0]
+    }
+    const isOnGround = Math.abs(own.speed.y) < 0.6
+    if (this.#wasOnGround && own.speed.y > 5 && own.speed.y < 9) sounds.play('jump')
+    this.#wasOnGround = isOnGround
+    this.#stride += isOnGround ? Math.hypot(own.speed.x, own.speed.z) * seconds : 0
+    if (this.#stride < 2.6) return
+    this.#stride = 0
+    sounds.play('step')
+  }
+
+  #announce(view: View, own: FighterView | undefined, watched: FighterView | undefined): void {
+    const { session, hud, tickRate, controls, sounds } = this.#parts
+    const [match] = view.each(Match)
+    const [seat] = [...view.each(Seat)].filter(({ owner }) => owner === session.peer)
+    const isOver = match?.phase === 'over'
+    if (isOver && !this.#wasOver) sounds.play('over')
+    this.#wasOver = isOver
+    const left = (tick: number): number => Math.max(0, Math.ceil((tick - view.tick) / tickRate))
+    if (isOver && match !== undefined) hud.notice(`${match.winner === '' ? 'Nobody' : match.winner} wins. Next match in ${left(match.endsAt)}`)
+    else if (this.isWatching) hud.notice(watched === undefined ? 'Watching. Click for the next player.' : `Watching ${nameOf(view, watched.owner)}`)
+    else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(this.#killer)
+    else hud.notice('')
+    const isAsked = controls.held.has('Tab') && !this.isBehindMenu
+    hud.showScores(view, session.peer, isOver || isAsked, isOver ? `${match?.winner ?? ''} wins` : 'Scores')
+  }
+
+  #listen(): void {
+    const { session, hud, sounds, picture } = this.#parts
+    session.onEvent(Shot, ({ peer, weapon, from, to, isHit }) => {
+      const isOwn = peer === session.peer
+      sounds.play(weapon === RAIL ? 'rail' : weapon === ROCKETS ? 'rocket' : 'shotgun', isOwn ? undefined : from)
+      if (isOwn) picture?.gun.fire(weapon as Weapon)
+      if (isOwn && isHit) this.#hit()
+      const start = isOwn ? this.#muzzle(from) : from
+      if (weapon === RAIL) picture?.effects.rail(start, to, this.#hex(peer))
+      if (weapon === SHOTGUN) picture?.effects.tracer(start, to)
+    })
+    session.onEvent(Hurt, ({ by, victim, weapon }) => {
+      if (by === session.peer && weapon === ROCKETS) this.#hit()
+      if (victim === session.peer) sounds.play('hurt')
+    })
+    session.onEvent(Boom, ({ at }) => {
+      sounds.play('boom', at)
+      picture?.effects.explosion(at)
+    })
+    session.onEvent(Kill, ({ killer, victim, weapon, killerPeer, victimPeer, at }) => {
+      this.counts.kills++
+      const isOwn = killerPeer === session.peer || victimPeer === session.peer
+      hud.killed(killer, victim, weapon, isOwn)
+      picture?.effects.burst(at, this.#hex(victimPeer))
+      sounds.play('die', victimPeer === session.peer ? undefined : at)
+      if (killerPeer === session.peer && victimPeer !== session.peer) sounds.play('frag')
+      if (victimPeer === session.peer) this.#killer = killerPeer === victimPeer ? 'You fragged yourself' : `Fragged by ${killer}`
+    })
+    session.onEvent(Picked, ({ peer }) => { if (peer === session.peer) sounds.play('pick') })
+    session.onEvent(Launched, ({ at }) => sounds.play('pad', at))
+    session.onEvent(Said, ({ name, text }) => hud.said(name, text))
+  }
+
+  #hit(): void {
+    this.counts.hits++
+    this.#parts.hud.marker()
+    this.#parts.sounds.play('hit')
+  }
+
+  /** Own beams begin at the gun, a little to the right of the eye and below it. */
+  #muzzle({ x, y, z }: { readonly x: number; readonly y: number; readonly z: number }): { x: number; y: number; z: number } {
+    const { yaw } = this.#parts.controls
+    return { x: x + Math.cos(yaw) * 0.2 - Math.sin(yaw) * 0.5, y, z: z - Math.sin(yaw) * 0.2 - Math.cos(yaw) * 0.5 }
+  }
+
+  #hex(peer: PeerId): number {
+    for (const { owner, hue } of this.view?.each(Seat) ?? []) if (owner === peer) return hueColour(hue).getHex()
+    return 0xffffff
+  }
+}
+
+function fighterOf(view: View, owner: PeerId): FighterView | undefined {
+  for (const fighter of view.each(Fighter)) if (fighter.owner === owner) return fighter
+  return undefined
+}
+
+function nameOf(view: View, owner: PeerId): string {
+  for (const seat of view.each(Seat)) if (seat.owner === owner) return seat.name
+  return ''
+}

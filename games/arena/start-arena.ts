@@ -1,0 +1,155 @@
+/**
+ * Serves the arena from a command line: what it offers and where, bots while somebody is there, and a goodbye on Ctrl-C.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Peer } from 'tickwire'
+import { serve, type Serving } from 'tickwire/node'
+import { createBot } from './bots.ts'
+import { Seat, Watch, type input } from './definitions.ts'
+import { arenaGame, LIMITS, TICK_RATE } from './game.ts'
+import { qrText } from './qr.ts'
+import { addWeather, describeWeather, parseWeather, type Weather } from './weather.ts'
+
+const HELP = `
+npm start -- arena [options]      Serves the arena: open it in a browser, on this machine or a phone.
+
+  --port 4000               where; 0 takes any that is free
+  --bots 5                  how many play along while somebody is there
+  --tick 128                ticks a second
+  --frags 25 --minutes 10   when a match ends
+  --weather 100ms,20ms,5%   latency each way, jitter, loss: for all players, to feel what the engine does about it
+  --local                   for this machine alone, and the page plays without a network
+  --help
+
+Ctrl-C ends it.`
+
+const PLAYERS_MAX = 32
+const PING_MS = 1000
+/** Peers from here on think on the server. */
+const BOTS_FROM = 0x8000_0000
+
+export interface ArenaSettings {
+  readonly port: number
+  readonly bots: number
+  readonly tickRate: number
+  readonly limits: typeof LIMITS
+  readonly weather?: Weather | undefined
+  readonly isLocal: boolean
+  /** The folder of the page. */
+  readonly folder: string
+}
+
+/** Serves, prints, and lives until it is told to end. */
+export async function startArena(args: string[]): Promise<void> {
+  const settings = readArguments(args)
+  if (settings === undefined) return
+  let serving: Serving<typeof input>
+  try {
+    serving = await serveArena(settings)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
+    return
+  }
+  console.log(greeting(serving, settings))
+  let isEnding = false
+  const end = (): void => {
+    if (isEnding) return
+    isEnding = true
+    console.log('\nThe match is over; everybody is being told.')
+    void serving.close().then(() => process.exit(0))
+  }
+  process.on('SIGINT', end)
+  process.on('SIGTERM', end)
+}
+
+/** Serves a match with bots. Throws ConfigError when it cannot. */
+export async function serveArena(settings: ArenaSettings): Promise<Serving<typeof input>> {
+  const { port, tickRate, limits, weather, isLocal, folder } = settings
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'match.json'), `${JSON.stringify({ tickRate })}\n`)
+  const people = new Set<number>()
+  let bots: Peer[] = []
+  const serving: Serving<typeof input> = await serve(arenaGame({ tickRate, limits }), {
+    port, static: folder, maxPlayers: PLAYERS_MAX, ...(isLocal && { address: '127.0.0.1' }),
+    onJoined: ({ id }) => {
+      if (id >= BOTS_FROM) return
+      people.add(id)
+      if (bots.length === 0) bots = Array.from({ length: settings.bots }, (_, seed) => serving.host.addBot(createBot(seed, tickRate)))
+    },
+    onLeft: ({ id }) => {
+      people.delete(id)
+      if (id >= BOTS_FROM || people.size > 0) return
+      for (const bot of bots) serving.host.kick(performance.now(), bot)
+      bots = []
+    },
+  })
+  const { host } = serving
+  if (weather !== undefined) addWeather(host, weather)
+  host.on(Watch, ({ peer }, from) => host.follow(from, { id: peer }))
+  const pings = setInterval(() => {
+    for (const { id, rtt } of host.endpoint.connections) {
+      for (const seat of host.world.each(Seat)) if (seat.owner === id) seat.pingMs = Math.min(Math.round(rtt.smoothedMs), 9999)
+    }
+  }, PING_MS)
+  pings.unref()
+  return serving
+}
+
+function readArguments(args: string[]): ArenaSettings | undefined {
+  const refuse = (problem: string): undefined => {
+    console.error(`${problem}\n\n${HELP.trim()}`)
+    process.exitCode = 2
+    return undefined
+  }
+  let values
+  try {
+    values = parseArgs({
+      args,
+      options: {
+        port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
+        frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
+        weather: { type: 'string' }, local: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values
+  } catch (error) {
+    return refuse(String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, ''))
+  }
+  if (values.help) {
+    console.log(HELP.trim())
+    return undefined
+  }
+  const limits = { port: [0, 65_535], bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] } as const
+  for (const [name, [min, max]] of Object.entries(limits)) {
+    const value = Number(values[name as keyof typeof limits])
+    if (!Number.isInteger(value) || value < min || value > max) return refuse(`--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(values[name as keyof typeof limits])}`)
+  }
+  const weather = values.weather === undefined ? undefined : parseWeather(values.weather)
+  if (values.weather !== undefined && weather === undefined) return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
+  return {
+    port: Number(values.port), bots: Number(values.bots), tickRate: Number(values.tick),
+    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, isLocal: values.local, folder: './public',
+  }
+}
+
+function greeting(serving: Serving<typeof input>, { isLocal, bots, tickRate, weather }: ArenaSettings): string {
+  const { port } = new URL(serving.url)
+  const lan = Object.values(networkInterfaces()).flat().filter((address) => address?.family === 'IPv4' && !address.internal)
+  const urls = isLocal ? [] : lan.map((address) => `http://${address?.address}:${port}`)
+  const { info } = serving
+  const transports = ['webtransport', 'webrtc', 'websocket', 'udp'].filter((name) => name in info)
+  return [
+    '', `  Arena         ${serving.url}${isLocal ? '/?local' : ''}`,
+    ...urls.map((url) => `  on the net    ${url}`),
+    ...(isLocal ? [] : urls.length === 0 ? ['  no network    others cannot join; on this machine everything works'] : []),
+    `  match         ${tickRate} ticks a second, ${bots} bots, up to ${PLAYERS_MAX} people`,
+    `  transports    ${transports.join(', ')}${Object.keys(info.missing).length === 0 ? '' : ` (without ${Object.keys(info.missing).join(', ')})`}`,
+    ...(weather === undefined ? [] : [`  weather       ${describeWeather(weather)}`]),
+    ...(urls[0] === undefined ? [] : ['', '  Join from a phone on the same network:', '', qrText(urls[0])]),
+    '', '  Ctrl-C ends it.',
+  ].join('\n')
+}
