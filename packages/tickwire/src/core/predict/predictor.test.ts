@@ -220,19 +220,3 @@ test('[PRED3] who rested for longer than the window is gone when told so, also w
   predictor.advance(80 + AHEAD, 64)
   expect(predictor.world.count(Shot)).toBe(0)
 })
-
-test('[PRED4] a digest that is handed over before the rows of its tick is not lost', () => {
-  const { predictor, tell } = makeShots((world) => {
-    for (const shot of world.each(Shot)) shot.x += 0.1
-    // The authority does not know of it.
-    if (world.tick === 20) world.spawn(Shot, { x: 500 }, ME)
-  })
-  const [lanes] = ownedLanesOf(predictor.world, TICK_RATE)
-  for (let tick = 5; tick < 60; tick++) {
-    predictor.handleTick(tick, lanes!.digest(65_537, Int32Array.of(tick, 0), 0, predictor.world.heap) >>> 0)
-    tell(tick, 65_537, tick)
-    predictor.advance(tick + AHEAD, 64)
-    if (tick === 30) expect(predictor.world.count(Shot), 'refuted').toBe(1)
-  }
-  expect([predictor.world.count(Shot), predictor.confirmed, predictor.spawnsRefuted]).toEqual([1, 59, 1])
-})

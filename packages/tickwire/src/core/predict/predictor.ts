@@ -74,9 +74,6 @@ export class Predictor {
   #matchedAt: Tick = NEVER
   /** The tick of which everything is known. */
   #completeAt: Tick = -1
-  /** The newest tick whose digest is not that of what was predicted. */
-  #doubtedAt: Tick = -1
-  #doubtedDigest = 0
   /** The newest tick ever stepped: stepping it again is a repetition. */
   #reached: Tick = -1
 
@@ -185,17 +182,7 @@ export class Predictor {
       this.confirmed = tick
       return
     }
-    // Rows of the same packet come after it: whether all is told is seen once they have been handed over.
-    if (tick < this.#doubtedAt) return
-    this.#doubtedAt = tick
-    this.#doubtedDigest = digest
-  }
-
-  /** What was predicted of a tick was not what the authority had. If all that it had was told, that is the truth. */
-  #settleDoubt(): void {
-    const tick = this.#doubtedAt
-    if (tick <= this.confirmed || !this.#knows(tick)) return
-    if (this.told.digestAt(tick, this.#digestLanes) !== this.#doubtedDigest) return
+    if (this.told.digestAt(tick, this.#digestLanes) !== digest) return
     this.#completeAt = tick
     this.confirmed = tick
     const { objects, stores } = this.told.world
@@ -219,7 +206,6 @@ export class Predictor {
       if (this.heard < 0 || (this.heard === 0 && !this.isRunning)) return 0
       this.#restart(this.heard)
     }
-    this.#settleDoubt()
     const backTo = Math.min(this.#mistakenAt, this.#matchedAt)
     if (backTo !== NEVER) this.#rollBack(backTo)
     const last = Math.min(target, this.heard + this.#windowTicks - 1)
