@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createClientHost, type ClientHost, type CloseReason, type DatagramPort, type JoinRequest } from 'tickwire'
-import { jsonLines, monotonicNow, openUdp, openWebSocket, resolveUdp, serve, serveRooms, systemEntropy, type HouseOptions } from 'tickwire/node'
+import { createClientHost, defineGame, type ClientHost, type CloseReason, type DatagramPort, type JoinRequest } from 'tickwire'
+import { jsonLines, monotonicNow, openUdp, openWebSocket, resolveUdp, serve, serveRooms, systemEntropy, type HouseOptions, type Serving } from 'tickwire/node'
 import { game, Notice, Player } from '../../docs/guide/examples/rooms/game.ts'
 import { serveMembers } from '../../docs/guide/examples/rooms-auth.ts'
 
@@ -123,6 +126,34 @@ describe('rooms on real sockets', () => {
     const second = await byWebSocket(serving.url)
     await until(() => second.host.peer !== 0 && serving.host.peers.length === 1)
   })
+})
+
+test('[ROOM10] rooms outlive a restart, for development: the same world, the same seats, by the tickets of before; another game begins anew', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-keep-'))
+  open.push(() => rmSync(folder, { recursive: true, force: true }))
+  const keepRooms = join(folder, 'rooms.json')
+  const first = await serve(game, { ...QUIET, keepRooms })
+  const port = Number(new URL(first.url).port)
+  const player = await byWebSocket(first.url)
+  await until(() => [...player.host.view.each(Player)].length === 1)
+  player.host.sampleInput = () => ({ right: true })
+  const xOf = (serving: Serving<Input>): number => [...serving.host.world.each(Player)][0]!.x
+  await until(() => xOf(first) > 400)
+  const [{ tick }, x, id] = [first.host.world, xOf(first), first.host.id]
+  player.vanish()
+  await first.drain()
+  expect(statSync(keepRooms).mode & 0o077).toBe(0)
+  const second = await serve(game, { ...QUIET, port, keepRooms })
+  open.push(() => second.close())
+  expect([second.host.id, second.host.world.tick >= tick, xOf(second) >= x, second.info.identity, existsSync(keepRooms)]).toEqual([id, true, true, first.info.identity, false])
+  const again = await byWebSocket(second.url, { resume: player.host.seat!.ticket })
+  await until(() => [...again.host.view.each(Player)].length === 1)
+  expect([again.host.peer, again.host.seat!.isBack]).toEqual([player.host.peer, true])
+  await second.drain()
+  const other = defineGame({ ...game, tickRate: 60 })
+  const third = await serve(other, { ...QUIET, keepRooms })
+  open.push(() => third.close())
+  expect([third.rooms.rooms.length, third.host.id === id, third.host.peers]).toEqual([1, false, []])
 })
 
 test('[ROOM9] weather on a server is felt over every transport, for development', async () => {

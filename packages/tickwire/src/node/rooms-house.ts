@@ -18,6 +18,7 @@ import { systemEntropy } from './entropy.ts'
 import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
+import { takeKeptRooms, writeKeptRooms } from './rooms-keep.ts'
 import { drainOnSignals } from './rooms-signals.ts'
 import { ServeRoutes, type ServerInfo } from './serve-routes.ts'
 import { openTransports, type OpenTransports, type TransportOptions } from './serve-transports.ts'
@@ -45,6 +46,11 @@ export interface HouseOptions extends TransportOptions {
   readonly pathGraceMs?: number
   /** For development: what players would have on such lines, over every transport. Each way. */
   readonly weather?: LoadWeather
+  /**
+   * For development: a file that rooms are put into when the process is told to end, and taken from by the next one, if it plays the same
+   * game. Players are not told; they come back to their seats.
+   */
+  readonly keepRooms?: string
   /** The port for the operator: health, metrics, a status page. Default: on 127.0.0.1, two above the HTTP port. */
   readonly ops?: OpsOptions | false
   /** Whether SIGTERM and SIGINT end the process in good order, with exit code 0. Default: yes. */
@@ -117,6 +123,10 @@ export class House {
   readonly #pathGraceMs: number
   readonly #forgetSignals: () => void
   readonly #recordings: (() => void)[] = []
+  readonly #keepPath: string | undefined
+  /** Who we are, for the next process; only where rooms are kept. */
+  readonly #secret: Uint8Array | undefined
+  readonly #restored: readonly Room[]
   #status: StatusServer | undefined
   #timer: NodeJS.Timeout | undefined
   #isDrainDue = false
@@ -124,9 +134,13 @@ export class House {
 
   constructor(types: { readonly [name: string]: RoomType }, { server, transports, options, log }: HouseParts, maxRooms?: number) {
     const { provider = bestProvider() } = options.security ?? {}
+    this.#keepPath = options.keepRooms
+    const kept = this.#keepPath === undefined ? undefined : takeKeptRooms(this.#keepPath)
     // A copy: `slice` of a Buffer is none, and whoever takes a secret wipes what he took it from.
-    const identity = Uint8Array.from(options.security?.identity ?? new Uint8Array(32))
-    if (options.security?.identity === undefined) systemEntropy.fill(identity)
+    const given = options.security?.identity ?? kept?.identity
+    const identity = Uint8Array.from(given ?? new Uint8Array(32))
+    if (given === undefined) systemEntropy.fill(identity)
+    this.#secret = this.#keepPath === undefined ? undefined : identity.slice()
     this.#identity = keyToText('server-public', provider.importSigning(identity).publicKey)
     this.log = log
     this.#server = server
@@ -142,6 +156,7 @@ export class House {
       security: { ...options.security, provider, identity },
       limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
       ...(maxRooms !== undefined && { maxRooms }),
+      ...(kept && { ticketKey: kept.ticketKey }),
       stopwatch: now,
       onRoomFault: (room, error) => this.handleFault(room, error),
       onAuthFault: (error) => log({ level: 'error', event: 'auth-fault', message: `onAuth threw, and whoever asked was refused: ${textOf(error)}` }),
@@ -154,7 +169,13 @@ export class House {
     }
     this.#ports.onPathClosed = (path) => this.#forgetLater(path)
     this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
+    this.#restored = this.rooms.restore(now(), kept?.rooms ?? [])
     this.#drainSoon()
+  }
+
+  /** Rooms of the process before. */
+  protected get restored(): readonly Room[] {
+    return this.#restored
   }
 
   /** What a page is told at /tickwire/info: the transports, where they are, and why one is missing. */
@@ -184,6 +205,11 @@ export class House {
 
   /** Lets nobody in any more, lets those who are here play on for so long, and closes. */
   async drain(ms: number = this.drainMs): Promise<void> {
+    if (this.#keepPath !== undefined && this.#secret !== undefined) {
+      writeKeptRooms(this.#keepPath, this.rooms, this.#secret)
+      this.log({ level: 'info', event: 'rooms-kept', message: `${this.rooms.rooms.length} rooms wait for the next process in ${this.#keepPath}` })
+      return this.#letGo()
+    }
     this.log({ level: 'info', event: 'drain-begun', message: `closing in ${ms} ms, or when nobody plays`, facts: { ms, players: this.rooms.players } })
     this.rooms.beginDrain(ms)
     this.#drainSoon()
@@ -202,6 +228,11 @@ export class House {
       this.#wake()
       await sleep(10)
     }
+    await this.#letGo()
+  }
+
+  async #letGo(): Promise<void> {
+    if (this.#isClosed) return
     this.#isClosed = true
     this.#forgetSignals()
     for (const close of this.#recordings) close()

@@ -61,7 +61,7 @@ export class Serving<I extends Shape = Shape> extends House {
         onLeave: (_room, member, reason) => onLeft?.(member, reason),
       },
     }, parts)
-    this.#match = this.rooms.create(MATCH)
+    this.#match = this.restored[0] ?? this.rooms.create(MATCH)
   }
 
   /** The match. After one that broke, the next. */

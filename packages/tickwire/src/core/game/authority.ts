@@ -121,6 +121,14 @@ export class Authority<I extends Shape> implements HeldByPeers {
     return player
   }
 
+  /** Somebody was here before this process was: the game knows of him already. */
+  restore(peer: Peer, isSpectator: boolean): void {
+    const player = this.seat(peer, new LocalInput(this.game.inputSchema, this.inputs.heap, () => ({})), undefined, isSpectator)
+    if (isSpectator) return
+    this.inputs.add(peer.id)
+    player.isIn = true
+  }
+
   /** From now on somebody who is here holds nothing, until he is seated again. */
   idle(player: Player): void {
     if (player.left === undefined) this.seat(player.peer, new LocalInput(this.game.inputSchema, this.inputs.heap, () => ({})), undefined)

@@ -322,6 +322,11 @@ export class Match<I extends Shape = Shape> {
     if (!isSpectator) this.shared?.attach(connection, peer.id)
   }
 
+  /** Somebody was here before this process was; his line is gone, and he holds nothing. */
+  restorePlayer(peer: Peer, isSpectator: boolean): void {
+    this.#authority.restore(peer, isSpectator)
+  }
+
   /** He comes in, with the next tick; who looks on does not. */
   enter(peer: PeerId): void {
     const player = this.#authority.players.get(peer)

@@ -40,12 +40,17 @@ export class TicketMint {
   readonly #key: Uint8Array
   readonly #draw = new Uint8Array(4)
 
-  /** The key is drawn: tickets of another process are worth nothing here. */
-  constructor(provider: CryptoProvider, entropy: Entropy) {
+  /** The key is drawn, and tickets of another process are worth nothing here, unless its key is handed over. */
+  constructor(provider: CryptoProvider, entropy: Entropy, key?: Uint8Array) {
     this.#provider = provider
     this.#entropy = entropy
-    this.#key = new Uint8Array(KEY_BYTES)
-    entropy.fill(this.#key)
+    this.#key = Uint8Array.from(key ?? new Uint8Array(KEY_BYTES))
+    if (key === undefined) entropy.fill(this.#key)
+  }
+
+  /** For the process that takes over. A secret. */
+  get key(): Uint8Array {
+    return this.#key.slice()
   }
 
   /** A serial that nobody can guess. */

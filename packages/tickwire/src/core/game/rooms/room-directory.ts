@@ -45,6 +45,7 @@ export class RoomDirectory {
   }
 
   add(room: Room): void {
+    this.#lastNumber = Math.max(this.#lastNumber, room.number)
     this.#byNumber.set(room.number, room)
     this.#byId.set(room.id, room)
     if (room.isPrivate) this.#byCode.set(room.code, room)

@@ -17,6 +17,7 @@ import type { Millis, PeerId } from '../../base/time.ts'
 import type { LeaveCode } from '../../connection/close-reason.ts'
 import type { Connection } from '../../connection/connection.ts'
 import type { ConnectionStats } from '../../connection/stats.ts'
+import { isEqualConstantTime } from '../../crypto/constant-time.ts'
 import { pureProvider } from '../../crypto/pure-provider.ts'
 import type { DatagramPort } from '../../endpoint/datagram-port.ts'
 import { drain } from '../../endpoint/drain.ts'
@@ -32,7 +33,8 @@ import { TicketMint } from './resume-ticket.ts'
 import { RoomDirectory, type RoomFilter } from './room-directory.ts'
 import { RoomDoor } from './room-door.ts'
 import { completeRoomType, type CompleteRoomType, type RoomType } from './room-type.ts'
-import { Room, type RoomListing } from './room.ts'
+import type { RoomImage } from './room-image.ts'
+import { Room, type RoomIdentity, type RoomListing } from './room.ts'
 import { Traffic } from './traffic.ts'
 
 export interface RoomHostOptions {
@@ -43,6 +45,8 @@ export interface RoomHostOptions {
   readonly maxRooms?: number
   /** Connections at once, over all rooms; 4096 at most, which is the default. */
   readonly maxConnections?: number
+  /** What tickets are made with, of the process before, whose rooms will be restored. Default: drawn. */
+  readonly ticketKey?: Uint8Array
   /** Measures ticks: milliseconds, from anywhere. Without it they are not measured. */
   readonly stopwatch?: () => Millis
   /** A room's own code threw this, and the room is over. */
@@ -86,6 +90,7 @@ export class RoomHost {
   readonly #unseated: Connection[] = []
   readonly #now = new Float64Array(1)
   readonly #traffic = new Traffic()
+  readonly #mint: TicketMint
   #isDraining = false
 
   constructor(types: { readonly [name: string]: RoomType }, options: RoomHostOptions) {
@@ -95,10 +100,11 @@ export class RoomHost {
     if (first === undefined) throw new ConfigError('rooms', 'there are none', 'Give at least one type of room.')
     this.#options = options
     this.#directory = new RoomDirectory(options.entropy)
+    this.#mint = new TicketMint(options.security?.provider ?? pureProvider, options.entropy, options.ticketKey)
     this.door = new RoomDoor({
       types: this.#types,
       directory: this.#directory,
-      mint: new TicketMint(options.security?.provider ?? pureProvider, options.entropy),
+      mint: this.#mint,
       createRoom: (type, metadata, isPrivate) => this.#make(type, metadata, isPrivate),
       onAuthFault: (error) => options.onAuthFault?.(error),
       onAnswer: () => options.onWake?.(),
@@ -219,6 +225,25 @@ export class RoomHost {
     return earliest
   }
 
+  /** Everything that another process needs to go on, between two ticks. Its key is a secret. */
+  images(): { readonly ticketKey: Uint8Array; readonly rooms: readonly RoomImage[] } {
+    return { ticketKey: this.#mint.key, rooms: this.rooms.flatMap((room) => (room.ending === undefined ? room.image() ?? [] : [])) }
+  }
+
+  /** Makes rooms of images, where their type is here and plays the same game; says which. Their players may come back with their tickets. */
+  restore(now: Millis, images: readonly RoomImage[]): readonly Room[] {
+    this.#now[0] = now
+    return images.flatMap((image) => {
+      const type = this.#types.get(image.typeName)
+      if (type === undefined || !isEqualConstantTime(type.game.fingerprint, image.fingerprint)) return []
+      const room = this.#open(image, type)
+      if (typeof room === 'string') return []
+      if (room.restore(now, image)) return [room]
+      this.#end(now, room, 'ended')
+      return []
+    })
+  }
+
   /** From now on nobody comes in. Rooms are told how long they have; `close` ends them. */
   beginDrain(ms: number): void {
     if (this.#isDraining) return
@@ -244,9 +269,12 @@ export class RoomHost {
     const type = this.#types.get(typeName)
     if (type === undefined) return 'no-room'
     if (this.#directory.count >= (this.#options.maxRooms ?? ROOMS_DEFAULT)) return 'full'
-    const identity = { ...this.#directory.drawIdentity(isPrivate), typeName, seed: drawSeed(this.#options.entropy) }
+    return this.#open({ ...this.#directory.drawIdentity(isPrivate), typeName, seed: drawSeed(this.#options.entropy), metadata }, type)
+  }
+
+  #open(identity: RoomIdentity & { readonly metadata: Metadata }, type: CompleteRoomType): Room | Refusal {
     const room = new Room(identity, type, this.endpoint, (faulty, error) => this.#fault(faulty, error))
-    room.metadata = metadata
+    room.metadata = identity.metadata
     this.#directory.add(room)
     this.counts.created++
     try {

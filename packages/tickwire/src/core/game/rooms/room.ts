@@ -13,6 +13,7 @@ import type { Endpoint } from '../../endpoint/endpoint.ts'
 import type { Peer } from '../define-game.ts'
 import { Match } from '../match.ts'
 import type { Metadata } from './join-body.ts'
+import { encodeWorld, restoreWorld, type RoomImage } from './room-image.ts'
 import type { CompleteRoomType, Member } from './room-type.ts'
 import { Seats, type Seat } from './seats.ts'
 
@@ -136,6 +137,27 @@ export class Room extends Match {
     if (occupant === undefined) super.kick(now, peer)
     else if (occupant.connection !== undefined) occupant.connection.close(now, 'kicked')
     else this.#remove(occupant, KICKED)
+  }
+
+  /** As it stands between two ticks; undefined when it is too large. */
+  image(): RoomImage | undefined {
+    const { typeName, number, id, code, seed, metadata, isLocked, game: { fingerprint } } = this
+    const world = encodeWorld(this.world)
+    const members = [...this.#members.values()].map(({ seat: { peer, serial, isSpectator }, member: { user }, tokenUser }) => ({ peer, serial, isSpectator, user, tokenUser }))
+    return world && { typeName, number, id, code, seed, metadata, isLocked, fingerprint, world, members }
+  }
+
+  /** Takes on what another was; everyone's seat is kept for him. False when that makes no sense here. */
+  restore(now: Millis, image: RoomImage): boolean {
+    if (!restoreWorld(this.world, image.world)) return false
+    this.metadata = image.metadata
+    this.isLocked = image.isLocked
+    for (const { peer, serial, isSpectator, user, tokenUser } of image.members) {
+      const seat = this.seats.restore(peer, serial, isSpectator, now + this.type.resumeMs)
+      this.#members.set(peer, { seat, tokenUser, connection: undefined, lost: NOT_BACK, member: { id: peer, user, role: isSpectator ? 'spectator' : 'player' } })
+      this.restorePlayer({ id: peer }, isSpectator)
+    }
+    return true
   }
 
   /** Whoever a seat was reserved for has come, by this connection. */

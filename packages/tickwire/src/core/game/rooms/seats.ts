@@ -98,6 +98,17 @@ export class Seats {
     return seat
   }
 
+  /** A seat of before, kept for who had it. */
+  restore(peer: PeerId, serial: number, isSpectator: boolean, until: Millis): Seat {
+    const seat: Seat = { peer, isSpectator, state: 'held', until, serial }
+    this.#seats.set(peer, seat)
+    if (isSpectator) this.#spectators++
+    else this.#players++
+    this.#lastPeer = Math.max(this.#lastPeer, peer)
+    this.#earliest = Math.min(this.#earliest, until)
+    return seat
+  }
+
   /** He has come, or come back; from now on only the ticket with this serial is good. */
   take(seat: Seat, serial: number): void {
     this.#step(seat, 'taken')
