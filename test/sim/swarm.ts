@@ -1,14 +1,16 @@
 /**
  * Many simulated worlds, one a seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
  *
- * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match.ts`). What fails is
- * played again in less and less weather, until nothing can be taken away.
+ * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match.ts`), every hundredth
+ * a crowd (`crowd.ts`). What fails is played again in less and less weather, until nothing can be taken away; crowds are not,
+ * for each takes seconds.
  */
 
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { shrinkWeather } from '../../packages/tickwire/src/testing/shrink.ts'
 import { type NetWeather, FAULT_NAMES, describeWeather } from '../../packages/tickwire/src/testing/weather.ts'
 import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../tools/commands/sim.ts'
+import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
 import { playMatch } from './match.ts'
 import { Trace } from './trace.ts'
@@ -17,6 +19,9 @@ import { playWorld } from './transport-swarm.ts'
 /** One seed in so many plays a match as well; not those that play with real cryptography. */
 const MATCH_EVERY = 20
 const MATCH_AT = 10
+/** One in so many plays a crowd as well. */
+const CROWD_EVERY = 100
+const CROWD_AT = 50
 
 /** How often things happened, by name. */
 export type Tallies = Readonly<Record<string, number>>
@@ -50,8 +55,9 @@ export function runSwarm(options: SwarmOptions): FullReport {
   let seed = start
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
-    if (only !== 'match') swarm.playWorld(seed)
+    if (only === undefined || only === 'transport') swarm.playWorld(seed)
     if (only === 'match' || (only === undefined && (seed % MATCH_EVERY === MATCH_AT || seeds === 1))) swarm.playMatch(seed)
+    if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) swarm.playCrowd(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks)
   }
   return swarm.report(seed - start)
@@ -63,6 +69,7 @@ class Swarm {
   #simulatedMs = 0
   #worlds = 0
   #matches = 0
+  #crowds = 0
   readonly #trace = new Trace()
   readonly #tally = new LinkTally()
   readonly #faults: Record<string, number> = {}
@@ -87,15 +94,22 @@ class Swarm {
     addAll(this.#counts, { matchMessages: match.messages, despawns: match.despawns })
   }
 
+  playCrowd(seed: number): void {
+    const crowd = playCrowd(seed)
+    this.#crowds++
+    this.#add(crowd, 'crowd', undefined)
+    addAll(this.#counts, Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])))
+  }
+
   report(seeds: number): FullReport {
     return {
-      seeds, worlds: this.#worlds, matches: this.#matches, violations: this.failures.length, failures: this.failures,
+      seeds, worlds: this.#worlds, matches: this.#matches, crowds: this.#crowds, violations: this.failures.length, failures: this.failures,
       endpointTicks: this.endpointTicks, simulatedSeconds: Math.round(this.#simulatedMs / 1000), traceHash: this.#trace.hex,
       faults: { ...this.#faults, ...this.#tally }, weathers: this.#weathers, counts: this.#counts, closes: this.#closes,
     }
   }
 
-  #add(played: Played, part: SwarmPart, again: (weather: NetWeather) => Violation | undefined): void {
+  #add(played: Played, part: SwarmPart, again: ((weather: NetWeather) => Violation | undefined) | undefined): void {
     const { seed, violation, weather } = played
     this.endpointTicks += played.endpointTicks
     this.#simulatedMs += played.simulatedMs
@@ -103,7 +117,7 @@ class Swarm {
     this.#tally.add(played.tally)
     addAll(this.#weathers, Object.fromEntries(FAULT_NAMES.filter((name) => weather[name] !== undefined).map((name) => [name, 1])))
     if (violation === undefined) return
-    const least = shrinkWeather(weather, (candidate) => again(candidate)?.invariant === violation.invariant)
+    const least = again === undefined ? weather : shrinkWeather(weather, (candidate) => again(candidate)?.invariant === violation.invariant)
     this.failures.push({
       seed, part, invariant: violation.invariant, problem: describeViolation(violation),
       weather: describeWeather(weather), shrunk: describeWeather(least),

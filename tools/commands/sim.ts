@@ -17,13 +17,14 @@ npm run sim -- [file...] [options]      Runs whole worlds on a simulated network
   --seeds N      how many (default 200)
   --start S      the first seed; the others follow it (default 1)
   --seed S       only this one: replays a failure (so does SEED=S in front)
-  --only PART    transport: endpoints and channels only; match: whole games only (a twentieth of the seeds otherwise)
+  --only PART    transport: endpoints and channels only; match: whole games only (a twentieth of the seeds otherwise);
+                 crowd: 24 players and 8 spectators in foul weather (a hundredth of the seeds otherwise)
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
   --json         the last line printed is the report as JSON
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
 
-export type SwarmPart = 'transport' | 'match'
+export type SwarmPart = 'transport' | 'match' | 'crowd'
 
 /** Which worlds to run: seeds start .. start + seeds - 1. */
 export interface SwarmOptions {
@@ -52,6 +53,7 @@ export interface SwarmReport {
   readonly seeds: number
   readonly worlds: number
   readonly matches: number
+  readonly crowds: number
   readonly violations: number
   readonly failures: readonly SwarmFailure[]
   /** One endpoint, awake, advanced by a sixtieth of a simulated second. */
@@ -107,7 +109,7 @@ async function swarm(): Promise<number> {
   const ms = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
   const endpointTicksPerSecond = rateOf(report.endpointTicks, ms)
-  console.log(`${report.worlds} worlds and ${report.matches} matches from seed ${start}: ${report.violations} violations; `
+  console.log(`${report.worlds} worlds, ${report.matches} matches and ${report.crowds} crowds from seed ${start}: ${report.violations} violations; `
     + `${millions(report.endpointTicks)} endpoint-ticks, ${endpointTicksPerSecond} a second (${(ms / 1000).toFixed(1)} s); trace ${report.traceHash}`)
   if (values.json === true) {
     const endpointTicksPerCpuSecond = rateOf(report.endpointTicks, (cpu.user + cpu.system) / 1000)
@@ -124,8 +126,8 @@ function printFailure({ seed, part, problem, weather, shrunk }: SwarmFailure): v
 }
 
 function partOf(text: string | undefined): SwarmPart | undefined {
-  if (text === undefined || text === 'transport' || text === 'match') return text
-  return misuse(HELP, `--only takes transport or match, not ${JSON.stringify(text)}`)
+  if (text === undefined || text === 'transport' || text === 'match' || text === 'crowd') return text
+  return misuse(HELP, `--only takes transport, match or crowd, not ${JSON.stringify(text)}`)
 }
 
 function minutesOf(text: string | undefined): number | undefined {
