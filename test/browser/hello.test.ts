@@ -26,7 +26,8 @@ browserTest('[HELLO2] two tabs see each other move, under the strictest content 
   const mistakes: string[] = []
   const first = await open(browser, mistakes)
   const second = await open(browser, mistakes)
-  await waitFor(() => players().length === 2)
+  // Two browsers start on a machine that may be busy; what went wrong in them says more than how long it took.
+  await waitFor(() => players().length === 2, 30_000).catch((error) => { throw new Error(`${error}; pages said: ${mistakes.join('; ')}`) })
   const [walker] = players()
 
   await first.keyboard.down('ArrowRight')
