@@ -16,6 +16,40 @@ import { CLEAR, Party } from './replication-party.ts'
 const Unit = entity({ x: u16, plan: u8.team(), ammo: u8.owner(), mood: u8.server() }, { name: 'Unit' })
 const Sign = entity({ words: text(4000), more: text(4000) }, { name: 'Sign' })
 
+describe('what rested', () => {
+  test('[REPL9] a rest is no motion: its delta is coded as one tick old, after itself', () => {
+    const seen: { age: number; isStill: boolean }[][] = [[], []]
+    class WatchingCoder extends PackedCoder {
+      readonly usesOlder = true
+      #note(side: number, { age, baseRows, baseAt, olderRows, olderAt }: RowPair): void {
+        seen[side]!.push({ age, isStill: olderAt >= 0 && olderRows[olderAt] === baseRows[baseAt] })
+      }
+      override write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+        this.#note(0, pair)
+        return super.write(out, set, pair, heap)
+      }
+      override read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
+        this.#note(1, pair)
+        super.read(reader, set, pair, heap)
+      }
+    }
+    const party = new Party(1, [Unit], 32, () => [new WatchingCoder(Unit.schema)])
+    party.join(1, () => 0)
+    party.tick(() => { party.world.spawn(Unit, { x: 5 }) })
+    const move = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
+    for (let tick = 0; tick < 10; tick++) party.tick(move)
+    for (const rest of [5, 20, 100]) {
+      for (let tick = 0; tick < rest; tick++) party.tick(() => {})
+      for (const side of seen) side.length = 0
+      party.tick(move)
+      for (let tick = 0; tick < 3; tick++) party.tick(() => {})
+      expect(seen[0]![0]).toEqual({ age: 1, isStill: true })
+      expect(seen[1]).toEqual(seen[0])
+      expect(party.receivers[0]!.whyNotCurrent()).toBe(undefined)
+    }
+  })
+})
+
 describe('what is shared', () => {
   test('[REPL13] a delta is made once for all who share baseline and field set', () => {
     const made = { count: 0 }

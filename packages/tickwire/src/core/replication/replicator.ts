@@ -4,7 +4,7 @@
  * It reads rows from a dense Timeline, whoever samples that: the server, or a client that is the authority over some of
  * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver.
  *
- *   delta   [ owner varint, token, if another ] [ 1 bit: the row before the baseline is used, if the coder asks ] row
+ *   delta   [ owner varint, token, if another ] [ 1 bit: the row before the baseline is used, if the coder asks and it did not rest ] row
  *   full    generation 16 | type | field set 2 | owner varint, token | 1 bit: birth [ age varint | ordinal varint ] | row
  *   token   of shared entities only: how many ticks before the next one its owner has been the writer, varint
  *
@@ -111,14 +111,20 @@ export class Replicator {
       return cache.add(index, base, key, DELTA.same | rest)
     }
     if (isOwned) this.#writeOwner(out, index, type)
-    const hasOlder = (key & KEY_OLDER) !== 0
-    if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
     const pair = this.#fill(index, type)
     pair.baseRows = rows
     pair.baseAt = baseAt
     pair.age = marks.tick - base
     pair.olderRows = rows
-    pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - 1) : -1
+    if (rest !== 0 && pair.age > 1) {
+      // Both know that the baseline's row held in the last two ticks: no motion is to go on over a rest.
+      pair.age = 1
+      pair.olderAt = baseAt
+    } else {
+      const hasOlder = (key & KEY_OLDER) !== 0
+      if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
+      pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - 1) : -1
+    }
     this.coders[type].write(out, set, pair, this.#world.heap)
     const flags = rest | (isOwned ? DELTA.owned : 0)
     return cache.add(index, base, key, flags)

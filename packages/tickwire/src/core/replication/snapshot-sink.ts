@@ -219,7 +219,11 @@ export class SnapshotSink implements FrameSink {
     const pair = this.#pair
     pair.age = this.#age
     pair.olderAt = NO_ROW
-    if (kind !== KIND.same && this.#coders[type].usesOlder === true && frame.readBits(1) === 1) {
+    if (isRested) {
+      pair.age = 1
+      pair.olderRows = this.#base
+      pair.olderAt = 0
+    } else if (kind !== KIND.same && this.#coders[type].usesOlder === true && frame.readBits(1) === 1) {
       pair.olderAt = baseTick - 1 > held.floors[index] ? this.#timeline.find(type, id, baseTick - 1) : NO_ROW
       pair.olderRows = this.#timeline.pools[type].rows
       if (pair.olderAt < 0) return this.#refuse(tick, index)

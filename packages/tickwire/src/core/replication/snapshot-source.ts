@@ -255,6 +255,8 @@ export class SnapshotSource implements FrameSource {
       if (this.#tick - base >= timeline.windowTicks && marks.rowAtOf(index, key, base) < 0) {
         this.#restart(index)
         base = FROM_INITIAL
+      } else if (this.#tick - base > 1 && marks.isRested(index, key, base)) {
+        // A rest is known to both: there is nothing better than its row.
       } else if (base - pair <= PAIR_LAG_TICKS && pair !== FROM_INITIAL && this.#replicator.coders[marks.types[index]].usesOlder === true) {
         // A slightly older baseline whose motion is known is worth more than the newest one without.
         if (this.#tick - pair + 1 < timeline.windowTicks) {
