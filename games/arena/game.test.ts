@@ -1,24 +1,177 @@
-import { test } from 'vitest'
-import { simulate } from 'tickwire/testing'
-import { Fighter, Seat, Item } from './definitions.ts'
-import { game } from './game.ts'
+import { expect, test } from 'vitest'
+import type { ObjectOf } from 'tickwire'
+import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
+import { Chat, Enter, Fighter, input, Item, Kill, Launched, Match, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
+import { arenaGame, game } from './game.ts'
+import { PADS, SPAWNS } from './level.ts'
+import { RUN_SPEED } from './movement.ts'
 import { Navigation } from './navigation.ts'
 
-test('runs', () => {
-  const nav = new Navigation()
-  console.log(nav.spots.length, nav.spots.filter((s) => s.links.length === 0).length)
-  const reach = (from: number) => { const seen = new Set([from]); const q = [from]; while (q.length) for (const l of nav.spots[q.pop()!]!.links) if (!seen.has(l.to)) { seen.add(l.to); q.push(l.to) } return seen }
-  const from = reach(nav.nearest({ x: 21, y: 0, z: 10 }))
-  console.log(from.size, nav.spots.filter((_, i) => !from.has(i)).slice(0, 20).map((s) => `${s.at.x},${s.at.y},${s.at.z}`))
-  const sim = simulate(game, { seed: 7, clients: 1 })
-  for (let i = 0; i < 6; i++) sim.host.addBot(createBot(i, 128))
-  const seen = new Set<string>()
-  let speeds = 0, n = 0, high = 0
-  const t0 = Date.now()
-  for (let s = 0; s < 60; s++) {
-    sim.run(500)
-    for (const f of sim.server(Fighter)) { speeds += Math.hypot(f.speed.x, f.speed.z); n++; if (f.at.y > 2) high++; seen.add(`${Math.round(f.at.x / 6)},${Math.round(f.at.z / 6)}`) }
+type Arena = Simulation<typeof input>
+
+const LINE = { latencyMs: 75, jitterMs: 5, loss: 0.01 }
+
+/** The body of a client, as the authority has it. */
+function bodyOf(sim: Arena, client: number): ObjectOf<typeof Fighter> {
+  const found = sim.server(Fighter).find(({ owner }) => owner === sim.players[client]!.host.peer)
+  if (found === undefined) throw new Error(`client ${client} has no body`)
+  return found
+}
+
+/** Puts a body somewhere, at rest, and waits until its player knows. */
+function put(sim: Arena, client: number, x: number, y: number, z: number): ObjectOf<typeof Fighter> {
+  const body = bodyOf(sim, client)
+  Object.assign(body, { at: { x, y, z }, speed: { x: 0, y: 0, z: 0 } })
+  sim.run(400)
+  return body
+}
+
+test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by pads, and his own machine is never set right', () => {
+  const sim = simulate(game, { seed: 7, clients: 2, link: LINE })
+  sim.run(500)
+  const body = put(sim, 0, 0, 0, 14)
+  const { predictor } = sim.players[0]!.host
+  const rollbacks = predictor!.rollbacks
+  sim.hold(0, { ahead: STICK })
+  sim.run(500)
+  expect(Math.hypot(body.speed.x, body.speed.z)).toBeGreaterThan(RUN_SPEED * 0.9)
+  sim.run(800)
+  expect(body.at.y).toBe(2.5)
+  sim.hold(0, { jump: true })
+  sim.run(250)
+  expect(body.at.y).toBeGreaterThan(2.9)
+  sim.hold(0, {})
+  sim.run(2000)
+  expect(predictor!.rollbacks).toBe(rollbacks)
+  const [pad] = PADS
+  let launches = 0
+  sim.players[0]!.host.onEvent(Launched, () => { launches++ })
+  put(sim, 0, pad!.at.x, pad!.at.y, pad!.at.z)
+  sim.run(2500)
+  expect(launches).toBeGreaterThan(0)
+  expect(body.at.y).toBe(pad!.target.y)
+  expect(sim.difference()).toBeUndefined()
+})
+
+test('[ARENA2] turning while jumping makes a fighter faster than he can run', () => {
+  const sim = simulate(game, { seed: 3 })
+  sim.run(200)
+  const body = put(sim, 0, 4.5, 0, 18)
+  let yaw = -Math.PI / 2
+  sim.hold(0, { ahead: STICK, yaw })
+  sim.run(450)
+  let fastest = 0
+  const start = sim.clock.now
+  sim.script(0, () => {
+    yaw += 0.02
+    return { side: -STICK, yaw, jump: true }
+  })
+  while (sim.clock.now - start < 1200) {
+    sim.run(50)
+    fastest = Math.max(fastest, Math.hypot(body.speed.x, body.speed.z))
   }
-  console.log('cpu', Date.now() - t0, sim.server(Seat).map((s) => `${s.name} ${s.frags}/${s.deaths}`), speeds / n, high / n, seen.size, sim.server(Item).filter((i) => !i.isThere).length)
+  expect(fastest).toBeGreaterThan(RUN_SPEED * 1.05)
+})
+
+test('[ARENA3] at 150 ms a rail shot kills whom its shooter saw in his sights, who has run on since', () => {
+  const sim = simulate(game, { seed: 11, clients: 2, link: { latencyMs: 75 } })
+  sim.run(500)
+  const shooter = put(sim, 0, 0, 0, 19)
+  const runner = put(sim, 1, -12, 0, 15.5)
+  Object.assign(runner, { health: 50 })
+  sim.hold(1, { side: STICK })
+  const kills: string[] = []
+  sim.players.forEach(({ host }, client) => host.onEvent(Kill, ({ weapon }) => kills.push(`${client} ${weapon}`)))
+  let aimed = 0
+  // He leads by nothing: he shoots where he sees him.
+  sim.script(0, () => {
+    const { host } = sim.players[0]!
+    const seen = [...host.draw(sim.clock.now).each(Fighter)].find(({ owner }) => owner !== host.peer)
+    const own = [...host.view.each(Fighter)].find(({ owner }) => owner === host.peer)
+    if (seen === undefined || own === undefined) return { weapon: RAIL }
+    const yaw = Math.atan2(own.at.x - seen.at.x, own.at.z - seen.at.z)
+    const isFiring = seen.at.x > -6 && seen.speed.x > 6
+    if (isFiring) aimed++
+    return { yaw, pitch: Math.atan2(seen.at.y - own.at.y - 0.6, Math.hypot(own.at.x - seen.at.x, own.at.z - seen.at.z)), weapon: RAIL, fire: isFiring }
+  })
+  expect(sim.runUntil(() => kills.length === 2, 4000)).toBe(true)
+  expect(aimed).toBeGreaterThan(0)
+  expect(shooter.slugs).toBe(4)
+  expect(kills.sort()).toEqual([`0 ${RAIL}`, `1 ${RAIL}`])
+  expect(sim.server(Seat).map(({ frags }) => frags).sort()).toEqual([0, 1])
+})
+
+test('[ARENA4] a rocket is on its shooter\'s screen at once, becomes the authority\'s, and lifts him who fires it at his feet', () => {
+  const sim = simulate(game, { seed: 5, clients: 2, link: { latencyMs: 75 } })
+  sim.run(500)
+  const body = put(sim, 0, 0, 0, 18)
+  sim.hold(0, { weapon: ROCKETS, fire: true, yaw: Math.PI / 2 })
+  sim.run(50)
+  expect(sim.client(0, Rocket)).toHaveLength(1)
+  expect(sim.server(Rocket)).toHaveLength(0)
+  sim.hold(0, { weapon: ROCKETS, yaw: Math.PI / 2 })
+  sim.run(250)
+  expect(sim.server(Rocket)).toHaveLength(1)
+  expect(sim.client(0, Rocket)).toHaveLength(1)
+  const { predictor } = sim.players[0]!.host
+  expect(predictor!.spawnsRefuted).toBe(0)
+  sim.run(1500)
+  const rollbacks = predictor!.rollbacks
+  sim.hold(0, { weapon: ROCKETS, fire: true, pitch: -1.5 })
+  sim.run(600)
+  expect(body.at.y).toBeGreaterThan(2)
+  expect(body.health).toBeLessThan(100)
+  expect(predictor!.rollbacks).toBe(rollbacks)
+})
+
+test('[ARENA5] items are taken by who needs them, and come back', () => {
+  const sim = simulate(game, { seed: 9 })
+  sim.run(300)
+  const body = bodyOf(sim, 0)
+  const item = sim.server(Item).find(({ kind }) => kind === 'health')!
+  body.health = 50
+  put(sim, 0, item.at.x, item.at.y, item.at.z)
+  expect(body.health).toBe(75)
+  expect(item.isThere).toBe(false)
+  put(sim, 0, SPAWNS[0]!.at.x, 0, SPAWNS[0]!.at.z)
+  sim.run(15_000)
+  expect(item.isThere).toBe(true)
+})
+
+test('[ARENA6] bots find every floor, fight, and somebody wins; then the next match begins', () => {
+  const { spots } = new Navigation()
+  const reached = new Set([0])
+  for (const spot of reached) for (const { to } of spots[spot]!.links) reached.add(to)
+  for (const height of [2.5, 4, 6.75]) expect([...reached].some((spot) => spots[spot]!.at.y === height)).toBe(true)
+
+  const sim = simulate(arenaGame({ limits: { frags: 3, seconds: 600 } }), { seed: 21 })
+  for (let bot = 0; bot < 4; bot++) sim.host.addBot(createBot(bot, 128))
+  const phase = (): string => sim.server(Match)[0]!.phase
+  expect(sim.runUntil(() => phase() === 'over', 60_000)).toBe(true)
+  expect(Math.max(...sim.server(Seat).map(({ frags }) => frags))).toBe(3)
+  expect(sim.client(0, Match)).toHaveLength(1)
+  expect(sim.runUntil(() => phase() === 'play', 10_000)).toBe(true)
+  expect(sim.server(Seat).every(({ frags }) => frags === 0)).toBe(true)
+}, 60_000)
+
+test('[ARENA7] names, chat, ammunition for its owner alone, and watching', () => {
+  const sim = simulate(game, { seed: 2, clients: 2, link: LINE })
+  const [first, second] = [sim.players[0]!.host, sim.players[1]!.host]
+  const heard: string[] = []
+  second.onEvent(Said, ({ name, text }) => heard.push(`${name}: ${text}`))
+  first.send(Enter, { name: 'Ann\n', isWatching: false })
+  sim.run(500)
+  first.send(Chat, { text: 'hello' })
+  sim.run(500)
+  expect(heard).toEqual(['Ann: hello'])
+  bodyOf(sim, 0).slugs = 17
+  sim.run(400)
+  const slugsSeenBy = (client: number): number | undefined => sim.client(client, Fighter).find(({ owner }) => owner === first.peer)?.slugs
+  expect(slugsSeenBy(0)).toBe(17)
+  expect(slugsSeenBy(1)).toBe(5)
+  second.send(Enter, { name: 'Bob', isWatching: true })
+  sim.run(500)
+  expect(sim.client(0, Fighter)).toHaveLength(1)
+  expect(sim.server(Seat).find(({ name }) => name === 'Bob')?.isWatching).toBe(true)
 })

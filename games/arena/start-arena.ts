@@ -7,12 +7,12 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Peer } from 'tickwire'
-import { serve, type Serving } from 'tickwire/node'
+import { serve, type LoadWeather, type Serving } from 'tickwire/node'
 import { createBot } from './bots.ts'
 import { Seat, Watch, type input } from './definitions.ts'
 import { arenaGame, LIMITS, TICK_RATE } from './game.ts'
 import { qrText } from './qr.ts'
-import { addWeather, describeWeather, parseWeather, type Weather } from './weather.ts'
+import { describeWeather, parseWeather } from './weather.ts'
 
 const HELP = `
 npm start -- arena [options]      Serves the arena: open it in a browser, on this machine or a phone.
@@ -37,13 +37,13 @@ export interface ArenaSettings {
   readonly bots: number
   readonly tickRate: number
   readonly limits: typeof LIMITS
-  readonly weather?: Weather | undefined
+  readonly weather?: LoadWeather | undefined
   readonly isLocal: boolean
   /** The folder of the page. */
   readonly folder: string
 }
 
-/** Serves, prints, and lives until it is told to end. */
+/** Serves and prints. It lives until it is told to end, which `serve` hears by itself. */
 export async function startArena(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === undefined) return
@@ -56,15 +56,6 @@ export async function startArena(args: string[]): Promise<void> {
     return
   }
   console.log(greeting(serving, settings))
-  let isEnding = false
-  const end = (): void => {
-    if (isEnding) return
-    isEnding = true
-    console.log('\nThe match is over; everybody is being told.')
-    void serving.close().then(() => process.exit(0))
-  }
-  process.on('SIGINT', end)
-  process.on('SIGTERM', end)
 }
 
 /** Serves a match with bots. Throws ConfigError when it cannot. */
@@ -75,7 +66,7 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
   const people = new Set<number>()
   let bots: Peer[] = []
   const serving: Serving<typeof input> = await serve(arenaGame({ tickRate, limits }), {
-    port, static: folder, maxPlayers: PLAYERS_MAX, ...(isLocal && { address: '127.0.0.1' }),
+    port, static: folder, maxPlayers: PLAYERS_MAX, ...(weather && { weather }), ...(isLocal && { address: '127.0.0.1' }),
     onJoined: ({ id }) => {
       if (id >= BOTS_FROM) return
       people.add(id)
@@ -89,11 +80,11 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     },
   })
   const { host } = serving
-  if (weather !== undefined) addWeather(host, weather)
   host.on(Watch, ({ peer }, from) => host.follow(from, { id: peer }))
   const pings = setInterval(() => {
-    for (const { id, rtt } of host.endpoint.connections) {
-      for (const seat of host.world.each(Seat)) if (seat.owner === id) seat.pingMs = Math.min(Math.round(rtt.smoothedMs), 9999)
+    for (const seat of host.world.each(Seat)) {
+      const line = host.connectionOf({ id: seat.owner })
+      if (line !== undefined) seat.pingMs = Math.min(Math.round(line.rtt.smoothedMs), 9999)
     }
   }, PING_MS)
   pings.unref()

@@ -9,6 +9,7 @@ import { buildPage } from '../page.ts'
 
 /** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
 const GAMES: readonly { readonly name: string; readonly what: string }[] = [
+  { name: 'arena', what: 'a first-person arena with bots, for friends and phones; --help says more' },
   { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs' },
 ]
 

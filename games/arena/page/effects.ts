@@ -122,7 +122,7 @@ export class Effects {
       const mesh = new THREE.Mesh(CUBE, new THREE.MeshStandardMaterial({ color: hex, roughness: 0.5 }))
       const speed = new THREE.Vector3(spread() * 6, 3 + Math.random() * 6, spread() * 6)
       mesh.position.set(place.x, place.y, place.z)
-      mesh.scale.setScalar(0.12 + Math.random() * 0.2)
+      mesh.scale.setScalar(0.08 + Math.random() * 0.13)
       let last = 0
       this.#add(mesh, 1.4, (share) => {
         const passed = (share - last) * 1.4

@@ -19,7 +19,7 @@ const RAYS: readonly (readonly [number, number, number])[] = [
   [0, 0, 1], [0.6, 0, 0.8], [-0.6, 0, 0.8], [0, 0.6, 0.8], [0, -0.6, 0.8],
   [0.65, 0.65, 0.4], [-0.65, 0.65, 0.4], [0.65, -0.65, 0.4], [-0.65, -0.65, 0.4],
 ]
-const TINTS: Record<Exclude<Paint, 'unseen'>, number> = { floor: 0x59627a, wall: 0x4c556e, deck: 0x6b738c, block: 0x5c6580, stair: 0x6d7690, pillar: 0x7a839c }
+const TINTS: Record<Exclude<Paint, 'unseen'>, number> = { floor: 0x8b94ad, wall: 0x7d87a4, deck: 0xa0a9c2, block: 0x929cb8, stair: 0xa6afc8, pillar: 0xb0b9d0 }
 
 /** Everything that stands still. */
 export function buildLevel(): THREE.Group {
@@ -27,7 +27,7 @@ export function buildLevel(): THREE.Group {
   const paints = Object.keys(TINTS) as Exclude<Paint, 'unseen'>[]
   for (const paint of paints) {
     const mesh = new THREE.Mesh(geometryOf(paint), new THREE.MeshStandardMaterial({
-      map: panels(paint), vertexColors: true, roughness: paint === 'floor' ? 0.55 : 0.75, metalness: paint === 'pillar' ? 0.55 : 0.25,
+      map: panels(paint), vertexColors: true, roughness: paint === 'floor' ? 0.6 : 0.8, metalness: 0.08,
     }))
     mesh.receiveShadow = true
     mesh.castShadow = paint !== 'floor'
@@ -104,11 +104,11 @@ function tint(solid: Solid, place: readonly number[], axis: number, sign: number
     open += rayLength({ x, y, z }, { x: direction[0]!, y: direction[1]!, z: direction[2]! }, SKY_REACH) / SKY_REACH
   }
   const share = open / RAYS.length
-  const light = 0.28 + 0.95 * share * share
+  const light = 0.42 + 0.85 * share * share
   colour.setHex(TINTS[solid.paint as Exclude<Paint, 'unseen'>])
   const half = Math.max(-1, Math.min((place[0]! - place[2]!) / 30, 1))
   glow.setHex(half < 0 ? COLOURS['-1'] : COLOURS[1])
-  colour.lerp(glow, Math.abs(half) * 0.16 + (1 - share) * 0.14)
+  colour.lerp(glow, Math.abs(half) * 0.14 + (1 - share) * 0.2)
   return [colour.r * light, colour.g * light, colour.b * light]
 }
 

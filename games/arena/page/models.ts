@@ -4,8 +4,8 @@ import * as THREE from 'three'
 import { RAIL, ROCKETS, type Weapon } from '../definitions.ts'
 import type { ItemKind } from '../level.ts'
 
-const METAL = new THREE.MeshStandardMaterial({ color: 0x2a3044, roughness: 0.38, metalness: 0.8 })
-const DARK = new THREE.MeshStandardMaterial({ color: 0x141824, roughness: 0.6, metalness: 0.5 })
+const METAL = new THREE.MeshStandardMaterial({ color: 0x6b7590, roughness: 0.4, metalness: 0.25 })
+const DARK = new THREE.MeshStandardMaterial({ color: 0x353c52, roughness: 0.6, metalness: 0.2 })
 export const WEAPON_COLOURS: Record<Weapon, number> = { 0: 0xffd24c, 1: 0xff6a2a, 2: 0x4cf0ff }
 export const ITEM_COLOURS: Record<ItemKind, number> = { health: 0x62e36f, armour: 0x4aa8ff, mega: 0xc06bff, slugs: 0x4cf0ff, rockets: 0xff6a2a }
 
@@ -115,7 +115,7 @@ export function buildItem(kind: ItemKind): THREE.Group {
 }
 
 export function buildBall(radius: number): THREE.Mesh {
-  const mesh = new THREE.Mesh(new THREE.IcosahedronGeometry(radius, 2), new THREE.MeshStandardMaterial({ color: 0x9aa4c4, roughness: 0.3, metalness: 0.6, flatShading: true }))
+  const mesh = new THREE.Mesh(new THREE.IcosahedronGeometry(radius, 2), new THREE.MeshStandardMaterial({ color: 0x9aa4c4, roughness: 0.35, metalness: 0.15, flatShading: true }))
   const bands = new THREE.MeshBasicMaterial({ color: 0xd6a8ff })
   for (const turn of [0, Math.PI / 2]) mesh.add(part(new THREE.TorusGeometry(radius * 1.002, 0.03, 8, 40), bands, 0, 0, 0, turn))
   mesh.castShadow = true

@@ -73,7 +73,7 @@ export class Playing {
     this.view = view
     this.counts.draws++
     const now = performance.now()
-    const seconds = Math.min((now - this.#drawnAt) / 1000, 0.1)
+    const seconds = Math.min((now - this.#drawnAt) / 1000, 0.5)
     this.#drawnAt = now
     const own = fighterOf(view, session.peer)
     if (own !== undefined) this.#handleOwn(own, seconds)
@@ -87,7 +87,8 @@ export class Playing {
     const isOwn = eyes !== undefined && eyes === own
     const camera = this.#camera(now, eyes !== undefined)
     const [yaw, pitch] = eyes === undefined ? [camera.yaw, camera.pitch] : isOwn ? [controls.yaw, controls.pitch] : [eyes.yaw, eyes.pitch]
-    this.#parts.sounds.ear = { ...(eyes?.at ?? camera.place), yaw }
+    const { x, y, z } = eyes?.at ?? camera.place
+    this.#parts.sounds.ear = { x, y, z, yaw }
     picture.draw(view, {
       eyesOf: eyes?.owner ?? 0, yaw, pitch, place: camera.place,
       weapon: (isOwn ? controls.weapon : eyes?.weapon ?? 0) as Weapon, isArmed: eyes !== undefined,

@@ -8,7 +8,7 @@ import { UnrealBloomPass } from 'three/addons/postprocessing/UnrealBloomPass.js'
 import { buildLevel } from './level-mesh.ts'
 import type { Settings } from './settings.ts'
 
-const FOG = 0x161b33
+const FOG = 0x1d2444
 
 export class Stage {
   readonly scene: THREE.Scene = new THREE.Scene()
@@ -26,13 +26,13 @@ export class Stage {
     this.#settings = settings
     this.#renderer = new THREE.WebGLRenderer({ canvas, antialias: !settings.hasGlow, powerPreference: 'high-performance' })
     this.#renderer.toneMapping = THREE.ACESFilmicToneMapping
-    this.#renderer.toneMappingExposure = 1.25
+    this.#renderer.toneMappingExposure = 1.2
     this.#renderer.shadowMap.enabled = settings.hasGlow
-    this.#renderer.shadowMap.type = THREE.PCFSoftShadowMap
+    this.#renderer.shadowMap.type = THREE.PCFShadowMap
     const { scene } = this
     scene.fog = new THREE.FogExp2(FOG, 0.011)
     scene.background = new THREE.Color(FOG)
-    scene.add(new THREE.HemisphereLight(0x9fb4ff, 0x3a2f45, 1.5), buildLevel(), sky(), stars(), moon())
+    scene.add(new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, 2.1), buildLevel(), sky(), stars(), moon())
     this.#sun = new THREE.DirectionalLight(0xfff0dc, 2.6)
     this.#light()
     scene.add(this.#sun, this.#sun.target, this.camera)
@@ -93,7 +93,7 @@ function sky(): THREE.Mesh {
   const geometry = new THREE.SphereGeometry(180, 32, 24)
   const places = geometry.getAttribute('position')
   const colours = new Float32Array(places.count * 3)
-  const [zenith, horizon, dusk, colour] = [new THREE.Color(0x070a1c), new THREE.Color(0x2b3566), new THREE.Color(0xff8b54), new THREE.Color()]
+  const [zenith, horizon, dusk, colour] = [new THREE.Color(0x0d1436), new THREE.Color(0x3d4a8c), new THREE.Color(0xff9a62), new THREE.Color()]
   for (let at = 0; at < places.count; at++) {
     const height = Math.max(places.getY(at) / 180, 0)
     const towards = Math.max(places.getX(at) / 180 * 0.84 + places.getZ(at) / 180 * 0.54, 0)
