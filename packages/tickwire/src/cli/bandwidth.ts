@@ -2,10 +2,10 @@
  * `tickwire bandwidth`: what a recorded match costs, by entity and field, and what would make it cheaper.
  */
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { EntropyCoder } from '../core/codec/entropy-coder.ts'
 import type { FieldSet } from '../core/codec/row-coder.ts'
+import { entropy, type Priors } from '../core/codec/snapshot-codec.ts'
 import { measureBandwidth, type BandwidthTable, type EntityCost } from '../core/replay/bandwidth-table.ts'
 import { readGameText } from '../core/replay/game-text.ts'
 import { bandwidthPicture } from './bandwidth-picture.ts'
@@ -16,6 +16,7 @@ const OPTIONS = {
   age: { type: 'string' },
   for: { type: 'string', default: 'all' },
   entropy: { type: 'boolean', default: false },
+  priors: { type: 'string' },
   'no-advice': { type: 'boolean', default: false },
   svg: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -32,7 +33,7 @@ const AUDIENCES: readonly string[] = ['all', 'team', 'owner']
 export const bandwidth: Command = {
   summary: 'what a recorded match costs by entity and field, and what would be cheaper',
   help: `
-tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--entropy] [--no-advice] [--svg FILE] [--json]
+tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--entropy | --priors FILE] [--no-advice] [--svg FILE] [--json]
 
 Plays a recording through the snapshot codec, for one client that sees every object: whatever changed in a tick is coded
 against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
@@ -41,6 +42,7 @@ those (host.bandwidth()).
   --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms
   --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
   --entropy     what the entropy codec would make of it, beside
+  --priors FILE the same, with what tickwire train learnt from another match
   --no-advice   do not try cheaper declarations (each is the whole match again)
   --svg FILE    a picture of it, too
   --json        as JSON
@@ -58,7 +60,7 @@ Exit code: 0.`,
       if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
       const table = measureBandwidth(recording, game, {
         ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'],
-        ...(values.entropy && { makeOther: (schema, tickRate) => new EntropyCoder(schema, tickRate) }),
+        ...((values.entropy || values.priors !== undefined) && { makeOther: entropy(values.priors === undefined ? {} : readPriors(values.priors)).make }),
       })
       if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, ...table }))
       else showTable(table, ageTicks, world)
@@ -68,6 +70,15 @@ Exit code: 0.`,
       close()
     }
   },
+}
+
+/** What `tickwire train` wrote. Whether it is of these fields is found out by who makes coders of it. */
+function readPriors(path: string): Priors {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Priors
+  } catch (error) {
+    throw new UsageError(`--priors ${path} cannot be read (${error instanceof SyntaxError ? 'no JSON' : error instanceof Error && 'code' in error ? error.code : 'unknown'}). Give what tickwire train wrote.`)
+  }
 }
 
 function showTable(table: BandwidthTable, ageTicks: number, world: CommandWorld): void {

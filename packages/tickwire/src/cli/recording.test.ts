@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entity } from '../core/schema/definition.ts'
 import { angle, bool, bytes, f32, group, i64, manual, text, u16, u8, vec2 } from '../core/schema/field-kinds.ts'
 import { defineGame, type Game } from '../core/game/define-game.ts'
+import { entropy } from '../core/codec/snapshot-codec.ts'
 import { Recorder } from '../core/replay/recorder.ts'
 import { World } from '../core/world/world.ts'
 import { createRecordingFile, openRecordingFile } from '../node/recording-file.ts'
@@ -25,7 +26,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function record(of: Game<never> | typeof game, path: string, ticks: number): void {
+function record(of: Game<never> | typeof game, path: string, ticks: number, way = 0.37, beat = 7): void {
   const world = new World([Ship, Rock])
   const file = createRecordingFile(path)
   const recorder = new Recorder(of, world, { sink: file, startedAt: 1_800_000_000 })
@@ -40,8 +41,8 @@ function record(of: Game<never> | typeof game, path: string, ticks: number): voi
     }
     for (const ship of world.each(Ship)) {
       ship.heading += 0.03
-      ship.place.x += 0.37
-      ship.speed = 1 + (tick % 7) / 10
+      ship.place.x += way
+      ship.speed = 1 + (tick % beat) / 10
       if (tick % 10 === 0) ship.ammo--
     }
     world.endTick()
@@ -113,6 +114,32 @@ describe('tickwire inspect', () => {
     expect(tickwire('inspect', at('odd.twr'))).toMatchObject({ code: 0, out: expect.stringContaining('Rows cannot be shown without the game') })
     expect(tickwire('inspect', at('odd.twr'), '--tick', '1')).toMatchObject({ code: 2, err: expect.stringContaining('manual') })
     expect(tickwire('bandwidth', at('odd.twr'))).toMatchObject({ code: 2, err: expect.stringContaining('measureBandwidth') })
+  })
+})
+
+describe('tickwire train', () => {
+  test('[CODEC14] learns priors that a game takes, and that make another match of it cheaper', () => {
+    record(game, at('long.twr'), 400, 0.41, 9)
+    const { code, out } = tickwire('train', at('long.twr'), '-o', at('priors.json'), '--version', '3')
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Ship: \d+ rows\nRock: \d+ rows, too few to learn from: built-in tables serve\n.*priors\.json: .*, version 3\n$/) })
+    const priors = JSON.parse(readFileSync(at('priors.json'), 'utf8'))
+    const trained = defineGame({ tickRate: 30, input: { fire: bool }, entities: [Ship, Rock], codec: entropy(priors), step: () => {} })
+    expect(trained.text).toMatch(/^codec entropy\(1;"Ship":[0-9a-f]{16}\)$/m)
+    const bits = (...options: string[]): number => JSON.parse(tickwire('bandwidth', at('match.twr'), '--json', '--no-advice', ...options).out).entities[0].otherBits
+    expect(bits('--priors', at('priors.json'))).toBeLessThan(bits('--entropy'))
+  })
+
+  test.each([
+    [['train', 'package.json'], 2, 'Say where to write it'], [['train', 'package.json', '-o', 'x'], 2, 'is no recording'],
+    [['train', 'package.json', '-o', 'x', '--version', '0'], 2, '--version 0 is no whole number from 1 on'],
+  ])('[CODEC14] %j makes no sense, and it is said why', (args, code, words) => {
+    expect(tickwire(...args)).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
+  })
+
+  test('[CODEC14] too little to learn from, and priors that are none, are named', () => {
+    record(game, at('short.twr'), 5)
+    expect(tickwire('train', at('short.twr'), '-o', at('none.json'))).toMatchObject({ code: 1, err: expect.stringContaining('Record a minute of play') })
+    expect(tickwire('bandwidth', at('match.twr'), '--priors', 'README.md')).toMatchObject({ code: 2, err: expect.stringContaining('no JSON') })
   })
 })
 

@@ -10,11 +10,13 @@ import { load } from './load.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
+import { train } from './train.ts'
 
 /** By the words that name them. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['inspect', inspect],
   ['bandwidth', bandwidth],
+  ['train', train],
   ['token keys', tokenKeys],
   ['token issue', tokenIssue],
   ['token inspect', tokenInspect],

@@ -124,6 +124,7 @@ export { BitAccount, type BandwidthReport, type BitsByReason, type Reason } from
 export { recentFieldBits, type FieldBits } from './replication/bit-account-fields.ts'
 export { sourceOf, type ByteSource } from './replay/byte-source.ts'
 export { measureBandwidth, type BandwidthOptions, type BandwidthTable } from './replay/bandwidth-table.ts'
+export { trainRecording, type Training } from './replay/train-recording.ts'
 export { readGameText, type GameText } from './replay/game-text.ts'
 export { CHUNK as RECORDING_CHUNK, type ChunkEntry } from './replay/chunk.ts'
 export { InputsReader, type HeldInput } from './replay/inputs-track.ts'

@@ -111,7 +111,7 @@ export function measureBandwidth(list: ChunkList, game: RecordedGame, options: B
 }
 
 /** Plays everything that can be played; `onTick` hears whether ticks are missing before this one. */
-function playAll(playback: Playback, onTick: (isGap: boolean) => void): number {
+export function playAll(playback: Playback, onTick: (isGap: boolean) => void): number {
   let count = 0
   for (let at = playback.first; at !== -1; at = playback.keyAfter(at)) {
     let isGap = count > 0

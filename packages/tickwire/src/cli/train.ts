@@ -1,0 +1,55 @@
+/**
+ * `tickwire train`: tables for the entropy codec, learnt from a recorded match.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { readGameText } from '../core/replay/game-text.ts'
+import { trainRecording } from '../core/replay/train-recording.ts'
+import { UsageError, type Command } from './command.ts'
+import { openRecordingOption, readCountOption, sizeText } from './recording-option.ts'
+
+const OPTIONS = {
+  out: { type: 'string', short: 'o' },
+  version: { type: 'string' },
+} as const
+
+/** Learns from a recording. */
+export const train: Command = {
+  summary: 'learn a game\'s habits from a recorded match, for entropy(priors)',
+  help: `
+tickwire train FILE -o PRIORS [--version N]
+
+Plays a recording and counts what changes how. The result is JSON for defineGame({ codec: entropy(priors) }): both sides must have
+the same, and the handshake sees to it. Measure what it saves on another match: tickwire bandwidth OTHER --priors PRIORS.
+
+  -o, --out FILE   where to write it
+  --version N      tells these priors from others, 1 and more. Default: 1
+
+Exit code: 0; 1 when there is too little in the recording to learn from.`,
+  run(args, world) {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    if (values.out === undefined) throw new UsageError('Say where to write it: -o priors.json.')
+    const version = readCountOption('--version', values.version, 1, 1)
+    const { recording, path, close } = openRecordingOption(positionals)
+    try {
+      const game = readGameText(recording.head.text, recording.head.names)
+      if (typeof game === 'string') throw new UsageError(`${path} cannot be learnt from without its game: ${game}. Call trainRecording with the game instead.`)
+      const { priors, rows } = trainRecording(recording, game, version)
+      const learnt = Object.keys(priors)
+      for (const [name, count] of Object.entries(rows)) {
+        world.print(`${name}: ${count} rows${learnt.includes(name) ? '' : ', too few to learn from: built-in tables serve'}`)
+      }
+      if (learnt.length === 0) {
+        world.complain(`${path}: nothing in it changes often enough to learn from. Record a minute of play.`)
+        return 1
+      }
+      const text = JSON.stringify(priors)
+      writeFileSync(values.out, `${text}\n`)
+      world.print(`${values.out}: ${sizeText(text.length + 1)}, version ${version}`)
+      return 0
+    } finally {
+      close()
+    }
+  },
+}
