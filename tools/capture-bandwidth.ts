@@ -5,10 +5,13 @@
  */
 
 import { writeFileSync } from 'node:fs'
-import { profileBattle } from '../test/reference/bandwidth-battle.ts'
+import { profileBattle, profileCodec } from '../test/reference/bandwidth-battle.ts'
 
 for (const name of ['before', 'after'] as const) {
   const { table, picture } = profileBattle(name)
   writeFileSync(new URL(`../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), table)
   writeFileSync(new URL(`../docs/pictures/bandwidth-${name}.svg`, import.meta.url), picture)
 }
+
+writeFileSync(new URL('../docs/guide/examples/bandwidth-entropy.txt', import.meta.url), profileCodec(false))
+writeFileSync(new URL('../docs/guide/examples/bandwidth-trained.txt', import.meta.url), profileCodec(true))

@@ -8,6 +8,28 @@ import { runTickwire } from '../../packages/tickwire/src/cli/run.ts'
 
 const BATTLES = { before: Loose, after: Tight } as const
 
+const LEARNT_FROM = 5
+
+/** What `tickwire bandwidth` prints of the tight battle by the entropy codec, after `tickwire train` has seen another battle or not. */
+export function profileCodec(isTrained: boolean): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
+  try {
+    const [other, file, priors] = [join(folder, 'other.twr'), join(folder, 'battle.twr'), join(folder, 'priors.json')]
+    writeFileSync(other, recordBattle(Tight, LEARNT_FROM))
+    writeFileSync(file, recordBattle(Tight))
+    let table = ''
+    const run = (args: readonly string[]): void => {
+      table = ''
+      runTickwire(args, { print: (line) => { table += `${line}\n` }, complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} } })
+    }
+    if (isTrained) run(['train', other, '-o', priors])
+    run(['bandwidth', file, '--no-advice', ...(isTrained ? ['--priors', priors] : ['--entropy'])])
+    return table
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** What the tool prints, and draws. */
 export function profileBattle(name: keyof typeof BATTLES): { readonly table: string; readonly picture: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))

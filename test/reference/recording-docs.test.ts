@@ -6,7 +6,7 @@ import { openRecording, sourceOf, Theatre } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 import { game, Player } from '../../docs/guide/examples/first-game/game.ts'
 import { Highlights, LateMatch, placesAt, recordMatch, showRecording } from '../../docs/guide/examples/recording.ts'
-import { profileBattle } from './bandwidth-battle.ts'
+import { profileBattle, profileCodec } from './bandwidth-battle.ts'
 
 test('[REC16] the guide to recording does what it says', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
@@ -42,4 +42,9 @@ test.each(['before', 'after'] as const)('[REC14] the guide to bandwidth shows wh
   const shown = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
   expect(table, 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown(`guide/examples/bandwidth-${name}.txt`))
   expect(picture).toBe(shown(`pictures/bandwidth-${name}.svg`))
+})
+
+test.each(['entropy', 'trained'] as const)('[REC14, CODEC14] the guide to halving bandwidth shows what the tool says, %s', (name) => {
+  const shown = readFileSync(new URL(`../../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), 'utf8')
+  expect(profileCodec(name === 'trained'), 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown)
 })

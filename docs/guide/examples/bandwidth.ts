@@ -47,9 +47,9 @@ function drive(world: World, tank: Tank): void {
 }
 
 /** The battle as a recording. */
-export function recordBattle(Kind: typeof Loose | typeof Tight): Uint8Array {
+export function recordBattle(Kind: typeof Loose | typeof Tight, seed = 4): Uint8Array {
   const game: Game = defineGame({ tickRate: TICK_RATE, input: { fire: bool }, entities: [Kind], step: () => {} })
-  const world = new World([Kind], { seed: 4 })
+  const world = new World([Kind], { seed })
   const sink = new MemorySink()
   const recorder = new Recorder(game, world, { sink })
   for (let count = 0; count < TANKS; count++) {

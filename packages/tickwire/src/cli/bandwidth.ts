@@ -63,7 +63,7 @@ Exit code: 0.`,
         ...((values.entropy || values.priors !== undefined) && { makeOther: entropy(values.priors === undefined ? {} : readPriors(values.priors)).make }),
       })
       if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, ...table }))
-      else showTable(table, ageTicks, world)
+      else showTable(table, ageTicks, values.priors === undefined ? 'entropy' : 'trained', world)
       if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
       return 0
     } finally {
@@ -81,7 +81,7 @@ function readPriors(path: string): Priors {
   }
 }
 
-function showTable(table: BandwidthTable, ageTicks: number, world: CommandWorld): void {
+function showTable(table: BandwidthTable, ageTicks: number, otherName: string, world: CommandWorld): void {
   const { ticks, tickRate, bits } = table
   if (ticks === 0) {
     world.print('No tick of rows is in it.')
@@ -90,7 +90,7 @@ function showTable(table: BandwidthTable, ageTicks: number, world: CommandWorld)
   const seconds = ticks / tickRate
   const hasOther = table.entities.some(({ otherBits }) => otherBits !== undefined)
   world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick, for one client that sees everything\n`)
-  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${hasOther ? 'entropy'.padStart(9) : ''}`)
+  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${hasOther ? otherName.padStart(9) : ''}`)
   for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
   showAdvice(table, seconds, world)
 }
