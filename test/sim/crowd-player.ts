@@ -25,6 +25,7 @@ export interface CrowdScene {
   readonly truth: CrowdTruth
   readonly security: EndpointSecurity
   readonly server: string
+  readonly checksPrediction: boolean
   /** True time. */
   readonly now: () => number
 }
@@ -99,7 +100,7 @@ export class CrowdPlayer {
     const now = this.#now
     this.#pumps++
     host.tick(now)
-    this.witness.afterTick(this.#pumps % 8 === 0)
+    this.witness.afterTick(this.#scene.checksPrediction && this.#pumps % 8 === 0)
     if (this.#pumps % 16 === this.node.index % 16) host.draw(now)
     host.drain(now, this.#port)
     if (host.endpoint.connections.length === 0) this.#forget(trueNow)

@@ -28,6 +28,7 @@ export const INVARIANTS = {
   C2: 'nobody is told what he may not know',
   C3: 'prediction stands on what was told, and what it takes for confirmed is true',
   C4: 'two seconds after the weather has cleared everybody knows what he must, and holds nothing that he may not',
+  C5: 'half a second after it was played what a client predicted is confirmed, once it is calm',
   crash: 'nothing throws',
 } as const
 
