@@ -20,12 +20,12 @@ const NAMES = [
 ]
 
 /** From 0, who hits barns, to 1, who hits. */
-const SKILL = 0.5
-const REACTION_SECONDS = 0.22
+const SKILL = 0.3
+const REACTION_SECONDS = 0.35
 const FORGET_SECONDS = 2.5
 const LOOK_TICKS = 4
 const TURN_SPEED = 7
-const ERROR_RADIANS = 0.09
+const ERROR_RADIANS = 0.15
 
 let navigation: Navigation | undefined
 
@@ -57,6 +57,7 @@ class Bot {
   #stuckFor = 0
   #weapon: Weapon = ROCKETS
   #weaponIn = 0
+  #pauseIn = 0.3
 
   constructor(seed: number, tickRate: number) {
     this.#dice = (seed * 2_654_435_761 + 12_345) >>> 0
@@ -129,7 +130,14 @@ class Bot {
     const z = enemy.at.z + enemy.speed.z * flight - eye.z
     this.#wander()
     const offYaw = this.#turn(Math.atan2(-x, -z) + this.#error.yaw, Math.atan2(y, Math.hypot(x, z)) + this.#error.pitch)
-    held.fire = offYaw < (this.#weapon === SHOTGUN ? 0.12 : 0.07) && (this.#weapon !== ROCKETS || distance > 2.5)
+    held.fire = this.#isTriggerHappy() && offYaw < (this.#weapon === SHOTGUN ? 0.12 : 0.07) && (this.#weapon !== ROCKETS || distance > 2.5)
+  }
+
+  /** People do not shoot in every instant in which they could. */
+  #isTriggerHappy(): boolean {
+    this.#pauseIn -= this.#seconds
+    if (this.#pauseIn < -1.6) this.#pauseIn = 0.3 + this.#roll() * 0.9
+    return this.#pauseIn <= 0
   }
 
   /** The aim is off by something that changes now and then, less so the longer it has looked. */

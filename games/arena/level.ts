@@ -5,7 +5,7 @@
  * stands on it exactly. The level is its own image when turned by half a turn: what is listed once is built twice.
  */
 
-import type { Vec3 } from 'tickwire'
+import { math, type Vec3 } from 'tickwire'
 
 export type Paint = 'floor' | 'wall' | 'deck' | 'block' | 'stair' | 'pillar' | 'unseen'
 
@@ -136,16 +136,10 @@ export const ITEMS: readonly ItemPlace[] = [
   ], ({ at, kind }) => ({ at: turned(at), kind })),
 ]
 
-export const SPAWNS: readonly SpawnPlace[] = both<SpawnPlace>([
-  { at: at(21, 0, 10), yaw: 1.9 },
-  { at: at(16.5, 4, -15), yaw: 2.4 },
-  { at: at(20, 0, -16), yaw: 2.2 },
-  { at: at(6, 4, -22), yaw: 3.14 },
-  { at: at(-14, 0, -20), yaw: 3.9 },
-  { at: at(-22, 0, -10), yaw: 4.4 },
-  { at: at(13, 0, 12), yaw: 0.8 },
-  { at: at(7, 0, -15), yaw: 3 },
-], ({ at, yaw }) => ({ at: turned(at), yaw: yaw + 3.141592653589793 }))
+/** Everybody comes in looking at the middle. */
+export const SPAWNS: readonly SpawnPlace[] = both<Vec3>([
+  at(21, 0, 10), at(16.5, 4, -15), at(20, 0, -16), at(6, 4, -22), at(-14, 0, -20), at(-22, 0, -10), at(13, 0, 12), at(7, 0, -15),
+], turned).map((place) => ({ at: place, yaw: math.atan2(place.x, place.z) }))
 
 /** Where the balls lie that may be pushed about. */
 export const BALLS: readonly Vec3[] = [at(-7, 0.75, -6), at(7, 0.75, 6), at(14, 4.75, -14), at(-14, 4.75, 14)]

@@ -20,11 +20,12 @@ const VERSIONS: readonly Version[] = [
   { size: 37, dataBytes: 108, checkBytes: 26, alignment: 30 },
 ]
 
-/** A square of dark and light: rows of booleans. Undefined when the text is too long. */
-export function qrMatrix(text: string): boolean[][] | undefined {
+/** A square of dark and light: rows of booleans, by the mask that reads best unless one is given. Undefined when the text is too long. */
+export function qrMatrix(text: string, mask?: number): boolean[][] | undefined {
   const bytes = new TextEncoder().encode(text)
   const version = VERSIONS.find(({ dataBytes }) => bytes.length + 2 <= dataBytes)
   if (version === undefined) return undefined
+  if (mask !== undefined) return draw(version, codewords(bytes, version), mask)
   const candidates = Array.from({ length: 8 }, (_, mask) => draw(version, codewords(bytes, version), mask))
   return candidates.reduce((best, next) => penalty(next) < penalty(best) ? next : best)
 }

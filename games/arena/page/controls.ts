@@ -11,6 +11,7 @@ const MOUSE = 0.0022
 const FINGER = 0.0055
 const PITCH_MAX = 1.54
 const STICK_PX = 52
+const TAP_MS = 60
 
 /** What `room.play` sends. */
 export interface HeldInput {
@@ -36,6 +37,8 @@ export class Controls {
   readonly #screen: HTMLElement
   readonly #stick = { id: -1, x: 0, y: 0, ahead: 0, side: 0 }
   readonly #look = { id: -1, x: 0, y: 0 }
+  /** Until when a tap counts: one that is shorter than a tick, or whose tick came late, is not lost. */
+  readonly #tapped = { fire: 0, jump: 0 }
   #isFiring = false
   #touchFire = false
   #touchJump = false
@@ -61,6 +64,7 @@ export class Controls {
 
   release(): void {
     this.held.clear()
+    this.#tapped.fire = this.#tapped.jump = 0
     this.#isFiring = this.#touchFire = this.#touchJump = false
     this.#stick.ahead = this.#stick.side = 0
     if (this.isLocked) document.exitPointerLock()
@@ -75,13 +79,18 @@ export class Controls {
     const { held, yaw, pitch, weapon } = this
     if (!this.isActive) return { ahead: 0, side: 0, yaw, pitch, jump: false, fire: false, weapon }
     const key = (...codes: string[]): number => codes.some((code) => held.has(code)) ? STICK : 0
+    const now = performance.now()
     return {
       ahead: clamp(key('KeyW', 'ArrowUp') - key('KeyS', 'ArrowDown') + this.#stick.ahead),
       side: clamp(key('KeyD', 'ArrowRight') - key('KeyA', 'ArrowLeft') + this.#stick.side),
       yaw, pitch, weapon,
-      jump: held.has('Space') || this.#touchJump,
-      fire: this.#isFiring || this.#touchFire || held.has('ControlLeft'),
+      jump: now < this.#tapped.jump || held.has('Space') || this.#touchJump,
+      fire: now < this.#tapped.fire || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
     }
+  }
+
+  #tap(what: 'fire' | 'jump'): void {
+    this.#tapped[what] = performance.now() + TAP_MS
   }
 
   #turn(x: number, y: number, speed: number): void {
@@ -99,6 +108,7 @@ export class Controls {
       if (['Tab', 'Space', 'ArrowUp', 'ArrowDown', 'Enter'].includes(event.code)) event.preventDefault()
       if (event.repeat) return
       this.held.add(event.code)
+      if (event.code === 'Space') this.#tap('jump')
       const digit = ['Digit1', 'Digit2', 'Digit3'].indexOf(event.code)
       if (digit >= 0) this.choose(digit)
       this.onPress(event.code)
@@ -115,6 +125,7 @@ export class Controls {
       if (!this.isLocked) this.lock()
       if (event.button === 0) {
         this.#isFiring = true
+        this.#tap('fire')
         this.onPress('Fire')
       }
     })
@@ -136,7 +147,10 @@ export class Controls {
     const fire = element('touch-fire')
     const stick = element('stick')
     const knob = stick.firstElementChild as HTMLElement
-    hold(element('touch-jump'), (isDown) => { this.#touchJump = isDown })
+    hold(element('touch-jump'), (isDown) => {
+      this.#touchJump = isDown
+      if (isDown) this.#tap('jump')
+    })
     hold(element('touch-weapon'), (isDown) => { if (isDown) this.choose(this.weapon + 1) })
     hold(element('touch-menu'), (isDown) => { if (isDown) this.onPress('Escape') })
     const begin = (event: TouchEvent): void => {
@@ -146,6 +160,7 @@ export class Controls {
         const isFire = event.currentTarget === fire
         if (isFire) {
           this.#touchFire = true
+          this.#tap('fire')
           this.onPress('Fire')
         }
         if (!isFire && touch.clientX < innerWidth / 2 && this.#stick.id < 0) {

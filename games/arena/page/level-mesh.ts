@@ -165,7 +165,7 @@ function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly
 
 /** A texture of panels with seams and scratches, painted here. */
 function panels(paint: Paint): THREE.CanvasTexture {
-  const size = 256
+  const size = 512
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = size
   const context = canvas.getContext('2d')!
@@ -173,7 +173,7 @@ function panels(paint: Paint): THREE.CanvasTexture {
   context.fillRect(0, 0, size, size)
   let seed = paint.length * 7919 + paint.charCodeAt(0)
   const roll = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 0x1_0000_0000
-  for (let speck = 0; speck < 2600; speck++) {
+  for (let speck = 0; speck < 9000; speck++) {
     context.fillStyle = `rgb(${roll() < 0.5 ? '0 0 0' : '255 255 255'} / ${roll() * 7}%)`
     context.fillRect(roll() * size, roll() * size, 1 + roll() * 5, 1 + roll() * 2)
   }
@@ -183,13 +183,13 @@ function panels(paint: Paint): THREE.CanvasTexture {
     for (let y = 0; y < across; y++) {
       context.fillStyle = `rgb(0 0 0 / ${roll() * 14}%)`
       context.fillRect(x * cell, y * cell, cell, cell)
-      context.strokeStyle = 'rgb(0 0 0 / 55%)'
-      context.lineWidth = 3
+      context.strokeStyle = 'rgb(0 0 0 / 42%)'
+      context.lineWidth = 2
       context.strokeRect(x * cell, y * cell, cell, cell)
-      context.strokeStyle = 'rgb(255 255 255 / 30%)'
+      context.strokeStyle = 'rgb(255 255 255 / 22%)'
       context.lineWidth = 1
       context.strokeRect(x * cell + 3, y * cell + 3, cell - 6, cell - 6)
-      context.fillStyle = 'rgb(0 0 0 / 45%)'
+      context.fillStyle = 'rgb(0 0 0 / 30%)'
       for (const [cx, cy] of [[8, 8], [cell - 10, 8], [8, cell - 10], [cell - 10, cell - 10]] as const) context.fillRect(x * cell + cx, y * cell + cy, 3, 3)
     }
   }
