@@ -64,7 +64,8 @@ export class Connection {
   /** As of `updateTimeout`: in a cell, for a double that is returned is boxed. */
   readonly timeout: Float64Array = new Float64Array(1)
   #context: ConnectionContext
-  #wake: () => void
+  /** To be called when a source may want a packet earlier than it last said: see `FrameSource.attach`. */
+  readonly wake: () => void
   #flow: PacketFlow
   #control: Control = new Control()
   #path: PathCheck = new PathCheck()
@@ -96,7 +97,7 @@ export class Connection {
     this.clientKey = peer.clientKey
     this.security = { suite: peer.suite, isServerVerified: false }
     this.#context = context
-    this.#wake = () => context.onWake(this)
+    this.wake = () => context.onWake(this)
     this.gate = new SendGate(context.congestion(), context.tickRate)
     // Whom we asked we trust to say much: a server has a world to tell.
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
@@ -128,7 +129,7 @@ export class Connection {
 
   /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first goes first, but neighbours with weights share. */
   addSource(kind: number, source: FrameSource, weight: number = 0): void {
-    this.#flow.addSource(kind, source, weight, this.#wake)
+    this.#flow.addSource(kind, source, weight, this.wake)
   }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
@@ -356,7 +357,7 @@ export class Connection {
   }
 
   #close(now: Millis, step: 'close' | 'closed-by-peer', reason: CloseReason): void {
-    this.#wake()
+    this.wake()
     if (this.#state === 'disconnecting' || this.#state === 'disconnected') return
     this.#reason = reason
     if (this.#state !== 'connected') {
@@ -388,7 +389,7 @@ export class Connection {
     this.#handshake?.wipe()
     this.#control.rekey?.wipe()
     this.#ring?.wipe()
-    this.#wake()
+    this.wake()
     this.#context.onClosed(this, this.#reason)
   }
 

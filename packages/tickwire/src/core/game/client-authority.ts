@@ -44,6 +44,7 @@ export class ClientAuthority {
   /** Writes by a connection, once there is anything to write. */
   attach(connection: Connection): void {
     connection.addSource(FRAME_KIND.snapshot, {
+      attach: () => {},
       begin: () => this.#spoken?.begin(),
       wantsAt: (now) => this.#spoken?.wantsAt(now) ?? Infinity,
       fill: (now, sequence, out) => this.#spoken?.fill(now, sequence, out) ?? false,

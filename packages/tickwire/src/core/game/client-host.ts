@@ -167,7 +167,9 @@ export class ClientHost<I extends Shape = Shape> {
     if (this.peer === 0) return 0
     this.#view.prepare(now)
     if (this.#isSpectator) return 0
-    return this.#play.tick(now, this.#view.viewTick(now))
+    const due = this.#play.tick(now, this.#view.viewTick(now))
+    if (due > 0) for (const connection of this.endpoint.connections) connection.wake()
+    return due
   }
 
   /** What may be drawn at a moment: call it before every repaint. */

@@ -18,6 +18,9 @@ export class GuardedSource implements FrameSource {
     this.#onFault = onFault
   }
 
+  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  attach(): void {}
+
   begin(now: Millis): void {
     if (this.#isBroken) return
     try {

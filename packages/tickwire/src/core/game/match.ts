@@ -175,6 +175,7 @@ export class Match<I extends Shape = Shape> {
       const { feed } = this.spectators
       if (feed !== undefined) this.#sendEvents([], feed.take())
     }
+    if (due > 0) for (const { connection } of this.#lines.values()) connection.wake()
     return due
   }
 

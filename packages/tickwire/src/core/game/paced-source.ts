@@ -26,6 +26,9 @@ export class PacedSource implements FrameSource {
     this.#tick = tick
   }
 
+  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  attach(): void {}
+
   begin(now: Millis): void {
     if (!this.#isDue()) return
     this.#begun = this.#tick()

@@ -124,6 +124,9 @@ export class SnapshotSource implements FrameSource {
     if (index < told.ids.length && told.ids[index] === id && told.states[index] === KNOWN) this.#restart(index)
   }
 
+  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  attach(): void {}
+
   begin(): void {
     this.#replicator.update()
     const { tick } = this.#replicator.marks

@@ -49,6 +49,9 @@ export class WantedRows implements FrameSource {
     this.#count--
   }
 
+  /** What is asked for follows from frames that this very connection took in. */
+  attach(): void {}
+
   begin(): void {}
 
   wantsAt(now: Millis): Millis {

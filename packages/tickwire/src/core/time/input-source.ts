@@ -86,6 +86,9 @@ export class InputSource implements FrameSource {
     for (let at = 0; at < rows.length; at += laneCount) heap.markRow(this.#schema, rows, at)
   }
 
+  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  attach(): void {}
+
   begin(): void {}
 
   wantsAt(now: Millis): Millis {

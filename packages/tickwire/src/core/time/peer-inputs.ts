@@ -45,6 +45,9 @@ export class PeerInputsSource implements FrameSource {
     this.#period = period
   }
 
+  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  attach(): void {}
+
   begin(): void {}
 
   wantsAt(now: Millis): Millis {

@@ -60,6 +60,9 @@ export class TimingSource implements FrameSource {
     this.#digest = digest
   }
 
+  /** It wants packets by the clock alone. */
+  attach(): void {}
+
   begin(): void {}
 
   wantsAt(): Millis {
