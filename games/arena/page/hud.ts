@@ -22,6 +22,7 @@ export class Hud {
   readonly #flash = element('flash')
   readonly #marker = element('hitmarker')
   #lastHealth = 0
+  #lastId = 0
 
   constructor() {
     this.#weapons = WEAPONS.map((name) => {
@@ -41,8 +42,9 @@ export class Hud {
     this.#hud.classList.toggle('is-dead', fighter === undefined)
     this.#hud.classList.toggle('is-watching', !isOwn && fighter === undefined)
     const { health = 0, armour = 0, slugs = 0, rockets = 0 } = fighter ?? {}
-    if (isOwn && health < this.#lastHealth) this.#hurt(this.#lastHealth - health)
+    if (isOwn && fighter !== undefined && fighter.id === this.#lastId && health < this.#lastHealth) this.#hurt(this.#lastHealth - health)
     this.#lastHealth = health
+    this.#lastId = fighter?.id ?? 0
     this.#vital('health', health, 100)
     this.#vital('armour', armour, 100)
     element('health').classList.toggle('is-low', health > 0 && health <= 30)
