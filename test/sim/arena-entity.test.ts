@@ -35,7 +35,7 @@ const game = defineGame({
   },
 })
 
-test('[ARENA1] its row has 12 bits of mask and at most 22 bytes of fields, and a half of the step is the most a field is off', () => {
+test('[FIGHTER1] its row has 12 bits of mask and at most 22 bytes of fields, and a half of the step is the most a field is off', () => {
   expect(Fighter.schema.masks[0].width).toBe(12)
   const { bitsMax, maskBits } = explain(Fighter.schema)
   expect(bitsMax - maskBits).toBe(159)
@@ -46,7 +46,7 @@ test('[ARENA1] its row has 12 bits of mask and at most 22 bytes of fields, and a
   expect(Math.abs(fighter!.x - 1000.06)).toBeLessThanOrEqual(0.0625)
 })
 
-test('[ARENA2] sixteen players, twelve of them moving and turning, cost less than 149 bytes a tick and player at 128 Hz', () => {
+test('[FIGHTER2] sixteen players, twelve of them moving and turning, cost less than 149 bytes a tick and player at 128 Hz', () => {
   const sim = simulate(game, { seed: 5, clients: 16, link: { latencyMs: 30, jitterMs: 3, loss: 0.01 } })
   for (let player = 0; player < 12; player++) {
     let turn = player / 2
