@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
-import { Chat, Enter, Fighter, input, Item, Kill, Launched, Match, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
+import { Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
 import { arenaGame, game } from './game.ts'
 import { PADS, SPAWNS } from './level.ts'
 import { RUN_SPEED } from './movement.ts'
@@ -174,4 +174,30 @@ test('[ARENA7] names, chat, ammunition for its owner alone, and watching', () =>
   sim.run(500)
   expect(sim.client(0, Fighter)).toHaveLength(1)
   expect(sim.server(Seat).find(({ name }) => name === 'Bob')?.isWatching).toBe(true)
+})
+
+test('[ARENA11] who is at a ball has it: he moves it without a round trip, and it goes back when he is gone', () => {
+  const sim = simulate(game, { seed: 13, clients: 2, link: { latencyMs: 75 } })
+  sim.run(500)
+  const { peer, predictor } = sim.players[0]!.host
+  const { at } = sim.server(Ball).find(({ at: { x } }) => x === 7)!
+  const ball = (): { owner: number; x: number } => [...sim.host.world.seen(Ball)].map(({ owner, at: { x, z }, id }) => ({ owner, x, z, id })).sort((a, b) => a.id - b.id)[1]!
+  put(sim, 0, at.x - 3, 0, at.z)
+  expect(ball().owner).toBe(peer)
+  const rollbacks = predictor!.rollbacks
+  const before = ball().x
+  sim.hold(0, { ahead: STICK, yaw: -Math.PI / 2 })
+  const seenBy = (client: number): number => [...sim.players[client]!.host.draw(sim.clock.now).each(Ball)].map(({ id, at: { x } }) => ({ id, x })).sort((a, b) => a.id - b.id)[1]!.x
+  expect(sim.runUntil(() => seenBy(0) > before + 0.25, 2000)).toBe(true)
+  // He sees it go before the server has heard of it.
+  expect(ball().x).toBe(before)
+  sim.run(400)
+  expect(ball().x).toBeGreaterThan(before + 0.5)
+  sim.hold(0, {})
+  sim.run(500)
+  expect(seenBy(1)).toBeGreaterThan(before + 0.5)
+  expect(predictor!.rollbacks).toBe(rollbacks)
+  sim.players[0]!.host.close(sim.clock.now)
+  sim.run(1000)
+  expect(ball().owner).toBe(0)
 })

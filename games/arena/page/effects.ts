@@ -60,12 +60,12 @@ export class Effects {
     ball.position.set(at.x, at.y, at.z)
     ring.position.copy(ball.position)
     this.#add(ball, 0.35, (share) => {
-      ball.scale.setScalar(0.5 + 1.9 * Math.sqrt(share))
-      ball.material.opacity = 1 - share
+      ball.scale.setScalar(0.4 + 1.5 * Math.sqrt(share))
+      ball.material.opacity = 0.8 * (1 - share) * (1 - share)
     })
     this.#add(ring, 0.5, (share) => {
       ring.scale.setScalar(0.6 + 3.2 * Math.sqrt(share))
-      ring.material.opacity = 0.35 * (1 - share)
+      ring.material.opacity = 0.14 * (1 - share)
     })
     this.#flash.position.copy(ball.position)
     this.#flash.intensity = 90

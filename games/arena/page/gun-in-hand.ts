@@ -4,7 +4,7 @@ import * as THREE from 'three'
 import type { Weapon } from '../definitions.ts'
 import { buildGun, WEAPON_COLOURS } from './models.ts'
 
-const REST = new THREE.Vector3(0.17, -0.15, -0.34)
+const REST = new THREE.Vector3(0.17, -0.15, -0.36)
 
 export class GunInHand {
   readonly #holder = new THREE.Group()
@@ -21,12 +21,12 @@ export class GunInHand {
     this.#guns = ([0, 1, 2] as const).map((weapon) => {
       const gun = buildGun(weapon)
       gun.traverse((object) => { object.castShadow = false })
-      gun.scale.set(0.5, 0.5, 0.62)
+      gun.scale.set(0.4, 0.4, 0.52)
       this.#holder.add(gun)
       return gun
     })
     this.#flash = new THREE.Sprite(new THREE.SpriteMaterial({ map: star(), color: 0xffd9a0, blending: THREE.AdditiveBlending, depthWrite: false, transparent: true, opacity: 0 }))
-    this.#flash.position.set(0, 0.015, -0.46)
+    this.#flash.position.set(0, 0.012, -0.38)
     this.#flash.scale.setScalar(0.34)
     this.#light.position.set(0, 0.1, -0.7)
     this.#holder.add(this.#flash, this.#light)
@@ -40,7 +40,7 @@ export class GunInHand {
     this.#flash.material.color.setHex(WEAPON_COLOURS[weapon])
     this.#flash.material.rotation = Math.random() * Math.PI
     this.#light.color.setHex(WEAPON_COLOURS[weapon])
-    this.#light.intensity = 14
+    this.#light.intensity = 9
   }
 
   update(weapon: Weapon, isShown: boolean, pace: number, isOnGround: boolean, seconds: number): void {
