@@ -25,6 +25,10 @@ export class GunInHand {
       this.#holder.add(gun)
       return gun
     })
+    const arm = new THREE.Mesh(new THREE.BoxGeometry(0.07, 0.08, 0.5), new THREE.MeshStandardMaterial({ color: 0x2b3146, roughness: 0.6 }))
+    arm.position.set(0.02, -0.05, 0.26)
+    arm.rotation.x = 0.1
+    this.#holder.add(arm)
     this.#flash = new THREE.Sprite(new THREE.SpriteMaterial({ map: star(), color: 0xffd9a0, blending: THREE.AdditiveBlending, depthWrite: false, transparent: true, opacity: 0 }))
     this.#flash.position.set(0, 0.012, -0.38)
     this.#flash.scale.setScalar(0.34)
@@ -46,7 +50,7 @@ export class GunInHand {
   update(weapon: Weapon, isShown: boolean, pace: number, isOnGround: boolean, seconds: number): void {
     this.#holder.visible = isShown
     if (weapon !== this.#shown) {
-      this.#lowered += seconds * 9
+      this.#lowered = Math.min(1, this.#lowered + seconds * 9)
       if (this.#lowered >= 1) this.#shown = weapon
     } else this.#lowered = Math.max(0, this.#lowered - seconds * 7)
     this.#guns.forEach((gun, index) => { gun.visible = index === this.#shown })
