@@ -22,6 +22,21 @@ const SLACK = 1 / 256
 /** Corners of three walls at most; one more, and the body stays where it was. */
 const CLIPS_MAX = 4
 
+/** Squares of the ground, and the solids that a body or a ball over each can touch: a tenth of all of them. */
+const CELL = 4
+const CELLS = 14
+const MARGIN = 1
+const NEAR: readonly Int32Array[] = Array.from({ length: CELLS * CELLS }, (_, cell) => {
+  const [west, north] = [(Math.floor(cell / CELLS) - CELLS / 2) * CELL, (cell % CELLS - CELLS / 2) * CELL]
+  const touches = (box: number): boolean => BOXES[box]! < west + CELL + MARGIN && BOXES[box + 3]! > west - MARGIN
+    && BOXES[box + 2]! < north + CELL + MARGIN && BOXES[box + 5]! > north - MARGIN
+  return Int32Array.from(Array.from({ length: BOXES.length / 6 }, (_box, index) => index * 6).filter(touches))
+})
+
+function cellAt(metres: number): number {
+  return clamp(Math.floor(metres / CELL) + CELLS / 2, 0, CELLS - 1)
+}
+
 /** What moves: where its feet are, and how fast it goes. */
 export interface Mover {
   readonly at: { x: number; y: number; z: number }
@@ -31,7 +46,9 @@ export interface Mover {
 /** The first solid that a body with its feet there would be in: an offset into BOXES, or -1. */
 export function solidAt(x: number, y: number, z: number): number {
   const half = BODY_HALF - SLACK
-  for (let box = 0; box < BOXES.length; box += 6) {
+  const near = NEAR[cellAt(x) * CELLS + cellAt(z)]!
+  for (let at = 0; at < near.length; at++) {
+    const box = near[at]!
     if (x + half > BOXES[box]! && x - half < BOXES[box + 3]! && z + half > BOXES[box + 2]! && z - half < BOXES[box + 5]!
       && y + BODY_HEIGHT - SLACK > BOXES[box + 1]! && y + SLACK < BOXES[box + 4]!) return box
   }
@@ -127,7 +144,7 @@ export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
 /** Pushes a ball out of solids; it bounces off them with what is left of its speed. Whether it touches a floor. */
 export function moveBall({ at, speed }: Mover, radius: number, bounce: number): boolean {
   let isOnFloor = false
-  for (let box = 0; box < BOXES.length; box += 6) {
+  for (const box of NEAR[cellAt(at.x) * CELLS + cellAt(at.z)]!) {
     const x = at.x - clamp(at.x, BOXES[box]!, BOXES[box + 3]!)
     const y = at.y - clamp(at.y, BOXES[box + 1]!, BOXES[box + 4]!)
     const z = at.z - clamp(at.z, BOXES[box + 2]!, BOXES[box + 5]!)
