@@ -179,7 +179,7 @@ function run(ticks: number): BenchResult {
       { name: 'recording_crowd_us_per_tick', value: Number(matches[1]![3]), unit: 'us/tick', against: null },
       { name: 'account_ns_per_entry', value: accountAlone(), unit: 'ns', against: null },
       { name: 'account_ns_per_entry_in_place', value: counted.nsPerEntry, unit: 'ns', against: 'no account' },
-      { name: 'account_share_of_snapshots', value: counted.share, unit: `of ${counted.tickUs.toFixed(0)} us`, against: 'no account', atMost: 0.15 },
+      { name: 'account_share_of_snapshots', value: counted.share, unit: `of ${counted.tickUs.toFixed(0)} us`, against: 'no account', atMost: 0.1 },
     ],
   }
 }

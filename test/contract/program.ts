@@ -1,0 +1,46 @@
+/** A program of the guide as a process of its own: what it says, and how it ends. */
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** How long a process may take to say what is waited for: it compiles itself first, on a machine that may be busy. */
+const SAYS_MS_MAX = 20_000
+
+const programs: Program[] = []
+
+/** Ends every program that was started, whatever state it is in. */
+export async function endPrograms(): Promise<void> {
+  for (const { child } of programs) child.kill('SIGKILL')
+  await Promise.all(programs.splice(0).map(({ ended }) => ended))
+}
+
+/** Started when made; on a free port. */
+export class Program {
+  readonly child: ChildProcessWithoutNullStreams
+  said = ''
+  readonly ended: Promise<number | null>
+
+  constructor(file: URL, args: readonly string[]) {
+    this.child = spawn(process.execPath, ['--conditions=tickwire-source', '--import', 'tsx', fileURLToPath(file), ...args], {
+      env: { ...process.env, PORT: '0' },
+    })
+    const hear = (chunk: Buffer): void => {
+      this.said += String(chunk)
+    }
+    this.child.stdout.on('data', hear)
+    this.child.stderr.on('data', hear)
+    this.ended = new Promise((resolve) => this.child.once('exit', resolve))
+    programs.push(this)
+  }
+
+  /** Waits until it has said something like that. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (let waited = 0; waited < SAYS_MS_MAX; waited += 20) {
+      const found = pattern.exec(this.said)
+      if (found !== null) return found
+      if (this.child.exitCode !== null) break
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    throw new Error(`waited for ${pattern} and heard:\n${this.said}`)
+  }
+}
