@@ -7,6 +7,7 @@ import { Connection } from '../../packages/tickwire/src/core/connection/connecti
 import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
 import { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
+import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
 import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.ts'
@@ -185,7 +186,7 @@ export class CrowdPlayer {
 }
 
 /** The world of what a host that is being made is told: a host does not say. */
-function worldOf(make: () => ClientHost<CrowdInput>): { readonly made: ClientHost<CrowdInput>; readonly found: World } {
+export function worldOf<I extends Shape>(make: () => ClientHost<I>): { readonly made: ClientHost<I>; readonly found: World } {
   const { keepValuesOf } = World.prototype
   const worlds = new Map<unknown, World>()
   World.prototype.keepValuesOf = function catching(this: World, keeper) {
@@ -201,7 +202,7 @@ function worldOf(make: () => ClientHost<CrowdInput>): { readonly made: ClientHos
 }
 
 /** Where a connection that is being made puts its snapshots: a host does not say. */
-function sinkOf(connect: () => void): SnapshotSink {
+export function sinkOf(connect: () => void): SnapshotSink {
   const { addSink } = Connection.prototype
   let found: SnapshotSink | undefined
   Connection.prototype.addSink = function catching(this: Connection, kind, sink) {

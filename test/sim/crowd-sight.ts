@@ -10,9 +10,9 @@ import { REACH } from './crowd-game.ts'
 import type { CrowdTruth, TrueRow, TrueTick } from './crowd-truth.ts'
 
 /** How an object of an entity is known beside by its owner, by place in the game. */
-type Rule = { readonly near?: number; readonly isTeam?: true; readonly isAlways?: true; readonly isGhost?: true }
+export type SightRule = { readonly near?: number; readonly isTeam?: boolean; readonly isAlways?: boolean; readonly isGhost?: boolean }
 
-const RULES: readonly Rule[] = [
+export const CROWD_RULES: readonly SightRule[] = [
   { near: REACH.fighter }, { near: REACH.shot }, { isAlways: true }, { isTeam: true }, {}, { isGhost: true }, { isTeam: true, near: REACH.mine },
   { near: REACH.ball }, { isAlways: true }, {},
 ]
@@ -43,7 +43,7 @@ export function sightOf(truth: CrowdTruth, tick: Tick, peer: PeerId, object: Tru
   if (owner !== 0 && (owner === peer || (owner === viewer && isPrivy))) return { may: true, must: true, set: 2 }
   const isMate = isPrivy && team !== 0 && owner !== 0 && (teams.get(owner) ?? 0) === team
   const set = isMate ? 1 : 0
-  const rule = RULES[type]!
+  const rule = truth.rules[type]!
   const isKnown = rule.isAlways === true || (rule.isTeam === true && isMate) || (rule.isGhost === true && sideOf(object) === team)
   if (isKnown) return { may: true, must: true, set }
   if (rule.near === undefined) return UNSEEN

@@ -11,6 +11,7 @@ import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import type { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
 import { NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
 import type { World } from '../../packages/tickwire/src/core/world/world.ts'
+import type { SightRule } from './crowd-sight.ts'
 
 /** An object in a tick. */
 export interface TrueRow {
@@ -58,6 +59,8 @@ export class CrowdTruth {
   newest: Tick = -1
   /** Whether who looks through another's eyes may know what is for that one and his team alone. */
   readonly isPrivy: boolean
+  /** Who may know objects of an entity, by its place in the game. */
+  readonly rules: readonly SightRule[]
   readonly #world: World
   readonly #ticks: (TrueTick | undefined)[] = []
   readonly #contents = new Map<string, number>()
@@ -65,9 +68,10 @@ export class CrowdTruth {
   readonly #placeCells: readonly number[]
   #looked: Tick = -1
 
-  constructor(world: World, tickRate: number, isPrivy: boolean) {
+  constructor(world: World, tickRate: number, isPrivy: boolean, rules: readonly SightRule[]) {
     this.#world = world
     this.isPrivy = isPrivy
+    this.rules = rules
     this.#spans = world.stores.map(({ schema }) => spansOf(schema, tickRate))
     this.#placeCells = world.stores.map(({ schema }) => {
       const place = schema.members.find(({ field }) => field.options.role === 'position')

@@ -12,6 +12,7 @@ import { ROW_BITS, ROW_MASK, type Timeline } from '../../packages/tickwire/src/c
 import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import type { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
 import type { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
+import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import type { World } from '../../packages/tickwire/src/core/world/world.ts'
 import type { CrowdInput } from './crowd-game.ts'
@@ -24,10 +25,11 @@ type FieldSet = 0 | 1 | 2
 /** By schema and field set: 1 for every lane that is in it. */
 const lanesInSets = new WeakMap<Schema, readonly Uint8Array[]>()
 
-export class CrowdWitness {
+/** `I` is the input of the game that is played. */
+export class CrowdWitness<I extends Shape = CrowdInput> {
   /** Rows that were compared. */
   rowCount = 0
-  readonly host: ClientHost<CrowdInput>
+  readonly host: ClientHost<I>
   readonly #truth: CrowdTruth
   readonly #sink: SnapshotSink
   /** The world whose heap what was told refers to. */
@@ -37,7 +39,7 @@ export class CrowdWitness {
   #hasStood = false
   #stoodUntil: Tick = -1
 
-  constructor(truth: CrowdTruth, host: ClientHost<CrowdInput>, sink: SnapshotSink, world: World) {
+  constructor(truth: CrowdTruth, host: ClientHost<I>, sink: SnapshotSink, world: World) {
     this.#truth = truth
     this.host = host
     this.#sink = sink
