@@ -12,6 +12,7 @@ import { RttEstimator } from '../core/delivery/rtt.ts'
 import { monotonicNow as now } from './clock.ts'
 import type { Ladder } from './ladder.ts'
 import type { Rung } from './offers.ts'
+import { noteClosed, noteOpened } from './open-rooms.ts'
 
 /** What a page does in a match. */
 export interface Play<I extends Shape> {
@@ -19,6 +20,23 @@ export interface Play<I extends Shape> {
   input(): InitOf<I>
   /** Called before every repaint, with what may be drawn. */
   draw(view: View): void
+  /** Called after `draw` while tools show ghosts: the newest that the server told of everything, neither predicted nor smoothed. */
+  drawGhosts?(truth: View): void
+}
+
+/** What tools may put between a room and the world, and who is told what. Empty unless somebody looks on. */
+export interface RoomTools<I extends Shape = Shape> {
+  readonly host: ClientHost<I>
+  readonly connection: Connection
+  /** Takes what goes out, instead of the transport; `network.send` is the transport. */
+  send: ((bytes: Uint8Array, length: number) => void) | undefined
+  /** Takes what comes in, instead of the match; `network.receive` is the match. */
+  receive: ((bytes: Uint8Array, length: number) => void) | undefined
+  readonly network: { send(bytes: Uint8Array, length: number): void; receive(bytes: Uint8Array, length: number): void }
+  /** Ticks were played, and took so long. */
+  onTicked: ((ticks: number, tookMs: Millis) => void) | undefined
+  /** What ghosts are drawn from. */
+  truth: (() => View) | undefined
 }
 
 /** What a page holds that nobody looks at. */
@@ -33,9 +51,12 @@ export class Room<I extends Shape = Shape> {
   readonly closed: Promise<CloseReason>
   /** Told when another transport carries the match. */
   onTransport: (transport: Rung | 'none') => void = () => {}
+  /** For tools that look on, and for nobody else. */
+  readonly tools: RoomTools<I>
   readonly #host: ClientHost<I>
   readonly #port: Ladder
   readonly #connection: Connection
+  readonly #out: Pick<Ladder, 'send'>
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
 
@@ -44,10 +65,17 @@ export class Room<I extends Shape = Shape> {
     this.#port = port
     this.#connection = connection
     this.closed = closed
-    port.onDatagram = (from, bytes, length) => {
-      host.handleDatagram(now(), from, bytes, length)
+    const receive = (bytes: Uint8Array, length: number): void => {
+      host.handleDatagram(now(), port.address, bytes, length)
       this.#wake()
     }
+    const send = (bytes: Uint8Array, length: number): void => port.send(port.address, bytes, length)
+    const tools: RoomTools<I> = {
+      host, connection, send: undefined, receive: undefined, network: { send, receive }, onTicked: undefined, truth: undefined,
+    }
+    this.tools = tools
+    this.#out = { send: (_to, bytes, length) => (tools.send ?? send)(bytes, length) }
+    port.onDatagram = (_from, bytes, length) => (tools.receive ?? receive)(bytes, length)
     port.onPathClosed = (address) => {
       host.handlePathClosed(address)
       this.#wake()
@@ -56,6 +84,7 @@ export class Room<I extends Shape = Shape> {
     void closed.then(() => this.#end())
     // A data channel whose page just vanishes leaves the server guessing for ten seconds; the others tell by themselves.
     globalThis.addEventListener?.('pagehide', this.#handlePageHide)
+    noteOpened(this as unknown as Room)
     this.#wake()
   }
 
@@ -104,11 +133,12 @@ export class Room<I extends Shape = Shape> {
   }
 
   /** Starts asking for input and drawing, until the match is over. */
-  play({ input, draw }: Play<I>): void {
+  play({ input, draw, drawGhosts }: Play<I>): void {
     this.#host.sampleInput = () => (isHidden() ? NOTHING_HELD : input())
     const repaint = (): void => {
       if (this.#isOver) return
       draw(this.#host.draw(now()))
+      if (this.tools.truth !== undefined) drawGhosts?.(this.tools.truth())
       requestAnimationFrame(repaint)
     }
     requestAnimationFrame(repaint)
@@ -149,8 +179,9 @@ export class Room<I extends Shape = Shape> {
   #wake(): void {
     if (this.#isOver) return
     const time = now()
-    this.#host.tick(time)
-    this.#sleepUntil(this.#host.drain(time, this.#port))
+    const ticks = this.#host.tick(time)
+    if (ticks > 0 && this.tools.onTicked !== undefined) this.tools.onTicked(ticks, now() - time)
+    this.#sleepUntil(this.#host.drain(time, this.#out))
   }
 
   #sleepUntil(wakeAt: Millis): void {
@@ -167,6 +198,7 @@ export class Room<I extends Shape = Shape> {
     this.#isOver = true
     globalThis.removeEventListener?.('pagehide', this.#handlePageHide)
     clearTimeout(this.#timer)
+    noteClosed(this as unknown as Room)
     this.#port.close()
   }
 }

@@ -22,6 +22,7 @@ import { RttEstimator } from '../delivery/rtt.ts'
 import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, type PacketHeader } from '../packet/header.ts'
+import type { PacketWatch } from '../packet/packet-watch.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByte } from './close-reason.ts'
 import type { ClientHandshake } from './client-handshake.ts'
 import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
@@ -110,9 +111,7 @@ export class Connection {
     this.#step(isInitiator ? 'connect' : 'admit')
   }
 
-  get state(): ConnectionState {
-    return this.#state
-  }
+  get state(): ConnectionState { return this.#state }
 
   /** Frames travel both ways. */
   get isOpen(): boolean {
@@ -121,6 +120,8 @@ export class Connection {
 
   /** It must be asked at every flush, whatever it says. */
   get isRestless(): boolean { return this.#flow.isRestless }
+  /** Shows every packet in the clear to somebody who looks on; undefined ends it. */
+  set watch(watch: PacketWatch | undefined) { this.#flow.watch = watch }
 
   /** Why it ended or is ending. */
   get closeReason(): CloseReason | undefined {

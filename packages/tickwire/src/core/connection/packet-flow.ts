@@ -25,6 +25,7 @@ import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { PacketBuilder } from '../packet/packet-builder.ts'
 import type { PacketReader } from '../packet/packet-reader.ts'
+import type { PacketWatch } from '../packet/packet-watch.ts'
 import { SourceOrder } from '../packet/source-order.ts'
 import { CONTROL_KIND, type Control } from './control.ts'
 import type { PathCheck } from './path-check.ts'
@@ -48,6 +49,8 @@ const FLUSH_PACKETS_MAX = PACKETS_PER_FLUSH_MAX
 export class PacketFlow {
   /** A source has to be asked at every flush: it does not say when it has something. */
   isRestless: boolean = false
+  /** Shown every packet in the clear. */
+  watch: PacketWatch | undefined = undefined
   /** What `updateTimeout` found. */
   readonly timeout: Float64Array = new Float64Array(1)
   #builder: PacketBuilder
@@ -133,6 +136,7 @@ export class PacketFlow {
   absorb(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
     const drops = this.#stats.drops
     const reader = this.#reader
+    if (this.watch !== undefined) this.watch.handleReceived(now, header, bytes, length - TAG_BYTES)
     const verdict = reader.read(bytes, header.byteLength, length - TAG_BYTES, this.#sinks)
     const hasFrames = reader.frameCount > 0
     if (verdict === 'unknown-frame') drops.unknownFrame++
@@ -253,7 +257,9 @@ export class PacketFlow {
   /** Closes and seals the packet that `#begin` began. */
   #finish(now: Millis, at: number, sourceSet: number, out: Transmit): void {
     const header = this.#header
-    out.length = this.#keys().seal(header.sequence, out.bytes, at, this.#builder.finish() - at)
+    const length = this.#builder.finish()
+    if (this.watch !== undefined) this.watch.handleSent(now, header, out.bytes, at, length)
+    out.length = this.#keys().seal(header.sequence, out.bytes, at, length - at)
     this.#sent.add(now, header.sequence, sourceSet, sourceSet === 1 << MTU_SOURCE ? 0 : out.length)
     this.#gate.onSent(now, out.length)
     this.#lastSequence = header.sequence

@@ -12,7 +12,7 @@ import { CATCH_UP_TICKS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
 import { Predictor } from '../predict/predictor.ts'
-import type { SyncTestOptions } from '../predict/predictor-options.ts'
+import type { MistakeListener, SyncTestOptions } from '../predict/predictor-options.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
 import { ClockSync } from '../time/clock-sync.ts'
@@ -44,6 +44,9 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   sampleInput: () => InitOf<I> = () => ({})
   /** The round trip of now, as the connection measures it. */
   rttMs: () => number = () => 0
+  /** Tools that look on: told of what was predicted wrong, and of every tick that was predicted for the first time. */
+  onMistake: MistakeListener | undefined = undefined
+  onStepped: ((world: World) => void) | undefined = undefined
   /** What happens in `step`, each thing heard once. */
   readonly events: StepEvents
   readonly #testing: SyncTestOptions
@@ -86,7 +89,8 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.predictor = new Predictor(entities, {
       peer, isEverybodys: predict === 'all', tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
       step: (world) => this.#step(world),
-      ...(this.#shared && { onStepped: (world: World) => this.#shared?.handleStepped(world) }),
+      onStepped: (world) => this.#handleStepped(world),
+      onMistake: (...mistake) => this.onMistake?.(...mistake),
       test: (isOn) => { this.events.isMuted = isOn }, ...this.#testing,
     })
     this.predictor.world.listener = this.events
@@ -127,6 +131,11 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     const { ring } = this.inputs
     this.#sampler.sample(this.sampleInput(), ring.rows, ring.at(tick))
     this.inputs.push(tick, viewTick < 0 ? tick : viewTick)
+  }
+
+  #handleStepped(world: World): void {
+    this.#shared?.handleStepped(world)
+    this.onStepped?.(world)
   }
 
   /** Runs the game's `step` for the tick that a world is in, with what the player held then. */

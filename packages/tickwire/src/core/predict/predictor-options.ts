@@ -1,6 +1,6 @@
 /** What a predictor is told once: whose objects it simulates, how far ahead, and who is told what came of it. */
 
-import type { PeerId } from '../base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { External, World } from '../world/world.ts'
 import type { CorrectionListener } from './corrections.ts'
 import type { SyncFault } from './sync-test.ts'
@@ -12,6 +12,11 @@ export interface SyncTestOptions {
   /** It came out otherwise. Without this, it throws. */
   readonly onSyncFault?: (fault: SyncFault) => void
 }
+
+/** Told of a row that was predicted wrong, before it is put right: both rows, from a place on; -1 where nothing was predicted. */
+export type MistakeListener = (
+  tick: Tick, type: number, id: ObjectId, predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number,
+) => void
 
 export interface PredictorOptions extends SyncTestOptions {
   /** Whose objects are simulated here. */
@@ -31,6 +36,7 @@ export interface PredictorOptions extends SyncTestOptions {
   readonly test?: (isOn: boolean) => void
   /** Told where objects were and are, when going back moved them. */
   readonly corrections?: CorrectionListener
+  readonly onMistake?: MistakeListener
   /** A tick was stepped for the first time. */
   readonly onStepped?: (world: World) => void
 }

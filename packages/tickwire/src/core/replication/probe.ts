@@ -6,6 +6,7 @@
  */
 
 import type { PeerId, Tick } from '../base/time.ts'
+import type { RowPair } from '../codec/row-coder.ts'
 
 /** Why an entry was sent. */
 export const REASON = {
@@ -27,4 +28,9 @@ export interface Probe {
   onEntry(client: PeerId, index: number, type: number, reason: number, bits: number): void
   /** One frame: bits that belong to no entry (its tick, and the zeros that fill its last byte), and those of all entries. */
   onFrame(client: PeerId, tick: Tick, headBits: number, entryBits: number): void
+}
+
+/** Told of rows as they are read: what a delta was over, so that its bits can be told apart by field. */
+export interface RowProbe {
+  onRow(type: number, set: number, pair: RowPair): void
 }

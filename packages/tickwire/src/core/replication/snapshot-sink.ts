@@ -24,6 +24,7 @@ import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { KIND, NO_GAP, readAge, readGap, readKind } from './entry-code.ts'
 import { HeldObjects } from './held-objects.ts'
+import { REASON, type Probe, type RowProbe } from './probe.ts'
 import { packedCoders, typeBits } from './replicator.ts'
 import { WantedRows } from './wanted-rows.ts'
 
@@ -38,6 +39,9 @@ const GENERATIONS = 65_536
 const ID_MAX = 0xffff_ffff
 const ORDINAL_MAX = 0xffff
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const { entered: ENTERED, changed: CHANGED, full: FULL, gone: GONE } = REASON
+
 export class SnapshotSink implements FrameSink {
   /** The newest tick told; -1 before the first. */
   tick: Tick = NO_TICK
@@ -49,6 +53,8 @@ export class SnapshotSink implements FrameSink {
   undecodableCount = 0
   /** Entries that were older than what is known of their object. */
   staleCount = 0
+  /** Told of every entry that is read, as the sender's is of those it writes. Here nobody knows that a row was lost: it `changed`. */
+  probe: (Probe & Partial<RowProbe>) | undefined = undefined
   readonly held: HeldObjects
   /** What must be asked for; to be added to the connection as a source. */
   readonly wanted: WantedRows = new WantedRows()
@@ -61,6 +67,7 @@ export class SnapshotSink implements FrameSink {
   readonly #row: Int32Array
   readonly #base: Int32Array
   #age = 0
+  #reason: number = CHANGED
   #undecodableRun = 0
 
   /** `timeline` is filled, and is of `world`, whose heap its values live in. */
@@ -77,10 +84,13 @@ export class SnapshotSink implements FrameSink {
 
   /** @hot */
   accept(_now: Millis, _sequence: number, frame: BitReader): FrameVerdict {
+    const frameBits = frame.bitsLeft
     const tick = readVarint(frame)
     if (tick > this.tickMax) frame.fail()
     let index = -1
     let isDecodable = true
+    let entryBits = 0
+    const from = frame.bitPosition
     this.#age = 0
     while (isDecodable && !frame.failed) {
       const gap = readGap(frame, index)
@@ -88,9 +98,11 @@ export class SnapshotSink implements FrameSink {
       index += gap
       if (index > this.indexMax) frame.fail()
       isDecodable = this.#acceptEntry(frame, tick, index)
+      if (this.probe !== undefined && !frame.failed) entryBits = this.#show(this.probe, index, entryBits, frame.bitPosition - from)
     }
     if (frame.failed || (isDecodable && !frame.finish())) return 'broken'
     if (tick > this.tick) this.tick = tick
+    if (this.probe !== undefined) this.probe.onFrame(0, tick, frameBits - entryBits, entryBits)
     this.#world.collectValues()
     if (isDecodable) {
       this.#undecodableRun = 0
@@ -100,11 +112,18 @@ export class SnapshotSink implements FrameSink {
     return ++this.#undecodableRun > UNDECODABLE_FRAMES_MAX ? 'broken' : 'no-ack'
   }
 
+  /** Shows an entry that was read to who looks on. Returns the bits of all entries so far. */
+  #show(probe: Probe, index: number, bitsBefore: number, bits: number): number {
+    probe.onEntry(0, index, this.held.types[index], this.#reason, bits - bitsBefore)
+    return bits
+  }
+
   /** Reads one entry; false when it, and so the rest of the frame, cannot be read. @hot */
   #acceptEntry(frame: BitReader, tick: Tick, index: number): boolean {
     if (frame.failed) return true
     this.held.reserve(index + 1)
     const kind = readKind(frame)
+    this.#reason = kind === KIND.gone ? GONE : kind !== KIND.full ? CHANGED : this.held.ids[index] === 0 ? ENTERED : FULL
     if (kind === KIND.full) return this.#acceptFull(frame, tick, index)
     if (kind === KIND.gone) {
       const isDespawned = frame.readBits(1) === 1
@@ -282,6 +301,7 @@ export class SnapshotSink implements FrameSink {
     pair.rows = this.#row
     pair.at = 0
     this.#coders[type].read(frame, fieldSet(set), pair, this.#world.heap)
+    if (this.probe !== undefined && !frame.failed) this.probe.onRow?.(type, set, pair)
   }
 
   /** Remembers a row that was read over a baseline. */
