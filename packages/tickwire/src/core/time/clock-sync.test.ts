@@ -111,6 +111,23 @@ describe('clock sync', () => {
     expect(sync.isConverged).toBe(true)
     expect(sync.serverTicksAt(0)).toBeCloseTo(1000 + 25 / TICK_MS, 3)
   })
+
+  test('[CLOCK3] three samples in a row that are a jump away from one another too are no jump', () => {
+    const sync = new ClockSync(TICK_RATE)
+    for (let n = 0; n < 10; n++) sync.sample(n, n * TICK_MS, 50)
+    for (let n = 10; n < 20; n++) sync.sample(n - 100 * (20 - n), n * TICK_MS, 50)
+    expect([sync.jumps, Math.round(sync.serverTicksAt(0) * TICK_MS)]).toEqual([0, 25])
+  })
+
+  test.each([0, 0.02])('[CLOCK9] of half a minute of samples that waited together, %d ms apart, the newest alone counts', (apartMs) => {
+    const sync = new ClockSync(TICK_RATE)
+    for (let n = 0; n < 16; n++) sync.sample(n, n * TICK_MS, 50)
+    const wakesAt = 16 * TICK_MS + 30_000
+    for (let n = 16; n <= 16 + 30 * TICK_RATE; n++) sync.sample(n, wakesAt + (n - 16) * apartMs, 50)
+    expect([sync.jumps, sync.isConverged]).toEqual([0, true])
+    expect(Math.abs(sync.serverTicksAt(0) * TICK_MS - 25)).toBeLessThan(8)
+    expect(sync.jitterMs).toBeLessThan(8)
+  })
 })
 
 describe('tick clock', () => {

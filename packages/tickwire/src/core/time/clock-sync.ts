@@ -6,6 +6,9 @@
  * is not twice the median. A sample that is off by more than a jump is not believed, until three in a row say the same:
  * then a clock was set or a machine slept, and everything begins anew.
  *
+ * Of samples that come in one moment only the newest counts: the others waited in a queue, here or on the way, and say how
+ * long. A machine that slept finds thousands of them.
+ *
  *   server   ---- tick 812.4 --------.---- 814.9 now
  *                          \  rtt / 2
  *   here     -----------------> received ---- now
@@ -27,11 +30,18 @@ const OUTLIER_RTT = 2
 const JUMP_SAMPLES = 3
 /** What is further off than this is no jitter. */
 export const RESYNC_MS = 250
+/** Samples that come within this time of one another waited together: nobody sends them so close. */
+const MOMENT_MS = 5
 
 /** Cells of the estimate: doubles in fields would be allocated anew at every sample. */
 const OFFSET = 0
 const RTT = 1
 const JITTER = 2
+
+/** Cells of the moment that samples come in: when it began, its newest; and the newest of the moment before. */
+const BEGAN_AT = 0
+const NEWEST = 1
+const BEFORE = 2
 
 export class ClockSync {
   readonly tickMs: number
@@ -42,8 +52,11 @@ export class ClockSync {
   readonly #rtts = new Float64Array(SAMPLES)
   readonly #sorted = new Float64Array(SAMPLES)
   readonly #estimate = new Float64Array(3)
+  readonly #moment = new Float64Array([-Infinity, 0, 0])
   #count = 0
+  /** Moments in a row that were a jump away, and how many there were before this one. */
   #strange = 0
+  #strangeBefore = 0
 
   constructor(tickRate: number, jumpMs: number = RESYNC_MS) {
     this.tickMs = 1000 / tickRate
@@ -73,8 +86,9 @@ export class ClockSync {
   /** Takes in that the authority was at `serverTicks` when it sent what came at `receivedAt`. @hot */
   sample(serverTicks: number, receivedAt: Millis, rttMs: number): void {
     const offset = serverTicks * this.tickMs + rttMs / 2 - receivedAt
+    if (!this.#isNews(offset, receivedAt)) return
     if (this.isConverged && Math.abs(offset - this.#estimate[OFFSET]) > this.#jumpMs) {
-      if (++this.#strange < JUMP_SAMPLES) return
+      if (!this.#isBelieved(offset)) return
       this.jumps++
       this.#count = 0
     }
@@ -83,6 +97,29 @@ export class ClockSync {
     this.#offsets[at] = offset
     this.#rtts[at] = rttMs
     this.#average()
+  }
+
+  /** Whether a sample is the newest of its moment; then it takes the place of the one before. */
+  #isNews(offset: number, receivedAt: Millis): boolean {
+    const moment = this.#moment
+    const sinceMs = receivedAt - moment[BEGAN_AT]
+    if (sinceMs >= 0 && sinceMs < MOMENT_MS) {
+      if (offset <= moment[NEWEST]) return false
+      if (this.#strange === 0 && this.#count > 0) this.#count--
+    } else {
+      moment[BEGAN_AT] = receivedAt
+      moment[BEFORE] = moment[NEWEST]
+      this.#strangeBefore = this.#strange
+    }
+    moment[NEWEST] = offset
+    return true
+  }
+
+  /** Whether a sample that is a jump away is one of several moments in a row that say the same. */
+  #isBelieved(offset: number): boolean {
+    const isSame = this.#strangeBefore > 0 && Math.abs(offset - this.#moment[BEFORE]) <= this.#jumpMs
+    this.#strange = isSame ? this.#strangeBefore + 1 : 1
+    return this.#strange >= JUMP_SAMPLES
   }
 
   /** The tick that the authority is at now, with its fraction. @hot */
