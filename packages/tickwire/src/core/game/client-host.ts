@@ -60,6 +60,13 @@ export interface ClientHostOptions {
   readonly onClosed?: (reason: CloseReason) => void
 }
 
+/** What `ClientHost.insides` shows. */
+export interface ClientInsides<I extends Shape = Shape> extends Pick<ClientView, 'snapshots' | 'renderClock' | 'interpolator'> {
+  readonly timing: TimingSink
+  readonly play: ClientPlay<I>
+  readonly channels: ChannelSet
+}
+
 const NO_BYTES = new Uint8Array(0)
 
 /** Makes one player's side of a match. */
@@ -124,6 +131,12 @@ export class ClientHost<I extends Shape = Shape> {
     return this.#play
   }
 
+  /** For tools that look on, and for nobody else: what is behind the view and the clock. */
+  get insides(): ClientInsides<I> {
+    const { snapshots, renderClock, interpolator } = this.#view
+    return { snapshots, renderClock, interpolator, timing: this.#timing, play: this.#play, channels: this.#channels }
+  }
+
   /** What is predicted here; undefined until we are in, and when nothing is. */
   get predictor(): Predictor | undefined {
     return this.#play.predictor
@@ -153,6 +166,9 @@ export class ClientHost<I extends Shape = Shape> {
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.endpoint.handleDatagram(now, from, bytes, length)
+    // A digest is of one tick: it is judged before rows of the next come.
+    this.#view.absorb()
+    this.#play.predictor?.settle()
     this.#view.handleArrival(now, this.#timing.tick)
     this.#now[0] = now
   }

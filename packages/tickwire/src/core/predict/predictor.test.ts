@@ -220,3 +220,31 @@ test('[PRED3] who rested for longer than the window is gone when told so, also w
   predictor.advance(80 + AHEAD, 64)
   expect(predictor.world.count(Shot)).toBe(0)
 })
+
+test('[PRED4] a digest that comes before the rows of its tick waits for them, and is judged before a newer one', () => {
+  const { predictor, tell } = makeShots((world) => { for (const shot of world.each(Shot)) shot.x += 1 })
+  const authority = new World([Shot])
+  const shot = authority.spawn(Shot, { x: 7 }, ME)
+  const digestAt = (tick: number): number => {
+    while (authority.tick < tick) {
+      authority.beginTick()
+      authority.endTick()
+    }
+    return digestOf(authority, ownedLanesOf(authority, TICK_RATE))
+  }
+  tell(5, shot.id, 70)
+  predictor.advance(5 + AHEAD, 64)
+  // It stands where it was told, and here it was predicted to move: no row will ever say so.
+  predictor.handleTick(8, digestAt(8))
+  predictor.settle()
+  expect(predictor.confirmed).toBe(8)
+  predictor.advance(8 + AHEAD, 64)
+  expect([...predictor.world.each(Shot)][0]!.x).toBeCloseTo(7 + AHEAD, 5)
+  shot.x = 30
+  predictor.handleTick(10, digestAt(10))
+  predictor.settle()
+  expect(predictor.confirmed).toBe(8)
+  tell(10, shot.id, 300)
+  predictor.settle()
+  expect(predictor.confirmed).toBe(10)
+})

@@ -74,6 +74,9 @@ export class Predictor {
   #matchedAt: Tick = NEVER
   /** The tick of which everything is known. */
   #completeAt: Tick = -1
+  /** The newest tick that a digest came of, and the digest. */
+  #digestAt: Tick = -1
+  readonly #digest = new Float64Array(1)
   /** The newest tick ever stepped: stepping it again is a repetition. */
   #reached: Tick = -1
 
@@ -177,7 +180,16 @@ export class Predictor {
   /** The authority stands at a tick; what we own there has this digest (NaN: it did not say). */
   handleTick(tick: Tick, digest: number): void {
     if (tick > this.heard) this.heard = tick
-    if (digest !== digest || tick <= this.confirmed || !this.#knows(tick)) return
+    if (digest !== digest || tick <= this.confirmed || tick < this.#digestAt) return
+    this.#digestAt = tick
+    this.#digest[0] = digest
+  }
+
+  /** Judges the newest digest. It may come before the rows of its tick, and waits until they are there, or a newer one is. */
+  settle(): void {
+    const tick = this.#digestAt
+    const [digest] = this.#digest
+    if (tick <= this.confirmed || !this.#knows(tick)) return
     if (this.#digests[tick % this.#windowTicks] === digest) {
       this.confirmed = tick
       return
@@ -206,6 +218,7 @@ export class Predictor {
       if (this.heard < 0 || (this.heard === 0 && !this.isRunning)) return 0
       this.#restart(this.heard)
     }
+    this.settle()
     const backTo = Math.min(this.#mistakenAt, this.#matchedAt)
     if (backTo !== NEVER) this.#rollBack(backTo)
     const last = Math.min(target, this.heard + this.#windowTicks - 1)
@@ -267,8 +280,10 @@ export class Predictor {
     if (predicted >= 0 && this.timeline.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
     const born = predicted < 0 && birthTick > 0 ? this.#objects.bornAs(type, owner, birthTick, birthOrdinal) : 0
     const bornAt = born === 0 ? -1 : this.timeline.find(type, born, tick)
-    if (bornAt >= 0 && lanes.isClose(tick, index, known, bornAt, rows, at)) this.#matchedAt = Math.min(this.#matchedAt, tick)
+    const isBornHere = bornAt >= 0 && lanes.isClose(tick, index, known, bornAt, rows, at)
+    if (isBornHere) this.#matchedAt = Math.min(this.#matchedAt, tick)
     else this.#mistakenAt = Math.min(this.#mistakenAt, tick)
+    if (!isBornHere) this.#options.onMistake?.(tick, type, id, known, predicted, rows, at)
   }
 
   /** Whether anybody was predicted at a tick, who lives still, of whom the authority does not know. */
