@@ -5,6 +5,7 @@
 import { ConfigError } from '../core/base/assert.ts'
 import { bandwidth } from './bandwidth.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
+import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { load } from './load.ts'
 import { tokenInspect } from './token-inspect.ts'
@@ -23,7 +24,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 ])
 
 /** Those that wait for the network. */
-const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load]])
+const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load], ['conformance', conformance]])
 
 /** Runs what `args` ask for, also what waits for the network; gives the exit code. */
 export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {

@@ -1,0 +1,127 @@
+/**
+ * `tickwire conformance`: speaks the wire to a server from the standard's tables alone, and says point by point what it keeps.
+ */
+
+import { parseArgs } from 'node:util'
+import { UsageError, type AsyncCommand } from './command.ts'
+import { ASKING_CHECKS } from './conformance/checks-asking.ts'
+import { CONNECTED_CHECKS } from './conformance/checks-connected.ts'
+import { LEAVING_CHECKS } from './conformance/checks-leaving.ts'
+import { Lab, NotLetIn, type Check } from './conformance/check.ts'
+import type { Target } from './conformance/line.ts'
+
+const OPTIONS = {
+  fingerprint: { type: 'string', default: '0000000000000000' },
+  user: { type: 'string', default: '' },
+  token: { type: 'string', default: '' },
+  identity: { type: 'string' },
+  only: { type: 'string', multiple: true },
+  quick: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  patience: { type: 'string', default: '700' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** What has no answer after so much of the time that an answer may take has none. */
+const SILENCE_SHARE = 0.6
+
+type Outcome = 'kept' | 'broken' | 'not tried'
+
+interface Line {
+  readonly id: string
+  readonly outcome: Outcome
+  readonly section: string
+  readonly says: string
+  readonly seen: string
+}
+
+export const CHECKS: readonly Check[] = [...ASKING_CHECKS, ...CONNECTED_CHECKS, ...LEAVING_CHECKS]
+
+/** Checks a server. */
+export const conformance: AsyncCommand = {
+  summary: 'check a server of any make against the standard of the wire',
+  help: `
+tickwire conformance HOST:PORT [options]
+
+Speaks to a server over UDP as docs/wire/STANDARD.md and STATE-MACHINE.md say, with code of its own, and prints for each
+sentence whether the server keeps it. Takes about a minute; a server that anybody may use will see odd packets meanwhile.
+
+  --fingerprint HEX  the 8 bytes of the schema's fingerprint, as they stand in a response. Without it most servers
+                     let nobody in, and only what they say to strangers is checked
+  --user HEX         what a response carries for the game, at most 64 bytes
+  --token HEX        a token that may be used again; most may not, so leave tokens off for this
+  --identity HEX     the server's identity key: its signature is checked, too
+  --only ID          this check only; may be given again
+  --quick            without the checks that wait for 10 s
+  --list             name the checks, and try none
+  --patience MS      how long an answer may take (default 700)
+  --json             as one line of JSON
+
+Exit code: 0 everything that was tried is kept, 1 something is not, or nothing could be tried inside.`,
+  async run(args, world) {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const checks = chosen(values.only, values.quick)
+    if (values.list) {
+      for (const { id, says, section } of checks) world.print(`${id.padEnd(20)}${says}  [${section}]`)
+      return 0
+    }
+    const [address] = positionals
+    if (address === undefined || positionals.length > 1) throw new UsageError('Give one server, as HOST:PORT.')
+    const target = targetOf(address, values)
+    const lines: Line[] = []
+    for (const check of checks) {
+      const line = await tryCheck(check, target)
+      lines.push(line)
+      if (values.json) continue
+      world.print(`${line.outcome.padEnd(11)}${line.id.padEnd(20)}${line.says}`)
+      if (line.seen !== '') world.print(`${' '.repeat(31)}${line.outcome === 'broken' ? 'but: ' : ''}${line.seen}  [${line.section}]`)
+    }
+    const count = (outcome: Outcome): number => lines.filter((line) => line.outcome === outcome).length
+    if (values.json) world.print(JSON.stringify({ kept: count('kept'), broken: count('broken'), notTried: count('not tried'), checks: lines }))
+    else world.print(`PASS: ${count('kept')} FAIL: ${count('broken')} NOT TRIED: ${count('not tried')} TOTAL: ${lines.length}`)
+    return count('broken') + count('not tried') === 0 ? 0 : 1
+  },
+}
+
+async function tryCheck(check: Check, target: Target): Promise<Line> {
+  const { id, section, says } = check
+  const lab = new Lab(target)
+  try {
+    const seen = await check.run(lab)
+    return { id, section, says, outcome: seen === undefined ? 'kept' : 'broken', seen: seen ?? '' }
+  } catch (error) {
+    if (!(error instanceof NotLetIn)) throw error
+    return { id, section, says, outcome: check.needsEntry === true ? 'not tried' : 'broken', seen: error.message }
+  } finally {
+    await lab.close()
+  }
+}
+
+function chosen(only: readonly string[] | undefined, isQuick: boolean): readonly Check[] {
+  const unknown = only?.find((id) => !CHECKS.some((check) => check.id === id))
+  if (unknown !== undefined) throw new UsageError(`There is no check "${unknown}"; --list names them.`)
+  return CHECKS.filter(({ id, isSlow }) => only === undefined ? !isQuick || isSlow !== true : only.includes(id))
+}
+
+function targetOf(address: string, values: { fingerprint: string; user: string; token: string; identity?: string; patience: string }): Target {
+  const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address)
+  if (match === null) throw new UsageError(`"${address}" is no HOST:PORT.`)
+  const answerMs = Number(values.patience)
+  if (!(answerMs >= 50 && answerMs <= 10_000)) throw new UsageError('--patience is in milliseconds, from 50 to 10000.')
+  return {
+    host: match[1] ?? '', port: Number(match[2]),
+    fingerprint: bytesOption('--fingerprint', values.fingerprint, 8, 8),
+    user: bytesOption('--user', values.user, 0, 64),
+    token: bytesOption('--token', values.token, 0, 429),
+    identity: values.identity === undefined ? undefined : bytesOption('--identity', values.identity, 32, 32),
+    answerMs, silenceMs: answerMs * SILENCE_SHARE,
+  }
+}
+
+function bytesOption(name: string, hex: string, least: number, most: number): Buffer {
+  const bytes = Buffer.from(hex, 'hex')
+  if (bytes.length * 2 !== hex.length || bytes.length < least || bytes.length > most) {
+    throw new UsageError(`${name} is ${least === most ? least : `at most ${most}`} bytes, in hexadecimal.`)
+  }
+  return bytes
+}
