@@ -90,7 +90,7 @@ export class CrowdTruth {
 
   /** The number of a content; a new one for one that was never seen. */
   contentOf(leaf: Leaf, handle: number, heap: ValueHeap): number {
-    const text = JSON.stringify(heap.get(leaf, handle))
+    const text = JSON.stringify(heap.get(leaf, handle), plainly)
     let number = this.#contents.get(text)
     if (number === undefined) this.#contents.set(text, number = this.#contents.size)
     return number
@@ -158,6 +158,12 @@ function spansOf({ members }: Schema, tickRate: number): readonly Span[] {
     const period = rateHz === undefined ? 1 : Math.max(1, Math.round(tickRate / rateHz))
     return period === 1 ? [] : [{ lane, end: lane + laneCount, period }]
   })
+}
+
+/** Numbers that JSON has no words for. */
+function plainly(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`
+  return typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)) ? `${Object.is(value, -0) ? '-' : ''}${value}` : value
 }
 
 function areEqual(a: Int32Array, b: Int32Array): boolean {
