@@ -175,7 +175,8 @@ function budgetOf(figure: Figure): string {
   return `${bounds.join(', ')}${isWithinBudget(figure) ? '' : ' MISSED'}`
 }
 
-function formatCell(cell: string | number): string {
+/** Three significant digits, or whole when large. */
+export function formatCell(cell: string | number): string {
   if (typeof cell === 'string') return cell
   if (Number.isInteger(cell) || Math.abs(cell) >= 1000) return String(Math.round(cell))
   return cell.toPrecision(3)

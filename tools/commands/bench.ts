@@ -1,18 +1,24 @@
 /**
  * `npm run bench`: finds `bench/*.bench.ts` and runs one of them here, or all of them, each in a fresh process: what
- * one benchmark does to the optimiser and the heap must not show in the next one's figures.
+ * one benchmark does to the optimiser and the heap must not show in the next one's figures. All of them together write
+ * bench/RESULTS.md.
  */
 
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { figuresTable, formatTable, isWithinBudget, type Bench, type BenchResult } from '../../bench/harness.ts'
+import { describeMachine, renderResults, type Measured } from '../../bench/results.ts'
 
 const HELP = `
-npm run bench -- [NAME] [options]      Figures, beside those of others. Without a NAME, all benchmarks in turn.
+npm run bench -- [NAME] [options]      Figures, beside those of others. Without a NAME, all benchmarks in turn, each three
+                                       times: they write bench/RESULTS.md, and take the better part of an hour.
 
   --list           the benchmarks' names
+  --times N        of all benchmarks: how often each runs (default 3)
+  --only A,B       of all benchmarks: these; bench/RESULTS.md stays as it is
   --json           the last line printed (of each benchmark) is its figures as JSON
   --strict         exit with 1 when a figure misses its budget
   --help           this; after a NAME, the options of that benchmark too
@@ -21,7 +27,11 @@ Close what else is running: figures are medians of interleaved rounds, but a bus
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'bench')
 const SUFFIX = '.bench.ts'
+const RESULTS = join(FOLDER, 'RESULTS.md')
 const OWN_FLAGS = ['--list', '--json', '--strict', '--help', '-h']
+/** Where a benchmark that is one of all leaves what it found. */
+const RESULT_VARIABLE = 'TICKWIRE_BENCH_RESULT'
+const TIMES = 3
 
 // npm takes the two dashes away; whoever calls the front door himself may leave them in.
 const args = process.argv.slice(2).filter((arg, index) => index > 0 || arg !== '--')
@@ -38,9 +48,19 @@ if (name !== undefined && !names.includes(name)) {
 } else if (name !== undefined) {
   await runHere(name, args.slice(1).filter((arg) => !OWN_FLAGS.includes(arg)))
 } else {
-  const unknown = args.find((arg) => !OWN_FLAGS.includes(arg))
-  if (unknown === undefined) runAll()
-  else misuse(`${unknown} is no option of the command itself; options of a benchmark follow its name.`)
+  const times = Number(valueOf('--times') ?? TIMES)
+  const only = valueOf('--only')?.split(',')
+  const unknown = args.find((arg, index) => !OWN_FLAGS.includes(arg) && !['--times', '--only'].some((flag) => arg === flag || args[index - 1] === flag))
+  const absent = only?.find((one) => !names.includes(one))
+  if (unknown !== undefined) misuse(`${unknown} is no option of the command itself; options of a benchmark follow its name.`)
+  else if (absent !== undefined) misuse(`There is no benchmark ${JSON.stringify(absent)}.`)
+  else if (!Number.isInteger(times) || times < 1) misuse('--times is a number from 1 on.')
+  else await runAll(only ?? names, times, only === undefined)
+}
+
+function valueOf(flag: string): string | undefined {
+  const index = args.indexOf(flag)
+  return index < 0 ? undefined : args[index + 1] ?? ''
 }
 
 async function load(one: string): Promise<Bench> {
@@ -61,6 +81,8 @@ async function runHere(one: string, rest: readonly string[]): Promise<void> {
   const missed = result.figures.filter((figure) => !isWithinBudget(figure))
   for (const figure of missed) console.error(`${one}: ${figure.name} misses its budget`)
   if (has('--strict') && missed.length > 0) process.exitCode = 1
+  const file = process.env[RESULT_VARIABLE]
+  if (file !== undefined) writeFileSync(file, JSON.stringify(result))
   if (has('--json')) console.log(jsonLine(one, result))
 }
 
@@ -74,12 +96,38 @@ function jsonLine(one: string, result: BenchResult): string {
   return JSON.stringify({ bench: one, figures })
 }
 
-function runAll(): void {
-  for (const one of names) {
-    console.log(`== ${one}`)
-    const child = spawnSync(process.execPath, [...process.execArgv, process.argv[1]!, one, ...args], { stdio: 'inherit' })
-    if (child.status !== 0) process.exitCode = 1
+/** Round after round, not one benchmark after the other: what slows the machine for a while then slows no one alone. */
+async function runAll(chosen: readonly string[], times: number, isWhole: boolean): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-bench-'))
+  const results = new Map<string, BenchResult[]>(chosen.map((one) => [one, []]))
+  const flags = OWN_FLAGS.filter(has)
+  for (let round = 1; round <= times; round++) {
+    for (const [index, one] of chosen.entries()) {
+      console.log(`== ${one} (${index + 1} of ${chosen.length}, round ${round} of ${times})`)
+      const file = join(folder, `${one}-${round}.json`)
+      const child = spawnSync(process.execPath, [...process.execArgv, process.argv[1]!, one, ...flags], {
+        stdio: 'inherit', env: { ...process.env, [RESULT_VARIABLE]: file },
+      })
+      if (child.status !== 0) process.exitCode = 1
+      else results.get(one)?.push(resultIn(file))
+    }
   }
+  rmSync(folder, { recursive: true })
+  if (!isWhole) return
+  const measured: Measured[] = []
+  for (const [one, runs] of results) if (runs.length > 0) measured.push({ name: one, summary: (await load(one)).summary, runs })
+  writeFileSync(RESULTS, renderResults(measured, describeMachine(), peers()))
+  console.log(`written: ${RESULTS}`)
+}
+
+/** JSON has no NaN: what could not be measured is null there. */
+function resultIn(file: string): BenchResult {
+  return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) => key === 'value' && value === null ? Number.NaN : value) as BenchResult
+}
+
+function peers(): Record<string, string> {
+  const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => name !== 'tickwire'))
 }
 
 async function printHelp(): Promise<void> {

@@ -1,0 +1,98 @@
+/**
+ * bench/RESULTS.md: what all benchmarks found on one machine, written so that a stranger can judge it.
+ *
+ * Every benchmark runs several times, each in a fresh process. A figure is the median of its runs, with the lowest and
+ * the highest beside it; a figure whose runs lie far apart says more about the machine than about us, and is marked.
+ */
+
+import { cpus, release, totalmem, type } from 'node:os'
+import { formatCell, isWithinBudget, median, type BenchResult, type Figure, type Table } from './harness.ts'
+
+/** One benchmark, and what its runs gave. */
+export interface Measured {
+  readonly name: string
+  readonly summary: string
+  readonly runs: readonly BenchResult[]
+}
+
+/** Where it was measured. */
+export interface Machine {
+  readonly processor: string
+  readonly cores: number
+  readonly memoryGiB: number
+  readonly system: string
+  readonly node: string
+}
+
+/** A figure over all runs. */
+export interface Spread {
+  readonly figure: Figure
+  readonly lowest: number
+  readonly highest: number
+}
+
+/** Runs that differ by more than this share of their median are of a restless machine. */
+const RESTLESS_SHARE = 0.25
+
+export function describeMachine(): Machine {
+  const processors = cpus()
+  return {
+    processor: processors[0]?.model.trim() ?? 'unknown', cores: processors.length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30), system: `${type()} ${release().split('-')[0] ?? ''}`, node: process.version,
+  }
+}
+
+/** Each figure of a benchmark: the median of its runs, and how far they lie apart. */
+export function spreadsOf(runs: readonly BenchResult[]): Spread[] {
+  return (runs[0]?.figures ?? []).map((first) => {
+    const values = runs.flatMap(({ figures }) => figures.filter(({ name }) => name === first.name).map(({ value }) => value)).toSorted((a, b) => a - b)
+    return { figure: { ...first, value: median(values) }, lowest: values[0] ?? Number.NaN, highest: values.at(-1) ?? Number.NaN }
+  })
+}
+
+/** The page. `peers` are the versions of those beside whom it was measured. */
+export function renderResults(measured: readonly Measured[], machine: Machine, peers: Readonly<Record<string, string>>): string {
+  const all = measured.map((bench) => ({ ...bench, spreads: spreadsOf(bench.runs) }))
+  const beside = all.flatMap(({ name, spreads }) => spreads.filter(({ figure }) => figure.against !== null).map((spread) => ({ name, spread })))
+  const missed = all.flatMap(({ name, spreads }) => spreads.filter(({ figure }) => !isWithinBudget(figure)).map((spread) => ({ name, spread })))
+  return `${[
+    '# Results',
+    'Written by `npm run bench`, whole; do not edit. Run it on your own machine: it overwrites this file.',
+    '## Where and how',
+    `- **Machine**: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB; ${machine.system}; Node ${machine.node}.`,
+    `- **Peers**, used as their documentation says: ${Object.entries(peers).map(([name, version]) => `${name} ${version}`).join(', ')}. geckos.io is`
+    + ' not among them, because it no longer installs without building its WebRTC library from source; what it sends is what the game packs by itself, so `schema` has it as msgpackr.',
+    '- **Method**: rivals run interleaved in one process and are compared round by round; state that was decoded is checked before time counts.'
+    + ' Each benchmark ran in a fresh process of its own, several times: a figure is the median of those runs, `from..to` their extremes, and `~` marks'
+    + ` those that lie more than ${RESTLESS_SHARE * 100} % apart, which say more about a busy machine than about us.`,
+    '- **Reading**: ratios below 1 are in our favour. A figure with a bound that it misses is marked **missed**; nothing is left out for that.',
+    '## Beside others',
+    markdown(['', 'ratio or figure', 'median', 'from..to', 'bound', 'against'], beside.map(({ name, spread }) => [`[${name}](#${name})`, ...cellsOf(spread)])),
+    '## Bounds that are missed',
+    missed.length === 0 ? 'None.' : markdown(['', 'figure', 'median', 'from..to', 'bound', 'against'], missed.map(({ name, spread }) => [`[${name}](#${name})`, ...cellsOf(spread)])),
+    ...all.flatMap(({ name, summary, runs, spreads }) => [
+      `## ${name}`, `${summary[0]?.toUpperCase() ?? ''}${summary.slice(1)}. ${runs.length} runs.`,
+      markdown(['figure', 'median', 'from..to', 'bound', 'against'], spreads.map(cellsOf)),
+      ...(runs.at(-1)?.tables ?? []).map(details),
+    ]),
+  ].join('\n\n')}\n`
+}
+
+function cellsOf({ figure, lowest, highest }: Spread): string[] {
+  const isRestless = highest - lowest > Math.abs(figure.value) * RESTLESS_SHARE
+  const bound = [
+    ...(figure.atLeast === undefined ? [] : [`≥ ${figure.atLeast}`]), ...(figure.atMost === undefined ? [] : [`≤ ${figure.atMost}`]),
+    ...(isWithinBudget(figure) ? [] : ['**missed**']),
+  ].join(' ')
+  const range = lowest === highest ? 'always' : `${formatCell(lowest)}..${formatCell(highest)}${isRestless ? ' ~' : ''}`
+  return [`\`${figure.name}\``, `${formatCell(figure.value)} ${figure.unit === 'ratio' ? '' : figure.unit}`.trim(), range, bound, figure.against ?? '']
+}
+
+function details({ title, columns, rows }: Table): string {
+  return `<details><summary>${title}</summary>\n\n${markdown(columns, rows.map((row) => row.map(formatCell)))}\n\n</details>`
+}
+
+function markdown(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(columns), `|${columns.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
