@@ -43,3 +43,7 @@ test('[PRED5, PRED13] what was born here gets the index of another that is drawn
 test.each([11, 33, 511])('[C5, PRED4] a digest came before the rows of its tick and was forgotten, so that a misprediction stayed (seed %d)', { timeout: 120_000 }, (seed) => {
   expect(playCrowd(seed).violation).toBeUndefined()
 })
+
+test.each([4, 557])('[C3, PRED14] what was confirmed was stepped again from before, and was another (seed %d)', { timeout: 120_000 }, (seed) => {
+  expect(playCrowd(seed).violation).toBeUndefined()
+})

@@ -231,8 +231,7 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     for (let index = 0; index < moment.rows.length; index++) {
       const row = moment.rows[index]
       if (row === undefined || row.owner !== peer || this.#world.stores[row.type]!.isShared) continue
-      // Who is known to be gone by now may have been stepped again under the id that he was born with.
-      if (predictor.timeline.has(tick) && predictor.told.has(row.id)) this.#checkPredictedRow(tick, row)
+      if (predictor.timeline.has(tick)) this.#checkPredictedRow(tick, row)
     }
   }
 

@@ -89,13 +89,18 @@ export class OwnedLanes {
     return true
   }
 
-  /** Copies what was told of a tick from one row into another. @hot */
-  copy(tick: Tick, index: number, from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
+  /** Copies what a digest speaks of from one row into another. @hot */
+  copyDigested(from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
     for (let each = 0; each < this.#lanes.length; each++) to[toAt + this.#lanes[each]] = from[fromAt + this.#lanes[each]]
     for (let each = 0; each < this.#heapLeaves.length; each++) {
       const { lane } = this.#heapLeaves[each]
       to[toAt + lane] = from[fromAt + lane]
     }
+  }
+
+  /** Copies what was told of a tick from one row into another. @hot */
+  copy(tick: Tick, index: number, from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
+    this.copyDigested(from, fromAt, to, toAt)
     for (let each = 0; each < this.#rated.length; each++) {
       const { period, leaves } = this.#rated[each]
       if (isDue(tick, index, period)) copyLeaves(leaves, from, fromAt, to, toAt)

@@ -9,6 +9,7 @@
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
+import { ROW_BITS, ROW_MASK, Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { isReference, ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
 import type { Truth } from './truth.ts'
@@ -21,6 +22,9 @@ interface Birth {
   readonly ordinal: number
   readonly id: ObjectId
 }
+
+/** One tick is kept, and a Timeline has two. */
+const CONFIRMED_TICKS = 2
 
 export class PredictedObjects {
   readonly peer: PeerId
@@ -36,9 +40,13 @@ export class PredictedObjects {
 
   /** By tick modulo the window: who was born in it. Some do not live until they are told of. */
   readonly #births: Birth[][]
+  /** What a digest has confirmed of a tick, when ticks before it are stepped again. */
+  readonly #confirmed: Timeline
+  #isNew = false
 
   constructor(peer: PeerId, world: World, told: Truth, tickRate: number, windowTicks: number) {
     this.#births = Array.from({ length: windowTicks }, () => [])
+    this.#confirmed = new Timeline(world, CONFIRMED_TICKS)
     this.peer = peer
     this.world = world
     this.told = told
@@ -77,13 +85,23 @@ export class PredictedObjects {
   }
 
   /** Whether who lives at an index was told of, by his id or by his birth. */
-  isTold(index: number): boolean {
+  #isTold(index: number): boolean {
     const { objects } = this.world
     const { objects: told } = this.told.world
     if (this.told.has(objects.idAt(index))) return true
     for (let other = 0; other < told.highWater; other++) {
       if (told.typeAt(other) !== objects.typeAt(index) || told.ownerAt(other) !== objects.ownerAt(index)) continue
       if (told.birthTickAt(other) === objects.birthTickAt(index) && told.birthOrdinalAt(other) === objects.birthOrdinalAt(index)) return true
+    }
+    return false
+  }
+
+  /** Whether anybody was predicted at a tick, who lives still, of whom the authority does not know. */
+  hasStrangers(tick: Tick, timeline: Timeline): boolean {
+    const { objects } = this.world
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type !== NO_TYPE && !this.#isTold(index) && timeline.find(type, objects.idAt(index), tick) >= 0) return true
     }
     return false
   }
@@ -97,9 +115,54 @@ export class PredictedObjects {
     }
   }
 
+  /**
+   * A tick is confirmed as it was predicted, and ticks before it are about to be stepped again: what happened in between may
+   * be the authority's doing, of which no row of its own tick was ever told. When that tick comes by it is as it is now.
+   */
+  keepConfirmed(tick: Tick, timeline: Timeline): void {
+    if (this.#confirmed.has(tick) || !timeline.has(tick)) return
+    this.forgetConfirmed()
+    const references = timeline.references(tick)
+    for (let index = 0; index < references.length; index++) {
+      const type = references[index] >>> ROW_BITS
+      if (references[index] === 0 || this.world.stores[type].isShared) continue
+      const { ids, owners, rows, laneCount } = timeline.pools[type]
+      const row = references[index] & ROW_MASK
+      this.#confirmed.put(tick, type, ids[row], owners[row], rows, row * laneCount)
+    }
+  }
+
+  forgetConfirmed(): void {
+    this.#confirmed.truncate(-1)
+  }
+
+  /** The world is at a tick that was confirmed: it is what was kept of it, fields with a rate aside. */
+  #applyConfirmed(tick: Tick): void {
+    const { world } = this
+    const references = this.#confirmed.references(tick)
+    for (let index = 0; index < references.length; index++) {
+      if (references[index] === 0) continue
+      const type = references[index] >>> ROW_BITS
+      const { ids, owners, rows, laneCount } = this.#confirmed.pools[type]
+      const row = references[index] & ROW_MASK
+      const handle = this.#seat(type, ids[row], owners[row])
+      const { $store: store } = handle
+      const rowAt = store.rowAt(handle)
+      const lanes = this.lanesOf(type, owners[row])
+      if (this.#isNew) lanes.copyAll(rows, row * laneCount, store.rows, rowAt)
+      else lanes.copyDigested(rows, row * laneCount, store.rows, rowAt)
+      store.load(handle, store.rows, rowAt)
+    }
+    for (const store of world.stores) {
+      if (store.isShared) continue
+      for (const handle of store.living()) if (this.#confirmed.find(store.type, handle.id, tick) < 0) world.unseat(handle)
+    }
+  }
+
   /** Puts what was told of a tick into the world, which is at that tick. */
   applyTold(tick: Tick, isComplete: boolean): void {
     const { world, told } = this
+    if (this.#confirmed.has(tick)) this.#applyConfirmed(tick)
     const { objects } = told.world
     for (let number = 0; ; number++) {
       const id = told.goneAt(tick, number)
@@ -122,27 +185,36 @@ export class PredictedObjects {
     const { objects } = this.told.world
     const id = objects.idAt(index)
     const owner = objects.ownerAt(index)
-    let handle = world.atIndexOf(id)
-    if (handle !== undefined && handle.id !== id) {
-      world.unseat(handle)
-      handle = undefined
-    }
-    const isNew = handle === undefined
-    handle ??= this.#welcome(type, index, id, owner)
-    if (handle.owner !== owner) world.setOwner(handle, owner)
+    const handle = this.#seat(type, id, owner)
     const { $store: store } = handle
     const lanes = this.lanesOf(type, owner)
     const rowAt = store.rowAt(handle)
-    if (isNew) lanes.copyAll(rows, at, store.rows, rowAt)
+    if (this.#isNew) lanes.copyAll(rows, at, store.rows, rowAt)
     else if (lanes.isEqual(world.tick, index, store.rows, rowAt, rows, at)) return
     else lanes.copy(world.tick, index, rows, at, store.rows, rowAt)
     store.load(handle, store.rows, rowAt)
   }
 
-  #welcome(type: number, index: number, id: ObjectId, owner: PeerId): Handle {
+  /** The object of an id; `#isNew` when it has only just come. */
+  #seat(type: number, id: ObjectId, owner: PeerId): Handle {
+    const { world } = this
+    let handle = world.atIndexOf(id)
+    if (handle !== undefined && handle.id !== id) {
+      world.unseat(handle)
+      handle = undefined
+    }
+    this.#isNew = handle === undefined
+    handle ??= this.#welcome(type, id, owner)
+    if (handle.owner !== owner) world.setOwner(handle, owner)
+    return handle
+  }
+
+  #welcome(type: number, id: ObjectId, owner: PeerId): Handle {
     const { world } = this
     const { objects } = this.told.world
-    const [tick, ordinal] = [objects.birthTickAt(index), objects.birthOrdinalAt(index)]
+    const index = indexOf(id)
+    const isTold = objects.isAlive(id)
+    const [tick, ordinal] = isTold ? [objects.birthTickAt(index), objects.birthOrdinalAt(index)] : [0, 0]
     const born = tick > 0 ? this.provisional(type, owner, tick, ordinal) : undefined
     if (born !== undefined) {
       this.spawnsMatched++

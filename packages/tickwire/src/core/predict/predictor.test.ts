@@ -199,6 +199,22 @@ test('[PRED5] a world that is full to the brim leaves no ids for the time being,
   expect([predictor.world.count(Shot), predictor.world.objects.isFull]).toEqual([2, true])
 })
 
+/** An authority over one shot of ours, that moves only when it is told to. */
+class ShotAuthority {
+  readonly world = new World([Shot])
+  readonly shot = this.world.spawn(Shot, { x: 7 }, ME)
+  readonly #lanes = ownedLanesOf(this.world, TICK_RATE)
+
+  /** Of all that we own, at a tick that is not before the last. */
+  digestAt(tick: number): number {
+    while (this.world.tick < tick) {
+      this.world.beginTick()
+      this.world.endTick()
+    }
+    return digestOf(this.world, this.#lanes)
+  }
+}
+
 /** A predictor of shots alone, and what tells it of them. */
 function makeShots(step: (world: World) => void): { readonly predictor: Predictor; tell(tick: number, id: number, x: number): void } {
   const predictor = new Predictor([Shot], { peer: ME, tickRate: TICK_RATE, windowTicks: WINDOW, sharing: new World([Shot], { isReadOnly: true }), step })
@@ -223,28 +239,37 @@ test('[PRED3] who rested for longer than the window is gone when told so, also w
 
 test('[PRED4] a digest that comes before the rows of its tick waits for them, and is judged before a newer one', () => {
   const { predictor, tell } = makeShots((world) => { for (const shot of world.each(Shot)) shot.x += 1 })
-  const authority = new World([Shot])
-  const shot = authority.spawn(Shot, { x: 7 }, ME)
-  const digestAt = (tick: number): number => {
-    while (authority.tick < tick) {
-      authority.beginTick()
-      authority.endTick()
-    }
-    return digestOf(authority, ownedLanesOf(authority, TICK_RATE))
-  }
+  const authority = new ShotAuthority()
+  const { shot } = authority
   tell(5, shot.id, 70)
   predictor.advance(5 + AHEAD, 64)
   // It stands where it was told, and here it was predicted to move: no row will ever say so.
-  predictor.handleTick(8, digestAt(8))
+  predictor.handleTick(8, authority.digestAt(8))
   predictor.settle()
   expect(predictor.confirmed).toBe(8)
   predictor.advance(8 + AHEAD, 64)
   expect([...predictor.world.each(Shot)][0]!.x).toBeCloseTo(7 + AHEAD, 5)
   shot.x = 30
-  predictor.handleTick(10, digestAt(10))
+  predictor.handleTick(10, authority.digestAt(10))
   predictor.settle()
   expect(predictor.confirmed).toBe(8)
   tell(10, shot.id, 300)
   predictor.settle()
   expect(predictor.confirmed).toBe(10)
+})
+
+test('[PRED14] what is confirmed stays so when ticks before it are stepped again: the authority did what no row of its tick told', () => {
+  const { predictor, tell } = makeShots(() => {})
+  const authority = new ShotAuthority()
+  const { shot } = authority
+  tell(5, shot.id, 70)
+  predictor.advance(5 + AHEAD, 64)
+  tell(8, shot.id, 300)
+  // There and back again: at 10 it is where it was predicted to be, and no row of 9 or 10 has come.
+  predictor.handleTick(10, authority.digestAt(10))
+  predictor.settle()
+  expect(predictor.confirmed).toBe(10)
+  predictor.advance(6 + AHEAD, 64)
+  const xAt = (tick: number): unknown => predictor.timeline.read(Shot, shot.id, tick, 'x')
+  expect([xAt(7), xAt(8), xAt(9), xAt(10), xAt(6 + AHEAD)]).toEqual([7, 30, 30, 7, 7])
 })

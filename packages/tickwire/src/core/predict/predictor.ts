@@ -209,7 +209,7 @@ export class Predictor {
       this.told.timeline.put(tick, type, row.id, row.owner, rows, row.at)
       this.#judge(row)
     }
-    if (this.#hasStrangers(tick)) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
+    if (this.#objects.hasStrangers(tick, this.timeline)) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
   }
 
   /** Goes on to a tick, or as near as the window and `stepsMax` allow. Returns how many ticks were stepped. */
@@ -241,10 +241,7 @@ export class Predictor {
     const { tick } = world
     if (!this.isRunning || this.isStalled || this.#mistakenAt !== NEVER || this.#matchedAt !== NEVER) return false
     this.#options.test?.(true)
-    world.beginTick()
-    this.#step(world)
-    this.#objects.dropOthers()
-    world.endTick()
+    this.#play()
     timeline.sample()
     look()
     timeline.truncate(tick)
@@ -286,41 +283,42 @@ export class Predictor {
     if (!isBornHere) this.#options.onMistake?.(tick, type, id, known, predicted, rows, at)
   }
 
-  /** Whether anybody was predicted at a tick, who lives still, of whom the authority does not know. */
-  #hasStrangers(tick: Tick): boolean {
-    const { objects } = this.world
-    for (let index = 0; index < objects.highWater; index++) {
-      const type = objects.typeAt(index)
-      if (type === NO_TYPE || this.#objects.isTold(index)) continue
-      if (this.timeline.find(type, objects.idAt(index), tick) >= 0) return true
-    }
-    return false
-  }
-
   #rollBack(tick: Tick): void {
     if (this.#mistakenAt !== NEVER) this.rollbacks++
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER
     if (!this.#knows(tick)) return
+    if (tick <= this.confirmed && this.confirmed !== this.#completeAt) this.#objects.keepConfirmed(this.confirmed, this.timeline)
     this.#corrections?.begin()
     this.resteppedTicks += this.world.tick - tick
     this.#slots.load(tick % this.#windowTicks)
     this.world.sample()
-    this.#objects.applyTold(tick, tick === this.#completeAt)
+    this.#applyTold(tick)
     this.timeline.truncate(tick - 1)
     this.#keep(tick)
     this.#corrections?.finishAt(tick)
   }
 
-  #stepOnce(): void {
+  #applyTold(tick: Tick): void {
+    this.#objects.applyTold(tick, tick === this.#completeAt)
+    if (tick === this.#completeAt) this.#completeAt = -1
+  }
+
+  /** Steps the next tick, and that is all. */
+  #play(): void {
     const { world } = this
     world.beginTick()
     this.#step(world)
     this.#objects.dropOthers()
     world.endTick()
+  }
+
+  #stepOnce(): void {
+    this.#play()
+    const { world } = this
     const { tick } = world
     this.#ownWord.say()
-    if (tick <= this.heard || (tick <= this.#reached && this.#hasShared)) this.#objects.applyTold(tick, tick === this.#completeAt)
+    if (tick <= this.heard || (tick <= this.#reached && this.#hasShared)) this.#applyTold(tick)
     this.#keep(tick)
     if (tick > this.#reached) {
       this.#reached = tick
@@ -343,12 +341,7 @@ export class Predictor {
     const first = new RowRecord(world)
     this.#options.test?.(true)
     this.#slots.load(from % this.#windowTicks)
-    while (world.tick < tick) {
-      world.beginTick()
-      this.#step(world)
-      this.#objects.dropOthers()
-      world.endTick()
-    }
+    while (world.tick < tick) this.#play()
     const fault = world.sight?.looks === looks ? first.compare(world, tick - from) : undefined
     this.#slots.load(tick % this.#windowTicks)
     world.sample()
@@ -376,6 +369,8 @@ export class Predictor {
     world.isStepping = false
     this.isRunning = true
     this.confirmed = -1
+    this.#completeAt = -1
+    this.#objects.forgetConfirmed()
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER
     this.#corrections?.abandon()
