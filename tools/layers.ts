@@ -45,7 +45,7 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['node', { imports: ['core'], packages: ['node:', 'ws'] }],
   ['browser', { imports: ['core'], packages: [] }],
   ['testing', { imports: ['core'], packages: [] }],
-  ['devtools', { imports: ['core'], packages: [] }],
+  ['devtools', { imports: ['core', 'browser'], packages: [] }],
   ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
 ])
 

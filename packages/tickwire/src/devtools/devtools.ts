@@ -1,0 +1,183 @@
+/**
+ * Devtools of one match: an overlay that opens and closes, weather, ghosts, a recording of the last minute.
+ *
+ *   const devtools = openDevtools(room)              or import 'tickwire/devtools' and press the key left of 1
+ *   devtools.setWeather({ latencyMs: 100, loss: 0.05 })
+ *   devtools.readings().rollbacks
+ *
+ * Closed, nothing of it runs; weather and recordings go on until they are ended, for they were asked for.
+ */
+
+import type { Room } from '../browser/room.ts'
+import { monotonicNow } from '../browser/clock.ts'
+import type { Millis } from '../core/base/time.ts'
+import { ClientHost } from '../core/game/client-host.ts'
+import type { Shape } from '../core/schema/field.ts'
+import { OverlayElement, type Way } from './overlay-element.ts'
+import { drawPanels } from './panels.ts'
+import type { Readings } from './readings.ts'
+import { TruthWorld } from './truth-world.ts'
+import { Watcher } from './watcher.ts'
+import { CLEAR, WeatherLine, type LineWeather } from './weather-line.ts'
+
+export interface DevtoolsOptions {
+  /** Whether the overlay is shown at once. Default: yes. */
+  readonly isOpen?: boolean
+  /** Whether ghosts are drawn at once, by a game that draws them (`Play.drawGhosts`). Default: no. */
+  readonly hasGhosts?: boolean
+  /** The same weather is the same every time with the same seed. Default: 1. */
+  readonly weatherSeed?: number
+}
+
+/** Weather of both directions. */
+export interface Weather {
+  /** To the server. */
+  readonly out: LineWeather
+  /** From the server. */
+  readonly in: LineWeather
+}
+
+/** Pictures a second: nobody reads faster. */
+const PICTURE_MS = 50
+/** Words and numbers are looked up less often: they allocate. */
+const READ_MS = 200
+
+/** Looks on at a match: a room, or a client host that you drive yourself (which then has no weather of ours). */
+export function openDevtools<I extends Shape>(match: Room<I> | ClientHost<I>, options: DevtoolsOptions = {}): Devtools {
+  const devtools = match instanceof ClientHost
+    ? new Devtools(match as unknown as ClientHost<Shape>, undefined, options)
+    : new Devtools(match.tools.host as unknown as ClientHost<Shape>, match as unknown as Room<Shape>, options)
+  if (options.isOpen !== false) devtools.open()
+  return devtools
+}
+
+export class Devtools {
+  readonly #host: ClientHost<Shape>
+  readonly #room: Room<Shape> | undefined
+  readonly #truth: TruthWorld
+  readonly #lines: { readonly out: WeatherLine; readonly in: WeatherLine } | undefined
+  #watcher: Watcher
+  #overlay: OverlayElement | undefined
+  #hasGhosts = false
+  #request = 0
+  #drawnAt: Millis = -Infinity
+  #readAt: Millis = -Infinity
+  #read: Readings | undefined
+
+  constructor(host: ClientHost<Shape>, room: Room<Shape> | undefined, { hasGhosts = false, weatherSeed = 1 }: DevtoolsOptions) {
+    this.#host = host
+    this.#room = room
+    this.#watcher = new Watcher(host, room)
+    this.#truth = new TruthWorld(host, host.insides.world)
+    const network = room?.tools.network
+    this.#lines = network && {
+      out: new WeatherLine(monotonicNow, 2 * weatherSeed, (bytes, length) => network.send(bytes, length)),
+      in: new WeatherLine(monotonicNow, 2 * weatherSeed + 1, (bytes, length) => network.receive(bytes, length)),
+    }
+    this.hasGhosts = hasGhosts
+  }
+
+  get isOpen(): boolean {
+    return this.#overlay !== undefined
+  }
+
+  /** Begins to look, from nothing. */
+  open(): void {
+    if (this.isOpen) return
+    this.#watcher = new Watcher(this.#host, this.#room)
+    this.#watcher.start()
+    this.#overlay = new OverlayElement({
+      close: () => this.close(),
+      toggleGhosts: () => this.hasGhosts = !this.hasGhosts,
+      toggleRecording: () => false,
+      save: () => {},
+      setWeather: (way, weather) => this.setWeather(weather, way),
+    }, this.#lines !== undefined)
+    this.#overlay.showWeather(this.weather.out)
+    this.#overlay.showPressed(this.#hasGhosts, false)
+    if (this.#room !== undefined) this.#room.tools.onTicked = (ticks, tookMs) => this.#watcher.handleTicked(ticks, tookMs)
+    this.#readAt = this.#drawnAt = -Infinity
+    this.#request = requestAnimationFrame(this.#handleDraw)
+  }
+
+  /** Looks no more. */
+  close(): void {
+    cancelAnimationFrame(this.#request)
+    this.#watcher.stop()
+    if (this.#room !== undefined) this.#room.tools.onTicked = undefined
+    this.#overlay?.remove()
+    this.#overlay = undefined
+  }
+
+  toggle(): void {
+    if (this.isOpen) this.close()
+    else this.open()
+  }
+
+  /** What is shown, as numbers; since the overlay was opened, where they count. */
+  readings(): Readings {
+    return this.#watcher.read()
+  }
+
+  /** Whether the game is handed the server's truth to draw. */
+  get hasGhosts(): boolean {
+    return this.#hasGhosts
+  }
+
+  set hasGhosts(hasGhosts: boolean) {
+    this.#hasGhosts = hasGhosts
+    if (this.#room !== undefined) this.#room.tools.truth = hasGhosts ? () => this.#truth.bring() : undefined
+  }
+
+  /** What the server told last of everything: for games that draw ghosts by themselves. */
+  truth(): ReturnType<TruthWorld['bring']> {
+    return this.#truth.bring()
+  }
+
+  get weather(): Weather {
+    return { out: this.#lines?.out.weather ?? CLEAR, in: this.#lines?.in.weather ?? CLEAR }
+  }
+
+  /** What became of what went through the weather. */
+  get weatherCounts(): { readonly out: Readonly<WeatherLine['counts']>; readonly in: Readonly<WeatherLine['counts']> } | undefined {
+    return this.#lines && { out: this.#lines.out.counts, in: this.#lines.in.counts }
+  }
+
+  /** Makes the network of a room worse, from now on; what is not named is clear. */
+  setWeather(weather: Partial<LineWeather>, way: Way = 'both'): void {
+    const lines = this.#lines
+    const tools = this.#room?.tools
+    if (lines === undefined || tools === undefined) return
+    const next = { ...CLEAR, ...weather }
+    if (way !== 'in') blow(lines.out, next, (send) => { tools.send = send })
+    if (way !== 'out') blow(lines.in, next, (receive) => { tools.receive = receive })
+    this.#overlay?.showWeather(way === 'in' ? lines.in.weather : lines.out.weather)
+  }
+
+  #handleDraw = (): void => {
+    if (this.#overlay === undefined) return
+    const startedAt = monotonicNow()
+    const watcher = this.#watcher
+    watcher.sample(startedAt)
+    if (startedAt - this.#drawnAt >= PICTURE_MS) this.#draw(this.#overlay, startedAt)
+    watcher.costs.push(monotonicNow() - startedAt)
+    this.#request = requestAnimationFrame(this.#handleDraw)
+  }
+
+  #draw(overlay: OverlayElement, now: Millis): void {
+    this.#drawnAt = now
+    if (this.#read === undefined || now - this.#readAt >= READ_MS) {
+      this.#readAt = now
+      this.#read = this.#watcher.read()
+      overlay.show(this.#read.transport, this.#read.transportReason)
+    }
+    if (overlay.pen !== undefined) drawPanels(overlay.pen, this.#watcher, this.#read)
+  }
+}
+
+/** Sets a line's weather; under a clear sky nothing stands in the way. */
+function blow(line: WeatherLine, weather: LineWeather, put: (through: ((bytes: Uint8Array, length: number) => void) | undefined) => void): void {
+  line.weather = weather
+  if (line.isClear) line.clear()
+  put(line.isClear ? undefined : (bytes, length) => line.send(bytes, length))
+}

@@ -1,0 +1,145 @@
+/**
+ * The panels of the overlay: each draws one thing that a network does, with a pen, from a watcher. `docs/guide/reading-the-overlay.md`
+ * says how to read them.
+ */
+
+import { valueText, type Mistake } from './mistakes.ts'
+import { FATE } from './packet-fates.ts'
+import { INK, type Pen } from './pen.ts'
+import type { Readings } from './readings.ts'
+import type { Watcher } from './watcher.ts'
+
+/** Packets on the lagometer. */
+const PACKETS_SHOWN = 170
+const MISTAKES_SHOWN = 4
+const LANES_SHOWN = 5
+const FIELDS_SHOWN = 6
+const GAP = 11
+
+/** How tall all panels are together. */
+export const PANELS_HEIGHT = 668
+
+/** Draws all panels. Numbers in words are as of `read`, graphs as of now. */
+export function drawPanels(pen: Pen, watcher: Watcher, read: Readings): void {
+  pen.begin(PANELS_HEIGHT)
+  drawNumbers(pen, read)
+  drawLagometer(pen, watcher, read)
+  drawRoundTrip(pen, watcher, read)
+  drawTicks(pen, watcher, read)
+  drawInputs(pen, watcher, read)
+  drawRollbacks(pen, read)
+  drawBytes(pen, read)
+}
+
+function drawNumbers(pen: Pen, { rttMs, jitterMs, lossShare, lanes, clientTick, serverTick, clockOffsetMs, interpolationMs }: Readings): void {
+  const [bytesIn, bytesOut] = [sum(lanes, ({ bytesInPerSecond }) => bytesInPerSecond), sum(lanes, ({ bytesOutPerSecond }) => bytesOutPerSecond)]
+  pen.tiles([
+    { name: 'round trip', value: rttMs.toFixed(rttMs < 10 ? 1 : 0), unit: 'ms', ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad },
+    { name: 'jitter', value: jitterMs.toFixed(1), unit: 'ms', ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad },
+    { name: 'lost', value: (lossShare * 100).toFixed(1), unit: '%', ink: lossShare < 0.01 ? INK.good : lossShare < 0.05 ? INK.fair : INK.bad },
+    { name: 'in', value: (bytesIn / 1000).toFixed(1), unit: 'kB/s', ink: INK.blue },
+    { name: 'out', value: (bytesOut / 1000).toFixed(1), unit: 'kB/s', ink: INK.violet },
+  ])
+  const ahead = clientTick - serverTick
+  pen.line(`server tick ${serverTick}, we play ${Math.floor(clientTick)}`, `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`)
+  pen.line(`clock offset ${signed(clockOffsetMs)} ms`, `others ${interpolationMs.toFixed(0)} ms behind`)
+  pen.skip(GAP)
+}
+
+function drawLagometer(pen: Pen, { meter: { fates }, guesses }: Watcher, { received, late, lost, extrapolatedDraws }: Readings): void {
+  pen.heading('Lagometer', `${received} received  ${late} late  ${lost} lost`)
+  const { capacity, length } = guesses
+  pen.columns(10, capacity, () => 1, (at) => {
+    const index = at - (capacity - length)
+    return index < 0 ? '' : guesses.at(index) === 1 ? INK.violet : 'rgba(98,180,255,0.35)'
+  })
+  pen.skip(2)
+  const first = fates.newest - PACKETS_SHOWN + 1
+  pen.columns(40, PACKETS_SHOWN, (at) => fates.fateOf(first + at) === FATE.lost ? 1 : 0.15 + fates.sizeOf(first + at) / 600, (at) => {
+    const fate = fates.fateOf(first + at)
+    return fate === FATE.received ? INK.good : fate === FATE.late ? INK.fair : fate === FATE.lost ? INK.bad : ''
+  })
+  pen.legend([['received', INK.good], ['late', INK.fair], ['lost', INK.bad], [`draws extrapolated: ${extrapolatedDraws}`, INK.violet]])
+  pen.skip(GAP)
+}
+
+function drawRoundTrip(pen: Pen, { rtts }: Watcher, { rttMs, jitterMs }: Readings): void {
+  const max = Math.max(40, rtts.max * 1.15)
+  pen.heading('Round trip', `${rttMs.toFixed(1)} ± ${jitterMs.toFixed(1)} ms, scale ${max.toFixed(0)}`)
+  pen.curve(36, rtts, 0, max, INK.blue, [rttMs])
+  pen.skip(GAP)
+}
+
+function drawTicks(pen: Pen, { tickTimes }: Watcher, { tickMs, tickMsMax, tickBudgetMs }: Readings): void {
+  pen.heading('Tick time', `${tickMs.toFixed(2)} ms, most ${tickMsMax.toFixed(1)} of ${tickBudgetMs.toFixed(1)}`)
+  const { capacity, length } = tickTimes
+  pen.columns(26, capacity, (at) => (tickTimes.at(at - capacity + length) / tickBudgetMs), (at) => {
+    const index = at - (capacity - length)
+    if (index < 0) return ''
+    const share = tickTimes.at(index) / tickBudgetMs
+    return share < 0.5 ? INK.good : share < 1 ? INK.fair : INK.bad
+  })
+  pen.skip(GAP)
+}
+
+function drawInputs(pen: Pen, { margins }: Watcher, { marginTicks, leadMs, lateInputs }: Readings): void {
+  const isEarly = marginTicks >= 0
+  pen.heading('Inputs', `${Math.abs(marginTicks).toFixed(1)} ticks ${isEarly ? 'early' : 'LATE'}, lead ${leadMs.toFixed(0)} ms, ${lateInputs} late`, isEarly ? INK.dim : INK.bad)
+  pen.curve(36, margins, -2, 5, isEarly ? INK.good : INK.bad, [0])
+  pen.skip(GAP)
+}
+
+function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readings): void {
+  pen.heading('Rollbacks', `${rollbacks}, ${resteppedTicks} ticks stepped again`, rollbacks > 0 ? INK.fair : INK.dim)
+  for (let back = 1; back <= MISTAKES_SHOWN; back++) {
+    const mistake = mistakes.at(-back)
+    if (mistake === undefined) pen.line(back === 1 ? 'every prediction was right so far' : '', '')
+    else pen.line(mistakeText(mistake), Number.isNaN(mistake.distance) ? '' : `Δ ${valueText(mistake.distance)}`, back === 1 ? INK.fair : INK.dim)
+  }
+  pen.skip(GAP)
+}
+
+/** One misprediction in a line. */
+export function mistakeText({ tick, entity, id, field, predicted, told }: Mistake): string {
+  if (field === '') return `${tick} ${entity} ${id >>> 16}: was not predicted`
+  return `${tick} ${field}: ${valueText(predicted)} → ${valueText(told)}`
+}
+
+function drawBytes(pen: Pen, { lanes, entities, fields, entryBits }: Readings): void {
+  pen.heading('Bytes a second', 'in        out')
+  const most = Math.max(1, ...lanes.map(({ bytesInPerSecond, bytesOutPerSecond }) => bytesInPerSecond + bytesOutPerSecond))
+  for (let at = 0; at < LANES_SHOWN; at++) {
+    const lane = lanes[at]
+    if (lane === undefined) pen.line('', '')
+    else pen.bar(lane.name, `${amount(lane.bytesInPerSecond)} ${amount(lane.bytesOutPerSecond)}`, (lane.bytesInPerSecond + lane.bytesOutPerSecond) / most, INK.blue)
+  }
+  pen.skip(4)
+  pen.heading('Snapshots by entity and field', `${(entryBits / 8000).toFixed(1)} kB so far`)
+  const [dearest] = entities
+  const told = Math.max(1, sum(entities, ({ bits }) => bits))
+  pen.bar(dearest === undefined || dearest.bits === 0 ? '' : `${dearest.name}, ${dearest.entries} entries`, dearest === undefined ? '' : percent(dearest.bits / told), dearest === undefined ? 0 : dearest.bits / told, INK.violet)
+  const second = entities[1]
+  if (second === undefined || second.bits === 0) pen.line('', '')
+  else pen.bar(`${second.name}, ${second.entries} entries`, percent(second.bits / told), second.bits / told, INK.violet)
+  for (let at = 0; at < FIELDS_SHOWN; at++) {
+    const field = fields[at]
+    if (field === undefined) pen.line('', '')
+    else pen.bar(field.path.includes('.') ? field.path : `${field.path}: which, and which fields`, percent(field.share), field.share, INK.good)
+  }
+}
+
+function sum<T>(all: readonly T[], of: (each: T) => number): number {
+  return all.reduce((total, each) => total + of(each), 0)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`
+}
+
+function amount(bytes: number): string {
+  return bytes.toFixed(0).padStart(7)
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
+}

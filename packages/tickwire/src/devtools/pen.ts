@@ -1,0 +1,151 @@
+/**
+ * A canvas that is written on from top to bottom: text, graphs and bars in the overlay's own hand.
+ *
+ * It knows nothing of networks. One `Pen` draws one overlay; `begin` starts a new picture.
+ */
+
+import type { Series } from './series.ts'
+
+/** Legible on dark glass over any game, and apart for who cannot tell red from green: they differ in lightness too. */
+export const INK = {
+  text: '#e8ecf4', dim: '#8d97ab', faint: 'rgba(255,255,255,0.07)', good: '#46d9a0', fair: '#ffc35c', bad: '#ff6173', blue: '#62b4ff', violet: '#b79bff',
+} as const
+
+const SANS = '11px system-ui, -apple-system, "Segoe UI", sans-serif'
+const SANS_BOLD = '600 11px system-ui, -apple-system, "Segoe UI", sans-serif'
+const MONO = '11px ui-monospace, "SF Mono", Menlo, Consolas, monospace'
+const LARGE = '600 17px ui-monospace, "SF Mono", Menlo, Consolas, monospace'
+const LINE = 15
+
+export class Pen {
+  /** How far down the picture is. */
+  y = 0
+  readonly width: number
+  readonly #context: CanvasRenderingContext2D
+
+  constructor(context: CanvasRenderingContext2D, width: number) {
+    this.#context = context
+    this.width = width
+  }
+
+  begin(height: number): void {
+    this.y = 0
+    this.#context.clearRect(0, 0, this.width, height)
+    this.#context.textBaseline = 'alphabetic'
+  }
+
+  skip(pixels: number): void {
+    this.y += pixels
+  }
+
+  /** A heading on the left, what it says now on the right. */
+  heading(title: string, said: string, ink: string = INK.dim): void {
+    const context = this.#context
+    this.y += LINE
+    context.font = SANS_BOLD
+    context.fillStyle = INK.text
+    context.fillText(title, 0, this.y - 4)
+    context.font = MONO
+    context.fillStyle = ink
+    context.textAlign = 'right'
+    context.fillText(said, this.width, this.y - 4)
+    context.textAlign = 'left'
+  }
+
+  /** Numbers side by side, each over what it is. */
+  tiles(tiles: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly ink: string }[]): void {
+    const context = this.#context
+    const step = this.width / tiles.length
+    tiles.forEach(({ name, value, unit, ink }, at) => {
+      const x = at * step
+      context.font = LARGE
+      context.fillStyle = ink
+      context.fillText(value, x, this.y + 18)
+      const wide = context.measureText(value).width
+      context.font = SANS
+      context.fillStyle = INK.dim
+      context.fillText(unit, x + wide + 3, this.y + 18)
+      context.fillText(name, x, this.y + 32)
+    })
+    this.y += 38
+  }
+
+  /** A line of text: what on the left, how much on the right. */
+  line(left: string, right: string, ink: string = INK.dim): void {
+    const context = this.#context
+    this.y += LINE
+    context.font = MONO
+    context.fillStyle = ink
+    context.fillText(left, 0, this.y - 4, this.width - 8)
+    if (right === '') return
+    context.textAlign = 'right'
+    context.fillStyle = INK.text
+    context.fillText(right, this.width, this.y - 4)
+    context.textAlign = 'left'
+  }
+
+  /** A line with a bar behind it, as long as its share. */
+  bar(left: string, right: string, share: number, ink: string): void {
+    const context = this.#context
+    context.globalAlpha = 0.28
+    context.fillStyle = ink
+    context.fillRect(0, this.y + 1, Math.max(1, this.width * Math.min(share, 1)), LINE - 3)
+    context.globalAlpha = 1
+    this.line(left, right, INK.text)
+  }
+
+  /** Columns, the newest on the right; `inkOf` gives each its colour, '' for none. */
+  columns(height: number, count: number, heightOf: (at: number) => number, inkOf: (at: number) => string): void {
+    const context = this.#context
+    context.fillStyle = INK.faint
+    context.fillRect(0, this.y, this.width, height)
+    const step = this.width / count
+    const wide = Math.max(step - 0.4, 0.6)
+    for (let at = 0; at < count; at++) {
+      const ink = inkOf(at)
+      if (ink === '') continue
+      const tall = Math.max(1, Math.min(heightOf(at), 1) * height)
+      context.fillStyle = ink
+      context.fillRect(at * step, this.y + height - tall, wide, tall)
+    }
+    this.y += height
+  }
+
+  /** A curve of a series between two values, with a line at each of `marks`. */
+  curve(height: number, series: Series, min: number, max: number, ink: string, marks: readonly number[] = []): void {
+    const context = this.#context
+    const bottom = this.y + height
+    const placeOf = (value: number): number => bottom - (Math.max(min, Math.min(value, max)) - min) / (max - min) * height
+    context.fillStyle = INK.faint
+    context.fillRect(0, this.y, this.width, height)
+    context.fillStyle = 'rgba(255,255,255,0.22)'
+    for (const mark of marks) context.fillRect(0, Math.round(placeOf(mark)), this.width, 1)
+    context.strokeStyle = ink
+    context.lineWidth = 1.5
+    context.beginPath()
+    const first = series.capacity - series.length
+    for (let at = 0; at < series.length; at++) {
+      const x = (first + at) / (series.capacity - 1) * this.width
+      const y = placeOf(series.at(at))
+      if (at === 0) context.moveTo(x, y)
+      else context.lineTo(x, y)
+    }
+    context.stroke()
+    this.y = bottom
+  }
+
+  /** Coloured words: what the colours above mean. */
+  legend(words: readonly (readonly [string, string])[]): void {
+    const context = this.#context
+    this.y += LINE
+    context.font = SANS
+    let x = 0
+    for (const [word, ink] of words) {
+      context.fillStyle = ink
+      context.fillRect(x, this.y - 11, 7, 7)
+      context.fillStyle = INK.dim
+      context.fillText(word, x + 11, this.y - 4)
+      x += context.measureText(word).width + 24
+    }
+  }
+}
