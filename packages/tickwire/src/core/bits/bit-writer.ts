@@ -167,6 +167,40 @@ export class BitWriter {
     if (left > 0) this.writeBits(words[from] >>> (32 - left), left)
   }
 
+  /**
+   * Copies `bitCount` bits from bit `bitOffset` of `words` on. There must be a word before the first and two after the last that
+   * are copied from; what stands in them does not matter. As `copyWords`, for what begins anywhere in a word. @hot
+   */
+  copyWordBits(words: Int32Array, bitOffset: number, bitCount: number): void {
+    const cursor = this.#cursor
+    const end = cursor + bitCount
+    if (end > this.#limit || bitCount === 0) {
+      if (bitCount !== 0) this.#fail()
+      return
+    }
+    const view = this.#view
+    const used = cursor & 31
+    // Words of the source as they fall into words of the target: each is the end of one and the beginning of the next.
+    const from = bitOffset - used
+    const shift = from & 31
+    let at = from >> 5
+    let to = this.#start + ((cursor >>> 5) << 2)
+    const last = this.#start + ((end >>> 5) << 2)
+    let next = words[at + 1]
+    let word = words[at] << shift | (next >>> 1) >>> (31 - shift)
+    if (used !== 0) word = this.#word | word & (-1 >>> used)
+    for (; to < last; to += 4) {
+      view.setInt32(to, word)
+      at++
+      const current = next
+      next = words[at + 1]
+      word = current << shift | (next >>> 1) >>> (31 - shift)
+    }
+    const left = end & 31
+    this.#word = left === 0 ? 0 : word & (-1 << (32 - left))
+    this.#cursor = end
+  }
+
   /** Forgets everything after bit `bitLength`, and the failure if that came later. */
   rewind(bitLength: number): void {
     assert(bitLength >= 0 && bitLength <= this.#cursor, 'a writer only rewinds to what it has written')
