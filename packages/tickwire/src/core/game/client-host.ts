@@ -61,7 +61,7 @@ export interface ClientHostOptions {
 }
 
 /** What `ClientHost.insides` shows. */
-export interface ClientInsides<I extends Shape = Shape> extends Pick<ClientView, 'snapshots' | 'renderClock' | 'interpolator'> {
+export interface ClientInsides<I extends Shape = Shape> extends Pick<ClientView, 'world' | 'snapshots' | 'renderClock' | 'interpolator'> {
   readonly timing: TimingSink
   readonly play: ClientPlay<I>
   readonly channels: ChannelSet
@@ -133,8 +133,8 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** For tools that look on, and for nobody else: what is behind the view and the clock. */
   get insides(): ClientInsides<I> {
-    const { snapshots, renderClock, interpolator } = this.#view
-    return { snapshots, renderClock, interpolator, timing: this.#timing, play: this.#play, channels: this.#channels }
+    const { world, snapshots, renderClock, interpolator } = this.#view
+    return { world, snapshots, renderClock, interpolator, timing: this.#timing, play: this.#play, channels: this.#channels }
   }
 
   /** What is predicted here; undefined until we are in, and when nothing is. */
