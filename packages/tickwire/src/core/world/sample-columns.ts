@@ -1,9 +1,13 @@
 /**
  * The loops of sampling, one kind of column each: cells of many objects, one field of each, into lanes and back.
  *
- * Each kind has a loop that only looks (`find*`, to the next cell that is not what its lane stands for) and a function
- * that deals with what was found (`settle*`, true when the lane changed): a loop without stores is the one that
- * compilers are good at. Zero has two signs; a number in steps has only one of them, a float keeps what it has.
+ * A cell that is what its lane stands for costs a multiplication and a comparison; any other is rounded where it stands.
+ * V8 looks up in every round of a loop where each array lies, and again after a call: so the most common loop looks at four
+ * objects in a round, and none of them calls anything. Zero has two signs; a number in steps has only one of them, a float
+ * keeps what it has.
+ *
+ * Fast and ugly: where four of ten cells move, 35 us for 1,000 objects, and 60 with a call for each cell that moved; 20
+ * instead of 27 where all rest.
  *
  * What a lane is for a value is said by `schema/cells.ts`, the clear twin; sample.test.ts holds the two equal.
  */
@@ -38,42 +42,49 @@ export interface FloatColumn extends Column {
   readonly isFinite: boolean
 }
 
+/** Objects looked at together. */
+const LOOK = 4
+/** The number before 0.5: of what is not negative, floor(x + HALF) is round(x), and with 0.5 it would not be of HALF itself. */
+const HALF = 0.49999999999999994
+
 /** @hot */
 export function sampleSteps(
   column: StepColumn, cellCount: number, laneCount: number,
   cells: Float64Array, rows: Int32Array, first: number, end: number, stamps: Float64Array, stamp: number,
 ): void {
-  for (let slot = first; slot < end; slot++) {
-    slot = findStep(column, cellCount, laneCount, cells, rows, slot, end)
-    if (slot === end) return
-    if (settleStep(column, cells, slot * cellCount + column.cell, rows, slot * laneCount + column.lane)) stamps[slot] = stamp
-  }
-}
-
-/** @hot */
-function findStep(
-  column: StepColumn, cellCount: number, laneCount: number, cells: Float64Array, rows: Int32Array, first: number, end: number,
-): number {
-  const { min, step } = column
+  const { min, step, most } = column
   let cell = first * cellCount + column.cell
   let lane = first * laneCount + column.lane
-  for (let slot = first; slot < end; slot++) {
-    const value = cells[cell]
-    if (value !== min + (rows[lane] >>> 0) * step || (value === 0 && 1 / value < 0)) return slot
-    cell += cellCount
-    lane += laneCount
+  let slot = first
+  while (slot < end) {
+    const until = slot + LOOK < end ? slot + LOOK : end
+    if (until - slot === LOOK) {
+      const one = cells[cell]
+      const two = cells[cell + cellCount]
+      const three = cells[cell + 2 * cellCount]
+      const four = cells[cell + 3 * cellCount]
+      if (one === min + (rows[lane] >>> 0) * step && two === min + (rows[lane + laneCount] >>> 0) * step
+        && three === min + (rows[lane + 2 * laneCount] >>> 0) * step && four === min + (rows[lane + 3 * laneCount] >>> 0) * step
+        && !Object.is(one, -0) && !Object.is(two, -0) && !Object.is(three, -0) && !Object.is(four, -0)) {
+        slot = until
+        cell += LOOK * cellCount
+        lane += LOOK * laneCount
+        continue
+      }
+    }
+    for (; slot < until; slot++) {
+      const value = cells[cell]
+      const steps = ((value === value ? value : 0) - min) / step
+      const found = steps > 0 ? (steps < most ? Math.floor(steps + HALF) : most) : 0
+      cells[cell] = min + found * step
+      if ((found | 0) !== rows[lane]) {
+        rows[lane] = found
+        stamps[slot] = stamp
+      }
+      cell += cellCount
+      lane += laneCount
+    }
   }
-  return end
-}
-
-/** @hot */
-function settleStep(column: StepColumn, cells: Float64Array, cell: number, rows: Int32Array, lane: number): boolean {
-  const { min, step, most } = column
-  const value = cells[cell]
-  let steps = Math.round(((value === value ? value : 0) - min) / step)
-  steps = steps > 0 ? (steps < most ? steps : most) : 0
-  cells[cell] = min + steps * step
-  return setLane(rows, lane, steps)
 }
 
 /** @hot */
@@ -81,38 +92,26 @@ export function sampleAngles(
   column: AngleColumn, cellCount: number, laneCount: number,
   cells: Float64Array, rows: Int32Array, first: number, end: number, stamps: Float64Array, stamp: number,
 ): void {
-  for (let slot = first; slot < end; slot++) {
-    slot = findAngle(column, cellCount, laneCount, cells, rows, slot, end)
-    if (slot === end) return
-    if (settleAngle(column, cells, slot * cellCount + column.cell, rows, slot * laneCount + column.lane)) stamps[slot] = stamp
-  }
-}
-
-/** @hot */
-function findAngle(
-  column: AngleColumn, cellCount: number, laneCount: number, cells: Float64Array, rows: Int32Array, first: number, end: number,
-): number {
-  const { steps, radians } = column
+  const { steps, scale, radians } = column
   const half = steps / 2
   let cell = first * cellCount + column.cell
   let lane = first * laneCount + column.lane
   for (let slot = first; slot < end; slot++) {
     const value = cells[cell]
     const known = rows[lane]
-    if (value !== (known >= half ? known - steps : known) * radians || (value === 0 && 1 / value < 0)) return slot
+    if (value !== (known >= half ? known - steps : known) * radians || (value === 0 && Object.is(value, -0))) {
+      const turned = Math.round(value * scale)
+      const found = turned - turned === 0 ? turned - Math.floor(turned / steps) * steps : 0
+      cells[cell] = (found >= half ? found - steps : found) * radians
+      const word = found | 0
+      if (word !== known) {
+        rows[lane] = word
+        stamps[slot] = stamp
+      }
+    }
     cell += cellCount
     lane += laneCount
   }
-  return end
-}
-
-/** @hot */
-function settleAngle(column: AngleColumn, cells: Float64Array, cell: number, rows: Int32Array, lane: number): boolean {
-  const { steps, scale, radians } = column
-  const turned = Math.round(cells[cell] * scale)
-  const step = turned - turned === 0 ? turned - Math.floor(turned / steps) * steps : 0
-  cells[cell] = (step >= steps / 2 ? step - steps : step) * radians
-  return setLane(rows, lane, step)
 }
 
 /** @hot */
@@ -120,38 +119,27 @@ export function sampleWholes(
   column: WholeColumn, cellCount: number, laneCount: number,
   cells: Float64Array, rows: Int32Array, first: number, end: number, stamps: Float64Array, stamp: number,
 ): void {
-  for (let slot = first; slot < end; slot++) {
-    slot = findWhole(column, cellCount, laneCount, cells, rows, slot, end)
-    if (slot === end) return
-    if (settleWhole(column, cells, slot * cellCount + column.cell, rows, slot * laneCount + column.lane)) stamps[slot] = stamp
-  }
-}
-
-/** @hot */
-function findWhole(
-  column: WholeColumn, cellCount: number, laneCount: number, cells: Float64Array, rows: Int32Array, first: number, end: number,
-): number {
-  const isSigned = column.min < 0
+  const { min, max } = column
+  const isSigned = min < 0
   let cell = first * cellCount + column.cell
   let lane = first * laneCount + column.lane
   for (let slot = first; slot < end; slot++) {
     const value = cells[cell]
-    if (value !== (isSigned ? rows[lane] : rows[lane] >>> 0) || (value === 0 && 1 / value < 0)) return slot
+    const known = rows[lane]
+    if (value !== (isSigned ? known : known >>> 0) || (value === 0 && Object.is(value, -0))) {
+      let whole = Math.round(value === value ? value : 0)
+      whole = whole > min ? (whole < max ? whole : max) : min
+      // Adding zero takes the sign from zero.
+      cells[cell] = whole + 0
+      const found = whole | 0
+      if (found !== known) {
+        rows[lane] = found
+        stamps[slot] = stamp
+      }
+    }
     cell += cellCount
     lane += laneCount
   }
-  return end
-}
-
-/** @hot */
-function settleWhole(column: WholeColumn, cells: Float64Array, cell: number, rows: Int32Array, lane: number): boolean {
-  const { min, max } = column
-  const value = cells[cell]
-  let whole = Math.round(value === value ? value : 0)
-  whole = whole > min ? (whole < max ? whole : max) : min
-  // Adding zero takes the sign from zero.
-  cells[cell] = whole + 0
-  return setLane(rows, lane, whole)
 }
 
 /** @hot */
@@ -171,37 +159,22 @@ export function sampleFloats(
   column: FloatColumn, cellCount: number, laneCount: number,
   cells: Float64Array, rows: Int32Array, floats: Float32Array, first: number, end: number, stamps: Float64Array, stamp: number,
 ): void {
-  for (let slot = first; slot < end; slot++) {
-    slot = findFloat(column, cellCount, laneCount, cells, floats, slot, end)
-    if (slot === end) return
-    if (settleFloat(column, cells, slot * cellCount + column.cell, rows, floats, slot * laneCount + column.lane)) stamps[slot] = stamp
-  }
-}
-
-/** @hot */
-function findFloat(
-  column: FloatColumn, cellCount: number, laneCount: number, cells: Float64Array, floats: Float32Array, first: number, end: number,
-): number {
+  const { isFinite } = column
   let cell = first * cellCount + column.cell
   let lane = first * laneCount + column.lane
   for (let slot = first; slot < end; slot++) {
     const value = cells[cell]
     const known = floats[lane]
-    if (value !== known || (value === 0 && 1 / value !== 1 / known)) return slot
+    if (value !== known || (value === 0 && Object.is(value, -0) !== Object.is(known, -0))) {
+      const before = rows[lane]
+      if (value === value) floats[lane] = isFinite ? Math.max(-FLOAT_MAX, Math.min(FLOAT_MAX, value)) : value
+      else rows[lane] = isFinite ? 0 : FLOAT_NAN
+      cells[cell] = floats[lane]
+      if (rows[lane] !== before) stamps[slot] = stamp
+    }
     cell += cellCount
     lane += laneCount
   }
-  return end
-}
-
-/** @hot */
-function settleFloat(column: FloatColumn, cells: Float64Array, cell: number, rows: Int32Array, floats: Float32Array, lane: number): boolean {
-  const value = cells[cell]
-  const before = rows[lane]
-  if (value === value) floats[lane] = column.isFinite ? Math.max(-FLOAT_MAX, Math.min(FLOAT_MAX, value)) : value
-  else rows[lane] = column.isFinite ? 0 : FLOAT_NAN
-  cells[cell] = floats[lane]
-  return rows[lane] !== before
 }
 
 const bytes = new DataView(new ArrayBuffer(8))

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { schemaWithValues } from '../../../../../test/reference/schema-arbitrary.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
+import { entity } from '../schema/definition.ts'
+import { fixed } from '../schema/field-kinds.ts'
 import { LEAF } from '../schema/leaf.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
@@ -47,4 +49,27 @@ test('[WORLD12] sampling a store equals quantising each object and reading it ba
       }
     }
   }), { numRuns: 400, seed: 12 })
+})
+
+test('[WORLD12] halfway between two steps, and a bit beside it, is rounded as quantising does', () => {
+  const { schema } = entity({ x: fixed(0, 4096, 1), y: fixed(-7, 9, 1 / 64), z: fixed(-1, 1, 0.1) }, { name: 'Halves' })
+  const { cellCount, laneCount, leaves } = schema
+  const plan = planSample(schema)
+  const bits = new BigUint64Array(1)
+  const beside = (value: number, by: bigint): number => {
+    new Float64Array(bits.buffer)[0] = value
+    bits[0]! += by
+    return new Float64Array(bits.buffer)[0]!
+  }
+  fc.assert(fc.property(fc.nat(1023), fc.constantFrom(-2n, -1n, 0n, 1n, 2n), (steps, by) => {
+    const cells = new Float64Array(6 * cellCount)
+    const rows = new Int32Array(6 * laneCount)
+    for (let slot = 1; slot < 6; slot++) {
+      for (const { cell, quant } of leaves) cells[slot * cellCount + cell] = beside(quant.min + (steps % quant.stepsMax + 0.5) * quant.precision, by)
+    }
+    const expected = rows.slice()
+    for (let slot = 1; slot < 6; slot++) quantizeCells(schema, cells, slot * cellCount, expected, slot * laneCount)
+    sampleCells(plan, cells, rows, new Float32Array(rows.buffer), 6, new Float64Array(6), 1)
+    expect(rows).toEqual(expected)
+  }), { numRuns: 2000, seed: 13 })
 })
