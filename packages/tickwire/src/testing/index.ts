@@ -1,6 +1,6 @@
 /** The "./testing" door: play a match in a test, in simulated time and chosen weather, from one seed. */
 
-export { MemoryLink, type LinkStats, type Weather } from './memory-link.ts'
+export { MemoryLink, type LinkFlight, type LinkStats, type Weather } from './memory-link.ts'
 export { Pair, type PairOptions } from './pair.ts'
 export { SimClock, type SimActor } from './sim-clock.ts'
 export { SimNet, type Move, type SimNetOptions, type SimNodeOptions } from './sim-net.ts'

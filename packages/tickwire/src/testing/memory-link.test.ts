@@ -34,6 +34,21 @@ describe('memory link', () => {
     expect(link.poll(5, 1, out)).toBe(-1)
   })
 
+  test('who looks on is told of every datagram that sets out: as it was sent, and when it arrives', () => {
+    const link = new MemoryLink(3, { latencyMs: 40, jitterMs: 10, loss: 0.3, duplication: 0.2 })
+    const flights: { side: number; sentAt: number; arrivesAt: number; first: number; length: number }[] = []
+    link.onFlight = ({ side, sentAt, arrivesAt, bytes, length }) => flights.push({ side, sentAt, arrivesAt, first: bytes[0]!, length })
+    for (let now = 0; now < 50; now++) link.send(now, now % 2 === 0 ? 0 : 1, Uint8Array.of(now, 0, 0), 2)
+    const { sent, lost, duplicated } = link.stats
+    expect(flights).toHaveLength(sent + duplicated)
+    expect(flights.filter(({ arrivesAt }) => arrivesAt === Infinity)).toHaveLength(lost)
+    expect(lost * duplicated).toBeGreaterThan(0)
+    for (const { side, sentAt, arrivesAt, first, length } of flights) {
+      expect([first, length, side]).toEqual([sentAt, 2, sentAt % 2])
+      expect(arrivesAt).toBeGreaterThanOrEqual(sentAt + 40)
+    }
+  })
+
   test('the 65th datagram on its way is dropped, and each direction has its own 64', () => {
     const link = new MemoryLink()
     const bytes = new Uint8Array(10)

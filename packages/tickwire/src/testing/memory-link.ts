@@ -42,10 +42,23 @@ export interface LinkStats {
   delivered: number
 }
 
+/** A datagram that sets out. Its bytes are good until the listener returns. */
+export interface LinkFlight {
+  /** Who sent it. */
+  readonly side: LinkSide
+  readonly sentAt: Millis
+  /** Infinity: it never does. */
+  readonly arrivesAt: Millis
+  readonly bytes: Uint8Array
+  readonly length: number
+}
+
 /** Two directions. */
 export class MemoryLink {
   /** May be changed at any time, for what is sent from then on. */
   weather: Weather
+  /** Told of everything that sets out, twice of what is doubled: for tests and pages that show the network. */
+  onFlight: ((flight: LinkFlight) => void) | undefined = undefined
   readonly stats: LinkStats = { sent: 0, lost: 0, duplicated: 0, reordered: 0, overflowed: 0, delivered: 0 }
   #queues: readonly [Flight, Flight] = [new Flight(), new Flight()]
   #dice: Dice
@@ -62,6 +75,7 @@ export class MemoryLink {
     const isLost = this.#dice.chance(loss)
     const isDoubled = this.#dice.chance(duplication)
     if (isLost) this.stats.lost++
+    if (isLost) this.onFlight?.({ side, sentAt: now, arrivesAt: Infinity, bytes, length })
     else this.#launch(now, side, bytes, length)
     if (!isDoubled) return
     this.stats.duplicated++
@@ -87,7 +101,9 @@ export class MemoryLink {
       this.stats.reordered++
       arrivesAt += latencyMs + jitterMs
     }
-    if (!this.#queues[side === 0 ? 1 : 0].launch(arrivesAt, bytes, length)) this.stats.overflowed++
+    const isOnItsWay = this.#queues[side === 0 ? 1 : 0].launch(arrivesAt, bytes, length)
+    if (!isOnItsWay) this.stats.overflowed++
+    this.onFlight?.({ side, sentAt: now, arrivesAt: isOnItsWay ? arrivesAt : Infinity, bytes, length })
   }
 }
 
