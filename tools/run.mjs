@@ -23,6 +23,7 @@ const COMMANDS = {
   sim: 'whole matches from seeds, on a simulated network',
   fuzz: 'hostile bytes for every decoder',
   bench: 'figures, beside those of others',
+  soak: 'a long match on real sockets, and what grew meanwhile',
 }
 
 const [command, ...args] = process.argv.slice(2)

@@ -112,11 +112,10 @@ export class Connection {
   }
 
   get state(): ConnectionState { return this.#state }
-
+  /** How often its keys were replaced. */
+  get keyEpoch(): number { return this.#ring?.newestEpoch ?? 0 }
   /** Frames travel both ways. */
-  get isOpen(): boolean {
-    return this.#state === 'connected'
-  }
+  get isOpen(): boolean { return this.#state === 'connected' }
 
   /** It must be asked at every flush, whatever it says. */
   get isRestless(): boolean { return this.#flow.isRestless }

@@ -1,0 +1,144 @@
+/**
+ * A long match on real sockets: the arena's server, players behind a bad line who come and go, keys that are replaced, and a server
+ * that is killed without warning near the end. It looks for what grows.
+ *
+ * The server's first life, of four fifths of the time, is what slopes are taken from, without its first tenth; then it is
+ * killed a few times, and what the players make of that is timed from the moment it listens again.
+ */
+
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createSocket } from 'node:dgram'
+import type { ComeBack, PlayersSample, PlayersTold, ServerSample } from './messages.ts'
+
+export interface SoakOptions {
+  readonly minutes: number
+  readonly players: number
+  readonly spectators: number
+  readonly kills: number
+  readonly rekeyMs: number
+  /** How long a player stays, on average. */
+  readonly stayMs: number
+  readonly seed: number
+  onProgress?(line: string): void
+}
+
+export interface SoakReport {
+  readonly minutes: number
+  readonly server: {
+    readonly rssMiB: { readonly first: number; readonly last: number; readonly slopePerHour: number }
+    readonly heapMiB: { readonly first: number; readonly last: number; readonly slopePerHour: number }
+    readonly handles: { readonly most: number; readonly slopePerHour: number }
+    readonly tickMs: { readonly p50: number; readonly p99: number; readonly most: number }
+    readonly missedTicks: number
+    readonly rekeys: number
+    readonly drops: Readonly<Record<string, number>>
+  }
+  readonly players: PlayersSample
+  readonly comeBacks: readonly ComeBack[]
+}
+
+/** The part of the time that the first life has, and the part of that which is warm-up. */
+const FIRST_LIFE = 0.8
+const WARM_UP = 0.1
+/** A dead server stays dead for so long. */
+const DEAD_MS = 1_000
+/** What a kill takes at most: longer than the timeout of a connection. */
+const COME_BACK_MS_MAX = 15_000
+const PROGRESS_MS = 10_000
+const MINUTE_MS = 60_000
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => {
+  setTimeout(resolve, ms)
+})
+
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { minutes, players, spectators, kills, rekeyMs, stayMs, seed, onProgress = () => {} } = options
+  const port = await freePort()
+  const samples: { readonly at: number; readonly sample: ServerSample }[] = []
+  const startServer = async (): Promise<ChildProcess> => {
+    const child = start('server-process.ts', [port, players, spectators, rekeyMs])
+    await new Promise<void>((resolve) => {
+      child.on('message', (told: ServerSample | 'up') => {
+        if (told === 'up') resolve()
+        else samples.push({ at: performance.now(), sample: told })
+      })
+    })
+    return child
+  }
+  let server = await startServer()
+  const crowd = start('players-process.ts', [port, players, spectators, stayMs, seed])
+  let last: PlayersSample = { playing: 0, joins: 0, leaves: 0, ends: {}, lost: 0 }
+  const comeBacks: ComeBack[] = []
+  crowd.on('message', (told: PlayersTold) => {
+    if ('sample' in told) last = told.sample
+    else comeBacks.push(told.comeBack)
+  })
+  const progress = setInterval(() => onProgress(lineOf(samples.at(-1)?.sample, last)), PROGRESS_MS)
+  try {
+    await pause(minutes * MINUTE_MS * FIRST_LIFE)
+    const life = samples.slice()
+    for (let kill = 0; kill < kills; kill++) {
+      await pause(minutes * MINUTE_MS * (1 - FIRST_LIFE) / (kills + 1))
+      crowd.send('killed')
+      server.kill('SIGKILL')
+      await once(server, 'exit')
+      await pause(DEAD_MS)
+      server = await startServer()
+      crowd.send('returned')
+      for (let waited = 0; comeBacks.length <= kill && waited < COME_BACK_MS_MAX; waited += 50) await pause(50)
+      const back = comeBacks[kill]
+      onProgress(back === undefined ? 'killed: not everybody came back' : `killed: ${back.players} back ${Math.round(back.backMs)} ms after its return, told by ${JSON.stringify(back.ends)}`)
+    }
+    await pause(minutes * MINUTE_MS * (1 - FIRST_LIFE) / (kills + 1))
+    return { minutes, server: judge(life), players: last, comeBacks }
+  } finally {
+    clearInterval(progress)
+    server.kill('SIGKILL')
+    crowd.kill('SIGKILL')
+  }
+}
+
+function judge(life: readonly { readonly at: number; readonly sample: ServerSample }[]): SoakReport['server'] {
+  const warm = life.slice(Math.floor(life.length * WARM_UP))
+  const ticks = warm.flatMap(({ sample }) => sample.ticks).toSorted((a, b) => a - b)
+  const at = (share: number): number => ticks[Math.min(Math.floor(ticks.length * share), ticks.length - 1)] ?? Number.NaN
+  const end = life.at(-1)?.sample
+  const grown = (of: (sample: ServerSample) => number): { first: number; last: number; slopePerHour: number } => ({
+    first: of(warm[0]?.sample ?? end!), last: of(end!), slopePerHour: slope(warm.map((one) => [one.at, of(one.sample)])) * 3_600_000,
+  })
+  if (end === undefined) throw new Error('the server never said anything')
+  return {
+    rssMiB: grown(({ rssMiB }) => rssMiB), heapMiB: grown(({ heapMiB }) => heapMiB),
+    handles: { most: Math.max(...warm.map(({ sample }) => sample.handles)), slopePerHour: grown(({ handles }) => handles).slopePerHour },
+    tickMs: { p50: at(0.5), p99: at(0.99), most: at(1) }, missedTicks: end.missed - (warm[0]?.sample.missed ?? 0), rekeys: end.rekeys, drops: end.drops,
+  }
+}
+
+/** Of the straight line through points, by least squares. */
+function slope(points: readonly (readonly [number, number])[]): number {
+  const mean = (index: 0 | 1): number => points.reduce((sum, point) => sum + point[index], 0) / points.length
+  const [x, y] = [mean(0), mean(1)]
+  const spread = points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0)
+  return spread === 0 ? 0 : points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0) / spread
+}
+
+function lineOf(sample: ServerSample | undefined, { playing, joins, leaves, ends }: PlayersSample): string {
+  if (sample === undefined) return 'starting'
+  const { rssMiB, heapMiB, handles, missed, rekeys } = sample
+  return `${playing} in, ${joins} joins, ${leaves} leaves, ends ${JSON.stringify(ends)}; rss ${rssMiB.toFixed(1)} MiB, heap ${heapMiB.toFixed(1)} MiB, ${handles} handles, ${rekeys} rekeys, ${missed} ticks missed`
+}
+
+function start(file: string, args: readonly number[]): ChildProcess {
+  return fork(new URL(file, import.meta.url), args.map(String), { execArgv: ['--conditions=tickwire-source', '--import', 'tsx'] })
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4')
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+  await once(socket, 'close')
+  return port
+}
