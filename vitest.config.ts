@@ -11,5 +11,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     // Real sockets and real browsers bring their own, longer limits.
     testTimeout: 20_000,
+    // A browser may take long to start beside everything else.
+    hookTimeout: 120_000,
   },
 })

@@ -8,7 +8,7 @@ import { BROWSER_ADVICE, findBrowser, launchBrowser, thisMachine, type Machine }
 
 /** A test with a browser of its own. */
 export function browserTest(name: string, body: (browser: Browser) => Promise<void>): void {
-  test(name, { timeout: 90_000 }, async ({ skip }) => await withBrowser(thisMachine, skip, body))
+  test(name, { timeout: 180_000 }, async ({ skip }) => await withBrowser(thisMachine, skip, body))
 }
 
 /** Runs `body` with a browser; without one it skips, or fails where nobody would see that it was skipped. */

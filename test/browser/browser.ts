@@ -87,9 +87,12 @@ const ARGS = [
   '--disable-renderer-backgrounding',
 ]
 
+/** On a machine that is busy otherwise. */
+const LAUNCH_MS_MAX = 90_000
+
 /** Starts the browser that was found. The caller closes it; its profile goes with it. */
 export async function launchBrowser(machine: Machine = thisMachine): Promise<Browser> {
   const path = findBrowser(machine)
   if (path === undefined) throw new Error(BROWSER_ADVICE)
-  return await chromium.launch({ executablePath: path, headless: true, args: ARGS })
+  return await chromium.launch({ executablePath: path, headless: true, args: ARGS, timeout: LAUNCH_MS_MAX })
 }
