@@ -64,6 +64,8 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   /^tools\/commands\/[^/]+\.ts$/,
   /^tools\/(gen|verify|capture)-[^/]+\.ts$/,
   /^test\/sim\/swarm\.ts$/,
+  // Processes that others fork.
+  /-process\.ts$/,
 ]
 
 const ENGINE = 'packages/tickwire/src/'

@@ -83,7 +83,7 @@ function opened(index: number, host: ClientHost<typeof input>): void {
   joins++
   playing++
   isIn[index] = true
-  if (index < players) host.send(Enter, { name: `Bot ${index}`, isWatching: false })
+  if (index < players) host.send(Enter, { name: `Bot ${index}` })
   if (!absent.delete(index) || absent.size > 0) return
   const since = Object.fromEntries(Object.entries(ends).map(([code, total]) => [code, total - (endsBefore[code] ?? 0)]).filter(([, total]) => total !== 0))
   tell({ comeBack: { ends: since, backMs: now() - returnedAt, players: isIn.length } })

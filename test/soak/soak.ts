@@ -58,7 +58,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const samples: { readonly at: number; readonly sample: ServerSample }[] = []
   const startServer = async (): Promise<ChildProcess> => {
     const child = start('server-process.ts', [port, players, spectators, rekeyMs])
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was up`)))
       child.on('message', (told: ServerSample | 'up') => {
         if (told === 'up') resolve()
         else samples.push({ at: performance.now(), sample: told })
@@ -91,6 +92,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       onProgress(back === undefined ? 'killed: not everybody came back' : `killed: ${back.players} back ${Math.round(back.backMs)} ms after its return, told by ${JSON.stringify(back.ends)}`)
     }
     await pause(minutes * MINUTE_MS * (1 - FIRST_LIFE) / (kills + 1))
+    if (crowd.exitCode !== null) throw new Error(`the players ended with ${crowd.exitCode}`)
     return { minutes, server: judge(life), players: last, comeBacks }
   } finally {
     clearInterval(progress)
