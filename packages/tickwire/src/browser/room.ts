@@ -161,6 +161,13 @@ export class Room<I extends Shape = Shape> {
     return result
   }
 
+  /** Who looks on asks for the eyes of a player. Says whom he follows now, 0 when nobody; never rejects. */
+  spectate(whom: PeerId | 'next' | 'previous'): Promise<PeerId> {
+    const followed = this.#host.spectate(now(), whom)
+    this.#wake()
+    return followed
+  }
+
   /** Leaves the match. */
   leave(): void {
     this.#host.close(now())
