@@ -115,11 +115,23 @@ export class PredictedObjects {
     }
   }
 
+  /** A tick is confirmed, and here is what was told until then: when that tick comes by it is this. */
+  keepTold(tick: Tick): void {
+    this.forgetConfirmed()
+    const { objects, stores } = this.told.world
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      if (type === NO_TYPE || stores[type].isShared) continue
+      const { rows, schema } = stores[type]
+      this.#confirmed.put(tick, type, objects.idAt(index), objects.ownerAt(index), rows, objects.slotAt(index) * schema.laneCount)
+    }
+  }
+
   /**
    * A tick is confirmed as it was predicted, and ticks before it are about to be stepped again: what happened in between may
    * be the authority's doing, of which no row of its own tick was ever told. When that tick comes by it is as it is now.
    */
-  keepConfirmed(tick: Tick, timeline: Timeline): void {
+  keepPredicted(tick: Tick, timeline: Timeline): void {
     if (this.#confirmed.has(tick) || !timeline.has(tick)) return
     this.forgetConfirmed()
     const references = timeline.references(tick)
@@ -134,6 +146,11 @@ export class PredictedObjects {
 
   forgetConfirmed(): void {
     this.#confirmed.truncate(-1)
+  }
+
+  /** Where what is confirmed of a tick stands: in what was kept, or in what was predicted. */
+  confirmedOf(tick: Tick, timeline: Timeline): Timeline {
+    return this.#confirmed.has(tick) ? this.#confirmed : timeline
   }
 
   /** The world is at a tick that was confirmed: it is what was kept of it, fields with a rate aside. */
@@ -152,15 +169,21 @@ export class PredictedObjects {
       if (this.#isNew) lanes.copyAll(rows, row * laneCount, store.rows, rowAt)
       else lanes.copyDigested(rows, row * laneCount, store.rows, rowAt)
       store.load(handle, store.rows, rowAt)
+      // Who is known to be gone by now was there in this tick, and no longer.
+      if (!this.told.has(handle.id)) this.told.dropAt(tick + 1, handle.id)
     }
     for (const store of world.stores) {
       if (store.isShared) continue
-      for (const handle of store.living()) if (this.#confirmed.find(store.type, handle.id, tick) < 0) world.unseat(handle)
+      for (const handle of store.living()) {
+        if (this.#confirmed.find(store.type, handle.id, tick) >= 0) continue
+        if (indexOf(handle.id) >= world.objects.provisionalFrom) this.spawnsRefuted++
+        world.unseat(handle)
+      }
     }
   }
 
   /** Puts what was told of a tick into the world, which is at that tick. */
-  applyTold(tick: Tick, isComplete: boolean): void {
+  applyTold(tick: Tick): void {
     const { world, told } = this
     if (this.#confirmed.has(tick)) this.#applyConfirmed(tick)
     const { objects } = told.world
@@ -176,7 +199,6 @@ export class PredictedObjects {
       const at = told.timeline.find(type, objects.idAt(index), tick)
       if (at >= 0) this.#apply(type, index, told.timeline.pools[type].rows, at)
     }
-    if (isComplete) this.#dropStrangers()
   }
 
   /** Puts one told row into the world; who is not there yet comes, or gets his name. */
@@ -260,18 +282,6 @@ export class PredictedObjects {
       if (objects.typeAt(index) === NO_TYPE || objects.ownerAt(index) === peer) continue
       const handle = objects.handles[index]
       if (handle !== undefined) world.despawn(handle)
-    }
-  }
-
-  /** Everything of this tick is known: who is not told of does not exist. */
-  #dropStrangers(): void {
-    const { world, told } = this
-    for (const store of world.stores) {
-      for (const handle of store.living()) {
-        if (told.has(handle.id)) continue
-        if (indexOf(handle.id) >= world.objects.provisionalFrom) this.spawnsRefuted++
-        world.unseat(handle)
-      }
     }
   }
 }

@@ -72,8 +72,6 @@ export class Predictor {
   /** The earliest tick that was told otherwise, or that names what was born here. */
   #mistakenAt: Tick = NEVER
   #matchedAt: Tick = NEVER
-  /** The tick of which everything is known. */
-  #completeAt: Tick = -1
   /** The newest tick that a digest came of, and the digest. */
   #digestAt: Tick = -1
   readonly #digest = new Float64Array(1)
@@ -173,7 +171,7 @@ export class Predictor {
 
   /** The newest tick in which an object was there for sure. Of who has a successor no more may be known than when he was last told of. */
   #livedUntil(type: number, id: ObjectId): Tick {
-    const isConfirmed = this.isRunning && this.timeline.find(type, id, this.confirmed) >= 0
+    const isConfirmed = this.isRunning && this.#objects.confirmedOf(this.confirmed, this.timeline).find(type, id, this.confirmed) >= 0
     return Math.max(this.told.toldAt(indexOf(id)), isConfirmed ? this.confirmed : -1)
   }
 
@@ -195,8 +193,8 @@ export class Predictor {
       return
     }
     if (this.told.digestAt(tick, this.#digestLanes) !== digest) return
-    this.#completeAt = tick
     this.confirmed = tick
+    this.#objects.keepTold(tick)
     const { objects, stores } = this.told.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
@@ -288,20 +286,15 @@ export class Predictor {
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER
     if (!this.#knows(tick)) return
-    if (tick <= this.confirmed && this.confirmed !== this.#completeAt) this.#objects.keepConfirmed(this.confirmed, this.timeline)
+    if (tick <= this.confirmed) this.#objects.keepPredicted(this.confirmed, this.timeline)
     this.#corrections?.begin()
     this.resteppedTicks += this.world.tick - tick
     this.#slots.load(tick % this.#windowTicks)
     this.world.sample()
-    this.#applyTold(tick)
+    this.#objects.applyTold(tick)
     this.timeline.truncate(tick - 1)
     this.#keep(tick)
     this.#corrections?.finishAt(tick)
-  }
-
-  #applyTold(tick: Tick): void {
-    this.#objects.applyTold(tick, tick === this.#completeAt)
-    if (tick === this.#completeAt) this.#completeAt = -1
   }
 
   /** Steps the next tick, and that is all. */
@@ -318,7 +311,7 @@ export class Predictor {
     const { world } = this
     const { tick } = world
     this.#ownWord.say()
-    if (tick <= this.heard || (tick <= this.#reached && this.#hasShared)) this.#applyTold(tick)
+    if (tick <= this.heard + 1 || (tick <= this.#reached && this.#hasShared)) this.#objects.applyTold(tick)
     this.#keep(tick)
     if (tick > this.#reached) {
       this.#reached = tick
@@ -369,7 +362,6 @@ export class Predictor {
     world.isStepping = false
     this.isRunning = true
     this.confirmed = -1
-    this.#completeAt = -1
     this.#objects.forgetConfirmed()
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER

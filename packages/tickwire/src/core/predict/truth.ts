@@ -67,13 +67,19 @@ export class Truth {
     // Of what is shared the newest is our own word, and that it is not ours any more is the last word of another.
     if (tick < this.#toldAt[indexOf(id)] && !handle.$store.isShared) return false
     this.world.unseat(handle)
-    this.#goneIds.push(id)
-    this.#goneTicks.push(at)
+    this.dropAt(at, id)
     while (this.#goneTicks.length > 0 && this.#goneTicks[0] < tick - this.timeline.windowTicks) {
       this.#goneTicks.shift()
       this.#goneIds.shift()
     }
     return true
+  }
+
+  /** Whenever a tick comes by, an object is gone in it. */
+  dropAt(tick: Tick, id: ObjectId): void {
+    for (let at = 0; at < this.#goneTicks.length; at++) if (this.#goneTicks[at] === tick && this.#goneIds[at] === id) return
+    this.#goneIds.push(id)
+    this.#goneTicks.push(tick)
   }
 
   has(id: ObjectId): boolean {
