@@ -6,8 +6,9 @@
  * lists) are cells like any other; the values themselves are immutable and stay in the heap for as long as a slot holds
  * them. To load and step equals never having left.
  *
- * A slot holds no rows and no lists of free slots: the first are cells quantised, the second follow from the table.
- * Nothing is allocated once the slots have grown to the world's size.
+ * A slot also holds the rows as they were, so that whoever asks what an object was then need not go back: 40 KB of 1,000
+ * objects of ten numbers, 1.3 us. It holds no lists of free slots, which follow from the table. Nothing is allocated once
+ * the slots have grown to the world's size.
  */
 
 import { assert } from '../base/assert.ts'
@@ -47,6 +48,21 @@ export class SaveSlots implements ValueKeeper {
     this.#slots[slot].load(this.#world)
   }
 
+  /** Who lived where, as the words of an object table, up to `highWaterOf`. */
+  wordsOf(slot: number): Uint32Array {
+    return this.#slots[slot].words
+  }
+
+  /** Every index used then is below this. */
+  highWaterOf(slot: number): number {
+    return this.#slots[slot].highWater
+  }
+
+  /** By type: the rows as of then, by the slots that objects had in their store. */
+  rowsOf(slot: number): readonly Int32Array[] {
+    return this.#slots[slot].rows
+  }
+
   /** Forgets what a slot holds, and lets go of its values. */
   clear(slot: number): void {
     this.#slots[slot].tick = -1
@@ -66,13 +82,15 @@ const PRNG_WORDS = 4
 
 class Slot {
   tick: Tick = -1
+  highWater = 0
+  /** By type. */
+  readonly rows: Int32Array[]
   readonly #words = new WordCopy()
   readonly #buried = new WordCopy()
   readonly #births = new WordCopy()
   readonly #bornCounts = new WordCopy()
   readonly #stores: readonly CellCopy[]
   readonly #prng = new Uint32Array(PRNG_WORDS)
-  #highWater = 0
   #freeFirst = 0
   #freeLast = 0
   #buriedCount = 0
@@ -86,6 +104,11 @@ class Slot {
   constructor(world: World) {
     assert(world.prng.state.length === PRNG_WORDS, 'a slot has room for the generator')
     this.#stores = world.stores.map((store) => new CellCopy(store))
+    this.rows = this.#stores.map(({ rows }) => rows)
+  }
+
+  get words(): Uint32Array {
+    return this.#words.kept
   }
 
   save(world: World): void {
@@ -95,7 +118,7 @@ class Slot {
     this.#hasDraws = world.hasDraws
     this.#worldDraws = world.worldDraws
     this.#structure = world.structure
-    this.#highWater = objects.highWater
+    this.highWater = objects.highWater
     this.#freeFirst = objects.freeFirst
     this.#freeLast = objects.freeLast
     this.#buriedCount = objects.buriedCount
@@ -105,7 +128,7 @@ class Slot {
     this.#bornCountsLength = objects.bornCountsLength
     if (objects.bornCountsLength > 0) this.#bornCounts.take(objects.bornCounts, objects.bornCountsLength)
     for (let word = 0; word < PRNG_WORDS; word++) this.#prng[word] = prng.state[word]
-    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].save()
+    for (let type = 0; type < this.#stores.length; type++) this.rows[type] = this.#stores[type].save()
     this.#external = world.external.save()
   }
 
@@ -115,7 +138,7 @@ class Slot {
     world.isStepping = this.#isStepping
     world.hasDraws = this.#hasDraws
     world.worldDraws = this.#worldDraws
-    objects.highWater = this.#highWater
+    objects.highWater = this.highWater
     objects.freeFirst = this.#freeFirst
     objects.freeLast = this.#freeLast
     objects.buriedCount = this.#buriedCount
@@ -145,19 +168,19 @@ class Slot {
  * when the array or the count is another: a subarray every tick is garbage every tick.
  */
 class WordCopy {
-  #kept: Uint32Array = new Uint32Array(0)
-  #keptWindow: Uint32Array = this.#kept
-  #source: Uint32Array = this.#kept
-  #sourceWindow: Uint32Array = this.#kept
+  kept: Uint32Array = new Uint32Array(0)
+  #keptWindow: Uint32Array = this.kept
+  #source: Uint32Array = this.kept
+  #sourceWindow: Uint32Array = this.kept
 
   get byteLength(): number {
-    return this.#kept.byteLength
+    return this.kept.byteLength
   }
 
   take(source: Uint32Array, count: number): void {
     if (source !== this.#source || count !== this.#sourceWindow.length) {
-      if (this.#kept.length < count) this.#kept = new Uint32Array(source.length)
-      this.#keptWindow = this.#kept.subarray(0, count)
+      if (this.kept.length < count) this.kept = new Uint32Array(source.length)
+      this.#keptWindow = this.kept.subarray(0, count)
       this.#source = source
       this.#sourceWindow = source.subarray(0, count)
     }
@@ -169,7 +192,7 @@ class WordCopy {
   }
 }
 
-/** The same for the cells of one store. */
+/** The same for the cells and rows of one store. */
 class CellCopy {
   readonly #store: EntityStore
   #highSlot = 1
@@ -177,36 +200,54 @@ class CellCopy {
   #keptWindow: Float64Array = this.#kept
   #source: Float64Array = this.#kept
   #sourceWindow: Float64Array = this.#kept
+  rows: Int32Array = new Int32Array(0)
+  #rowsWindow: Int32Array = this.rows
+  #rowsSource: Int32Array = this.rows
 
   constructor(store: EntityStore) {
     this.#store = store
   }
 
   get byteLength(): number {
-    return this.#kept.byteLength
+    return this.#kept.byteLength + this.rows.byteLength
   }
 
-  save(): void {
-    const { cells, highSlot, schema } = this.#store
+  /** Returns the rows that it holds now. */
+  save(): Int32Array {
+    const { cells, rows, highSlot, schema } = this.#store
     const count = highSlot * schema.cellCount
     this.#highSlot = highSlot
     if (cells !== this.#source || count !== this.#sourceWindow.length) {
-      if (this.#kept.length < count) this.#kept = new Float64Array(cells.length)
+      if (this.#kept.length < count) {
+        this.#kept = new Float64Array(cells.length)
+        this.rows = new Int32Array(rows.length)
+      }
       this.#keptWindow = this.#kept.subarray(0, count)
       this.#source = cells
       this.#sourceWindow = cells.subarray(0, count)
+      this.#rowsWindow = this.rows.subarray(0, highSlot * schema.laneCount)
+      this.#rowsSource = rows.subarray(0, highSlot * schema.laneCount)
     }
     this.#keptWindow.set(this.#sourceWindow)
+    this.#rowsWindow.set(this.#rowsSource)
+    return this.rows
   }
 
   load(): void {
-    this.#store.highSlot = this.#highSlot
-    this.#store.cells.set(this.#keptWindow)
+    const store = this.#store
+    store.highSlot = this.#highSlot
+    store.cells.set(this.#keptWindow)
+    store.rows.set(this.#rowsWindow)
+    // Whoever follows the world by its samples must look at all of them.
+    store.stamps.fill(store.nextSample, 0, this.#highSlot)
   }
 
   markValues(heap: ValueHeap): void {
     const { schema } = this.#store
     if (schema.heapLeaves.length === 0) return
-    for (let slot = 0; slot < this.#highSlot; slot++) heap.markCells(schema, this.#kept, slot * schema.cellCount)
+    for (let slot = 0; slot < this.#highSlot; slot++) {
+      heap.markCells(schema, this.#kept, slot * schema.cellCount)
+      heap.markRow(schema, this.rows, slot * schema.laneCount)
+    }
   }
 }
