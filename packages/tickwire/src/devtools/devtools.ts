@@ -12,11 +12,13 @@ import type { Room } from '../browser/room.ts'
 import { monotonicNow } from '../browser/clock.ts'
 import type { Millis } from '../core/base/time.ts'
 import { ClientHost } from '../core/game/client-host.ts'
+import { ClientRecorder } from '../core/game/client-recorder.ts'
+import { RecordingRing } from '../core/replay/recording-ring.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { OverlayElement, type Way } from './overlay-element.ts'
 import { drawPanels } from './panels.ts'
 import type { Readings } from './readings.ts'
-import { TruthWorld } from './truth-world.ts'
+import { ToldWorld } from '../core/game/told-world.ts'
 import { Watcher } from './watcher.ts'
 import { CLEAR, WeatherLine, type LineWeather } from './weather-line.ts'
 
@@ -54,7 +56,7 @@ export function openDevtools<I extends Shape>(match: Room<I> | ClientHost<I>, op
 export class Devtools {
   readonly #host: ClientHost<Shape>
   readonly #room: Room<Shape> | undefined
-  readonly #truth: TruthWorld
+  readonly #truth: ToldWorld
   readonly #lines: { readonly out: WeatherLine; readonly in: WeatherLine } | undefined
   #watcher: Watcher
   #overlay: OverlayElement | undefined
@@ -63,12 +65,13 @@ export class Devtools {
   #drawnAt: Millis = -Infinity
   #readAt: Millis = -Infinity
   #read: Readings | undefined
+  #recording: { readonly ring: RecordingRing; readonly recorder: ClientRecorder } | undefined
 
   constructor(host: ClientHost<Shape>, room: Room<Shape> | undefined, { hasGhosts = false, weatherSeed = 1 }: DevtoolsOptions) {
     this.#host = host
     this.#room = room
     this.#watcher = new Watcher(host, room)
-    this.#truth = new TruthWorld(host, host.insides.world)
+    this.#truth = new ToldWorld(host)
     const network = room?.tools.network
     this.#lines = network && {
       out: new WeatherLine(monotonicNow, 2 * weatherSeed, (bytes, length) => network.send(bytes, length)),
@@ -89,12 +92,12 @@ export class Devtools {
     this.#overlay = new OverlayElement({
       close: () => this.close(),
       toggleGhosts: () => this.hasGhosts = !this.hasGhosts,
-      toggleRecording: () => false,
-      save: () => {},
+      toggleRecording: () => this.#recording === undefined ? this.record() : this.stopRecording(),
+      save: () => this.#download(),
       setWeather: (way, weather) => this.setWeather(weather, way),
     }, this.#lines !== undefined)
     this.#overlay.showWeather(this.weather.out)
-    this.#overlay.showPressed(this.#hasGhosts, false)
+    this.#overlay.showPressed(this.#hasGhosts, this.#recording !== undefined)
     if (this.#room !== undefined) this.#room.tools.onTicked = (ticks, tookMs) => this.#watcher.handleTicked(ticks, tookMs)
     this.#readAt = this.#drawnAt = -Infinity
     this.#request = requestAnimationFrame(this.#handleDraw)
@@ -130,7 +133,7 @@ export class Devtools {
   }
 
   /** What the server told last of everything: for games that draw ghosts by themselves. */
-  truth(): ReturnType<TruthWorld['bring']> {
+  truth(): ReturnType<ToldWorld['bring']> {
     return this.#truth.bring()
   }
 
@@ -154,6 +157,38 @@ export class Devtools {
     this.#overlay?.showWeather(way === 'in' ? lines.in.weather : lines.out.weather)
   }
 
+  /** Keeps the last minute of the match from now on. */
+  record(): true {
+    if (this.#recording === undefined) {
+      const ring = new RecordingRing()
+      this.#recording = { ring, recorder: new ClientRecorder(this.#host, ring, Math.floor(Date.now() / 1000)) }
+    }
+    this.#overlay?.showPressed(this.#hasGhosts, true)
+    return true
+  }
+
+  stopRecording(): false {
+    this.#recording?.recorder.close()
+    this.#recording = undefined
+    return false
+  }
+
+  /** The last minute as the bytes of a recording, for `tickwire inspect`; undefined when nobody records. */
+  save(): Uint8Array | undefined {
+    this.#recording?.recorder.flush()
+    return this.#recording?.ring.save()
+  }
+
+  #download(): void {
+    const bytes = this.save()
+    if (bytes === undefined) return
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }))
+    link.download = `match-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.twr`
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+  }
+
   #handleDraw = (): void => {
     if (this.#overlay === undefined) return
     const startedAt = monotonicNow()
@@ -165,13 +200,14 @@ export class Devtools {
   }
 
   #draw(overlay: OverlayElement, now: Millis): void {
+    const isRead = this.#read === undefined || now - this.#readAt >= READ_MS
     this.#drawnAt = now
-    if (this.#read === undefined || now - this.#readAt >= READ_MS) {
+    if (this.#read === undefined || isRead) {
       this.#readAt = now
       this.#read = this.#watcher.read()
       overlay.show(this.#read.transport, this.#read.transportReason)
     }
-    if (overlay.pen !== undefined) drawPanels(overlay.pen, this.#watcher, this.#read)
+    if (overlay.pen !== undefined) drawPanels(overlay.pen, this.#watcher, this.#read, !isRead)
   }
 }
 

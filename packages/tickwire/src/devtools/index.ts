@@ -7,7 +7,7 @@ import { listenForKey } from './page-key.ts'
 
 export { Devtools, openDevtools, type DevtoolsOptions, type Weather } from './devtools.ts'
 export { DEVTOOLS_KEY, devtoolsOf } from './page-key.ts'
-export type { Mistake } from './mistakes.ts'
+export type { Mistake } from '../core/game/mistake-text.ts'
 export type { LaneReading, Readings } from './readings.ts'
 export type { FieldShare } from './received-bits.ts'
 export { CLEAR, type LineWeather } from './weather-line.ts'

@@ -3,7 +3,7 @@
  * says how to read them.
  */
 
-import { valueText, type Mistake } from './mistakes.ts'
+import { valueText, type Mistake } from '../core/game/mistake-text.ts'
 import { FATE } from './packet-fates.ts'
 import { INK, type Pen } from './pen.ts'
 import type { Readings } from './readings.ts'
@@ -19,9 +19,9 @@ const GAP = 11
 /** How tall all panels are together. */
 export const PANELS_HEIGHT = 668
 
-/** Draws all panels. Numbers in words are as of `read`, graphs as of now. */
-export function drawPanels(pen: Pen, watcher: Watcher, read: Readings): void {
-  pen.begin(PANELS_HEIGHT)
+/** Draws all panels, or only what moves in them. Numbers in words are as of `read`, graphs as of now. */
+export function drawPanels(pen: Pen, watcher: Watcher, read: Readings, isGraphsOnly: boolean): void {
+  pen.begin(PANELS_HEIGHT, isGraphsOnly)
   drawNumbers(pen, read)
   drawLagometer(pen, watcher, read)
   drawRoundTrip(pen, watcher, read)

@@ -20,6 +20,8 @@ const LINE = 15
 export class Pen {
   /** How far down the picture is. */
   y = 0
+  /** Words stay as they are, graphs are drawn anew: words cost most, and change least. */
+  #isGraphsOnly = false
   readonly width: number
   readonly #context: CanvasRenderingContext2D
 
@@ -28,9 +30,10 @@ export class Pen {
     this.width = width
   }
 
-  begin(height: number): void {
+  begin(height: number, isGraphsOnly: boolean): void {
     this.y = 0
-    this.#context.clearRect(0, 0, this.width, height)
+    this.#isGraphsOnly = isGraphsOnly
+    if (!isGraphsOnly) this.#context.clearRect(0, 0, this.width, height)
     this.#context.textBaseline = 'alphabetic'
   }
 
@@ -42,6 +45,7 @@ export class Pen {
   heading(title: string, said: string, ink: string = INK.dim): void {
     const context = this.#context
     this.y += LINE
+    if (this.#isGraphsOnly) return
     context.font = SANS_BOLD
     context.fillStyle = INK.text
     context.fillText(title, 0, this.y - 4)
@@ -56,7 +60,7 @@ export class Pen {
   tiles(tiles: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly ink: string }[]): void {
     const context = this.#context
     const step = this.width / tiles.length
-    tiles.forEach(({ name, value, unit, ink }, at) => {
+    if (!this.#isGraphsOnly) tiles.forEach(({ name, value, unit, ink }, at) => {
       const x = at * step
       context.font = LARGE
       context.fillStyle = ink
@@ -74,6 +78,7 @@ export class Pen {
   line(left: string, right: string, ink: string = INK.dim): void {
     const context = this.#context
     this.y += LINE
+    if (this.#isGraphsOnly) return
     context.font = MONO
     context.fillStyle = ink
     context.fillText(left, 0, this.y - 4, this.width - 8)
@@ -87,25 +92,27 @@ export class Pen {
   /** A line with a bar behind it, as long as its share. */
   bar(left: string, right: string, share: number, ink: string): void {
     const context = this.#context
-    context.globalAlpha = 0.28
-    context.fillStyle = ink
-    context.fillRect(0, this.y + 1, Math.max(1, this.width * Math.min(share, 1)), LINE - 3)
-    context.globalAlpha = 1
+    if (!this.#isGraphsOnly) {
+      context.globalAlpha = 0.28
+      context.fillStyle = ink
+      context.fillRect(0, this.y + 1, Math.max(1, this.width * Math.min(share, 1)), LINE - 3)
+      context.globalAlpha = 1
+    }
     this.line(left, right, INK.text)
   }
 
   /** Columns, the newest on the right; `inkOf` gives each its colour, '' for none. */
   columns(height: number, count: number, heightOf: (at: number) => number, inkOf: (at: number) => string): void {
     const context = this.#context
-    context.fillStyle = INK.faint
-    context.fillRect(0, this.y, this.width, height)
+    this.#ground(height)
     const step = this.width / count
     const wide = Math.max(step - 0.4, 0.6)
+    let dipped = ''
     for (let at = 0; at < count; at++) {
       const ink = inkOf(at)
       if (ink === '') continue
       const tall = Math.max(1, Math.min(heightOf(at), 1) * height)
-      context.fillStyle = ink
+      if (ink !== dipped) context.fillStyle = dipped = ink
       context.fillRect(at * step, this.y + height - tall, wide, tall)
     }
     this.y += height
@@ -116,8 +123,7 @@ export class Pen {
     const context = this.#context
     const bottom = this.y + height
     const placeOf = (value: number): number => bottom - (Math.max(min, Math.min(value, max)) - min) / (max - min) * height
-    context.fillStyle = INK.faint
-    context.fillRect(0, this.y, this.width, height)
+    this.#ground(height)
     context.fillStyle = 'rgba(255,255,255,0.22)'
     for (const mark of marks) context.fillRect(0, Math.round(placeOf(mark)), this.width, 1)
     context.strokeStyle = ink
@@ -138,6 +144,7 @@ export class Pen {
   legend(words: readonly (readonly [string, string])[]): void {
     const context = this.#context
     this.y += LINE
+    if (this.#isGraphsOnly) return
     context.font = SANS
     let x = 0
     for (const [word, ink] of words) {
@@ -147,5 +154,12 @@ export class Pen {
       context.fillText(word, x + 11, this.y - 4)
       x += context.measureText(word).width + 24
     }
+  }
+
+  #ground(height: number): void {
+    const context = this.#context
+    context.clearRect(0, this.y, this.width, height)
+    context.fillStyle = INK.faint
+    context.fillRect(0, this.y, this.width, height)
   }
 }

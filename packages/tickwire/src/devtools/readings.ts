@@ -7,7 +7,7 @@ import type { Connection } from '../core/connection/connection.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
 import type { EntityBits } from '../core/replication/bit-account.ts'
 import type { Shape } from '../core/schema/field.ts'
-import type { Mistake } from './mistakes.ts'
+import type { Mistake } from '../core/game/mistake-text.ts'
 import { LANE_PLACES, laneName, type NetMeter } from './net-meter.ts'
 import type { FieldShare, ReceivedBits } from './received-bits.ts'
 

@@ -46,6 +46,7 @@ export class Watcher {
   readonly #carried: Carried | undefined
   readonly #spans: { at: Millis; bytesIn: Float64Array; bytesOut: Float64Array }[] = []
   #timingTick = -1
+  #stops: readonly (() => void)[] = []
 
   constructor(host: ClientHost<Shape>, carried: Carried | undefined) {
     this.#host = host
@@ -60,17 +61,15 @@ export class Watcher {
   }
 
   start(): void {
-    const { snapshots, play } = this.#host.insides
-    if (this.#connection !== undefined) this.#connection.watch = this.meter
-    snapshots.probe = this.bits
-    play.onMistake = (...mistake) => this.mistakes.handleMistake(...mistake)
+    this.#host.insides.snapshots.probe = this.bits
+    const { meter, mistakes } = this
+    this.#stops = [this.#host.look(meter), this.#host.look(mistakes)]
   }
 
   stop(): void {
-    const { snapshots, play } = this.#host.insides
-    if (this.#connection !== undefined) this.#connection.watch = undefined
-    snapshots.probe = undefined
-    play.onMistake = undefined
+    this.#host.insides.snapshots.probe = undefined
+    for (const stop of this.#stops) stop()
+    this.#stops = []
   }
 
   handleTicked(ticks: number, tookMs: Millis): void {

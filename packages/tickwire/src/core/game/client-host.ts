@@ -33,6 +33,7 @@ import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { AskAuthority, callsOf, Spectate } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
+import { Onlookers, type Onlooker } from './onlookers.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { AuthorityGrant } from './shared-authority.ts'
 import type { EventListener } from './step-events.ts'
@@ -87,6 +88,7 @@ export class ClientHost<I extends Shape = Shape> {
   readonly #shared: ClientAuthority | undefined
   readonly #play: ClientPlay<I>
   readonly #view: ClientView
+  readonly #onlookers: Onlookers
   readonly #timing: TimingSink
   readonly #channels: ChannelSet
   readonly #desk: MessageDesk<void>
@@ -102,6 +104,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.#play = new ClientPlay(game, options, this.#shared)
     this.#view = new ClientView(game, this.#shared)
     this.#timing = new TimingSink(this.#play)
+    this.#onlookers = new Onlookers(this.#play, () => this.endpoint.connections)
     this.#desk = new MessageDesk(game.messages, callsOf(game).length, { onEvent: (event) => this.#play.events.handleTold(event) })
     this.#channels = this.#desk.routes.createChannels()
     this.#calls = new CallDesk(callsOf(game), game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
@@ -135,6 +138,11 @@ export class ClientHost<I extends Shape = Shape> {
   get insides(): ClientInsides<I> {
     const { world, snapshots, renderClock, interpolator } = this.#view
     return { world, snapshots, renderClock, interpolator, timing: this.#timing, play: this.#play, channels: this.#channels }
+  }
+
+  /** Lets a tool look on: it is told of packets, predictions and mistakes until the function that is returned is called. */
+  look(onlooker: Onlooker): () => void {
+    return this.#onlookers.add(onlooker)
   }
 
   /** What is predicted here; undefined until we are in, and when nothing is. */
@@ -264,6 +272,7 @@ export class ClientHost<I extends Shape = Shape> {
   }
 
   #assemble(connection: Connection): void {
+    this.#onlookers.attach(connection)
     this.#play.rttMs = () => connection.rtt.samples > 0 ? connection.rtt.latestMs : 0
     if (!this.#isSpectator) connection.addSource(FRAME_KIND.inputs, this.#play.inputs)
     for (const source of this.#channels.sources) connection.addSource(FRAME_KIND.channels, source)

@@ -16,10 +16,10 @@ import { RECORDING_CHUNK_BYTES_MAX } from '../base/limits.ts'
 import type { Tick } from '../base/time.ts'
 
 /** What is in a chunk. Readers step over numbers that they do not know. */
-export const CHUNK = { head: 1, rows: 2, inputs: 3, packets: 4, notes: 5, index: 6, end: 7 } as const
+export const CHUNK = { head: 1, rows: 2, inputs: 3, packets: 4, notes: 5, index: 6, end: 7, toldRows: 8, openedPackets: 9 } as const
 
 /** By number, for people. */
-export const CHUNK_NAMES: readonly string[] = ['', 'head', 'rows', 'inputs', 'packets', 'notes', 'index', 'end']
+export const CHUNK_NAMES: readonly string[] = ['', 'head', 'rows', 'inputs', 'packets', 'notes', 'index', 'end', 'told rows', 'opened packets']
 
 /** In `flags`: the first tick in it needs none before it. */
 export const FLAG_KEY = 1

@@ -24,7 +24,7 @@ import { CHUNK } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 
 /** By number. */
-const KINDS = ['joined', 'left', 'heard', 'told', 'mark'] as const
+const KINDS = ['joined', 'left', 'heard', 'told', 'mark', 'mispredicted', 'trace'] as const
 export type NoteKind = (typeof KINDS)[number]
 
 export interface RecordedNote {

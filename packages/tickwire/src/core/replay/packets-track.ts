@@ -28,10 +28,15 @@ export interface RecordedPacket {
 const MICROS = 1000
 
 export class PacketsWriter {
-  readonly chunk: ChunkBuffer = new ChunkBuffer(CHUNK.packets)
+  readonly chunk: ChunkBuffer
   /** Packets that did not fit. */
   lostCount = 0
   #lastMicros = 0
+
+  /** `type` of its chunks: datagrams as they were sealed, or packets as they were opened. */
+  constructor(type: number = CHUNK.packets) {
+    this.chunk = new ChunkBuffer(type)
+  }
 
   add(tick: Tick, now: Millis, way: PacketWay, peer: PeerId, bytes: Uint8Array, length: number): void {
     const { chunk } = this

@@ -78,8 +78,10 @@ export class RecordingRing implements RecordingSink, ChunkList {
   /** Drops what is too old or too much: all before a key, as long as what is left still has one old enough. */
   #forget(newest: Tick): void {
     const oldest = newest - (this.#windowMs * this.head.tickRate) / 1000
+    // What a client records may have told rows only.
+    const type = this.chunks.some((chunk) => chunk.type === CHUNK.rows) ? CHUNK.rows : CHUNK.toldRows
     for (;;) {
-      const second = this.chunks.findIndex((chunk, at) => at > 0 && chunk.type === CHUNK.rows && (chunk.flags & FLAG_KEY) !== 0)
+      const second = this.chunks.findIndex((chunk, at) => at > 0 && chunk.type === type && (chunk.flags & FLAG_KEY) !== 0)
       if (second < 0) return
       if (this.chunks[second].tick > oldest && this.sizeBytes <= this.#bytesMax) return
       for (const chunk of this.chunks.splice(0, second)) {

@@ -36,7 +36,7 @@ export const COUNT_BITS = 16
 const NOBODY = 0
 
 export class RowsWriter {
-  readonly chunk: ChunkBuffer = new ChunkBuffer(CHUNK.rows, COUNT_BITS)
+  readonly chunk: ChunkBuffer
   /** Ticks in the chunk. */
   count = 0
   readonly #world: World
@@ -50,7 +50,9 @@ export class RowsWriter {
   #knownCount = 0
   readonly #dice = new Uint32Array(4)
 
-  constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, makeCoder: MakeRowCoder) {
+  /** `type` of its chunks: rows, or told rows. */
+  constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, makeCoder: MakeRowCoder, type: number = CHUNK.rows) {
+    this.chunk = new ChunkBuffer(type, COUNT_BITS)
     this.#world = world
     this.#timeline = timeline
     this.#set = fieldSetOf(fields)

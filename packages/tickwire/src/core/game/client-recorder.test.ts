@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { entropy, packed } from '../codec/snapshot-codec.ts'
+import { CHUNK } from '../replay/chunk.ts'
+import { InputsReader } from '../replay/inputs-track.ts'
+import { noteText, readNotes } from '../replay/notes-track.ts'
+import { readPackets, type RecordedPacket } from '../replay/packets-track.ts'
+import { Playback } from '../replay/playback.ts'
+import { openRecording, type ChunkList, type Recording } from '../replay/recording.ts'
+import { MemorySink } from '../replay/recording-memory.ts'
+import { sourceOf } from '../replay/byte-source.ts'
+import type { Shape } from '../schema/field.ts'
+import { simulate, type Simulation } from '../../testing/simulate.ts'
+import { Drone, game, Runner, wind } from '../../../../../test/browser-pages/devtools-game.ts'
+import type { ClientHost } from './client-host.ts'
+import { ClientRecorder } from './client-recorder.ts'
+import { defineGame } from './define-game.ts'
+import { PacketDissector } from './dissection/dissect-packet.ts'
+import { toldOf } from './told-track.ts'
+
+interface Recorded {
+  readonly played: typeof game
+  readonly sim: Simulation<Shape>
+  readonly recording: Recording
+  /** The server's own rows, by tick. */
+  readonly truth: ReadonlyMap<number, readonly { id: number; x: number; y: number }[]>
+}
+
+function record(codec = entropy(), loss = 0.05): Recorded {
+  wind.x = 0
+  const played = defineGame({ ...game, codec })
+  const sim = simulate(played, { seed: 11, clients: 2, link: { latencyMs: 50, jitterMs: 15, loss } })
+  const sink = new MemorySink()
+  const recorder = new ClientRecorder(sim.players[0]!.host as unknown as ClientHost<Shape>, sink)
+  const truth = new Map<number, { id: number; x: number; y: number }[]>()
+  for (let step = 0; step < 400; step++) {
+    sim.hold(0, { right: step % 40 < 20, left: step % 40 >= 20 })
+    if (step === 200) wind.x = -25
+    const { tick } = sim.host.world
+    sim.run(5)
+    if (sim.host.world.tick > tick) truth.set(sim.host.world.tick, [...sim.host.world.each(Runner), ...sim.host.world.each(Drone)].map(({ id, x, y }) => ({ id, x, y })))
+  }
+  recorder.close()
+  const recording = openRecording(sourceOf(sink.bytes()))
+  if (typeof recording === 'string') throw new Error(recording)
+  return { played, sim: sim as unknown as Simulation<Shape>, recording, truth }
+}
+
+function packetsOf(list: ChunkList): RecordedPacket[] {
+  return list.chunks.filter(({ type }) => type === CHUNK.openedPackets).flatMap((chunk) => readPackets(list.load(chunk)!)!)
+}
+
+/** A dissector that knows the rows from which the recording begins. */
+function dissectorOf({ played, recording, sim }: Recorded): PacketDissector {
+  const dissector = new PacketDissector(played)
+  const told = new Playback(toldOf(recording), played)
+  told.step()
+  for (const store of told.world.stores) for (const handle of store.living()) {
+    const at = store.slotOf(handle) * store.schema.laneCount
+    const set = handle.owner === sim.players[0]!.host.peer ? 2 : 0
+    dissector.snapshots.know(told.tick, store.type, handle.id, handle.owner, set, store.rows.slice(at, at + store.schema.laneCount))
+  }
+  return dissector
+}
+
+test('[DEV7] a client records what it was told: the rows of a tick are those that the server had', () => {
+  const recorded = record(entropy(), 0)
+  const { recording, truth, played } = recorded
+  const told = new Playback(toldOf(recording), played)
+  const dissector = dissectorOf(recorded)
+  let compared = 0
+  for (const { bytes } of packetsOf(recording)) {
+    const { tick = -1, entries } = dissector.dissect(bytes)
+    if (!truth.has(tick) || told.seek(tick) !== 'ok') continue
+    for (const { id } of entries) {
+      const shown = [...told.world.each(Runner), ...told.world.each(Drone)].find((object) => object.id === id)
+      const live = truth.get(tick)!.find((object) => object.id === id)
+      expect([shown?.x, shown?.y], `tick ${tick}, object ${id}`).toEqual([expect.closeTo(live!.x, 1), expect.closeTo(live!.y, 1)])
+      compared++
+    }
+  }
+  expect(compared).toBeGreaterThan(200)
+})
+
+test('[DEV7] it records what it predicted and what its player held, and each misprediction down to the field', () => {
+  const { recording, sim } = record(entropy(), 0)
+  const predicted = new Playback(recording, game)
+  const inputs = new InputsReader(recording, game.inputSchema)
+  let held = 0
+  while (predicted.step() === 'ok') {
+    expect([...predicted.world.each(Runner)].length).toBeLessThanOrEqual(1)
+    const mine = inputs.at(predicted.tick)?.get(sim.players[0]!.host.peer)
+    if (mine !== undefined) held += Number(inputs.valuesOf(mine).right)
+  }
+  expect(held).toBeGreaterThan(20)
+  const notes = recording.chunks.filter(({ type }) => type === CHUNK.notes).flatMap((chunk) => readNotes(recording.load(chunk)!, chunk.tick)!)
+  const mistakes = notes.filter(({ kind }) => kind === 'mispredicted').map((note) => JSON.parse(noteText(note)!))
+  expect(mistakes.length).toBeGreaterThan(0)
+  const planted = mistakes.find(({ distance }) => Math.abs(distance - 25) < 0.2)
+  expect(planted).toMatchObject({ entity: 'Runner', field: 'Runner.x' })
+  expect(Math.abs(planted.predicted - planted.told)).toBeCloseTo(25, 1)
+})
+
+test.each([['entropy', entropy()], ['packed', packed]] as const)('[DEV8] every bit of every packet has a name, and only one: %s', (_, codec) => {
+  const recorded = record(codec)
+  const { recording } = recorded
+  const dissector = dissectorOf(recorded)
+  const reasons = new Map<string, number>()
+  const names = new Set<string>()
+  let unread = 0
+  let bits = 0
+  for (const { bytes } of packetsOf(recording)) {
+    const { bits: spans, entries } = dissector.dissect(bytes)
+    let next = 0
+    for (const { at, length, name } of spans) {
+      // Not by `expect`: there are many bits.
+      if (at !== next) throw new Error(`${name} of a packet of ${bytes.length} bytes begins at ${at}, and what is before it ends at ${next}`)
+      next = at + length
+      names.add(name)
+      bits += length
+      if (name === 'row.unread') unread += length
+    }
+    expect(next).toBe(bytes.length * 8)
+    for (const { reason } of entries) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  }
+  expect(unread / bits).toBeLessThan(0.02)
+  expect(reasons.get('changed')).toBeGreaterThan(200)
+  expect([...names]).toEqual(expect.arrayContaining(['header.sequence', 'acks.latest', 'frame.kind', 'snapshot.tick', 'entry.age', 'row.mask', 'row.field', 'inputs.mask', 'timing.digest']))
+})

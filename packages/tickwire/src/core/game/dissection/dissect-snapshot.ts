@@ -1,0 +1,176 @@
+/**
+ * A snapshot frame, entry by entry: which object, why it was sent, over which row, and what changed.
+ *
+ * It keeps what was told before, by object and tick, for deltas are over rows. What a recording does not have cannot be built on: the
+ * rest of such a frame stays unread and is named so.
+ */
+
+import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
+import { readVarint } from '../../bits/varint.ts'
+import type { FieldSet, RowCoder } from '../../codec/row-coder.ts'
+import { KIND, NO_GAP, readAge, readGap, readKind } from '../../replication/entry-code.ts'
+import { typeBits } from '../../replication/replicator.ts'
+import type { World } from '../../world/world.ts'
+import type { BitNaming } from './bit-naming.ts'
+import { dissectRow, type Bases, type DissectedRow } from './dissect-row.ts'
+
+/** Why an entry was sent, as far as its receiver can tell. */
+export interface DissectedEntry {
+  readonly id: ObjectId
+  readonly entity: string
+  readonly reason: 'entered' | 'changed' | 'again in full' | 'gone' | 'confirmed' | 'new owner'
+  readonly why: string
+  readonly bits: number
+  readonly changed: DissectedRow['changed']
+}
+
+interface Held {
+  readonly id: ObjectId
+  readonly type: number
+  readonly set: FieldSet
+  owner: PeerId
+  /** Rows by tick, the newest last. */
+  readonly rows: Map<Tick, Int32Array>
+}
+
+const KIND_NAMES: readonly string[] = Object.keys(KIND)
+const NO_ROWS = new Int32Array(0)
+/** Ticks of rows that are kept of an object: the longest baseline of any window, and rests beyond it by the last of them. */
+const ROWS_KEPT = 512
+
+export class SnapshotDissector {
+  readonly #world: World
+  readonly #coders: readonly RowCoder[]
+  readonly #held = new Map<number, Held>()
+
+  constructor(world: World, coders: readonly RowCoder[]) {
+    this.#world = world
+    this.#coders = coders
+  }
+
+  /** What is known from elsewhere: a row of an object at a tick. */
+  know(tick: Tick, type: number, id: ObjectId, owner: PeerId, set: FieldSet, row: Int32Array): void {
+    this.#hold(id, type, set, owner).rows.set(tick, row.slice())
+  }
+
+  /** Names a frame's bits, up to `end`; gives its tick and entries. */
+  dissect(naming: BitNaming, end: number): { readonly tick: Tick; readonly entries: readonly DissectedEntry[] } {
+    const entries: DissectedEntry[] = []
+    naming.where = 'snapshot'
+    const tick = naming.name('snapshot.tick', readVarint)
+    const state = { index: -1, age: 0 }
+    for (;;) {
+      naming.where = 'snapshot'
+      const at = naming.reader.bitPosition
+      const spanCount = naming.spans.length
+      const gap = naming.name('entry.gap', (reader) => readGap(reader, state.index), (value) => `+${value}`)
+      if (gap === NO_GAP) break
+      state.index += gap
+      const entry = this.#entry(naming, tick, state)
+      if (entry === undefined) break
+      for (let span = spanCount; span < naming.spans.length; span++) {
+        const { where } = naming.spans[span]
+        if (where === 'snapshot') naming.spans[span] = { ...naming.spans[span], where: `snapshot, ${entry.entity} ${state.index}` }
+      }
+      entries.push({ ...entry, bits: naming.reader.bitPosition - at })
+    }
+    naming.where = 'snapshot'
+    naming.rest(end - naming.reader.bitPosition < 8 ? 'snapshot.padding' : 'row.unread', end)
+    return { tick, entries }
+  }
+
+  #entry(naming: BitNaming, tick: Tick, state: { index: number; age: number }): Omit<DissectedEntry, 'bits'> | undefined {
+    const kind = naming.name('entry.kind', readKind, (value) => KIND_NAMES[value] ?? '')
+    const held = this.#held.get(state.index)
+    if (kind === KIND.full) return this.#full(naming, tick, state.index, held)
+    const entity = held === undefined ? 'object' : this.#world.stores[held.type].schema.name
+    if (kind === KIND.gone) {
+      const isDespawned = naming.name('entry.despawned', (reader) => reader.readBits(1)) === 1
+      this.#held.delete(state.index)
+      const why = isDespawned ? 'it is gone from the world' : 'it left what this client may see'
+      return { id: held?.id ?? 0, entity, reason: 'gone', why: `${why}; repeated until it is acknowledged`, changed: [] }
+    }
+    let isRested = false
+    if (kind !== KIND.deltaAsBefore) {
+      state.age = naming.name('entry.age', readAge)
+      isRested = state.age > 1 && naming.name('entry.rested', (reader) => reader.readBits(1)) === 1
+    }
+    return held === undefined ? undefined : this.#delta(naming, tick, kind, state.age, isRested, held)
+  }
+
+  #full(naming: BitNaming, tick: Tick, index: number, before: Held | undefined): Omit<DissectedEntry, 'bits'> | undefined {
+    const generation = naming.name('entry.generation', (reader) => reader.readBits(16))
+    const type = naming.name('entry.type', (reader) => reader.readBits(typeBits(this.#world)), (value) => this.#world.stores[value]?.schema.name ?? String(value))
+    const set = naming.name('entry.set', (reader) => reader.readBits(2))
+    const owner = naming.name('entry.owner', readVarint)
+    const store = this.#world.stores[type]
+    if (store === undefined) return undefined
+    if (store.isShared) naming.name('entry.token', readVarint)
+    if (naming.name('entry.hasBirth', (reader) => reader.readBits(1)) === 1) {
+      naming.name('entry.birthAge', readVarint)
+      naming.name('entry.birthOrdinal', readVarint)
+    }
+    const id = index * 65_536 + generation
+    naming.where = `snapshot, ${store.schema.name} ${index}`
+    const bases: Bases = { baseRows: store.schema.initialRow, baseAt: 0, age: 0, olderRows: NO_ROWS, olderAt: -1 }
+    const { row, changed } = dissectRow(naming, store.schema, this.#coders[type], set === 0 ? 0 : set === 1 ? 1 : 2, bases, this.#world.heap)
+    if (before !== undefined && before.id !== id) this.#held.delete(index)
+    this.#hold(id, type, set === 0 ? 0 : set === 1 ? 1 : 2, owner).rows.set(tick, row)
+    const isNew = before?.id !== id
+    const why = isNew ? 'this client has not confirmed any row of it yet' : 'there is no row that a delta could build on: it was asked for, or other fields may be seen'
+    return { id, entity: store.schema.name, reason: isNew ? 'entered' : 'again in full', why, changed }
+  }
+
+  #delta(naming: BitNaming, tick: Tick, kind: number, age: number, isRested: boolean, held: Held): Omit<DissectedEntry, 'bits'> | undefined {
+    const { schema, isShared } = this.#world.stores[held.type]
+    const coder = this.#coders[held.type]
+    naming.where = `snapshot, ${schema.name} ${held.id >>> 16}`
+    if (kind === KIND.deltaOwned) {
+      held.owner = naming.name('entry.owner', readVarint)
+      if (isShared) naming.name('entry.token', readVarint)
+    }
+    const base = rowAt(held, tick - age)
+    const hasOlder = !isRested && kind !== KIND.same && coder.usesOlder === true
+      && naming.name('entry.older', (reader) => reader.readBits(1)) === 1
+    const older = isRested ? base : hasOlder ? rowAt(held, tick - age - 1) : undefined
+    if (base === undefined || (hasOlder && older === undefined)) return undefined
+    if (kind === KIND.same) {
+      this.#keep(held, tick, base)
+      return { id: held.id, entity: schema.name, reason: 'confirmed', why: `it is again what it was at tick ${tick - age}`, changed: [] }
+    }
+    const bases: Bases = { baseRows: base, baseAt: 0, age: isRested ? 1 : age, olderRows: older ?? NO_ROWS, olderAt: older === undefined ? -1 : 0 }
+    const { row, changed } = dissectRow(naming, schema, coder, held.set, bases, this.#world.heap)
+    this.#keep(held, tick, row)
+    if (isRested) held.rows.set(tick - 1, base)
+    const fields = changed.map(({ field, before, after }) => `${field} ${before} → ${after}`).join(', ')
+    const why = `since tick ${tick - age}, the newest that is acknowledged: ${fields === '' ? 'a row that is lost or still on its way was taken back' : fields}`
+    return { id: held.id, entity: schema.name, reason: kind === KIND.deltaOwned ? 'new owner' : 'changed', why, changed }
+  }
+
+  #hold(id: ObjectId, type: number, set: FieldSet, owner: PeerId): Held {
+    const known = this.#held.get(id >>> 16)
+    if (known?.id === id && known.set === set) {
+      known.owner = owner
+      return known
+    }
+    const held: Held = { id, type, set, owner, rows: new Map() }
+    this.#held.set(id >>> 16, held)
+    return held
+  }
+
+  #keep(held: Held, tick: Tick, row: Int32Array): void {
+    held.rows.set(tick, row)
+    if (held.rows.size <= ROWS_KEPT) return
+    const [oldest] = held.rows.keys()
+    if (oldest !== undefined) held.rows.delete(oldest)
+  }
+}
+
+/** The row at a tick, or the newest before it: what rested is told no more. */
+function rowAt({ rows }: Held, tick: Tick): Int32Array | undefined {
+  const exact = rows.get(tick)
+  if (exact !== undefined) return exact
+  let best: Tick = -1
+  for (const known of rows.keys()) if (known <= tick && known > best) best = known
+  return best >= 0 ? rows.get(best) : rows.values().next().value
+}
