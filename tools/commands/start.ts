@@ -10,6 +10,7 @@ import { buildPage } from '../page.ts'
 /** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
 const GAMES: readonly { readonly name: string; readonly what: string }[] = [
   { name: 'arena', what: 'a first-person arena with bots, for friends and phones; --help says more' },
+  { name: 'playground', what: 'eight labs of one idea each: lag, prediction, lag compensation, …, with their source beside them' },
   { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs' },
 ]
 

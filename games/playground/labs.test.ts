@@ -1,0 +1,119 @@
+/** The probes: every lab, played without a page, must show in numbers what it claims in words. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { NO_HANDS, settingsOf, type Lab, type Settings, type Stage } from './lab.ts'
+import { LABS } from './labs.ts'
+import { authority } from './labs/authority.ts'
+import { feelTheLag } from './labs/feel-the-lag.ts'
+import { interest } from './labs/interest.ts'
+import { interpolation } from './labs/interpolation.ts'
+import { lagCompensation } from './labs/lag-compensation.ts'
+import { packet } from './labs/packet.ts'
+import { predictAndReconcile } from './labs/predict-and-reconcile.ts'
+import { weather } from './labs/weather.ts'
+
+// Whole matches are played here, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Opens a lab with some dials turned, and lets so many seconds pass. */
+function play(lab: Lab, seconds: number, turned: Settings = {}): Stage {
+  const stage = lab.open({ ...settingsOf(lab.dials), ...turned }, NO_HANDS)
+  for (const sim of stage.sims) sim.run(seconds * 1000)
+  return stage
+}
+
+/** The number that a figure of a stage begins with. */
+function figure(stage: Stage, name: string): number {
+  return Number.parseFloat(stage.figures().find((shown) => shown.name === name)?.value ?? '')
+}
+
+test('[PLAY1] feel the lag: without prediction own keys are seen a round trip later, and a server knows them sooner', () => {
+  for (const latency of [30, 200]) {
+    const stage = play(feelTheLag, 5, { latency })
+    expect(stage.claim().isHeld).toBe(true)
+    expect(figure(stage, 'Key to your screen')).toBeGreaterThanOrEqual(2 * latency)
+    expect(figure(stage, 'Key to your screen')).toBeLessThan(2 * latency + 120)
+    expect(figure(stage, 'Key to server')).toBeLessThan(figure(stage, 'Key to your screen'))
+  }
+})
+
+test('[PLAY2] predict: own keys are seen in the next draw at any distance; each gust is set right once, and smoothly', () => {
+  for (const latency of [0, 200]) {
+    const stage = play(predictAndReconcile, 10.5, { latency })
+    expect(stage.claim().isHeld).toBe(true)
+    expect(figure(stage, 'Key to your screen')).toBeLessThanOrEqual(17)
+    expect(figure(stage, 'Without prediction')).toBeGreaterThanOrEqual(2 * latency)
+    expect(figure(stage, 'Gusts nobody foresaw')).toBeGreaterThanOrEqual(4)
+    expect(Math.abs(figure(stage, 'Times set right') - figure(stage, 'Gusts nobody foresaw'))).toBeLessThanOrEqual(1)
+    expect(figure(stage, 'Longest leap in one draw')).toBeLessThan(5)
+  }
+  expect(figure(play(predictAndReconcile, 4, { smoothing: false }), 'Longest leap in one draw')).toBe(60)
+})
+
+test('[PLAY3] interpolation: between two news he moves in every draw and keeps to his way; as told he stands, reckoned he strays', () => {
+  const stage = play(interpolation, 12, { loss: 0, jitter: 0 })
+  expect(stage.claim().isHeld).toBe(true)
+  expect(figure(stage, 'As told: draws that stand still')).toBeGreaterThan(75)
+  expect(figure(stage, 'Interpolated: draws that stand still')).toBeLessThanOrEqual(1)
+  expect(figure(stage, 'Interpolated: off his way, at most')).toBeLessThan(5)
+  expect(figure(stage, 'Reckoned: off his way, at most')).toBeGreaterThan(8)
+  expect(play(interpolation, 12).claim().isHeld).toBe(true)
+})
+
+test('[PLAY4] lag compensation: who aims at what he sees hits 64 of 64; a server that does not look back lets him miss', () => {
+  const stage = play(lagCompensation, 33)
+  expect(stage.claim().isHeld).toBe(true)
+  const [back, now] = stage.figures().map(({ value }) => value.split(' of ').map(Number))
+  expect(back?.[1]).toBeGreaterThanOrEqual(64)
+  expect(back?.[0]).toBe(back?.[1])
+  expect(now?.[0]).toBeLessThan((now?.[1] ?? 0) / 8)
+})
+
+test('[PLAY5] interest: what is in sight costs less than half of everything, and on a narrow line it is drawn truer', () => {
+  const wide = play(interest, 3.5)
+  expect(wide.claim().isHeld).toBe(true)
+  expect(figure(wide, 'Told a second, with interest')).toBeLessThan(figure(wide, 'Told a second, without') / 2)
+  expect(figure(wide, 'Sheep you know of')).toBeLessThan(150)
+  const narrow = play(interest, 3.5, { line: 8 })
+  expect(narrow.claim().isHeld).toBe(true)
+  expect(figure(narrow, 'At your feet off by, with interest')).toBeLessThan(figure(narrow, 'At your feet off by, without') * 0.8)
+})
+
+test("[PLAY6] authority: a ball sticks to the hands that hold it, or trails behind when it is the server's; all agree whose it is", () => {
+  const stage = play(authority, 13)
+  expect(stage.claim().isHeld).toBe(true)
+  expect(figure(stage, 'Passes')).toBeGreaterThanOrEqual(3)
+  expect(figure(stage, "Behind its holder's hands")).toBeLessThan(1)
+  expect(new Set(stage.figures().slice(1, 4).map(({ value }) => value)).size).toBe(1)
+  const far = play(authority, 13, { shared: false })
+  expect(far.claim().isHeld).toBe(true)
+  expect(figure(far, "Behind its holder's hands")).toBeGreaterThan(10)
+})
+
+test('[PLAY7] weather: every letter comes once and in its turn, however foul it is; postcards get lost', () => {
+  const stage = play(weather, 20, { loss: 40, jitter: 100, duplication: 50, reordering: 50 })
+  expect(stage.claim().isHeld).toBe(true)
+  expect(figure(stage, 'Postcards that came')).toBeLessThan(90)
+  const written = Number(stage.figures().at(-1)?.value.split(' of ')[1])
+  for (const sim of stage.sims) {
+    sim.weather({})
+    sim.run(2000)
+  }
+  expect(stage.claim().isHeld).toBe(true)
+  expect(figure(stage, 'Letters: came of written')).toBeGreaterThan(written)
+})
+
+test('[PLAY8] packet: every bit belongs to a part; more walkers are more snapshot and nothing else; a world at rest has none', () => {
+  const [few, many, still] = [play(packet, 5), play(packet, 5, { walkers: 60 }), play(packet, 5, { walking: false })]
+  for (const stage of [few, many, still]) expect(stage.claim().isHeld).toBe(true)
+  expect(figure(many, 'Snapshot, bits')).toBeGreaterThan(2 * figure(few, 'Snapshot, bits'))
+  for (const part of ['Header, bits', 'Acks, bits', 'Seal, bits']) expect(figure(many, part)).toBe(figure(few, part))
+  expect(figure(still, 'Snapshot, bits')).toBe(0)
+})
+
+test('[PLAY9] every lab is one file of at most 160 lines, named as its address, and in the list', () => {
+  const files = readdirSync(new URL('labs/', import.meta.url)).sort()
+  expect(files).toEqual(LABS.map(({ name }) => `${name}.ts`).sort())
+  for (const file of files) expect(readFileSync(new URL(`labs/${file}`, import.meta.url), 'utf8').split('\n').length).toBeLessThanOrEqual(160)
+})

@@ -1,0 +1,28 @@
+/** The dials of a lab, as a form: sliders for numbers, switches for the rest. */
+
+import type { Dials, Settings } from '../lab.ts'
+import { settingsOf } from '../lab.ts'
+import { element } from './element.ts'
+
+/** `onTurned` hears which dial was turned, and how all of them stand now. */
+export function dialsForm(dials: Dials, onTurned: (name: string, settings: Settings) => void): HTMLFormElement {
+  const settings: Record<string, number | boolean> = { ...settingsOf(dials) }
+  const rows = Object.entries(dials).map(([name, dial]) => {
+    const isSwitch = typeof dial.value === 'boolean'
+    const input = element('input', { id: `dial-${name}`, name, type: isSwitch ? 'checkbox' : 'range' })
+    const output = element('output', { for: `dial-${name}` })
+    const show = (): void => { output.textContent = isSwitch ? '' : `${input.value} ${'unit' in dial ? dial.unit : ''}` }
+    if ('min' in dial) for (const part of ['min', 'max', 'step', 'value'] as const) input.setAttribute(part, `${dial[part]}`)
+    else input.checked = dial.value
+    input.addEventListener('input', () => {
+      settings[name] = isSwitch ? input.checked : Number(input.value)
+      show()
+      onTurned(name, { ...settings })
+    })
+    show()
+    return element('div', { class: isSwitch ? 'dial switch' : 'dial' }, element('label', { for: `dial-${name}` }, dial.label), output, input)
+  })
+  const form = element('form', { class: 'dials', 'aria-label': 'Dials' }, ...rows)
+  form.addEventListener('submit', (event) => event.preventDefault())
+  return form
+}

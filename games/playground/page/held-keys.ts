@@ -1,0 +1,66 @@
+/**
+ * What a visitor holds: arrow keys, or a finger on a screen, which means the way from its middle.
+ *
+ * He who holds nothing for a while has left; then bots go on.
+ */
+
+import type { Hands } from '../lab.ts'
+
+const ARROWS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const
+const GONE_MS = 2500
+/** As a part of a screen: nearer to the middle means nowhere. */
+const DEAD = 0.12
+
+type Direction = (typeof ARROWS)[keyof typeof ARROWS]
+
+export class HeldKeys implements Hands {
+  readonly #held = new Set<Direction>()
+  readonly #listening = new AbortController()
+  #lastAt = -Infinity
+
+  constructor() {
+    const { signal } = this.#listening
+    addEventListener('keydown', (event) => {
+      if (!(event.key in ARROWS) || event.target instanceof HTMLInputElement || event.ctrlKey || event.altKey || event.metaKey) return
+      event.preventDefault()
+      this.#press(event.key)
+    }, { signal })
+    addEventListener('keyup', (event) => this.#release(event.key), { signal })
+    addEventListener('blur', () => this.#held.clear(), { signal })
+  }
+
+  /** Lets a finger, or a mouse that is held down, steer on an element. */
+  steerOn(surface: HTMLElement): void {
+    const { signal } = this.#listening
+    const steer = (event: PointerEvent): void => {
+      if (event.buttons === 0) return
+      const { left, top, width, height } = surface.getBoundingClientRect()
+      const [x, y] = [(event.clientX - left) / width - 0.5, (event.clientY - top) / height - 0.5]
+      this.#held.clear()
+      if (Math.abs(x) > DEAD) this.#press(x < 0 ? 'ArrowLeft' : 'ArrowRight')
+      if (Math.abs(y) > DEAD * 2) this.#press(y < 0 ? 'ArrowUp' : 'ArrowDown')
+    }
+    surface.addEventListener('pointerdown', steer, { signal })
+    surface.addEventListener('pointermove', steer, { signal })
+    for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const) surface.addEventListener(name, () => this.#held.clear(), { signal })
+  }
+
+  get keys(): Hands['keys'] {
+    if (this.#held.size > 0) this.#lastAt = performance.now()
+    if (performance.now() - this.#lastAt > GONE_MS) return undefined
+    const has = (direction: Direction): boolean => this.#held.has(direction)
+    return { left: has('left'), right: has('right'), up: has('up'), down: has('down') }
+  }
+
+  close(): void {
+    this.#listening.abort()
+  }
+
+  #press(key: string): void {
+    this.#held.add(ARROWS[key as keyof typeof ARROWS])
+  }
+
+  #release(key: string): void {
+    this.#held.delete(ARROWS[key as keyof typeof ARROWS])
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * One lab on one page: what it says, who sees what, what is measured, what can be turned, and the file that runs.
+ */
+
+import { settingsOf, type Claim, type Figure, type Lab, type Screen } from '../lab.ts'
+import { isWeather, weatherOf } from '../weather-dials.ts'
+import { CanvasPen } from './canvas-pen.ts'
+import { dialsForm } from './dials-form.ts'
+import { element } from './element.ts'
+import { HeldKeys } from './held-keys.ts'
+import { navigation } from './navigation.ts'
+import { sourceView } from './source-view.ts'
+import { TimeBar } from './time-bar.ts'
+
+/** More than this is not caught up with: the page was in the background. */
+const ELAPSED_MS_MAX = 100
+const FIGURES_MS = 200
+const SCREEN = [320, 180] as const
+const CHART = [640, 116] as const
+
+/** Fills the page; returns what ends it. */
+export function showLab(body: HTMLElement, lab: Lab): () => void {
+  const hands = new HeldKeys()
+  const time = new TimeBar()
+  let stage = lab.open(settingsOf(lab.dials), hands)
+  const screens = stage.screens.map((screen) => new Picture(SCREEN, screen))
+  const chart = stage.scope === undefined ? undefined : new Picture(CHART, { title: stage.scope.title, role: 'ink', draw: () => {} })
+  const figures = element('dl', { class: 'figures' })
+  const claim = element('p', { class: 'claim', 'aria-live': 'off' })
+  const form = dialsForm(lab.dials, (name, settings) => {
+    // Weather changes under a match that goes on; whatever else is turned is another game, and begins anew.
+    if (isWeather(name)) {
+      for (const sim of stage.sims) sim.weather(weatherOf(settings))
+      stage.forget?.()
+    } else {
+      stage = lab.open(settings, hands)
+    }
+  })
+  for (const { canvas } of screens) hands.steerOn(canvas)
+  body.replaceChildren(navigation(lab), element('main', { class: 'lab' },
+    element('article', {},
+      element('h1', {}, lab.title),
+      element('p', { class: 'words' }, lab.words.replace(/\s+/g, ' '), ' ', guideLink(lab)),
+      element('section', { class: 'screens', 'aria-label': 'Who sees what' }, ...screens.map(({ root }) => root)),
+      ...(chart === undefined ? [] : [chart.root]),
+      element('div', { class: 'said' }, claim, figures),
+      element('div', { class: 'bar' }, time.root, ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint)])),
+      form),
+    sourceView(lab.name)))
+
+  const daylight = matchMedia('(prefers-color-scheme: dark)')
+  const recolor = (): void => { for (const picture of [...screens, chart]) picture?.pen.readColors() }
+  daylight.addEventListener('change', recolor)
+  let [before, shownAt, frame] = [performance.now(), -Infinity, 0]
+  const repaint = (now: number): void => {
+    frame = requestAnimationFrame(repaint)
+    const ms = time.pass(Math.min(Math.max(now - before, 0), ELAPSED_MS_MAX))
+    before = now
+    if (ms > 0) for (const sim of stage.sims) sim.run(ms)
+    screens.forEach((picture, index) => picture.show((pen) => stage.screens[index]?.draw(pen)))
+    chart?.show((pen) => stage.scope?.draw(pen))
+    if (now - shownAt < FIGURES_MS) return
+    shownAt = now
+    showFigures(figures, stage.figures())
+    showClaim(claim, stage.claim())
+  }
+  frame = requestAnimationFrame(repaint)
+  return () => {
+    cancelAnimationFrame(frame)
+    daylight.removeEventListener('change', recolor)
+    hands.close()
+  }
+}
+
+/** A canvas with its title. */
+class Picture {
+  readonly root: HTMLElement
+  readonly canvas: HTMLCanvasElement
+  readonly pen: CanvasPen
+
+  constructor([width, height]: readonly [width: number, height: number], { title, role, note = '' }: Screen) {
+    this.canvas = element('canvas', { role: 'img', 'aria-label': `${title}. ${note}`, width: `${width}`, height: `${height}` })
+    this.root = element('figure', { class: `picture role-${role}` }, element('figcaption', {}, element('strong', {}, title), element('span', {}, note)), this.canvas)
+    this.pen = new CanvasPen(this.canvas, width, height)
+  }
+
+  show(draw: (pen: CanvasPen) => void): void {
+    this.pen.clear()
+    draw(this.pen)
+  }
+}
+
+function guideLink({ guide }: Lab): HTMLElement {
+  return element('span', { class: 'guide' }, 'More: ', element('code', {}, `docs/guide/${guide}`))
+}
+
+function showFigures(list: HTMLElement, figures: readonly Figure[]): void {
+  list.replaceChildren(...figures.map(({ name, value, role = 'ink' }) =>
+    element('div', { class: `role-${role}` }, element('dt', {}, name), element('dd', {}, value))))
+}
+
+function showClaim(shown: HTMLElement, { text, isHeld }: Claim): void {
+  const verdict = isHeld === undefined ? 'measuring' : isHeld ? 'holds' : 'does not hold'
+  shown.dataset['held'] = `${isHeld ?? 'unknown'}`
+  shown.replaceChildren(element('strong', {}, verdict), element('span', {}, text))
+}

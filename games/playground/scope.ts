@@ -1,0 +1,82 @@
+/**
+ * What was measured over the last seconds: a line for each of some names, and spans that say how long something took.
+ *
+ * A span stands where it was measured: between two moments, at the height its line had.
+ */
+
+import type { Pen, Point, Role } from './pen.ts'
+
+const SPAN_MS = 3000
+const GRID_MS = 500
+/** Room for labels: at the right of the lines, above them and below. */
+const MARGIN = { right: 76, top: 14, bottom: 18 }
+const LABEL_APART = 13
+
+interface Sample {
+  readonly at: number
+  readonly values: readonly number[]
+}
+
+interface Span {
+  readonly from: number
+  readonly to: number
+  readonly value: number
+  readonly role: Role
+}
+
+export class Scope {
+  readonly title: string
+  readonly #lines: readonly { readonly name: string; readonly role: Role }[]
+  readonly #min: number
+  readonly #max: number
+  #samples: Sample[] = []
+  #spans: Span[] = []
+
+  constructor(title: string, [min, max]: readonly [min: number, max: number], lines: { readonly [name: string]: Role }) {
+    this.title = title
+    this.#min = min
+    this.#max = max
+    this.#lines = Object.entries(lines).map(([name, role]) => ({ name, role }))
+  }
+
+  /** Values at a moment, in the order of the lines. */
+  add(at: number, ...values: readonly number[]): void {
+    this.#samples.push({ at, values })
+    if (this.#samples.length > 1 && (this.#samples[1]?.at ?? at) < at - SPAN_MS) this.#samples.shift()
+  }
+
+  /** Something took from one moment to another. */
+  mark(from: number, to: number, value: number, role: Role): void {
+    this.#spans = [...this.#spans.filter((span) => span.to > to - SPAN_MS), { from, to, value, role }]
+  }
+
+  draw(pen: Pen): void {
+    const newest = this.#samples.at(-1)?.at ?? 0
+    const [right, bottom] = [pen.width - MARGIN.right, pen.height - MARGIN.bottom]
+    const placeX = (at: number): number => right - (newest - at) / SPAN_MS * right
+    const placeY = (value: number): number => bottom - (value - this.#min) / (this.#max - this.#min) * (bottom - MARGIN.top)
+    for (let at = Math.ceil((newest - SPAN_MS) / GRID_MS) * GRID_MS; at <= newest; at += GRID_MS) {
+      pen.path([[placeX(at), MARGIN.top], [placeX(at), bottom]], 'faint')
+      if (placeX(at) > 20) pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 4, 'muted', 'center')
+    }
+    this.#lines.forEach(({ role }, line) => {
+      pen.path(this.#samples.map(({ at, values }): Point => [placeX(at), placeY(values[line] ?? NaN)]), role)
+    })
+    this.#drawLabels(pen, right, placeY)
+    for (const { from, to, value, role } of this.#spans) {
+      if (placeX(from) < 0) continue
+      pen.path([[placeX(from), placeY(value)], [placeX(to), placeY(value)]], role, 'dashed')
+      pen.text(`${Math.round(to - from)} ms`, (placeX(from) + placeX(to)) / 2, placeY(value) - 4, role, 'center')
+    }
+  }
+
+  /** At the ends of the lines, moved apart where lines end together. */
+  #drawLabels(pen: Pen, right: number, placeY: (value: number) => number): void {
+    const values = this.#samples.at(-1)?.values ?? []
+    const labels = this.#lines.map((line, index) => ({ ...line, y: placeY(values[index] ?? this.#min) + 4 })).sort((a, b) => a.y - b.y)
+    const last = labels.length - 1
+    labels.forEach((label, index) => { label.y = Math.max(label.y, (labels[index - 1]?.y ?? -Infinity) + LABEL_APART) })
+    const over = Math.max(0, (labels[last]?.y ?? 0) - (pen.height - MARGIN.bottom))
+    for (const { name, role, y } of labels) pen.text(name, right + 6, y - over, role)
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Compares what is drawn with what was true: how late it is, how far off the way it strays, how often it stands still.
+ *
+ * What is drawn is looked for on the way of the last second: the nearest place says how far off, and its moment how late.
+ */
+
+import type { Point } from './pen.ts'
+
+const WAY_MS = 1000
+const STILL = 0.01
+
+interface Place {
+  readonly now: number
+  readonly x: number
+  readonly y: number
+}
+
+export class Witness {
+  /** Draws that were compared, and those that showed what the one before had shown. */
+  draws = 0
+  still = 0
+  /** The farthest from the way, and how late draws are, smoothed. */
+  strayMax = 0
+  lateMs = NaN
+  /** Where it was drawn lately, oldest first. */
+  trail: Point[] = []
+  #way: Place[] = []
+
+  /** What is true now, and what is drawn now. */
+  compare(now: number, truth: { readonly x: number; readonly y: number }, drawn: { readonly x: number; readonly y: number }): void {
+    const { x, y } = drawn
+    this.#way = [...this.#way.filter((place) => place.now > now - WAY_MS), { now, x: truth.x, y: truth.y }]
+    const before = this.trail.at(-1)
+    this.trail = [...this.trail.slice(-30), [x, y]]
+    if (before === undefined || this.#way.length < 30) return
+    this.draws++
+    if (distance(x, y, before[0], before[1]) < STILL) this.still++
+    let nearest: Place = { now, x: Infinity, y: Infinity }
+    for (const place of this.#way) if (distance(x, y, place.x, place.y) <= distance(x, y, nearest.x, nearest.y)) nearest = place
+    this.strayMax = Math.max(this.strayMax, distance(x, y, nearest.x, nearest.y))
+    const lateMs = now - nearest.now
+    this.lateMs = Number.isNaN(this.lateMs) ? lateMs : this.lateMs + (lateMs - this.lateMs) / 50
+  }
+
+  /** The part of draws that showed nothing new. */
+  get stillPart(): number {
+    return this.draws === 0 ? NaN : this.still / this.draws
+  }
+
+  forget(): void {
+    this.draws = this.still = this.strayMax = 0
+    this.lateMs = NaN
+    this.#way = []
+  }
+}
+
+function distance(x: number, y: number, otherX: number, otherY: number): number {
+  return Math.hypot(x - otherX, y - otherY)
+}
