@@ -1,143 +1,142 @@
 /**
- * What the arena costs its server: 24 fighters who play like bots do, 8 spectators, 128 ticks a second, every tick told to everybody.
+ * What the arena costs its server: 24 bots and 8 spectators at 128 ticks a second over real sockets, half of them by UDP and half by
+ * WebSocket, in one match of one process, which is served as `npm start` serves it. Players are in another process, so that the
+ * server's CPU is the server's alone; beside both runs an empty loop of 128 ticks a second, and what that misses, the machine took.
  *
- * It is the game that `npm start` serves, over memory, sealed: the server's part of a tick is opening what came, `step` (collisions,
- * rewinds, rockets, balls, items), and writing to 32 clients. Not timed: clients, who are real hosts and think between; sockets.
- * Times are CPU of this process; on a busy machine a clock on the wall shows who else is running.
+ * `tick` is all CPU of the server from one tick to the next: what came in, the step (collisions, rewinds, rockets, balls, items), what
+ * went out to 32 clients, the kernel's part, the collector. Raw sockets send and hear datagrams of the same lengths, with nothing in
+ * them, over node:dgram and ws, twice, after the match.
  */
 
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createClientHost, createServerHost, type ClientHost, type ServerHost } from 'tickwire'
-import { bestProvider } from '../packages/tickwire/src/node/crypto.ts'
-import { Dice } from '../packages/tickwire/src/testing/sim-entropy.ts'
-import { createBot } from '../games/arena/bots.ts'
-import { Enter, input, Seat } from '../games/arena/definitions.ts'
-import { arenaGame, TICK_RATE } from '../games/arena/game.ts'
-import { median, type Bench, type BenchResult } from './harness.ts'
-import { cpuMs } from './scenario/crowd-peer.ts'
+import type { MatchReport } from './arena/match-process.ts'
+import { TICK_MS, TICK_RATE, type Metered } from './arena/tick-meter.ts'
+import type { Bench, BenchResult } from './harness.ts'
 
-const DELAY_TICKS = 3
-const WARMUP_TICKS = 500
-
-interface Flying {
-  readonly at: number
-  readonly bytes: Uint8Array
-}
-
-interface Client {
-  readonly host: ClientHost<typeof input>
-  readonly address: string
-  readonly inbound: Flying[]
-  readonly outbound: Flying[]
-}
+const WARMUP_MS = 4000
+const RAW_MS = 5000
+/** A server in C with everything in static arrays, for 16 slots: slots, shared snapshots, buffers. */
+const STATIC_BUDGET = { slotBytes: 6656, matchBytes: 360 * 1024 }
 
 export const bench: Bench = {
   name: 'arena',
-  summary: 'the arena that npm start serves: 24 fighters and 8 spectators at 128 Hz',
-  options: ['--fighters N     (default 24)', '--spectators N   (default 8)', '--ticks N        timed (default 1500)'],
+  summary: 'the arena that npm start serves: 24 bots and 8 spectators at 128 Hz, over UDP and WebSocket',
+  options: ['--fighters N     (default 24)', '--spectators N   (default 8)', '--seconds N      timed (default 12)'],
   run: async (args) => {
-    const options = { fighters: { type: 'string', default: '24' }, spectators: { type: 'string', default: '8' }, ticks: { type: 'string', default: '1500' } } as const
+    const options = { fighters: { type: 'string', default: '24' }, spectators: { type: 'string', default: '8' }, seconds: { type: 'string', default: '12' } } as const
     const { values } = parseArgs({ args: [...args], options })
-    return run(Number(values.fighters), Number(values.spectators), Number(values.ticks))
+    return run(Number(values.fighters), Number(values.spectators), Number(values.seconds))
   },
 }
 
-function run(fighters: number, spectators: number, ticks: number): BenchResult {
-  const match = new BotMatch(fighters, spectators)
-  for (let tick = 0; tick < WARMUP_TICKS; tick++) match.run()
-  const before = match.bytesOut
-  const cpu: number[] = []
-  const wall: number[] = []
-  for (let tick = 0; tick < ticks; tick++) {
-    match.playClients()
-    const [cpuStart, wallStart] = [cpuMs(), performance.now()]
-    match.serve()
-    wall.push(performance.now() - wallStart)
-    cpu.push(cpuMs() - cpuStart)
+interface Place { readonly url: string; readonly udpPort: number }
+
+/** One process of the bench; it ends with the bench. */
+class Part {
+  readonly #child: ChildProcess
+
+  constructor(file: string, ...args: (string | number)[]) {
+    this.#child = fork(fileURLToPath(new URL(`./arena/${file}.ts`, import.meta.url)), args.map(String))
   }
-  for (const times of [cpu, wall]) times.sort((a, b) => a - b)
-  const at = (times: number[], share: number): number => times[Math.min(Math.floor(times.length * share), times.length - 1)]!
-  const payload = (match.bytesOut - before) * TICK_RATE / ticks / (fighters + spectators) / 1000
-  const frags = [...match.server.world.each(Seat)].reduce((sum, seat) => sum + Math.max(seat.frags, 0), 0)
+
+  tell(what: 'measure' | 'report' | 'end' | { readonly sizes: readonly number[] }): void {
+    this.#child.send(what)
+  }
+
+  /** What it says next. */
+  hear<T>(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('message', (told) => resolve(told as T))
+      this.#child.once('exit', (code) => reject(new Error(`a process of the bench ended with ${code}`)))
+    })
+  }
+
+  async report<T>(): Promise<T> {
+    const told = this.hear<T>()
+    this.tell('report')
+    return told
+  }
+
+  end(): void {
+    this.#child.kill()
+  }
+}
+
+async function run(fighters: number, spectators: number, seconds: number): Promise<BenchResult> {
+  const clients = fighters + spectators
+  const control = new Part('control-process')
+  await control.hear()
+  const { report, beside } = await match(fighters, spectators, seconds, control)
+  const rawRuns = [await raw(report, clients), await raw(report, clients)]
+  control.end()
+  const { metered, memory } = report
+  const rawMean = Math.min(...rawRuns.map(({ cpu }) => cpu.mean))
+  const kb = report.bytesOut / metered.ticks * TICK_RATE / clients / 1000
+  const row = (name: string, { cpu, missed, ticks }: Metered): (string | number)[] => [name, cpu.mean, cpu.p50, cpu.p90, cpu.p99, cpu.most, missed, ticks]
   return {
-    tables: [{
-      title: `the arena: ${fighters} fighters, ${spectators} spectators, ${ticks} ticks, ${frags} frags so far`,
-      columns: ['ms a tick', 'p50', 'p90', 'p99', 'most'],
-      rows: [['CPU', median(cpu), at(cpu, 0.9), at(cpu, 0.99), at(cpu, 1)], ['on the wall', median(wall), at(wall, 0.9), at(wall, 0.99), at(wall, 1)]],
-    }],
+    tables: [
+      {
+        title: `the arena: ${fighters} bots, ${spectators} spectators, half by UDP, half by WebSocket, ${seconds} s, ${report.frags} frags`,
+        columns: ['CPU, ms a tick', 'mean', 'p50', 'p90', 'p99', 'most', 'missed', 'of'],
+        rows: [row('the match', metered), ...rawRuns.map((each) => row('raw sockets', each)), row('empty loop beside it', beside)],
+      },
+      {
+        title: 'memory of the server, KB',
+        columns: ['', 'measured', 'static arrays in C'],
+        rows: [
+          ['the match: world, a second of history, what all are told from', memory.match / 1024, STATIC_BUDGET.matchBytes / 1024],
+          ['each connection: keys, channels, what it holds', memory.perConnection / 1024, STATIC_BUDGET.slotBytes / 1024],
+          ['all of the process, Node and the game included', memory.process / 1024, ''],
+        ],
+      },
+    ],
     figures: [
-      { name: 'tick_p50_ms', value: median(cpu), unit: 'ms', against: null, atMost: 1.5 },
-      { name: 'tick_p99_ms', value: at(cpu, 0.99), unit: 'ms', against: null, atMost: 4 },
-      { name: 'kb_per_s_per_client', value: payload, unit: 'KB/s', against: null, atMost: 50 },
+      { name: 'tick_p50_ms', value: metered.cpu.p50, unit: 'ms', against: null, atMost: 1.5 },
+      { name: 'tick_p99_ms', value: metered.cpu.p99, unit: 'ms', against: null, atMost: 4 },
+      { name: 'tick_wall_p50_ms', value: metered.wall.p50, unit: 'ms', against: 'step, write and send, by the clock on the wall' },
+      { name: 'missed_ticks', value: metered.missed, unit: '', against: `an empty loop beside it: ${beside.missed}`, atMost: beside.missed },
+      { name: 'tick_ratio_raw_sockets', value: metered.cpu.mean / rawMean, unit: 'x', against: 'the same datagrams by node:dgram and ws, empty', atMost: 3 },
+      { name: 'kb_per_s_per_client', value: kb, unit: 'KB/s', against: null, atMost: 50 },
+      { name: 'memory_kb_per_connection', value: memory.perConnection / 1024, unit: 'KB', against: `static arrays: ${STATIC_BUDGET.slotBytes / 1024}` },
+      { name: 'memory_kb_match', value: memory.match / 1024, unit: 'KB', against: `static arrays: ${STATIC_BUDGET.matchBytes / 1024}` },
+      { name: 'matches_per_process', value: Math.floor(TICK_MS / metered.cpu.mean), unit: '', against: 'so many fit into one core by their mean' },
     ],
   }
 }
 
-/** Everybody of one match in one process, on cables of some ticks. */
-class BotMatch {
-  readonly server: ServerHost<typeof input>
-  bytesOut = 0
-  readonly #clients: readonly Client[]
-  #tick = 0
+async function match(fighters: number, spectators: number, seconds: number, control: Part): Promise<{ report: MatchReport; beside: Metered }> {
+  const server = new Part('match-process', fighters, spectators)
+  const { url, udpPort } = await server.hear<Place>()
+  const players = new Part('players-process', url, udpPort, fighters, spectators)
+  await players.hear()
+  await sleep(WARMUP_MS)
+  for (const part of [server, control]) part.tell('measure')
+  await sleep(seconds * 1000)
+  const beside = await control.report<Metered>()
+  const report = await server.report<MatchReport>()
+  players.end()
+  server.end()
+  return { report, beside }
+}
 
-  constructor(fighters: number, spectators: number) {
-    const game = arenaGame({ limits: { frags: 255, seconds: 3600 } })
-    const security = { provider: bestProvider() }
-    this.server = createServerHost(game, { security, entropy: new Dice(1), maxPlayers: fighters + spectators, seed: 1 })
-    this.#clients = Array.from({ length: fighters + spectators }, (_, index): Client => {
-      const host = createClientHost(game, { security, entropy: new Dice(1000 + index) })
-      const think = createBot(index, TICK_RATE)
-      if (index < fighters) host.sampleInput = () => think(this.server.world, { id: host.peer })
-      return { host, address: `client ${index}`, inbound: [], outbound: [] }
-    })
-    this.#clients.forEach(({ host }, index) => {
-      host.connect(this.#now, 'server')
-      for (let ticks = 0; host.serverTick <= 0; ticks++) {
-        if (ticks > 10 * TICK_RATE) throw new Error('somebody does not get in')
-        this.run()
-      }
-      if (index >= fighters) host.send(Enter, { name: `Eye ${index}`, isWatching: true })
-    })
-  }
+async function raw({ sizesIn, sizesOut }: MatchReport, clients: number): Promise<Metered> {
+  const server = new Part('raw-process', 'serve', clients)
+  const { url, udpPort } = await server.hear<Place>()
+  server.tell({ sizes: sizesOut })
+  const players = new Part('raw-process', 'play', url, udpPort, clients)
+  await players.hear()
+  players.tell({ sizes: sizesIn })
+  await sleep(RAW_MS / 2)
+  server.tell('measure')
+  await sleep(RAW_MS)
+  const report = await server.report<Metered>()
+  players.end()
+  server.end()
+  return report
+}
 
-  get #now(): number {
-    return this.#tick * 1000 / TICK_RATE
-  }
-
-  run(): void {
-    this.playClients()
-    this.serve()
-  }
-
-  playClients(): void {
-    this.#tick++
-    for (const { host, inbound, outbound } of this.#clients) {
-      while (inbound[0] !== undefined && inbound[0].at <= this.#tick) {
-        const { bytes } = inbound.shift()!
-        host.handleDatagram(this.#now, 'server', bytes, bytes.length)
-      }
-      host.tick(this.#now)
-      host.drain(this.#now, { send: (_to, bytes, length) => outbound.push({ at: this.#tick + DELAY_TICKS, bytes: bytes.slice(0, length) }) })
-    }
-  }
-
-  /** The server's part of a tick. */
-  serve(): void {
-    for (const { address, outbound } of this.#clients) {
-      while (outbound[0] !== undefined && outbound[0].at <= this.#tick) {
-        const { bytes } = outbound.shift()!
-        this.server.handleDatagram(this.#now, address, bytes, bytes.length)
-      }
-    }
-    this.server.tick(this.#now)
-    this.server.drain(this.#now, this.#port)
-  }
-
-  readonly #port = {
-    send: (to: string, bytes: Uint8Array, length: number): void => {
-      this.bytesOut += length
-      const client = this.#clients[Number(to.slice('client '.length))]!
-      client.inbound.push({ at: this.#tick + DELAY_TICKS, bytes: bytes.slice(0, length) })
-    },
-  }
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => { setTimeout(resolve, ms) })
 }

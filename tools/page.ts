@@ -1,22 +1,40 @@
 /**
- * Makes the page of a game: its client.ts and all it imports, as the one file public/client.js.
+ * Makes the page of a game: its client.ts and all it imports, as public/client.js and, where it imports something later, as chunks beside it;
+ * minified, and packed with gzip for who takes that.
  *
  * A game developer uses the bundler he likes; here it is esbuild, for `npm start` and for the browser tests.
  */
 
 import { build } from 'esbuild'
-import { join } from 'node:path'
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 
 /** Bundles `client.ts` of a game's folder into its `public` folder. */
 export async function buildPage(folder: string): Promise<void> {
-  await build({
+  const outdir = join(folder, 'public')
+  const { metafile } = await build({
     entryPoints: [join(folder, 'client.ts')],
-    outfile: join(folder, 'public', 'client.js'),
+    outdir,
     bundle: true,
+    splitting: true,
+    minify: true,
+    metafile: true,
     format: 'esm',
     target: 'es2022',
+    chunkNames: 'client-[name]-[hash]',
     sourcemap: true,
     conditions: ['tickwire-source'],
     logLevel: 'warning',
   })
+  const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
+  for (const name of made) if (name.endsWith('.js')) pack(join(outdir, name))
+  for (const name of readdirSync(outdir)) if (/^client-.*\.js/.test(name) && !made.has(name.replace(/\.gz$/, ''))) rmSync(join(outdir, name), { force: true })
+}
+
+/** In one go: whoever is served meanwhile has the old one or the new one. */
+function pack(path: string): void {
+  const part = `${path}.gz.${process.pid}`
+  writeFileSync(part, gzipSync(readFileSync(path), { level: 9 }))
+  renameSync(part, `${path}.gz`)
 }

@@ -4,12 +4,14 @@
  * A player who owns a ball feels it at once, however far the server is; everybody else sees it as he moves it.
  */
 
-import type { ObjectOf, PeerId, World } from 'tickwire'
+import type { ObjectOf, PeerId, Vec3, World } from 'tickwire'
 import { BODY_HALF, BODY_HEIGHT, moveBall } from './collision.ts'
-import { Ball, BALL_AUTHORITY, Fighter } from './definitions.ts'
+import { Ball, BALL_AUTHORITY, Fighter, Match, type Rocket } from './definitions.ts'
 import { GRAVITY } from './level.ts'
 
 export const BALL_RADIUS = 0.75
+export const BLAST_RADIUS = 3.75
+export const BLAST_PUSH = 15
 const BOUNCE = 0.55
 const ROLL_LOSS = 0.5
 /** Who is this near may have it. */
@@ -52,6 +54,46 @@ function kick(ball: ObjectOf<typeof Ball>, fighter: { readonly at: Readonly<Reco
   speed.x += into * nx
   speed.z += into * nz
   speed.y = Math.min(speed.y + into * 0.25, 12)
+}
+
+/**
+ * Something went off. Whoever simulates a ball pushes it. A ball that is somebody else's goes back to the authority, which has it from
+ * the next tick on, and pushes it then: two who each say where it is would be worse than a tick's delay. Whose rocket it was pushes
+ * his own balls himself.
+ */
+export function blowBalls(world: World, rocket: ObjectOf<typeof Rocket>, at: Vec3, match: ObjectOf<typeof Match> | undefined): void {
+  if (match === undefined) return pushBalls(world, at)
+  for (const ball of world.seen(Ball)) {
+    if (nearness(at, ball.at) <= 0) continue
+    const isElsewhere = world.get(Ball, ball.id) === null
+    if (isElsewhere && ball.owner === rocket.owner) continue
+    if (isElsewhere) world.setOwner(ball, 0)
+    match.blast = at
+    match.blastAt = world.tick + 1
+  }
+}
+
+/** Pushes those that the authority has now. */
+export function blowAway(world: World, match: ObjectOf<typeof Match>): void {
+  if (match.blastAt === world.tick) pushBalls(world, match.blast)
+}
+
+function pushBalls(world: World, at: Readonly<Vec3>): void {
+  for (const { at: place, speed } of world.each(Ball)) {
+    const share = nearness(at, place)
+    if (share <= 0) continue
+    const [x, y, z] = [place.x - at.x, place.y + 0.5 - at.y, place.z - at.z]
+    const push = BLAST_PUSH * share / Math.max(Math.sqrt(x * x + y * y + z * z), 0.125)
+    speed.x += x * push
+    speed.y += y * push
+    speed.z += z * push
+  }
+}
+
+/** 1 at the blast, 0 from its edge on. */
+export function nearness(at: Readonly<Vec3>, to: Readonly<Vec3>): number {
+  const [dx, dy, dz] = [to.x - at.x, to.y - at.y, to.z - at.z]
+  return Math.min(1, 1.15 - Math.sqrt(dx * dx + dy * dy + dz * dz) / BLAST_RADIUS)
 }
 
 /** The authority's part: gives a ball to who is at it, and takes it back when nobody is. */

@@ -5,14 +5,17 @@
  * a reaction later; its aim lags behind, wanders, and gets better the longer it looks at the same one.
  */
 
-import type { InitOf, ObjectOf, Peer, Vec3, World } from 'tickwire'
+import type { InitOf, ObjectView, Peer, Vec3, View, World } from 'tickwire'
 import { canSee } from './collision.ts'
 import { Fighter, input, Item, RAIL, ROCKETS, Seat, SHOTGUN, STICK, type Weapon } from './definitions.ts'
 import { Navigation } from './navigation.ts'
 import { eyeOf, ROCKET_SPEED } from './weapons.ts'
 
 export type BotInput = InitOf<typeof input>
-type FighterObject = ObjectOf<typeof Fighter>
+type FighterObject = ObjectView<typeof Fighter>
+
+/** What a bot looks at: the world where it is stepped, or what a client is shown of it. */
+export type BotSight = Pick<View, 'tick' | 'each'>
 
 const NAMES = [
   'Ada', 'Blaise', 'Curie', 'Dijkstra', 'Euler', 'Fermi', 'Grace', 'Hedy', 'Ising', 'Joule', 'Kepler', 'Lovelace',
@@ -31,14 +34,32 @@ let navigation: Navigation | undefined
 
 /** Makes what `host.addBot` takes. Each bot has dice of its own, from `seed`. */
 export function createBot(seed: number, tickRate: number): (world: World, me: Peer) => BotInput {
+  const think = createMind(seed, tickRate)
+  let isKnown = false
+  return (world, me) => {
+    isKnown ||= introduce(world, me, NAMES[seed % NAMES.length]!)
+    // What can be written can be read.
+    return think(world as unknown as BotSight, me)
+  }
+}
+
+/** What a bot does about what it sees, wherever that is. */
+export function createMind(seed: number, tickRate: number): (sight: BotSight, me: Peer) => BotInput {
   const bot = new Bot(seed, tickRate)
-  return (world, me) => bot.think(world, me)
+  return (sight, me) => bot.think(sight, me)
+}
+
+function introduce(world: World, me: Peer, name: string): boolean {
+  for (const seat of world.each(Seat)) if (seat.owner === me.id) {
+    Object.assign(seat, { isBot: true, name })
+    return true
+  }
+  return false
 }
 
 class Bot {
   readonly #seconds: number
   readonly #navigation: Navigation = (navigation ??= new Navigation())
-  readonly #name: string
   #dice: number
   #yaw = 0
   #pitch = 0
@@ -62,11 +83,9 @@ class Bot {
   constructor(seed: number, tickRate: number) {
     this.#dice = (seed * 2_654_435_761 + 12_345) >>> 0
     this.#seconds = 1 / tickRate
-    this.#name = NAMES[seed % NAMES.length]!
   }
 
-  think(world: World, me: Peer): BotInput {
-    this.#introduce(world, me)
+  think(world: BotSight, me: Peer): BotInput {
     const body = bodyOf(world, me.id)
     if (body === undefined) {
       this.#path = []
@@ -75,7 +94,7 @@ class Bot {
       return {}
     }
     // Eyes need not be quicker than a screen.
-    if (world.every(LOOK_TICKS, me.id)) this.#seen = this.#look(world, body, LOOK_TICKS * this.#seconds)
+    if ((world.tick + me.id) % LOOK_TICKS === 0) this.#seen = this.#look(world, body, LOOK_TICKS * this.#seconds)
     const enemy = this.#seen?.isAlive === true ? this.#seen : undefined
     const held: { -readonly [name in keyof BotInput]: BotInput[name] } = { weapon: this.#weapon }
     if (enemy !== undefined) this.#fight(body, enemy, held)
@@ -83,16 +102,8 @@ class Bot {
     return { ...held, yaw: this.#yaw, pitch: this.#pitch }
   }
 
-  #introduce(world: World, me: Peer): void {
-    for (const seat of world.each(Seat)) {
-      if (seat.owner !== me.id || seat.isBot) continue
-      seat.isBot = true
-      seat.name = this.#name
-    }
-  }
-
   /** Whom it sees, once it has had time to notice him. */
-  #look(world: World, body: FighterObject, seconds: number): FighterObject | undefined {
+  #look(world: BotSight, body: FighterObject, seconds: number): FighterObject | undefined {
     const eye = eyeOf(body)
     let best: FighterObject | undefined
     let bestDistance = Infinity
@@ -169,7 +180,7 @@ class Bot {
     return Math.abs(off)
   }
 
-  #walk(world: World, body: FighterObject, held: { ahead?: number; side?: number; jump?: boolean }, isFighting: boolean): void {
+  #walk(world: BotSight, body: FighterObject, held: { ahead?: number; side?: number; jump?: boolean }, isFighting: boolean): void {
     this.#planIn -= this.#seconds
     if (this.#planIn <= 0 || this.#path.length === 0) this.#plan(world, body)
     const spots = this.#navigation.spots
@@ -220,7 +231,7 @@ class Bot {
   }
 
   /** Where to next: to what it needs, to whom it just saw, or anywhere. */
-  #plan(world: World, body: FighterObject): void {
+  #plan(world: BotSight, body: FighterObject): void {
     this.#planIn = 1.5 + this.#roll()
     const wanted = this.#want(world, body)
     const isHunting = this.#lastSeen !== undefined && this.#target !== 0 && body.health > 45
@@ -234,7 +245,7 @@ class Bot {
     if (this.#path.length === 0 && wanted === undefined) this.#goal = undefined
   }
 
-  #want(world: World, body: FighterObject): Vec3 | undefined {
+  #want(world: BotSight, body: FighterObject): Vec3 | undefined {
     let best: Vec3 | undefined
     let bestWorth = 0.02
     for (const item of world.each(Item)) {
@@ -269,7 +280,7 @@ function isReached({ at }: FighterObject, spot: Vec3): boolean {
   return Math.hypot(spot.x - at.x, spot.z - at.z) < 0.8 && Math.abs(spot.y - at.y) < 1.6
 }
 
-function bodyOf(world: World, owner: number): FighterObject | undefined {
+function bodyOf(world: BotSight, owner: number): FighterObject | undefined {
   for (const fighter of world.each(Fighter)) if (fighter.owner === owner) return fighter
   return undefined
 }

@@ -1,16 +1,16 @@
 /**
  * The page: a menu, a match behind it, and what to say when there is none.
  *
- * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?watch` comes in as a spectator.
+ * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?play` and `?watch` come in without the menu.
  */
 
 import type { CloseReason } from 'tickwire'
 import { Fighter, Seat } from './definitions.ts'
 import { Controls } from './page/controls.ts'
 import { element, Hud } from './page/hud.ts'
-import { Picture } from './page/picture.ts'
+import type { Picture } from './page/picture.ts'
 import { Playing } from './page/playing.ts'
-import { joinServed, playLocally, type Joined, type Session } from './page/session.ts'
+import { joinServed, playLocally, type Joined, type Role, type Session } from './page/session.ts'
 import { isTouch, loadSettings, saveSettings } from './page/settings.ts'
 import { Sounds } from './page/sounds.ts'
 
@@ -24,41 +24,52 @@ const menu = element('menu')
 const say = element<HTMLFormElement>('say')
 const sayText = element<HTMLInputElement>('say-text')
 const nameField = element<HTMLInputElement>('name')
-const picture = parameters.has('norender') ? undefined : createPicture()
 let playing: Playing | undefined
+let isJoining = false
 
 document.body.classList.toggle('has-touch', isTouch)
 furnishMenu()
-await join()
+const picture = parameters.has('norender') ? undefined : await createPicture()
+// Until he says that he plays, a newcomer looks on.
+await join('spectator')
+if (parameters.has('play')) await begin('player')
+if (parameters.has('watch')) await begin('spectator')
 
-/** Without WebGL there is a page all the same, and it says so. */
-function createPicture(): Picture | undefined {
+/** What draws is large, and comes after the menu. Without WebGL there is a page all the same, and it says so. */
+async function createPicture(): Promise<Picture | undefined> {
   try {
-    return new Picture(screenCanvas, settings)
+    const { Picture: Drawn } = await import('./page/picture.ts')
+    return new Drawn(screenCanvas, settings)
   } catch (error) {
     showProblem(`This browser cannot draw in three dimensions: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }
 }
 
-async function join(): Promise<void> {
+/** Comes in, and leaves what he was in before; false, with the reason on the screen, when nobody lets him. */
+async function join(role: Role): Promise<boolean> {
+  isJoining = true
   let joined: Joined
   try {
-    joined = parameters.has('local') ? playLocally() : await joinServed()
+    joined = parameters.has('local') ? playLocally(role) : await joinServed(role)
   } catch (error) {
-    showProblem(error instanceof Error ? error.message : String(error), true)
-    return
+    showProblem(error instanceof Error ? error.message : String(error))
+    return false
+  } finally {
+    isJoining = false
   }
+  playing?.leave()
   const { session, tickRate } = joined
-  playing = new Playing({ session, controls, hud, sounds, picture, tickRate })
+  const mine = new Playing({ session, controls, hud, sounds, picture, tickRate })
+  playing = mine
   expose(session)
-  // Until he says that he plays, a newcomer looks on.
-  playing.enter(settings.name, true)
-  if (parameters.has('play')) begin(false)
   void session.closed.then((reason) => {
+    if (playing !== mine) return
+    playing = undefined
     openMenu()
-    showProblem(`${describeEnd(reason)}`, true)
+    showProblem(describeEnd(reason))
   })
+  return true
 }
 
 function describeEnd({ code }: CloseReason): string {
@@ -70,30 +81,31 @@ function describeEnd({ code }: CloseReason): string {
   }
 }
 
-function showProblem(text: string, canRetry = false): void {
+function showProblem(text: string): void {
   const problem = element('problem')
   problem.textContent = text
-  problem.hidden = false
-  element<HTMLButtonElement>('play').textContent = canRetry ? 'Try again' : 'Play'
-  if (canRetry) playing = undefined
+  problem.hidden = text === ''
+  element<HTMLButtonElement>('play').textContent = text === '' || playing !== undefined ? 'Play' : 'Try again'
 }
 
-function begin(isWatching: boolean): void {
-  if (playing === undefined) {
-    location.reload()
-    return
-  }
+async function begin(role: Role): Promise<void> {
+  if (isJoining) return
   settings.name = nameField.value.trim() === '' ? settings.name : nameField.value.trim()
   saveSettings(settings)
   sounds.unlock()
-  playing.enter(settings.name, isWatching)
+  if (!parameters.has('norender') && role === 'player') controls.lock()
+  const isWatching = role === 'spectator'
+  if (playing?.isWatching !== isWatching && !(await join(role))) return openMenu()
+  if (playing === undefined) return
+  showProblem('')
+  playing.rename(settings.name)
   playing.isBehindMenu = false
   menu.hidden = true
   hud.isShown = true
   element('touch').hidden = !isTouch
+  document.body.classList.toggle('is-watching', isWatching)
   controls.isActive = true
   screenCanvas.focus()
-  if (!parameters.has('norender')) controls.lock()
 }
 
 function openMenu(): void {
@@ -127,12 +139,12 @@ function furnishMenu(): void {
   })
   element('enter').addEventListener('submit', (event) => {
     event.preventDefault()
-    begin(false)
+    void begin('player')
   })
-  element('watch').addEventListener('click', () => begin(true))
+  element('watch').addEventListener('click', () => void begin('spectator'))
   controls.onPress = handlePress
   document.addEventListener('pointerlockchange', () => {
-    if (!controls.isLocked && controls.isActive && say.hidden && !isTouch && !parameters.has('norender')) openMenu()
+    if (!controls.isLocked && controls.isActive && say.hidden && playing?.isWatching === false && !isTouch && !parameters.has('norender')) openMenu()
   })
   say.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -147,14 +159,15 @@ function furnishMenu(): void {
 
 function handlePress(code: string): void {
   if (code === 'Escape') openMenu()
-  if (code === 'Enter' && controls.isActive) {
+  if (code === 'Enter' && controls.isActive && playing?.isWatching === false) {
     controls.isActive = false
     controls.held.clear()
     say.hidden = false
     sayText.value = ''
     sayText.focus()
   }
-  if (code === 'Fire' || code === 'Space') playing?.followNext()
+  if (code === 'Fire' || code === 'Space' || code === 'ArrowRight') void playing?.follow('next')
+  if (code === 'ArrowLeft') void playing?.follow('previous')
 }
 
 function closeChat(): void {
@@ -170,7 +183,9 @@ function expose(session: Session): void {
     controls,
     counts: playing?.counts,
     fighters: () => [...playing?.view?.each(Fighter) ?? []].map(({ id, owner, at: { x, y, z }, health, weapon }) => ({ id, owner, x, y, z, health, weapon })),
-    seats: () => [...playing?.view?.each(Seat) ?? []].map(({ owner, name, frags, deaths, isWatching }) => ({ owner, name, frags, deaths, isWatching })),
+    seats: () => [...playing?.view?.each(Seat) ?? []].map(({ owner, name, frags, deaths }) => ({ owner, name, frags, deaths })),
+    get following() { return playing?.following ?? 0 },
+    get role() { return session.role },
   }
   Object.assign(window, { arena })
 }

@@ -19,9 +19,9 @@ export const RAIL: Weapon = 2
 const position = vec3(-32, 32, 1 / 512).position()
 const velocity = vec3(-48, 48, 1 / 128).velocity()
 
-/** Someone in the match, alive, dead or watching. */
+/** Someone in the match, alive or dead. Who only looks on has none: the game does not know of him. */
 export const Seat = entity({
-  name: text(16), hue: u8, frags: int(-99, 999), deaths: int(0, 999), isBot: bool, isWatching: bool,
+  name: text(16), hue: u8, frags: int(-99, 999), deaths: int(0, 999), isBot: bool,
   /** The tick in which he may come in again. */
   readyAt: u32.owner(),
   pingMs: u16.rate(1),
@@ -44,13 +44,15 @@ export const Item = entity({
 export const Ball = entity({ at: position, speed: velocity }, { name: 'Ball', authority: BALL_AUTHORITY, priority: 0.5 })
 
 /** The match itself: only the authority has it in `each`, so whoever has it there is the judge. */
-export const Match = entity({ phase: oneOf('play', 'over'), endsAt: u32, fragLimit: u8, winner: text(16) }, { name: 'Match' })
+export const Match = entity({
+  phase: oneOf('play', 'over'), endsAt: u32, fragLimit: u8, winner: text(16),
+  /** What went off in the tick before, for balls that were somebody's until then. */
+  blast: position.server(), blastAt: u32.server(),
+}, { name: 'Match' })
 
-/** How he wants to be called, and whether he plays. */
-export const Enter = message({ name: text(16), isWatching: bool }, 'Enter')
+/** How he wants to be called. */
+export const Enter = message({ name: text(16) }, 'Enter')
 export const Chat = message({ text: text(120) }, 'Chat')
-/** Through whose eyes a spectator looks. */
-export const Watch = message({ peer: u32 }, 'Watch')
 
 export const Said = message({ name: text(16), text: text(120) }, 'Said')
 export const Kill = message({ killer: text(16), victim: text(16), weapon: int(0, 3), killerPeer: u32, victimPeer: u32, at: position }, 'Kill')

@@ -1,10 +1,10 @@
 /** The rules of the arena: the same on the server, in the page, in bots' heads and in tests. */
 
 import { defineGame, profiles, type Game } from 'tickwire'
-import { handOut, rollBalls } from './balls.ts'
+import { blowAway, handOut, rollBalls } from './balls.ts'
 import { judge } from './damage.ts'
 import {
-  Ball, Boom, Chat, Enter, Fighter, hitboxes, Hurt, input, Item, Kill, Launched, Match, Picked, Rocket, Said, Seat, Shot, Watch,
+  Ball, Boom, Chat, Enter, Fighter, hitboxes, Hurt, input, Item, Kill, Launched, Match, Picked, Rocket, Said, Seat, Shot,
 } from './definitions.ts'
 import { moveFighter } from './movement.ts'
 import { furnish, referee, seat, type MatchLimits } from './rules.ts'
@@ -28,7 +28,7 @@ export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOption
     net: { ...profiles.arena.net, snapshotRate: tickRate, teleport: 3, interpolationMsMin: Math.min(1000 / tickRate, 20), rewindsPerTick: 32 },
     input,
     entities: [Seat, Fighter, Rocket, Item, Ball, Match],
-    messages: [Enter, Chat, Watch, Said, Kill, Shot, Hurt, Boom, Picked, Launched],
+    messages: [Enter, Chat, Said, Kill, Shot, Hurt, Boom, Picked, Launched],
     hitboxes,
     onJoin(world, peer) {
       furnish(world, limits, tickRate)
@@ -45,6 +45,7 @@ export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOption
       rollBalls(world, seconds)
       const match = judge(world)
       if (match === undefined) return
+      blowAway(world, match)
       handOut(world)
       referee(world, match, inputs, limits, tickRate)
     },

@@ -38,7 +38,7 @@ export function seat(world: World, peer: Peer): void {
 
 /** One tick of the authority's part. */
 export function referee(world: World, match: MatchObject, inputs: Inputs<typeof input>, limits: MatchLimits, tickRate: number): void {
-  hear(world, match, inputs, tickRate)
+  hear(world, match, inputs)
   if (match.phase === 'over') {
     if (world.tick >= match.endsAt) restart(world, match, limits, tickRate)
   } else {
@@ -55,7 +55,7 @@ export function referee(world: World, match: MatchObject, inputs: Inputs<typeof 
 
 function leader(world: World): ObjectOf<typeof Seat> | undefined {
   let best: ObjectOf<typeof Seat> | undefined
-  for (const one of world.each(Seat)) if (!one.isWatching && (best === undefined || one.frags > best.frags)) best = one
+  for (const one of world.each(Seat)) if (best === undefined || one.frags > best.frags) best = one
   return best
 }
 
@@ -72,15 +72,12 @@ function restart(world: World, match: MatchObject, limits: MatchLimits, tickRate
   for (const item of world.each(Item)) item.isThere = true
 }
 
-function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>, tickRate: number): void {
+function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>): void {
   for (const { from, values } of inputs.messages(Enter)) {
     const one = seatOf(world, from)
     if (one === undefined) continue
     const name = clean(values.name)
     if (name !== '') one.name = name
-    if (values.isWatching && !one.isWatching) one.frags = one.deaths = 0
-    one.isWatching = values.isWatching
-    if (!values.isWatching) one.readyAt = Math.min(one.readyAt, world.tick + tickRate)
   }
   for (const { from, values } of inputs.messages(Chat)) {
     const text = clean(values.text)
@@ -95,12 +92,7 @@ function clean(text: string): string {
 
 /** Whoever plays has a body, a while after he lost the last one. */
 function seatBody(world: World, one: ObjectOf<typeof Seat>, tickRate: number): void {
-  const body = bodyOf(world, one.owner)
-  if (one.isWatching) {
-    if (body !== undefined) world.despawn(body)
-    return
-  }
-  if (body !== undefined) {
+  if (bodyOf(world, one.owner) !== undefined) {
     one.readyAt = 0
     return
   }

@@ -6,9 +6,10 @@
  */
 
 import { math, type Cast, type ObjectOf, type PastView, type Vec3, type World } from 'tickwire'
+import { BLAST_PUSH, blowBalls, nearness } from './balls.ts'
 import { BODY_HALF, BODY_HEIGHT, EYE_HEIGHT, rayLength } from './collision.ts'
-import { Boom, Ball, Fighter, RAIL, Rocket, ROCKETS, Shot, SHOTGUN, type Weapon } from './definitions.ts'
-import { hurt } from './damage.ts'
+import { Boom, Fighter, RAIL, Rocket, ROCKETS, Shot, SHOTGUN, type Weapon } from './definitions.ts'
+import { hurt, judge } from './damage.ts'
 
 type FighterObject = ObjectOf<typeof Fighter>
 
@@ -17,7 +18,6 @@ const { sin, cos } = math
 /** Seconds between two shots, by weapon. */
 export const RELOAD_SECONDS = [0.85, 0.8, 1.4] as const
 export const ROCKET_SPEED = 27
-export const BLAST_RADIUS = 3.75
 const REACH = 80
 const RAIL_DAMAGE = 75
 const PELLETS = 9
@@ -25,7 +25,6 @@ const PELLET_DAMAGE = 7
 const SPREAD = 0.055
 const ROCKET_DAMAGE = 90
 const BLAST_DAMAGE = 80
-const BLAST_PUSH = 15
 const ROCKET_SECONDS = 3
 /** Rockets start this far ahead of the eye, if there is room. */
 const MUZZLE = 0.75
@@ -140,27 +139,14 @@ function explode(world: World, rocket: ObjectOf<typeof Rocket>, at: Vec3, struck
   world.emit(rocket, Boom, { at })
   for (const fighter of world.each(Fighter)) {
     if (fighter.id === struckOne?.id) continue
-    const share = nearness(at, fighter.at.x, fighter.at.y + BODY_HEIGHT / 2, fighter.at.z)
+    const share = nearness(at, { x: fighter.at.x, y: fighter.at.y + BODY_HEIGHT / 2, z: fighter.at.z })
     if (share <= 0) continue
     const isOwn = fighter.owner === rocket.owner
     const away = unit(fighter.at.x - at.x, fighter.at.y + BODY_HEIGHT * 0.75 - at.y, fighter.at.z - at.z)
     hurt(world, fighter, BLAST_DAMAGE * share * (isOwn ? 0.4 : 1), rocket.owner, ROCKETS, push(away, BLAST_PUSH * share))
   }
-  for (const ball of world.each(Ball)) {
-    const share = nearness(at, ball.at.x, ball.at.y, ball.at.z)
-    if (share <= 0) continue
-    const away = unit(ball.at.x - at.x, ball.at.y + 0.5 - at.y, ball.at.z - at.z)
-    ball.speed.x += away.x * BLAST_PUSH * share
-    ball.speed.y += away.y * BLAST_PUSH * share
-    ball.speed.z += away.z * BLAST_PUSH * share
-  }
+  blowBalls(world, rocket, at, judge(world))
   world.despawn(rocket)
-}
-
-/** 1 at the blast, 0 from its edge on. */
-function nearness(at: Vec3, x: number, y: number, z: number): number {
-  const [dx, dy, dz] = [x - at.x, y - at.y, z - at.z]
-  return Math.min(1, 1.15 - Math.sqrt(dx * dx + dy * dy + dz * dz) / BLAST_RADIUS)
 }
 
 function along(from: Readonly<Vec3>, direction: Readonly<Vec3>, distance: number): Vec3 {

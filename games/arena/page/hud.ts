@@ -59,9 +59,9 @@ export class Hud {
   showMatch(view: View, tickRate: number, me: PeerId, net: string): void {
     let own = 0
     let best = 0
-    for (const { owner, frags, isWatching } of view.each(Seat)) {
+    for (const { owner, frags } of view.each(Seat)) {
       if (owner === me) own = frags
-      else if (!isWatching) best = Math.max(best, frags)
+      else best = Math.max(best, frags)
     }
     for (const { endsAt, fragLimit } of view.each(Match)) {
       const seconds = Math.max(0, Math.ceil((endsAt - view.tick) / tickRate))
@@ -101,14 +101,14 @@ export class Hud {
     table.hidden = !isShown
     if (!isShown) return
     const seats = [...view.each(Seat)].sort((a, b) => b.frags - a.frags || a.deaths - b.deaths)
-    const text = caption + seats.map(({ name, frags, deaths, pingMs, isWatching }) => `${name} ${frags} ${deaths} ${pingMs} ${isWatching}`).join('|')
+    const text = caption + seats.map(({ name, frags, deaths, pingMs }) => `${name} ${frags} ${deaths} ${pingMs}`).join('|')
     if (this.#texts.get(table) === text) return
     this.#texts.set(table, text)
     if (table.caption !== null) table.caption.textContent = caption
-    table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot, isWatching, pingMs }) => {
+    table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot, pingMs }) => {
       const row = document.createElement('tr')
       row.classList.toggle('own', owner === me)
-      for (const cell of [isWatching ? `${name} (watching)` : name, `${frags}`, `${deaths}`, isBot ? 'bot' : `${pingMs}`]) {
+      for (const cell of [name, `${frags}`, `${deaths}`, isBot ? 'bot' : `${pingMs}`]) {
         row.insertCell().textContent = cell
       }
       return row

@@ -48,6 +48,11 @@ export class Picture {
     this.gun = new GunInHand(this.#stage.camera)
   }
 
+  /** The colour of somebody's armour. */
+  hexOf(hue: number): number {
+    return hueColour(hue).getHex()
+  }
+
   draw(view: View, shot: Shot, seconds: number): void {
     this.#time += seconds
     const names = new Map<PeerId, { name: string; hue: number }>()

@@ -2,12 +2,11 @@
 
 import { type ObjectView, type PeerId, type View } from 'tickwire'
 import {
-  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN, Watch, type Weapon,
+  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN, type Weapon,
 } from '../definitions.ts'
 import { SPAWNS } from '../level.ts'
 import type { Controls } from './controls.ts'
 import { Hud } from './hud.ts'
-import { hueColour } from './models.ts'
 import type { Picture } from './picture.ts'
 import type { Session } from './session.ts'
 import type { Sounds } from './sounds.ts'
@@ -25,7 +24,6 @@ interface Parts {
 type FighterView = ObjectView<typeof Fighter>
 
 export class Playing {
-  isWatching = false
   /** Behind a menu the camera flies about by itself. */
   isBehindMenu = true
   /** The view that was drawn last. */
@@ -34,7 +32,10 @@ export class Playing {
   readonly counts: { draws: number; kills: number; hits: number } = { draws: 0, kills: 0, hits: 0 }
   readonly #parts: Parts
   #drawnAt = performance.now()
-  #following: PeerId = 0
+  /** Whose eyes a spectator has. */
+  following: PeerId = 0
+  #isAsking = false
+  #isOver = false
   #bodyId = 0
   #place = { x: 0, y: 14, z: 30 }
   #killer = ''
@@ -46,29 +47,38 @@ export class Playing {
     this.#parts = parts
     this.#listen()
     parts.session.play({
-      input: () => this.isBehindMenu || this.isWatching ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon } : parts.controls.sample(),
+      input: () => this.isBehindMenu ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon } : parts.controls.sample(),
       draw: (view) => this.#draw(view),
     })
   }
 
-  enter(name: string, isWatching: boolean): void {
-    this.isWatching = isWatching
-    this.#parts.session.send(Enter, { name, isWatching })
+  get isWatching(): boolean {
+    return this.#parts.session.role === 'spectator'
+  }
+
+  leave(): void {
+    this.#isOver = true
+    this.#parts.session.leave()
+  }
+
+  rename(name: string): void {
+    if (!this.isWatching) this.#parts.session.send(Enter, { name })
   }
 
   say(text: string): void {
     this.#parts.session.send(Chat, { text })
   }
 
-  /** A spectator looks through the next one's eyes. */
-  followNext(): void {
-    if (!this.isWatching || this.view === undefined) return
-    const owners = [...this.view.each(Fighter)].map(({ owner }) => owner).sort((a, b) => a - b)
-    this.#following = owners.find((owner) => owner > this.#following) ?? owners[0] ?? 0
-    this.#parts.session.send(Watch, { peer: this.#following })
+  /** A spectator looks through the next one's eyes: the server says whose they are. */
+  async follow(whom: 'next' | 'previous'): Promise<void> {
+    if (!this.isWatching || this.#isAsking) return
+    this.#isAsking = true
+    this.following = await this.#parts.session.spectate(whom)
+    this.#isAsking = false
   }
 
   #draw(view: View): void {
+    if (this.#isOver) return
     const { session, controls, hud, picture, tickRate } = this.#parts
     this.view = view
     this.counts.draws++
@@ -81,7 +91,7 @@ export class Playing {
     const shown = own ?? watched
     hud.showFighter(shown, own === undefined ? shown?.weapon ?? 0 : controls.weapon, !this.isWatching)
     hud.showMatch(view, tickRate, session.peer, `${Math.round(session.rttMs)} ms · ${session.transport}`)
-    this.#announce(view, own, watched)
+    this.#announce(view, own)
     if (picture === undefined) return
     const eyes = this.isBehindMenu ? undefined : shown
     const isOwn = eyes !== undefined && eyes === own
@@ -105,9 +115,8 @@ export class Playing {
   }
 
   #watched(view: View): FighterView | undefined {
-    const followed = fighterOf(view, this.#following)
-    if (followed === undefined && this.#following === 0) this.followNext()
-    return followed
+    if (this.following === 0) void this.follow('next')
+    return fighterOf(view, this.following)
   }
 
   /** A new body looks where its place of birth looks; a living one is heard. */
@@ -128,7 +137,7 @@ export class Playing {
     sounds.play('step')
   }
 
-  #announce(view: View, own: FighterView | undefined, watched: FighterView | undefined): void {
+  #announce(view: View, own: FighterView | undefined): void {
     const { session, hud, tickRate, controls, sounds } = this.#parts
     const [match] = view.each(Match)
     const [seat] = [...view.each(Seat)].filter(({ owner }) => owner === session.peer)
@@ -137,7 +146,7 @@ export class Playing {
     this.#wasOver = isOver
     const left = (tick: number): number => Math.max(0, Math.ceil((tick - view.tick) / tickRate))
     if (isOver && match !== undefined) hud.notice(`${match.winner === '' ? 'Nobody' : match.winner} wins. Next match in ${left(match.endsAt)}`)
-    else if (this.isWatching) hud.notice(watched === undefined ? 'Watching. Click for the next player.' : `Watching ${nameOf(view, watched.owner)}`)
+    else if (this.isWatching) hud.notice(this.following === 0 ? 'Watching. Nobody plays yet.' : `Watching ${nameOf(view, this.following)}`)
     else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(this.#killer)
     else hud.notice('')
     const isAsked = controls.held.has('Tab') && !this.isBehindMenu
@@ -190,7 +199,7 @@ export class Playing {
   }
 
   #hex(peer: PeerId): number {
-    for (const { owner, hue } of this.view?.each(Seat) ?? []) if (owner === peer) return hueColour(hue).getHex()
+    for (const { owner, hue } of this.view?.each(Seat) ?? []) if (owner === peer) return this.#parts.picture?.hexOf(hue) ?? 0
     return 0xffffff
   }
 }

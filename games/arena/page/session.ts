@@ -11,15 +11,19 @@ import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
 import { arenaGame } from '../game.ts'
 
 export type Held = InitOf<typeof input>
+export type Role = 'player' | 'spectator'
 
 export interface Session {
   readonly peer: PeerId
+  readonly role: Role
   readonly transport: string
   readonly rttMs: number
   readonly closed: Promise<CloseReason>
   play(play: { input(): Held; draw(view: View): void }): void
   onEvent<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): unknown
+  /** Whose eyes a spectator has now, after he asked for others. */
+  spectate(whom: 'next' | 'previous'): Promise<PeerId>
   leave(): void
 }
 
@@ -32,30 +36,34 @@ export interface Joined {
 }
 
 /** Joins the match of this page's server. */
-export async function joinServed(): Promise<Joined> {
+export async function joinServed(role: Role): Promise<Joined> {
   const response = await fetch('match.json').catch(() => undefined)
   const { tickRate } = response?.ok === true ? await response.json() as { tickRate: number } : { tickRate: 128 }
-  return { session: await connect(arenaGame({ tickRate }), location.origin), tickRate }
+  const room = await connect(arenaGame({ tickRate }), location.origin, role === 'spectator' ? { join: { role }, keepSeat: false } : {})
+  return { session: Object.assign(room, { role }), tickRate }
 }
 
 /** Plays here, without a network: the authority runs in this page, and so do the bots. */
-export function playLocally(): Joined {
+export function playLocally(role: Role): Joined {
   const host = createServerHost(arenaGame(), { role: 'local', entropy: { fill: (bytes) => { crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>) } } })
+  const { tickRate } = host.game
   let sample: () => Held = () => ({})
   let close: (reason: CloseReason) => void = () => {}
   let isOver = false
+  let name = ''
   const listeners = new Map<Message, (values: never) => void>()
-  const { id: peer } = host.join(() => sample())
-  for (let bot = 0; bot < LOCAL_BOTS; bot++) host.addBot(createBot(bot, host.game.tickRate))
-  const seat = () => [...host.world.each(Seat)].find(({ owner }) => owner === peer)
+  const peer = role === 'player' ? host.join(() => sample()).id : 0
+  const bots = Array.from({ length: LOCAL_BOTS }, (_, seed) => host.addBot(createBot(seed, tickRate)).id)
+  let followed = -1
   const session: Session = {
-    peer, transport: 'local', rttMs: 0,
+    peer, role, transport: 'local', rttMs: 0,
     closed: new Promise((resolve) => { close = resolve }),
     play({ input: ask, draw }) {
       sample = ask
       const repaint = (): void => {
         if (isOver) return
         host.tick(performance.now())
+        if (name !== '') for (const seat of host.world.each(Seat)) if (seat.owner === peer) seat.name = name
         draw(host.draw(performance.now()))
         requestAnimationFrame(repaint)
       }
@@ -66,16 +74,18 @@ export function playLocally(): Joined {
       host.onEvent(message, listener)
     },
     send(message, values) {
-      const mine = seat()
       const said = values as Record<string, unknown>
-      if (mine === undefined) return
-      if ((message as unknown) === Enter) Object.assign(mine, { name: said.name, isWatching: said.isWatching })
-      if ((message as unknown) === Chat) listeners.get(Said as unknown as Message)?.({ name: mine.name, text: said.text } as never)
+      if ((message as unknown) === Enter) name = String(said.name)
+      if ((message as unknown) === Chat) listeners.get(Said as unknown as Message)?.({ name, text: said.text } as never)
+    },
+    spectate: (whom) => {
+      followed = (followed + (whom === 'next' ? 1 : bots.length - 1)) % bots.length
+      return Promise.resolve(bots[followed] ?? 0)
     },
     leave() {
       isOver = true
       close({ by: 'local', code: 'left' })
     },
   }
-  return { session, tickRate: host.game.tickRate }
+  return { session, tickRate }
 }

@@ -3,6 +3,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serveFile } from './static-files.ts'
 
@@ -16,16 +17,18 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'index.html'), '<p>page</p>')
   writeFileSync(join(folder, 'deep', 'game.js'), 'play()')
   writeFileSync(join(folder, '.hidden'), 'hidden')
+  writeFileSync(join(folder, 'large.txt'), 'large')
+  writeFileSync(join(folder, 'large.txt.gz'), gzipSync('LARGE'))
   server = createServer((request, response) => void serveFile(folder, request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterAll(() => server.close())
 
 /** The path goes out as it is: clients tidy `..` away, attackers do not. */
-async function get(path: string, method = 'GET'): Promise<{ status: number; type: string | undefined; body: string }> {
+async function get(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<{ status: number; type: string | undefined; body: string }> {
   return await new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
-    const asking = request({ port, host: '127.0.0.1', path, method }, (response) => {
+    const asking = request({ port, host: '127.0.0.1', path, method, headers }, (response) => {
       let body = ''
       response.on('data', (chunk) => { body += chunk })
       response.on('end', () => resolve({ status: response.statusCode!, type: response.headers['content-type'], body }))
@@ -46,4 +49,12 @@ test('[SERVE2] nothing outside the folder, no dotfile, no other method, and noth
     expect((await get(path)).status, path).toBe(404)
   }
   expect((await get('/', 'POST')).status).toBe(405)
+})
+
+test('[SERVE1] what lies packed beside a file goes to who takes it', async () => {
+  expect((await get('/large.txt')).body).toBe('large')
+  const packed = await get('/large.txt', 'GET', { 'accept-encoding': 'br, gzip' })
+  expect(packed.type).toBe('text/plain; charset=utf-8')
+  expect(packed.body).not.toContain('large')
+  expect((await get('/deep/game.js', 'GET', { 'accept-encoding': 'gzip' })).body).toBe('play()')
 })

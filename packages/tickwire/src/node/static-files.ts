@@ -1,8 +1,8 @@
 /**
  * Serves the files of one folder, so that a game needs no second server for its page.
  *
- * Only what lies inside the folder, no dotfiles, GET and HEAD only. It does not compress, cache or list; put a real
- * web server in front when that day comes.
+ * Only what lies inside the folder, no dotfiles, GET and HEAD only. Where `page.js.gz` lies beside `page.js` and is no older, whoever
+ * takes gzip gets that. It does not compress by itself, cache or list; put a real web server in front when that day comes.
  */
 
 import { createReadStream } from 'node:fs'
@@ -24,9 +24,13 @@ export async function serveFile(folder: string, request: IncomingMessage, respon
   const path = safePath(folder, request.url ?? '/')
   const info = path === undefined ? undefined : await stat(path).catch(() => undefined)
   if (path === undefined || !info?.isFile()) return refuse(response, 404)
+  const packed = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')) ? await stat(`${path}.gz`).catch(() => undefined) : undefined
+  const isPacked = packed?.isFile() === true && packed.mtimeMs >= info.mtimeMs
   response.writeHead(200, {
     'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
-    'content-length': info.size,
+    'content-length': isPacked ? packed.size : info.size,
+    ...(isPacked && { 'content-encoding': 'gzip' }),
+    vary: 'accept-encoding',
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
   })
@@ -34,7 +38,7 @@ export async function serveFile(folder: string, request: IncomingMessage, respon
     response.end()
     return
   }
-  const stream = createReadStream(path)
+  const stream = createReadStream(isPacked ? `${path}.gz` : path)
   stream.on('error', () => response.destroy())
   stream.pipe(response)
 }

@@ -1,0 +1,100 @@
+/**
+ * The arena's server in a process of its own, as `npm start` runs it, on UDP and WebSocket; only its clock is looked at.
+ *
+ * Told `measure`, it counts from then on; told `report`, it says what it found. What every datagram was long is kept for raw sockets.
+ */
+
+import { serve, type Serving } from 'tickwire/node'
+import { Seat, type input } from '../../games/arena/definitions.ts'
+import { arenaGame } from '../../games/arena/game.ts'
+import { collect } from '../harness.ts'
+import { TickMeter, type Metered } from './tick-meter.ts'
+
+/** What it says of itself. */
+export interface MatchReport {
+  readonly metered: Metered
+  readonly bytesOut: number
+  /** Lengths of datagrams, in the order in which they came and went. */
+  readonly sizesIn: readonly number[]
+  readonly sizesOut: readonly number[]
+  readonly frags: number
+  /** Bytes: of the match when nobody had come, and of each line to a player. */
+  readonly memory: { readonly process: number; readonly match: number; readonly perConnection: number }
+}
+
+/** A GC'd count of everything that is held, in buffers too. */
+function heldBytes(): number {
+  collect()
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+const SIZES_MAX = 40_000
+const before = heldBytes()
+const [fighters, spectators] = process.argv.slice(2).map(Number) as [number, number]
+const serving: Serving<typeof input> = await serve(arenaGame({ limits: { frags: 255, seconds: 3600 } }), {
+  port: 0, address: '127.0.0.1', maxPlayers: fighters, maxSpectators: spectators, webtransport: false, webrtc: false, ops: false,
+})
+const empty = heldBytes()
+let meter: TickMeter | undefined
+let bytesOut = 0
+const sizesIn: number[] = []
+const sizesOut: number[] = []
+watch(serving)
+process.on('message', (told) => {
+  if (told === 'measure') {
+    meter = new TickMeter()
+    bytesOut = 0
+  }
+  if (told === 'report') report(meter?.result())
+  if (told === 'end') process.exit(0)
+})
+process.send?.({ url: serving.url, udpPort: serving.info.udp?.port })
+
+/** Looks at the calls that the house makes, and changes nothing about them. */
+function watch({ rooms, ports }: Serving<typeof input>): void {
+  const tick = rooms.tick.bind(rooms)
+  const drain = rooms.drain.bind(rooms)
+  let ticksRun = 0
+  let startedAt = 0
+  rooms.tick = (now) => {
+    startedAt = performance.now()
+    const dueAt = serving.host.loop.nextAt()
+    const isDue = now >= dueAt
+    if (isDue) meter?.begin(now, dueAt)
+    ticksRun = tick(now)
+    return ticksRun
+  }
+  rooms.drain = (now, port) => {
+    const wakeAt = drain(now, port)
+    if (ticksRun > 0) meter?.end(performance.now() - startedAt)
+    return wakeAt
+  }
+  const { onDatagram } = ports
+  const send = ports.send.bind(ports)
+  ports.onDatagram = (from, bytes, length) => {
+    if (meter !== undefined && sizesIn.length < SIZES_MAX) sizesIn.push(length)
+    onDatagram(from, bytes, length)
+  }
+  ports.send = (to, bytes, length) => {
+    bytesOut += length
+    if (meter !== undefined && sizesOut.length < SIZES_MAX) sizesOut.push(length)
+    send(to, bytes, length)
+  }
+}
+
+function report(metered: Metered | undefined): void {
+  if (metered === undefined) throw new Error('nothing was measured')
+  const own = (SIZES_MAX * 2) * 8
+  const all = heldBytes() - own
+  const lines = serving.rooms.endpoint.connections.length
+  const told: MatchReport = {
+    metered, bytesOut, sizesIn, sizesOut,
+    frags: [...serving.host.world.each(Seat)].reduce((sum, seat) => sum + Math.max(seat.frags, 0), 0),
+    memory: { process: all, match: empty - before, perConnection: (all - empty) / Math.max(lines, 1) },
+  }
+  process.send?.(told)
+}
+
+process.on('disconnect', () => process.exit(0))
