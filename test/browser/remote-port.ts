@@ -7,6 +7,16 @@ import { createPortStats, type DatagramPort, type DatagramPortStats } from 'tick
 
 const PAGE = fileURLToPath(new URL('../browser-pages/ports-page.ts', import.meta.url))
 
+/** The script of every such page. */
+let script: Promise<string> | undefined
+
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [PAGE], bundle: true, write: false, format: 'iife', globalName: 'ports', conditions: ['tickwire-source'],
+  })
+  return outputFiles[0]!.text
+}
+
 export type PortKind = 'websocket' | 'webtransport' | 'webrtc'
 
 /** Opens ports in one page. */
@@ -20,14 +30,11 @@ export class PortPage {
 
   /** Makes `page`, which is of an origin that may use transports, one that can. */
   static async furnish(page: Page): Promise<PortPage> {
-    const { outputFiles } = await build({
-      entryPoints: [PAGE], bundle: true, write: false, format: 'iife', globalName: 'ports', conditions: ['tickwire-source'],
-    })
     const self = new PortPage(page)
     await page.exposeFunction('tellTest', (number: number, event: string, address: string, bytes: number[], stats: DatagramPortStats) => {
       self.#ports.get(number)?.hear(event, address, bytes, stats)
     })
-    await page.addScriptTag({ content: outputFiles[0]!.text })
+    await page.addScriptTag({ content: await (script ??= bundle()) })
     return self
   }
 

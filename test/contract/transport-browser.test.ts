@@ -16,6 +16,7 @@ import { listenWebSocket } from '../../packages/tickwire/src/node/websocket.ts'
 import { loadQuicheProvider } from '../../packages/tickwire/src/node/webtransport-quiche.ts'
 import { BROWSER_ADVICE, findBrowser, launchBrowser } from '../browser/browser.ts'
 import { PortPage, type PortKind } from '../browser/remote-port.ts'
+import { freeUdpPort, UdpRelay } from '../browser/udp-relay.ts'
 import { describeTransport, type TransportLab } from './transport.contract.ts'
 
 /** The server side of a transport. */
@@ -48,7 +49,7 @@ async function lab(kind: PortKind, start: (http: Server, number: number) => Prom
     server: port,
     openClient: async () => ({ port: await ports.open(kind, url, hashes), serverAddress: url }),
     until: async (isDone) => {
-      for (let waited = 0; !isDone() && waited < 5000; waited += 2) await sleep(2)
+      for (let waited = 0; !isDone() && waited < 20_000; waited += 2) await sleep(2)
     },
     close: async () => {
       await page.close()
@@ -73,7 +74,7 @@ const quiche = loadQuicheProvider()
 const dataChannel = loadDataChannelProvider()
 const werift = loadWeriftProvider()
 
-describe.runIf(isHere)('in a browser', { timeout: 30_000 }, () => {
+describe.runIf(isHere)('in a browser', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     browser = await launchBrowser()
   })
@@ -113,14 +114,41 @@ describe.runIf(isHere)('in a browser', { timeout: 30_000 }, () => {
       })
       return { port, url: `https://127.0.0.1:${listener.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
     }), true)
+
+    test('[WT5] a router that gives a page another port costs nothing but the packets under way: its session stays', async () => {
+      const number = await freeUdpPort()
+      const relay = await UdpRelay.open(number)
+      const session = await lab('webtransport', async () => {
+        const port = new SessionPort('wt:', 16)
+        const certificate = makeCertificate(Date.now())
+        const listener = await quiche.listen({
+          port: number, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
+          onSession: (opened) => port.adopt(opened),
+        })
+        return { port, url: `https://127.0.0.1:${relay.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
+      })
+      const heard: string[] = []
+      session.server.onDatagram = (from, bytes, length) => {
+        heard.push(`${from} ${bytes[0]}`)
+        session.server.send(from, bytes, length)
+      }
+      const { port, serverAddress } = await session.openClient()
+      relay.rebind()
+      const knock = setInterval(() => port.send(serverAddress, Uint8Array.of(7), 1), 50)
+      await session.until(() => heard.length >= 20)
+      clearInterval(knock)
+      expect(new Set(heard)).toEqual(new Set(['wt:1 7']))
+      await session.close()
+      relay.close()
+    })
   }
 
   if (dataChannel !== undefined) {
-    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebRTC with ${dataChannel.name}`, () => webRtcLab(dataChannel), true)
+    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${dataChannel.name}`, () => webRtcLab(dataChannel), true)
   }
 
   if (werift !== undefined) {
-    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebRTC with ${werift.name}`, () => webRtcLab(werift), true)
+    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${werift.name}`, () => webRtcLab(werift), true)
   }
 })
 

@@ -30,7 +30,7 @@ async function listen(options: Partial<WebSocketListenOptions> = {}): Promise<Li
 }
 
 async function until(isDone: () => boolean): Promise<void> {
-  for (let waited = 0; !isDone() && waited < 5000; waited += 2) await sleep(2)
+  for (let waited = 0; !isDone() && waited < 20_000; waited += 2) await sleep(2)
 }
 
 describeTransport('[PORT1, PORT2, PORT3, PORT4, PORT5] WebSocket on Node', async () => {

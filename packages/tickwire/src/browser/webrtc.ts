@@ -11,6 +11,12 @@ import { BUFFERED_BYTES_MAX, PathPort } from './path-port.ts'
 /** As `node/webrtc-session.ts` has it. */
 const CHANNEL_LABEL = 'tickwire'
 
+/** How long the server is waited for that has been told, as it waits for us. */
+const FAREWELL_MS_MAX = 1000
+
+/** A browser doubts a connection after 5 s of nothing, and gives it up 10 s later. Of a server that is gone we wait for less. */
+const DOUBT_MS_MAX = 3000
+
 /** Offers a channel to the server whose answers come from `url` (http:// or https://); resolves once it is open. */
 export async function openWebRtc(url: string, signal?: AbortSignal): Promise<DatagramPort> {
   const peer = new RTCPeerConnection()
@@ -40,19 +46,26 @@ export async function openWebRtc(url: string, signal?: AbortSignal): Promise<Dat
       return 'sent'
     },
     close: () => {
-      // The other side is told by the channel's own reset; closing only the connection would leave it guessing.
+      // The other side is told by the channel's reset, which is repeated until it has confirmed it; closing only the
+      // connection would leave it guessing.
       channel.close()
-      setTimeout(() => peer.close(), 100)
+      setTimeout(() => peer.close(), FAREWELL_MS_MAX)
     },
   })
   channel.onmessage = (event: MessageEvent<unknown>) => port.receive(event.data)
   channel.onerror = () => port.stats.errors++
-  channel.onclose = () => {
+  const end = (): void => {
+    clearTimeout(doubt)
     peer.close()
     port.end()
   }
+  let doubt: ReturnType<typeof setTimeout> | undefined
+  channel.onclosing = end
+  channel.onclose = end
   peer.onconnectionstatechange = () => {
-    if (peer.connectionState === 'failed' || peer.connectionState === 'closed') port.end()
+    clearTimeout(doubt)
+    if (peer.connectionState === 'disconnected') doubt = setTimeout(end, DOUBT_MS_MAX)
+    else if (peer.connectionState === 'failed' || peer.connectionState === 'closed') end()
   }
   return port
 }

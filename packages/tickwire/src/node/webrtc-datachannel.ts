@@ -6,11 +6,15 @@
  *
  * Its SCTP has been seen to stall for good after a burst beyond 10,000 messages a second, with the channel still "open":
  * so little may wait in it, and a page that hears nothing for a while climbs down by itself (`browser/ladder.ts`).
+ *
+ * A connection that is closed sends one SHUTDOWN at best and forgets all; a page that misses it is told nothing for 15 s. A
+ * channel that is closed is reset, which is repeated until the page has confirmed it: so channels close first, and their
+ * connections when the page has hung up, or after a second.
  */
 
 import { createRequire } from 'node:module'
 import type { DatagramSession, WebRtcListenOptions, WebRtcListener, WebRtcProvider } from './providers.ts'
-import { CHANNEL_LABEL, PENDING_MAX, PENDING_MS, BUFFERED_BYTES_MAX } from './webrtc-session.ts'
+import { CHANNEL_LABEL, FAREWELL_MS_MAX, PENDING_MAX, PENDING_MS, BUFFERED_BYTES_MAX } from './webrtc-session.ts'
 
 /** What we use of node-datachannel, which brings types of its own, but need not be installed. */
 interface DataChannel {
@@ -61,8 +65,9 @@ export function loadDataChannelProvider(): WebRtcProvider | undefined {
 class DataChannelListener implements WebRtcListener {
   readonly #library: NodeDataChannel
   readonly #options: WebRtcListenOptions
-  readonly #peers: Set<PeerConnection> = new Set()
+  readonly #peers: Map<PeerConnection, Channel | undefined> = new Map()
   #pending = 0
+  #onEmpty: () => void = () => {}
 
   constructor(library: NodeDataChannel, options: WebRtcListenOptions) {
     this.#library = library
@@ -78,7 +83,7 @@ class DataChannelListener implements WebRtcListener {
       ...(address !== undefined && { bindAddress: address }),
       ...(ports !== undefined && { portRangeBegin: ports[0], portRangeEnd: ports[1], enableIceUdpMux: ports[0] === ports[1] }),
     })
-    this.#peers.add(peer)
+    this.#peers.set(peer, undefined)
     let isPending = true
     const settle = (): void => {
       if (isPending) this.#pending--
@@ -87,14 +92,16 @@ class DataChannelListener implements WebRtcListener {
     }
     const drop = (): void => {
       settle()
-      if (this.#peers.delete(peer)) peer.close()
+      this.#drop(peer)
     }
     const timer = setTimeout(drop, PENDING_MS)
     timer.unref()
     peer.onDataChannel((channel) => {
       if (channel.getLabel() !== CHANNEL_LABEL || !isPending) return
       settle()
-      new Channel(channel, peer.getSelectedCandidatePair()?.remote.address ?? '', this.#options, drop)
+      const session = new Channel(channel, peer.getSelectedCandidatePair()?.remote.address ?? '', () => setTimeout(drop, FAREWELL_MS_MAX).unref())
+      this.#peers.set(peer, session)
+      this.#options.onSession(session)
     })
     peer.onStateChange((state) => {
       if (state === 'failed' || state === 'closed' || state === 'disconnected') drop()
@@ -108,10 +115,30 @@ class DataChannelListener implements WebRtcListener {
   }
 
   async close(): Promise<void> {
-    for (const peer of [...this.#peers]) peer.close()
-    this.#peers.clear()
-    // The library tells of closed channels from threads of its own, a moment later.
+    for (const [peer, session] of [...this.#peers]) {
+      if (session === undefined) this.#drop(peer)
+      else session.close()
+    }
+    if (this.#peers.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, FAREWELL_MS_MAX)
+        this.#onEmpty = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    for (const peer of [...this.#peers.keys()]) this.#drop(peer)
+    // The library tells of closed connections from threads of its own, a moment later.
     await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  #drop(peer: PeerConnection): void {
+    const session = this.#peers.get(peer)
+    if (!this.#peers.delete(peer)) return
+    peer.close()
+    session?.close()
+    if (this.#peers.size === 0) this.#onEmpty()
   }
 }
 
@@ -132,20 +159,20 @@ class Channel implements DatagramSession {
   onDatagram: (bytes: Uint8Array) => void = () => {}
   onClosed: () => void = () => {}
   readonly #channel: DataChannel
-  readonly #drop: () => void
+  readonly #part: () => void
   #isOver = false
 
-  constructor(channel: DataChannel, originIp: string, options: WebRtcListenOptions, drop: () => void) {
+  /** `part` is called once the channel has begun to close. */
+  constructor(channel: DataChannel, originIp: string, part: () => void) {
     this.originIp = originIp
     this.#channel = channel
-    this.#drop = drop
+    this.#part = part
     channel.onMessage((message) => {
       if (message instanceof Uint8Array) this.onDatagram(message)
       else if (message instanceof ArrayBuffer) this.onDatagram(new Uint8Array(message))
     })
     channel.onError(() => this.close())
     channel.onClosed(() => this.close())
-    options.onSession(this)
   }
 
   get maxDatagramBytes(): number {
@@ -167,7 +194,8 @@ class Channel implements DatagramSession {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#drop()
+    this.#channel.close()
+    this.#part()
     this.onClosed()
   }
 }

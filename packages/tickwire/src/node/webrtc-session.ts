@@ -12,6 +12,9 @@ export const BUFFERED_BYTES_MAX = 16_384
 export const PENDING_MAX = 64
 export const PENDING_MS = 10_000
 
+/** How long a page is waited for that has been told, until its connection is closed all the same. */
+export const FAREWELL_MS_MAX = 1000
+
 /** Names of the SDP an answer consists of. Where the server is known by other addresses, those stand in its candidates. */
 export function announce(sdp: string, addresses: readonly string[]): string {
   if (addresses.length === 0) return sdp

@@ -6,10 +6,10 @@
 
 import { createRequire } from 'node:module'
 import type { DatagramSession, WebRtcListenOptions, WebRtcListener, WebRtcProvider } from './providers.ts'
-import { BUFFERED_BYTES_MAX, CHANNEL_LABEL, PENDING_MAX, PENDING_MS } from './webrtc-session.ts'
+import { BUFFERED_BYTES_MAX, CHANNEL_LABEL, FAREWELL_MS_MAX, PENDING_MAX, PENDING_MS } from './webrtc-session.ts'
 
-/** How long the end of a channel has to reach the page. */
-const FAREWELL_MS = 100
+/** How long the end of an association has to reach the page. */
+const ABORT_MS = 100
 
 interface Signal<T> {
   subscribe(listener: (value: T) => void): unknown
@@ -23,6 +23,7 @@ interface DataChannel {
   readonly onMessage: Signal<string | Buffer>
   readonly stateChanged: Signal<string>
   send(bytes: Buffer): void
+  close(): void
 }
 
 interface PeerConnection {
@@ -61,6 +62,7 @@ class WeriftListener implements WebRtcListener {
   readonly #options: WebRtcListenOptions
   readonly #peers: Set<PeerConnection> = new Set()
   readonly #drops: Set<() => void> = new Set()
+  readonly #sessions: Set<Channel> = new Set()
   #pending = 0
 
   constructor(library: Werift, options: WebRtcListenOptions) {
@@ -87,11 +89,12 @@ class WeriftListener implements WebRtcListener {
     const drop = (): void => {
       settle()
       this.#drops.delete(drop)
+      if (session !== undefined) this.#sessions.delete(session)
       session?.end()
       if (!this.#peers.delete(peer)) return
       // Closing ends encryption first, and then nothing more is said: the page would be left guessing for seconds.
       void peer.sctpTransport?.stop().catch(() => {})
-      setTimeout(() => void peer.close().catch(() => {}), FAREWELL_MS)
+      setTimeout(() => void peer.close().catch(() => {}), ABORT_MS)
     }
     this.#drops.add(drop)
     const timer = setTimeout(drop, PENDING_MS)
@@ -100,7 +103,8 @@ class WeriftListener implements WebRtcListener {
       if (channel.label !== CHANNEL_LABEL || !isPending) return
       settle()
       const ip = peer.iceTransports[0]?.connection.nominated?.remoteCandidate.host ?? ''
-      session = new Channel(channel, ip, drop)
+      session = new Channel(channel, ip, () => setTimeout(drop, FAREWELL_MS_MAX).unref())
+      this.#sessions.add(session)
       this.#options.onSession(session)
     })
     peer.connectionStateChange.subscribe((state) => {
@@ -118,8 +122,10 @@ class WeriftListener implements WebRtcListener {
   }
 
   async close(): Promise<void> {
+    for (const session of [...this.#sessions]) session.close()
+    for (let waitedMs = 0; this.#sessions.size > 0 && waitedMs < FAREWELL_MS_MAX; waitedMs += 10) await new Promise((resolve) => setTimeout(resolve, 10))
     for (const drop of [...this.#drops]) drop()
-    await new Promise((resolve) => setTimeout(resolve, FAREWELL_MS + 10))
+    await new Promise((resolve) => setTimeout(resolve, ABORT_MS + 10))
   }
 }
 
@@ -130,13 +136,14 @@ class Channel implements DatagramSession {
   onDatagram: (bytes: Uint8Array) => void = () => {}
   onClosed: () => void = () => {}
   readonly #channel: DataChannel
-  readonly #drop: () => void
+  readonly #part: () => void
   #isOver = false
 
-  constructor(channel: DataChannel, originIp: string, drop: () => void) {
+  /** `part` is called once the channel has begun to close. */
+  constructor(channel: DataChannel, originIp: string, part: () => void) {
     this.originIp = originIp
     this.#channel = channel
-    this.#drop = drop
+    this.#part = part
     channel.onMessage.subscribe((message) => {
       if (typeof message !== 'string' && !this.#isOver) this.onDatagram(message)
     })
@@ -157,7 +164,9 @@ class Channel implements DatagramSession {
   }
 
   close(): void {
-    this.#drop()
+    if (this.#isOver) return
+    this.#channel.close()
+    this.#part()
     this.end()
   }
 
