@@ -11,7 +11,6 @@ const MOUSE = 0.0022
 const FINGER = 0.0055
 const PITCH_MAX = 1.54
 const STICK_PX = 52
-const TAP_MS = 60
 
 /** What `room.play` sends. */
 export interface HeldInput {
@@ -37,8 +36,8 @@ export class Controls {
   readonly #screen: HTMLElement
   readonly #stick = { id: -1, x: 0, y: 0, ahead: 0, side: 0 }
   readonly #look = { id: -1, x: 0, y: 0 }
-  /** Until when a tap counts: one that is shorter than a tick, or whose tick came late, is not lost. */
-  readonly #tapped = { fire: 0, jump: 0 }
+  /** What was pressed since a tick last asked: a tap that is shorter than a tick, or whose tick came late, is not lost. */
+  readonly #tapped = { fire: false, jump: false }
   #isFiring = false
   #touchFire = false
   #touchJump = false
@@ -64,7 +63,7 @@ export class Controls {
 
   release(): void {
     this.held.clear()
-    this.#tapped.fire = this.#tapped.jump = 0
+    this.#tapped.fire = this.#tapped.jump = false
     this.#isFiring = this.#touchFire = this.#touchJump = false
     this.#stick.ahead = this.#stick.side = 0
     if (this.isLocked) document.exitPointerLock()
@@ -79,18 +78,19 @@ export class Controls {
     const { held, yaw, pitch, weapon } = this
     if (!this.isActive) return { ahead: 0, side: 0, yaw, pitch, jump: false, fire: false, weapon }
     const key = (...codes: string[]): number => codes.some((code) => held.has(code)) ? STICK : 0
-    const now = performance.now()
+    const { fire, jump } = this.#tapped
+    this.#tapped.fire = this.#tapped.jump = false
     return {
       ahead: clamp(key('KeyW', 'ArrowUp') - key('KeyS', 'ArrowDown') + this.#stick.ahead),
       side: clamp(key('KeyD', 'ArrowRight') - key('KeyA', 'ArrowLeft') + this.#stick.side),
       yaw, pitch, weapon,
-      jump: now < this.#tapped.jump || held.has('Space') || this.#touchJump,
-      fire: now < this.#tapped.fire || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
+      jump: jump || held.has('Space') || this.#touchJump,
+      fire: fire || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
     }
   }
 
   #tap(what: 'fire' | 'jump'): void {
-    this.#tapped[what] = performance.now() + TAP_MS
+    this.#tapped[what] = true
   }
 
   #turn(x: number, y: number, speed: number): void {
