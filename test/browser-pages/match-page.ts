@@ -21,6 +21,7 @@ let room: Room<typeof INPUT> | undefined
 let isRight = false
 let xs: number[] = []
 const transports: string[] = []
+const turns: string[] = []
 
 /** Joins; returns how long it took, or why it did not. */
 export async function join(url: string, options: ConnectOptions): Promise<number | string> {
@@ -33,6 +34,9 @@ export async function join(url: string, options: ConnectOptions): Promise<number
   }
   const tookMs = performance.now() - startedAt
   room.onTransport = (transport) => transports.push(transport)
+  room.onAway = ({ code }) => turns.push(`away ${code}`)
+  room.onBack = () => turns.push('back')
+  void room.closed.then(({ by, code }) => turns.push(`closed ${by} ${code}`))
   room.play({ input: () => ({ right: isRight }), draw: (view) => { xs = Array.from(view.each(Walker), ({ x }) => x) } })
   return tookMs
 }
@@ -50,9 +54,9 @@ export function leave(): void {
 }
 
 /** Where everyone is, and how we know. */
-export function look(): { xs: number[]; peer: number; transport: string; reason: string; transports: string[]; stats: object } {
+export function look(): { xs: number[]; peer: number; transport: string; reason: string; transports: string[]; turns: string[]; stats: object } {
   return {
-    xs, peer: Number(room?.peer), transport: room?.transport ?? '', reason: room?.transportReason ?? '', transports,
+    xs, peer: Number(room?.peer), transport: room?.transport ?? '', reason: room?.transportReason ?? '', transports, turns,
     stats: { ...room?.transportStats },
   }
 }

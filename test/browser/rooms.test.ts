@@ -12,6 +12,9 @@ import type { ConnectOptions } from 'tickwire/browser'
 import { game, Walker } from '../browser-pages/match-page.ts'
 import { browserTest } from './browser-test.ts'
 
+/** A reload may take long on a busy machine. */
+const RESUME_MS = 120_000
+
 let folder = ''
 
 beforeAll(async () => {
@@ -29,7 +32,7 @@ async function joinMatch(page: Page, url: string, options: ConnectOptions = {}):
   return (await page.evaluate('match.look()') as { peer: number }).peer
 }
 
-async function until(isTrue: () => boolean, msMax = 15_000): Promise<void> {
+async function until(isTrue: () => boolean, msMax = 30_000): Promise<void> {
   for (const deadline = performance.now() + msMax; !isTrue();) {
     if (performance.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)
     await new Promise((resolve) => { setTimeout(resolve, 20) })
@@ -37,7 +40,7 @@ async function until(isTrue: () => boolean, msMax = 15_000): Promise<void> {
 }
 
 browserTest('[SEAT9] a page that is reloaded is in its seat again; a tab made from it is another player; who leaves does not come back', async (browser) => {
-  const serving = await serve(game, { port: 0, static: folder, log: () => {} })
+  const serving = await serve(game, { port: 0, static: folder, log: () => {}, resumeMs: RESUME_MS })
   try {
     const walkers = (): readonly (readonly [owner: number, x: number])[] => [...serving.host.world.each(Walker)].map(({ owner, x }) => [owner, x])
     const page = await browser.newPage()
@@ -68,7 +71,7 @@ browserTest('[SEAT9] a page that is reloaded is in its seat again; a tab made fr
 })
 
 browserTest('[SEAT9] over data channels and datagrams too, and into the room of before; a server that knows nothing of the seat gives a new one', async (browser) => {
-  const serving = await serveRooms({ walk: { game, capacity: 2 } }, { port: 0, static: folder, log: () => {} })
+  const serving = await serveRooms({ walk: { game, capacity: 2, resumeMs: RESUME_MS } }, { port: 0, static: folder, log: () => {} })
   const { url } = serving
   try {
     serving.create('walk')

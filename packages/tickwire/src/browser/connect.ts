@@ -7,18 +7,21 @@
  * ```
  */
 
-import { createClientHost, textToKey, textToToken, type CloseReason, type ConnectPass, type Game, type JoinRequest, type Shape } from '../core/index.ts'
-import { monotonicNow } from './clock.ts'
-import { systemEntropy } from './entropy.ts'
+import { textToKey, textToToken, type ConnectPass, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { ConnectError } from './connect-error.ts'
 import { keepTicket, takeTicket } from './kept-ticket.ts'
 import { Ladder } from './ladder.ts'
+import { Line } from './line.ts'
 import { RUNGS, type Rung } from './offers.ts'
 import { Room } from './room.ts'
 
 /** How a match is joined. */
 export interface ConnectOptions {
-  /** What lets us in, from whoever issues tokens: its bytes or its text. */
-  readonly token?: Uint8Array | string
+  /**
+   * What lets us in, from whoever issues tokens: its bytes or its text. A token is good once, so a page that is to come back to its seat by
+   * itself says how it gets another: a function, asked for each time.
+   */
+  readonly token?: Uint8Array | string | (() => Promise<Uint8Array | string>)
   /**
    * The server's identity key, its bytes or its text, when no token names it. Without either, a page from https believes
    * what the server says of itself over https, and others believe anyone.
@@ -28,19 +31,8 @@ export interface ConnectOptions {
   readonly transports?: readonly Rung[]
   /** Which room, where there are many: `{ room: id }`, `{ code }`, `{ quick: type, filter }`, `{ create: type }`. Default: any seat. */
   readonly join?: JoinRequest
-  /** Whether a page that is reloaded comes back to its seat. Default: yes, unless `join` names another. */
+  /** Whether a page that is reloaded, or whose line was lost, comes back to its seat. Default: yes, unless `join` names another. */
   readonly keepSeat?: boolean
-}
-
-/** A match that let nobody in, or us not. */
-export class ConnectError extends Error {
-  override readonly name = 'ConnectError'
-  readonly reason: CloseReason
-
-  constructor(url: string, reason: CloseReason, detail = '') {
-    super(`Could not join the match at ${url}: ${explain(reason)}${detail === '' ? '' : ` (${detail})`}`)
-    this.reason = reason
-  }
 }
 
 /** What no token and no key is: refused where it is used, with the fix. */
@@ -54,81 +46,56 @@ export async function connect<I extends Shape>(game: Game<I>, url: string | URL,
   const { join: asked, keepSeat = true } = options
   const base = new URL(url)
   const place = keepSeat ? `${base.origin}${base.pathname} ${asked === undefined ? '' : JSON.stringify(asked)}` : undefined
+  const resume = async (ticket: Uint8Array): Promise<Line<I>> => {
+    const line = await climb(game, base, options, { resume: ticket, ...(asked?.role && { role: asked.role }) })
+    return place === undefined ? line : keepSeatOf(line, place)
+  }
   const ticket = place === undefined ? undefined : takeTicket(place)
+  if (place === undefined) return new Room(await climb(game, base, options, asked), undefined)
   if (ticket !== undefined) {
     try {
-      return await climb(game, base, options, { resume: ticket, ...(asked?.role && { role: asked.role }) }, place)
+      return new Room(await resume(ticket), resume)
     } catch (error) {
       if (!(error instanceof ConnectError) || error.reason.code !== 'ticket') throw error
     }
   }
-  return climb(game, base, options, asked, place)
+  return new Room(keepSeatOf(await climb(game, base, options, asked), place), resume)
 }
 
-async function climb<I extends Shape>(
-  game: Game<I>, base: URL, options: ConnectOptions, asked: JoinRequest | undefined, place: string | undefined,
-): Promise<Room<I>> {
+/** Sees to it that whoever comes after this page finds the ticket. */
+function keepSeatOf<I extends Shape>(line: Line<I>, place: string): Line<I> {
+  if (line.host.seat === undefined) return line
+  // What was kept before is used up.
+  takeTicket(place)
+  const settle = keepTicket(place, line.host.seat.ticket)
+  void line.closed.then(({ by }) => settle(by === 'network'))
+  return line
+}
+
+/** A line that is open. */
+async function climb<I extends Shape>(game: Game<I>, base: URL, options: ConnectOptions, asked: JoinRequest | undefined): Promise<Line<I>> {
   const ladder = new Ladder(base, options.transports ?? RUNGS)
   await ladder.open().catch((error: Error) => {
     throw new ConnectError(base.origin, { by: 'network', code: 'unreachable' }, error.message)
   })
   try {
-    return await join(game, base, ladder, await passOf(options, base, ladder), asked, place)
+    const line = new Line(game, ladder, await passOf(options, base, ladder), asked)
+    const reason = await Promise.race([line.opened, line.closed])
+    if (reason !== undefined) throw new ConnectError(base.origin, reason)
+    return line
   } catch (error) {
     ladder.close()
     throw error
   }
 }
 
-function join<I extends Shape>(
-  game: Game<I>, base: URL, ladder: Ladder, pass: ConnectPass, asked: JoinRequest | undefined, place: string | undefined,
-): Promise<Room<I>> {
-  return new Promise((resolve, reject) => {
-    let onClosed: (reason: CloseReason) => void = () => {}
-    const closed = new Promise<CloseReason>((settle) => { onClosed = settle })
-    const host = createClientHost(game, {
-      entropy: systemEntropy,
-      onOpened: () => {
-        if (place !== undefined && host.seat !== undefined) {
-          const settle = keepTicket(place, host.seat.ticket)
-          void closed.then(({ by }) => settle(by === 'network'))
-        }
-        resolve(room)
-      },
-      onClosed,
-    })
-    const room = new Room(host, ladder, host.connect(monotonicNow(), ladder.address, pass, asked), closed)
-    void closed.then((reason) => reject(new ConnectError(base.origin, reason)))
-  })
-}
-
 /** Whom we mean to find, and what we show him. */
-async function passOf({ token, server }: ConnectOptions, base: URL, ladder: Ladder): Promise<ConnectPass> {
-  const isAsked = token === undefined && server === undefined && base.protocol === 'https:'
+async function passOf({ token: given, server }: ConnectOptions, base: URL, ladder: Ladder): Promise<ConnectPass> {
+  const isAsked = given === undefined && server === undefined && base.protocol === 'https:'
   const key = isAsked ? (await ladder.offers).identity : server
+  const token = typeof given === 'function' ? await given() : given
   return {
     ...(token !== undefined && { token: typeof token === 'string' ? textToToken(token) ?? NO_BYTES : token }),
     ...(key !== undefined && { server: typeof key === 'string' ? textToKey(key)?.key ?? NO_BYTES : key }),
-  }
-}
-
-function explain(reason: CloseReason): string {
-  switch (reason.code) {
-    case 'schema': return 'this page and the server are of different builds. Reload the page.'
-    case 'version': return 'this page and the server speak different versions of Tickwire. Reload the page.'
-    case 'full': return 'all seats are taken. Try again later.'
-    case 'refused': return 'the server refused.'
-    case 'token': return 'the token is not good here: expired, used, or for another server.'
-    case 'identity': return 'whoever answers there is not the server that was meant.'
-    case 'unreachable': case 'timed-out': case 'path-closed': case 'reset': return 'nobody answers there. Is the server running?'
-    case 'broken': return 'the server sent what makes no sense.'
-    case 'kicked': case 'flooding': return 'the server sent us away.'
-    case 'left': case 'shutdown': case 'ended': return 'it is over.'
-    case 'no-room': return 'there is no such room.'
-    case 'locked': return 'the room lets nobody in any more.'
-    case 'ticket': return 'the seat is not kept any longer.'
-    case 'fault': return 'the room has broken down.'
-    case 'replaced': return 'it was joined from elsewhere.'
-    default: return reason satisfies never
   }
 }
