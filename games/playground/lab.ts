@@ -111,5 +111,12 @@ export function defineLab<const D extends Dials>(lab: Omit<Lab, 'dials' | 'open'
   return lab as Lab
 }
 
+/** Lets time pass on a stage. Several matches go together, a tick at a time, so that they can be compared. */
+export function advance({ sims }: Stage, ms: number): void {
+  for (let left = ms; left > 0; left -= TICK_MS) for (const sim of sims) sim.run(Math.min(left, TICK_MS))
+}
+
+const TICK_MS = 1000 / 60
+
 /** Nobody is there: bots play. */
 export const NO_HANDS: Hands = { keys: undefined }

@@ -9,8 +9,8 @@ import type { Pen, Point, Role } from './pen.ts'
 const SPAN_MS = 3000
 const GRID_MS = 500
 /** Room for labels: at the right of the lines, above them and below. */
-const MARGIN = { right: 76, top: 14, bottom: 18 }
-const LABEL_APART = 13
+const MARGIN = { right: 100, top: 18, bottom: 22 }
+const LABEL_APART = 15
 
 interface Sample {
   readonly at: number
@@ -57,7 +57,7 @@ export class Scope {
     const placeY = (value: number): number => bottom - (value - this.#min) / (this.#max - this.#min) * (bottom - MARGIN.top)
     for (let at = Math.ceil((newest - SPAN_MS) / GRID_MS) * GRID_MS; at <= newest; at += GRID_MS) {
       pen.path([[placeX(at), MARGIN.top], [placeX(at), bottom]], 'faint')
-      if (placeX(at) > 20) pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 4, 'muted', 'center')
+      if (placeX(at) > 24) pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 6, 'muted', 'center')
     }
     this.#lines.forEach(({ role }, line) => {
       pen.path(this.#samples.map(({ at, values }): Point => [placeX(at), placeY(values[line] ?? NaN)]), role)
@@ -77,6 +77,6 @@ export class Scope {
     const last = labels.length - 1
     labels.forEach((label, index) => { label.y = Math.max(label.y, (labels[index - 1]?.y ?? -Infinity) + LABEL_APART) })
     const over = Math.max(0, (labels[last]?.y ?? 0) - (pen.height - MARGIN.bottom))
-    for (const { name, role, y } of labels) pen.text(name, right + 6, y - over, role)
+    for (const { name, role, y } of labels) pen.text(name, right + 8, y - over, role)
   }
 }

@@ -8,7 +8,7 @@ import type { NumberDial, Settings } from './lab.ts'
 const percent = (label: string, value: number, max: number): NumberDial => ({ label, value, min: 0, max, step: 1, unit: '%' })
 const ms = (label: string, value: number, max: number): NumberDial => ({ label, value, min: 0, max, step: 5, unit: 'ms' })
 
-export const latency = (value: number): NumberDial => ms('Latency, each way', value, 300)
+export const latency = (value: number): NumberDial => ms('Latency, one way', value, 300)
 export const jitter = (value: number): NumberDial => ms('Jitter', value, 100)
 export const loss = (value: number): NumberDial => percent('Loss', value, 50)
 export const duplication = (value: number): NumberDial => percent('Duplication', value, 50)

@@ -101,9 +101,9 @@ export const authority: Lab = defineLab({
     return {
       sims: [sim],
       screens: [
-        { title: 'Server', role: 'server', note: 'the ball has the colour of who simulates it', draw: (pen) => draw(pen, sim.server(Player), [...sim.host.world.seen(Ball)], sim.server(Referee)) },
-        { title: 'Your screen', role: 'you', draw: (pen) => draw(pen, sim.client(0, Player), sim.client(0, Ball), sim.client(0, Referee)) },
-        { title: 'Their screen', role: 'other', draw: (pen) => draw(pen, sim.client(1, Player), sim.client(1, Ball), sim.client(1, Referee)) },
+        { title: 'Server', role: 'server', note: 'its colour: who simulates it', draw: (pen) => draw(pen, sim.server(Player), [...sim.host.world.seen(Ball)], sim.server(Referee)) },
+        { title: 'Your screen', role: 'you', note: 'what you see', draw: (pen) => draw(pen, sim.client(0, Player), sim.client(0, Ball), sim.client(0, Referee)) },
+        { title: 'Their screen', role: 'other', note: 'what the other player sees', draw: (pen) => draw(pen, sim.client(1, Player), sim.client(1, Ball), sim.client(1, Referee)) },
       ],
       figures: () => [
         { name: 'Passes', value: `${sim.server(Referee)[0]?.passes ?? 0}`, role: 'server' },

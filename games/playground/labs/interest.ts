@@ -43,13 +43,14 @@ export const interest: Lab = defineLab({
   title: 'Interest and priority',
   idea: 'Tell each player what concerns him, and what is near first.',
   words: `Three hundred sheep, one shepherd. With interest he is told of those in his sight, and of nothing else: not where the
-    others are, not that they exist. Without, he is told of all. Make the line narrow: now not everything fits. Those near
-    him stay exact, since what is urgent goes first; who is told of everybody has nobody exact.`,
+    others are, not that they exist. Without, he is told of all. The line is narrow, so not everything fits: those near
+    him stay exact, since what is urgent goes first; who is told of everybody has nobody exact. Widen it, and see what all of
+    it costs.`,
   guide: 'interest.md',
   hint: 'Walk with the arrow keys',
   dials: {
     sight: { label: 'Sight', value: 60, min: 20, max: 160, step: 5, unit: 'px' },
-    line: { label: 'Line to the player', value: 60, min: 6, max: 60, step: 2, unit: 'KB/s' },
+    line: { label: 'Line to the player', value: 8, min: 6, max: 60, step: 2, unit: 'KB/s' },
     latency: latency(40), loss: loss(0),
   },
 

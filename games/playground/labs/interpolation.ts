@@ -3,8 +3,9 @@
 import { bool, defineGame, entity, math, u8, vec2, type Game, type NetSettings } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { defineLab, type Lab, type Screen } from '../lab.ts'
-import type { Pen, Point } from '../pen.ts'
+import type { Pen, Point, Role } from '../pen.ts'
 import { milliseconds } from '../reaction.ts'
+import { Scope } from '../scope.ts'
 import { Witness } from '../witness.ts'
 import { jitter, latency, loss, weatherOf } from '../weather-dials.ts'
 
@@ -63,30 +64,34 @@ export const interpolation: Lab = defineLab({
     const between = watch(simulate(race(Runner, { interpolationMs: 150 }), { link }), Runner)
     const ahead = watch(simulate(race(Runner, { ...NO_DELAY, extrapolationMs: 500 }), { link }), Runner)
     for (const { sim } of [told, between, ahead]) sim.script(0, () => ({ halt: hands.keys?.down === true }))
-    const percent = (part: number): string => Number.isNaN(part) ? '–' : `${Math.round(part * 100)} %`
+    const scope = new Scope('How far he is drawn from where he is now', [0, 40], { 'as told': 'bad', interpolated: 'you', reckoned: 'other' })
+    ahead.sim.draw(0, 60, (_, now) => scope.add(now, told.offset, between.offset, ahead.offset))
 
-    const screen = (title: string, note: string, { sim, who, witness }: Watched): Screen => ({
-      title, note, role: 'you',
+    const screen = (title: string, note: string, role: Role, { sim, who, witness }: Watched): Screen => ({
+      title, note, role,
       draw(pen) {
         drawTrack(pen)
-        for (const [x, y] of witness.trail) pen.dot(x, y, 1.5, 'you')
+        for (const [x, y] of witness.trail) pen.dot(x, y, 1.5, role)
         for (const runner of sim.server(who)) pen.dot(runner.at.x, runner.at.y, 8, 'server', 'ghost')
-        for (const runner of sim.client(0, who)) pen.dot(runner.at.x, runner.at.y, 8, 'you')
+        for (const runner of sim.client(0, who)) pen.dot(runner.at.x, runner.at.y, 8, role)
       },
     })
+    const percent = (part: number): string => Number.isNaN(part) ? '–' : `${Math.round(part * 100)} %`
     return {
       sims: [told.sim, between.sim, ahead.sim],
+      scope,
       screens: [
-        screen('As told', 'the outline is where the server has him', told),
-        screen('Interpolated', 'between two news, a moment late', between),
-        screen('Reckoned', 'ahead of the last news, by velocity', ahead),
+        screen('As told', 'outlined: where he is now', 'bad', told),
+        screen('Interpolated', 'between two news, a moment late', 'you', between),
+        screen('Reckoned', 'ahead of the last news, by velocity', 'other', ahead),
       ],
       figures: () => [
-        { name: 'As told: draws that stand still', value: percent(told.witness.stillPart), role: 'bad' },
-        { name: 'Interpolated: draws that stand still', value: percent(between.witness.stillPart), role: 'you' },
-        { name: 'Interpolated: off his way, at most', value: `${between.witness.strayMax.toFixed(1)} px`, role: 'you' },
-        { name: 'Reckoned: off his way, at most', value: `${ahead.witness.strayMax.toFixed(1)} px`, role: 'bad' },
-        { name: 'Late: told, interpolated, reckoned', value: [told, between, ahead].map(({ witness }) => milliseconds(witness.lateMs)).join(', ') },
+        { name: 'As told: stands still in', value: percent(told.witness.stillPart), role: 'bad' },
+        { name: 'Interpolated: stands still in', value: percent(between.witness.stillPart), role: 'you' },
+        { name: 'Interpolated: off his way', value: `${between.witness.strayMax.toFixed(1)} px`, role: 'you' },
+        { name: 'Reckoned: off his way', value: `${ahead.witness.strayMax.toFixed(1)} px`, role: 'other' },
+        { name: 'Interpolated: late by', value: milliseconds(between.witness.lateMs), role: 'you' },
+        { name: 'Reckoned: late by', value: milliseconds(ahead.witness.lateMs), role: 'other' },
       ],
       claim: () => ({
         text: 'Interpolated, he moves in every draw and keeps closest to his way.',
@@ -101,17 +106,20 @@ interface Watched {
   readonly sim: Simulation<typeof input>
   readonly who: typeof Runner
   readonly witness: Witness
+  /** From where he is to where he is drawn. */
+  offset: number
 }
 
 /** Compares what is drawn with what was true, sixty times a second. */
 function watch(sim: Simulation<typeof input>, who: typeof Runner): Watched {
-  const witness = new Witness()
+  const watched: Watched = { sim, who, witness: new Witness(), offset: 0 }
   sim.draw(0, 60, (view, now) => {
-    const [truth] = sim.server(who)
-    const [seen] = view.each(who)
-    if (truth !== undefined && seen !== undefined) witness.compare(now, truth.at, seen.at)
+    const [[truth], [seen]] = [sim.server(who), [...view.each(who)]]
+    if (truth === undefined || seen === undefined) return
+    watched.witness.compare(now, truth.at, seen.at)
+    watched.offset = math.hypot(truth.at.x - seen.at.x, truth.at.y - seen.at.y)
   })
-  return { sim, who, witness }
+  return watched
 }
 
 function drawTrack(pen: Pen): void {

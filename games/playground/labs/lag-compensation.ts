@@ -2,8 +2,8 @@
 
 import { angle, bool, defineGame, entity, math, sphere, u16, vec2, type Game } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
-import { defineLab, type Lab } from '../lab.ts'
-import type { Pen } from '../pen.ts'
+import { defineLab, type Hands, type Lab } from '../lab.ts'
+import type { Pen, Point } from '../pen.ts'
 import { jitter, latency, loss, weatherOf } from '../weather-dials.ts'
 
 const at = vec2(0, 320, 0.1).position()
@@ -56,54 +56,72 @@ export const lagCompensation: Lab = defineLab({
 
   open(settings, hands) {
     const link = weatherOf(settings)
-    const [fair, plain] = [simulate(range(500), { link }), simulate(range(0), { link })]
-    for (const sim of [fair, plain]) {
-      sim.script(0, (tick) => ({ aim: aimOf(sim), fire: tick % (hands.keys?.up ? FIRE_TICKS / 3 : FIRE_TICKS) === 0 }))
-    }
+    const fair = new Range(simulate(range(500), { link }), hands)
+    const plain = new Range(simulate(range(0), { link }), hands)
     return {
-      sims: [fair, plain],
+      sims: [fair.sim, plain.sim],
       screens: [
-        { title: "The shooter's screen", role: 'you', note: 'where he aims', draw: (pen) => drawScreen(pen, fair) },
-        { title: 'Server that looks back', role: 'server', note: 'the outline is what he saw', draw: (pen) => drawServer(pen, fair) },
-        { title: 'Server that does not', role: 'bad', note: 'the same shots, judged by now', draw: (pen) => drawServer(pen, plain) },
+        { title: "The shooter's screen", role: 'you', note: 'where he aims', draw: (pen) => fair.drawScreen(pen) },
+        { title: 'Server that looks back', role: 'server', note: 'outlined: what he saw when he fired', draw: (pen) => fair.drawVerdict(pen) },
+        { title: 'Server that does not', role: 'bad', note: 'the same shots, judged by now', draw: (pen) => plain.drawVerdict(pen) },
       ],
       figures: () => [
-        { name: 'Hits, looking back', value: score(fair), role: 'good' },
-        { name: 'Hits, not looking back', value: score(plain), role: 'bad' },
+        { name: 'Hits, looking back', value: fair.score, role: 'good' },
+        { name: 'Hits, judged by now', value: plain.score, role: 'bad' },
       ],
-      claim: () => ({
-        text: 'Who aims at what he sees hits it, every time.',
-        isHeld: fair.server(Shooter).some(({ shots }) => shots >= 8) ? fair.server(Shooter).every(({ shots, hits }) => hits === shots) : undefined,
-      }),
+      claim: () => ({ text: 'Who aims at what he sees hits it, every time.', isHeld: fair.shots < 8 ? undefined : fair.hits === fair.shots }),
     }
   },
 })
 
-/** From the shooter to where he sees the target. */
-function aimOf(sim: Simulation<typeof input>): number {
-  const [target] = sim.client(0, Target)
-  const [shooter] = sim.client(0, Shooter)
-  return target === undefined || shooter === undefined ? 0 : math.atan2(target.at.y - shooter.at.y, target.at.x - shooter.at.x)
-}
+/** A match with one shooter, who aims at what he sees, and the last verdict on him. */
+class Range {
+  readonly sim: Simulation<typeof input>
+  shots = 0
+  hits = 0
+  /** Where he saw the target when he fired, shot by shot; and where it was when the server heard of the last. */
+  readonly #seen: Point[] = []
+  #was: Point = [0, 0]
 
-function score(sim: Simulation<typeof input>): string {
-  const [shooter] = sim.server(Shooter)
-  return `${shooter?.hits ?? 0} of ${shooter?.shots ?? 0}`
-}
+  constructor(sim: Simulation<typeof input>, hands: Hands) {
+    this.sim = sim
+    sim.script(0, (tick) => {
+      const [[target], [shooter]] = [sim.client(0, Target), sim.client(0, Shooter)]
+      if (target === undefined || shooter === undefined) return {}
+      const fire = tick % (hands.keys?.up === true ? FIRE_TICKS / 3 : FIRE_TICKS) === 0
+      if (fire) this.#seen.push([target.at.x, target.at.y])
+      return { aim: math.atan2(target.at.y - shooter.at.y, target.at.x - shooter.at.x), fire }
+    })
+    sim.draw(0, 120, () => {
+      const [[target], [shooter]] = [sim.server(Target), sim.server(Shooter)]
+      if (target === undefined || shooter === undefined || shooter.shots === this.shots) return
+      this.shots = shooter.shots
+      this.hits = shooter.hits
+      this.#was = [target.at.x, target.at.y]
+    })
+  }
 
-function drawScreen(pen: Pen, sim: Simulation<typeof input>): void {
-  for (const target of sim.client(0, Target)) pen.dot(target.at.x, target.at.y, RADIUS, 'other')
-  for (const shooter of sim.client(0, Shooter)) {
+  get score(): string {
+    return `${this.hits} of ${this.shots}`
+  }
+
+  drawScreen(pen: Pen): void {
+    const [[target], [shooter]] = [this.sim.client(0, Target), this.sim.client(0, Shooter)]
+    if (target === undefined || shooter === undefined) return
+    pen.path([[shooter.at.x, shooter.at.y], [target.at.x, target.at.y]], 'you', 'dashed')
+    pen.dot(target.at.x, target.at.y, RADIUS, 'other')
     pen.square(shooter.at.x, shooter.at.y, 16, 'you')
-    for (const target of sim.client(0, Target)) pen.path([[shooter.at.x, shooter.at.y], [target.at.x, target.at.y]], 'you', 'dashed')
   }
-}
 
-function drawServer(pen: Pen, sim: Simulation<typeof input>): void {
-  for (const { at: { x, y }, aim, shots, isHit } of sim.server(Shooter)) {
+  drawVerdict(pen: Pen): void {
+    const [shooter] = this.sim.server(Shooter)
+    const seen = this.#seen[this.shots - 1]
+    if (shooter === undefined || seen === undefined) return
+    const { at: { x, y }, aim, isHit } = shooter
+    pen.path([[x, y], [x + 170 * math.cos(aim), y + 170 * math.sin(aim)]], isHit ? 'good' : 'bad')
+    pen.dot(seen[0], seen[1], RADIUS, 'you', 'ghost')
+    pen.dot(this.#was[0], this.#was[1], RADIUS, 'server')
+    pen.text(isHit ? 'hit' : 'miss', x + 16, y + 4, isHit ? 'good' : 'bad')
     pen.square(x, y, 16, 'you')
-    if (shots > 0) pen.path([[x, y], [x + 170 * math.cos(aim), y + 170 * math.sin(aim)]], isHit ? 'good' : 'bad')
   }
-  for (const target of sim.client(0, Target)) pen.dot(target.at.x, target.at.y, RADIUS, 'you', 'ghost')
-  for (const target of sim.server(Target)) pen.dot(target.at.x, target.at.y, RADIUS, 'server')
 }

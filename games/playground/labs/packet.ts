@@ -21,19 +21,22 @@ const crowd = (count: number, isWalking: boolean): Game<typeof input> => defineG
   step(world, inputs) {
     for (const walker of world.each(Walker)) {
       const { left, right, up, down } = inputs.of(walker.owner)
-      if (walker.owner === 0 && isWalking && world.every(30, walker.id)) walker.turn = world.random.int(walker, -1, 1)
+      const { x } = walker.at
+      if (walker.owner === 0 && isWalking && world.every(30, walker.id)) walker.turn = x < 40 ? 1 : x > 280 ? -1 : world.random.int(walker, -1, 1)
       walker.at.x += +right - +left + walker.turn
       walker.at.y += +down - +up
     }
   },
 })
 
+const SHOWN_MS = 240
 const COLORS: { readonly [name in PartName]: Role } = {
   header: 'ink', acks: 'good', head: 'ink', inputs: 'you', snapshot: 'server', timing: 'other', messages: 'bad', other: 'bad', padding: 'faint', seal: 'muted',
 }
 
 /** A packet as it was sent, and its parts. */
 interface Opened {
+  readonly sentAt: number
   readonly bytes: Uint8Array
   readonly parts: readonly Part[]
 }
@@ -42,7 +45,7 @@ export const packet: Lab = defineLab({
   name: 'packet',
   title: 'What a packet contains',
   idea: 'Sixty times a second a few dozen bytes each way. This is what each bit of them is for.',
-  words: `The last packet each way, bit by bit: filled squares are ones. The header says whose it is, the acks what arrived, and
+  words: `A packet each way, bit by bit: squares are ones, specks are zeros. The header says whose it is, the acks what arrived, and
     the seal that nobody touched it. In between ride frames: your keys of the last ticks, and of the world what has changed since
     what you are known to hold. Let everybody stand still, and the snapshot is gone.`,
   guide: 'bandwidth.md',
@@ -61,32 +64,33 @@ export const packet: Lab = defineLab({
 
     const last: [down: Opened | undefined, up: Opened | undefined] = [undefined, undefined]
     let [seen, named] = [0, 0]
-    sim.players[0]!.link.onFlight = ({ side, bytes, length }) => {
+    sim.players[0]!.link.onFlight = ({ side, sentAt, bytes, length }) => {
       const copy = bytes.slice(0, length)
       const parts = packetParts(copy)
       if (copy[4] === 1) seen++
       if (parts === undefined) return
       named++
-      last[side] = { bytes: copy, parts }
+      // A few a second are shown: who could read sixty?
+      if (sentAt > (last[side]?.sentAt ?? -SHOWN_MS) + SHOWN_MS) last[side] = { sentAt, bytes: copy, parts }
     }
 
     const sum = (opened: Opened | undefined, ...names: readonly PartName[]): number =>
       (opened?.parts ?? []).reduce((bits, { name, from, to }) => names.includes(name) ? bits + to - from : bits, 0)
-    const part = (title: string, role: Role, ...names: readonly PartName[]): Figure => ({ name: `${title}, bits`, value: `${sum(last[0], ...names)}`, role })
+    const part = (title: string, role: Role, ...names: readonly PartName[]): Figure => ({ name: `of it: ${title}`, value: `${sum(last[0], ...names)} bits`, role })
     return {
       sims: [sim],
       screens: [
         { title: 'Server to you', role: 'server', note: 'what the server tells', draw: (pen) => drawBits(pen, last[0]) },
         { title: 'You to the server', role: 'you', note: 'what you hold', draw: (pen) => drawBits(pen, last[1]) },
-        { title: 'Your screen', role: 'you', draw(pen) {
+        { title: 'Your screen', role: 'you', note: 'everybody in view', draw(pen) {
           for (const { at, owner } of sim.client(0, Walker)) pen.square(at.x, at.y, 12, owner === 0 ? 'server' : 'you')
         } },
       ],
       figures: () => [
-        { name: 'Server to you, bytes', value: `${last[0]?.bytes.length ?? 0}`, role: 'server' },
-        part('Header', 'ink', 'header'), part('Acks', 'good', 'acks'), part('Heads of frames', 'ink', 'head'),
-        part('Timing', 'other', 'timing'), part('Snapshot', 'server', 'snapshot'), part('Seal', 'muted', 'seal', 'padding'),
-        { name: 'You to the server, bytes', value: `${last[1]?.bytes.length ?? 0}`, role: 'you' },
+        { name: 'You to the server', value: `${last[1]?.bytes.length ?? 0} bytes`, role: 'you' },
+        { name: 'Server to you', value: `${last[0]?.bytes.length ?? 0} bytes`, role: 'server' },
+        part('Header, heads', 'ink', 'header', 'head'), part('Acks', 'good', 'acks'), part('Timing', 'other', 'timing'),
+        part('Snapshot', 'server', 'snapshot'), part('Seal', 'muted', 'seal', 'padding'),
       ],
       claim: () => ({
         text: `Every bit has a name: ${named} of ${seen} packets were read to their last bit.`,
@@ -96,13 +100,18 @@ export const packet: Lab = defineLab({
   },
 })
 
-/** Sixty-four bits a row, a little apart by bytes. */
+/** A square for a one, a speck for a zero; four bytes a row, or eight where there are many. */
 function drawBits(pen: Pen, opened: Opened | undefined): void {
-  for (const { name, from, to } of opened?.parts ?? []) {
+  if (opened === undefined) return
+  const { bytes, parts } = opened
+  const columns = bytes.length <= 68 ? 32 : 64
+  const pitch = 270 / columns
+  for (const { name, from, to } of parts) {
     for (let bit = from; bit < to; bit++) {
-      const isOne = ((opened?.bytes[bit >> 3] ?? 0) >> (7 - (bit & 7)) & 1) === 1
-      const [column, row] = [bit % 64, Math.floor(bit / 64)]
-      pen.square(14 + column * 4.4 + (column >> 3) * 2, 10 + row * 8, 3.4, COLORS[name], isOne ? 'solid' : 'ghost')
+      const isOne = ((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7)) & 1) === 1
+      const column = bit % columns
+      const [x, y] = [16 + column * pitch + (column >> 3) * 5, 9 + Math.floor(bit / columns) * 10]
+      pen.square(x, y, isOne ? Math.min(pitch * 0.8, 6) : 1.8, COLORS[name])
     }
   }
 }

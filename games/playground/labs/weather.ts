@@ -61,12 +61,12 @@ export const weather: Lab = defineLab({
     return {
       sims: [sim],
       screens: [
-        { title: 'Your screen', role: 'you', note: 'the outline is where the server has you', draw(pen) {
+        { title: 'Your screen', role: 'you', note: 'outlined: where the server has you', draw(pen) {
           for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'server', 'ghost')
           for (const { at } of sim.client(0, Walker)) pen.square(at.x, at.y, 20, 'you')
         } },
-        { title: 'The cable', role: 'ink', note: 'yours above, its answers below', draw: (pen) => drawCable(pen, flights, sim.clock.now, settings.latency) },
-        { title: 'Server', role: 'server', draw: (pen) => { for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'you') } },
+        { title: 'The cable', role: 'ink', note: 'yours above, the answers below', draw: (pen) => drawCable(pen, flights, sim.clock.now, settings.latency) },
+        { title: 'Server', role: 'server', note: 'what is true', draw: (pen) => { for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'you') } },
       ],
       figures: () => [
         { name: 'Packets sent', value: `${link.stats.sent}` },

@@ -7,15 +7,19 @@ import type { Pen, Point, Role } from '../pen.ts'
 const ROLES: readonly Role[] = ['server', 'you', 'other', 'ink', 'muted', 'faint', 'good', 'bad']
 
 export class CanvasPen implements Pen {
-  readonly width: number
-  readonly height: number
+  width: number
+  height: number
+  readonly #isFluid: boolean
   readonly #canvas: HTMLCanvasElement
   readonly #context: CanvasRenderingContext2D
   #colors = {} as Record<Role, string>
 
-  constructor(canvas: HTMLCanvasElement, width: number, height: number) {
+  /** Draws on a field of that size, however large it is shown; or, without one, on as much as is shown. */
+  constructor(canvas: HTMLCanvasElement, size?: readonly [width: number, height: number]) {
+    const [width, height] = size ?? [1, 1]
     this.width = width
     this.height = height
+    this.#isFluid = size === undefined
     this.#canvas = canvas
     const context = canvas.getContext('2d')
     if (context === null) throw new Error('this browser draws on no canvas')
@@ -31,6 +35,10 @@ export class CanvasPen implements Pen {
 
   /** Before every picture: an empty canvas, as many pixels as are shown. */
   clear(): void {
+    if (this.#isFluid) {
+      this.width = Math.max(this.#canvas.clientWidth, 1)
+      this.height = Math.max(this.#canvas.clientHeight, 1)
+    }
     const scale = this.#canvas.clientWidth * devicePixelRatio / this.width
     const [width, height] = [Math.round(this.width * scale), Math.round(this.height * scale)]
     if (this.#canvas.width !== width) this.#canvas.width = width
@@ -63,7 +71,7 @@ export class CanvasPen implements Pen {
   }
 
   text(words: string, x: number, y: number, role: Role, align: 'left' | 'center' | 'right' = 'left'): void {
-    this.#context.font = '10px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace'
+    this.#context.font = `${this.#isFluid ? 12 : 13}px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace`
     this.#context.textAlign = align
     this.#context.fillStyle = this.#colors[role]
     this.#context.fillText(words, x, y)

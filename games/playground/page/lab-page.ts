@@ -2,7 +2,7 @@
  * One lab on one page: what it says, who sees what, what is measured, what can be turned, and the file that runs.
  */
 
-import { settingsOf, type Claim, type Figure, type Lab, type Screen } from '../lab.ts'
+import { advance, settingsOf, type Claim, type Figure, type Lab, type Screen } from '../lab.ts'
 import { isWeather, weatherOf } from '../weather-dials.ts'
 import { CanvasPen } from './canvas-pen.ts'
 import { dialsForm } from './dials-form.ts'
@@ -16,15 +16,14 @@ import { TimeBar } from './time-bar.ts'
 const ELAPSED_MS_MAX = 100
 const FIGURES_MS = 200
 const SCREEN = [320, 180] as const
-const CHART = [640, 116] as const
 
 /** Fills the page; returns what ends it. */
 export function showLab(body: HTMLElement, lab: Lab): () => void {
   const hands = new HeldKeys()
   const time = new TimeBar()
   let stage = lab.open(settingsOf(lab.dials), hands)
-  const screens = stage.screens.map((screen) => new Picture(SCREEN, screen))
-  const chart = stage.scope === undefined ? undefined : new Picture(CHART, { title: stage.scope.title, role: 'ink', draw: () => {} })
+  const screens = stage.screens.map((screen) => new Picture(screen, SCREEN))
+  const chart = stage.scope === undefined ? undefined : new Picture({ title: stage.scope.title, role: 'ink' })
   const figures = element('dl', { class: 'figures' })
   const claim = element('p', { class: 'claim', 'aria-live': 'off' })
   const form = dialsForm(lab.dials, (name, settings) => {
@@ -44,7 +43,7 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
       element('section', { class: 'screens', 'aria-label': 'Who sees what' }, ...screens.map(({ root }) => root)),
       ...(chart === undefined ? [] : [chart.root]),
       element('div', { class: 'said' }, claim, figures),
-      element('div', { class: 'bar' }, time.root, ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint)])),
+      element('div', { class: 'bar' }, time.root, ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint, touchHint())])),
       form),
     sourceView(lab.name)))
 
@@ -56,7 +55,7 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
     frame = requestAnimationFrame(repaint)
     const ms = time.pass(Math.min(Math.max(now - before, 0), ELAPSED_MS_MAX))
     before = now
-    if (ms > 0) for (const sim of stage.sims) sim.run(ms)
+    advance(stage, ms)
     screens.forEach((picture, index) => picture.show((pen) => stage.screens[index]?.draw(pen)))
     chart?.show((pen) => stage.scope?.draw(pen))
     if (now - shownAt < FIGURES_MS) return
@@ -78,16 +77,21 @@ class Picture {
   readonly canvas: HTMLCanvasElement
   readonly pen: CanvasPen
 
-  constructor([width, height]: readonly [width: number, height: number], { title, role, note = '' }: Screen) {
-    this.canvas = element('canvas', { role: 'img', 'aria-label': `${title}. ${note}`, width: `${width}`, height: `${height}` })
+  constructor({ title, role, note = '' }: Omit<Screen, 'draw'>, size?: readonly [width: number, height: number]) {
+    this.canvas = element('canvas', { role: 'img', 'aria-label': `${title}. ${note}` })
     this.root = element('figure', { class: `picture role-${role}` }, element('figcaption', {}, element('strong', {}, title), element('span', {}, note)), this.canvas)
-    this.pen = new CanvasPen(this.canvas, width, height)
+    this.pen = new CanvasPen(this.canvas, size)
   }
 
   show(draw: (pen: CanvasPen) => void): void {
     this.pen.clear()
     draw(this.pen)
   }
+}
+
+/** Who has no keys steers on the screens. */
+function touchHint(): string {
+  return matchMedia('(pointer: coarse)').matches ? ' (or hold a finger on a screen)' : ''
 }
 
 function guideLink({ guide }: Lab): HTMLElement {

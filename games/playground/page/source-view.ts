@@ -33,7 +33,8 @@ export function sourceView(name: string): HTMLElement {
   void fetch(path)
     .then(async (response) => await (response.ok ? response.text() : Promise.reject(new Error(response.statusText))))
     .then((text) => code.replaceChildren(...highlight(text)), (error: unknown) => { code.textContent = `${path} could not be loaded: ${error}` })
-  return element('details', { class: 'source', open: '' },
+  const isWide = matchMedia('(min-width: 64rem)').matches
+  return element('details', { class: 'source', ...(isWide && { open: '' }) },
     element('summary', {}, 'The file that runs ', element('code', {}, `games/playground/${path}`)),
     element('pre', { tabindex: '0', 'aria-label': `Source of ${path}` }, code))
 }
