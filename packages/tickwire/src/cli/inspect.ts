@@ -23,6 +23,7 @@ export const inspect: Command = {
   summary: 'list what is in a recording, or the world at a tick of it',
   help: `
 tickwire inspect FILE [--tick N] [--chunks] [--json]
+tickwire inspect FILE --page [--open] [--server FILE] [--port N]
 
 Prints what a recording holds: its game, how long it is and how it ends, who was there, and what takes the room. The
 definitions of the game are in the file, so the game itself is not needed; only fields that are written by the game's own
@@ -31,6 +32,10 @@ code (manual) cannot be shown.
   --tick N   the world as it stood after tick N
   --chunks   every chunk, one a line
   --json     as JSON
+  --page     serves it as a page: packets with every bit named, worlds at any tick side by side, and why a prediction was wrong
+  --open     the same, and opens it in the browser
+  --server   the server's recording of the same match: what it had, and which inputs it used
+  --port     of the page; any that is free unless said
 
 Exit code: 0 whole, 1 torn or damaged, or that tick is not in it.`,
   run(args, world) {

@@ -7,6 +7,7 @@ import { bandwidth } from './bandwidth.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
+import { inspectPage } from './inspect-page.ts'
 import { load } from './load.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
@@ -29,7 +30,7 @@ const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load
 /** Runs what `args` ask for, also what waits for the network; gives the exit code. */
 export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {
   const [name = '', ...rest] = args
-  const command = ASYNC_COMMANDS.get(name)
+  const command = isPage(name, rest) ? inspectPage : ASYNC_COMMANDS.get(name)
   if (command === undefined) return runTickwire(args, world)
   if (rest.includes('--help') || rest.includes('-h')) {
     world.print(command.help.trim())
@@ -83,4 +84,9 @@ function overview(args: readonly string[], world: CommandWorld): number {
 function isMistake(error: unknown): error is Error {
   if (error instanceof UsageError || error instanceof ConfigError) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+}
+
+/** A recording that is to be shown as a page is served, and that takes until somebody ends it. */
+function isPage(name: string, rest: readonly string[]): boolean {
+  return name === 'inspect' && (rest.includes('--page') || rest.includes('--open')) && !rest.includes('--help') && !rest.includes('-h')
 }

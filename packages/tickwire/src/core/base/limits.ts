@@ -62,6 +62,9 @@ export const MESSAGE_BYTES_MAX = 1024
 /** Bytes of messages one channel holds in each direction: a slow or hostile peer pins this much and no more. */
 export const MESSAGE_STORE_BYTES_MAX = 65_536
 
+/** Events about objects that are not in a client's view yet: a quarter second of a loud match. The oldest makes room. */
+export const EVENTS_WAITING_MAX = 256
+
 /** Connections one endpoint accepts: their places, and those of as many guests, are 13 bits of the connection id. */
 export const CONNECTIONS_MAX = 4096
 
@@ -366,3 +369,6 @@ export const WANTED_ROWS_MAX = 192
 
 /** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
 export const UNDECODABLE_FRAMES_MAX = 4096
+
+/** Bytes that a client's trace may take: ten minutes of an arena. What is longer is no bug report. */
+export const TRACE_BYTES_MAX: number = 32 * 1024 * 1024

@@ -28,6 +28,7 @@ import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import { ClientAuthority, type AuthorityListener } from './client-authority.ts'
 import { ClientPlay } from './client-play.ts'
+import type { ClientTrace } from './client-trace.ts'
 import { ClientView } from './client-view.ts'
 import type { Game } from './define-game.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
@@ -47,6 +48,8 @@ export interface ClientHostOptions {
   readonly security?: EndpointSecurity
   /** Whether we play, the default, or look on. Who looks on sends no inputs and predicts nothing. */
   readonly role?: 'player' | 'spectator'
+  /** For development: remembers all that is handed to this client, so that it can be played again (`replayTrace`). */
+  readonly trace?: ClientTrace
   /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
   readonly syncTest?: number
   /** It did not. Without this, it throws. */
@@ -112,16 +115,18 @@ export class ClientHost<I extends Shape = Shape> {
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
-      entropy: options.entropy,
+      entropy: options.trace?.through(options.entropy) ?? options.entropy,
       timers: { keepaliveMs: game.net.heartbeatMs, timeoutMs: game.net.timeoutMs },
       ...(options.security && { security: options.security }),
       assemble: (connection) => this.#assemble(connection),
     })
+    // Also who holds nothing is traced.
+    this.sampleInput = this.#play.sampleInput
   }
 
   /** What may be drawn, as of the last call that said what time it is; `draw` brings it up to a moment. */
   get view(): View {
-    return this.#view.draw(this.#now[0])
+    return this.draw(this.#now[0])
   }
 
   /** What the authority told, by tick: sparse. */
@@ -162,17 +167,24 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Asked once a tick for what the player holds. */
   set sampleInput(sample: () => InitOf<I>) {
-    this.#play.sampleInput = sample
+    const { trace } = this.#options
+    this.#play.sampleInput = trace === undefined ? sample : () => {
+      const values = sample()
+      trace.add({ kind: 'input', values })
+      return values
+    }
   }
 
   /** Asks the authority at `to` to be let in; where there are rooms, `join` says into which. */
   connect(now: Millis, to: string, pass: ConnectPass = {}, join?: JoinRequest): Connection {
     const { role = this.#options.role ?? 'player' } = join ?? {}
     this.#isSpectator = role === 'spectator'
+    this.#options.trace?.add({ kind: 'connect', now, to, pass, join })
     return this.endpoint.connect(now, to, join === undefined && !this.#isSpectator ? NO_BYTES : encodeJoin({ ...join, role }), pass)
   }
 
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.#options.trace?.datagram(now, from, bytes, length)
     this.endpoint.handleDatagram(now, from, bytes, length)
     // A digest is of one tick: it is judged before rows of the next come.
     this.#view.absorb()
@@ -182,11 +194,13 @@ export class ClientHost<I extends Shape = Shape> {
   }
 
   handlePathClosed(address: string): void {
+    this.#options.trace?.add({ kind: 'path-closed', from: address })
     this.endpoint.handlePathClosed(address)
   }
 
   /** Samples an input for every tick that is due, and predicts what comes of it; returns how many. */
   tick(now: Millis): number {
+    this.#options.trace?.add({ kind: 'tick', now })
     this.#now[0] = now
     if (this.peer === 0) return 0
     this.#view.prepare(now)
@@ -198,12 +212,14 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** What may be drawn at a moment: call it before every repaint. */
   draw(now: Millis): View {
+    this.#options.trace?.add({ kind: 'draw', now })
     this.#now[0] = now
     return this.#view.draw(now)
   }
 
   /** Sends what is owed, and returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
+    this.#options.trace?.add({ kind: 'drain', now })
     if (!this.#desk.receive(this.#channels, undefined, this.#line)) this.endpoint.close(now, 'left')
     this.#line.expire(now)
     this.#line.deliver(Math.floor(this.#view.renderClock.renderTick))
@@ -223,6 +239,7 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Sends a message to the authority, by the delivery it was declared with. */
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): SendResult {
+    this.#options.trace?.add({ kind: 'send', message: this.game.messages.indexOf(message as unknown as Message), values })
     return this.#desk.send(this.#channels, message, values)
   }
 
@@ -233,6 +250,7 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Calls the authority. */
   call<A extends Shape>(rpc: Rpc<A, Shape>, values: ViewOf<A>, { about }: CallOptions = {}): 'queued' | RpcFailure {
+    this.#traceCall(rpc as unknown as Rpc, values, about?.id ?? 0, undefined, undefined)
     return this.#line.call(rpc, values, about?.id ?? 0)
   }
 
@@ -240,6 +258,7 @@ export class ClientHost<I extends Shape = Shape> {
   request<A extends Shape, R extends Shape>(
     now: Millis, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions = {},
   ): Promise<RpcResult<ViewOf<R>>> {
+    this.#traceCall(rpc as unknown as Rpc, values, options.about?.id ?? 0, now, options.timeoutMs)
     return requestOn(this.#line, now, rpc, values, options)
   }
 
@@ -263,7 +282,12 @@ export class ClientHost<I extends Shape = Shape> {
 
   /** Leaves the match. Go on draining until `endpoint.connections` is empty. */
   close(now: Millis): void {
+    this.#options.trace?.add({ kind: 'close', now })
     this.endpoint.close(now, 'left')
+  }
+
+  #traceCall(rpc: Rpc, values: unknown, about: ObjectId, now: Millis | undefined, timeoutMs: Millis | undefined): void {
+    this.#options.trace?.add({ kind: 'call', rpc: callsOf(this.game).indexOf(rpc), values, about, now, timeoutMs })
   }
 
   #rpcHost(): RpcHost {

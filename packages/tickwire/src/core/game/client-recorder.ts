@@ -110,10 +110,12 @@ export class ClientRecorder implements Onlooker {
     this.#toldWorld = new ToldWorld(host)
     this.#told = new RowsTrack(this.#toldWorld.world, game.tickRate, this.#keyTicks, CHUNK.toldRows)
     this.#stop = host.look(this)
+    // Who rests may be told of no more: he is seated while his last row is still at hand.
+    this.#catchUp(host.serverTick - this.#stragglerTicks)
   }
 
   handleReceived(now: Millis, _header: PacketHeader, bytes: Uint8Array, length: number): void {
-    this.#catchUp(this.#host.insides.snapshots.tick - this.#stragglerTicks)
+    this.#catchUp(this.#host.serverTick - this.#stragglerTicks)
     this.#packets.add(this.#tick(), now, 'received', this.#host.peer, bytes, length)
   }
 
@@ -153,7 +155,7 @@ export class ClientRecorder implements Onlooker {
   /** Ends the recording. Whoever gave the sink closes it. */
   close(): void {
     if (this.isClosed) return
-    this.#catchUp(this.#host.insides.snapshots.tick)
+    this.#catchUp(this.#host.serverTick)
     this.flush()
     this.isClosed = true
     this.#stop()
@@ -169,7 +171,7 @@ export class ClientRecorder implements Onlooker {
 
   #catchUp(last: Tick): void {
     if (last < 0) return
-    // What lies further back than the Timeline remembers cannot be told tick by tick any more.
+    // Of a tick that is heard of without rows nothing changed; what lies further back than the Timeline remembers cannot be told.
     const { confirmed } = this.#host
     const from = Math.max(this.#told.lastTick + 1, this.#told.lastTick < 0 ? last : confirmed.newest - confirmed.windowTicks + 1)
     for (let tick = from; tick <= last; tick++) {

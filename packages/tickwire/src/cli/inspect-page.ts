@@ -1,0 +1,117 @@
+/**
+ * `tickwire inspect FILE --page`: a recording as a page, served to this machine only.
+ *
+ *   GET /              the page (`inspect-page/`: plain files, so that nothing has to be built)
+ *   GET /api/summary   /api/packets   /api/packet?n=17   /api/tick?t=1200   /api/why?n=0
+ *
+ * It reads and answers; nothing can be changed by it.
+ */
+
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { WIRE_FIELDS } from '../core/game/dissection/wire-fields.ts'
+import { Inspection } from '../core/game/inspection/inspection.ts'
+import { serveFile } from '../node/static-files.ts'
+import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
+import { openRecordingOption, readCountOption } from './recording-option.ts'
+
+// The same from `src` and from `dist`: the package has both.
+const PAGE = fileURLToPath(new URL('../../src/cli/inspect-page', import.meta.url))
+
+const OPTIONS = {
+  page: { type: 'boolean', default: false },
+  open: { type: 'boolean', default: false },
+  server: { type: 'string' },
+  port: { type: 'string' },
+} as const
+
+/** Serves a recording as a page, until the process is told to end. */
+export const inspectPage: AsyncCommand = {
+  summary: 'open a recording as a page',
+  help: '',
+  async run(args, world) {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const port = readCountOption('--port', values.port, 0, 0)
+    const { recording, path } = openRecordingOption(positionals)
+    const authority = values.server === undefined ? undefined : openRecordingOption([values.server]).recording
+    const inspection = openInspection(() => new Inspection(recording, authority === undefined ? {} : { authority }))
+    const { url } = await serveInspection(inspection, basename(path), port)
+    world.print(`${path} is at ${url}   (Ctrl+C ends it)`)
+    if (values.open) openInBrowser(url, world)
+    return await new Promise<number>((resolve) => { process.once('SIGINT', () => resolve(0)) })
+  },
+}
+
+function openInspection(open: () => Inspection): Inspection {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** A page that is being served. */
+export interface ServedInspection {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Serves the page of an inspection on a port of this machine; 0 is any. */
+export function serveInspection(inspection: Inspection, name: string, port: number): Promise<ServedInspection> {
+  const server = createServer((request, response) => {
+    answer(inspection, name, request, response).catch(() => response.destroy())
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : port
+      resolve({
+        url: `http://127.0.0.1:${bound}/`,
+        close: () => new Promise((done) => {
+          server.close(() => done())
+          server.closeAllConnections()
+        }),
+      })
+    })
+  })
+}
+
+async function answer(inspection: Inspection, name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  const number = Number(searchParams.get('n') ?? searchParams.get('t') ?? 0)
+  const said = pathname.startsWith('/api/') ? answerOf(inspection, name, pathname, number) : undefined
+  if (!pathname.startsWith('/api/')) return await serveFile(PAGE, request, response)
+  response.writeHead(said === undefined ? 404 : 200, { 'content-type': 'application/json', 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+  response.end(JSON.stringify(said ?? null, plain))
+}
+
+function answerOf(inspection: Inspection, name: string, path: string, number: number): unknown {
+  const { game, peer, first, last, mistakes } = inspection
+  const mistake = mistakes[number]
+  switch (path) {
+    case '/api/summary': return { name, tickRate: game.tickRate, peer, first, last, mistakes, fields: WIRE_FIELDS }
+    case '/api/packets': return inspection.packets()
+    case '/api/packet': return inspection.packet(number)
+    case '/api/tick': return inspection.at(number)
+    case '/api/why': return mistake && inspection.explain(mistake)
+    default: return undefined
+  }
+}
+
+/** What JSON has no form for. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+}
+
+function openInBrowser(url: string, world: CommandWorld): void {
+  const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open'
+  const child = spawn(command, [url], { stdio: 'ignore', detached: true })
+  child.once('error', () => world.complain(`No browser could be opened by ${command}: open ${url} yourself.`))
+  child.unref()
+}

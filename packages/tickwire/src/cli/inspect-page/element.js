@@ -1,0 +1,27 @@
+// @ts-check
+/** Elements without a library, and values as people read them. */
+
+/**
+ * @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children
+ * @returns {HTMLElement}
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) if (value !== '') made.setAttribute(name, value)
+  made.append(...children)
+  return made
+}
+
+/** @param {string[]} heads @param {HTMLElement[]} rows */
+export function table(heads, rows) {
+  return element('table', {}, element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', {}, head)))), element('tbody', {}, ...rows))
+}
+
+/** @param {unknown} value @returns {string} */
+export function text(value) {
+  if (value === undefined || value === null) return '–'
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(3)
+  if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`
+  if (typeof value === 'object') return Object.entries(value).map(([name, each]) => `${name} ${text(each)}`).join(', ')
+  return String(value)
+}

@@ -1,0 +1,34 @@
+// @ts-check
+/** Mispredictions, and why: the first field, both values, the input that differed. */
+
+import { element, table, text } from './element.js'
+
+/** @param {HTMLElement} place @param {any[]} mistakes @param {any} state @param {(number: number) => void} choose */
+export function showMistakes(place, mistakes, state, choose) {
+  if (mistakes.length === 0) {
+    place.replaceChildren(element('p', { class: 'dim' }, 'Every prediction in this recording was right.'))
+    return
+  }
+  place.replaceChildren(table(['tick', 'field', 'off by'], mistakes.map((mistake, number) => {
+    const row = element('tr', { class: `is-link ${number === state.mistake ? 'is-chosen' : ''}` },
+      element('td', {}, String(mistake.tick)), element('td', {}, mistake.field === '' ? `${mistake.entity}: not predicted` : mistake.field),
+      element('td', {}, text(mistake.distance)))
+    row.addEventListener('click', () => choose(number))
+    return row
+  })))
+}
+
+/** @param {HTMLElement} place @param {any} explained */
+export function showWhy(place, { beganAt, field, predicted, told, held, used, isInputOther, why }) {
+  place.replaceChildren(
+    element('h3', {}, 'Why was this mispredicted'),
+    element('div', { class: 'card' },
+      element('p', { class: 'why' }, 'It began in tick ', element('strong', {}, String(beganAt)), ' with ', element('strong', {}, field), '.'),
+      table(['', field], [
+        element('tr', {}, element('td', { class: 'dim' }, 'predicted'), element('td', {}, text(predicted))),
+        element('tr', {}, element('td', { class: 'dim' }, 'true'), element('td', { class: 'is-other' }, text(told))),
+        element('tr', {}, element('td', { class: 'dim' }, 'input held'), element('td', {}, text(held))),
+        element('tr', {}, element('td', { class: 'dim' }, 'input used'), element('td', { class: isInputOther ? 'is-other' : '' }, text(used))),
+      ]),
+      element('p', { class: 'why' }, `${why}.`)))
+}
