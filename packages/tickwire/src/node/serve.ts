@@ -21,6 +21,8 @@ export interface ServeOptions<I extends Shape = Shape> extends HouseOptions {
   readonly spectators?: SpectatorOptions
   /** Who is with whom, from where each looks, and how objects are found by place. */
   readonly interest?: InterestOptions
+  /** Bytes of snapshots a second that one client is told at most: for all, or by who he is. Default: only his line decides. */
+  readonly bytesPerSecond?: number | ((peer: Peer) => number)
   /** For so long the seat of a player whose line is gone is kept. Default 5 s. */
   readonly resumeMs?: number
   /** A match begins: the first, or another after one that broke. The place to listen to its messages. */
@@ -47,7 +49,7 @@ export class Serving<I extends Shape = Shape> extends House {
   #restart: NodeJS.Timeout | undefined
 
   constructor(game: Game<I>, options: ServeOptions<I>, parts: HouseParts) {
-    const { onMatch, onJoined, onLeft, maxPlayers, maxSpectators = SPECTATORS_DEFAULT, spectators, interest, resumeMs } = options
+    const { onMatch, onJoined, onLeft, maxPlayers, maxSpectators = SPECTATORS_DEFAULT, spectators, interest, bytesPerSecond, resumeMs } = options
     super({
       [MATCH]: {
         game, mayCreate: false, emptyMs: Infinity,
@@ -55,6 +57,7 @@ export class Serving<I extends Shape = Shape> extends House {
         spectators: maxSpectators,
         ...(spectators && { watching: spectators }),
         ...(interest && { interest }),
+        ...(bytesPerSecond !== undefined && { bytesPerSecond }),
         ...(resumeMs !== undefined && { resumeMs }),
         onCreate: (room) => onMatch?.(ofGame(room)),
         onJoin: (_room, member) => onJoined?.(member),

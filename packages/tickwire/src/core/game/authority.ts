@@ -33,8 +33,8 @@ import { StepEvents } from './step-events.ts'
 export interface Player {
   readonly peer: Peer
   inputs: HeldInput & ValueKeeper & { take(tick: Tick): void }
-  /** Runs what he called for this tick. Undefined for who plays in this process, and while his line is gone. */
-  deliver: ((tick: Tick) => void) | undefined
+  /** Runs what he called for this tick; whether he called anything. Undefined for who plays in this process, and while his line is gone. */
+  deliver: ((tick: Tick) => boolean) | undefined
   /** He looks on, and the game never knows of him. */
   readonly isSpectator: boolean
   /** The game knows of him. */
@@ -165,8 +165,8 @@ export class Authority<I extends Shape> implements HeldByPeers {
       held.take(world.tick)
       inputs.load(peer.id, held)
       this.watch?.handleInput(peer.id, held, inputs.heap)
-      deliver?.(world.tick)
-      isChanged ||= deliver !== undefined && this.game.rpcs.length > 0
+      // Handlers may do anything to the world, and run once: a tick with a call is not stepped again from before it.
+      if (deliver?.(world.tick) === true) isChanged = true
     }
     inputs.sortMessages()
     this.#log?.write(world.tick, this.players.values())

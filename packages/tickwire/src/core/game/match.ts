@@ -32,6 +32,7 @@ import { WantedSink } from '../replication/wanted-rows.ts'
 import type { Recorder } from '../replay/recorder.ts'
 import type { RecordingSink } from '../replay/recording-writer.ts'
 import type { Message } from '../schema/definition.ts'
+import { always } from '../schema/interest.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import { FixedLoop } from '../time/fixed-loop.ts'
@@ -45,6 +46,7 @@ import { Authority, type Player } from './authority.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
 import type { StepEvent } from './event-codec.ts'
+import { EventMail } from './event-mail.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { GuardedSource } from './guarded-source.ts'
 import { HostWatch, type HostRecordOptions } from './host-watch.ts'
@@ -64,6 +66,11 @@ export interface MatchOptions {
   readonly role?: 'dedicated' | 'listen' | 'local'
   /** Who is with whom, from where each looks, and how objects are found by place. */
   readonly interest?: InterestOptions
+  /**
+   * Bytes of snapshots a second that one client is told at most, whatever his line would take: for all, or by who he is. Most urgent
+   * first; what does not fit comes later. Infinity, and by default: only the line decides.
+   */
+  readonly bytesPerSecond?: number | ((peer: Peer) => number)
   /** For development: every tick is stepped again from so many ticks before, and must come out the same. */
   readonly syncTest?: number
   /** It did not. Without this, it throws. */
@@ -88,6 +95,8 @@ interface Line {
   readonly calls: RpcLine<Peer>
   /** What he may know. */
   readonly interest: ClientInterest
+  /** What happens in `step`. */
+  readonly events: EventMail
   /** He sees the past, and must not hear of the present. */
   readonly isLate: boolean
 }
@@ -116,9 +125,12 @@ export class Match<I extends Shape = Shape> {
   readonly #position: TickPosition
   readonly #localView: LocalView | undefined
   readonly #onFlushFault: ((error: unknown) => void) | undefined
+  readonly #bytesPerSecond: (peer: Peer) => number
 
   constructor(game: Game<I>, seed: number, options: MatchOptions = {}) {
-    const { syncTest = 0, onSyncFault, onJoined, onLeft } = options
+    const { syncTest = 0, onSyncFault, onJoined, onLeft, bytesPerSecond = Infinity } = options
+    this.#bytesPerSecond = typeof bytesPerSecond === 'number' ? () => bytesPerSecond : bytesPerSecond
+    if (typeof bytesPerSecond === 'number') checkRate(bytesPerSecond)
     this.game = game
     this.seed = seed
     this.#onFlushFault = options.onFlushFault
@@ -174,6 +186,7 @@ export class Match<I extends Shape = Shape> {
       this.spectators.update(this.world.tick)
       const { feed } = this.spectators
       if (feed !== undefined) this.#sendEvents([], feed.take())
+      for (const { events, isLate } of this.#lines.values()) events.deliver(isLate ? this.spectators.tick : this.world.tick)
     }
     if (due > 0) for (const { connection } of this.#lines.values()) connection.wake()
     return due
@@ -301,7 +314,8 @@ export class Match<I extends Shape = Shape> {
     const position = from === this.spectators.feed ? this.spectators : this.#position
     const interest = new ClientInterest(from.interest, peer.id)
     const player = this.#authority.seat(peer, inputs, isSpectator ? undefined : (tick) => calls.deliver(tick), isSpectator)
-    this.#lines.set(peer.id, { player, connection, channels, calls, interest, isLate: from === this.spectators.feed })
+    const events = new EventMail(peer.id, interest, this.game.tickRate, (event) => this.#desk.sendEvent(channels, event))
+    this.#lines.set(peer.id, { player, connection, channels, calls, interest, events, isLate: from === this.spectators.feed })
     digests.add(peer.id)
     const predicts = this.game.predict !== 'none' && !isSpectator
     connection.addSource(FRAME_KIND.timing, new TimingSource(position, inputs, () => predicts ? digests.of(peer.id) : NaN))
@@ -311,7 +325,7 @@ export class Match<I extends Shape = Shape> {
     }
     // What must arrive goes before snapshots; voices and chat share with them, or on a narrow path there would be none; bulk waits.
     for (const source of channels.sourcesOf(0, 1)) connection.addSource(FRAME_KIND.channels, source)
-    const snapshots = new SnapshotSource(from.replicator, interest, peer.id)
+    const snapshots = new SnapshotSource(from.replicator, interest, peer.id, { bytesPerSecond: checkRate(this.#bytesPerSecond(peer)), tickRate: this.game.tickRate / period })
     const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => from.replicator.timeline.newest)
     const told = this.#onFlushFault === undefined ? paced : new GuardedSource(paced, this.#onFlushFault)
     connection.addSource(FRAME_KIND.snapshot, told, LANES.state.weight)
@@ -335,9 +349,17 @@ export class Match<I extends Shape = Shape> {
   }
 
   #sendEvents(toPlayers: readonly StepEvent[], toSpectators: readonly StepEvent[]): void {
-    for (const { channels, player } of this.#lines.values()) {
-      for (const event of player.isSpectator ? toSpectators : toPlayers) this.#desk.sendEvent(channels, event)
+    for (const { events, player } of this.#lines.values()) {
+      for (const event of player.isSpectator ? toSpectators : toPlayers) {
+        events.post(event, this.#isEverybodys(event.object))
+      }
     }
+  }
+
+  /** Whether an object is one that everybody always knows. */
+  #isEverybodys(id: ObjectId): boolean {
+    const { objects } = this.world
+    return objects.isAlive(id) && this.game.entities[objects.typeAt(indexOf(id))].interest === always
   }
 
   /** His line is gone. He stays, holding nothing, until he is attached again or leaves. */
@@ -358,6 +380,12 @@ export class Match<I extends Shape = Shape> {
     if (player !== undefined) this.#authority.leave(player, reason)
     this.detach(peer)
   }
+}
+
+/** A rate that snapshots can be held to. */
+function checkRate(bytesPerSecond: number): number {
+  if (!(bytesPerSecond > 0)) throw new ConfigError('bytesPerSecond', `${bytesPerSecond}`, 'Give a rate above 0, or none: then only the line decides.')
+  return bytesPerSecond
 }
 
 /** Who a call of the authority goes to. */

@@ -86,9 +86,14 @@ export class RpcLine<From> {
     return true
   }
 
-  /** Runs what came for ticks up to this one. */
-  deliver(tick: Tick): void {
-    for (let next = this.#inbox.take(tick); next !== undefined; next = this.#inbox.take(tick)) this.#run(next)
+  /** Runs what came for ticks up to this one. Whether there was anything. */
+  deliver(tick: Tick): boolean {
+    let hasRun = false
+    for (let next = this.#inbox.take(tick); next !== undefined; next = this.#inbox.take(tick)) {
+      this.#run(next)
+      hasRun = true
+    }
+    return hasRun
   }
 
   /** Ends the requests whose time is over. */

@@ -27,7 +27,7 @@ export interface Member extends Peer {
   readonly role: 'player' | 'spectator'
 }
 
-export interface RoomType extends Pick<MatchOptions, 'interest' | 'syncTest' | 'onSyncFault' | 'onFault'> {
+export interface RoomType extends Pick<MatchOptions, 'interest' | 'bytesPerSecond' | 'syncTest' | 'onSyncFault' | 'onFault'> {
   readonly game: Game
   /** How many may play in one room at once. */
   readonly capacity?: number

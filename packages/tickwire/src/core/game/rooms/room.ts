@@ -83,6 +83,7 @@ export class Room extends Match {
     const { onSyncFault, onFault: onHandlerFault } = type
     super(type.game, identity.seed, {
       ...(type.interest && { interest: type.interest }),
+      ...(type.bytesPerSecond !== undefined && { bytesPerSecond: type.bytesPerSecond }),
       ...(type.watching && { spectators: type.watching }),
       ...(type.syncTest !== undefined && { syncTest: type.syncTest }),
       ...(onSyncFault && { onSyncFault }),
