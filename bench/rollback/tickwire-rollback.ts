@@ -3,7 +3,7 @@
  *
  * The Predictor simulates everybody's objects. In every frame the authority tells of one of them, six ticks ago, that it was
  * pushed: the slot of then is loaded, the told row put in, all objects stepped again up to now and one tick further, and
- * every one of those ticks is sampled into the Timeline, saved, and digested.
+ * every one of those ticks is rounded to what can be told, and put aside.
  */
 
 import { Predictor } from '../../packages/tickwire/src/core/predict/predictor.ts'
@@ -74,9 +74,9 @@ export class PredictorRollback {
   frame(pushUnits: number): void {
     const { predictor } = this
     const tick = predictor.tick - this.#depth + 1
-    const { rows, laneCount } = predictor.timeline.pools[0]!
-    const at = predictor.timeline.find(0, this.#row.id, tick)
-    for (let lane = 0; lane < laneCount; lane++) this.#told[lane] = rows[at + lane]!
+    const rows = predictor.past.rows(0, tick)
+    const at = predictor.past.find(0, this.#row.id, tick)
+    for (let lane = 0; lane < this.#told.length; lane++) this.#told[lane] = rows[at + lane]!
     this.#told[this.#lane]! += pushUnits
     this.#row.tick = tick
     predictor.handleRow(this.#row)

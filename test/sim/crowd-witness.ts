@@ -29,6 +29,8 @@ const lanesInSets = new WeakMap<Schema, readonly Uint8Array[]>()
 export class CrowdWitness<I extends Shape = CrowdInput> {
   /** Rows that were compared. */
   rowCount = 0
+  /** Whole rows that he had to ask for. */
+  asked = 0
   readonly host: ClientHost<I>
   readonly #truth: CrowdTruth
   readonly #sink: SnapshotSink
@@ -45,6 +47,11 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     this.#sink = sink
     this.#world = world
     const { confirmed } = host
+    const ask = sink.wanted.ask.bind(sink.wanted)
+    sink.wanted.ask = (id) => {
+      this.asked++
+      ask(id)
+    }
     const put = confirmed.put.bind(confirmed)
     confirmed.put = (tick, type, id, owner, rows, at) => {
       const isPut = put(tick, type, id, owner, rows, at)
@@ -231,15 +238,15 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     for (let index = 0; index < moment.rows.length; index++) {
       const row = moment.rows[index]
       if (row === undefined || row.owner !== peer || this.#world.stores[row.type]!.isShared) continue
-      if (predictor.timeline.has(tick)) this.#checkPredictedRow(tick, row)
+      if (predictor.past.has(tick)) this.#checkPredictedRow(tick, row)
     }
   }
 
   #checkPredictedRow(tick: Tick, row: TrueRow): void {
     const { schema } = this.#world.stores[row.type]!
-    const { timeline } = this.host.predictor!
-    const at = timeline.find(row.type, row.id, tick)
-    const { rows } = timeline.pools[row.type]!
+    const { past } = this.host.predictor!
+    const at = past.find(row.type, row.id, tick)
+    const rows = past.rows(row.type, tick)
     hold(at >= 0, 'C3', () => `has confirmed tick ${tick} without ${schema.name} ${row.id} of his`)
     const isIn = lanesIn(schema, 2)
     for (const { lane, laneCount, path, field } of schema.masks[2].members) {

@@ -12,6 +12,7 @@ import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import { ROW_BITS, ROW_MASK, Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { isReference, ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
+import type { PredictedPast } from './predicted-past.ts'
 import type { Truth } from './truth.ts'
 
 /** Of an object that has an id for the time being. */
@@ -97,11 +98,11 @@ export class PredictedObjects {
   }
 
   /** Whether anybody was predicted at a tick, who lives still, of whom the authority does not know. */
-  hasStrangers(tick: Tick, timeline: Timeline): boolean {
+  hasStrangers(tick: Tick, past: PredictedPast): boolean {
     const { objects } = this.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type !== NO_TYPE && !this.#isTold(index) && timeline.find(type, objects.idAt(index), tick) >= 0) return true
+      if (type !== NO_TYPE && !this.#isTold(index) && past.find(type, objects.idAt(index), tick) >= 0) return true
     }
     return false
   }
@@ -131,17 +132,12 @@ export class PredictedObjects {
    * A tick is confirmed as it was predicted, and ticks before it are about to be stepped again: what happened in between may
    * be the authority's doing, of which no row of its own tick was ever told. When that tick comes by it is as it is now.
    */
-  keepPredicted(tick: Tick, timeline: Timeline): void {
-    if (this.#confirmed.has(tick) || !timeline.has(tick)) return
+  keepPredicted(tick: Tick, past: PredictedPast): void {
+    if (this.#confirmed.has(tick) || !past.has(tick)) return
     this.forgetConfirmed()
-    const references = timeline.references(tick)
-    for (let index = 0; index < references.length; index++) {
-      const type = references[index] >>> ROW_BITS
-      if (references[index] === 0 || this.world.stores[type].isShared) continue
-      const { ids, owners, rows, laneCount } = timeline.pools[type]
-      const row = references[index] & ROW_MASK
-      this.#confirmed.put(tick, type, ids[row], owners[row], rows, row * laneCount)
-    }
+    past.forEach(tick, (type, id, owner, rows, at) => {
+      if (!this.world.stores[type].isShared) this.#confirmed.put(tick, type, id, owner, rows, at)
+    })
   }
 
   forgetConfirmed(): void {
@@ -149,8 +145,8 @@ export class PredictedObjects {
   }
 
   /** Where what is confirmed of a tick stands: in what was kept, or in what was predicted. */
-  confirmedOf(tick: Tick, timeline: Timeline): Timeline {
-    return this.#confirmed.has(tick) ? this.#confirmed : timeline
+  confirmedOf(tick: Tick, past: PredictedPast): Timeline | PredictedPast {
+    return this.#confirmed.has(tick) ? this.#confirmed : past
   }
 
   /** The world is at a tick that was confirmed: it is what was kept of it, fields with a rate aside. */

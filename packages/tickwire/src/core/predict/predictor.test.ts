@@ -8,7 +8,7 @@ import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { ownedLanesOf } from './owned-lanes.ts'
 import { Predictor } from './predictor.ts'
-import { digestOf } from './truth.ts'
+import { digestOfWorld } from './truth.ts'
 
 const Ship = entity({ x: fixed(0, 1000, 0.1), name: text(12), fuel: u16.owner(), slow: u8.rate(15), cool: u8.owner() }, { name: 'Ship' })
 const Shot = entity({ x: fixed(0, 1000, 0.1), dies: u16 }, { name: 'Shot' })
@@ -73,7 +73,7 @@ class Rig {
     const { authority, predictor, told } = this
     const { tick } = authority
     const rows = authority.stores.flatMap((store) => store.living().filter(({ owner }) => owner === ME).map((handle) => this.#copy(handle)))
-    const digest = digestOf(this.#mine(), this.#lanes)
+    const digest = digestOfWorld(this.#mine(), this.#lanes)
     this.#flights.push({ at, deliver: () => {
       for (const row of rows) {
         const handle = told.atIndexOf(row.id)
@@ -132,17 +132,18 @@ class Rig {
 
   /** What is not the same in the tick that the authority is at: entity, id and values. */
   difference(): unknown {
-    const { timeline, world } = this.predictor
+    const { past, world } = this.predictor
     for (const { type, schema } of this.authority.stores) {
       for (const handle of this.authority.stores[type]!.living()) {
         // Who was born just now has another name here until he is told of.
         if (handle.owner !== ME || this.authority.objects.birthTickAt(indexOf(handle.id)) > this.authority.tick - 3) continue
-        const at = timeline.find(type, handle.id, this.authority.tick)
+        const at = past.find(type, handle.id, this.authority.tick)
         if (at < 0) return { missing: schema.name, id: handle.id }
         const rows = handle.$store.rows.slice(handle.$store.rowAt(handle))
         for (const { name, lane, field } of schema.members) {
           if (field.spec.kind === 'text') continue
-          if (rows[lane] !== timeline.pools[type]!.rows[at + lane]) return { field: name, is: timeline.pools[type]!.rows[at + lane], should: rows[lane] }
+          const is = past.rows(type, this.authority.tick)[at + lane]
+          if (rows[lane] !== is) return { field: name, is, should: rows[lane] }
         }
       }
     }
@@ -211,7 +212,7 @@ class ShotAuthority {
       this.world.beginTick()
       this.world.endTick()
     }
-    return digestOf(this.world, this.#lanes)
+    return digestOfWorld(this.world, this.#lanes)
   }
 }
 
@@ -237,7 +238,8 @@ test('[PRED3] who rested for longer than the window is gone when told so, also w
   expect(predictor.world.count(Shot)).toBe(0)
 })
 
-test('[PRED4] a digest that comes before the rows of its tick waits for them, and is judged before a newer one', () => {
+// Found by crowds of seeds 11, 33, 511, 512 and 514.
+test('[PRED4, C5] a digest that comes before the rows of its tick waits for them, and is judged before a newer one', () => {
   const { predictor, tell } = makeShots((world) => { for (const shot of world.each(Shot)) shot.x += 1 })
   const authority = new ShotAuthority()
   const { shot } = authority
@@ -258,7 +260,8 @@ test('[PRED4] a digest that comes before the rows of its tick waits for them, an
   expect(predictor.confirmed).toBe(10)
 })
 
-test('[PRED14] what is confirmed stays so when ticks before it are stepped again: the authority did what no row of its tick told', () => {
+// Found by crowds of seeds 4 and 557.
+test('[PRED14, C3] what is confirmed stays so when ticks before it are stepped again: the authority did what no row of its tick told', () => {
   const { predictor, tell } = makeShots(() => {})
   const authority = new ShotAuthority()
   const { shot } = authority
@@ -270,6 +273,24 @@ test('[PRED14] what is confirmed stays so when ticks before it are stepped again
   predictor.settle()
   expect(predictor.confirmed).toBe(10)
   predictor.advance(6 + AHEAD, 64)
-  const xAt = (tick: number): unknown => predictor.timeline.read(Shot, shot.id, tick, 'x')
+  const xAt = (tick: number): unknown => predictor.past.rows(0, tick)[predictor.past.find(0, shot.id, tick)]! / 10
   expect([xAt(7), xAt(8), xAt(9), xAt(10), xAt(6 + AHEAD)]).toEqual([7, 30, 30, 7, 7])
+})
+
+// Found by crowds of seeds 7, 9 and 12.
+test('[PRED14, C3] who is known to be gone was there in the tick that is confirmed, and in none after it', () => {
+  const { predictor, tell } = makeShots(() => {})
+  const authority = new ShotAuthority()
+  const { id } = authority.shot
+  tell(5, id, 70)
+  predictor.advance(5 + AHEAD, 64)
+  // Another has his index: all that is known is that he was there at 5. A digest of 10 was late, and knows more.
+  predictor.handleGone(5, id)
+  predictor.handleTick(10, authority.digestAt(10))
+  predictor.settle()
+  expect(predictor.confirmed).toBe(10)
+  predictor.advance(6 + AHEAD, 64)
+  const isThere = (tick: number): boolean => predictor.past.find(0, id, tick) >= 0
+  expect([isThere(5), isThere(6), isThere(9), isThere(10), isThere(11)]).toEqual([true, false, false, true, false])
+  expect(predictor.world.count(Shot)).toBe(0)
 })

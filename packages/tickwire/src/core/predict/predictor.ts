@@ -24,25 +24,30 @@ import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity } from '../schema/definition.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
-import { SaveSlots } from '../world/save-slots.ts'
 import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { Corrections } from './corrections.ts'
 import { ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
 import { OwnWord } from './own-word.ts'
 import { PredictedObjects } from './predicted-objects.ts'
+import { PredictedPast } from './predicted-past.ts'
 import type { PredictorOptions } from './predictor-options.ts'
 import { reportFault, RowRecord } from './sync-test.ts'
-import { digestOf, Truth, type ToldRow } from './truth.ts'
+import { Truth, type ToldRow } from './truth.ts'
 
 /** Ids for the time being begin here, and further up once the authority's come near. */
 const PROVISIONAL_FIRST = 256
 const PROVISIONAL_LAST = OBJECTS_MAX - 1024
 const NEVER = Infinity
+/** Ticks that a look ahead looks at. */
+const TICKS_AHEAD = 2
 
 export class Predictor {
   /** Only the objects that are simulated here. */
   readonly world: World
+  /** What was predicted for each tick, as far back as can be gone. */
+  readonly past: PredictedPast
+  /** The tick that was predicted last and the one to come, while somebody looks ahead. */
   readonly timeline: Timeline
   readonly told: Truth
   /** The newest tick of the authority that anything was heard of; -1 before. */
@@ -59,13 +64,11 @@ export class Predictor {
   resteppedTicks = 0
   restarts = 0
   readonly #windowTicks: number
-  readonly #slots: SaveSlots
   readonly #digestLanes: readonly OwnedLanes[]
   readonly #isEverybodys: boolean
   readonly #objects: PredictedObjects
   readonly #ownWord: OwnWord
   readonly #hasShared: boolean
-  readonly #digests: Float64Array
   readonly #step: (world: World) => void
   readonly #corrections: Corrections | undefined
   readonly #options: PredictorOptions
@@ -77,12 +80,15 @@ export class Predictor {
   readonly #digest = new Float64Array(1)
   /** The newest tick ever stepped: stepping it again is a repetition. */
   #reached: Tick = -1
+  /** The version whose newest tick is in the Timeline. */
+  #aheadOf = -1
 
   constructor(entities: readonly Entity[], options: PredictorOptions) {
     const { peer, isEverybodys = false, tickRate, windowTicks, seed = 0, external, sharing, step, corrections } = options
     this.world = new World(entities, { seed, sharing, ...(external && { external }) })
     this.told = new Truth(entities, sharing, windowTicks)
-    this.timeline = new Timeline(this.world, windowTicks)
+    this.past = new PredictedPast(this.world, windowTicks)
+    this.timeline = new Timeline(this.world, TICKS_AHEAD)
     this.#windowTicks = windowTicks
     this.#isEverybodys = isEverybodys
     this.#digestLanes = ownedLanesOf(this.world, tickRate, isEverybodys)
@@ -90,8 +96,6 @@ export class Predictor {
     this.#objects.setProvisional(PROVISIONAL_FIRST)
     this.#ownWord = new OwnWord(peer, this.world, this.told)
     this.#hasShared = entities.some(({ isShared }) => isShared)
-    this.#slots = new SaveSlots(this.world, windowTicks)
-    this.#digests = new Float64Array(windowTicks)
     this.#step = step
     this.#options = options
     this.#corrections = corrections && new Corrections(this.world, corrections)
@@ -166,12 +170,12 @@ export class Predictor {
     // What can no longer be gone back to is put right in the oldest tick that can.
     const at = this.isRunning ? Math.max(since, this.#oldest()) : since
     if (type === NO_TYPE || !this.told.remove(tick, at, id) || !this.isRunning) return
-    if (at > this.world.tick || this.timeline.find(type, id, at) >= 0) this.#mistakenAt = Math.min(this.#mistakenAt, at)
+    if (at > this.world.tick || this.past.find(type, id, at) >= 0) this.#mistakenAt = Math.min(this.#mistakenAt, at)
   }
 
   /** The newest tick in which an object was there for sure. Of who has a successor no more may be known than when he was last told of. */
   #livedUntil(type: number, id: ObjectId): Tick {
-    const isConfirmed = this.isRunning && this.#objects.confirmedOf(this.confirmed, this.timeline).find(type, id, this.confirmed) >= 0
+    const isConfirmed = this.isRunning && this.#objects.confirmedOf(this.confirmed, this.past).find(type, id, this.confirmed) >= 0
     return Math.max(this.told.toldAt(indexOf(id)), isConfirmed ? this.confirmed : -1)
   }
 
@@ -188,7 +192,7 @@ export class Predictor {
     const tick = this.#digestAt
     const [digest] = this.#digest
     if (tick <= this.confirmed || !this.#knows(tick)) return
-    if (this.#digests[tick % this.#windowTicks] === digest) {
+    if (this.past.digest(tick, this.#digestLanes) === digest) {
       this.confirmed = tick
       return
     }
@@ -207,7 +211,7 @@ export class Predictor {
       this.told.timeline.put(tick, type, row.id, row.owner, rows, row.at)
       this.#judge(row)
     }
-    if (this.#objects.hasStrangers(tick, this.timeline)) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
+    if (this.#objects.hasStrangers(tick, this.past)) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
   }
 
   /** Goes on to a tick, or as near as the window and `stepsMax` allow. Returns how many ticks were stepped. */
@@ -239,12 +243,16 @@ export class Predictor {
     const { tick } = world
     if (!this.isRunning || this.isStalled || this.#mistakenAt !== NEVER || this.#matchedAt !== NEVER) return false
     this.#options.test?.(true)
+    if (this.#aheadOf !== this.version) {
+      this.#aheadOf = this.version
+      timeline.truncate(-1)
+      timeline.sample()
+    }
     this.#play()
     timeline.sample()
     look()
     timeline.truncate(tick)
-    this.#slots.load(tick % this.#windowTicks)
-    world.sample()
+    this.past.load(tick)
     this.#options.test?.(false)
     return true
   }
@@ -254,9 +262,9 @@ export class Predictor {
     this.isRunning = false
   }
 
-  /** Whether a tick is one that can be gone back to. Looking ahead takes the oldest from the Timeline, and from no slot. */
+  /** Whether a tick is one that can be gone back to. */
   #knows(tick: Tick): boolean {
-    return this.isRunning && tick >= 0 && this.#slots.tickOf(tick % this.#windowTicks) === tick && this.timeline.has(tick)
+    return this.isRunning && this.past.has(tick)
   }
 
   #oldest(): Tick {
@@ -268,13 +276,14 @@ export class Predictor {
   /** Whether what was told of an object at a tick is what was predicted. */
   #judge({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: Readonly<ToldRow>): void {
     if (!this.#knows(tick)) return
-    const predicted = this.timeline.find(type, id, tick)
+    const { past } = this
+    const predicted = past.find(type, id, tick)
     const lanes = this.#objects.lanesOf(type, owner)
     const index = indexOf(id)
-    const known = this.timeline.pools[type].rows
-    if (predicted >= 0 && this.timeline.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
+    const known = past.rows(type, tick)
+    if (predicted >= 0 && past.owner(type, id, tick) === owner && lanes.isClose(tick, index, known, predicted, rows, at)) return
     const born = predicted < 0 && birthTick > 0 ? this.#objects.bornAs(type, owner, birthTick, birthOrdinal) : 0
-    const bornAt = born === 0 ? -1 : this.timeline.find(type, born, tick)
+    const bornAt = born === 0 ? -1 : past.find(type, born, tick)
     const isBornHere = bornAt >= 0 && lanes.isClose(tick, index, known, bornAt, rows, at)
     if (isBornHere) this.#matchedAt = Math.min(this.#matchedAt, tick)
     else this.#mistakenAt = Math.min(this.#mistakenAt, tick)
@@ -286,14 +295,12 @@ export class Predictor {
     this.#mistakenAt = NEVER
     this.#matchedAt = NEVER
     if (!this.#knows(tick)) return
-    if (tick <= this.confirmed) this.#objects.keepPredicted(this.confirmed, this.timeline)
+    if (tick <= this.confirmed) this.#objects.keepPredicted(this.confirmed, this.past)
     this.#corrections?.begin()
     this.resteppedTicks += this.world.tick - tick
-    this.#slots.load(tick % this.#windowTicks)
-    this.world.sample()
+    this.past.load(tick)
     this.#objects.applyTold(tick)
-    this.timeline.truncate(tick - 1)
-    this.#keep(tick)
+    this.#keep()
     this.#corrections?.finishAt(tick)
   }
 
@@ -312,7 +319,7 @@ export class Predictor {
     const { tick } = world
     this.#ownWord.say()
     if (tick <= this.heard + 1 || (tick <= this.#reached && this.#hasShared)) this.#objects.applyTold(tick)
-    this.#keep(tick)
+    this.#keep()
     if (tick > this.#reached) {
       this.#reached = tick
       this.#options.onStepped?.(world)
@@ -333,22 +340,18 @@ export class Predictor {
     const looks = world.sight?.looks
     const first = new RowRecord(world)
     this.#options.test?.(true)
-    this.#slots.load(from % this.#windowTicks)
+    this.past.load(from)
     while (world.tick < tick) this.#play()
     const fault = world.sight?.looks === looks ? first.compare(world, tick - from) : undefined
-    this.#slots.load(tick % this.#windowTicks)
-    world.sample()
+    this.past.load(tick)
     this.#options.test?.(false)
     if (fault !== undefined) reportFault(fault, this.#options.onSyncFault)
   }
 
-  #keep(tick: Tick): void {
+  #keep(): void {
     this.version++
     this.#objects.noteBirths()
-    const place = tick % this.#windowTicks
-    this.timeline.sample()
-    this.#slots.save(place)
-    this.#digests[place] = digestOf(this.world, this.#digestLanes)
+    this.past.save()
   }
 
   /** Begins at a tick with the newest that was told of everybody. */
@@ -356,8 +359,7 @@ export class Predictor {
     const { world } = this
     this.restarts++
     for (const store of world.stores) for (const handle of store.living()) world.unseat(handle)
-    for (let slot = 0; slot < this.#slots.count; slot++) this.#slots.clear(slot)
-    this.timeline.truncate(-1)
+    this.past.clear()
     world.tick = tick
     world.isStepping = false
     this.isRunning = true
@@ -368,7 +370,7 @@ export class Predictor {
     this.#corrections?.abandon()
     this.#objects.applyNewest()
     world.sample()
-    this.#keep(tick)
+    this.#keep()
   }
 
   /** The authority's ids have come up to ours: we begin anew, further up. Once every doubling of the world. */

@@ -12,6 +12,7 @@ import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import type { OwnedLanes } from './owned-lanes.ts'
+import { digestOf } from './predicted-past.ts'
 
 /** A row that was told (whoever hands it on may use the object again), where it lies, and the birth of its object where that was told too. */
 export interface ToldRow {
@@ -107,7 +108,7 @@ export class Truth {
       const type = objects.typeAt(index)
       if (type !== NO_TYPE && !stores[type].isShared && this.#toldAt[index] > tick) return NaN
     }
-    return digestOf(this.world, lanes)
+    return digestOfWorld(this.world, lanes)
   }
 
   #reserve(index: number): void {
@@ -120,16 +121,7 @@ export class Truth {
   }
 }
 
-/** 32 bits of all rows of a world, as they were sampled last. @hot */
-export function digestOf(world: World, lanes: readonly OwnedLanes[]): number {
-  const { objects, stores, heap } = world
-  let sum = 0
-  for (let index = 0; index < objects.highWater; index++) {
-    const type = objects.typeAt(index)
-    // What is shared is nobody's to confirm.
-    if (type === NO_TYPE || stores[type].isShared) continue
-    const { schema, rows } = stores[type]
-    sum = sum + lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap) | 0
-  }
-  return sum >>> 0
+/** 32 bits of all rows of a world, as they were sampled last. */
+export function digestOfWorld(world: World, lanes: readonly OwnedLanes[]): number {
+  return digestOf(world, world.objects.words, world.objects.highWater, world.stores.map(({ rows }) => rows), lanes)
 }
