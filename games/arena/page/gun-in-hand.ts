@@ -4,7 +4,7 @@ import * as THREE from 'three'
 import type { Weapon } from '../definitions.ts'
 import { buildGun, WEAPON_COLOURS } from './models.ts'
 
-const REST = new THREE.Vector3(0.17, -0.15, -0.36)
+const REST = new THREE.Vector3(0.175, -0.165, -0.4)
 
 export class GunInHand {
   readonly #holder = new THREE.Group()
@@ -25,13 +25,13 @@ export class GunInHand {
       this.#holder.add(gun)
       return gun
     })
-    const arm = new THREE.Mesh(new THREE.BoxGeometry(0.07, 0.08, 0.5), new THREE.MeshStandardMaterial({ color: 0x2b3146, roughness: 0.6 }))
-    arm.position.set(0.02, -0.05, 0.26)
+    const arm = new THREE.Mesh(new THREE.CylinderGeometry(0.03, 0.042, 0.46, 12).rotateX(Math.PI / 2), new THREE.MeshStandardMaterial({ color: 0x2b3146, roughness: 0.6 }))
+    arm.position.set(0.035, -0.075, 0.24)
     arm.rotation.x = 0.1
     this.#holder.add(arm)
     this.#flash = new THREE.Sprite(new THREE.SpriteMaterial({ map: star(), color: 0xffd9a0, blending: THREE.AdditiveBlending, depthWrite: false, transparent: true, opacity: 0 }))
     this.#flash.position.set(0, 0.012, -0.38)
-    this.#flash.scale.setScalar(0.34)
+    this.#flash.scale.setScalar(0.17)
     this.#light.position.set(0, 0.1, -0.7)
     this.#holder.add(this.#flash, this.#light)
     camera.add(this.#holder)
@@ -40,7 +40,10 @@ export class GunInHand {
   /** It went off. */
   fire(weapon: Weapon): void {
     this.#kick = 1
-    this.#flash.material.opacity = 1
+    // What fires is in the hand, however quickly it was taken.
+    this.#shown = weapon
+    this.#lowered = 0
+    this.#flash.material.opacity = 0.85
     this.#flash.material.color.setHex(WEAPON_COLOURS[weapon])
     this.#flash.material.rotation = Math.random() * Math.PI
     this.#light.color.setHex(WEAPON_COLOURS[weapon])
@@ -63,7 +66,7 @@ export class GunInHand {
     position.y += Math.abs(Math.cos(this.#stride)) * 0.014 * this.#sway - this.#lowered * 0.25
     position.z += this.#kick * 0.09
     rotation.set(this.#kick * 0.1 - this.#lowered * 0.7, 0.03, 0)
-    this.#flash.material.opacity *= Math.exp(-seconds * 28)
+    this.#flash.material.opacity *= Math.exp(-seconds * 34)
     this.#light.intensity *= Math.exp(-seconds * 22)
   }
 }

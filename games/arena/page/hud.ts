@@ -21,6 +21,7 @@ export class Hud {
   readonly #weapons: readonly HTMLElement[]
   readonly #flash = element('flash')
   readonly #marker = element('hitmarker')
+  readonly #from = element('from')
   #lastHealth = 0
   #lastId = 0
 
@@ -66,13 +67,26 @@ export class Hud {
     for (const { endsAt, fragLimit } of view.each(Match)) {
       const seconds = Math.max(0, Math.ceil((endsAt - view.tick) / tickRate))
       this.#write(element('clock'), `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`)
-      this.#write(element('score'), `${own} : ${best} / ${fragLimit}`)
+      this.#writeScore(own, best, fragLimit)
     }
     this.#write(element('net'), net)
   }
 
   notice(text: string): void {
     this.#write(element('notice'), text)
+  }
+
+  /** You have it. */
+  gained(text: string): void {
+    const line = element('gained')
+    line.textContent = text
+    replay(line, [{ opacity: 1, transform: 'translateY(0)' }, { opacity: 1, offset: 0.6 }, { opacity: 0, transform: 'translateY(-12px)' }], 1100)
+  }
+
+  /** Where it came from: radians to the left of where one looks. */
+  hurtFrom(turn: number): void {
+    this.#from.style.transform = `rotate(${-turn}rad)`
+    replay(this.#from, [{ opacity: 0.9 }, { opacity: 0 }], 900)
   }
 
   marker(): void {
@@ -115,6 +129,15 @@ export class Hud {
     }))
   }
 
+  #writeScore(own: number, best: number, limit: number): void {
+    const score = element('score')
+    const text = `${own} ${best} ${limit}`
+    if (this.#texts.get(score) === text) return
+    this.#texts.set(score, text)
+    const small = (label: string): HTMLElement => Object.assign(document.createElement('small'), { textContent: label })
+    score.replaceChildren(small('you'), `${own} `, small('best'), `${best} `, small('of'), `${limit}`)
+  }
+
   #vital(id: 'health' | 'armour', value: number, most: number): void {
     const box = element(id)
     this.#write(box.querySelector('b')!, `${value}`)
@@ -122,7 +145,7 @@ export class Hud {
   }
 
   #hurt(amount: number): void {
-    replay(this.#flash, [{ opacity: Math.min(0.35 + amount / 70, 1) }, { opacity: 0 }], 420)
+    replay(this.#flash, [{ opacity: Math.min(0.25 + amount / 90, 0.85) }, { opacity: 0 }], 380)
   }
 
   #write(target: HTMLElement, text: string): void {

@@ -153,7 +153,7 @@ function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly
   const ring = new THREE.Mesh(new THREE.TorusGeometry(0.95, 0.06, 8, 32), light)
   const inner = new THREE.Mesh(new THREE.TorusGeometry(0.5, 0.05, 8, 24), light)
   const beam = new THREE.Mesh(new THREE.CylinderGeometry(0.9, 0.95, 2.2, 24, 1, true), new THREE.MeshBasicMaterial({
-    color: hex, transparent: true, opacity: 0.045, blending: THREE.AdditiveBlending, side: THREE.DoubleSide, depthWrite: false,
+    color: hex, map: fade(), transparent: true, opacity: 0.32, blending: THREE.AdditiveBlending, side: THREE.DoubleSide, depthWrite: false,
   }))
   ring.rotation.x = inner.rotation.x = Math.PI / 2
   ring.position.y = inner.position.y = 0.08
@@ -161,6 +161,21 @@ function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly
   group.add(base, ring, inner, beam)
   group.position.set(x, y, z)
   return group
+}
+
+/** Light that is gone at the top. */
+function fade(): THREE.CanvasTexture {
+  const canvas = document.createElement('canvas')
+  canvas.width = 1
+  canvas.height = 64
+  const context = canvas.getContext('2d')!
+  const gradient = context.createLinearGradient(0, 0, 0, 64)
+  gradient.addColorStop(0, '#000')
+  gradient.addColorStop(0.6, '#222')
+  gradient.addColorStop(1, '#999')
+  context.fillStyle = gradient
+  context.fillRect(0, 0, 1, 64)
+  return new THREE.CanvasTexture(canvas)
 }
 
 /** A texture of panels with seams and scratches, painted here. */

@@ -23,6 +23,8 @@ interface Parts {
 
 type FighterView = ObjectView<typeof Fighter>
 
+const GAINS = { health: '+25 health', armour: '+25 armour', mega: '+100 armour', slugs: '+5 slugs', rockets: '+5 rockets' } as const
+
 export class Playing {
   /** Behind a menu the camera flies about by itself. */
   isBehindMenu = true
@@ -147,7 +149,7 @@ export class Playing {
     const left = (tick: number): number => Math.max(0, Math.ceil((tick - view.tick) / tickRate))
     if (isOver && match !== undefined) hud.notice(`${match.winner === '' ? 'Nobody' : match.winner} wins. Next match in ${left(match.endsAt)}`)
     else if (this.isWatching) hud.notice(this.following === 0 ? 'Watching. Nobody plays yet.' : `Watching ${nameOf(view, this.following)}`)
-    else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(this.#killer)
+    else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(`${this.#killer} · back in ${left(seat.readyAt)}`)
     else hud.notice('')
     const isAsked = controls.held.has('Tab') && !this.isBehindMenu
     hud.showScores(view, session.peer, isOver || isAsked, isOver ? `${match?.winner ?? ''} wins` : 'Scores')
@@ -166,7 +168,12 @@ export class Playing {
     })
     session.onEvent(Hurt, ({ by, victim, weapon }) => {
       if (by === session.peer && weapon === ROCKETS) this.#hit()
-      if (victim === session.peer) sounds.play('hurt')
+      if (victim !== session.peer) return
+      sounds.play('hurt')
+      const attacker = this.view === undefined ? undefined : fighterOf(this.view, by)
+      if (attacker === undefined) return
+      const { x, z } = this.#place
+      hud.hurtFrom(Math.atan2(x - attacker.at.x, z - attacker.at.z) - this.#parts.controls.yaw)
     })
     session.onEvent(Boom, ({ at }) => {
       sounds.play('boom', at)
@@ -178,10 +185,17 @@ export class Playing {
       hud.killed(killer, victim, weapon, isOwn)
       picture?.effects.burst(at, this.#hex(victimPeer))
       sounds.play('die', victimPeer === session.peer ? undefined : at)
-      if (killerPeer === session.peer && victimPeer !== session.peer) sounds.play('frag')
+      if (killerPeer === session.peer && victimPeer !== session.peer) {
+        sounds.play('frag')
+        hud.gained(`You fragged ${victim}`)
+      }
       if (victimPeer === session.peer) this.#killer = killerPeer === victimPeer ? 'You fragged yourself' : `Fragged by ${killer}`
     })
-    session.onEvent(Picked, ({ peer }) => { if (peer === session.peer) sounds.play('pick') })
+    session.onEvent(Picked, ({ peer, kind }) => {
+      if (peer !== session.peer) return
+      sounds.play('pick')
+      hud.gained(GAINS[kind])
+    })
     session.onEvent(Launched, ({ at }) => sounds.play('pad', at))
     session.onEvent(Said, ({ name, text }) => hud.said(name, text))
   }

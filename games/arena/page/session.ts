@@ -8,7 +8,7 @@ import { createServerHost, type CloseReason, type InitOf, type Message, type Pee
 import { connect } from 'tickwire/browser'
 import { createBot } from '../bots.ts'
 import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
-import { arenaGame } from '../game.ts'
+import { arenaGame, TICK_RATE } from '../game.ts'
 
 export type Held = InitOf<typeof input>
 export type Role = 'player' | 'spectator'
@@ -37,8 +37,8 @@ export interface Joined {
 
 /** Joins the match of this page's server. */
 export async function joinServed(role: Role): Promise<Joined> {
-  const response = await fetch('match.json').catch(() => undefined)
-  const { tickRate } = response?.ok === true ? await response.json() as { tickRate: number } : { tickRate: 128 }
+  const response = await fetch('tickwire/game').catch(() => undefined)
+  const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
   const room = await connect(arenaGame({ tickRate }), location.origin, role === 'spectator' ? { join: { role }, keepSeat: false } : {})
   return { session: Object.assign(room, { role }), tickRate }
 }

@@ -1,0 +1,66 @@
+/** The command line of the arena. */
+
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { LoadWeather } from 'tickwire/node'
+import { LIMITS, TICK_RATE } from './game.ts'
+import { parseWeather } from './weather.ts'
+
+export const HELP: string = `npm start -- arena [options]      Serves the arena: open it in a browser, on this machine or a phone.
+
+  --port 4000               where; 0 takes any that is free
+  --bots 5                  how many play along while somebody is there
+  --tick 128                ticks a second
+  --frags 25 --minutes 10   when a match ends
+  --weather 100ms,20ms,5%   latency each way, jitter, loss: for all players, to feel what the engine does about it
+  --listen                  host it and play it: opens the page here, and the match ends when you leave it
+  --local                   for this machine alone: the page plays by itself, against bots, without a network
+  --help
+
+Ctrl-C ends it.`
+
+export interface ArenaSettings {
+  readonly port: number
+  readonly bots: number
+  readonly tickRate: number
+  readonly limits: typeof LIMITS
+  readonly weather?: LoadWeather | undefined
+  readonly isLocal: boolean
+  /** Who hosts it plays it, and ends it by leaving. */
+  readonly isListening?: boolean
+  /** The last one has left. */
+  readonly onEmpty?: () => void
+  /** The folder of the page. */
+  readonly folder: string
+}
+
+/** What was asked for; or what is wrong with it. */
+export function readArguments(args: readonly string[]): ArenaSettings | 'help' | { readonly problem: string } {
+  const refuse = (problem: string): { problem: string } => ({ problem })
+  let values
+  try {
+    values = parseArgs({
+      args: [...args],
+      options: {
+        port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
+        frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
+        weather: { type: 'string' }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values
+  } catch (error) {
+    return refuse(String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, ''))
+  }
+  if (values.help) return 'help'
+  const limits = { port: [0, 65_535], bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] } as const
+  for (const [name, [min, max]] of Object.entries(limits)) {
+    const value = Number(values[name as keyof typeof limits])
+    if (!Number.isInteger(value) || value < min || value > max) return refuse(`--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(values[name as keyof typeof limits])}`)
+  }
+  if (values.local && values.listen) return refuse('--local plays without a network, and --listen lets others in: choose one')
+  const weather = values.weather === undefined ? undefined : parseWeather(values.weather)
+  if (values.weather !== undefined && weather === undefined) return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
+  return {
+    port: Number(values.port), bots: Number(values.bots), tickRate: Number(values.tick),
+    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, isLocal: values.local, isListening: values.listen, folder: fileURLToPath(new URL('./public', import.meta.url)),
+  }
+}

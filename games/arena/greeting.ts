@@ -1,0 +1,41 @@
+/** What who starts the arena is told: where it is, how to get there with a phone, what it offers, and what it lacks. */
+
+import type { LoadWeather } from 'tickwire/node'
+import { qrText } from './qr.ts'
+import { describeWeather } from './weather.ts'
+
+export interface Greeted {
+  readonly url: string
+  /** Of this machine, where others reach it. */
+  readonly addresses: readonly string[]
+  readonly transports: readonly string[]
+  /** Transports that are not offered, and why. */
+  readonly missing: { readonly [transport: string]: string }
+  readonly seats: { readonly players: number; readonly spectators: number }
+  readonly tickRate: number
+  readonly bots: number
+  readonly isLocal: boolean
+  readonly isListening?: boolean
+  readonly weather?: LoadWeather | undefined
+}
+
+export function greeting(facts: Greeted): string {
+  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, isListening, weather } = facts
+  const urls = isLocal ? [] : addresses.map((address) => `http://${address}:${new URL(url).port}`)
+  const [first] = urls
+  const line = (name: string, text: string): string => `  ${name.padEnd(14)}${text}`
+  return [
+    '', line('Arena', isLocal ? `${url}/?local` : url),
+    ...urls.map((each) => line('on the net', each)),
+    ...(isLocal || first !== undefined ? [] : [line('no network', 'others cannot join; on this machine everything works')]),
+    ...(isLocal ? [line('alone', 'the page plays by itself, against bots')] : [
+      line('match', `${tickRate} ticks a second, ${bots} bots, up to ${seats.players} players and ${seats.spectators} spectators`),
+      line('transports', transports.join(', ')),
+      ...Object.entries(missing).map(([name, why]) => line('without', `${name}: ${why}`)),
+    ]),
+    ...(weather === undefined ? [] : [line('weather', describeWeather(weather))]),
+    ...(isListening === true ? [line('listening', 'you host it: the match ends when you leave it')] : []),
+    ...(first === undefined ? [] : ['', '  Join from a phone on the same network:', '', qrText(first)]),
+    '', '  Ctrl-C ends it.',
+  ].join('\n')
+}

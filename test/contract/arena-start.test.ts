@@ -1,0 +1,137 @@
+/** The arena as a command: what it says, what it refuses and how it goes on, and how it ends. Real processes, real ports. */
+
+import { createServer, type AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createClientHost, createServerHost, type ServerHost } from 'tickwire'
+import { bestProvider, monotonicNow as now, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
+import { readArguments } from '../../games/arena/arguments.ts'
+import { Fighter, input, Seat } from '../../games/arena/definitions.ts'
+import { arenaGame } from '../../games/arena/game.ts'
+import { greeting, type Greeted } from '../../games/arena/greeting.ts'
+import { parseWeather } from '../../games/arena/weather.ts'
+import { endPrograms, Program } from './program.ts'
+
+const SERVER = new URL('../../games/arena/server.ts', import.meta.url)
+const SLOW = { timeout: 60_000 }
+
+afterEach(endPrograms)
+
+test('[ARENA15] it says where it is, what it offers and how fast it ticks, serves its page, and Ctrl-C ends it with 0', SLOW, async () => {
+  const program = new Program(SERVER, ['--port', '0', '--bots', '3', '--tick', '64', '--weather', '100ms,20ms,5%'])
+  const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
+  await program.says(/Ctrl-C ends it/)
+  expect(program.said).toContain('64 ticks a second, 3 bots, up to 24 players and 8 spectators')
+  expect(program.said).toContain('100 ms each way, 20 ms of jitter, 5 % lost')
+  expect(program.said).toMatch(/transports +.*websocket, udp/)
+  expect(program.said).toMatch(/on the net +http:\/\/[\d.]+:\d+[^]*Join from a phone[^]*█|no network/)
+  expect(await (await fetch(`${url}/`)).text()).toContain('<title>Arena')
+  expect(await (await fetch(`${url}/tickwire/game`)).text()).toMatch(/^tickRate 64$/m)
+  program.child.kill('SIGINT')
+  expect(await program.ended).toBe(0)
+})
+
+test('[ARENA15] --help explains; what makes no sense is refused with what would', SLOW, async () => {
+  const help = new Program(SERVER, ['--help'])
+  expect(await help.ended).toBe(0)
+  for (const flag of ['--port', '--bots', '--tick', '--weather', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
+  const wrong = new Program(SERVER, ['--port', '99999'])
+  expect(await wrong.ended).toBe(2)
+  expect(wrong.said).toContain('--port takes a whole number from 0 to 65535, not "99999"')
+  expect(readArguments(['--weather', 'stormy'])).toEqual({ problem: expect.stringContaining('--weather takes something like 100ms,20ms,5%') })
+  expect(readArguments(['--speed', '9'])).toEqual({ problem: "Unknown option '--speed'" })
+  expect(readArguments(['--local', '--listen'])).toEqual({ problem: expect.stringContaining('choose one') })
+  expect(readArguments(['--bots', '3', '--listen'])).toMatchObject({ bots: 3, port: 4000, tickRate: 128, isListening: true })
+})
+
+test('[ARENA15] a port that is taken is said to be, with a command that goes on', SLOW, async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => { other.listen(0, resolve) })
+  const { port } = other.address() as AddressInfo
+  const program = new Program(SERVER, ['--port', `${port}`])
+  expect(await program.ended).toBe(1)
+  other.close()
+  const { said } = program
+  expect(said).toContain(`${port} is in use by another program`)
+  expect(said).toContain(`npm start -- --port ${port + 10}`)
+})
+
+test('[ARENA15] --local is for this machine, without a network', SLOW, async () => {
+  const program = new Program(SERVER, ['--port', '0', '--local'])
+  await program.says(/Arena +http:\/\/localhost:\d+\/\?local\n/)
+  await program.says(/Ctrl-C ends it/)
+  expect(program.said).not.toContain('on the net')
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toBe(0)
+})
+
+test('[ARENA15] without a network or a provider it goes on, and says what is missing', () => {
+  const facts: Greeted = {
+    url: 'http://localhost:4000', addresses: [], transports: ['websocket', 'udp'], missing: { webtransport: 'no provider is installed', webrtc: 'no provider is installed' },
+    seats: { players: 24, spectators: 8 }, tickRate: 128, bots: 5, isLocal: false, weather: undefined,
+  }
+  const said = greeting(facts)
+  expect(said).toContain('no network    others cannot join; on this machine everything works')
+  expect(said).toContain('without       webtransport: no provider is installed')
+  expect(said).not.toContain('█')
+  expect(greeting({ ...facts, addresses: ['192.168.1.20'] })).toContain('http://192.168.1.20:4000')
+  expect(greeting({ ...facts, isListening: true })).toContain('you host it')
+  expect(parseWeather('100ms, 20ms, 5%')).toEqual({ latencyMs: 100, jitterMs: 20, loss: 0.05 })
+  expect(parseWeather('100')).toEqual({ latencyMs: 100, jitterMs: 0, loss: 0 })
+  for (const nonsense of ['', 'ms', '100%', '10ms,5ms,100%', '9999']) expect(parseWeather(nonsense)).toBeUndefined()
+})
+
+test('[ARENA16] who hosts plays in the server\'s own process, and two others join him over UDP', SLOW, async () => {
+  const security = { provider: bestProvider() }
+  const host: ServerHost<typeof input> = createServerHost(arenaGame(), { role: 'listen', entropy: systemEntropy, security })
+  const door = await openUdp({ address: '127.0.0.1' })
+  door.onDatagram = (from, bytes, length) => host.handleDatagram(now(), from, bytes, length)
+  const own = host.join(() => ({ ahead: 8 }))
+  const guests = await Promise.all([0, 1].map(async () => {
+    const port: UdpPort = await openUdp({ address: '127.0.0.1' })
+    const guest = createClientHost(arenaGame(), { entropy: systemEntropy, security })
+    port.onDatagram = (from, bytes, length) => guest.handleDatagram(now(), from, bytes, length)
+    guest.connect(now(), door.localAddress)
+    return { guest, port }
+  }))
+  const pump = setInterval(() => {
+    for (const { guest, port } of guests) {
+      guest.tick(now())
+      guest.drain(now(), port)
+    }
+    host.tick(now())
+    host.drain(now(), door)
+  }, 2)
+  const isPlayed = (): boolean => guests.every(({ guest }) => [...guest.draw(now()).each(Fighter)].length === 3)
+    && [...host.draw(now()).each(Seat)].length === 3 && [...host.draw(now()).each(Fighter)].some(({ owner, speed }) => owner === own.id && Math.hypot(speed.x, speed.z) > 5)
+  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(isPlayed()).toBe(true)
+  expect(host.endpoint.connections).toHaveLength(2)
+  clearInterval(pump)
+  for (const { port } of guests) port.close()
+  door.close()
+})
+
+test('[ARENA16] --listen shows the page to who hosts it, and ends with 0 when he has left', SLOW, async () => {
+  // Instead of a browser: something that ends at once.
+  process.env.BROWSER = 'true'
+  const program = new Program(SERVER, ['--port', '0', '--bots', '1', '--listen'])
+  const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
+  await program.says(/you host it/)
+  const { udp } = await (await fetch(`${url}/tickwire/info`)).json() as { udp: { port: number } }
+  const port = await openUdp({ address: '127.0.0.1' })
+  const player = createClientHost(arenaGame(), { entropy: systemEntropy, security: { provider: bestProvider() } })
+  port.onDatagram = (from, bytes, length) => player.handleDatagram(now(), from, bytes, length)
+  player.connect(now(), `127.0.0.1:${udp.port}`)
+  const pump = setInterval(() => {
+    player.tick(now())
+    player.drain(now(), port)
+  }, 4)
+  // A bot has come to play with him.
+  const isPlayed = (): boolean => [...player.draw(now()).each(Fighter)].length === 2
+  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(isPlayed()).toBe(true)
+  player.close(now())
+  expect(await program.ended).toBe(0)
+  clearInterval(pump)
+  port.close()
+})
