@@ -1,8 +1,9 @@
 /**
- * A flood over real sockets, in a process of its own: `flooder.ts requests|member PORT SECONDS PER_SECOND`, towards 127.0.0.1 and
+ * A flood over real sockets, in a process of its own: `flooder.ts requests|spoofed|member PORT SECONDS PER_SECOND`, towards 127.0.0.1 and
  * nowhere else, for a few seconds, then it ends.
  *
- * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `member` is let in first, and then sends
+ * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `spoofed` is of three kinds in turn: requests, packets of
+ * connections that are none, and noise. `member` is let in first, and then sends
  * without the manners of an endpoint: its clock runs as fast as it wants to send.
  */
 
@@ -12,6 +13,7 @@ import { writeRequest } from '../../packages/tickwire/src/core/connection/handsh
 import { FixedController } from '../../packages/tickwire/src/core/delivery/congestion/fixed.ts'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
 import { createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { PACKET_TYPE, PacketHeader, writeHeader } from '../../packages/tickwire/src/core/packet/header.ts'
 import { monotonicNow } from '../../packages/tickwire/src/node/clock.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
@@ -20,7 +22,7 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 
 const [kind, portText, secondsText, perSecondText] = process.argv.slice(2)
 const port = Number(portText)
-const seconds = Math.min(10, Number(secondsText))
+const seconds = Math.min(60, Number(secondsText))
 const perSecond = Math.min(100_000, Number(perSecondText))
 
 /** What it did. */
@@ -53,6 +55,27 @@ async function requests(): Promise<(index: number) => void> {
   return (index) => {
     sockets[index % 64]!.send(packets[index % 256]!, port, '127.0.0.1')
     done.sentBytes += 1200
+  }
+}
+
+async function spoofed(): Promise<(index: number) => void> {
+  const dice = new Dice(4)
+  const sockets = await Promise.all(Array.from({ length: 256 }, (_, index) => bindAt(`127.${80 + (index & 7)}.${index}.7`)))
+  const packets = Array.from({ length: 768 }, (_, index) => {
+    const bytes = new Uint8Array(index % 3 === 0 ? 1200 : 40 + (dice.word() % 400))
+    dice.fill(bytes)
+    if (index % 3 === 0) writeRequest(bytes, dice.word(), dice.word(), bytes.slice(0, 32), [1, 2])
+    else if (index % 3 === 1) {
+      const header = new PacketHeader()
+      Object.assign(header, { type: PACKET_TYPE.payload, idLo: dice.word(), idHi: dice.word(), sequence: 1 + (dice.word() % 1000) })
+      writeHeader(header, bytes)
+    }
+    return bytes
+  })
+  return (index) => {
+    const bytes = packets[index % 768]!
+    sockets[(index * 7) % 256]!.send(bytes, port, '127.0.0.1')
+    done.sentBytes += bytes.length
   }
 }
 
@@ -91,7 +114,7 @@ async function member(): Promise<(index: number) => void> {
   }
 }
 
-const fire = await (kind === 'requests' ? requests() : member())
+const fire = await (kind === 'requests' ? requests() : kind === 'spoofed' ? spoofed() : member())
 process.on('disconnect', () => process.exit())
 process.send?.('ready')
 process.once('message', () => {
