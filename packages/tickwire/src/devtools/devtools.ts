@@ -54,9 +54,10 @@ export function openDevtools<I extends Shape>(match: Room<I> | ClientHost<I>, op
 }
 
 export class Devtools {
-  readonly #host: ClientHost<Shape>
+  /** Whom we look at; another after a room has come back to its seat. */
+  #host: ClientHost<Shape>
   readonly #room: Room<Shape> | undefined
-  readonly #truth: ToldWorld
+  #truth: ToldWorld
   readonly #lines: { readonly out: WeatherLine; readonly in: WeatherLine } | undefined
   #watcher: Watcher
   #overlay: OverlayElement | undefined
@@ -87,6 +88,7 @@ export class Devtools {
   /** Begins to look, from nothing. */
   open(): void {
     if (this.isOpen) return
+    this.#follow()
     this.#watcher = new Watcher(this.#host, this.#room)
     this.#watcher.start()
     this.#overlay = new OverlayElement({
@@ -122,6 +124,24 @@ export class Devtools {
     return this.#watcher.read()
   }
 
+  /** What the overlay took of each of the last draws, in milliseconds. */
+  costs(): number[] {
+    const { costs } = this.#watcher
+    return Array.from({ length: costs.length }, (_, at) => costs.at(at))
+  }
+
+  /** What one whole picture takes, in milliseconds: drawn so many times over. */
+  measure(times: number): Millis {
+    const overlay = this.#overlay
+    if (overlay === undefined) return 0
+    const startedAt = monotonicNow()
+    for (let time = 0; time < times; time++) {
+      this.#readAt = -Infinity
+      this.#draw(overlay, startedAt)
+    }
+    return (monotonicNow() - startedAt) / times
+  }
+
   /** Whether the game is handed the server's truth to draw. */
   get hasGhosts(): boolean {
     return this.#hasGhosts
@@ -129,11 +149,12 @@ export class Devtools {
 
   set hasGhosts(hasGhosts: boolean) {
     this.#hasGhosts = hasGhosts
-    if (this.#room !== undefined) this.#room.tools.truth = hasGhosts ? () => this.#truth.bring() : undefined
+    if (this.#room !== undefined) this.#room.tools.truth = hasGhosts ? () => this.truth() : undefined
   }
 
   /** What the server told last of everything: for games that draw ghosts by themselves. */
   truth(): ReturnType<ToldWorld['bring']> {
+    this.#follow()
     return this.#truth.bring()
   }
 
@@ -192,11 +213,28 @@ export class Devtools {
   #handleDraw = (): void => {
     if (this.#overlay === undefined) return
     const startedAt = monotonicNow()
+    this.#follow()
     const watcher = this.#watcher
     watcher.sample(startedAt)
     if (startedAt - this.#drawnAt >= PICTURE_MS) this.#draw(this.#overlay, startedAt)
     watcher.costs.push(monotonicNow() - startedAt)
     this.#request = requestAnimationFrame(this.#handleDraw)
+  }
+
+  /** A room whose line was lost goes on with another client. */
+  #follow(): void {
+    const host = this.#room?.tools.host as unknown as ClientHost<Shape> | undefined
+    if (host === undefined || host === this.#host) return
+    this.#host = host
+    this.#truth = new ToldWorld(host)
+    if (this.isOpen) {
+      this.#watcher.stop()
+      this.#watcher = new Watcher(host, this.#room)
+      this.#watcher.start()
+    }
+    if (this.#recording === undefined) return
+    this.stopRecording()
+    this.record()
   }
 
   #draw(overlay: OverlayElement, now: Millis): void {
