@@ -48,6 +48,7 @@ class MostRelevant implements Relevance {
   readonly indexes: Uint32Array
   readonly weights: Float32Array
   readonly sets: Uint8Array
+  readonly version = 0
   readonly #ids: readonly number[]
 
   constructor(indexes: readonly number[]) {

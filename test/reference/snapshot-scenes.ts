@@ -109,9 +109,10 @@ class Stage {
     this.#book = new TokenBook(this.world)
     this.#reader = new SceneReader(isShared)
     const { world, hidden, sets } = this
-    const view: Relevance & { count: number } = {
-      count: 0, indexes: new Uint32Array(1024), weights: new Float32Array(1024).fill(1), sets: new Uint8Array(1024),
+    const view: Relevance & { count: number; version: number } = {
+      count: 0, version: 0, indexes: new Uint32Array(1024), weights: new Float32Array(1024).fill(1), sets: new Uint8Array(1024),
       refresh(): void {
+        this.version++
         this.count = 0
         for (let index = 0; index < world.objects.highWater; index++) {
           if (world.objects.typeAt(index) === NO_TYPE || hidden.has(index)) continue

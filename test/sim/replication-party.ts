@@ -46,6 +46,7 @@ class AskedRelevance implements Relevance {
   indexes = new Uint32Array(64)
   weights = new Float32Array(64)
   sets = new Uint8Array(64)
+  version = 0
   /** By tick: what was seen, index to set. */
   readonly seen = new Map<number, Map<number, number>>()
   sees: Sees
@@ -64,6 +65,7 @@ class AskedRelevance implements Relevance {
       this.sets = new Uint8Array(objects.highWater * 2)
     }
     const seen = new Map<number, number>()
+    const before = [...this.indexes.subarray(0, this.count), ...this.sets.subarray(0, this.count)].join()
     this.count = 0
     for (let index = 0; index < objects.highWater; index++) {
       const set = objects.typeAt(index) === NO_TYPE ? -1 : this.sees(index, objects.idAt(index), tick)
@@ -73,6 +75,7 @@ class AskedRelevance implements Relevance {
       this.sets[this.count++] = set
       seen.set(index, set)
     }
+    if ([...this.indexes.subarray(0, this.count), ...this.sets.subarray(0, this.count)].join() !== before) this.version++
     this.seen.set(tick, seen)
     this.seen.delete(tick - 4000)
   }
@@ -90,6 +93,8 @@ export class Receiver {
   readonly timeline: Timeline
   readonly sink: SnapshotSink
   readonly source: SnapshotSource
+  /** Looks at every object by itself, and must send the same bits. */
+  readonly twin: SnapshotSource | undefined
   readonly relevance: AskedRelevance
   line: Line = { ...CLEAR }
   bytesSent = 0
@@ -117,6 +122,7 @@ export class Receiver {
     this.sink = new SnapshotSink(this.world, this.timeline, party.makeCoders === undefined ? {} : { coders: party.makeCoders() })
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
+    this.twin = party.isTwinned ? new SnapshotSource(party.replicator, this.relevance, peer, { ...options, isOneByOne: true }) : undefined
   }
 
   /** One tick of the line: sends, carries, receives. */
@@ -130,7 +136,10 @@ export class Receiver {
     }
     for (const ack of this.#acks.filter(({ at }) => at <= now)) this.#settle(now, ack.sequence, true)
     this.#acks = this.#acks.filter(({ at }) => at > now)
-    const wanted = new WantedSink((id) => this.source.handleWanted(id))
+    const wanted = new WantedSink((id) => {
+      this.source.handleWanted(id)
+      this.twin?.handleWanted(id)
+    })
     for (const { bytes } of this.#requests.filter(({ at }) => at <= now)) wanted.accept(now, 0, new BitReader(bytes))
     this.#requests = this.#requests.filter(({ at }) => at > now)
     for (const [sequence, sentAt] of [...this.#waiting]) if (now - sentAt > this.line.patience) this.#settle(now, sequence, false)
@@ -139,12 +148,15 @@ export class Receiver {
   #send(now: number): void {
     const { source, line } = this
     source.begin()
+    this.twin?.begin()
     for (let packets = 0; packets < line.packetsPerTick && source.wantsAt(now) <= now; packets++) {
       const sequence = this.#sequence + 1
       const oldest = [...this.#waiting.keys()][0] ?? sequence
       if (oldest <= sequence - SENT_PACKETS_MAX) return
       this.#out.reset(this.#buffer, 0, line.packetBytes)
-      if (!source.fill(now, sequence, this.#out)) return
+      const isFilled = source.fill(now, sequence, this.#out)
+      this.#compareTwin(now, sequence, isFilled)
+      if (!isFilled) return
       this.#sequence = sequence
       const bytes = this.#buffer.slice(0, this.#out.finish())
       this.#waiting.set(sequence, now)
@@ -156,6 +168,15 @@ export class Receiver {
         if (!this.#chance(line.loss)) this.#flights.push({ sequence, bytes, at: now + this.#way() })
       }
     }
+  }
+
+  #compareTwin(now: number, sequence: number, isFilled: boolean): void {
+    if (this.twin === undefined) return
+    const out = new BitWriter(new Uint8Array(this.line.packetBytes))
+    const isTwinFilled = this.twin.fill(now, sequence, out)
+    const [is, should] = [this.#out, out].map((writer) => Buffer.from(writer.bytes.subarray(0, writer.finish())).toString('hex'))
+    if (isTwinFilled === isFilled && (!isFilled || is === should)) return
+    throw new Error(`seed ${this.#party.seed}, tick ${now}, packet ${sequence}: ${isFilled ? is : 'nothing'} is not what the twin sends: ${isTwinFilled ? should : 'nothing'}`)
   }
 
   #receive(now: number, { sequence, bytes }: Flight): void {
@@ -183,8 +204,10 @@ export class Receiver {
 
   #settle(now: number, sequence: number, isDelivered: boolean): void {
     if (!this.#waiting.delete(sequence)) return
-    if (isDelivered) this.source.onDelivered(now, sequence)
-    else this.source.onLost(now, sequence)
+    for (const source of this.twin === undefined ? [this.source] : [this.source, this.twin]) {
+      if (isDelivered) source.onDelivered(now, sequence)
+      else source.onLost(now, sequence)
+    }
   }
 
   /** Compares every row told of the frame's tick, and of the one before, with the truth. */
@@ -249,6 +272,8 @@ export class Party {
   readonly replicator: Replicator
   readonly receivers: Receiver[] = []
   readonly makeCoders: (() => readonly RowCoder[]) | undefined
+  /** Whether every source has a twin that looks at objects one by one. */
+  isTwinned = false
   readonly #entities: readonly Entity[]
   readonly #truths = new Map<string, string>()
 

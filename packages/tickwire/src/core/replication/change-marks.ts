@@ -16,11 +16,15 @@ import { assert } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
 import type { Schema } from '../schema/schema.ts'
 import { ROW_BITS, ROW_MASK, type Timeline } from '../world/timeline.ts'
+import { BLOCK_SHIFT, ChangeMasks } from './change-masks.ts'
 
 const SETS = 3
 /** In the place of a field set: nobody who is told anything can see it. */
 const HIDDEN = 3
 const NO_TICK = -1
+/** Of a last change: it was before the window, and nobody knows when. */
+export const LONG_AGO = -2
+const BLOCK = 1 << BLOCK_SHIFT
 
 export class ChangeMarks {
   /** The newest tick looked at. */
@@ -36,16 +40,23 @@ export class ChangeMarks {
   changed: Float64Array = new Float64Array(0)
   before: Float64Array = new Float64Array(0)
   settled: Float64Array = new Float64Array(0)
+  /** The same by 32 objects, for the ticks of the window. */
+  readonly masks: ChangeMasks
+  /** The last tick in which anybody came or went. */
+  censusTick: Tick = NO_TICK
   readonly #timeline: Timeline
   /** By type, by lane: the first field set that holds it. */
   readonly #laneSets: readonly Uint8Array[]
-  /** By tick modulo the window, by index: the first field set that saw a change. */
-  readonly #seen: Uint8Array[]
 
   constructor(timeline: Timeline, schemas: readonly Schema[]) {
     this.#timeline = timeline
     this.#laneSets = schemas.map(laneSetsOf)
-    this.#seen = Array.from({ length: timeline.windowTicks }, () => new Uint8Array(0))
+    this.masks = new ChangeMasks(timeline.windowTicks)
+  }
+
+  /** The oldest tick of the window. */
+  get oldest(): Tick {
+    return this.tick - this.#timeline.windowTicks + 1
   }
 
   /** Looks at the ticks that the Timeline has and these marks have not seen. @hot */
@@ -59,7 +70,7 @@ export class ChangeMarks {
 
   /** Where the row that an object had at a tick, as far as `set` sees it, lies in its pool; -1 when nobody knows any more. @hot */
   rowAtOf(index: number, set: number, tick: Tick): number {
-    const oldest = this.tick - this.#timeline.windowTicks + 1
+    const { oldest } = this
     if (tick >= oldest) return this.#timeline.find(this.types[index], this.ids[index], tick)
     return this.settled[index << 2 | set] <= tick ? this.#timeline.find(this.types[index], this.ids[index], oldest) : -1
   }
@@ -70,53 +81,83 @@ export class ChangeMarks {
     return (this.changed[at] === this.tick ? this.before[at] : this.changed[at]) <= since
   }
 
+  /** The last tick up to `tick` in which what `set` sees of an object changed; `LONG_AGO` when nobody knows any more. @hot */
+  lastChange(index: number, set: number, tick: Tick): Tick {
+    const at = index << 2 | set
+    if (this.changed[at] <= tick) return this.changed[at]
+    if (this.before[at] <= tick) return this.before[at]
+    const { oldest } = this
+    for (let each = tick; each >= oldest; each--) if ((this.masks.at(set, index >>> BLOCK_SHIFT, each) >>> index & 1) !== 0) return each
+    return this.settled[at] <= tick ? this.settled[at] : LONG_AGO
+  }
+
   #look(tick: Tick): void {
     const references = this.#timeline.references(tick)
     const earlier = this.#timeline.references(tick === this.tick + 1 ? tick - 1 : NO_TICK)
     this.#reserve(references.length)
     this.tick = tick
     this.#settle(tick - this.#timeline.windowTicks + 1)
-    const seen = this.#seen[tick % this.#seen.length]
     let high = 0
-    for (let index = 0; index < references.length; index++) {
-      const reference = references[index]
-      seen[index] = HIDDEN
-      if (reference !== 0) high = index + 1
-      if (reference === 0) this.ids[index] = 0
-      else if (reference !== earlier[index]) this.#mark(index, reference, index < earlier.length ? earlier[index] : 0, seen)
+    for (let first = 0; first < references.length; first += BLOCK) {
+      let all = 0
+      let team = 0
+      let owner = 0
+      for (let index = first; index < first + BLOCK; index++) {
+        const reference = references[index]
+        if (reference !== 0) high = index + 1
+        else if (this.ids[index] !== 0) this.#bury(index)
+        if (reference === 0 || reference === earlier[index]) continue
+        const set = this.#mark(index, reference, index < earlier.length ? earlier[index] : 0)
+        const bit = 1 << index
+        if (set === 0) all |= bit
+        if (set <= 1) team |= bit
+        if (set <= 2) owner |= bit
+      }
+      this.masks.put(0, first >>> BLOCK_SHIFT, tick, all)
+      this.masks.put(1, first >>> BLOCK_SHIFT, tick, team)
+      this.masks.put(2, first >>> BLOCK_SHIFT, tick, owner)
     }
     this.highWater = high
   }
 
-  /** An object has a row that it did not have before. */
-  #mark(index: number, reference: number, earlier: number, seen: Uint8Array): void {
+  #bury(index: number): void {
+    this.ids[index] = 0
+    this.censusTick = this.tick
+  }
+
+  /** An object has a row that it did not have before: the first field set that sees it, or `HIDDEN`. */
+  #mark(index: number, reference: number, earlier: number): number {
     const type = reference >>> ROW_BITS
     const { ids, owners, rows, laneCount } = this.#timeline.pools[type]
     const row = reference & ROW_MASK
     const was = earlier & ROW_MASK
     const isBorn = earlier === 0 || earlier >>> ROW_BITS !== type || ids[was] !== ids[row]
+    if (isBorn) this.censusTick = this.tick
     this.ids[index] = ids[row]
     this.types[index] = type
     this.owners[index] = owners[row]
     this.rowAts[index] = row * laneCount
     const set = isBorn || owners[was] !== owners[row] ? 0 : firstSet(this.#laneSets[type], rows, row * laneCount, was * laneCount)
-    seen[index] = set
     for (let at = index << 2 | set; at < (index << 2) + SETS; at++) {
       this.before[at] = isBorn ? this.tick : this.changed[at]
       this.changed[at] = this.tick
       if (isBorn) this.settled[at] = this.tick
     }
+    return set
   }
 
   /** A tick is the oldest of the window now: what changed in it can be found no further back. */
   #settle(oldest: Tick): void {
     // Whether or not the Timeline has it still: where several ticks are looked at together, it has gone on already.
     if (oldest < 0) return
-    const seen = this.#seen[oldest % this.#seen.length]
-    for (let index = 0; index < this.highWater; index++) {
-      // Who was born since has settled later than this.
-      for (let at = index << 2 | seen[index]; at < (index << 2) + SETS; at++) {
-        if (this.settled[at] < oldest) this.settled[at] = oldest
+    const { masks } = this
+    for (let block = 0; block < masks.capacity; block++) {
+      for (let set = 0; set < SETS; set++) {
+        for (let bits = masks.at(set, block, oldest); bits !== 0; bits &= bits - 1) {
+          const at = (block << BLOCK_SHIFT | 31 - Math.clz32(bits & -bits)) << 2 | set
+          // Who was born since has settled later than this.
+          if (this.settled[at] < oldest) this.settled[at] = oldest
+        }
       }
     }
   }
@@ -130,7 +171,7 @@ export class ChangeMarks {
     this.changed = widen(this.changed, new Float64Array(need << 2))
     this.before = widen(this.before, new Float64Array(need << 2))
     this.settled = widen(this.settled, new Float64Array(need << 2))
-    for (let at = 0; at < this.#seen.length; at++) this.#seen[at] = widen(this.#seen[at], new Uint8Array(need).fill(HIDDEN))
+    this.masks.reserve(need >>> BLOCK_SHIFT)
   }
 }
 

@@ -1,19 +1,23 @@
 /**
  * What one receiver must be told in this tick, and in which order.
  *
- * Once a tick it walks two ascending lists side by side, who is relevant now and who was told of before, and so finds who
- * came, who stayed and who left. Due is whose row, in the receiver's field set, changed since the newest row that he holds
- * or that is on its way; and who left, until that was understood.
+ * When who is relevant changed, or who lives, it walks all of them and finds who came, who stayed and who left. Due is whose row, in
+ * the receiver's field set, changed since the newest row that he holds or that is on its way; and who left, until that was
+ * understood. Of most that is seen 32 at a time (told-blocks.ts).
  *
- *   entries[cursor .. count)    still to be sent: ascending by index, or, when room is short, the most urgent first
+ *   pendings                    still to be sent, by block: in the order of the packet
+ *   entries[cursor .. count)    the same when room is short: the most urgent first
  *
- * Urgency is what the relevance adds in each tick that an object waits; so nobody starves.
+ * Urgency is what the relevance adds in each tick that an object waits; so nobody starves. In a tick in which everything is sent
+ * nobody waits, so it is added when a tick turns out to have been too short.
  */
 
 import type { Tick } from '../base/time.ts'
 import type { ChangeMarks } from './change-marks.ts'
+import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import type { Relevance } from './relevance.ts'
+import type { ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { orderByUrgency } from './urgency-order.ts'
 
@@ -21,6 +25,10 @@ import { orderByUrgency } from './urgency-order.ts'
 const { none: UNKNOWN, known: KNOWN } = STATE
 const NOTHING = NONE
 const FROM_INITIAL = NO_BASE
+const SHIFT = BLOCK_SHIFT
+/** The field set that sees every change that anybody is told. */
+const SET_WIDEST = 2
+const NO_VERSION = -1
 
 /** Ticks between two full rows of one object, the first of which may still arrive: who joins is not sent the world every tick. */
 const FULL_GAP_TICKS = 3
@@ -32,79 +40,139 @@ const URGENCY_MIN = 2 ** -20
 export class DueList {
   /** The tick that it is of. */
   tick: Tick = NOTHING
-  entries: Uint32Array = new Uint32Array(0)
+  /** How many are due, and how many of them are done with. */
   count = 0
   cursor = 0
-  /** Whether entries stand in the order of their urgency. */
+  /** Blocks below this have nothing left that is due. */
+  block = 0
+  /** Whether not everything is likely to fit: then `entries` has what is due in the order of its urgency. */
   isShort = false
+  entries: Uint32Array = new Uint32Array(0)
   /** Ticks in which not everything that was due could be sent. */
   shortTicks = 0
   readonly #told: ToldObjects
+  readonly #blocks: ToldBlocks
   readonly #marks: ChangeMarks
   readonly #relevance: Relevance
-  /** Indexes, ascending, of everything that is known or leaving; and the list that is being made of the next tick. */
-  #known = new Uint32Array(0)
-  #knownNext = new Uint32Array(0)
-  #knownCount = 0
+  /** By block: who is relevant. */
+  #relevants = new Int32Array(0)
   #spare: Uint32Array = new Uint32Array(0)
+  /** The relevance that was last walked, and in which tick. */
+  #version = NO_VERSION
+  #walkTick: Tick = NOTHING
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
 
-  constructor(told: ToldObjects, marks: ChangeMarks, relevance: Relevance) {
+  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance) {
     this.#told = told
+    this.#blocks = blocks
     this.#marks = marks
     this.#relevance = relevance
   }
 
   /** Lists what is due in the tick that the marks are of. @hot */
   refresh(): void {
-    const { tick, ids, types, changed } = this.#marks
+    const { tick, ids, censusTick } = this.#marks
     const relevance = this.#relevance
+    const blocks = this.#blocks
     const wasShort = this.#close()
     this.tick = tick
+    blocks.sentBefore = blocks.sentTick
+    blocks.sentTick = tick
     this.#reserve(ids.length)
     relevance.refresh(tick)
-    const { count, indexes, weights, sets } = relevance
+    if (relevance.version !== this.#version || censusTick > this.#walkTick) this.#walk()
+    this.#version = relevance.version
+    this.#walkTick = tick
+    this.#list()
+    this.#order(wasShort)
+  }
+
+  /** Compares who is relevant with who was. */
+  #walk(): void {
+    const { ids, types, tick } = this.#marks
+    const { count, indexes, sets } = this.#relevance
     const told = this.#told
-    const { bases, sents, urgencies, states } = told
-    const known = this.#known
-    const knownNext = this.#knownNext
-    const entries = this.entries
-    const knownCount = this.#knownCount
-    let knownAt = 0
-    this.#knownCount = 0
-    this.count = 0
+    const blocks = this.#blocks
+    const relevants = this.#relevants
+    relevants.fill(0)
     for (let at = 0; at < count; at++) {
       const index = indexes[at]
-      while (knownAt < knownCount && known[knownAt] < index) this.#leave(known[knownAt++])
       const id = index < ids.length ? ids[index] : 0
       if (id === 0) continue
-      if (knownAt < knownCount && known[knownAt] === index) knownAt++
-      const set = sets[at]
-      if (states[index] !== KNOWN || told.ids[index] !== id) told.enter(index, id, types[index], set, tick)
-      else if (told.sets[index] !== set) told.restart(index, set, tick)
-      knownNext[this.#knownCount++] = index
-      const sent = sents[index]
-      if (changed[index << 2 | set] > sent && (bases[index] !== FROM_INITIAL || sent === NOTHING || tick - sent >= FULL_GAP_TICKS)) {
-        entries[this.count++] = index
-        urgencies[index] += weights[at] > URGENCY_MIN ? weights[at] : URGENCY_MIN
+      const block = index >>> SHIFT
+      const bit = 1 << index
+      relevants[block] |= bit
+      if (told.states[index] !== KNOWN || told.ids[index] !== id) {
+        blocks.enter(index)
+        told.enter(index, id, types[index], sets[at], tick)
+      } else if (told.sets[index] !== sets[at]) {
+        blocks.enter(index)
+        told.restart(index, sets[at], tick)
       }
     }
-    while (knownAt < knownCount) this.#leave(known[knownAt++])
-    this.#known = knownNext
-    this.#knownNext = known
-    this.#order(wasShort)
+    for (let block = 0; block < relevants.length; block++) {
+      for (let gone = blocks.knowns[block] & ~relevants[block]; gone !== 0; gone &= gone - 1) this.#leave(block << SHIFT | 31 - Math.clz32(gone & -gone))
+    }
   }
 
   /** Somebody who was told of an object is to forget it. */
   #leave(index: number): void {
     const told = this.#told
     told.leave(index, this.#marks.ids[index] !== told.ids[index], this.tick)
-    if (told.states[index] === UNKNOWN) return
-    this.#knownNext[this.#knownCount++] = index
-    if (told.sents[index] !== NOTHING) return
-    told.urgencies[index] = GONE_URGENCY
-    this.entries[this.count++] = index
+    this.#blocks.leave(index, told.states[index] !== UNKNOWN)
+  }
+
+  /** Finds what is due, block by block. */
+  #list(): void {
+    const { tick, oldest, masks } = this.#marks
+    const blocks = this.#blocks
+    const { cohorts, pendings, knowns, leavings, restless, sets, sentBefore } = blocks
+    // Nobody knows who changed in ticks before the window: then everybody may have.
+    const isBlind = sentBefore < oldest - 1
+    const hasGap = tick - sentBefore > 1
+    let count = 0
+    for (let block = 0; block < cohorts.length; block++) {
+      const cohort = cohorts[block]
+      if (cohort !== 0) {
+        const set = sets[block]
+        const due = isBlind ? cohort : cohort & masks.since(set, block, sentBefore, tick)
+        pendings[block] = due
+        // What is sent in another tick than it changed in is not what members are sent.
+        if (hasGap && due !== 0) blocks.loosen(block, isBlind ? cohort : due & ~masks.at(set, block, tick))
+        blocks.keepUp(block)
+      }
+      const loose = (knowns[block] | leavings[block]) & ~cohorts[block]
+      if (loose !== 0) {
+        const changed = isBlind ? -1 : masks.since(SET_WIDEST, block, sentBefore, tick)
+        const asked = loose & (restless[block] | changed)
+        pendings[block] &= ~loose
+        if (asked !== 0) this.#ask(block, asked)
+      }
+      count += countBits(pendings[block])
+    }
+    this.count = count
+    this.block = 0
+  }
+
+  /** Asks loose objects one by one. */
+  #ask(block: number, asked: number): void {
+    const { changed, tick } = this.#marks
+    const { pendings, restless } = this.#blocks
+    const { bases, sents, sets, states, urgencies } = this.#told
+    for (let rest = asked; rest !== 0; rest &= rest - 1) {
+      const bit = rest & -rest
+      const index = block << SHIFT | 31 - Math.clz32(bit)
+      const sent = sents[index]
+      const isFirst = states[index] === KNOWN && bases[index] === FROM_INITIAL
+      let isDue = sent === NOTHING
+      if (states[index] !== KNOWN) urgencies[index] = GONE_URGENCY
+      else isDue = changed[index << 2 | sets[index]] > sent && (!isFirst || sent === NOTHING || tick - sent >= FULL_GAP_TICKS)
+      if (isDue) pendings[block] |= bit
+      // Until a row is acknowledged it is looked at in every tick.
+      if (isFirst) restless[block] |= bit
+      else restless[block] &= ~bit
+    }
   }
 
   /** How the tick before went decides how the next is filled: whether not all of it could be sent. */
@@ -114,15 +182,44 @@ export class DueList {
     if (!isDone) this.#provenCount = this.cursor
     else if (this.count > this.#provenCount) this.#provenCount = this.count
     this.cursor = 0
-    return !isDone
+    if (isDone) return false
+    const { pendings, restless } = this.#blocks
+    if (!this.isShort) this.#weigh()
+    for (let block = 0; block < pendings.length; block++) {
+      if (pendings[block] === 0) continue
+      this.#blocks.loosen(block, pendings[block])
+      restless[block] |= pendings[block]
+      pendings[block] = 0
+    }
+    return true
+  }
+
+  /** Adds to the urgency of all who wait. */
+  #weigh(): void {
+    const { count, indexes, weights } = this.#relevance
+    const { pendings } = this.#blocks
+    const { urgencies, states } = this.#told
+    for (let at = 0; at < count; at++) {
+      const index = indexes[at]
+      if (index >>> SHIFT >= pendings.length || (pendings[index >>> SHIFT] & 1 << index) === 0 || states[index] !== KNOWN) continue
+      urgencies[index] += weights[at] > URGENCY_MIN ? weights[at] : URGENCY_MIN
+    }
   }
 
   /** Far more than ever fitted, and nobody knows whether it will: then the order must be right from the first packet on. */
   #order(wasShort: boolean): void {
     this.isShort = this.count > 1 && (wasShort || this.count > 2 * this.#provenCount)
     if (!this.isShort) return
+    const { pendings } = this.#blocks
     const { entries } = this
-    orderByUrgency(entries, this.count, this.#told.urgencies, this.#spare)
+    let count = 0
+    for (let block = 0; block < pendings.length; block++) {
+      if (pendings[block] === 0) continue
+      this.#blocks.loosen(block, pendings[block])
+      for (let rest = pendings[block]; rest !== 0; rest &= rest - 1) entries[count++] = block << SHIFT | 31 - Math.clz32(rest & -rest)
+    }
+    this.#weigh()
+    orderByUrgency(entries, count, this.#told.urgencies, this.#spare)
     this.entries = this.#spare
     this.#spare = entries
   }
@@ -130,11 +227,11 @@ export class DueList {
   #reserve(need: number): void {
     if (need <= this.entries.length) return
     this.#told.reserve(need)
-    const known = new Uint32Array(need)
-    known.set(this.#known)
-    this.#known = known
-    this.#knownNext = new Uint32Array(need)
+    this.#blocks.reserve(need)
+    this.#relevants = new Int32Array(this.#blocks.cohorts.length)
     this.entries = new Uint32Array(need)
     this.#spare = new Uint32Array(need)
+    // The lists are other ones, and the walk must fill them again.
+    this.#version = NO_VERSION
   }
 }

@@ -15,6 +15,8 @@ import type { Tick } from '../base/time.ts'
 export const RECORD_GONE = 0x1_0000
 /** With its row the one of the tick before is held: that was the baseline, or the object rested until then. */
 export const RECORD_PAIRED = 0x2_0000
+/** Not an object but 32 of them: a block, then a word of who was sent, then one of those with whom the row before is held. */
+export const RECORD_BLOCK = 0x4_0000
 export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1
@@ -64,6 +66,13 @@ export class PacketRecords {
     this.store[this.#head & this.mask] = entry
     this.#head = (this.#head + 1) | 0
     this.counts[sequence & MASK]++
+  }
+
+  /** Adds objects of one block: who was sent, and with whom of them the row before is held. @hot */
+  addBlock(sequence: number, block: number, sent: number, held: number): void {
+    this.add(sequence, block | RECORD_BLOCK)
+    this.add(sequence, sent)
+    this.add(sequence, held)
   }
 
   /** Lets go of a packet whose fate is known. @hot */

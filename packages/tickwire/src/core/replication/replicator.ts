@@ -22,10 +22,12 @@ import { diffMask } from '../schema/mask.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
-import { DELTA, DeltaCache, NO_BASE } from './delta-cache.ts'
+import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
+import { StripCache, type DeltaFinder } from './strip-cache.ts'
+import { PAIR_LAG_TICKS } from './told-blocks.ts'
 
 /** When and as which of its tick an object was born; a tick of -1 when nobody knows. */
 export interface Births {
@@ -42,7 +44,7 @@ export interface ReplicatorOptions {
 }
 
 /** In a key of the cache, beside the field set: the row before the baseline is used. */
-export const KEY_OLDER = 4
+const KEY_OLDER = 4
 
 const SET_BITS = 2
 const GENERATION_BITS = 16
@@ -57,10 +59,11 @@ export function typeBits(world: World): number {
   return bitsForCount(world.stores.length)
 }
 
-export class Replicator {
+export class Replicator implements DeltaFinder {
   readonly timeline: Timeline
   readonly marks: ChangeMarks
   readonly cache: DeltaCache = new DeltaCache()
+  readonly strips: StripCache
   /** By type. */
   readonly coders: readonly RowCoder[]
   /** Told of every entry that is sent, to anybody. */
@@ -74,6 +77,7 @@ export class Replicator {
   constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}) {
     this.timeline = timeline
     this.marks = new ChangeMarks(timeline, world.stores.map(({ schema }) => schema))
+    this.strips = new StripCache(this.marks, this.cache, this)
     this.coders = options.coders ?? packedCoders(world)
     this.#world = world
     this.#births = options.births
@@ -87,10 +91,35 @@ export class Replicator {
     if (marks.tick === timeline.newest) return
     marks.update()
     this.cache.clear(marks.ids.length)
+    this.strips.clear(marks.ids.length)
   }
 
-  /** Makes the delta of an object against its row at `base`, for a field set; `NO_BASE`: against the initial row. */
-  encode(index: number, base: Tick, key: number): number {
+  /**
+   * The delta for who holds an object's row at `base`, and at `pair` with the one before it; `NO_DELTA` when nobody knows that
+   * row any more. `NO_BASE`: for who holds nothing. @hot
+   */
+  deltaFor(index: number, set: number, base: Tick, pair: Tick): number {
+    const { marks, timeline, cache } = this
+    let from = base
+    let key = set
+    if (base !== NO_BASE) {
+      // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
+      if (marks.tick - base >= timeline.windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
+      if (marks.tick - base > 1 && marks.isRested(index, set, base)) {
+        // A rest is known to both: there is nothing better than its row.
+      } else if (base - pair <= PAIR_LAG_TICKS && pair !== NO_BASE && this.coders[marks.types[index]].usesOlder === true) {
+        // A slightly older baseline whose motion is known is worth more than the newest one without.
+        if (marks.tick - pair + 1 < timeline.windowTicks) {
+          from = pair
+          key |= KEY_OLDER
+        }
+      }
+    }
+    const delta = cache.find(index, from, key)
+    return delta === NO_DELTA ? this.#encode(index, from, key) : delta
+  }
+
+  #encode(index: number, base: Tick, key: number): number {
     return base === NO_BASE ? this.#encodeFull(index, key) : this.#encodeDelta(index, base, key)
   }
 

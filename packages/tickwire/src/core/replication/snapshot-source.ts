@@ -10,38 +10,40 @@
  * Bits come from the cache that all receivers share. After warm-up nothing is allocated.
  */
 
-import { ConfigError } from '../base/assert.ts'
 import { DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { indexOf } from '../world/object-table.ts'
+import { ByteCap } from './byte-cap.ts'
+import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { DELTA, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
-import { KIND, writeAge, writeGap, writeKind } from './entry-code.ts'
-import { NO_RECORD, PacketRecords, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
 import { REASON } from './probe.ts'
 import type { Relevance } from './relevance.ts'
-import { KEY_OLDER, type Replicator } from './replicator.ts'
+import type { Replicator } from './replicator.ts'
+import { SnapshotFrame } from './snapshot-frame.ts'
+import { NO_STRIP } from './strip-cache.ts'
+import { ToldBlocks } from './told-blocks.ts'
 import { FLAG, NONE, STATE, ToldObjects } from './told-objects.ts'
 import { sortAscending } from './urgency-order.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { same: SAME, rested: RESTED, owned: OWNED, oversized: OVERSIZED } = DELTA
-const { known: KNOWN } = STATE
+const { rested: RESTED, oversized: OVERSIZED } = DELTA
+const { known: KNOWN, leaving: LEAVING } = STATE
 const { despawned: DESPAWNED, mayHold: MAY_HOLD } = FLAG
-const { deltaAsBefore: KIND_AS_BEFORE, delta: KIND_DELTA, full: KIND_FULL, gone: KIND_GONE, same: KIND_SAME, deltaOwned: KIND_OWNED } = KIND
 const FROM_INITIAL = NO_BASE
-const NOT_MADE = NO_DELTA
+const NOT_THERE = NO_DELTA
 const NOTHING = NONE
-const OLDER = KEY_OLDER
+const BLOCK_BIT = RECORD_BLOCK
 const GONE_BIT = RECORD_GONE
 const PAIRED_BIT = RECORD_PAIRED
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
-/** Gap 1 and `KIND_AS_BEFORE`, a bit each. */
-const NEXT_AS_BEFORE = 0b11
+const NOT_STRIPPED = NO_STRIP
+const SHIFT = BLOCK_SHIFT
 const { gone: REASON_GONE, changed: REASON_CHANGED } = REASON
 
 const NO_SEQUENCE = -1
@@ -49,18 +51,16 @@ const NO_SEQUENCE = -1
 const GONE = -2
 /** What an entry takes beside its delta, about: for choosing who fits. */
 const HEAD_BITS_GUESS = 12
-/** How much older than the newest a baseline may be for the sake of the row before it. */
-const PAIR_LAG_TICKS = 2
 /** Bits of a packet that is nearly empty: what does not fit there does not fit because of its own size. */
 const ROOMY_BITS = DATAGRAM_BYTES_SAFE * 7
-/** Seconds of a byte cap that may be saved up: a burst of one packet flight, not a flood after silence. */
-const CAP_SAVED_SECONDS = 0.25
 
 export interface SnapshotSourceOptions {
   /** Bytes of snapshots a second at most, whatever the path would take. Default: only the path decides. */
   readonly bytesPerSecond?: number
   /** Needed for the cap. */
   readonly tickRate?: number
+  /** Looks at every object by itself: the slow twin, which sends the same bits. */
+  readonly isOneByOne?: boolean
 }
 
 export class SnapshotSource implements FrameSource {
@@ -69,8 +69,10 @@ export class SnapshotSource implements FrameSource {
   readonly #replicator: Replicator
   readonly #peer: PeerId
   readonly #told = new ToldObjects()
+  readonly #blocks: ToldBlocks
   readonly #records = new PacketRecords()
   readonly #due: DueList
+  readonly #frame: SnapshotFrame
   /** The tick that is told. */
   #tick: Tick = NOTHING
   /** Beside the entries that are chosen for a packet: their deltas. */
@@ -79,37 +81,40 @@ export class SnapshotSource implements FrameSource {
   /** Nothing has arrived yet, and nothing is on its way: even an empty world has a tick that must be known. */
   #mustGreet = true
   #isGreeted = false
-  readonly #capBitsPerTick: number
-  readonly #capBitsMax: number
-  #capBits = 0
-  /** Of the frame that is being written: the index before, the age before, and whether its packet was nearly empty. */
-  #beforeIndex = 0
-  #beforeAge = 0
+  readonly #cap: ByteCap
+  /** Whether the packet was nearly empty that is being written. */
   #isRoomy = false
+  /** Of the block that is being written: members who are in the packet, and those with whom the row before is held. */
+  #sentMask = 0
+  #heldMask = 0
   /** Who did not fit a small packet that was empty. */
   #stuckIndex = -1
 
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
-    const { bytesPerSecond = Infinity, tickRate = 0 } = options
-    if (!(bytesPerSecond > 0)) throw new ConfigError('bytesPerSecond', `${bytesPerSecond}`, 'Give a rate above 0, or none.')
-    if (bytesPerSecond !== Infinity && !(tickRate > 0)) throw new ConfigError('tickRate', `${tickRate}`, 'A cap needs the tick rate.')
+    const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
     this.#replicator = replicator
-    this.#due = new DueList(this.#told, replicator.marks, relevance)
+    this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.coders.some(({ usesOlder }) => usesOlder === true), !isOneByOne)
+    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance)
+    this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
     this.#peer = peer
-    this.#capBitsPerTick = bytesPerSecond === Infinity ? Infinity : bytesPerSecond * 8 / tickRate
-    this.#capBitsMax = Math.max(bytesPerSecond * 8 * CAP_SAVED_SECONDS, this.#capBitsPerTick)
+    this.#cap = new ByteCap(bytesPerSecond, tickRate)
   }
 
   /** The newest tick that the receiver is known to hold an object's row of; -1 when there is none. */
   baselineOf(id: ObjectId): Tick {
     const index = indexOf(id)
     const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
-    return isKnown ? this.#told.bases[index] : FROM_INITIAL
+    return isKnown ? this.#blocks.baseOf(index) : FROM_INITIAL
   }
 
   /** Entries that still wait for room in this tick. */
   get waitingCount(): number {
     return this.#due.count - this.#due.cursor
+  }
+
+  /** Objects that are told 32 at a time, for their numbers are like those of others. */
+  get memberCount(): number {
+    return this.#blocks.memberCount
   }
 
   /** Ticks in which not everything that was due could be sent. */
@@ -133,7 +138,7 @@ export class SnapshotSource implements FrameSource {
     if (tick === this.#tick) return
     this.#tick = tick
     this.#due.refresh()
-    this.#capBits = Math.min(this.#capBits + this.#capBitsPerTick, this.#capBitsMax)
+    this.#cap.refill()
     if (this.#due.entries.length > this.#deltas.length) this.#deltas = new Int32Array(this.#due.entries.length)
   }
 
@@ -141,18 +146,17 @@ export class SnapshotSource implements FrameSource {
     // Nothing has happened yet.
     if (this.#replicator.timeline.newest < 0) return Infinity
     if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
-    return this.#due.cursor < this.#due.count && this.#capBits > 0 ? now : Infinity
+    return this.#due.cursor < this.#due.count && this.#cap.bits > 0 ? now : Infinity
   }
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
     if (this.#tick === NOTHING || sequence === this.#sequence) return false
-    if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#capBits <= 0)) return false
+    if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#cap.bits <= 0)) return false
     writeVarint(out, this.#tick)
     if (out.failed) return false
     const headBits = out.bitLength
-    this.#beforeIndex = -1
-    this.#beforeAge = 0
+    this.#frame.begin(this.#tick, this.#cap.bits)
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     this.#open(sequence)
     if (this.#due.isShort) while (this.#fillChosen(sequence, out)) continue
@@ -165,7 +169,7 @@ export class SnapshotSource implements FrameSource {
     // Only now: a packet that nobody fills is not sent, and the next one has its number.
     this.#sequence = sequence
     this.#mustGreet = false
-    this.#capBits -= out.bitLength
+    this.#cap.bits -= out.bitLength
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
     return true
   }
@@ -175,6 +179,7 @@ export class SnapshotSource implements FrameSource {
     const { store, mask, starts, counts, ticks } = this.#records
     const slot = this.#records.find(sequence)
     if (slot === NOT_OPEN) return
+    const blocks = this.#blocks
     this.#isGreeted = true
     const tick = ticks[slot]
     const start = starts[slot]
@@ -183,9 +188,15 @@ export class SnapshotSource implements FrameSource {
     for (let at = 0; at < count; at++) {
       const entry = store[(start + at) & mask]
       const index = entry & INDEX_BITS
-      if ((entry & GONE_BIT) !== 0) this.#told.forget(index, tick)
-      // After a window he has let go of a row, unless it is the newest that he was told.
-      else if (!isLate || this.#told.sents[index] === tick) this.#told.promote(index, tick, (entry & PAIRED_BIT) !== 0)
+      if ((entry & BLOCK_BIT) !== 0) {
+        blocks.deliver(index, store[(start + at + 1) & mask] | 0, store[(start + at + 2) & mask] | 0, tick, isLate)
+        at += 2
+      } else if ((entry & GONE_BIT) !== 0) {
+        this.#told.forget(index, tick)
+        if (this.#told.states[index] !== KNOWN) blocks.leave(index, this.#told.states[index] === LEAVING)
+      } else {
+        blocks.promote(index, tick, (entry & PAIRED_BIT) !== 0, isLate)
+      }
     }
     this.#records.close(slot)
   }
@@ -195,19 +206,96 @@ export class SnapshotSource implements FrameSource {
     const { store, mask, starts, counts, ticks } = this.#records
     const slot = this.#records.find(sequence)
     if (slot === NOT_OPEN) return
-    for (let at = 0; at < counts[slot]; at++) this.#told.lose(store[(starts[slot] + at) & mask] & INDEX_BITS, ticks[slot])
+    for (let at = 0, start = starts[slot]; at < counts[slot]; at++) {
+      const entry = store[(start + at) & mask]
+      const index = entry & INDEX_BITS
+      if ((entry & BLOCK_BIT) !== 0) {
+        this.#blocks.lose(index, store[(start + at + 1) & mask] | 0, ticks[slot])
+        at += 2
+      } else {
+        this.#blocks.lose(index >>> SHIFT, 1 << index, ticks[slot])
+      }
+    }
     this.#mustGreet = !this.#isGreeted
     this.#records.close(slot)
   }
 
-  /** Writes what is due in the order of the list, which is that of the packet. */
+  /** Writes what is due in the order of the packet. */
   #fillInOrder(sequence: number, out: BitWriter): void {
     const due = this.#due
-    const { entries, count } = due
-    for (; due.cursor < count; due.cursor++) {
-      const index = entries[due.cursor]
-      if (!this.#write(sequence, out, index, this.#deltaOf(index)) && !this.#isTooLarge(index)) return
+    const { pendings } = this.#blocks
+    for (; due.block < pendings.length; due.block++) {
+      if (pendings[due.block] === 0) continue
+      this.#sentMask = 0
+      this.#heldMask = 0
+      const isDone = this.#fillBlock(sequence, out, due.block)
+      if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
+      if (!isDone) return
     }
+  }
+
+  /** Writes what is due of a block; false when not all of it fits. */
+  #fillBlock(sequence: number, out: BitWriter, block: number): boolean {
+    const { pendings, cohorts, aheads, levels, aheadLevels } = this.#blocks
+    while (pendings[block] !== 0) {
+      const pending = pendings[block]
+      const cohort = cohorts[block]
+      const low = pending & -pending
+      if ((cohort & low) === 0) {
+        if (!this.#putLoose(sequence, out, block << SHIFT | 31 - Math.clz32(low))) return false
+        continue
+      }
+      const isAhead = (aheads[block] & low) !== 0
+      // Members of one level, up to the first who is something else.
+      const others = pending & ~(isAhead ? aheads[block] : cohort & ~aheads[block])
+      const wanted = others === 0 ? pending : pending & ((others & -others) - 1)
+      if (this.#putMembers(out, block, wanted, isAhead ? aheadLevels[block] : levels[block])) continue
+      if (this.#frame.beforeIndex >= 0) return false
+      // What does not even fit an empty packet is looked at by itself.
+      this.#blocks.loosen(block, low)
+    }
+    return true
+  }
+
+  /** Writes an entry by itself; false when it does not fit, and is not to blame for that. */
+  #putLoose(sequence: number, out: BitWriter, index: number): boolean {
+    if (!this.#write(sequence, out, index, this.#deltaOf(index))) {
+      if (!this.#isTooLarge(index)) return false
+      this.#skip(index)
+    }
+    this.#due.cursor++
+    return true
+  }
+
+  /** Writes as many members of a block from the lowest on as one run has; false when there is none that fits. */
+  #putMembers(out: BitWriter, block: number, wanted: number, level: Tick): boolean {
+    const { strips, cache, probe } = this.#replicator
+    const blocks = this.#blocks
+    const set = blocks.sets[block]
+    const low = wanted & -wanted
+    const { bitLength } = out
+    const strip = strips.find(block, set, level, wanted, blocks.paireds[block])
+    let sent = low
+    if (strip !== NOT_STRIPPED && (strips.masks[strip] & low) !== 0) {
+      sent = this.#frame.putRun(out, block, wanted, strip)
+      if (sent === 0) return false
+      this.#heldMask |= sent & strips.helds[strip]
+      if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
+    } else {
+      const index = block << SHIFT | 31 - Math.clz32(low)
+      const delta = strips.deltaAt(index, set, level, (blocks.paireds[block] & low) !== 0)
+      if (delta === NOT_THERE || (cache.flags[delta] & OVERSIZED) !== 0) {
+        blocks.loosen(block, low)
+        return true
+      }
+      if (!this.#frame.put(out, index, delta)) return false
+      if (cache.bases[delta] === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0) this.#heldMask |= low
+      if (probe !== undefined) probe.onEntry(this.#peer, index, this.#told.types[index], REASON_CHANGED, out.bitLength - bitLength)
+    }
+    this.#sentMask |= sent
+    blocks.pendings[block] &= ~sent
+    this.#due.cursor += countBits(sent)
+    return true
   }
 
   /** Chooses from the front of the list what will fit, and writes it in the order of the packet; whether to choose again. */
@@ -216,7 +304,7 @@ export class SnapshotSource implements FrameSource {
     const { entries, count } = due
     const deltas = this.#deltas
     const first = due.cursor
-    let room = Math.min(out.bitsLeft, this.#capBits)
+    let room = Math.min(out.bitsLeft, this.#cap.bits)
     let end = first
     while (end < count && (room > 0 || end === first)) {
       const delta = this.#deltaOf(entries[end])
@@ -226,12 +314,15 @@ export class SnapshotSource implements FrameSource {
     sortAscending(entries, deltas, first, end)
     for (let at = first; at < end; at++) {
       const index = entries[at]
-      if (!this.#write(sequence, out, index, deltas[at]) && !this.#isTooLarge(index)) continue
+      if (!this.#write(sequence, out, index, deltas[at])) {
+        if (!this.#isTooLarge(index)) continue
+        this.#skip(index)
+      }
       entries[at] = entries[due.cursor]
       entries[due.cursor++] = index
     }
     // All that was chosen is too large: others may fit.
-    return this.#beforeIndex < 0 && due.cursor > first && due.cursor < count
+    return this.#frame.beforeIndex < 0 && due.cursor > first && due.cursor < count
   }
 
   /**
@@ -239,41 +330,32 @@ export class SnapshotSource implements FrameSource {
    * waits for another tick, and holds nobody up.
    */
   #isTooLarge(index: number): boolean {
-    if (this.#beforeIndex >= 0) return false
+    if (this.#frame.beforeIndex >= 0) return false
     if (this.#isRoomy || this.#stuckIndex === index) return true
     this.#stuckIndex = index
     return false
   }
 
-  /** The delta that an object needs now; `GONE` when it needs to be gone. @hot */
+  /** An entry is not sent in this tick: it will be due in the next. */
+  #skip(index: number): void {
+    this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
+    this.#blocks.restless[index >>> SHIFT] |= 1 << index
+  }
+
+  /** The delta that a loose object needs now; `GONE` when it needs to be gone. @hot */
   #deltaOf(index: number): number {
     const told = this.#told
     if (told.states[index] !== KNOWN) return GONE
-    const { cache, timeline, marks } = this.#replicator
-    let base = told.bases[index]
-    let key = told.sets[index]
-    if (base !== FROM_INITIAL) {
-      const pair = told.pairs[index]
-      // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
-      if (this.#tick - base >= timeline.windowTicks && marks.rowAtOf(index, key, base) < 0) {
-        this.#restart(index)
-        base = FROM_INITIAL
-      } else if (this.#tick - base > 1 && marks.isRested(index, key, base)) {
-        // A rest is known to both: there is nothing better than its row.
-      } else if (base - pair <= PAIR_LAG_TICKS && pair !== FROM_INITIAL && this.#replicator.coders[marks.types[index]].usesOlder === true) {
-        // A slightly older baseline whose motion is known is worth more than the newest one without.
-        if (this.#tick - pair + 1 < timeline.windowTicks) {
-          base = pair
-          key |= OLDER
-        }
-      }
-    }
-    const delta = cache.find(index, base, key)
-    return delta === NOT_MADE ? this.#replicator.encode(index, base, key) : delta
+    const set = told.sets[index]
+    const delta = this.#replicator.deltaFor(index, set, told.bases[index], told.pairs[index])
+    if (delta !== NOT_THERE) return delta
+    this.#restart(index)
+    return this.#replicator.deltaFor(index, set, FROM_INITIAL, FROM_INITIAL)
   }
 
   #restart(index: number): void {
     this.#told.restart(index, this.#told.sets[index], this.#tick)
+    this.#blocks.enter(index)
   }
 
   /** Writes an entry and remembers it, or counts it out for its size; false when it does not fit, and nothing is written. @hot */
@@ -282,49 +364,15 @@ export class SnapshotSource implements FrameSource {
       // As if sent: nothing can be done before it changes.
       this.oversizedCount++
       this.#told.sents[index] = this.#tick
+      this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
       return true
     }
-    const bitLength = out.bitLength
-    if (delta === GONE) {
-      writeGap(out, index - this.#beforeIndex, index)
-      writeKind(out, KIND_GONE)
-      out.writeBits((this.#told.flags[index] & DESPAWNED) === 0 ? 0 : 1, 1)
-    } else {
-      this.#writeDelta(out, index, delta)
-    }
-    // The first entry may overdraw the cap: else a cap below the size of an entry would be silence.
-    if (out.failed || (out.bitLength > this.#capBits && this.#beforeIndex >= 0)) {
-      out.rewind(bitLength)
-      return false
-    }
-    this.#remember(sequence, index, delta, out.bitLength - bitLength)
-    return true
-  }
-
-  #writeDelta(out: BitWriter, index: number, delta: number): void {
-    const { bases, flags, bits, wordAts, words } = this.#replicator.cache
-    const base = bases[delta]
-    const flag = flags[delta]
-    const gap = index - this.#beforeIndex
-    const age = this.#tick - base
-    if (base !== FROM_INITIAL && age === this.#beforeAge && (flag & (SAME | OWNED)) === 0 && (age === 1 || (flag & RESTED) === 0)) {
-      // Most entries of a busy world: the next index, as old as the one before.
-      if (gap === 1) {
-        out.writeBits(NEXT_AS_BEFORE, 2)
-      } else {
-        writeGap(out, gap, index)
-        writeKind(out, KIND_AS_BEFORE)
-      }
-    } else {
-      writeGap(out, gap, index)
-      if (base === FROM_INITIAL) {
-        writeKind(out, KIND_FULL)
-      } else {
-        writeKind(out, (flag & SAME) !== 0 ? KIND_SAME : (flag & OWNED) !== 0 ? KIND_OWNED : KIND_DELTA)
-        writeAge(out, age, (flag & RESTED) !== 0)
-      }
-    }
-    out.copyWords(words, wordAts[delta], bits[delta])
+    const { bitLength } = out
+    const isWritten = delta === GONE
+      ? this.#frame.putGone(out, index, (this.#told.flags[index] & DESPAWNED) !== 0)
+      : this.#frame.put(out, index, delta)
+    if (isWritten) this.#remember(sequence, index, delta, out.bitLength - bitLength)
+    return isWritten
   }
 
   /** An entry is in the packet: who it is of has been told, until the packet is lost. */
@@ -335,14 +383,11 @@ export class SnapshotSource implements FrameSource {
     const isPaired = base !== FROM_INITIAL && (base === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0)
     this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
-    this.#beforeIndex = index
+    this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
     told.sents[index] = this.#tick
     told.urgencies[index] = 0
     if (delta === GONE) return
-    if (base !== FROM_INITIAL) {
-      this.#beforeAge = this.#tick - base
-      told.reasons[index] = REASON_CHANGED
-    }
+    if (base !== FROM_INITIAL) told.reasons[index] = REASON_CHANGED
     told.flags[index] |= MAY_HOLD
   }
 

@@ -33,6 +33,7 @@ export class ClientInterest implements Relevance {
   indexes: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   weights: Float32Array = new Float32Array(CAPACITY_FIRST)
   sets: Uint8Array = new Uint8Array(CAPACITY_FIRST)
+  version = 0
   /** Ids, parallel to `indexes`. */
   ids: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   /** Ids of who came into view by the last refresh, and of who went out of it, ascending. */
@@ -176,6 +177,7 @@ export class ClientInterest implements Relevance {
     const team = isPrivy ? this.#eyes.team : 0
     const from = points.xyz
     const end = 3 * points.count
+    let isSame = true
     for (let at = 0; at < count; at++) {
       const index = indexes[at]
       const owner = owners[index]
@@ -195,8 +197,12 @@ export class ClientInterest implements Relevance {
         weight *= factor > DISTANCE_FACTOR_MIN ? factor : DISTANCE_FACTOR_MIN
       }
       weights[at] = isOwn ? weight * AUTHORITY_FACTOR_OWN : weight
-      sets[at] = isOwn ? SET_OWNER : team !== 0 && teams[index] === team ? SET_TEAM : SET_ALL
+      const set = isOwn ? SET_OWNER : team !== 0 && teams[index] === team ? SET_TEAM : SET_ALL
+      // Where others came or went, places are others too, and the version goes up anyway.
+      if (sets[at] !== set) isSame = false
+      sets[at] = set
     }
+    if (!isSame) this.version++
   }
 
   /** Remembers who was in view, and forgets that they are. */
@@ -227,6 +233,7 @@ export class ClientInterest implements Relevance {
     }
     this.enteredCount = came
     this.leftCount = went
+    if (came + went > 0) this.version++
   }
 
   /** Makes room for so many in view. */

@@ -1,0 +1,139 @@
+/**
+ * The frame that is being written: what its last entry was, and whether the next one fits.
+ *
+ *   frame   tick varint | entries, ascending by object index (entry-code.ts) | zeros to a whole byte
+ *
+ * Entries are written one by one, or in runs of a strip (strip-cache.ts). What does not fit leaves nothing behind. It does not
+ * remember who was told what.
+ */
+
+import type { PeerId, Tick } from '../base/time.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import { BLOCK_SHIFT } from './change-masks.ts'
+import { NO_BASE, type DeltaCache } from './delta-cache.ts'
+import { writeDeltaHead } from './delta-head.ts'
+import { KIND, writeGap, writeKind } from './entry-code.ts'
+import { REASON, type Probe } from './probe.ts'
+import type { StripCache } from './strip-cache.ts'
+
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { full: KIND_FULL, gone: KIND_GONE } = KIND
+const { changed: CHANGED } = REASON
+const FROM_INITIAL = NO_BASE
+const SHIFT = BLOCK_SHIFT
+
+export class SnapshotFrame {
+  /** The index of the last entry; -1 before the first. */
+  beforeIndex = -1
+  /** How old the baseline of the last delta is; 0 before the first. */
+  #beforeAge = 0
+  #tick: Tick = 0
+  #capBits = 0
+  readonly #cache: DeltaCache
+  readonly #strips: StripCache
+
+  constructor(cache: DeltaCache, strips: StripCache) {
+    this.#cache = cache
+    this.#strips = strips
+  }
+
+  /** Begins a frame of a tick that may take so many bits, its first entry aside. */
+  begin(tick: Tick, capBits: number): void {
+    this.#tick = tick
+    this.#capBits = capBits
+    this.beforeIndex = -1
+    this.#beforeAge = 0
+  }
+
+  /** Writes that an object is gone; false when it does not fit. @hot */
+  putGone(out: BitWriter, index: number, isDespawned: boolean): boolean {
+    const { bitLength } = out
+    writeGap(out, index - this.beforeIndex, index)
+    writeKind(out, KIND_GONE)
+    out.writeBits(isDespawned ? 1 : 0, 1)
+    if (!this.#fits(out, bitLength)) return false
+    this.beforeIndex = index
+    return true
+  }
+
+  /** Writes an entry; false when it does not fit. @hot */
+  put(out: BitWriter, index: number, delta: number): boolean {
+    const { bases, flags, bits, wordAts, words } = this.#cache
+    const { bitLength } = out
+    const base = bases[delta]
+    const gap = index - this.beforeIndex
+    const age = this.#tick - base
+    if (base === FROM_INITIAL) {
+      writeGap(out, gap, index)
+      writeKind(out, KIND_FULL)
+    } else {
+      writeDeltaHead(out, gap, index, age, flags[delta], this.#beforeAge)
+    }
+    out.copyWords(words, wordAts[delta], bits[delta])
+    if (!this.#fits(out, bitLength)) return false
+    this.beforeIndex = index
+    if (base !== FROM_INITIAL) this.#beforeAge = age
+    return true
+  }
+
+  /**
+   * Writes entries from the lowest of `wanted` on, as far as the strip has them without somebody between, and as they fit. Gives
+   * those that were written: 0 when the first does not fit, or only by overdrawing the cap. The strip has the lowest. @hot
+   */
+  putRun(out: BitWriter, block: number, wanted: number, strip: number): number {
+    const { masks, deltas, starts, ends, ages, words } = this.#strips
+    const { bases, flags } = this.#cache
+    const low = wanted & -wanted
+    // Whoever is in only one of the two stands between.
+    const between = (masks[strip] ^ wanted) & -low
+    let run = between === 0 ? wanted : wanted & ((between & -between) - 1)
+    const first = 31 - Math.clz32(low)
+    const index = block << SHIFT | first
+    const at = strip << SHIFT | first
+    const { bitLength } = out
+    const delta = deltas[at]
+    writeDeltaHead(out, index - this.beforeIndex, index, this.#tick - bases[delta], flags[delta], this.#beforeAge)
+    let last = 31 - Math.clz32(run)
+    let end = ends[strip << SHIFT | last]
+    const room = Math.min(out.bitsLeft, this.#capBits - out.bitLength)
+    while (end - starts[at] > room) {
+      run &= ~(1 << last)
+      if (out.failed || run === 0) {
+        out.rewind(bitLength)
+        return 0
+      }
+      last = 31 - Math.clz32(run)
+      end = ends[strip << SHIFT | last]
+    }
+    out.copyWordBits(words, starts[at], end - starts[at])
+    if (out.failed) {
+      out.rewind(bitLength)
+      return 0
+    }
+    this.beforeIndex = block << SHIFT | last
+    this.#beforeAge = ages[strip << SHIFT | last]
+    return run
+  }
+
+  /** Tells of the entries of a run that was written last, from bit `from` on. */
+  tell(probe: Probe, out: BitWriter, from: number, strip: number, run: number, peer: PeerId, block: number, types: Uint8Array): void {
+    const { starts, ends } = this.#strips
+    const firstAt = starts[strip << SHIFT | 31 - Math.clz32(run & -run)]
+    const last = 31 - Math.clz32(run)
+    // What the first head took is what is not in the strip.
+    let before = firstAt - (out.bitLength - from - (ends[strip << SHIFT | last] - firstAt))
+    for (let rest = run; rest !== 0; rest &= rest - 1) {
+      const place = 31 - Math.clz32(rest & -rest)
+      const end = ends[strip << SHIFT | place]
+      probe.onEntry(peer, block << SHIFT | place, types[block << SHIFT | place], CHANGED, end - before)
+      before = end
+    }
+  }
+
+  /** The first entry may overdraw the cap: else a cap below the size of an entry would be silence. */
+  #fits(out: BitWriter, bitLength: number): boolean {
+    if (!out.failed && (out.bitLength <= this.#capBits || this.beforeIndex < 0)) return true
+    out.rewind(bitLength)
+    return false
+  }
+}
