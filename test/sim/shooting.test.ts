@@ -45,6 +45,12 @@ test('[REWIND7] at 150 ms whoever aims at what he sees hits it, and without rewi
   expect(without.hits).toBeLessThan(10)
 })
 
+test.each([[60, 20], [60, 15], [128, 32]])('[REWIND8] at %d ticks and %d snapshots a second he hits what he sees as well', (tickRate, snapshotRate) => {
+  const { hits, awayAtTrigger } = duel(defineGame({ ...game, tickRate, net: { ...game.net, snapshotRate, rewindMs: 500 } }), 16)
+  expect(awayAtTrigger).toBeGreaterThan(0.6)
+  expect(hits).toBeGreaterThanOrEqual(15)
+})
+
 test('[REWIND1] in a whole match on a clean line, what the authority finds is what was drawn, to the bit', () => {
   const poses: string[] = []
   let [shooter, target] = [0, 0]
