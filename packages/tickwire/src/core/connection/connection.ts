@@ -252,14 +252,15 @@ export class Connection {
 
   /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. @hot */
   updateTimeout(now: Millis): void {
+    const { timeout } = this
     const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
     if (this.#state === 'connected') {
       this.#flow.updateTimeout(now)
-      const { rekey } = this.#control
-      const otherAt = Math.min(this.#path.nextAt(), rekey === undefined ? Infinity : rekey.pollTimeout())
-      this.timeout[0] = Math.min(this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0], otherAt)
-    } else if (this.#isAsking()) this.timeout[0] = Math.min(this.#retryAt, this.#startedAt + connectMs)
-    else this.timeout[0] = this.#state === 'disconnecting' ? this.#farewell.nextAt : Infinity
+      timeout[0] = Math.min(this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0])
+      this.#path.lower(timeout)
+      this.#control.rekey?.lower(timeout)
+    } else if (this.#isAsking()) timeout[0] = Math.min(this.#retryAt, this.#startedAt + connectMs)
+    else timeout[0] = this.#state === 'disconnecting' ? this.#farewell.nextAt : Infinity
   }
 
   #isAsking(): boolean {

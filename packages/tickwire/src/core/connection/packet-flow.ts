@@ -95,8 +95,9 @@ export class PacketFlow {
   /** From now on packets name this connection, and are sealed and opened with these keys. Before, there are none. */
   secure(ring: KeyRing, idLo: number, idHi: number): void {
     this.#ring = ring
-    this.#header.idLo = idLo
-    this.#header.idHi = idHi
+    // The same bits as signed numbers: those above 2^31 are on the heap, and again for every call they are handed to.
+    this.#header.idLo = idLo | 0
+    this.#header.idHi = idHi | 0
   }
 
   addSource(kind: number, source: FrameSource, weight: number, wake: () => void): void {
@@ -161,7 +162,7 @@ export class PacketFlow {
   poll(now: Millis, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
-    if (now >= this.#gate.mtu.nextAt && this.#sent.hasRoom) return this.#buildProbe(now, out)
+    if (this.#gate.mtu.isDue(now) && this.#sent.hasRoom) return this.#buildProbe(now, out)
     const room = this.#gate.room(now)
     const isWanted = room > 0 && now >= this.#fillFrom[0] && this.#sent.hasRoom && this.#isWanted(now)
     if (isWanted && this.#flushPackets === 0) for (let i = 0; i < this.#sources.length; i++) this.#sources[i].begin(now)
@@ -179,9 +180,10 @@ export class PacketFlow {
       const at = this.#sources[index].wantsAt(now)
       if (at < fillAt) fillAt = at
     }
-    fillAt = Math.max(fillAt, this.#fillFrom[0], this.#gate.opensAt)
-    const probeAt = hasRoom ? this.#gate.mtu.nextAt : Infinity
-    this.timeout[0] = Math.min(this.#acks.dueAt, this.#sent.nextLossAt(), fillAt, probeAt)
+    const { timeout } = this
+    timeout[0] = Math.min(this.#acks.dueAt, Math.max(fillAt, this.#fillFrom[0], this.#gate.opensAt))
+    this.#sent.lower(timeout)
+    if (hasRoom) this.#gate.mtu.lower(timeout)
   }
 
   /** Writes a packet that checks a path and holds nothing else. */

@@ -39,11 +39,12 @@ export class PathCheck implements FrameSource {
     this.#creditBytes += length
   }
 
-  /** When a check is due, or the candidate is given up. */
-  nextAt(): Millis {
-    if (this.address === '') return Infinity
+  /** Lowers a deadline to when a check is due, or the candidate is given up: in a cell, for a double that is returned is boxed. @hot */
+  lower(deadline: Float64Array): void {
+    if (this.address === '') return
     const givenUpAt = this.#heardAt + PATH_CANDIDATE_MS
-    return this.#creditBytes >= PATH_CHECK_BYTES_MAX && this.#sendAt < givenUpAt ? this.#sendAt : givenUpAt
+    if (givenUpAt < deadline[0]) deadline[0] = givenUpAt
+    if (this.#creditBytes >= PATH_CHECK_BYTES_MAX && this.#sendAt < deadline[0]) deadline[0] = this.#sendAt
   }
 
   /** Whether a check must go out now. */

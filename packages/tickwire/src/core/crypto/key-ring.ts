@@ -174,9 +174,12 @@ export class KeyRing {
     return this.#isConfirmed && this.#nextSealing === undefined
   }
 
-  /** When `rekeyReason` says 'time', unless something comes before. */
-  get rekeyAt(): Millis {
-    return this.#isSettled() ? this.#epochBeganAt + this.#policy.afterMs : Infinity
+  /** Lowers a deadline to when `retire` has something to do and, unless an exchange is under way, `rekeyReason` says 'time'. @hot */
+  lower(deadline: Float64Array, isIdle: boolean): void {
+    if (this.#retireAt < deadline[0]) deadline[0] = this.#retireAt
+    if (!isIdle || !this.#isSettled()) return
+    const rekeyAt = this.#epochBeganAt + this.#policy.afterMs
+    if (rekeyAt < deadline[0]) deadline[0] = rekeyAt
   }
 
   /**

@@ -31,6 +31,9 @@ export const REKEY_MESSAGE_BYTES: number = 2 + CRYPTO_BYTES.publicKey
 const OFFER = 1
 const ANSWER = 2
 
+// Imported constants as the module's own: read through an import they are loaded anew each time.
+const GAP_MS = REKEY_GAP_MS
+
 /** One connection's side of the exchange. */
 export class Rekey {
   /** Exchanges that were completed here. */
@@ -67,11 +70,13 @@ export class Rekey {
     return 'ok'
   }
 
-  /** When `poll` next has something to do. */
-  pollTimeout(): Millis {
-    const { retireAt, rekeyAt } = this.#ring
-    const nextAt = this.#asked !== undefined ? this.#answeredAt + REKEY_GAP_MS : this.#offered === undefined ? rekeyAt : Infinity
-    return retireAt < nextAt ? retireAt : nextAt
+  /** Lowers a deadline to when `poll` next has something to do: in a cell, for a double that is returned is boxed. @hot */
+  lower(deadline: Float64Array): void {
+    if (this.#asked === undefined) this.#ring.lower(deadline, this.#offered === undefined)
+    else {
+      this.#ring.lower(deadline, false)
+      if (this.#answeredAt + GAP_MS < deadline[0]) deadline[0] = this.#answeredAt + GAP_MS
+    }
   }
 
   /** The message to send next, reliably and in order. Undefined when there is none. */

@@ -72,6 +72,16 @@ export class PathMtu implements FrameSource {
     return this.#probeSequence === 0 ? this.#nextAt : Infinity
   }
 
+  /** Whether a probe is due: `nextAt`, and nothing is boxed. @hot */
+  isDue(now: Millis): boolean {
+    return this.#probeSequence === 0 && now >= this.#nextAt
+  }
+
+  /** Lowers a deadline to `nextAt`. @hot */
+  lower(deadline: Float64Array): void {
+    if (this.#probeSequence === 0 && this.#nextAt < deadline[0]) deadline[0] = this.#nextAt
+  }
+
   /** The size of the probe that is due. */
   get probeBytes(): number {
     return this.#probeBytes

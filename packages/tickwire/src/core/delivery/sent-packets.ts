@@ -122,7 +122,7 @@ export class SentPackets {
       const sequence = this.#oldest
       if (this.#fate[sequence & MASK] === IN_FLIGHT) {
         const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-        // The very sum that `nextLossAt` returns: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
+        // The very sum that `lower` compares with: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
         // Every later packet is younger and overtaken by fewer: none of them can be lost if this one is not.
         if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN : ANY]) return
         this.#settle(now, sequence, LOST)
@@ -134,11 +134,19 @@ export class SentPackets {
 
   /** When `detectLoss` will next find something; Infinity when no packet with frames is open. */
   nextLossAt(): Millis {
-    if (this.#awaited === 0) return Infinity
+    const deadline = Float64Array.of(Infinity)
+    this.lower(deadline)
+    return deadline[0]
+  }
+
+  /** Lowers a deadline to when `detectLoss` will next find something: in a cell, for a double that is returned is boxed. @hot */
+  lower(deadline: Float64Array): void {
+    if (this.#awaited === 0) return
     let sequence = this.#oldest
     while (this.#fate[sequence & MASK] !== IN_FLIGHT) sequence++
     const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-    return this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN : ANY]
+    const lostAt = this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN : ANY]
+    if (lostAt < deadline[0]) deadline[0] = lostAt
   }
 
   /** Settles everything that is open as lost: the connection is over. */
