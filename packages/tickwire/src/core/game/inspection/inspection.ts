@@ -12,7 +12,7 @@
  * coders (`game`).
  */
 
-import type { PeerId, Tick } from '../../base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
 import type { RowCoder } from '../../codec/row-coder.ts'
 import { entropy, packed } from '../../codec/snapshot-codec.ts'
 import { CHUNK } from '../../replay/chunk.ts'
@@ -53,7 +53,7 @@ export interface InspectedTick {
   readonly predicted: readonly ShownObject[] | undefined
   readonly told: readonly ShownObject[] | undefined
   readonly authority: readonly ShownObject[] | undefined
-  /** Where what was predicted is not what is true. */
+  /** Where what was predicted is not what is true: what the server had, or what packets told of this very tick. */
   readonly differences: readonly ShownDifference[]
   /** What the player held here, and what the server used for him. */
   readonly held: unknown
@@ -94,6 +94,7 @@ export class Inspection {
   readonly #packets: readonly RecordedPacket[]
   readonly #coders: readonly RowCoder[]
   #dissected: readonly Dissection[] | undefined
+  #toldAt: ReadonlySet<string> | undefined
 
   constructor(list: ChunkList, { authority, coders }: InspectionOptions = {}) {
     const { head } = list
@@ -145,7 +146,7 @@ export class Inspection {
       predicted: hasPredicted ? objectsOf(this.#predicted.world) : undefined,
       told: hasTold ? objectsOf(this.#told.world) : undefined,
       authority: authority && objectsOf(authority.world),
-      differences: hasPredicted && truth !== undefined ? compareWorlds(this.#predicted.world, truth.world) : [],
+      differences: hasPredicted && truth !== undefined ? compareWorlds(this.#predicted.world, truth.world).filter(({ id }) => this.#isKnown(tick, id)) : [],
       held: held && this.#inputs.valuesOf(held),
       used: used && this.#used?.valuesOf(used),
       isMissing: used?.isMissing ?? false,
@@ -157,6 +158,7 @@ export class Inspection {
     let beganAt = mistake.tick
     let first: ShownDifference | undefined
     for (let tick = mistake.tick; tick > mistake.tick - LOOK_BACK_TICKS; tick--) {
+      if (!this.#isKnown(tick, mistake.id)) continue
       const difference = this.at(tick).differences.find(({ id }) => id === mistake.id)
       if (difference === undefined) break
       beganAt = tick
@@ -166,6 +168,13 @@ export class Inspection {
     const isInputOther = used !== undefined && JSON.stringify(held) !== JSON.stringify(used)
     const { field = mistake.field, predicted = mistake.predicted, told = mistake.told } = first ?? {}
     return { mistake, beganAt, field, predicted, told, held, used, isInputOther, why: whyText(this.#used !== undefined, isInputOther, isMissing, mistake) }
+  }
+
+  /** Whether the true row of an object at a tick is known: the server's recording has all of them, packets those that they told. */
+  #isKnown(tick: Tick, id: ObjectId): boolean {
+    if (this.#authority !== undefined) return true
+    this.#toldAt ??= new Set(this.#dissect().flatMap(({ tick: told, entries }) => entries.map((entry) => `${told} ${entry.id}`)))
+    return this.#toldAt.has(`${tick} ${id}`)
   }
 
   #dissect(): readonly Dissection[] {
