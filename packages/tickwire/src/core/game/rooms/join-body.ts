@@ -77,6 +77,7 @@ export function encodeJoin(join: JoinRequest): Uint8Array {
 /** What was asked for; undefined when the bytes make no sense. */
 export function decodeJoin(bytes: Uint8Array): JoinRequest | undefined {
   if (bytes.length === 0) return {}
+  if (bytes.length > USER_BYTES_MAX) return undefined
   const reader = new BitReader(bytes)
   const kind = reader.readBits(8)
   const role = reader.readBits(8)

@@ -44,6 +44,8 @@ export interface MemberImage {
   readonly tokenUser: Uint8Array | undefined
 }
 
+/** Of an id, beside the index: an object that was never born has none. */
+const GENERATION_MASK = 0xffff
 const FIRST_BYTES = 65_536
 const LAST_BYTES: number = 1 << 26
 
@@ -71,7 +73,7 @@ export function restoreWorld(world: World, bytes: Uint8Array): boolean {
     const owner = reader.readBits(32)
     const [birthTick, ordinal] = [readVarint(reader), readVarint(reader)]
     const store = world.stores[type]
-    if (reader.failed || store === undefined || world.atIndexOf(id) !== undefined) return false
+    if (reader.failed || store === undefined || (id & GENERATION_MASK) === 0 || world.atIndexOf(id) !== undefined) return false
     const row = new Int32Array(store.schema.laneCount)
     readDelta(reader, store.schema, masks[type], row, 0, store.schema.initialRow, 0, world.heap)
     if (reader.failed) return false
