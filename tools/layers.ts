@@ -58,6 +58,7 @@ export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', 
 /** Files that are started, found by their name or opened by a page, and so need not be imported. */
 export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/[^/]+\/src\/(core|node|browser|testing|devtools|cli)\/index\.ts$/,
+  /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
   /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
   /^tools\/run\.mjs$/,

@@ -1,5 +1,5 @@
-// @ts-check
 /** Elements without a library, and values as people read them. */
+// @ts-check
 
 /**
  * @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children

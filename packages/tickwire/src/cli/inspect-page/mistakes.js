@@ -1,5 +1,5 @@
-// @ts-check
 /** Mispredictions, and why: the first field, both values, the input that differed. */
+// @ts-check
 
 import { element, table, text } from './element.js'
 

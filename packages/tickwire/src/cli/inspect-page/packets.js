@@ -1,5 +1,5 @@
-// @ts-check
 /** Packets: those around a tick, and one of them with a name for every bit and a reason for every row. */
+// @ts-check
 
 import { element, table, text } from './element.js'
 

@@ -1,5 +1,5 @@
-// @ts-check
 /** The inspector's page: one tick and one packet are looked at; everything else follows from them. */
+// @ts-check
 
 import { showPacket, showPackets } from './packets.js'
 import { drawTimeline, tickAt } from './timeline.js'

@@ -1,5 +1,5 @@
-// @ts-check
 /** The whole recording in one strip: received packets up, sent ones down, mispredictions as diamonds, the tick that is looked at. */
+// @ts-check
 
 const INK = { received: '#46d9a0', sent: '#b79bff', mistake: '#ff6173', now: '#62b4ff', dim: '#8d97ab' }
 

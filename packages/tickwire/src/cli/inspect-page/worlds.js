@@ -1,5 +1,5 @@
-// @ts-check
 /** The world of a tick, side by side: as it was predicted, as it was told, and as the server had it. */
+// @ts-check
 
 import { element, table, text } from './element.js'
 

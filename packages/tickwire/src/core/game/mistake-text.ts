@@ -73,7 +73,10 @@ function distanceOf(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return Math.abs(a - b)
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return NaN
   const others = new Map(Object.entries(b))
-  return Math.sqrt(Object.entries(a).reduce((sum, [name, value]) => sum + (Number(value) - Number(others.get(name))) ** 2, 0))
+  return Math.sqrt(Object.entries(a).reduce((sum, [name, value]) => {
+    const apart = Number(value) - Number(others.get(name))
+    return sum + apart * apart
+  }, 0))
 }
 
 /** A value as people read it, short. */

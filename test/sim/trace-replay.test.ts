@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { pureProvider } from '../crypto/pure-provider.ts'
-import type { Shape } from '../schema/field.ts'
-import { simulate } from '../../testing/simulate.ts'
-import { game, wind } from '../../../../../test/browser-pages/devtools-game.ts'
-import type { ClientHost } from './client-host.ts'
-import { ClientTrace } from './client-trace.ts'
-import { objectsOf } from './inspection/shown-worlds.ts'
-import { replayTrace } from './trace-replay.ts'
+import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
+import { simulate } from 'tickwire/testing'
+import { game, wind } from '../browser-pages/devtools-game.ts'
+import type { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
+import { ClientTrace } from '../../packages/tickwire/src/core/game/client-trace.ts'
+import { objectsOf } from '../../packages/tickwire/src/core/game/inspection/shown-worlds.ts'
+import { replayTrace } from '../../packages/tickwire/src/core/game/trace-replay.ts'
 
 /** Everything that a client is, as far as it can be seen. */
 function stateOf(host: ClientHost<Shape>): unknown {
