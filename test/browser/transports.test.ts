@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { issueToken, SpentTokens, tokenToText } from 'tickwire'
+import { defineGame, entity, issueToken, SpentTokens, tokenToText, u8 } from 'tickwire'
 import { bestProvider, serve, type ServeOptions, type Serving } from 'tickwire/node'
 import type { ConnectOptions } from 'tickwire/browser'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
 import { loadDataChannelProvider } from '../../packages/tickwire/src/node/webrtc-datachannel.ts'
 import { loadWeriftProvider } from '../../packages/tickwire/src/node/webrtc-werift.ts'
 import { loadQuicheProvider } from '../../packages/tickwire/src/node/webtransport-quiche.ts'
-import { game } from '../browser-pages/match-page.ts'
+import { game, Walker } from '../browser-pages/match-page.ts'
 import { browserTest } from './browser-test.ts'
 import { freeUdpPort, UdpRelay } from './udp-relay.ts'
 
@@ -278,6 +278,15 @@ browserTest('[LADDER8] a page that knows who the server is plays with nobody els
   const page = await browser.newPage()
   await page.goto(serving.url)
   expect(await joinMatch(page, serving.url, { server: other.info.identity })).toContain('not the server that was meant')
+})
+
+browserTest('[SERVE4] a page of another build is told to reload', async (browser) => {
+  const newer = defineGame({ ...game, entities: [Walker, entity({ hue: u8 })] })
+  const serving = await serve(newer, { port: 0, static: folder, log: () => {} })
+  open.push(() => serving.close())
+  const page = await browser.newPage()
+  await page.goto(serving.url)
+  expect(await joinMatch(page, serving.url)).toContain('of different builds. Reload the page')
 })
 
 browserTest('[LADDER8] a page shows the token that its player was given, and without a good one it is told', async (browser) => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
-import type { WebRtcProvider } from '../../packages/tickwire/src/node/providers.ts'
+import type { WebRtcProvider, WebTransportProvider } from '../../packages/tickwire/src/node/providers.ts'
 import { SessionPort } from '../../packages/tickwire/src/node/session-port.ts'
 import { loadDataChannelProvider } from '../../packages/tickwire/src/node/webrtc-datachannel.ts'
 import { loadWeriftProvider } from '../../packages/tickwire/src/node/webrtc-werift.ts'
@@ -69,6 +69,36 @@ function webRtcLab(provider: WebRtcProvider): Promise<TransportLab> {
   })
 }
 
+/** The session of a page whose router has forgotten it. */
+function testRebinding(provider: WebTransportProvider): void {
+  test('[WT5] a router that gives a page another port costs nothing but the packets under way: its session stays', async () => {
+    const number = await freeUdpPort()
+    const relay = await UdpRelay.open(number)
+    const session = await lab('webtransport', async () => {
+      const port = new SessionPort('wt:', 16)
+      const certificate = makeCertificate(Date.now())
+      const listener = await provider.listen({
+        port: number, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
+        onSession: (opened) => port.adopt(opened),
+      })
+      return { port, url: `https://127.0.0.1:${relay.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
+    })
+    const heard: string[] = []
+    session.server.onDatagram = (from, bytes, length) => {
+      heard.push(`${from} ${bytes[0]}`)
+      session.server.send(from, bytes, length)
+    }
+    const { port, serverAddress } = await session.openClient()
+    relay.rebind()
+    const knock = setInterval(() => port.send(serverAddress, Uint8Array.of(7), 1), 50)
+    await session.until(() => heard.length >= 20)
+    clearInterval(knock)
+    expect(new Set(heard)).toEqual(new Set(['wt:1 7']))
+    await session.close()
+    relay.close()
+  })
+}
+
 const isHere = findBrowser() !== undefined
 const quiche = loadQuicheProvider()
 const dataChannel = loadDataChannelProvider()
@@ -114,33 +144,7 @@ describe.runIf(isHere)('in a browser', { timeout: 60_000 }, () => {
       })
       return { port, url: `https://127.0.0.1:${listener.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
     }), true)
-
-    test('[WT5] a router that gives a page another port costs nothing but the packets under way: its session stays', async () => {
-      const number = await freeUdpPort()
-      const relay = await UdpRelay.open(number)
-      const session = await lab('webtransport', async () => {
-        const port = new SessionPort('wt:', 16)
-        const certificate = makeCertificate(Date.now())
-        const listener = await quiche.listen({
-          port: number, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
-          onSession: (opened) => port.adopt(opened),
-        })
-        return { port, url: `https://127.0.0.1:${relay.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
-      })
-      const heard: string[] = []
-      session.server.onDatagram = (from, bytes, length) => {
-        heard.push(`${from} ${bytes[0]}`)
-        session.server.send(from, bytes, length)
-      }
-      const { port, serverAddress } = await session.openClient()
-      relay.rebind()
-      const knock = setInterval(() => port.send(serverAddress, Uint8Array.of(7), 1), 50)
-      await session.until(() => heard.length >= 20)
-      clearInterval(knock)
-      expect(new Set(heard)).toEqual(new Set(['wt:1 7']))
-      await session.close()
-      relay.close()
-    })
+    testRebinding(quiche)
   }
 
   if (dataChannel !== undefined) {

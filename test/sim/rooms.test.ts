@@ -66,7 +66,7 @@ describe('rooms', () => {
     expect([asked.unknown, asked.wrongGame, asked.noType].map(({ closed }) => closed?.code)).toEqual(['no-room', 'no-room', 'no-room'])
     expect(asked.forbidden.closed).toEqual({ by: 'protocol', code: 'refused' })
     const secret = party.host.room(asked.secret.host.seat!.room)!
-    expect([secret.isPrivate, secret.metadata, secret.code.length]).toEqual([true, { map: 'mud' }, 6])
+    expect([secret.isPrivate, secret.metadata, secret.code.length]).toEqual([true, { map: 'mud' }, 8])
     expect(party.host.list().map(({ id }) => id), 'private rooms are in no list').toEqual([open.id])
     expect(party.host.list({ metadata: { map: 'dust' } })).toEqual([])
     // Who looks on sees, and is not seen.

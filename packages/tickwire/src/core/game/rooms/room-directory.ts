@@ -16,8 +16,8 @@ export interface RoomFilter {
 
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const ID_LETTERS = 10
-/** A thousand million: a guesser may try ten a second. */
-const CODE_LETTERS = 6
+/** One origin may try ten a second: in an hour it finds one of a hundred rooms with a chance of three in a million. Six letters were one in 300. */
+const CODE_LETTERS = 8
 
 export class RoomDirectory {
   readonly #entropy: Entropy
