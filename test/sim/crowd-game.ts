@@ -9,7 +9,7 @@
 import {
   angle, anyOf, bool, bytes, defineGame, deltaStruct, entity, f32, f64, fixed, group, i16, i32, i64, int, list, message, near, oneOf,
   owner, quat, ref, rpc, struct, team, text, u16, u32, u8, vec2, vec3, where,
-  type Entity, type Game, type ObjectOf, type PeerId, type World,
+  type Entity, type Game, type ObjectOf, type PeerId, type SnapshotCodec, type World,
 } from 'tickwire'
 
 /** Side of the square that everybody lives in, and how far one sees whom. */
@@ -55,11 +55,12 @@ export type CrowdGame = Game<CrowdInput>
 export interface CrowdRules {
   readonly tickRate: number
   readonly snapshotRate: number
+  readonly codec: SnapshotCodec
 }
 
-export function makeCrowdGame({ tickRate, snapshotRate }: CrowdRules): CrowdGame {
+export function makeCrowdGame({ tickRate, snapshotRate, codec }: CrowdRules): CrowdGame {
   return defineGame({
-    tickRate, input: INPUT, entities: ENTITIES, messages: [Word, Flash], rpcs: [Poke, Boom, Ask],
+    tickRate, codec, input: INPUT, entities: ENTITIES, messages: [Word, Flash], rpcs: [Poke, Boom, Ask],
     net: { snapshotRate, heartbeatMs: 500, timeoutMs: 4000 },
     onJoin(world, peer) {
       if (world.count(Warden) === 0) world.spawn(Warden, {})

@@ -34,7 +34,9 @@ export interface CrowdScene {
 /** What all of them did and saw. */
 export class CrowdCounts {
   rows = 0
+  /** Frames whose rest could not be read; and rows that were asked for, since what they build on was older than what is remembered. */
   undecodable = 0
+  asked = 0
   joins = 0
   crashes = 0
   goodbyes = 0
@@ -139,6 +141,7 @@ export class CrowdPlayer {
     if (witness === undefined) return
     this.#counts.rows += witness.rowCount
     this.#counts.undecodable += witness.undecodable
+    this.#counts.asked += witness.asked
     const { predictor } = witness.host
     if (predictor === undefined) return
     this.#counts.rollbacks += predictor.rollbacks

@@ -22,6 +22,8 @@ export interface TrueRow {
   readonly row: Int32Array
   /** As it was, rates aside. */
   readonly raw: Int32Array
+  /** As it lay in the world: lanes of values are handles. */
+  readonly source: Int32Array
   /** NaN when it has no place. */
   readonly x: number
   readonly y: number
@@ -64,6 +66,8 @@ export class CrowdTruth {
   readonly #world: World
   readonly #ticks: (TrueTick | undefined)[] = []
   readonly #contents = new Map<string, number>()
+  /** Of values that a heap hands out again and again; they are immutable. */
+  readonly #numbers = new WeakMap<object, number>()
   readonly #spans: readonly (readonly Span[])[]
   readonly #placeCells: readonly number[]
   #looked: Tick = -1
@@ -135,9 +139,13 @@ export class CrowdTruth {
     const id = objects.idAt(index)
     const owner = objects.ownerAt(index)
     const slot = objects.slotAt(index)
-    const raw = rows.slice(slot * schema.laneCount, (slot + 1) * schema.laneCount)
-    for (const leaf of schema.heapLeaves) raw[leaf.lane] = this.contentOf(leaf, raw[leaf.lane]!, heap)
     const before = known?.id === id && known.type === type ? known : undefined
+    const from = slot * schema.laneCount
+    // A handle that an object holds from tick to tick is of one value.
+    const isStill = before !== undefined && before.owner === owner && areLanes(before.source, rows, from)
+    if (isStill && before.row === before.raw) return before
+    const source = isStill ? before.source : rows.slice(from, from + schema.laneCount)
+    const raw = isStill ? before.raw : this.#withContents(schema, source, heap)
     const spans = this.#spans[type]!
     let row = raw
     if (before !== undefined && spans.length > 0) {
@@ -148,7 +156,13 @@ export class CrowdTruth {
     const at = slot * schema.cellCount + cell
     const [x, y] = cell < 0 ? [NaN, NaN] : [cells[at]!, cells[at + 1]!]
     const isSame = before !== undefined && before.owner === owner && areEqual(before.row, row) && areEqual(before.raw, raw)
-    return isSame ? before : { id, type, owner, row, raw, x, y, since: tick }
+    return isSame ? before : { id, type, owner, row, raw, source, x, y, since: tick }
+  }
+
+  #withContents({ heapLeaves }: Schema, source: Int32Array, heap: ValueHeap): Int32Array {
+    const raw = source.slice()
+    for (const leaf of heapLeaves) raw[leaf.lane] = this.contentOf(leaf, raw[leaf.lane]!, heap)
+    return raw
   }
 }
 
@@ -164,6 +178,11 @@ function spansOf({ members }: Schema, tickRate: number): readonly Span[] {
 function plainly(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`
   return typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)) ? `${Object.is(value, -0) ? '-' : ''}${value}` : value
+}
+
+function areLanes(row: Int32Array, rows: Int32Array, at: number): boolean {
+  for (let lane = 0; lane < row.length; lane++) if (row[lane] !== rows[at + lane]) return false
+  return true
 }
 
 function areEqual(a: Int32Array, b: Int32Array): boolean {

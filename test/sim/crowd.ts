@@ -6,6 +6,7 @@
  * everything that he must know is current, and he holds nothing that he may not (C4).
  */
 
+import { entropy, packed } from 'tickwire'
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
@@ -75,14 +76,16 @@ class Crowd {
     this.#seed = seed
     this.#weather = weather
     const dice = this.#dice = new Dice(seed ^ 0xc40d)
-    const tickRate = [20, 20, 20, 20, 30, 30, 30, 60][dice.word() % 8]!
+    const tickRate = [15, 15, 20, 20, 20, 20, 30, 60][dice.word() % 8]!
     const snapshotRate = dice.chance(0.5) ? tickRate : tickRate / 2
     const isPrivy = dice.chance(0.5)
-    this.#moments = dice.chance(0.75) ? 1 : 2
+    this.#moments = dice.chance(0.875) ? 1 : 2
+    // Most seeds are for what is told, and the codec that costs less tells it as well.
+    const codec = dice.chance(0.25) ? entropy() : packed
     this.#tickMs = 1000 / tickRate
     this.#net = new SimNet({ seed, weather })
     const security = { provider: new StubCrypto() }
-    const game = makeCrowdGame({ tickRate, snapshotRate })
+    const game = makeCrowdGame({ tickRate, snapshotRate, codec })
     this.#host = new ServerHost(game, {
       security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 96, maxSpectators: 32, spectators: { fields: isPrivy ? 'followed' : 'all' },
       interest: { teamOf: (peer) => this.#teams.get(peer) ?? 0, partition: dice.chance(0.5) ? 'grid' : 'octree' },
