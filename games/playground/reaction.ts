@@ -50,8 +50,3 @@ export class Reaction {
     this.#isWaiting = false
   }
 }
-
-/** For people: `279 ms`, or a dash before anything was measured. */
-export function milliseconds(ms: number): string {
-  return Number.isNaN(ms) ? '–' : `${Math.round(ms)} ms`
-}

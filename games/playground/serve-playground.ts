@@ -36,7 +36,10 @@ export async function servePlayground(args: string[]): Promise<ServedPlayground>
     if (method === 'HEAD') response.end()
     else createReadStream(file).on('error', () => response.destroy()).pipe(response)
   })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(Number(port), '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', ({ message }) => reject(new Error(`port ${port} cannot be had (${message}). Say another: --port 4001`)))
+    server.listen(Number(port), '127.0.0.1', resolve)
+  })
   const { port: taken } = server.address() as AddressInfo
   return {
     url: `http://localhost:${taken}`,

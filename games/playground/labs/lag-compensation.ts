@@ -3,12 +3,13 @@
 import { angle, bool, defineGame, entity, math, sphere, u16, vec2, type Game } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { defineLab, type Hands, type Lab } from '../lab.ts'
+import { figure, screen } from '../lab-parts.ts'
 import type { Pen, Point } from '../pen.ts'
 import { jitter, latency, loss, weatherOf } from '../weather-dials.ts'
 
 const at = vec2(0, 320, 0.1).position()
-const Target = entity({ at, speed: vec2(-200, 200, 1).velocity() }, { name: 'Target' })
-const Shooter = entity({ at, aim: angle(16), shots: u16, hits: u16, isHit: bool }, { name: 'Shooter' })
+const Target = entity({ at, speed: vec2(-200, 200, 1).velocity() })
+const Shooter = entity({ at, aim: angle(16), shots: u16, hits: u16, isHit: bool })
 
 const RADIUS = 7
 const SPEED = 150
@@ -28,13 +29,14 @@ const range = (rewindMs: number): Game<typeof input> => defineGame({
   step(world, inputs) {
     for (const target of world.each(Target)) {
       target.at.x += target.speed.x / 60
-      if (target.at.x < 30 || target.at.x > 290) target.speed.x = target.at.x < 160 ? SPEED : -SPEED
+      if (target.at.x < 30) target.speed.x = SPEED
+      if (target.at.x > 290) target.speed.x = -SPEED
     }
     for (const shooter of world.each(Shooter)) {
       const { aim, fire } = inputs.of(shooter.owner)
       if (!fire) continue
-      const direction = { x: math.cos(aim), y: math.sin(aim) }
-      const hit = world.rewind(shooter.owner, (past) => past.cast({ from: shooter.at, direction, reach: 300 }))
+      const shot = { from: shooter.at, direction: { x: math.cos(aim), y: math.sin(aim) }, reach: 300 }
+      const hit = world.rewind(shooter.owner, (past) => past.cast(shot))
       shooter.aim = aim
       shooter.isHit = hit !== null
       shooter.shots++
@@ -47,9 +49,10 @@ export const lagCompensation: Lab = defineLab({
   name: 'lag-compensation',
   title: 'Lag compensation',
   idea: 'Who aims well should hit, though what he sees is the past.',
-  words: `The shooter aims at what is on his screen and never misses there. But his screen shows the past, and his shot arrives
-    later still: the target has run on. His input says which moment he looked at, so the server looks back to that moment and
-    judges by it. The same shooter, the same target, and a server that does not look back: he hits by luck.`,
+  words: `The shooter aims at what is on his screen and never misses there. But his screen shows the
+    past, and his shot arrives later still: the target has run on. His input says which moment he
+    looked at, so the server looks back to that moment and judges by it. The same shooter, the same
+    target, and a server that does not look back: he hits by luck.`,
   guide: 'shooting.md',
   hint: 'Hold ↑ to fire faster; the aim is always true',
   dials: { latency: latency(100), jitter: jitter(10), loss: loss(2) },
@@ -61,15 +64,18 @@ export const lagCompensation: Lab = defineLab({
     return {
       sims: [fair.sim, plain.sim],
       screens: [
-        { title: "The shooter's screen", role: 'you', note: 'where he aims', draw: (pen) => fair.drawScreen(pen) },
-        { title: 'Server that looks back', role: 'server', note: 'outlined: what he saw when he fired', draw: (pen) => fair.drawVerdict(pen) },
-        { title: 'Server that does not', role: 'bad', note: 'the same shots, judged by now', draw: (pen) => plain.drawVerdict(pen) },
+        screen("The shooter's screen", 'you', 'where he aims', (pen) => fair.drawScreen(pen)),
+        screen('Server that looks back', 'server', 'outlined: what he saw, firing', (pen) => fair.drawVerdict(pen)),
+        screen('Server that does not', 'bad', 'the same shots, judged by now', (pen) => plain.drawVerdict(pen)),
       ],
       figures: () => [
-        { name: 'Hits, looking back', value: fair.score, role: 'good' },
-        { name: 'Hits, judged by now', value: plain.score, role: 'bad' },
+        figure('Hits, looking back', `${fair.hits} of ${fair.shots}`, 'good'),
+        figure('Hits, judged by now', `${plain.hits} of ${plain.shots}`, 'bad'),
       ],
-      claim: () => ({ text: 'Who aims at what he sees hits it, every time.', isHeld: fair.shots < 8 ? undefined : fair.hits === fair.shots }),
+      claim: () => ({
+        text: 'Who aims at what he sees hits it, every time.',
+        isHeld: fair.shots < 8 ? undefined : fair.hits === fair.shots,
+      }),
     }
   },
 })
@@ -79,21 +85,23 @@ class Range {
   readonly sim: Simulation<typeof input>
   shots = 0
   hits = 0
-  /** Where he saw the target when he fired, shot by shot; and where it was when the server heard of the last. */
+  /** Where he saw the target, shot by shot; and where it was when the server heard of the last. */
   readonly #seen: Point[] = []
   #was: Point = [0, 0]
 
   constructor(sim: Simulation<typeof input>, hands: Hands) {
     this.sim = sim
     sim.script(0, (tick) => {
-      const [[target], [shooter]] = [sim.client(0, Target), sim.client(0, Shooter)]
+      const [target] = sim.client(0, Target)
+      const [shooter] = sim.client(0, Shooter)
       if (target === undefined || shooter === undefined) return {}
       const fire = tick % (hands.keys?.up === true ? FIRE_TICKS / 3 : FIRE_TICKS) === 0
       if (fire) this.#seen.push([target.at.x, target.at.y])
       return { aim: math.atan2(target.at.y - shooter.at.y, target.at.x - shooter.at.x), fire }
     })
     sim.draw(0, 120, () => {
-      const [[target], [shooter]] = [sim.server(Target), sim.server(Shooter)]
+      const [target] = sim.server(Target)
+      const [shooter] = sim.server(Shooter)
       if (target === undefined || shooter === undefined || shooter.shots === this.shots) return
       this.shots = shooter.shots
       this.hits = shooter.hits
@@ -101,12 +109,9 @@ class Range {
     })
   }
 
-  get score(): string {
-    return `${this.hits} of ${this.shots}`
-  }
-
   drawScreen(pen: Pen): void {
-    const [[target], [shooter]] = [this.sim.client(0, Target), this.sim.client(0, Shooter)]
+    const [target] = this.sim.client(0, Target)
+    const [shooter] = this.sim.client(0, Shooter)
     if (target === undefined || shooter === undefined) return
     pen.path([[shooter.at.x, shooter.at.y], [target.at.x, target.at.y]], 'you', 'dashed')
     pen.dot(target.at.x, target.at.y, RADIUS, 'other')
@@ -118,10 +123,11 @@ class Range {
     const seen = this.#seen[this.shots - 1]
     if (shooter === undefined || seen === undefined) return
     const { at: { x, y }, aim, isHit } = shooter
-    pen.path([[x, y], [x + 170 * math.cos(aim), y + 170 * math.sin(aim)]], isHit ? 'good' : 'bad')
-    pen.dot(seen[0], seen[1], RADIUS, 'you', 'ghost')
-    pen.dot(this.#was[0], this.#was[1], RADIUS, 'server')
-    pen.text(isHit ? 'hit' : 'miss', x + 16, y + 4, isHit ? 'good' : 'bad')
+    const verdict = isHit ? 'good' : 'bad'
+    pen.path([[x, y], [x + 170 * math.cos(aim), y + 170 * math.sin(aim)]], verdict)
+    pen.dot(...seen, RADIUS, 'you', 'ghost')
+    pen.dot(...this.#was, RADIUS, 'server')
+    pen.text(isHit ? 'hit' : 'miss', x + 16, y + 4, verdict)
     pen.square(x, y, 16, 'you')
   }
 }

@@ -3,11 +3,11 @@
 import { bool, defineGame, entity, message, u32, vec2 } from 'tickwire'
 import { simulate, type LinkFlight } from 'tickwire/testing'
 import { defineLab, type Lab } from '../lab.ts'
+import { figure, milliseconds, percent, screen } from '../lab-parts.ts'
 import type { Pen } from '../pen.ts'
-import { milliseconds } from '../reaction.ts'
 import { duplication, jitter, latency, loss, reordering, weatherOf } from '../weather-dials.ts'
 
-const Walker = entity({ at: vec2(0, 320, 0.1).position() }, { name: 'Walker' })
+const Walker = entity({ at: vec2(0, 320, 0.1).position() })
 /** Both are said twenty times a second. A letter must arrive, once and in its turn; a postcard may. */
 const Letter = message({ number: u32 }, 'Letter', { delivery: 'reliable' })
 const Postcard = message({ number: u32 }, 'Postcard', { delivery: 'unreliable' })
@@ -27,26 +27,31 @@ const game = defineGame({
   },
 })
 
-type Flight = Pick<LinkFlight, 'side' | 'sentAt' | 'arrivesAt'>
-
 export const weather: Lab = defineLab({
   name: 'weather',
   title: 'Network weather',
   idea: 'Loss, jitter, doubles, overtaking: what they do to packets, and what is left of them above.',
-  words: `Every dot is a packet between you and the server; red ones get lost. The engine numbers what it sends, hears what arrived,
-    and says again only what still matters: inputs ride in several packets, the state is told anew, letters are kept until
-    they are known to have come. Make it as bad as you like, and walk.`,
+  words: `Every dot is a packet between you and the server; red ones get lost. The engine numbers
+    what it sends, hears what arrived, and says again only what still matters: inputs ride in several
+    packets, the state is told anew, letters are kept until they are known to have come. Make it as
+    bad as you like, and walk.`,
   guide: 'testing.md',
   hint: 'Walk with the arrow keys',
-  dials: { latency: latency(120), jitter: jitter(30), loss: loss(15), duplication: duplication(5), reordering: reordering(10) },
+  dials: {
+    latency: latency(120), jitter: jitter(30), loss: loss(15),
+    duplication: duplication(5), reordering: reordering(10),
+  },
 
   open(settings, hands) {
     const sim = simulate(game, { link: weatherOf(settings) })
     const { host, link } = sim.players[0]!
     sim.script(0, (tick) => hands.keys ?? goRound(tick))
 
-    let flights: Flight[] = []
-    link.onFlight = ({ side, sentAt, arrivesAt }) => { flights = [...flights.filter((flight) => flight.sentAt > sentAt - 1000), { side, sentAt, arrivesAt }] }
+    const flights: Flight[] = []
+    link.onFlight = ({ side, sentAt, arrivesAt }) => {
+      flights.push({ side, sentAt, arrivesAt })
+      if (flights.length > FLIGHTS_SHOWN) flights.shift()
+    }
 
     let [written, letters, postcards, isInOrder] = [0, 0, 0, true]
     host.on(Letter, ({ number }) => { isInOrder &&= number === ++letters })
@@ -57,23 +62,28 @@ export const weather: Lab = defineLab({
       sim.host.broadcast(Postcard, { number: written })
     })
 
-    const percent = (part: number): string => written === 0 ? '–' : `${Math.round(100 * part / written)} %`
+    const roundTripMs = (): number => sim.host.connectionOf({ id: host.peer })?.rtt.smoothedMs ?? NaN
     return {
       sims: [sim],
       screens: [
-        { title: 'Your screen', role: 'you', note: 'outlined: where the server has you', draw(pen) {
+        screen('Your screen', 'you', 'outlined: where the server has you', (pen) => {
           for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'server', 'ghost')
           for (const { at } of sim.client(0, Walker)) pen.square(at.x, at.y, 20, 'you')
-        } },
-        { title: 'The cable', role: 'ink', note: 'yours above, the answers below', draw: (pen) => drawCable(pen, flights, sim.clock.now, settings.latency) },
-        { title: 'Server', role: 'server', note: 'what is true', draw: (pen) => { for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'you') } },
+        }),
+        screen('The cable', 'ink', 'yours above, the answers below', (pen) => {
+          for (const y of [65, 115]) pen.path([[10, y], [310, y]], 'faint')
+          for (const flight of flights) drawFlight(pen, flight, sim.clock.now, link.weather.latencyMs ?? 0)
+        }),
+        screen('Server', 'server', 'what is true', (pen) => {
+          for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'you')
+        }),
       ],
       figures: () => [
-        { name: 'Packets sent', value: `${link.stats.sent}` },
-        { name: 'Lost', value: `${link.stats.lost}`, role: 'bad' },
-        { name: 'Round trip, as felt', value: milliseconds(sim.host.connectionOf({ id: host.peer })?.rtt.smoothedMs ?? NaN) },
-        { name: 'Postcards that came', value: percent(postcards), role: 'server' },
-        { name: 'Letters: came of written', value: `${letters} of ${written}`, role: 'you' },
+        figure('Packets sent', link.stats.sent),
+        figure('Lost', link.stats.lost, 'bad'),
+        figure('Round trip, as felt', milliseconds(roundTripMs())),
+        figure('Postcards that came', percent(postcards / written), 'server'),
+        figure('Letters: came of written', `${letters} of ${written}`, 'you'),
       ],
       claim: () => ({
         text: 'Whatever the weather: every letter comes, once, and in its turn.',
@@ -83,6 +93,9 @@ export const weather: Lab = defineLab({
   },
 })
 
+type Flight = Pick<LinkFlight, 'side' | 'sentAt' | 'arrivesAt'>
+const FLIGHTS_SHOWN = 100
+
 /** Four corners, over and over. */
 function goRound(tick: number): { left: boolean; right: boolean; up: boolean; down: boolean } {
   const side = Math.floor(tick / 30) % 4
@@ -90,14 +103,11 @@ function goRound(tick: number): { left: boolean; right: boolean; up: boolean; do
 }
 
 /** You are at the left end, the server is at the right. What is lost falls off half way. */
-function drawCable(pen: Pen, flights: readonly Flight[], now: number, latencyMs: number): void {
-  for (const y of [65, 115]) pen.path([[10, y], [310, y]], 'faint')
-  for (const { side, sentAt, arrivesAt } of flights) {
-    const isLost = arrivesAt === Infinity
-    const way = (now - sentAt) / (isLost ? Math.max(latencyMs, 1) : Math.max(arrivesAt - sentAt, 1))
-    if (way < 0 || way > 1) continue
-    const [x, y] = side === 1 ? [10 + 300 * way, 65] : [310 - 300 * way, 115]
-    if (isLost && way > 0.5) pen.dot(x, y + (way - 0.5) * 80, 4, 'bad', 'ghost')
-    else pen.dot(x, y, 4, isLost ? 'bad' : side === 1 ? 'you' : 'server')
-  }
+function drawFlight(pen: Pen, { side, sentAt, arrivesAt }: Flight, now: number, latencyMs: number): void {
+  const isLost = arrivesAt === Infinity
+  const way = (now - sentAt) / Math.max(isLost ? latencyMs : arrivesAt - sentAt, 1)
+  if (way < 0 || way > 1) return
+  const [x, y] = side === 1 ? [10 + 300 * way, 65] : [310 - 300 * way, 115]
+  if (isLost && way > 0.5) pen.dot(x, y + (way - 0.5) * 80, 4, 'bad', 'ghost')
+  else pen.dot(x, y, 4, isLost ? 'bad' : side === 1 ? 'you' : 'server')
 }
