@@ -13,7 +13,6 @@
 import type { Entropy } from '../base/entropy.ts'
 import { PLAYERS_DEFAULT, SPECTATORS_DEFAULT } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import type { CongestionController } from '../delivery/congestion/controller.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
@@ -32,8 +31,6 @@ export interface ServerHostOptions extends MatchOptions {
   readonly security?: EndpointSecurity
   /** What one origin may ask. */
   readonly limits?: Partial<OriginLimits>
-  /** Makes what says how much a player may be sent a second, one for each. Default: it follows what the path carries. */
-  readonly congestion?: () => CongestionController
   /** How many may play at once. */
   readonly maxPlayers?: number
   /** How many may look on, beside those who play. */
@@ -65,7 +62,6 @@ export class ServerHost<I extends Shape = Shape> extends Match<I> {
       maxConnections: this.role.name === 'local' ? 0 : maxPlayers + maxSpectators,
       ...(options.security && { security: options.security }),
       ...(options.limits && { limits: options.limits }),
-      ...(options.congestion && { congestion: options.congestion }),
       admit: (request) => {
         const role = roleOf(request.user)
         if (!this.#hasSeat(role, 1)) return 'full'
