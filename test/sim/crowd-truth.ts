@@ -94,9 +94,14 @@ export class CrowdTruth {
 
   /** The number of a content; a new one for one that was never seen. */
   contentOf(leaf: Leaf, handle: number, heap: ValueHeap): number {
-    const text = JSON.stringify(heap.get(leaf, handle), plainly)
-    let number = this.#contents.get(text)
-    if (number === undefined) this.#contents.set(text, number = this.#contents.size)
+    const value = heap.get(leaf, handle)
+    const isObject = typeof value === 'object' && value !== null
+    const known = isObject ? this.#numbers.get(value) : undefined
+    if (known !== undefined) return known
+    const key = typeof value === 'string' ? value : value instanceof Uint8Array ? value.join() : JSON.stringify(value, plainly)
+    let number = this.#contents.get(key)
+    if (number === undefined) this.#contents.set(key, number = this.#contents.size)
+    if (isObject) this.#numbers.set(value, number)
     return number
   }
 
