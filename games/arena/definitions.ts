@@ -56,7 +56,7 @@ export const Chat = message({ text: text(120) }, 'Chat')
 
 export const Said = message({ name: text(16), text: text(120) }, 'Said')
 export const Kill = message({ killer: text(16), victim: text(16), weapon: int(0, 3), killerPeer: u32, victimPeer: u32, at: position }, 'Kill')
-export const Shot = message({ peer: u32, weapon: int(0, 2), from: position, to: position, isHit: bool }, 'Shot', { delivery: 'unordered' })
+export const Shot = message({ peer: u32, weapon: int(0, 2), from: position, to: position }, 'Shot', { delivery: 'unordered' })
 /** Somebody hurt somebody else: what a hit marker is for. */
 export const Hurt = message({ by: u32, victim: u32, weapon: int(0, 2), amount: u8 }, 'Hurt', { delivery: 'unordered' })
 export const Boom = message({ at: position }, 'Boom', { delivery: 'unordered' })

@@ -54,7 +54,7 @@ function fireRail(world: World, fighter: FighterObject): void {
   const from = eyeOf(fighter)
   const direction = lookOf(fighter.yaw, fighter.pitch)
   const hit = world.rewind(fighter.owner, (past) => strike(past, fighter, from, direction))
-  world.emit(fighter, Shot, { peer: fighter.owner, weapon: RAIL, from, to: along(from, direction, hit.distance), isHit: hit.id !== 0 })
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: RAIL, from, to: along(from, direction, hit.distance) })
   const target = world.get(Fighter, hit.id)
   if (target !== null) hurt(world, target, RAIL_DAMAGE, fighter.owner, RAIL, push(direction, 5))
 }
@@ -62,20 +62,21 @@ function fireRail(world: World, fighter: FighterObject): void {
 function fireShotgun(world: World, fighter: FighterObject): void {
   const from = eyeOf(fighter)
   const middle = lookOf(fighter.yaw, fighter.pitch)
-  const hits: { id: number; direction: Vec3 }[] = []
+  /** Pellets by whom they met: one wound each, however many they are. */
+  const hits = new Map<number, number>()
   let distance = REACH
   world.rewind(fighter.owner, (past) => {
     for (let pellet = 0; pellet < PELLETS; pellet++) {
       const direction = lookOf(fighter.yaw + spread(world, fighter), fighter.pitch + spread(world, fighter))
       const hit = strike(past, fighter, from, direction)
       distance = Math.min(distance, hit.distance)
-      if (hit.id !== 0) hits.push({ id: hit.id, direction })
+      if (hit.id !== 0) hits.set(hit.id, (hits.get(hit.id) ?? 0) + 1)
     }
   })
-  world.emit(fighter, Shot, { peer: fighter.owner, weapon: SHOTGUN, from, to: along(from, middle, distance), isHit: hits.length > 0 })
-  for (const { id, direction } of hits) {
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: SHOTGUN, from, to: along(from, middle, distance) })
+  for (const [id, pellets] of hits) {
     const target = world.get(Fighter, id)
-    if (target !== null) hurt(world, target, PELLET_DAMAGE, fighter.owner, SHOTGUN, push(direction, 1))
+    if (target !== null) hurt(world, target, PELLET_DAMAGE * pellets, fighter.owner, SHOTGUN, push(middle, pellets))
   }
 }
 
@@ -98,7 +99,7 @@ function launchRocket(world: World, fighter: FighterObject, tickRate: number): v
   const direction = lookOf(fighter.yaw, fighter.pitch)
   const at = along(from, direction, Math.min(MUZZLE, Math.max(rayLength(from, direction, MUZZLE) - 0.125, 0)))
   world.spawn(Rocket, { at, speed: push(direction, ROCKET_SPEED), diesAt: world.tick + ROCKET_SECONDS * tickRate }, fighter.owner)
-  world.emit(fighter, Shot, { peer: fighter.owner, weapon: ROCKETS, from, to: at, isHit: false })
+  world.emit(fighter, Shot, { peer: fighter.owner, weapon: ROCKETS, from, to: at })
 }
 
 /** Moves rockets, and lets those go off that met something. */

@@ -11,6 +11,12 @@ const MOUSE = 0.0022
 const FINGER = 0.0055
 const PITCH_MAX = 1.54
 const STICK_PX = 52
+/**
+ * A tap is held for so many ticks, and a shot until it has gone off, so long at most: less than a reload or a jump, so it never counts
+ * twice, and more than a page stutters. Ticks that a page makes up for come too late for the server.
+ */
+const TAP_TICKS = 16
+const TAP_MS = 400
 
 /** What `room.play` sends. */
 export interface HeldInput {
@@ -36,8 +42,10 @@ export class Controls {
   readonly #screen: HTMLElement
   readonly #stick = { id: -1, x: 0, y: 0, ahead: 0, side: 0 }
   readonly #look = { id: -1, x: 0, y: 0 }
-  /** What was pressed since a tick last asked: a tap that is shorter than a tick, or whose tick came late, is not lost. */
-  readonly #tapped = { fire: false, jump: false }
+  /** Ticks for which a tap still counts: one that is shorter than a tick, or whose tick came late, is not lost. */
+  readonly #tapped = { fire: 0, jump: 0, fireUntil: 0 }
+  /** The gun has gone off and is not ready yet, as far as this page knows. */
+  isReloading = false
   #isFiring = false
   #touchFire = false
   #touchJump = false
@@ -63,7 +71,7 @@ export class Controls {
 
   release(): void {
     this.held.clear()
-    this.#tapped.fire = this.#tapped.jump = false
+    this.#tapped.fire = this.#tapped.jump = this.#tapped.fireUntil = 0
     this.#isFiring = this.#touchFire = this.#touchJump = false
     this.#stick.ahead = this.#stick.side = 0
     if (this.isLocked) document.exitPointerLock()
@@ -78,19 +86,18 @@ export class Controls {
     const { held, yaw, pitch, weapon } = this
     if (!this.isActive) return { ahead: 0, side: 0, yaw, pitch, jump: false, fire: false, weapon }
     const key = (...codes: string[]): number => codes.some((code) => held.has(code)) ? STICK : 0
-    const { fire, jump } = this.#tapped
-    this.#tapped.fire = this.#tapped.jump = false
     return {
       ahead: clamp(key('KeyW', 'ArrowUp') - key('KeyS', 'ArrowDown') + this.#stick.ahead),
       side: clamp(key('KeyD', 'ArrowRight') - key('KeyA', 'ArrowLeft') + this.#stick.side),
       yaw, pitch, weapon,
-      jump: jump || held.has('Space') || this.#touchJump,
-      fire: fire || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
+      jump: this.#tapped.jump-- > 0 || held.has('Space') || this.#touchJump,
+      fire: this.#tapped.fire-- > 0 || (!this.isReloading && performance.now() < this.#tapped.fireUntil) || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
     }
   }
 
   #tap(what: 'fire' | 'jump'): void {
-    this.#tapped[what] = true
+    this.#tapped[what] = TAP_TICKS
+    if (what === 'fire') this.#tapped.fireUntil = performance.now() + TAP_MS
   }
 
   #turn(x: number, y: number, speed: number): void {

@@ -125,6 +125,7 @@ export class Playing {
   #handleOwn(own: FighterView, seconds: number): void {
     const { controls, sounds } = this.#parts
     this.#place = { x: own.at.x, y: own.at.y, z: own.at.z }
+    controls.isReloading = own.readyAt > (this.view?.tick ?? 0)
     if (own.id !== this.#bodyId) {
       this.#bodyId = own.id
       const near = SPAWNS.find(({ at }) => Math.hypot(at.x - own.at.x, at.z - own.at.z) < 2)
@@ -157,17 +158,17 @@ export class Playing {
 
   #listen(): void {
     const { session, hud, sounds, picture } = this.#parts
-    session.onEvent(Shot, ({ peer, weapon, from, to, isHit }) => {
+    session.onEvent(Shot, ({ peer, weapon, from, to }) => {
       const isOwn = peer === session.peer
       sounds.play(weapon === RAIL ? 'rail' : weapon === ROCKETS ? 'rocket' : 'shotgun', isOwn ? undefined : from)
       if (isOwn) picture?.gun.fire(weapon as Weapon)
-      if (isOwn && isHit) this.#hit()
       const start = isOwn ? this.#muzzle(from) : from
       if (weapon === RAIL) picture?.effects.rail(start, to, this.#hex(peer))
       if (weapon === SHOTGUN) picture?.effects.tracer(start, to)
     })
-    session.onEvent(Hurt, ({ by, victim, weapon }) => {
-      if (by === session.peer && weapon === ROCKETS) this.#hit()
+    // Only the authority says who was hurt: no marker without a wound, and one for each.
+    session.onEvent(Hurt, ({ by, victim }) => {
+      if (by === session.peer) this.#hit()
       if (victim !== session.peer) return
       sounds.play('hurt')
       const attacker = this.view === undefined ? undefined : fighterOf(this.view, by)
