@@ -89,6 +89,7 @@ export class HostWatch {
   }
 
   handleTick(): void {
+    if (this.#recorders.length === 0) return
     for (const recorder of this.#recorders) recorder.tick()
     if (!this.#recorders.some(({ isClosed }) => isClosed)) return
     this.#recorders = this.#recorders.filter(({ isClosed }) => !isClosed)

@@ -33,6 +33,15 @@ export interface Waiting extends Said<Shape> {
 
 const NOTHING: readonly never[] = []
 
+/** One entity for every shape: `step` reads inputs by one class, however many hosts run in a process. */
+const entities = new WeakMap<Shape, Entity>()
+
+function entityOf<I extends Shape>(input: I): Entity<I> {
+  const known = entities.get(input) ?? new Entity(input, { name: 'input' }) as unknown as Entity
+  entities.set(input, known)
+  return known as unknown as Entity<I>
+}
+
 /** A world of its own, with one object a player: the machinery of views, used once more. */
 export class InputTable<I extends Shape> implements Inputs<I> {
   readonly #entity: Entity<I>
@@ -43,7 +52,7 @@ export class InputTable<I extends Shape> implements Inputs<I> {
   said: readonly Waiting[] = []
 
   constructor(input: I) {
-    this.#entity = new Entity(input, { name: 'input' })
+    this.#entity = entityOf(input)
     this.#world = new World([this.#entity], { isReadOnly: true })
     this.#idle = this.#spawn()
   }
