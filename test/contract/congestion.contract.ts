@@ -45,7 +45,7 @@ class GreedySender {
       const { rttMs, isLost } = this.fates.shift()!
       if (isLost) this.controller.onLost(now, PACKET_BYTES)
       else {
-        this.controller.onRtt(now, rttMs)
+        this.controller.onRtt(now, { latestMs: rttMs })
         this.controller.onAcked(now, PACKET_BYTES)
         this.deliveredBytes += PACKET_BYTES
       }
@@ -133,7 +133,7 @@ export function congestionContract(
         for (const [kind, rttMs, waitMs] of events) {
           now += waitMs / 7
           if (kind === 'sent') controller.onSent(now, PACKET_BYTES)
-          else if (kind === 'rtt') controller.onRtt(now, rttMs)
+          else if (kind === 'rtt') controller.onRtt(now, { latestMs: rttMs })
           else if (kind === 'acked') controller.onAcked(now, PACKET_BYTES)
           else if (kind === 'lost') controller.onLost(now, PACKET_BYTES)
           else controller.reset(now)
@@ -178,7 +178,7 @@ export function congestionContract(
       for (let now = 0; now < 2000; now += 10) controller.onLost(now, PACKET_BYTES)
       controller.reset(2000)
       expect(controller.bytesPerSecond).toBe(BOUNDS.packetsPerSecondStart * PACKET_BYTES)
-      controller.onRtt(2001, 900)
+      controller.onRtt(2001, { latestMs: 900 })
       controller.onAcked(2001, PACKET_BYTES)
       expect(controller.bytesPerSecond).toBeGreaterThanOrEqual(BOUNDS.packetsPerSecondStart * PACKET_BYTES)
     })

@@ -8,11 +8,14 @@
  */
 
 import type { Millis } from '../base/time.ts'
+import type { RttSample } from './congestion/controller.ts'
 
 const HALF_MS = 15_000
 
 /** A minimum over a sliding window. */
 export class MinRtt {
+  /** The time that the last sample spent in queues: in a cell, for a double that is returned is boxed. */
+  readonly queueMs: Float64Array = new Float64Array(1)
   #current: number = Infinity
   #before: number = Infinity
   #halfBeganAt: Millis = -Infinity
@@ -22,8 +25,9 @@ export class MinRtt {
     return this.#current < this.#before ? this.#current : this.#before
   }
 
-  /** Takes a sample in and returns by how much it is above the minimum: the time spent in queues. @hot */
-  sample(now: Millis, rttMs: number): number {
+  /** Takes a sample in, and leaves in `queueMs` by how much it is above the minimum. @hot */
+  sample(now: Millis, rtt: RttSample): void {
+    const rttMs = rtt.latestMs
     if (now >= this.#halfBeganAt + HALF_MS) {
       this.#before = now >= this.#halfBeganAt + 2 * HALF_MS ? Infinity : this.#current
       this.#current = rttMs
@@ -31,7 +35,7 @@ export class MinRtt {
     } else if (rttMs < this.#current) {
       this.#current = rttMs
     }
-    return rttMs - this.ms
+    this.queueMs[0] = rttMs - (this.#current < this.#before ? this.#current : this.#before)
   }
 
   /** Another path: nothing is known. */

@@ -13,7 +13,7 @@
 
 import { URGENT_PACKET_BYTES } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import type { CongestionController } from './congestion/controller.ts'
+import type { CongestionController, RttSample } from './congestion/controller.ts'
 import { Pacer } from './pacer.ts'
 import { PathMtu } from './path-mtu.ts'
 
@@ -22,7 +22,7 @@ const URGENT_BYTES = URGENT_PACKET_BYTES
 
 /** What `SentPackets` tells of fates. */
 export interface DeliveryWatcher {
-  onRtt(now: Millis, rttMs: number): void
+  onRtt(now: Millis, rtt: RttSample): void
   onAcked(now: Millis, bytes: number): void
   onLost(now: Millis, bytes: number): void
 }
@@ -65,8 +65,8 @@ export class SendGate implements DeliveryWatcher {
   }
 
   /** @hot */
-  onRtt(now: Millis, rttMs: number): void {
-    this.controller.onRtt(now, rttMs)
+  onRtt(now: Millis, rtt: RttSample): void {
+    this.controller.onRtt(now, rtt)
   }
 
   /** @hot */

@@ -14,7 +14,7 @@ import { assert } from '../base/assert.ts'
 import { SENT_PACKETS_MAX } from '../base/limits.ts'
 import { expand16AtMost } from '../base/sequence.ts'
 import type { Millis } from '../base/time.ts'
-import { ACK_DELAY_SATURATED, ACK_DELAY_UNIT_MS, type AckBlock } from '../packet/ack-block.ts'
+import { ACK_DELAY_SATURATED, type AckBlock } from '../packet/ack-block.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { LOST_AGE, OVERTAKEN_AGE, type RttEstimator } from './rtt.ts'
 import type { DeliveryWatcher } from './send-gate.ts'
@@ -30,7 +30,6 @@ const PLACES_KEPT = 16
 // Imported constants as the module's own: read through an import they are loaded anew each time.
 const PACKETS_MAX = SENT_PACKETS_MAX
 const DELAY_SATURATED = ACK_DELAY_SATURATED
-const DELAY_UNIT_MS = ACK_DELAY_UNIT_MS
 const OVERTAKEN = OVERTAKEN_AGE
 const ANY = LOST_AGE
 
@@ -157,8 +156,8 @@ export class SentPackets {
   #measure(now: Millis, latest: number, delayUnits: number): void {
     // The first ack of a packet measures it, even one that was given up: that is how a timeout too short is learnt.
     if (this.#fate[latest & MASK] === DELIVERED || delayUnits === DELAY_SATURATED) return
-    this.#rtt.sample(now - this.#sentAt[latest & MASK] - delayUnits * DELAY_UNIT_MS)
-    this.#watcher.onRtt(now, this.#rtt.latestMs)
+    this.#rtt.sampleSince(now, this.#sentAt, latest & MASK, delayUnits)
+    this.#watcher.onRtt(now, this.#rtt)
   }
 
   #deliver(now: Millis, sequence: number): void {

@@ -13,6 +13,11 @@ import {
 } from '../../base/limits.ts'
 import type { Millis } from '../../base/time.ts'
 
+/** A round trip: in an object, since a double that is handed over is boxed, with every packet. */
+export interface RttSample {
+  readonly latestMs: number
+}
+
 /** Says how much may be sent. */
 export interface CongestionController {
   /** The budget: bytes that may be sent in a second. */
@@ -20,7 +25,7 @@ export interface CongestionController {
   /** A packet has gone out. */
   onSent(now: Millis, bytes: number): void
   /** A round trip was measured, the peer's own delay subtracted. Comes before the `onAcked` of the same packet. */
-  onRtt(now: Millis, rttMs: number): void
+  onRtt(now: Millis, rtt: RttSample): void
   /** A packet has arrived. */
   onAcked(now: Millis, bytes: number): void
   /** A packet was given up. */

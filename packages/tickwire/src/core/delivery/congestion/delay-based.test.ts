@@ -5,7 +5,7 @@ import { DelayBasedController } from './delay-based.ts'
 function live(controller: DelayBasedController, rounds: number, bytes: number, from: number = 0): void {
   for (let round = 0; round < rounds; round++) {
     controller.onSent(from + round * 50, bytes)
-    controller.onRtt(from + round * 50 + 50, 50)
+    controller.onRtt(from + round * 50 + 50, { latestMs: 50 })
     controller.onAcked()
   }
 }

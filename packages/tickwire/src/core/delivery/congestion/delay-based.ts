@@ -13,7 +13,7 @@
 
 import type { Millis } from '../../base/time.ts'
 import { MinRtt } from '../min-rtt.ts'
-import { type CongestionController, type RateBounds, completeBounds } from './controller.ts'
+import { type CongestionController, type RateBounds, type RttSample, completeBounds } from './controller.ts'
 
 const TARGET_QUEUE_MS = 25
 /** At most so many packets a second faster in one round trip, once a queue has been seen: a sum, so that sharers become equal. */
@@ -54,8 +54,10 @@ export class DelayBasedController implements CongestionController {
   }
 
   /** @hot */
-  onRtt(now: Millis, rttMs: number): void {
-    const queueMs = this.#minRtt.sample(now, rttMs)
+  onRtt(now: Millis, rtt: RttSample): void {
+    const rttMs = rtt.latestMs
+    this.#minRtt.sample(now, rtt)
+    const queueMs = this.#minRtt.queueMs[0]
     if (queueMs < this.#roundQueueMs) this.#roundQueueMs = queueMs
     if (now < this.#roundEndsAt) return
     if (this.#roundEndsAt !== -Infinity) this.#steer(now)

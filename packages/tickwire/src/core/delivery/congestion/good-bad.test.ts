@@ -7,7 +7,7 @@ import { GoodBadController } from './good-bad.ts'
 /** Tells of a round trip every 50 ms from `from` to `to`. */
 function live(controller: GoodBadController, from: number, to: number, rttMs: number): void {
   for (let now = from; now < to; now += 50) {
-    controller.onRtt(now, rttMs)
+    controller.onRtt(now, { latestMs: rttMs })
     controller.onAcked(now)
   }
 }
@@ -33,9 +33,9 @@ describe('good and bad', () => {
   test('[CC3] one round trip 250 ms above the minimum is enough, in the very call that tells of it', () => {
     const controller = new GoodBadController()
     live(controller, 0, 2000, 80)
-    controller.onRtt(2000, 80 + 249)
+    controller.onRtt(2000, { latestMs: 80 + 249 })
     expect(controller.mode).toBe('good')
-    controller.onRtt(2010, 80 + 250)
+    controller.onRtt(2010, { latestMs: 80 + 250 })
     expect(controller.mode).toBe('bad')
     expect(controller.bytesPerSecond).toBe(20 * 1200)
   })
@@ -69,7 +69,7 @@ describe('good and bad', () => {
       for (let packet = 0; packet < rate / 20; packet++) {
         if (prng.nextFloat() < lossOf(rate)) controller.onLost(now)
         else {
-          controller.onRtt(now, 60)
+          controller.onRtt(now, { latestMs: 60 })
           controller.onAcked(now)
         }
       }
@@ -97,12 +97,12 @@ describe('good and bad', () => {
     const waits: number[] = []
     let now = 2000
     for (let flap = 0; flap < 8; flap++) {
-      controller.onRtt(now, 400)
+      controller.onRtt(now, { latestMs: 400 })
       const badAt = now
       while (controller.mode === 'bad') {
         now += 10
         // Just fast enough to be no spike; slow samples are gone from the smoothed queue in half a second.
-        controller.onRtt(now, 50)
+        controller.onRtt(now, { latestMs: 50 })
       }
       waits.push(Math.round((now - badAt) / 1000))
       now += 3000
@@ -114,10 +114,10 @@ describe('good and bad', () => {
   test('[CC4] bad news starts the wait anew', () => {
     const controller = new GoodBadController()
     live(controller, 0, 1000, 50)
-    for (const now of [1000, 1900, 2800]) controller.onRtt(now, 400)
-    for (let now = 2810; now < 3790; now += 10) controller.onRtt(now, 50)
+    for (const now of [1000, 1900, 2800]) controller.onRtt(now, { latestMs: 400 })
+    for (let now = 2810; now < 3790; now += 10) controller.onRtt(now, { latestMs: 50 })
     expect(controller.mode).toBe('bad')
-    for (let now = 3790; now < 4200; now += 10) controller.onRtt(now, 50)
+    for (let now = 3790; now < 4200; now += 10) controller.onRtt(now, { latestMs: 50 })
     expect(controller.mode).toBe('good')
   })
 
@@ -126,8 +126,8 @@ describe('good and bad', () => {
     live(controller, 0, 1000, 50)
     let now = 1000
     for (let flap = 0; flap < 4; flap++) {
-      controller.onRtt(now, 400)
-      while (controller.mode === 'bad') controller.onRtt((now += 10), 50)
+      controller.onRtt(now, { latestMs: 400 })
+      while (controller.mode === 'bad') controller.onRtt((now += 10), { latestMs: 50 })
     }
     expect(controller.waitMs).toBe(8000)
     const seen: number[] = []

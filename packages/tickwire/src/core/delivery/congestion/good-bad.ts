@@ -21,7 +21,7 @@
 
 import type { Millis } from '../../base/time.ts'
 import { MinRtt } from '../min-rtt.ts'
-import { type CongestionController, type RateBounds, completeBounds } from './controller.ts'
+import { type CongestionController, type RateBounds, type RttSample, completeBounds } from './controller.ts'
 
 /** One round trip this much above the minimum is a spike that no jitter explains. */
 const SPIKE_MS = 250
@@ -93,8 +93,9 @@ export class GoodBadController implements CongestionController {
   onSent(): void {}
 
   /** @hot */
-  onRtt(now: Millis, rttMs: number): void {
-    const queueMs = this.#minRtt.sample(now, rttMs)
+  onRtt(now: Millis, rtt: RttSample): void {
+    this.#minRtt.sample(now, rtt)
+    const queueMs = this.#minRtt.queueMs[0]
     this.#queueMs += (queueMs - this.#queueMs) * QUEUE_SMOOTHING
     this.#clock[0] = now
     this.#judge(queueMs >= SPIKE_MS)
