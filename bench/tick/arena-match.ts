@@ -12,6 +12,7 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { arenaGame, input, TICK_RATE } from './arena.ts'
 
 type Input = typeof input
+const NOW = 1
 
 /** Datagrams on their way one way: a ring that copies in and hands out. */
 class Cable {
@@ -68,6 +69,8 @@ export class ArenaMatch {
   readonly #dice: Prng
   readonly #byAddress: ReadonlyMap<string, Player>
   readonly #delayTicks: number
+  /** Among other things, so that the number stays the one on the heap that it is: the driver makes one a tick, before the server's part of it. */
+  readonly #clock: (number | string)[] = ['now', 0]
   readonly #port = { send: (to: string, bytes: Uint8Array, length: number): void => this.#sendOut(to, bytes, length) }
 
   constructor({ fighters, spectators, seed, provider, delayTicks }: ArenaOptions) {
@@ -96,9 +99,9 @@ export class ArenaMatch {
     }
   }
 
-  /** Whole milliseconds, rounded up so that every call is one tick; whole so that a fraction is not a new number on the heap for every call: of the driver's, not the host's. */
+  /** Milliseconds of the tick. */
   get now(): number {
-    return this.tick * 1000 / TICK_RATE
+    return this.#clock[NOW] as number
   }
 
   run(): void {
@@ -109,6 +112,7 @@ export class ArenaMatch {
   /** Everybody but the server: moves hands, hears, plays, sends. */
   serveClients(): void {
     this.tick++
+    this.#clock[NOW] = this.tick * 1000 / TICK_RATE
     const { now, tick } = this
     for (const player of this.players) {
       const { host, toClient, toServer } = player

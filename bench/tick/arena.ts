@@ -82,10 +82,14 @@ function run(fighter: FighterObject, ahead: number, side: number, jump: boolean)
   if (at.y < 0) at.y = speed.y = 0
 }
 
+/** Used again: what the game leaves on the heap is not the engine's. */
+const direction = { x: 0, y: 0, z: 0 }
+
 function shoot(world: World, fighter: FighterObject): void {
   fighter.reload = RELOAD_TICKS
   fighter.ammo = fighter.ammo === 0 ? 500 : fighter.ammo - 1
-  const direction = { x: cos(fighter.yaw), y: 0, z: sin(fighter.yaw) }
+  direction.x = cos(fighter.yaw)
+  direction.z = sin(fighter.yaw)
   if (fighter.ammo % ROCKET_ONE_IN === 0) {
     const speed = { x: direction.x * ROCKET_SPEED, y: 0, z: direction.z * ROCKET_SPEED }
     world.spawn(Rocket, { at: { x: fighter.at.x, y: fighter.at.y, z: fighter.at.z }, speed, fuel: ROCKET_TICKS - 1 }, fighter.owner)
