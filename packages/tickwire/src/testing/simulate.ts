@@ -24,7 +24,7 @@ import type { Entity } from '../core/schema/definition.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { InitOf } from '../core/schema/value-types.ts'
 import type { ObjectOf, ObjectView } from '../core/world/handle.ts'
-import type { Weather } from './memory-link.ts'
+import type { LinkFlight, Weather } from './memory-link.ts'
 import { SimClock } from './sim-clock.ts'
 import { Dice } from './sim-entropy.ts'
 import { SimPlayer, SimServer, SimDrawer } from './simulate-actors.ts'
@@ -37,6 +37,8 @@ export interface SimulateOptions {
   readonly clients?: number
   /** The weather on every player's cable, both ways. */
   readonly link?: Weather
+  /** Told of every datagram of every player, from the first on: as it sets out, and when it arrives. */
+  readonly onFlight?: (client: number, flight: LinkFlight) => void
   /** What seals. A stub unless said: it protects nothing and sees every nonce. */
   readonly security?: EndpointSecurity
   /** What else to say to the server's host, and to those of the players: `{ syncTest: 8 }`. */
@@ -61,9 +63,10 @@ export class Simulation<I extends Shape = Shape> {
   readonly players: readonly SimPlayer<I>[]
 
   constructor(game: Game<I>, options: SimulateOptions) {
-    const { seed = 1, clients = 1, link = {}, security = { provider: new StubCrypto() } } = options
+    const { seed = 1, clients = 1, link = {}, onFlight, security = { provider: new StubCrypto() } } = options
     this.host = new ServerHost(game, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1), ...options.server })
     this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, { security, ...options.client }))
+    if (onFlight !== undefined) this.players.forEach(({ link }, client) => { link.onFlight = (flight) => onFlight(client, flight) })
     this.clock.add(new SimServer(this.host, this.players))
     for (const player of this.players) {
       this.clock.add(player)
