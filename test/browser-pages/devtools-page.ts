@@ -1,6 +1,5 @@
 /** A page that plays a small game with devtools imported, and shows its tests what is inside. */
 
-import type { View } from 'tickwire'
 import { connect } from 'tickwire/browser'
 import { devtoolsOf } from 'tickwire/devtools'
 import { Drone, game, Runner } from './devtools-game.ts'
@@ -20,24 +19,25 @@ room.play({
   draw(view) {
     canvas.clearRect(0, 0, 640, 360)
     ghosts.length = drawn.length = 0
-    drawAll(view, (x, y, colour, size) => {
-      canvas.fillStyle = colour
-      canvas.fillRect(x - size, y - size, 2 * size, 2 * size)
-    })
+    for (const { x, y, hue } of view.each(Runner)) {
+      canvas.fillStyle = `hsl(${hue * 1.4} 80% 60%)`
+      canvas.fillRect(x - 9, y - 9, 18, 18)
+    }
+    canvas.fillStyle = '#8d97ab'
+    for (const { x, y } of view.each(Drone)) canvas.fillRect(x - 5, y - 5, 10, 10)
     for (const { x, y, owner } of view.each(Runner)) if (owner === room.peer) drawn.push({ x, y })
   },
+  // #region ghosts
   drawGhosts(truth) {
-    drawAll(truth, (x, y, colour, size) => {
-      canvas.strokeStyle = colour
-      canvas.strokeRect(x - size, y - size, 2 * size, 2 * size)
-    })
+    for (const { x, y, hue } of truth.each(Runner)) {
+      canvas.strokeStyle = `hsl(${hue * 1.4} 80% 60%)`
+      canvas.strokeRect(x - 9, y - 9, 18, 18)
+    }
+    // #endregion
+    canvas.strokeStyle = '#8d97ab'
+    for (const { x, y } of truth.each(Drone)) canvas.strokeRect(x - 5, y - 5, 10, 10)
     for (const { x, y, owner } of truth.each(Runner)) if (owner === room.peer) ghosts.push({ x, y })
   },
 })
-
-function drawAll(view: View, draw: (x: number, y: number, colour: string, size: number) => void): void {
-  for (const { x, y, hue } of view.each(Runner)) draw(x, y, `hsl(${hue * 1.4} 80% 60%)`, 9)
-  for (const { x, y } of view.each(Drone)) draw(x, y, '#8d97ab', 5)
-}
 
 Object.assign(window, { page: { room, devtools: devtoolsOf(room as never), ghosts, drawn } })

@@ -81,4 +81,8 @@ test('[DEV9] packets are listed with what they hold, and a row says why it was s
   expect(entry!.reason).toBe('changed')
   expect(entry!.why).toMatch(/^since tick \d+, the newest that is acknowledged: /)
   expect(entry!.changed.length).toBeGreaterThan(0)
+  // It was recorded from the middle on: rows from before are known by what was told of them.
+  const bits = packets.flatMap(({ number }) => inspection.packet(number)!.bits)
+  const unread = bits.filter(({ name }) => name === 'row.unread').reduce((sum, { length }) => sum + length, 0)
+  expect(unread / bits.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(0.01)
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
 import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
+import { createClientHost, type Entropy } from 'tickwire'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { simulate } from 'tickwire/testing'
 import { game, wind } from '../browser-pages/devtools-game.ts'
 import type { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
@@ -37,6 +39,19 @@ test('[DEV10] a trace of packets, times and chance, played into a fresh client, 
   const replayed = replayTrace(game, trace.entries, { security })
   expect(stateOf(replayed as unknown as ClientHost<Shape>)).toEqual(stateOf(host as unknown as ClientHost<Shape>))
   expect(host.insides.snapshots.tick).toBeGreaterThan(60)
+})
+
+test('[DEV10] hosts are given a trace when they are made', () => {
+  const entropy: Entropy = new Dice(5)
+  // #region replay
+  const trace = new ClientTrace()
+  const host = createClientHost(game, { entropy, trace })
+  host.connect(0, 'server')
+  // … and so on: whatever the host is handed from now on is in the trace.
+  const again = replayTrace(game, trace.entries)
+  // #endregion
+  expect([...again.endpoint.connections].map(({ state }) => state)).toEqual([...host.endpoint.connections].map(({ state }) => state))
+  expect(trace.entries.map(({ kind }) => kind)).toContain('connect')
 })
 
 test('[DEV10] a trace of another build says so instead of showing something else', () => {

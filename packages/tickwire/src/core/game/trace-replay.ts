@@ -3,7 +3,7 @@
 import type { Millis } from '../base/time.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
-import { ClientHost, type ClientHostOptions } from './client-host.ts'
+import { createClientHost, type ClientHost, type ClientHostOptions } from './client-host.ts'
 import type { TraceEntry } from './client-trace.ts'
 import type { Game } from './define-game.ts'
 import { callsOf } from './match-calls.ts'
@@ -24,7 +24,7 @@ export function replayTrace<I extends Shape>(
     if (entry?.kind !== kind) throw new RangeError(`the trace goes on with ${entry?.kind ?? 'nothing'} where this client asks for ${kind}: it is of another build`)
     return entry as TraceEntry & { kind: K }
   }
-  const host = new ClientHost(game, { ...options, entropy: { fill: (bytes) => bytes.set(next('entropy').bytes) } })
+  const host = createClientHost(game, { ...options, entropy: { fill: (bytes) => bytes.set(next('entropy').bytes) } })
   host.sampleInput = () => next('input').values as never
   while (at < entries.length) {
     const entry = entries[at++]

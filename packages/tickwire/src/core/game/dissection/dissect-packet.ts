@@ -19,7 +19,7 @@ import { World } from '../../world/world.ts'
 import { FRAME_KIND } from '../frame-kinds.ts'
 import { BitNaming, OpReader, type NamedBits } from './bit-naming.ts'
 import { dissectInputs, dissectTiming } from './dissect-frames.ts'
-import { SnapshotDissector, type DissectedEntry } from './dissect-snapshot.ts'
+import { SnapshotDissector, type DissectedEntry, type ToldRows } from './dissect-snapshot.ts'
 
 /** What of a game is needed: a `Game` is one. */
 export interface DissectableGame {
@@ -51,10 +51,10 @@ export class PacketDissector {
   readonly #game: DissectableGame
   readonly #world: World
 
-  constructor(game: DissectableGame) {
+  constructor(game: DissectableGame, told?: ToldRows) {
     this.#game = game
     this.#world = new World(game.entities, { isReadOnly: true })
-    this.snapshots = new SnapshotDissector(this.#world, game.coders)
+    this.snapshots = new SnapshotDissector(this.#world, game.coders, told)
   }
 
   /** Takes a packet apart: header and body, without its seal. `_peer` is whose line it was. */

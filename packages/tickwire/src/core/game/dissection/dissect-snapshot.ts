@@ -24,6 +24,16 @@ export interface DissectedEntry {
   readonly changed: DissectedRow['changed']
 }
 
+/** What is known of what was told beside packets. */
+export interface ToldRows {
+  /** The row of an object at a tick. */
+  rowAt(id: ObjectId, tick: Tick): Int32Array | undefined
+  /** Who lived at an index at a tick. */
+  whoAt(index: number, tick: Tick): { readonly id: ObjectId; readonly type: number; readonly owner: PeerId; readonly set: FieldSet } | undefined
+}
+
+const NOTHING_TOLD: ToldRows = { rowAt: () => undefined, whoAt: () => undefined }
+
 interface Held {
   readonly id: ObjectId
   readonly type: number
@@ -42,10 +52,13 @@ export class SnapshotDissector {
   readonly #world: World
   readonly #coders: readonly RowCoder[]
   readonly #held = new Map<number, Held>()
+  readonly #told: ToldRows
 
-  constructor(world: World, coders: readonly RowCoder[]) {
+  /** `told` knows rows from elsewhere: where a recording begins in the middle, what packets build on is not in packets. */
+  constructor(world: World, coders: readonly RowCoder[], told: ToldRows = NOTHING_TOLD) {
     this.#world = world
     this.#coders = coders
+    this.#told = told
   }
 
   /** What is known from elsewhere: a row of an object at a tick. */
@@ -81,7 +94,7 @@ export class SnapshotDissector {
 
   #entry(naming: BitNaming, tick: Tick, state: { index: number; age: number }): Omit<DissectedEntry, 'bits'> | undefined {
     const kind = naming.name('entry.kind', readKind, (value) => KIND_NAMES[value] ?? '')
-    const held = this.#held.get(state.index)
+    const held = this.#held.get(state.index) ?? this.#recall(state.index, tick)
     if (kind === KIND.full) return this.#full(naming, tick, state.index, held)
     const entity = held === undefined ? 'object' : this.#world.stores[held.type].schema.name
     if (kind === KIND.gone) {
@@ -96,6 +109,12 @@ export class SnapshotDissector {
       isRested = state.age > 1 && naming.name('entry.rested', (reader) => reader.readBits(1)) === 1
     }
     return held === undefined ? undefined : this.#delta(naming, tick, kind, state.age, isRested, held)
+  }
+
+  /** Who entered before the recording began. */
+  #recall(index: number, tick: Tick): Held | undefined {
+    const who = this.#told.whoAt(index, tick)
+    return who && this.#hold(who.id, who.type, who.set, who.owner)
   }
 
   #full(naming: BitNaming, tick: Tick, index: number, before: Held | undefined): Omit<DissectedEntry, 'bits'> | undefined {
@@ -129,10 +148,10 @@ export class SnapshotDissector {
       held.owner = naming.name('entry.owner', readVarint)
       if (isShared) naming.name('entry.token', readVarint)
     }
-    const base = rowAt(held, tick - age)
+    const base = this.#rowAt(held, tick - age)
     const hasOlder = !isRested && kind !== KIND.same && coder.usesOlder === true
       && naming.name('entry.older', (reader) => reader.readBits(1)) === 1
-    const older = isRested ? base : hasOlder ? rowAt(held, tick - age - 1) : undefined
+    const older = isRested ? base : hasOlder ? this.#rowAt(held, tick - age - 1) : undefined
     if (base === undefined || (hasOlder && older === undefined)) return undefined
     if (kind === KIND.same) {
       this.#keep(held, tick, base)
@@ -145,6 +164,12 @@ export class SnapshotDissector {
     const fields = changed.map(({ field, before, after }) => `${field} ${before} → ${after}`).join(', ')
     const why = `since tick ${tick - age}, the newest that is acknowledged: ${fields === '' ? 'a row that is lost or still on its way was taken back' : fields}`
     return { id: held.id, entity: schema.name, reason: kind === KIND.deltaOwned ? 'new owner' : 'changed', why, changed }
+  }
+
+  #rowAt(held: Held, tick: Tick): Int32Array | undefined {
+    // Texts and lists lie in the heap of whoever read them: rows with such are only of use from here.
+    const isOurs = this.#world.stores[held.type].schema.heapLeaves.length > 0
+    return (isOurs ? undefined : this.#told.rowAt(held.id, tick)) ?? rowAt(held, tick)
   }
 
   #hold(id: ObjectId, type: number, set: FieldSet, owner: PeerId): Held {

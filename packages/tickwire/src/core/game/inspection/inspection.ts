@@ -25,6 +25,7 @@ import type { ChunkList } from '../../replay/recording.ts'
 import { PacketDissector, type Dissection } from '../dissection/dissect-packet.ts'
 import type { Mistake } from '../mistake-text.ts'
 import { toldOf } from '../told-track.ts'
+import { readToldRows } from './told-rows.ts'
 import { compareWorlds, objectsOf, type ShownDifference, type ShownObject } from './shown-worlds.ts'
 
 export interface InspectionOptions {
@@ -179,15 +180,9 @@ export class Inspection {
 
   #dissect(): readonly Dissection[] {
     if (this.#dissected !== undefined) return this.#dissected
-    const dissector = new PacketDissector({ entities: this.game.entities, coders: this.#coders, inputSchema: this.game.inputSchema })
-    if (this.#told.first >= 0 && this.#told.seek(this.#told.first) === 'ok') {
-      // A ring has forgotten what deltas at its start build on: what was told at its first tick stands for it.
-      for (const store of this.#told.world.stores) for (const handle of store.living()) {
-        const at = store.slotOf(handle) * store.schema.laneCount
-        const row = store.rows.slice(at, at + store.schema.laneCount)
-        dissector.snapshots.know(this.#told.first, store.type, handle.id, handle.owner, handle.owner === this.peer ? 2 : 0, row)
-      }
-    }
+    // A ring has forgotten who entered before it began, and what deltas at its start build on: told rows know both.
+    const told = readToldRows(this.#told, this.peer)
+    const dissector = new PacketDissector({ entities: this.game.entities, coders: this.#coders, inputSchema: this.game.inputSchema }, told)
     this.#dissected = this.#packets.map(({ bytes }) => dissector.dissect(bytes))
     return this.#dissected
   }
