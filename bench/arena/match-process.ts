@@ -57,9 +57,7 @@ function watch({ rooms, ports }: Serving<typeof input>): void {
   const tick = rooms.tick.bind(rooms)
   const drain = rooms.drain.bind(rooms)
   let ticksRun = 0
-  let startedAt = 0
   rooms.tick = (now) => {
-    startedAt = performance.now()
     const dueAt = serving.host.loop.nextAt()
     const isDue = now >= dueAt
     if (isDue) meter?.begin(now, dueAt)
@@ -68,7 +66,7 @@ function watch({ rooms, ports }: Serving<typeof input>): void {
   }
   rooms.drain = (now, port) => {
     const wakeAt = drain(now, port)
-    if (ticksRun > 0) meter?.end(performance.now() - startedAt)
+    if (ticksRun > 0) meter?.end()
     return wakeAt
   }
   const { onDatagram } = ports

@@ -38,7 +38,11 @@ async function join(index: number, isFighter: boolean): Promise<void> {
     clearTimeout(timer)
     timer = setTimeout(wake, Math.max(0, wakeAt - now()))
   }
-  port.onDatagram = (from, bytes, length) => host.handleDatagram(now(), from, bytes, length)
+  port.onDatagram = (from, bytes, length) => {
+    host.handleDatagram(now(), from, bytes, length)
+    // As a page does: what came is acknowledged in good time.
+    wake()
+  }
   host.connect(now(), isUdp ? `127.0.0.1:${udpPort}` : socketUrl)
   wake()
 }

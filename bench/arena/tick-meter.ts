@@ -1,8 +1,9 @@
 /**
  * What a loop of ticks costs, and which of them came too late: the same for the match, for raw sockets and for a loop that does nothing.
  *
- * CPU is that of the whole process from one tick to the next: what came in between, the tick, what it sent, the kernel's part of it, the
- * collector. A tick is missed when it begins a whole period or more after its time.
+ * Of CPU there are two figures. That of a tick: from its beginning to its last datagram, the kernel's part included. That of a period: all of
+ * the process from one tick to the next, with what came in between, timers and the collector. A tick is missed when it begins a whole
+ * period or more after its time.
  */
 
 import { median } from '../harness.ts'
@@ -15,14 +16,22 @@ export const TICK_MS: number = 1000 / TICK_RATE
 export interface Metered {
   readonly ticks: number
   readonly missed: number
-  readonly cpu: { readonly mean: number; readonly p50: number; readonly p90: number; readonly p99: number; readonly most: number }
-  /** Of the tick alone, by the clock on the wall: step, write, send. */
-  readonly wall: { readonly p50: number; readonly p99: number }
+  readonly period: Spread
+  /** Where nobody says when a tick has ended, empty. */
+  readonly tick: Spread
+}
+
+export interface Spread {
+  readonly mean: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly most: number
 }
 
 export class TickMeter {
-  readonly #cpu: number[] = []
-  readonly #wall: number[] = []
+  readonly #periods: number[] = []
+  readonly #ticks: number[] = []
   #missed = 0
   #last = NaN
 
@@ -30,23 +39,25 @@ export class TickMeter {
   begin(now: number, dueAt: number): void {
     for (let due = dueAt; now - due >= TICK_MS; due += TICK_MS) this.#missed++
     const cpu = cpuMs()
-    if (!Number.isNaN(this.#last)) this.#cpu.push(cpu - this.#last)
+    if (!Number.isNaN(this.#last)) this.#periods.push(cpu - this.#last)
     this.#last = cpu
   }
 
-  /** It has ended, after so long. */
-  end(ms: number): void {
-    this.#wall.push(ms)
+  /** All is sent. */
+  end(): void {
+    this.#ticks.push(cpuMs() - this.#last)
   }
 
   result(): Metered {
-    const cpu = this.#cpu.toSorted((a, b) => a - b)
-    const wall = this.#wall.toSorted((a, b) => a - b)
-    return {
-      ticks: cpu.length, missed: this.#missed,
-      cpu: { mean: cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length, p50: median(cpu), p90: at(cpu, 0.9), p99: at(cpu, 0.99), most: at(cpu, 1) },
-      wall: { p50: median(wall), p99: at(wall, 0.99) },
-    }
+    return { ticks: this.#periods.length, missed: this.#missed, period: spreadOf(this.#periods), tick: spreadOf(this.#ticks) }
+  }
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  return {
+    mean: sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length,
+    p50: sorted.length === 0 ? NaN : median(sorted), p90: at(sorted, 0.9), p99: at(sorted, 0.99), most: at(sorted, 1),
   }
 }
 
