@@ -1,10 +1,13 @@
 /** Shared authority in whole matches: who owns an object writes it, at once for himself and in time for everybody else. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bool, ConfigError, defineGame, entity, fixed, readGameText, type GameText, type PeerId } from 'tickwire'
 import { Dice, simulate, type Simulation } from 'tickwire/testing'
 import * as guide from '../../docs/guide/examples/authority.ts'
 import { Ball, Claim, Kite, makeBalls, Runner, Struck, type BallInput } from './authority-game.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const LINK = { latencyMs: 60, jitterMs: 10 }
 

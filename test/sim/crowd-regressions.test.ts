@@ -1,8 +1,11 @@
 /** What crowds have found, each by itself. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { bool, defineGame, entity, fixed, u32, u8, type Entity } from 'tickwire'
 import { simulate } from 'tickwire/testing'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const Archer = entity({ x: fixed(0, 1000, 0.1), secret: u8.server() }, { name: 'Archer' })
 const Arrow = entity({ x: fixed(0, 1000, 0.1), diesAt: u32 }, { name: 'Arrow' })

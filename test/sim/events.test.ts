@@ -1,8 +1,11 @@
 /** What a client hears of what happens, how much he is told at most, and what is stepped again where players call. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { always, bool, createServerHost, defineGame, entity, fixed, message, near, rpc, u16, u32, type Entity, type Game } from 'tickwire'
 import { Dice, simulate } from 'tickwire/testing'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const Walker = entity({ x: fixed(0, 1000, 0.1).position(), steps: u32 }, { name: 'Walker', interest: near(60) })
 const Rocket = entity({ x: fixed(0, 1000, 0.1).position(), diesAt: u32 }, { name: 'Rocket', interest: near(60) })

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createServerHost, defineGame, entity, fixed, bool, flatHash, hashHex, message, profiles, ROLES, u16, u8, type Game, type NetSettings } from 'tickwire'
 import { Dice, SimClock, simulate, StubCrypto } from 'tickwire/testing'
 import { makeRunners, Runner, Stone, type RunnerInput } from './prediction-game.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const play = (tick: number): { right: boolean; left: boolean; throw: boolean } =>
   ({ right: tick % 50 < 25, left: tick % 50 >= 25, throw: tick % 40 === 0 })

@@ -1,8 +1,11 @@
 /** The guides to prediction and to testing do what they say. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { simulate } from 'tickwire/testing'
 import { Bang, crowd, game, impure, Ship, Shot } from '../../docs/guide/examples/prediction.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 test('[PRED5, PRED6] the guide: a shot is there at once, and heard once', () => {
   // #region shot

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { simulate } from 'tickwire/testing'
 import { makeRunners, Runner, Stone, Thud, Wall } from './prediction-game.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const FAR = { latencyMs: 115, jitterMs: 20, loss: 0.05 }
 

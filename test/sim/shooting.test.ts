@@ -2,8 +2,11 @@
 
 import { defineGame } from 'tickwire'
 import { simulate } from 'tickwire/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Fighter, game } from '../../docs/guide/examples/shooting.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const WEATHER = { latencyMs: 75, jitterMs: 10, loss: 0.02 }
 

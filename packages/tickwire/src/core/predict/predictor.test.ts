@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { entity } from '../schema/definition.ts'
 import { fixed, text, u16, u8 } from '../schema/field-kinds.ts'
 import type { Handle } from '../world/handle.ts'
@@ -9,6 +9,9 @@ import { World } from '../world/world.ts'
 import { ownedLanesOf } from './owned-lanes.ts'
 import { Predictor } from './predictor.ts'
 import { digestOfWorld } from './truth.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const Ship = entity({ x: fixed(0, 1000, 0.1), name: text(12), fuel: u16.owner(), slow: u8.rate(15), cool: u8.owner() }, { name: 'Ship' })
 const Shot = entity({ x: fixed(0, 1000, 0.1), dies: u16 }, { name: 'Shot' })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { RPC_INBOX_MAX, RPC_PENDING_MAX } from '../base/limits.ts'
 import { bool, fixed, oneOf, struct, text, u8 } from '../schema/field-kinds.ts'
 import type { RpcResult } from './pending-calls.ts'
@@ -6,6 +6,9 @@ import { rpc, type Rpc } from './rpc.ts'
 import { RpcCodec } from './rpc-codec.ts'
 import { RpcHandlers } from './rpc-handlers.ts'
 import { RpcLine } from './rpc-line.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const Open = rpc({ door: u8, how: oneOf('push', 'kick') }, { to: 'server', by: 'owner', name: 'Open' })
 const Buy = rpc({ item: text(10) }, { to: 'server', reply: { isSold: bool, at: struct({ price: fixed(0, 100, 0.5) }) }, name: 'Buy' })

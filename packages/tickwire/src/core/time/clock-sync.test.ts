@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Prng } from '../base/prng.ts'
 import { ClockSync } from './clock-sync.ts'
 import { InputLead } from './input-lead.ts'
 import { TickClock } from './tick-clock.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const TICK_RATE = 60
 const TICK_MS = 1000 / TICK_RATE

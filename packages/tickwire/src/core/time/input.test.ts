@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { INPUT_AHEAD_MAX, INPUT_WINDOW, INPUTS_PER_FRAME_MAX } from '../base/limits.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
@@ -12,6 +12,9 @@ import { quantizeCells } from '../schema/cells.ts'
 import { storeValues } from '../schema/values.ts'
 import { InputBuffer } from './input-buffer.ts'
 import { InputSource } from './input-source.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 120_000 })
 
 const schema = compileSchema('input', { fire: bool, aim: fixed(-1, 1, 0.01), say: text(10) })
 const AIM_LANE = 1
