@@ -70,7 +70,7 @@ test('[PLAY4] lag compensation: who aims at what he sees hits 64 of 64; a server
   expect(now?.[0]).toBeLessThan((now?.[1] ?? 0) / 8)
 })
 
-test('[PLAY5] interest: what is in sight costs less than half of everything, and on a narrow line it is drawn truer', () => {
+test('[PLAY5] interest: what is in sight costs less than half of everything, and where not all may be told it is drawn truer', () => {
   const wide = play(interest, 3.5, { line: 60 })
   expect(wide.claim().isHeld).toBe(true)
   expect(figure(wide, 'Told a second, with interest')).toBeLessThan(figure(wide, 'Told a second, without') / 2)
@@ -102,12 +102,12 @@ test('[PLAY7] weather: every letter comes once and in its turn, however foul it 
   expect(figure(stage, 'Letters: came of written')).toBeGreaterThan(written)
 })
 
-test('[PLAY8] packet: every bit belongs to a part; more walkers are more snapshot and nothing else; a world at rest has none', () => {
+test('[PLAY8] packet: every bit has a name; more walkers are more snapshot and nothing else; a world at rest has none', () => {
   const [few, many, still] = [play(packet, 5), play(packet, 5, { walkers: 60 }), play(packet, 5, { walking: false })]
   for (const stage of [few, many, still]) expect(stage.claim().isHeld).toBe(true)
-  expect(figure(many, 'of it: Snapshot')).toBeGreaterThan(2 * figure(few, 'of it: Snapshot'))
-  for (const part of ['of it: Acks', 'of it: Seal']) expect(figure(many, part)).toBe(figure(few, part))
-  expect(figure(still, 'of it: Snapshot')).toBe(0)
+  expect(figure(many, 'of it: snapshot')).toBeGreaterThan(2 * figure(few, 'of it: snapshot'))
+  for (const part of ['of it: acks', 'of it: seal']) expect(figure(many, part)).toBe(figure(few, part))
+  expect(figure(still, 'of it: snapshot')).toBe(0)
 })
 
 test('[PLAY9] every lab is one file of at most 160 lines, named as its address, and in the list', () => {

@@ -1,7 +1,7 @@
 /** Lab 5. Who is told of what, and what comes first when not all of it fits: `interest`. */
 
 import {
-  always, bool, defineGame, entity, FixedController, math, near, vec2,
+  always, bool, defineGame, entity, math, near, vec2,
   type Entity, type Game, type InterestRule, type ObjectView,
 } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
@@ -52,19 +52,20 @@ export const interest: Lab = defineLab({
   title: 'Interest and priority',
   idea: 'Tell each player what concerns him, and what is near first.',
   words: `Three hundred sheep, one shepherd. With interest he is told of those in his sight, and of
-    nothing else: not where the others are, not that they exist. Without, he is told of all. The line
-    is narrow, so not everything fits: those near him stay exact, since what is urgent goes first;
-    who is told of everybody has nobody exact. Widen it, and see what all of it costs.`,
+    nothing else: not where the others are, not that they exist. Without, he is told of all. Only so
+    much may be told a second, and not everything fits: those near him stay exact, since what is
+    urgent goes first; who is told of everybody has nobody exact. Allow more, and see what all of it
+    costs.`,
   guide: 'interest.md',
   hint: 'Walk with the arrow keys',
   dials: {
     sight: { label: 'Sight', value: 60, min: 20, max: 160, step: 5, unit: 'px' },
-    line: { label: 'Line to the player', value: 8, min: 6, max: 60, step: 2, unit: 'KB/s' },
+    line: { label: 'Told him at most', value: 4, min: 2, max: 60, step: 2, unit: 'KB/s' },
     latency: latency(40), loss: loss(0),
   },
 
   open({ sight, line, ...weather }, hands) {
-    const server = { congestion: () => new FixedController(line * 1000) }
+    const server = { bytesPerSecond: line * 1000 }
     const watch = (Sheep: Sheep): Watched =>
       new Watched(simulate(meadow(Sheep), { link: weatherOf(weather), server }), Sheep)
     const [some, all] = [watch(sheepOf(near(sight))), watch(sheepOf(always))]
@@ -92,7 +93,7 @@ export const interest: Lab = defineLab({
           const text = 'Telling a player what he can see costs less than half of telling him everything.'
           return { text, isHeld: isEnough ? some.rate < all.rate / 2 : undefined }
         }
-        const text = 'On a narrow line, what is at your feet stays exact: it goes first.'
+        const text = 'When not all of it fits, what is at your feet stays truer: it goes first.'
         return { text, isHeld: isEnough ? some.error < all.error : undefined }
       },
     }
@@ -120,10 +121,10 @@ class Watched {
     return (this.sim.clock.now - this.#startedAt) / 1000
   }
 
-  /** Kilobytes a second that the server told, with all that rides along. */
+  /** Kilobytes of snapshots a second. */
   get rate(): number {
-    const { bits, headBits, otherBits } = this.sim.host.bandwidth()
-    return (bits + headBits + otherBits) / 8000 / this.seconds
+    const { bits, headBits } = this.sim.host.bandwidth()
+    return (bits + headBits) / 8000 / this.seconds
   }
 
   draw(pen: Pen): void {

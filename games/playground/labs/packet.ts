@@ -1,10 +1,11 @@
 /** Lab 8. What is in a packet, to the bit. */
 
-import { bool, defineGame, entity, int, unsealedProvider, vec2, type Game } from 'tickwire'
+import {
+  bool, defineGame, entity, int, PacketDissector, unsealedProvider, vec2, type Game, type NamedBits,
+} from 'tickwire'
 import { simulate, StubCrypto } from 'tickwire/testing'
-import { defineLab, type Figure, type Lab } from '../lab.ts'
+import { defineLab, type Lab } from '../lab.ts'
 import { figure, screen } from '../lab-parts.ts'
-import { packetParts, type Part, type PartName } from '../packet-parts.ts'
 import type { Pen, Role } from '../pen.ts'
 import { latency, loss, weatherOf } from '../weather-dials.ts'
 
@@ -45,51 +46,48 @@ export const packet: Lab = defineLab({
   guide: 'bandwidth.md',
   hint: 'Walk with the arrow keys; pause to read',
   dials: {
-    walkers: { label: 'Walkers', value: 8, min: 1, max: 60, step: 1, unit: '' },
+    walkers: { label: 'Walkers', value: 6, min: 1, max: 60, step: 1, unit: '' },
     walking: { label: 'They walk', value: true },
     latency: latency(40), loss: loss(0),
   },
 
   open({ walkers, walking, ...weather }, hands) {
-    // The seal is left empty here, or not even we could look inside.
-    const security = { provider: unsealedProvider(new StubCrypto()) }
-    const sim = simulate(crowd(walkers, walking), { link: weatherOf(weather), security })
+    const game = crowd(walkers, walking)
+    const dissector = new PacketDissector(game)
+    const last: [down: Opened, up: Opened] = [NOTHING, NOTHING]
+    let [seen, named] = [0, 0]
+
+    const sim = simulate(game, {
+      link: weatherOf(weather),
+      // The seal is left empty here, or not even we could look inside.
+      security: { provider: unsealedProvider(new StubCrypto()) },
+      onFlight(_, { side, sentAt, bytes, length }) {
+        const packet = bytes.slice(0, length)
+        if (packet[TYPE_AT] !== PAYLOAD) return
+        const { bits } = dissector.dissect(packet.subarray(0, length - SEAL_BYTES))
+        seen++
+        if (isWhole(bits, length)) named++
+        // A few a second are shown: who could read sixty?
+        if (sentAt >= last[side].sentAt + SHOWN_MS) last[side] = { sentAt, bytes: packet, bits }
+      },
+    })
     sim.script(0, (tick) => hands.keys ?? (walking ? { right: tick % 120 < 60, left: tick % 120 >= 60 } : {}))
 
-    const last: [down: Opened | undefined, up: Opened | undefined] = [undefined, undefined]
-    let [seen, named] = [0, 0]
-    sim.players[0]!.link.onFlight = ({ side, sentAt, bytes, length }) => {
-      const copy = bytes.slice(0, length)
-      if (copy[4] !== PAYLOAD) return
-      seen++
-      const parts = packetParts(copy)
-      if (parts === undefined) return
-      named++
-      // A few a second are shown: who could read sixty?
-      if (sentAt >= (last[side]?.sentAt ?? -Infinity) + SHOWN_MS) last[side] = { sentAt, bytes: copy, parts }
-    }
-
-    const part = (title: string, role: Role, ...names: readonly PartName[]): Figure => {
-      const parts = last[0]?.parts.filter(({ name }) => names.includes(name)) ?? []
-      return figure(`of it: ${title}`, `${parts.reduce((bits, { from, to }) => bits + to - from, 0)} bits`, role)
-    }
     return {
       sims: [sim],
       screens: [
         screen('Server to you', 'server', 'what the server tells', (pen) => drawBits(pen, last[0])),
+        screen('The same, by name', 'server', 'bits, name, value', (pen) => drawNames(pen, last[0])),
         screen('You to the server', 'you', 'what you hold', (pen) => drawBits(pen, last[1])),
-        screen('Your screen', 'you', 'everybody in view', (pen) => {
-          for (const { at, owner } of sim.client(0, Walker)) pen.square(at.x, at.y, 12, owner === 0 ? 'server' : 'you')
-        }),
       ],
       figures: () => [
-        figure('You to the server', `${last[1]?.bytes.length ?? 0} bytes`, 'you'),
-        figure('Server to you', `${last[0]?.bytes.length ?? 0} bytes`, 'server'),
-        part('Header, heads', 'ink', 'header', 'head'),
-        part('Acks', 'good', 'acks'),
-        part('Timing', 'other', 'timing'),
-        part('Snapshot', 'server', 'snapshot'),
-        part('Seal', 'muted', 'seal', 'padding'),
+        figure('You to the server', `${last[1].bytes.length} bytes`, 'you'),
+        figure('Server to you', `${last[0].bytes.length} bytes`, 'server'),
+        figure('of it: header, heads', `${bitsOf(last[0], 'header', 'frame')} bits`),
+        figure('of it: acks', `${bitsOf(last[0], 'acks')} bits`, 'good'),
+        figure('of it: timing', `${bitsOf(last[0], 'timing')} bits`, 'other'),
+        figure('of it: snapshot', `${bitsOf(last[0], 'snapshot', 'entry', 'row')} bits`, 'server'),
+        figure('of it: seal', `${SEAL_BYTES * 8} bits`, 'muted'),
       ],
       claim: () => ({
         text: `Every bit has a name: ${named} of ${seen} packets were read to their last bit.`,
@@ -99,32 +97,59 @@ export const packet: Lab = defineLab({
   },
 })
 
-/** A packet as it was sent, and its parts. */
+/** A packet as it was sent, and what its bits are called. */
 interface Opened {
   readonly sentAt: number
   readonly bytes: Uint8Array
-  readonly parts: readonly Part[]
+  readonly bits: readonly NamedBits[]
 }
 
-const SHOWN_MS = 240
-const PAYLOAD = 1
-const COLORS: { readonly [name in PartName]: Role } = {
-  header: 'ink', head: 'ink', acks: 'good', inputs: 'you', snapshot: 'server', timing: 'other',
-  messages: 'bad', other: 'bad', padding: 'faint', seal: 'muted',
+const NOTHING: Opened = { sentAt: -Infinity, bytes: new Uint8Array(0), bits: [] }
+const [TYPE_AT, PAYLOAD, SEAL_BYTES] = [4, 1, 16]
+const SHOWN_MS = 500
+/** By the part of a name before its dot. */
+const COLORS: { readonly [part: string]: Role } = {
+  header: 'ink', frame: 'ink', acks: 'good', inputs: 'you', timing: 'other', snapshot: 'server', entry: 'server', row: 'server',
+}
+const partOf = ({ name }: NamedBits): string => name.slice(0, name.indexOf('.'))
+const colorOf = (bits: NamedBits): Role => COLORS[partOf(bits)] ?? 'muted'
+
+/** One name follows the other without a hole, up to the seal, and none of them says that it could not be read. */
+function isWhole(bits: readonly NamedBits[], length: number): boolean {
+  let end = 0
+  for (const span of bits) {
+    if (span.at !== end || span.name === 'row.unread') return false
+    end += span.length
+  }
+  return end === (length - SEAL_BYTES) * 8
+}
+
+function bitsOf({ bits }: Opened, ...parts: readonly string[]): number {
+  return bits.reduce((sum, span) => parts.includes(partOf(span)) ? sum + span.length : sum, 0)
 }
 
 /** A square for a one, a speck for a zero; four bytes a row, or eight where there are many. */
-function drawBits(pen: Pen, opened: Opened | undefined): void {
-  if (opened === undefined) return
-  const { bytes, parts } = opened
+function drawBits(pen: Pen, { bytes, bits }: Opened): void {
   const columns = bytes.length <= 68 ? 32 : 64
   const pitch = 270 / columns
-  for (const { name, from, to } of parts) {
-    for (let bit = from; bit < to; bit++) {
+  const seal = { at: bytes.length * 8 - SEAL_BYTES * 8, length: SEAL_BYTES * 8, color: 'muted' as const }
+  for (const { at, length, color } of [...bits.map((span) => ({ ...span, color: colorOf(span) })), seal]) {
+    for (let bit = at; bit < at + length; bit++) {
       const isOne = ((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7)) & 1) === 1
       const column = bit % columns
       const [x, y] = [16 + column * pitch + (column >> 3) * 5, 9 + Math.floor(bit / columns) * 10]
-      pen.square(x, y, isOne ? Math.min(pitch * 0.8, 6) : 1.8, COLORS[name])
+      pen.square(x, y, isOne ? Math.min(pitch * 0.8, 6) : 1.8, color)
     }
   }
+}
+
+/** What comes behind the acks, as far as there is room. */
+function drawNames(pen: Pen, { bits }: Opened): void {
+  const shown = bits.slice(bits.findLastIndex((span) => partOf(span) === 'acks') + 1).slice(0, 12)
+  shown.forEach((span, line) => {
+    const y = 15 + line * 14
+    pen.text(`${span.length}`, 30, y, 'muted', 'right')
+    pen.text(span.name, 40, y, colorOf(span))
+    pen.text(span.value, 185, y, 'ink')
+  })
 }
