@@ -183,6 +183,50 @@ browserTest('[ARENA14] a phone plays by touch: it walks, looks, and every tap of
   expect(mistakes).toEqual([])
 })
 
+browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is outlined, and everything that is written can be read', async (browser) => {
+  const page = await open(browser)
+  const focused = async (): Promise<{ id: string; outline: number }> => await page.evaluate(() => ({
+    id: document.activeElement!.id === '' ? document.activeElement!.tagName : document.activeElement!.id, outline: parseFloat(getComputedStyle(document.activeElement!).outlineWidth),
+  }))
+  await page.focus('#name')
+  for (const expected of ['play', 'watch', 'SUMMARY']) {
+    await page.keyboard.press('Tab')
+    expect(await focused()).toEqual({ id: expected, outline: 3 })
+  }
+  await page.keyboard.press('Enter')
+  for (const expected of ['sensitivity', 'fov', 'volume', 'glow']) {
+    await page.keyboard.press('Tab')
+    expect((await focused()).id).toBe(expected)
+  }
+  await page.focus('#name')
+  await page.keyboard.press('Enter')
+  await waitFor(() => bodies().length === 1)
+  await page.keyboard.down('Tab')
+  await waitFor(async () => await page.isVisible('#scoreboard'))
+  // Against the darkest and the brightest that may lie behind glass: a night sky, and a lit floor.
+  const contrasts = await page.evaluate(() => {
+    const parse = (text: string): number[] => text.match(/[\d.]+/g)!.map(Number)
+    const luminance = (rgb: number[]): number => {
+      const [r = 0, g = 0, b = 0] = rgb.map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+    return ['#clock', '#net', '#health b', '#health small', '#weapons span', '#scoreboard td', '#scoreboard th', '#menu label', '#keys', '#play', '#watch', 'summary'].map((name) => {
+      const element = document.querySelector(name)!
+      const layers: number[][] = []
+      for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement) layers.unshift(parse(getComputedStyle(at).backgroundColor))
+      const ink = luminance(parse(getComputedStyle(element).color).slice(0, 3))
+      const least = Math.min(...[20, 190].map((scene) => {
+        const ground = luminance(layers.reduce((under, [r = 0, g = 0, b = 0, alpha = 1]) => [r, g, b].map((value, at) => value * alpha + under[at]! * (1 - alpha)), [scene, scene, scene]))
+        return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)
+      }))
+      return { name, least: Math.round(least * 10) / 10 }
+    })
+  })
+  expect(contrasts.filter(({ least }) => least < 4.5)).toEqual([])
+  await page.close()
+  expect(mistakes).toEqual([])
+})
+
 browserTest('[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key, is not set right, and hits', async (browser) => {
   await serving.close()
   serving = await serveArena({ port: 0, bots: 0, tickRate: 128, limits: LIMITS, isLocal: false, folder: `${FOLDER}/public`, weather: { latencyMs: 95, jitterMs: 10, loss: 0.1 } })
