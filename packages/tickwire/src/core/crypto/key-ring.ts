@@ -123,7 +123,7 @@ export class KeyRing {
 
   /** The connection must end: its keys cannot seal much longer, or somebody has been guessing for years. */
   get isWornOut(): boolean {
-    return this.#sealing.sequencesLeft < 1 || this.forgeries >= FORGERIES_END
+    return this.#sealing.isSpent || this.forgeries >= FORGERIES_END
   }
 
   /** Seals packet `sequence` in place; returns its whole length. Its header already has `sealingEpoch`. @hot */

@@ -129,10 +129,10 @@ for (const suite of suites) describe(suite.name, () => {
     for (const first of [0, 1, 2 ** 32 - 2, 2 ** 48 - 2]) {
       const key = new SealingKey(suite, 0, materialOf(suite))
       const bytes = new Uint8Array(64)
-      expect(key.sequencesLeft).toBe(packetsMax)
+      expect([key.sequencesLeft, key.isSpent]).toEqual([packetsMax, false])
       key.seal(first, bytes, 22, 1)
       key.seal(first + packetsMax - 1, bytes, 22, 1)
-      expect(key.sequencesLeft).toBe(0)
+      expect([key.sequencesLeft, key.isSpent]).toEqual([0, true])
       expect(() => key.seal(first + packetsMax, bytes, 22, 1)).toThrow(InvariantError)
     }
     expect(aes.packetsMax).toBe(2 ** 32)

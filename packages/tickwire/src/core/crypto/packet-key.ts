@@ -42,6 +42,11 @@ export class SealingKey {
     return this.#firstSequence < 0 ? this.#suite.packetsMax : this.#firstSequence + this.#suite.packetsMax - 1 - this.#lastSequence
   }
 
+  /** It takes no sequence more: asked with every packet, where the number itself would be boxed. @hot */
+  get isSpent(): boolean {
+    return this.#firstSequence >= 0 && this.#lastSequence - this.#firstSequence >= this.#suite.packetsMax - 1
+  }
+
   /**
    * Seals in place the packet `sequence`, whose header stands in the first `headerLength` bytes and whose plaintext
    * stands behind it; there must be room for the tag. Returns the length of the whole. @hot

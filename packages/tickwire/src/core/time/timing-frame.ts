@@ -28,6 +28,8 @@ const MARGIN_STEPS = 16
 const MARGIN_MAX = (1 << (MARGIN_BITS - 1)) - 1
 const LATE_BITS = 8
 const DIGEST_BITS = 32
+const HALF_BITS = DIGEST_BITS / 2
+const HALF_MASK = 0xffff
 
 /** It rides along when the last is so old, and asks for a packet when it is this old. */
 const RIDE_MS = 45
@@ -80,14 +82,18 @@ export class TimingSource implements FrameSource {
     out.writeBits(Math.min(Math.floor(this.#position.alpha(now) * PHASES), PHASES - 1), PHASE_BITS)
     out.writeBits(hasMargins ? 1 : 0, 1)
     if (hasMargins) {
-      writeMargin(out, inputs.marginTicksMin)
-      writeMargin(out, inputs.marginTicksMean)
+      writeMargin(out, Math.round(inputs.marginTicksMin * MARGIN_STEPS))
+      writeMargin(out, Math.round(inputs.marginTicksMean * MARGIN_STEPS))
     }
     out.writeBits(inputs.lateInputs & 0xff, LATE_BITS)
     const digest = this.#digest()
     const hasDigest = digest === digest
     out.writeBits(hasDigest ? 1 : 0, 1)
-    if (hasDigest) out.writeBits(digest >>> 0, DIGEST_BITS)
+    if (hasDigest) {
+      // In halves: above 2^31 the whole would be another number on the heap.
+      out.writeBits(digest >>> HALF_BITS, HALF_BITS)
+      out.writeBits(digest & HALF_MASK, HALF_BITS)
+    }
     if (out.failed) {
       out.rewind(0)
       return false
@@ -152,9 +158,9 @@ export class TimingSink implements FrameSink {
   }
 }
 
-function writeMargin(out: BitWriter, ticks: number): void {
-  const steps = Math.max(-MARGIN_MAX, Math.min(Math.round(ticks * MARGIN_STEPS), MARGIN_MAX))
-  out.writeBits(steps & ((1 << MARGIN_BITS) - 1), MARGIN_BITS)
+function writeMargin(out: BitWriter, steps: number): void {
+  const bounded = Math.max(-MARGIN_MAX, Math.min(steps, MARGIN_MAX))
+  out.writeBits(bounded & ((1 << MARGIN_BITS) - 1), MARGIN_BITS)
 }
 
 function readMargin(frame: BitReader): number {
