@@ -16,6 +16,8 @@ import { weather } from './labs/weather.ts'
 // Whole matches are played here, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 })
 
+const ROOT = new URL('../../', import.meta.url)
+
 /** Opens a lab with some dials turned, and lets so many seconds pass. */
 function play(lab: Lab, seconds: number, turned: Settings = {}): Stage {
   const stage = lab.open({ ...settingsOf(lab.dials), ...turned }, NO_HANDS)
@@ -114,4 +116,15 @@ test('[PLAY9] every lab is one file of at most 160 lines, named as its address, 
   const files = readdirSync(new URL('labs/', import.meta.url)).sort()
   expect(files).toEqual(LABS.map(({ name }) => `${name}.ts`).sort())
   for (const file of files) expect(readFileSync(new URL(`labs/${file}`, import.meta.url), 'utf8').split('\n').length).toBeLessThanOrEqual(160)
+})
+
+test('[PLAY14] the guide shows what labs drew, in small files', () => {
+  const pictures = readdirSync(new URL('docs/pictures/', ROOT)).filter((name) => name.startsWith('lab-'))
+  const guide = readdirSync(new URL('docs/guide/', ROOT)).filter((name) => name.endsWith('.md'))
+    .map((name) => readFileSync(new URL(`docs/guide/${name}`, ROOT), 'utf8')).join('\n')
+  for (const name of pictures) {
+    expect(guide).toContain(`(../pictures/${name})`)
+    expect(readFileSync(new URL(`docs/pictures/${name}`, ROOT)).length).toBeLessThan(100_000)
+  }
+  for (const { name } of LABS) expect(guide).toContain(`games/playground/labs/${name}.ts`)
 })

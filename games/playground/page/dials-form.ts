@@ -4,8 +4,11 @@ import type { Dials, Settings } from '../lab.ts'
 import { settingsOf } from '../lab.ts'
 import { element } from './element.ts'
 
-/** `onTurned` hears which dial was turned, and how all of them stand now. */
-export function dialsForm(dials: Dials, onTurned: (name: string, settings: Settings) => void): HTMLFormElement {
+/** Which dial was turned, and how all of them stand now. */
+type Turned = (name: string, settings: Settings) => void
+
+/** `onTurning` hears of every step of a dial, `onTurned` of where it was left. */
+export function dialsForm(dials: Dials, onTurning: Turned, onTurned: Turned): HTMLFormElement {
   const settings: Record<string, number | boolean> = { ...settingsOf(dials) }
   const rows = Object.entries(dials).map(([name, dial]) => {
     const isSwitch = typeof dial.value === 'boolean'
@@ -17,8 +20,9 @@ export function dialsForm(dials: Dials, onTurned: (name: string, settings: Setti
     input.addEventListener('input', () => {
       settings[name] = isSwitch ? input.checked : Number(input.value)
       show()
-      onTurned(name, { ...settings })
+      onTurning(name, { ...settings })
     })
+    input.addEventListener('change', () => onTurned(name, { ...settings }))
     show()
     return element('div', { class: isSwitch ? 'dial switch' : 'dial' }, element('label', { for: `dial-${name}` }, dial.label), output, input)
   })

@@ -21,7 +21,7 @@ export class HeldKeys implements Hands {
   constructor() {
     const { signal } = this.#listening
     addEventListener('keydown', (event) => {
-      if (!(event.key in ARROWS) || event.target instanceof HTMLInputElement || event.ctrlKey || event.altKey || event.metaKey) return
+      if (!(event.key in ARROWS) || hasArrows(event.target) || event.ctrlKey || event.altKey || event.metaKey) return
       event.preventDefault()
       this.#press(event.key)
     }, { signal })
@@ -63,4 +63,9 @@ export class HeldKeys implements Hands {
   #release(key: string): void {
     this.#held.delete(ARROWS[key as keyof typeof ARROWS])
   }
+}
+
+/** What arrow keys turn or scroll by themselves. */
+function hasArrows(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, select, pre') !== null
 }

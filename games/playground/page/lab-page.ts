@@ -26,14 +26,13 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
   const chart = stage.scope === undefined ? undefined : new Picture({ title: stage.scope.title, role: 'ink' })
   const figures = element('dl', { class: 'figures' })
   const claim = element('p', { class: 'claim', 'aria-live': 'off' })
+  // Weather changes under a match that goes on; whatever else is turned is another game, and begins anew.
   const form = dialsForm(lab.dials, (name, settings) => {
-    // Weather changes under a match that goes on; whatever else is turned is another game, and begins anew.
-    if (isWeather(name)) {
-      for (const sim of stage.sims) sim.weather(weatherOf(settings))
-      stage.forget?.()
-    } else {
-      stage = lab.open(settings, hands)
-    }
+    if (!isWeather(name)) return
+    for (const sim of stage.sims) sim.weather(weatherOf(settings))
+    stage.forget?.()
+  }, (name, settings) => {
+    if (!isWeather(name)) stage = lab.open(settings, hands)
   })
   for (const { canvas } of screens) hands.steerOn(canvas)
   body.replaceChildren(navigation(lab), element('main', { class: 'lab' },
