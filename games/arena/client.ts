@@ -5,6 +5,7 @@
  */
 
 import type { CloseReason } from 'tickwire'
+import 'tickwire/devtools'
 import { Fighter, Seat } from './definitions.ts'
 import { Controls } from './page/controls.ts'
 import { element, Hud } from './page/hud.ts'

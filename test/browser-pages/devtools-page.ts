@@ -29,15 +29,14 @@ room.play({
   },
   // #region ghosts
   drawGhosts(truth) {
-    for (const { x, y, hue } of truth.each(Runner)) {
-      canvas.strokeStyle = `hsl(${hue * 1.4} 80% 60%)`
-      canvas.strokeRect(x - 9, y - 9, 18, 18)
-    }
-    // #endregion
     canvas.strokeStyle = '#8d97ab'
     for (const { x, y } of truth.each(Drone)) canvas.strokeRect(x - 5, y - 5, 10, 10)
-    for (const { x, y, owner } of truth.each(Runner)) if (owner === room.peer) ghosts.push({ x, y })
+    for (const { x, y, owner } of truth.each(Runner)) {
+      canvas.strokeRect(x - 9, y - 9, 18, 18)
+      if (owner === room.peer) ghosts.push({ x, y })
+    }
   },
+  // #endregion
 })
 
 Object.assign(window, { page: { room, devtools: devtoolsOf(room as never), ghosts, drawn } })

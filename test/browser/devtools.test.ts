@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Inspection, openRecording, sourceOf } from 'tickwire'
 import type { Readings } from 'tickwire/devtools'
 import { serve, type Serving } from 'tickwire/node'
@@ -44,6 +44,16 @@ afterAll(async () => {
 beforeEach(() => {
   wind.x = 0
   wind.isFlying = true
+})
+
+test('[DEV1] a page that does not import devtools has nothing of them', async () => {
+  const symbols = ['tickwire-devtools', 'Lagometer']
+  const bundle = async (entry: string): Promise<string> => {
+    const { outputFiles } = await build({ entryPoints: [fileURLToPath(new URL(entry, import.meta.url))], bundle: true, write: false, format: 'esm', conditions: ['tickwire-source'] })
+    return outputFiles[0]!.text
+  }
+  const [without, inside] = [await bundle('../../games/hello/client.ts'), await bundle('../browser-pages/devtools-page.ts')]
+  for (const symbol of symbols) expect([without.includes(symbol), inside.includes(symbol)], symbol).toEqual([false, true])
 })
 
 browserTest('[DEV1] one key opens the overlay, and closes it: then nothing of it is left', async (browser) => {

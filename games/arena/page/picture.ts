@@ -10,6 +10,7 @@ import { BALL_RADIUS } from '../balls.ts'
 import { EYE_HEIGHT } from '../collision.ts'
 import { Ball, Fighter, Item, Rocket, Seat, type Weapon } from '../definitions.ts'
 import { Effects } from './effects.ts'
+import { Ghosts } from './ghosts.ts'
 import { GunInHand } from './gun-in-hand.ts'
 import { buildBall, buildBody, buildItem, buildLabel, buildRocket, hueColour, type Body } from './models.ts'
 import type { Settings } from './settings.ts'
@@ -32,6 +33,7 @@ type FighterView = ObjectView<typeof Fighter>
 export class Picture {
   readonly effects: Effects
   readonly gun: GunInHand
+  readonly ghosts: Ghosts
   readonly #stage: Stage
   readonly #bodies = new Map<number, Body & { name: string; stride: number }>()
   readonly #rockets = new Map<number, THREE.Group>()
@@ -46,6 +48,7 @@ export class Picture {
     this.#stage = new Stage(canvas, settings)
     this.effects = new Effects(this.#stage.scene)
     this.gun = new GunInHand(this.#stage.camera)
+    this.ghosts = new Ghosts(this.#stage.scene)
   }
 
   /** The colour of somebody's armour. */
@@ -70,6 +73,7 @@ export class Picture {
     this.#placeCamera(eyes, shot, seconds)
     this.gun.update(shot.weapon, shot.isArmed && eyes !== undefined, eyes === undefined ? 0 : Math.hypot(eyes.speed.x, eyes.speed.z), Math.abs(eyes?.speed.y ?? 0) < 0.6, seconds)
     this.effects.update(seconds)
+    this.ghosts.prepare()
     this.#stage.draw()
   }
 

@@ -51,6 +51,7 @@ export class Playing {
     parts.session.play({
       input: () => this.isBehindMenu ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon } : parts.controls.sample(),
       draw: (view) => this.#draw(view),
+      drawGhosts: (truth) => parts.picture?.ghosts.place(truth),
     })
   }
 
@@ -207,10 +208,10 @@ export class Playing {
     this.#parts.sounds.play('hit')
   }
 
-  /** Own beams begin at the gun, a little to the right of the eye and below it. */
+  /** Own beams begin before the gun, a little to the right of the eye and below it: nearer they would fill the screen. */
   #muzzle({ x, y, z }: { readonly x: number; readonly y: number; readonly z: number }): { x: number; y: number; z: number } {
     const { yaw } = this.#parts.controls
-    return { x: x + Math.cos(yaw) * 0.2 - Math.sin(yaw) * 0.5, y, z: z - Math.sin(yaw) * 0.2 - Math.cos(yaw) * 0.5 }
+    return { x: x + Math.cos(yaw) * 0.22 - Math.sin(yaw) * 1.4, y: y - 0.1 + Math.sin(this.#parts.controls.pitch) * 1.4, z: z - Math.sin(yaw) * 0.22 - Math.cos(yaw) * 1.4 }
   }
 
   #hex(peer: PeerId): number {

@@ -19,7 +19,7 @@ export interface Session {
   readonly transport: string
   readonly rttMs: number
   readonly closed: Promise<CloseReason>
-  play(play: { input(): Held; draw(view: View): void }): void
+  play(play: { input(): Held; draw(view: View): void; drawGhosts?(truth: View): void }): void
   onEvent<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): unknown
   /** Whose eyes a spectator has now, after he asked for others. */

@@ -38,10 +38,12 @@ export const inspectPage: AsyncCommand = {
     const { recording, path } = openRecordingOption(positionals)
     const authority = values.server === undefined ? undefined : openRecordingOption([values.server]).recording
     const inspection = openInspection(() => new Inspection(recording, authority === undefined ? {} : { authority }))
-    const { url } = await serveInspection(inspection, basename(path), port)
+    const { url, close } = await serveInspection(inspection, basename(path), port)
     world.print(`${path} is at ${url}   (Ctrl+C ends it)`)
     if (values.open) openInBrowser(url, world)
-    return await new Promise<number>((resolve) => { process.once('SIGINT', () => resolve(0)) })
+    await new Promise<void>((resolve) => { process.once('SIGINT', resolve) })
+    await close()
+    return 0
   },
 }
 

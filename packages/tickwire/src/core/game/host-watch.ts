@@ -16,6 +16,7 @@ import { BitAccount, type BandwidthReport } from '../replication/bit-account.ts'
 import { recentFieldBits, type FieldBits } from '../replication/bit-account-fields.ts'
 import type { Replicator } from '../replication/replicator.ts'
 import { Recorder, type RecordableGame, type RecorderOptions } from '../replay/recorder.ts'
+import { RecordingRing } from '../replay/recording-ring.ts'
 import type { RecordingSink } from '../replay/recording-writer.ts'
 import type { Message } from '../schema/definition.ts'
 import type { ValueStore } from '../schema/values.ts'
@@ -58,8 +59,8 @@ export class HostWatch {
     replicator.probe = this.#account
   }
 
-  /** Records the match into a sink, from the next tick on, until the recorder is closed. */
-  record(sink: RecordingSink, { hasPackets = false, ...options }: HostRecordOptions = {}): Recorder {
+  /** Records the match into a sink, from the next tick on, until the recorder is closed. Without one, the last minute is kept. */
+  record(sink: RecordingSink = new RecordingRing(), { hasPackets = false, ...options }: HostRecordOptions = {}): Recorder {
     const recorder = new Recorder(this.#game, this.#world, { ...options, sink })
     this.#recorders = [...this.#recorders, recorder]
     if (hasPackets) this.#packetRecorders = [...this.#packetRecorders, recorder]

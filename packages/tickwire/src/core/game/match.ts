@@ -224,8 +224,8 @@ export class Match<I extends Shape = Shape> {
     for (const { channels } of this.#lines.values()) this.#desk.send(channels, message, values)
   }
 
-  /** Records the match into a sink, from the next tick on, until the recorder is closed. */
-  record(sink: RecordingSink, options: HostRecordOptions = {}): Recorder {
+  /** Records the match into a sink, from the next tick on, until the recorder is closed. Without one, `recorder.save()` gives the last minute. */
+  record(sink?: RecordingSink, options: HostRecordOptions = {}): Recorder {
     return this.watch.record(sink, options)
   }
 

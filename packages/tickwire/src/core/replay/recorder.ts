@@ -25,6 +25,7 @@ import { InputsWriter } from './inputs-track.ts'
 import { NotesWriter, type NoteKind } from './notes-track.ts'
 import { PacketsWriter, type PacketWay } from './packets-track.ts'
 import { CODEC, type RecordedFields } from './recording-head.ts'
+import { RecordingRing } from './recording-ring.ts'
 import { RecordingWriter, type RecordingSink } from './recording-writer.ts'
 import type { RecordedGame } from './playback.ts'
 import { RowsWriter } from './rows-writer.ts'
@@ -67,6 +68,7 @@ export class Recorder {
   readonly #timeline: Timeline
   readonly #isOwnTimeline: boolean
   readonly #writer: RecordingWriter
+  readonly #ring: RecordingRing | undefined
   readonly #rows: RowsWriter
   readonly #inputs: InputsWriter
   readonly #packets = new PacketsWriter()
@@ -83,6 +85,7 @@ export class Recorder {
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
     if (!Number.isSafeInteger(startedAt) || startedAt < 0) throw new ConfigError('startedAt', `${startedAt}`, 'Give whole seconds since 1970, or leave it out.')
     this.#world = world
+    this.#ring = sink instanceof RecordingRing ? sink : undefined
     this.#timeline = timeline ?? new Timeline(world, OWN_WINDOW)
     this.#isOwnTimeline = timeline === undefined
     this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, (schema) => new PackedCoder(schema))
@@ -90,6 +93,12 @@ export class Recorder {
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
     this.#writer = new RecordingWriter(
       { codec: CODEC.packed, fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
+  }
+
+  /** What is remembered, as the bytes of a recording, where it is recorded into a ring; undefined elsewhere. */
+  save(): Uint8Array | undefined {
+    this.flush()
+    return this.#ring?.save()
   }
 
   /** Bytes written. */
