@@ -40,7 +40,8 @@ await page.goto(serving.url)
 await page.waitForFunction(() => 'arena' in window, undefined, { timeout: 60_000 })
 await page.fill('#name', 'You')
 await page.click('#play')
-await page.waitForTimeout(3000)
+await page.waitForFunction(() => (window as unknown as { arena: { role: string } }).arena.role === 'player', undefined, { timeout: 60_000 })
+while ([...serving.host.world.each(Fighter)].length === 0) await page.waitForTimeout(100)
 const you = [...serving.host.world.each(Fighter)][0]
 const names = ['Ada', 'Grace', 'Hedy']
 CAST.slice(1).forEach(({ yaw, pitch, weapon, fires }) => serving.host.addBot((world) => ({ yaw, pitch, weapon, fire: fires && world.tick % 256 < 128 })))

@@ -159,6 +159,10 @@ export class Controls {
       if (isDown) this.#tap('jump')
     })
     hold(element('touch-weapon'), (isDown) => { if (isDown) this.choose(this.weapon + 1) })
+    hold(element('top'), (isDown) => {
+      if (isDown) this.held.add('Tab')
+      else this.held.delete('Tab')
+    })
     hold(element('touch-menu'), (isDown) => { if (isDown) this.onPress('Escape') })
     const begin = (event: TouchEvent): void => {
       if (!this.isActive) return

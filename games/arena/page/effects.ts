@@ -79,13 +79,13 @@ export class Effects {
     const length = start.distanceTo(end)
     const core = new THREE.Mesh(BEAM, new THREE.MeshBasicMaterial({ color: 0xffffff, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }))
     const halo = new THREE.Mesh(BEAM, new THREE.MeshBasicMaterial({ color: hex, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }))
-    for (const [mesh, width] of [[core, 0.02], [halo, 0.06]] as const) {
+    for (const [mesh, width] of [[core, 0.012], [halo, 0.04]] as const) {
       mesh.position.copy(start).lerp(end, 0.5)
       mesh.lookAt(end)
       mesh.scale.set(width, width, length)
-      this.#add(mesh, 0.8, (share) => {
-        mesh.material.opacity = (1 - share) * (1 - share)
-        mesh.scale.x = mesh.scale.y = width * (1 + share * 1.5)
+      this.#add(mesh, 0.6, (share) => {
+        mesh.material.opacity = 0.85 * (1 - share) * (1 - share)
+        mesh.scale.x = mesh.scale.y = width * (1 + share)
       })
     }
     const along = end.clone().sub(start).normalize()

@@ -153,7 +153,7 @@ function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly
   const ring = new THREE.Mesh(new THREE.TorusGeometry(0.95, 0.06, 8, 32), light)
   const inner = new THREE.Mesh(new THREE.TorusGeometry(0.5, 0.05, 8, 24), light)
   const beam = new THREE.Mesh(new THREE.CylinderGeometry(0.9, 0.95, 2.2, 24, 1, true), new THREE.MeshBasicMaterial({
-    color: hex, map: fade(), transparent: true, opacity: 0.32, blending: THREE.AdditiveBlending, side: THREE.DoubleSide, depthWrite: false,
+    color: hex, map: fade(), transparent: true, opacity: 0.22, blending: THREE.AdditiveBlending, side: THREE.DoubleSide, depthWrite: false,
   }))
   ring.rotation.x = inner.rotation.x = Math.PI / 2
   ring.position.y = inner.position.y = 0.08
