@@ -5,7 +5,7 @@
 
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
-import { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
+import { createClientHost, type ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
@@ -157,7 +157,7 @@ export class CrowdPlayer {
     this.told = 0
     this.#counts.joins++
     const entropy = new Dice(this.#dice.word())
-    const { made: host, found: world } = worldOf(() => new ClientHost(game, { security, entropy, role: this.isSpectator ? 'spectator' : 'player' }))
+    const { made: host, found: world } = worldOf(() => createClientHost(game, { security, entropy, role: this.isSpectator ? 'spectator' : 'player' }))
     host.sampleInput = () => this.#held
     host.on(Word, ({ number }) => {
       hold(this.told === 0 || number === this.told + 1, 'G2', () => `the authority's word ${number} came after ${this.told}`)

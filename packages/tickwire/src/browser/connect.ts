@@ -7,8 +7,10 @@
  * ```
  */
 
-import { textToKey, textToToken, type ConnectPass, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { textToKey, textToToken, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { pageParts } from './client-parts.ts'
 import { ConnectError } from './connect-error.ts'
+import { pageProvider } from './crypto.ts'
 import { keepTicket, takeTicket } from './kept-ticket.ts'
 import { Ladder } from './ladder.ts'
 import { Line } from './line.ts'
@@ -27,6 +29,8 @@ export interface ConnectOptions {
    * what the server says of itself over https, and others believe anyone.
    */
   readonly server?: Uint8Array | string
+  /** What packets are sealed with. Default: noble without AES; `pureProvider` of tickwire where a token or a server asks for AES. */
+  readonly provider?: CryptoProvider
   /** Transports that may be used; all of them unless said. */
   readonly transports?: readonly Rung[]
   /** Which room, where there are many: `{ room: id }`, `{ code }`, `{ quick: type, filter }`, `{ create: type }`. Default: any seat. */
@@ -79,7 +83,8 @@ async function climb<I extends Shape>(game: Game<I>, base: URL, options: Connect
     throw new ConnectError(base.origin, { by: 'network', code: 'unreachable' }, error.message)
   })
   try {
-    const line = new Line(game, ladder, await passOf(options, base, ladder), asked)
+    const pass = await passOf(options, base, ladder)
+    const line = new Line(game, pageParts(options.provider ?? pageProvider), ladder, pass, asked)
     const reason = await Promise.race([line.opened, line.closed])
     if (reason !== undefined) throw new ConnectError(base.origin, reason)
     return line

@@ -1,7 +1,6 @@
 /** The "./browser" door: join a game from a page. */
 
 export { monotonicNow } from './clock.ts'
-export { bestProvider } from './crypto.ts'
 export { systemEntropy } from './entropy.ts'
 export { connect, type ConnectOptions } from './connect.ts'
 export { ConnectError } from './connect-error.ts'

@@ -101,7 +101,7 @@ export { NET_SETTINGS, type NetSettings, type Predict } from './game/settings.ts
 export { ROLES, type RoleContext, type RoleName } from './game/role.ts'
 export { ClockSync } from './time/clock-sync.ts'
 export { describeFault, type SyncFault } from './predict/sync-test.ts'
-export { createClientHost, ClientHost, type ClientHostOptions } from './game/client-host.ts'
+export { createClientHost, ClientHost, type ClientHostOptions, type ClientParts } from './game/client-host.ts'
 export { ClientTrace, type TraceEntry } from './game/client-trace.ts'
 export { replayTrace } from './game/trace-replay.ts'
 export { ClientRecorder } from './game/client-recorder.ts'

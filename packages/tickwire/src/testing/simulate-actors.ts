@@ -4,7 +4,7 @@
 
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { Millis } from '../core/base/time.ts'
-import { ClientHost, type ClientHostOptions } from '../core/game/client-host.ts'
+import { createClientHost, type ClientHost, type ClientHostOptions } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { ServerHost } from '../core/game/server-host.ts'
 import type { View } from '../core/game/view.ts'
@@ -21,7 +21,7 @@ export class SimPlayer<I extends Shape> implements SimActor {
   #nextAt: Millis = 0
 
   constructor(game: Game<I>, seed: number, weather: Weather, options: Partial<ClientHostOptions>) {
-    this.host = new ClientHost(game, { entropy: new Dice(seed ^ 0xc11), ...options })
+    this.host = createClientHost(game, { entropy: new Dice(seed ^ 0xc11), ...options })
     this.link = new MemoryLink(seed, weather)
   }
 

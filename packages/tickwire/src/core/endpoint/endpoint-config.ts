@@ -13,7 +13,9 @@ import type { Connection } from '../connection/connection.ts'
 import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
 import type { ConnectToken } from '../crypto/connect-token.ts'
-import { type CompleteSecurity, type EndpointSecurity, completeSecurity } from './endpoint-security.ts'
+import {
+  type ClientSecurity, type CompleteClientSecurity, type CompleteSecurity, type EndpointSecurity, completeClientSecurity, completeSecurity,
+} from './endpoint-security.ts'
 import { type OriginLimits, completeLimits } from './origin-limits.ts'
 import type { CongestionController } from '../delivery/congestion/controller.ts'
 import { GoodBadController } from '../delivery/congestion/good-bad.ts'
@@ -82,20 +84,43 @@ export interface CompleteEndpointConfig extends Required<Omit<EndpointConfig, 't
   readonly limits: OriginLimits
 }
 
+/** What is needed of it where nobody is let in. */
+export interface CoreEndpointConfig extends Pick<CompleteEndpointConfig, CoreName> {
+  readonly security: CompleteClientSecurity
+}
+
+type CoreName = 'fingerprint' | 'entropy' | 'maxConnections' | 'maxDatagramBytes' | 'timers' | 'congestion' | 'tickRate' | 'peerPacketsPerSecond' | 'assemble'
+
+/** How an endpoint behaves that only connects to others. */
+export interface ClientEndpointConfig extends Pick<EndpointConfig, Exclude<CoreName, 'maxConnections'>> {
+  readonly security: ClientSecurity
+}
+
 const NO_BYTES = new Uint8Array(0)
 
 /** Fills in defaults; throws `ConfigError` on what cannot work. */
 export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
+  const core = completeCore(config)
+  return {
+    fingerprints: [], admit: () => NO_BYTES, ...config, ...core,
+    security: completeSecurity(config.security ?? {}, config.entropy, core.maxConnections > 0),
+    limits: completeLimits(config.limits ?? {}),
+  }
+}
+
+/** Of an endpoint that only connects to others. */
+export function completeClientConfig(config: ClientEndpointConfig): CoreEndpointConfig {
+  return { ...completeCore(config), security: completeClientSecurity(config.security) }
+}
+
+function completeCore(config: Pick<EndpointConfig, CoreName>): Pick<CompleteEndpointConfig, CoreName> {
   const expected = config.tickRate === undefined ? PEER_PACKETS_PER_SECOND
     : Math.max(PLAYER_PACKETS_PER_SECOND_MIN, config.tickRate * PLAYER_PACKETS_PER_TICK)
   // Who only connects is a player, and keeps to what is expected of one.
   const bounds = (config.maxConnections ?? 0) > 0 ? {} : { packetsPerSecondMax: expected }
-  const complete: CompleteEndpointConfig = {
-    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, fingerprints: [], admit: () => NO_BYTES,
-    congestion: () => new GoodBadController(bounds), tickRate: 60, peerPacketsPerSecond: expected, ...config,
-    timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
-    security: completeSecurity(config.security ?? {}, config.entropy, (config.maxConnections ?? 0) > 0),
-    limits: completeLimits(config.limits ?? {}),
+  const complete: Pick<CompleteEndpointConfig, CoreName> = {
+    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, congestion: () => new GoodBadController(bounds), tickRate: 60, peerPacketsPerSecond: expected,
+    ...config, timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
   }
   const { fingerprint, maxConnections, maxDatagramBytes, tickRate, peerPacketsPerSecond } = complete
   if (fingerprint.length !== FINGERPRINT_BYTES) {

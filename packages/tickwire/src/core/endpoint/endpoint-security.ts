@@ -42,11 +42,20 @@ export interface EndpointSecurity {
   readonly rekey?: Partial<RekeyPolicy>
 }
 
+/** What who only connects seals with. */
+export interface ClientSecurity extends Pick<EndpointSecurity, 'suites' | 'rekey'> {
+  readonly provider: CryptoProvider
+}
+
 /** The same, with nothing left out. */
-export interface CompleteSecurity {
+export interface CompleteClientSecurity {
   readonly provider: CryptoProvider
   readonly suites: readonly CryptoSuite[]
   readonly rekey: Partial<RekeyPolicy>
+}
+
+/** The same, with nothing left out. */
+export interface CompleteSecurity extends CompleteClientSecurity {
   /** Of a server. */
   readonly identity: SigningKey | undefined
   readonly tokens: (TokenPolicy & { readonly check: TokenCheck }) | undefined
@@ -56,10 +65,16 @@ export interface CompleteSecurity {
 
 const RESET = label('tickwire/v1/reset')
 
+/** Fills in defaults for who only connects; throws `ConfigError` on what cannot work. */
+export function completeClientSecurity({ provider, suites = [SUITE.chacha20Poly1305, SUITE.aes256Gcm], rekey = {} }: ClientSecurity): CompleteClientSecurity {
+  if (suites.length === 0) throw new ConfigError('security.suites', 'there are none', 'Give at least one.')
+  return { provider, rekey, suites: suites.map((id) => createSuite(id, provider)) }
+}
+
 /** Fills in defaults; throws `ConfigError` on what cannot work. */
 export function completeSecurity(security: EndpointSecurity, entropy: Entropy, isServer: boolean): CompleteSecurity {
-  const { provider = pureProvider, suites = [SUITE.chacha20Poly1305, SUITE.aes256Gcm], tokens, rekey = {} } = security
-  if (suites.length === 0) throw new ConfigError('security.suites', 'there are none', 'Give at least one.')
+  const { provider = pureProvider, tokens } = security
+  const client = completeClientSecurity({ ...security, provider })
   const seed = security.identity === undefined ? new Uint8Array(CRYPTO_BYTES.key) : Uint8Array.from(security.identity)
   if (seed.length !== CRYPTO_BYTES.key) {
     throw new ConfigError('security.identity', `has ${seed.length} bytes`, `Give ${CRYPTO_BYTES.key} secret ones.`)
@@ -70,8 +85,7 @@ export function completeSecurity(security: EndpointSecurity, entropy: Entropy, i
   if (security.identity === undefined && isServer) entropy.fill(seed)
   const identity = isServer ? provider.importSigning(seed) : undefined
   const complete: CompleteSecurity = {
-    provider, rekey, identity,
-    suites: suites.map((id) => createSuite(id, provider)),
+    ...client, identity,
     tokens: tokens === undefined || identity === undefined ? undefined
       : { ...tokens, check: createTokenCheck(provider, tokens.issuers, tokens.audience, identity.publicKey) },
     resetKey: provider.hmacSha256(seed, RESET),

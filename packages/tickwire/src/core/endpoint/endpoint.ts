@@ -29,7 +29,9 @@ import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader } from '../pack
 import { PacketBuilder } from '../packet/packet-builder.ts'
 import { PacketReader } from '../packet/packet-reader.ts'
 import { Admission, type AdmissionDrops } from './admission.ts'
-import { type CompleteEndpointConfig, type EndpointConfig, type Verdict, completeConfig } from './endpoint-config.ts'
+import {
+  type ClientEndpointConfig, type CoreEndpointConfig, type EndpointConfig, type Verdict, completeClientConfig, completeConfig,
+} from './endpoint-config.ts'
 import { Routes } from './routes.ts'
 
 const NO_BYTES = new Uint8Array(0)
@@ -72,16 +74,26 @@ export interface EndpointDrops {
 
 /** Makes an endpoint; throws `ConfigError` on what cannot work. */
 export function createEndpoint(config: EndpointConfig): Endpoint {
-  return new Endpoint(completeConfig(config))
+  const complete = completeConfig(config)
+  return new Endpoint(complete, (routes, takeHandle) => new Admission(complete, routes, takeHandle))
 }
+
+/** The same without anybody at the door: it only connects to others, and a page need not carry what lets people in. */
+export function createClientEndpoint(config: ClientEndpointConfig): Endpoint {
+  return new Endpoint(completeClientConfig(config), undefined)
+}
+
+/** Nobody is at the door. */
+const NO_DROPS: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, tokens: 0 }
 
 /** One socket-like thing, many connections. Made by `createEndpoint`. */
 export class Endpoint {
   readonly drops: EndpointDrops = { header: 0, version: 0, type: 0, handshake: 0, unknownConnection: 0, guest: 0 }
-  #config: CompleteEndpointConfig
+  #config: CoreEndpointConfig
   #context: ConnectionContext
   #routes: Routes
-  #admission: Admission
+  #admission: Admission | undefined
+  #isClosed: boolean = false
   #connections: Connection[] = []
   /** When each of them is to be asked again; -Infinity: at the next flush. */
   #askAt: Float64Array = new Float64Array(8)
@@ -93,10 +105,11 @@ export class Endpoint {
   readonly #polledAt = new Float64Array(1)
   #pollIndex: number = 0
 
-  constructor(config: CompleteEndpointConfig) {
+  /** `openDoor` makes who lets strangers in. */
+  constructor(config: CoreEndpointConfig, openDoor: ((routes: Routes, takeHandle: () => number) => Admission) | undefined) {
     this.#config = config
     this.#routes = new Routes(config.maxConnections, config.entropy)
-    this.#admission = new Admission(config, this.#routes, () => this.#nextHandle++)
+    this.#admission = openDoor?.(this.#routes, () => this.#nextHandle++)
     this.#context = {
       timers: config.timers,
       entropy: config.entropy,
@@ -117,7 +130,7 @@ export class Endpoint {
 
   /** Strangers who got no answer, or a refusal they did not deserve. */
   get admissionDrops(): Readonly<AdmissionDrops> {
-    return this.#admission.drops
+    return this.#admission?.drops ?? NO_DROPS
   }
 
   /** Every connection that has not ended, oldest first. */
@@ -130,7 +143,7 @@ export class Endpoint {
     if (user.length > USER_BYTES_MAX) {
       throw new ConfigError('connect.user', `has ${user.length} bytes`, `Give at most ${USER_BYTES_MAX}.`)
     }
-    if (this.#admission.isClosed || this.#routes.outgoing.length >= OUTGOING_CONNECTIONS_MAX) {
+    if (this.#isClosed || this.#routes.outgoing.length >= OUTGOING_CONNECTIONS_MAX) {
       throw new ConfigError('connect', 'this endpoint takes no more connections', 'Make another endpoint.')
     }
     const handshake = this.#prepare(user, pass)
@@ -167,7 +180,7 @@ export class Endpoint {
   /** Writes the next datagram that is due into `out`. Call until false. @hot */
   pollTransmit(now: Millis, out: Transmit): boolean {
     this.#polledAt[0] = now
-    if (this.#admission.pollReply(out)) return true
+    if (this.#admission?.pollReply(out) === true) return true
     const connections = this.#connections
     for (; this.#pollIndex < connections.length; this.#pollIndex++) {
       const at = this.#pollIndex
@@ -191,7 +204,7 @@ export class Endpoint {
 
   /** When `pollTransmit` next has something to do; Infinity when nothing is going on. @hot */
   pollTimeout(now: Millis = this.#polledAt[0]): Millis {
-    if (this.#admission.hasReplies) return -Infinity
+    if (this.#admission?.hasReplies === true) return -Infinity
     let earliest = Infinity
     for (let index = 0; index < this.#connections.length; index++) {
       const connection = this.#connections[index]
@@ -205,17 +218,19 @@ export class Endpoint {
 
   /** Says what becomes of somebody whom `admit` left for later. False when he has gone. Drain after it. */
   settle(now: Millis, connection: number, verdict: Verdict): boolean {
-    return this.#admission.settle(now, connection, verdict)
+    return this.#admission?.settle(now, connection, verdict) === true
   }
 
   /** From now on nobody is let in, and whoever asks is told `full`. Who is here stays. */
   refuseNewcomers(): void {
-    this.#admission.isClosed = true
+    this.#isClosed = true
+    if (this.#admission !== undefined) this.#admission.isClosed = true
   }
 
   /** Closes every connection gracefully and lets nobody in. Go on draining until `connections` is empty. */
   close(now: Millis, code: LeaveCode = 'shutdown'): void {
-    this.#admission.isClosed = true
+    this.#isClosed = true
+    if (this.#admission !== undefined) this.#admission.isClosed = true
     for (const connection of this.#connections) connection.close(now, code)
   }
 
@@ -239,12 +254,12 @@ export class Endpoint {
   #handleHandshake(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const message = this.#message
     const kind = readHandshake(this.#header, bytes, length, message)
-    const isListening = this.#config.maxConnections > 0
+    const door = this.#config.maxConnections > 0 ? this.#admission : undefined
     if (kind === 'request' || kind === 'response') {
       // An endpoint that lets nobody in is silent, as if it were not there.
-      if (!isListening) this.drops.handshake++
-      else if (kind === 'request') this.#admission.handleRequest(now, from, message, this.#header.version === VERSION)
-      else this.#admission.handleResponse(now, from, message, bytes, length)
+      if (door === undefined) this.drops.handshake++
+      else if (kind === 'request') door.handleRequest(now, from, message, this.#header.version === VERSION)
+      else door.handleResponse(now, from, message, bytes, length)
     } else if (kind === 'malformed') this.drops.handshake++
     else if (kind === 'reset') this.#handleReset(from)
     else this.#handleAnswer(now, from, kind, bytes, length)
@@ -285,9 +300,9 @@ export class Endpoint {
   #handleGuest(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
     const guest = this.#routes.findGuest(from, header.idLo, header.idHi, now)
-    if (guest === undefined || this.#admission.isClosed) {
+    if (guest === undefined || this.#isClosed) {
       this.drops.unknownConnection++
-      if (this.#config.maxConnections > 0) this.#admission.handleStray(now, from, header.idLo, header.idHi, length)
+      if (this.#config.maxConnections > 0) this.#admission?.handleStray(now, from, header.idLo, header.idHi, length)
       return
     }
     if (guest.keys.open(now, header.epoch, header.sequence, bytes, header.byteLength, length) !== 'ok') {
@@ -295,7 +310,7 @@ export class Endpoint {
       return
     }
     if (!this.#routes.hasSeat()) {
-      this.#admission.turnAway(guest)
+      this.#admission?.turnAway(guest)
       return
     }
     const connection = new Connection(now, guest.handle, false, guest, this.#context)

@@ -13,6 +13,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type ConnectPass, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import type { ClientEndpointConfig } from '../endpoint/endpoint-config.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { RpcFailure, RpcResult } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -73,9 +74,19 @@ export interface ClientInsides<I extends Shape = Shape> extends Pick<ClientView,
 
 const NO_BYTES = new Uint8Array(0)
 
+/** What a host is made of, beside what every host needs: a page leaves out what its game does not. */
+export interface ClientParts {
+  createEndpoint(config: Omit<ClientEndpointConfig, 'security'> & { readonly security?: EndpointSecurity }): Endpoint
+  /** Only asked for where objects are shared. */
+  createAuthority(game: Game<Shape>, listener: AuthorityListener | undefined): ClientAuthority
+}
+
+/** Everything: for who is not counting bytes. */
+const ALL_PARTS: ClientParts = { createEndpoint, createAuthority: (game, listener) => new ClientAuthority(game, listener) }
+
 /** Makes one player's side of a match. */
 export function createClientHost<I extends Shape>(game: Game<I>, options: ClientHostOptions): ClientHost<I> {
-  return new ClientHost(game, options)
+  return new ClientHost(game, options, ALL_PARTS)
 }
 
 export class ClientHost<I extends Shape = Shape> {
@@ -100,10 +111,11 @@ export class ClientHost<I extends Shape = Shape> {
   /** The latest time that anybody told us. */
   readonly #now = new Float64Array(1)
 
-  constructor(game: Game<I>, options: ClientHostOptions) {
+  /** `createClientHost` knows all parts. */
+  constructor(game: Game<I>, options: ClientHostOptions, parts: ClientParts) {
     this.game = game
     this.#options = options
-    this.#shared = game.entities.some(({ isShared }) => isShared) ? new ClientAuthority(game, options.onAuthorityChanged) : undefined
+    this.#shared = game.entities.some(({ isShared }) => isShared) ? parts.createAuthority(game, options.onAuthorityChanged) : undefined
     this.#play = new ClientPlay(game, options, this.#shared)
     this.#view = new ClientView(game, this.#shared)
     this.#timing = new TimingSink(this.#play)
@@ -112,7 +124,7 @@ export class ClientHost<I extends Shape = Shape> {
     this.#channels = this.#desk.routes.createChannels()
     this.#calls = new CallDesk(callsOf(game), game.messages.length, this.#rpcHost(), (error) => options.onFault?.(error))
     this.#line = this.#calls.createLine(undefined, 0, this.#channels)
-    this.endpoint = createEndpoint({
+    this.endpoint = parts.createEndpoint({
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
       entropy: options.trace?.through(options.entropy) ?? options.entropy,
