@@ -31,6 +31,7 @@ afterAll(async () => {
 test('[DEV6] the command serves the page and what it asks for, and ends when it is told to', { timeout: 60_000 }, async () => {
   const program = new Program(CLI, ['inspect', `${folder}/client.twr`, '--page', '--server', `${folder}/server.twr`])
   const [, url] = await program.says(/is at (http:\/\/127\.0\.0\.1:\d+\/)/)
+  // reason: JSON of the page's own server, whose every field is compared below.
   const ask = async (path: string): Promise<any> => await (await fetch(new URL(path, url))).json()
   expect(await (await fetch(url!)).text()).toContain('tickwire inspect')
   expect((await fetch(new URL('page.js', url))).headers.get('content-type')).toContain('text/javascript')

@@ -34,14 +34,15 @@ export function drawPanels(pen: Pen, watcher: Watcher, read: Readings, isGraphsO
 function drawNumbers(pen: Pen, { rttMs, jitterMs, lossShare, lanes, clientTick, serverTick, clockOffsetMs, interpolationMs }: Readings): void {
   const [bytesIn, bytesOut] = [sum(lanes, ({ bytesInPerSecond }) => bytesInPerSecond), sum(lanes, ({ bytesOutPerSecond }) => bytesOutPerSecond)]
   pen.tiles([
-    { name: 'round trip', value: rttMs.toFixed(rttMs < 10 ? 1 : 0), unit: 'ms', ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad },
-    { name: 'jitter', value: jitterMs.toFixed(1), unit: 'ms', ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad },
+    { name: 'round trip', ...duration(rttMs), ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad },
+    { name: 'jitter', ...duration(jitterMs), ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad },
     { name: 'lost', value: (lossShare * 100).toFixed(1), unit: '%', ink: lossShare < 0.01 ? INK.good : lossShare < 0.05 ? INK.fair : INK.bad },
     { name: 'in', value: (bytesIn / 1000).toFixed(1), unit: 'kB/s', ink: INK.blue },
     { name: 'out', value: (bytesOut / 1000).toFixed(1), unit: 'kB/s', ink: INK.violet },
   ])
   const ahead = clientTick - serverTick
-  pen.line(`server tick ${serverTick}, we play ${Math.floor(clientTick)}`, `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`)
+  if (clientTick === 0) pen.line(`server tick ${serverTick}, we look on`, '')
+  else pen.line(`server tick ${serverTick}, we play ${Math.floor(clientTick)}`, `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`)
   pen.line(`clock offset ${signed(clockOffsetMs)} ms`, `others ${interpolationMs.toFixed(0)} ms behind`)
   pen.skip(GAP)
 }
@@ -130,6 +131,11 @@ function drawBytes(pen: Pen, { lanes, entities, fields, entryBits }: Readings): 
 
 function sum<T>(all: readonly T[], of: (each: T) => number): number {
   return all.reduce((total, each) => total + of(each), 0)
+}
+
+/** Short enough to stand beside four others. */
+function duration(ms: number): { value: string; unit: string } {
+  return ms < 1000 ? { value: ms.toFixed(ms < 100 ? 1 : 0), unit: 'ms' } : { value: (ms / 1000).toFixed(1), unit: 's' }
 }
 
 function percent(share: number): string {
