@@ -32,9 +32,12 @@ interface Mood {
   readonly blink: number
   /** One tick in so many is slept through; 0: none. */
   readonly sleep: number
+  /** Whether nothing belongs to anybody, so that all are told the same. */
+  readonly isOwnerless?: boolean
 }
 
 const CALM: Mood = { churn: 0, handover: 0, whim: 8, blink: 0, sleep: 0 }
+const EQUAL: Mood = { ...CALM, isOwnerless: true }
 const WILD: Mood = { churn: 4, handover: 4, whim: 30, blink: 40, sleep: 9 }
 
 class Game {
@@ -49,7 +52,7 @@ class Game {
     this.party = new Party(seed, ENTITIES, windowTicks, () => ENTITIES.map(({ schema }) => coder(schema)))
     this.party.isTwinned = true
     for (let peer = 1; peer <= PEERS; peer++) {
-      const isCapped = mood !== CALM && this.#dice.nextInt(0, 2) === 0
+      const isCapped = mood !== CALM && mood !== EQUAL && this.#dice.nextInt(0, 2) === 0
       const receiver = this.party.join(peer, this.#seesOf(peer), isCapped ? { bytesPerSecond: this.#dice.nextInt(2000, 60_000), tickRate: 60 } : {})
       receiver.line = drawLine(this.#dice)
     }
@@ -89,7 +92,7 @@ class Game {
       if (chance(10)) crate.paint = dice.nextInt(0, 255)
     }
     for (; count < OBJECTS && (churn === 0 || chance(300)); count++) {
-      if (chance(700)) this.#walking.add(world.spawn(Walker, {}, chance(300) ? dice.nextInt(0, PEERS) : 0).id)
+      if (chance(700)) this.#walking.add(world.spawn(Walker, {}, this.#mood.isOwnerless !== true && chance(300) ? dice.nextInt(0, PEERS) : 0).id)
       else world.spawn(Crate, {})
     }
   }
@@ -130,6 +133,15 @@ describe('told by blocks as one by one', () => {
         game.run(160, foul)
       }
     })
+  }
+})
+
+test('[REPL20] whole frames are copied between receivers who are told the same, and are what each would be sent', { timeout: 600_000 }, () => {
+  for (const packetBytes of [1150, 97]) {
+    const line = { ...CLEAR, packetBytes, packetsPerTick: 64 }
+    const game = new Game(packetBytes, CODERS['entropy']!, EQUAL, 32, () => line)
+    game.run(110, () => line)
+    expect(game.party.replicator.frames.copyCount).toBeGreaterThan(50)
   }
 })
 

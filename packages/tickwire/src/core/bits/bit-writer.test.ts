@@ -146,6 +146,44 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     }), CHECKS)
   })
 
+  test('copies of bytes', () => {
+    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(9), fc.uint8Array({ maxLength: 30 }), field), { maxLength: 6 }), (steps) => {
+      const writer = new BitWriter(new Uint8Array(700))
+      writer.reset(writer.bytes, 5)
+      let expected = ''
+      for (const [zeros, bytes, [value, width]] of steps) {
+        for (let byte = 0; byte < zeros; byte++) writer.writeBits(0xa5, 8)
+        writer.copyBytes(bytes)
+        writer.writeBits(value, width)
+        const filler = -width & 7
+        writer.writeBits(0, filler)
+        expected += fieldText(0xa5, 8).repeat(zeros) + text(bytes, bytes.length * 8) + fieldText(value, width) + '0'.repeat(filler)
+      }
+      writer.finish()
+      expect(writer.failed).toBe(false)
+      expect(text(writer.bytes, writer.bitLength, 40)).toBe(expected)
+    }), CHECKS)
+    const small = new BitWriter(new Uint8Array(4))
+    small.writeBits(1, 8)
+    small.copyBytes(new Uint8Array(4))
+    expect([small.failed, small.bitLength]).toEqual([true, 8])
+  })
+
+  test('what was written is taken as words, from any byte on', () => {
+    fc.assert(fc.property(fc.array(field, { maxLength: 20 }), fc.nat(9), (fields, from) => {
+      const writer = new BitWriter(new Uint8Array(120))
+      writer.reset(writer.bytes, 3)
+      for (const [value, width] of fields) writer.writeBits(value, width)
+      if (from * 8 > writer.bitLength) return
+      const words = new Int32Array(40)
+      writer.takeWords(words, 1, from)
+      const again = new BitWriter(new Uint8Array(120))
+      again.copyWordBits(words, 32, writer.bitLength - from * 8)
+      again.finish()
+      expect(text(again.bytes, again.bitLength)).toBe(text(writer.bytes, writer.bitLength - from * 8, 24 + from * 8))
+    }), CHECKS)
+  })
+
   test('a copy that does not fit copies nothing', () => {
     const late = new BitWriter(new Uint8Array(8))
     late.writeBits(1, 1)

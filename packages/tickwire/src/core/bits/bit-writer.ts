@@ -201,6 +201,39 @@ export class BitWriter {
     this.#cursor = end
   }
 
+  /** Copies whole bytes to a whole byte: the cursor stands at one. What is long is copied in one stroke of the engine. @hot */
+  copyBytes(source: Uint8Array): void {
+    const cursor = this.#cursor
+    assert((cursor & 7) === 0, 'whole bytes are copied to whole bytes')
+    const end = cursor + (source.length << 3)
+    if (end > this.#limit) {
+      this.#fail()
+      return
+    }
+    this.finish()
+    this.bytes.set(source, this.#start - this.#base + (cursor >>> 3))
+    this.#cursor = end
+    // The word under the cursor, as far as it is written.
+    const at = this.#start + ((end >>> 5) << 2)
+    let word = 0
+    for (let bit = 0; bit < (end & 31); bit += 8) word |= this.#view.getUint8(at + (bit >>> 3)) << (24 - bit)
+    this.#word = word
+  }
+
+  /**
+   * Takes what was written from byte `byteOffset` on into `words`, from `at` on, as `copyWordBits` wants it; what is after the end
+   * in the last word is zeros. @hot
+   */
+  takeWords(words: Int32Array, at: number, byteOffset: number): void {
+    const length = this.finish()
+    let from = byteOffset
+    let to = at
+    for (; from + 4 <= length; from += 4) words[to++] = this.#view.getInt32(this.#start + from)
+    let last = 0
+    for (let shift = 24; from < length; from++, shift -= 8) last |= this.#view.getUint8(this.#start + from) << shift
+    words[to] = last
+  }
+
   /** Forgets everything after bit `bitLength`, and the failure if that came later. */
   rewind(bitLength: number): void {
     assert(bitLength >= 0 && bitLength <= this.#cursor, 'a writer only rewinds to what it has written')

@@ -29,6 +29,8 @@ const BLOCK = 1 << BLOCK_SHIFT
 export class ChangeMarks {
   /** The newest tick looked at. */
   tick: Tick = NO_TICK
+  /** The oldest tick of the window that ends with it. */
+  oldest: Tick = NO_TICK
   /** Every index in use is below this. */
   highWater = 0
   /** By index, at the newest tick: who lives there (0 nobody), his type, owner, and where his row lies in its pool. */
@@ -54,10 +56,6 @@ export class ChangeMarks {
     this.masks = new ChangeMasks(timeline.windowTicks)
   }
 
-  /** The oldest tick of the window. */
-  get oldest(): Tick {
-    return this.tick - this.#timeline.windowTicks + 1
-  }
 
   /** Looks at the ticks that the Timeline has and these marks have not seen. @hot */
   update(): void {
@@ -96,7 +94,8 @@ export class ChangeMarks {
     const earlier = this.#timeline.references(tick === this.tick + 1 ? tick - 1 : NO_TICK)
     this.#reserve(references.length)
     this.tick = tick
-    this.#settle(tick - this.#timeline.windowTicks + 1)
+    this.oldest = tick - this.#timeline.windowTicks + 1
+    this.#settle(this.oldest)
     let high = 0
     for (let first = 0; first < references.length; first += BLOCK) {
       let all = 0

@@ -17,7 +17,8 @@ const SETS = 3
 export class ChangeMasks {
   /** Blocks that there is room for. */
   capacity = 0
-  #bits = new Int32Array(0)
+  /** Read in loops over all blocks: those of a field set in a tick begin at `rowOf`. */
+  bits: Int32Array = new Int32Array(0)
   readonly #slots: number
 
   constructor(windowTicks: number) {
@@ -26,9 +27,14 @@ export class ChangeMasks {
     this.#slots = slots
   }
 
+  /** Where in `bits` the first block of a field set in a tick stands. @hot */
+  rowOf(set: number, tick: Tick): number {
+    return ((tick & (this.#slots - 1)) * SETS + set) * this.capacity
+  }
+
   /** Who of a block changed in a tick, as far as a field set sees. @hot */
   at(set: number, block: number, tick: Tick): number {
-    return this.#bits[((tick & (this.#slots - 1)) * SETS + set) * this.capacity + block]
+    return this.bits[this.rowOf(set, tick) + block]
   }
 
   /** Who of a block changed after a tick and up to another. @hot */
@@ -40,7 +46,7 @@ export class ChangeMasks {
 
   /** @hot */
   put(set: number, block: number, tick: Tick, bits: number): void {
-    this.#bits[((tick & (this.#slots - 1)) * SETS + set) * this.capacity + block] = bits
+    this.bits[this.rowOf(set, tick) + block] = bits
   }
 
   /** Makes room for so many blocks. */
@@ -48,8 +54,8 @@ export class ChangeMasks {
     if (need <= this.capacity) return
     const { capacity } = this
     const bits = new Int32Array(this.#slots * SETS * need)
-    for (let row = 0; row < this.#slots * SETS; row++) bits.set(this.#bits.subarray(row * capacity, (row + 1) * capacity), row * need)
-    this.#bits = bits
+    for (let row = 0; row < this.#slots * SETS; row++) bits.set(this.bits.subarray(row * capacity, (row + 1) * capacity), row * need)
+    this.bits = bits
     this.capacity = need
   }
 }

@@ -127,24 +127,27 @@ export class DueList {
   #list(): void {
     const { tick, oldest, masks } = this.#marks
     const blocks = this.#blocks
-    const { cohorts, pendings, knowns, leavings, restless, sets, sentBefore } = blocks
+    const { cohorts, pendings, knowns, leavings, restless, sets, levels, sentBefore } = blocks
     // Nobody knows who changed in ticks before the window: then everybody may have.
     const isBlind = sentBefore < oldest - 1
     const hasGap = tick - sentBefore > 1
     let count = 0
+    const { bits } = masks
+    // Where the blocks of the tick's changes begin, by field set.
+    const firstRow = masks.rowOf(0, tick)
+    const rowStep = masks.rowOf(1, tick) - firstRow
     for (let block = 0; block < cohorts.length; block++) {
       const cohort = cohorts[block]
       if (cohort !== 0) {
         const set = sets[block]
-        const due = isBlind ? cohort : cohort & masks.since(set, block, sentBefore, tick)
-        pendings[block] = due
-        // What is sent in another tick than it changed in is not what members are sent.
-        if (hasGap && due !== 0) blocks.loosen(block, isBlind ? cohort : due & ~masks.at(set, block, tick))
-        blocks.keepUp(block)
+        const changed = bits[firstRow + set * rowStep + block]
+        pendings[block] = cohort & changed
+        if (hasGap) this.#listGap(block, cohort, changed, isBlind)
+        if (levels[block] <= oldest + 1) blocks.keepUp(block)
       }
       const loose = (knowns[block] | leavings[block]) & ~cohorts[block]
       if (loose !== 0) {
-        const changed = isBlind ? -1 : masks.since(SET_WIDEST, block, sentBefore, tick)
+        const changed = isBlind ? -1 : hasGap ? masks.since(SET_WIDEST, block, sentBefore, tick) : bits[firstRow + SET_WIDEST * rowStep + block]
         const asked = loose & (restless[block] | changed)
         pendings[block] &= ~loose
         if (asked !== 0) this.#ask(block, asked)
@@ -153,6 +156,15 @@ export class DueList {
     }
     this.count = count
     this.block = 0
+  }
+
+  /** Ticks were skipped: what is sent in another tick than it changed in is not what members are sent. */
+  #listGap(block: number, cohort: number, changed: number, isBlind: boolean): void {
+    const blocks = this.#blocks
+    const { masks, tick } = this.#marks
+    const due = isBlind ? cohort : cohort & masks.since(blocks.sets[block], block, blocks.sentBefore, tick)
+    blocks.pendings[block] = due
+    blocks.loosen(block, isBlind ? cohort : due & ~changed)
   }
 
   /** Asks loose objects one by one. */

@@ -23,6 +23,7 @@ import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
 import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
+import { FrameCache } from './frame-cache.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
@@ -64,6 +65,7 @@ export class Replicator implements DeltaFinder {
   readonly marks: ChangeMarks
   readonly cache: DeltaCache = new DeltaCache()
   readonly strips: StripCache
+  readonly frames: FrameCache = new FrameCache()
   /** By type. */
   readonly coders: readonly RowCoder[]
   /** Told of every entry that is sent, to anybody. */
@@ -92,6 +94,7 @@ export class Replicator implements DeltaFinder {
     marks.update()
     this.cache.clear(marks.ids.length)
     this.strips.clear(marks.ids.length)
+    this.frames.clear()
   }
 
   /**

@@ -41,7 +41,7 @@ export class ToldBlocks {
   /** Those of the cohort who are at a higher level, and which. */
   aheads: Int32Array = new Int32Array(0)
   aheadLevels: Float64Array = new Float64Array(0)
-  /** Of the cohort: with the baseline the row before it is held. Who is not in the cohort has the bit. */
+  /** Of the cohort: with the baseline the row before it is held. Who is not in the cohort has the bit, as has everybody when no coder asks. */
   paireds: Int32Array = new Int32Array(0)
   /** Due in `sentTick` and not yet sent. */
   pendings: Int32Array = new Int32Array(0)
@@ -83,17 +83,19 @@ export class ToldBlocks {
 
   /** A packet of a tick with these objects of a block has arrived; `pairs`: those with whom the row of the tick before is held. @hot */
   deliver(block: number, mask: number, pairs: number, tick: Tick, isLate: boolean): void {
-    const { oldest } = this.#marks
-    if (this.cohorts[block] !== 0 && this.levels[block] < oldest) this.loosen(block, this.cohorts[block])
+    const { masks, oldest } = this.#marks
     const cohort = this.cohorts[block]
-    if (cohort !== 0 && tick >= oldest) {
-      if (this.aheads[block] === 0 && tick === this.levels[block] + 1) this.#advance(block, mask & cohort, pairs, tick)
-      else this.#advanceApart(block, mask & cohort, pairs, tick)
+    const level = this.levels[block]
+    if (tick === level + 1 && (mask & ~cohort) === 0 && this.aheads[block] === 0 && level >= oldest) {
+      // In calm weather that is all that happens to a block.
+      const set = this.sets[block]
+      if ((cohort & ~mask & masks.at(set, block, tick)) === 0) {
+        this.levels[block] = tick
+        if (this.#usesOlder) this.#pair(block, mask, pairs, level, tick)
+        return
+      }
     }
-    for (let loose = mask & ~cohort; loose !== 0; loose &= loose - 1) {
-      const bit = loose & -loose
-      this.promote(block << SHIFT | 31 - Math.clz32(bit), tick, (pairs & bit) !== 0, isLate)
-    }
+    this.#deliverApart(block, mask, pairs, tick, isLate)
   }
 
   /** What was sent of these objects of a block in a tick has gone under. @hot */
@@ -193,27 +195,23 @@ export class ToldBlocks {
     this.restless = widen(this.restless, new Int32Array(blocks))
   }
 
-  /** The tick after the level was acknowledged: in calm weather that is all that happens to a block. */
-  #advance(block: number, members: number, pairs: number, tick: Tick): void {
-    const set = this.sets[block]
-    const { masks } = this.#marks
+  #deliverApart(block: number, mask: number, pairs: number, tick: Tick, isLate: boolean): void {
+    const { oldest } = this.#marks
+    if (this.cohorts[block] !== 0 && this.levels[block] < oldest) this.loosen(block, this.cohorts[block])
     const cohort = this.cohorts[block]
-    // Who changed too, and went with another packet.
-    const rest = cohort & masks.at(set, block, tick) & ~members
-    if (rest === 0) {
-      this.levels[block] = tick
-    } else if (rest !== cohort) {
-      this.aheads[block] = cohort & ~rest
-      this.aheadLevels[block] = tick
+    if (cohort !== 0 && tick >= oldest) this.#advanceApart(block, mask & cohort, pairs, tick)
+    for (let loose = mask & ~cohort; loose !== 0; loose &= loose - 1) {
+      const bit = loose & -loose
+      this.promote(block << SHIFT | 31 - Math.clz32(bit), tick, (pairs & bit) !== 0, isLate)
     }
-    this.#pair(block, members, pairs, tick - 1, tick)
   }
 
-  /** Another tick than the one after the level: after losses, out of order, or the second packet of a tick. */
+  /** Not all of the tick after the level: after losses, out of order, or one of a tick's two packets. */
   #advanceApart(block: number, members: number, pairs: number, tick: Tick): void {
     const set = this.sets[block]
     const { masks } = this.#marks
-    const [level, aheadLevel] = [this.levels[block], this.aheadLevels[block]]
+    const level = this.levels[block]
+    const aheadLevel = this.aheadLevels[block]
     const ahead = this.aheads[block]
     const low = this.cohorts[block] & ~ahead
     const isAboveAhead = ahead !== 0 && tick > aheadLevel
@@ -259,12 +257,12 @@ export class ToldBlocks {
 
   /** Whether members who rose from a level to a tick hold the row before it too. */
   #pair(block: number, members: number, pairs: number, level: Tick, tick: Tick): void {
+    if (!this.#usesOlder) return
     const { masks, oldest } = this.#marks
     const set = this.sets[block]
     const paired = this.paireds[block]
     const held = members & (pairs | (level === tick - 1 && level >= oldest ? masks.at(set, block, level) : 0))
     this.paireds[block] = paired & ~members | held
-    if (!this.#usesOlder) return
     // A pair that is not much older is worth more than the newest row; there is no place for it here.
     const pairTick = tick - LAG_TICKS
     let lagging = level >= pairTick && pairTick >= oldest ? members & ~held & paired & masks.at(set, block, pairTick) : 0
@@ -317,7 +315,7 @@ export class ToldBlocks {
       this.aheads[block] = ahead | bit
     }
     this.cohorts[block] = cohort | bit
-    if (pair !== base) this.paireds[block] &= ~bit
+    if (pair !== base && this.#usesOlder) this.paireds[block] &= ~bit
     this.restless[block] &= ~bit
     told.urgencies[index] = 0
   }

@@ -1,0 +1,173 @@
+/**
+ * Whole frames of this tick, for receivers who are told the very same: who have the same objects due from the same baselines, in
+ * packets of the same size.
+ *
+ *   slot    by what is due of a frame's first block: seen by one, kept from the second on, copied by all others
+ *
+ * What a frame was made of is compared block by block before it is copied; a slot says only where to look. Nothing is kept where
+ * views differ, but the mark of who was seen. Frames with entries that were written one by one are not kept.
+ */
+
+import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import type { PacketRecords } from './packet-records.ts'
+import { countBits } from './change-masks.ts'
+import type { ToldBlocks } from './told-blocks.ts'
+
+/** No frame. */
+export const NO_FRAME = -1
+
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const NOTHING = NO_FRAME
+const SLOTS = 16
+/** Blocks that a frame spans at most: a packet of the largest size with the smallest entries. */
+const BLOCKS_MAX = 64
+const BLOCKS_SHIFT = 6
+/** A word before and two after, and what does not fill the last one. */
+const FRAME_WORDS = (DATAGRAM_BYTES_MAX >>> 2) + 4
+const FRAME_BYTES = FRAME_WORDS << 2
+/** Bytes that are copied in one stroke are so many times this: there is a view for each length, made once. */
+const STROKE_SHIFT = 6
+const STROKES = (DATAGRAM_BYTES_MAX >>> STROKE_SHIFT) + 1
+const STATE = { free: 0, seen: 1, kept: 2 } as const
+
+export class FrameCache {
+  /** Frames that were copied, ever. */
+  copyCount = 0
+  /** By slot: what its frame begins with, how much room there was, how many blocks it spans, its bits and its entries. */
+  readonly #states = new Uint8Array(SLOTS)
+  readonly #blocks = new Int32Array(SLOTS)
+  readonly #pendings = new Int32Array(SLOTS)
+  readonly #rooms = new Int32Array(SLOTS)
+  readonly #spans = new Int32Array(SLOTS)
+  readonly #bits = new Int32Array(SLOTS)
+  readonly #counts = new Int32Array(SLOTS)
+  /** Whether nothing was left when it was written; else it spans the block of the entry that did not fit. */
+  readonly #areLast = new Uint8Array(SLOTS)
+  /** By slot << BLOCKS_SHIFT | block from the first on: what was due, sent, and with whom the row before is held; from what. Made when first needed. */
+  #dues = new Int32Array(0)
+  #sents = new Int32Array(0)
+  #helds = new Int32Array(0)
+  #paireds = new Int32Array(0)
+  #levels = new Float64Array(0)
+  #sets = new Uint8Array(0)
+  #words = new Int32Array(0)
+  /** The same as bytes; and views of their beginnings, by slot and length. */
+  #view = new DataView(new ArrayBuffer(0))
+  readonly #views: Uint8Array[] = []
+
+  /** Forgets everything: another tick. */
+  clear(): void {
+    this.#states.fill(STATE.free)
+  }
+
+  /**
+   * Writes the frame that is due from a block on, if another receiver was sent it, and records it; gives how many of those who
+   * wait were in it, 0 if there is none. @hot
+   */
+  copy(out: BitWriter, first: number, waiting: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): number {
+    const slot = slotOf(first, blocks.pendings[first])
+    if (this.#states[slot] !== STATE.kept || this.#blocks[slot] !== first || this.#rooms[slot] !== out.bitsLeft) return 0
+    if ((this.#areLast[slot] === 1 && this.#counts[slot] !== waiting) || !this.#isSame(slot, first, blocks)) return 0
+    const { pendings } = blocks
+    this.copyCount++
+    const bits = this.#bits[slot]
+    const strokes = bits >>> STROKE_SHIFT + 3
+    if (strokes > 0) out.copyBytes(this.#views[slot * STROKES + strokes])
+    const stroked = strokes << STROKE_SHIFT + 3
+    out.copyWordBits(this.#words, ((slot * FRAME_WORDS + 1) << 5) + stroked, bits - stroked)
+    const at = slot << BLOCKS_SHIFT
+    for (let step = 0; step < this.#spans[slot]; step++) {
+      const sent = this.#sents[at + step]
+      if (sent === 0) continue
+      pendings[first + step] &= ~sent
+      records.addBlock(sequence, first + step, sent, this.#helds[at + step])
+    }
+    return this.#counts[slot]
+  }
+
+  /** Whether the frame that is due from a block on should be kept when it is written: somebody else was sent one that begins alike. @hot */
+  wants(first: number, pending: number, room: number): number {
+    const slot = slotOf(first, pending)
+    if (this.#states[slot] === STATE.kept) return NOTHING
+    if (this.#states[slot] === STATE.seen && this.#blocks[slot] === first && this.#pendings[slot] === pending && this.#rooms[slot] === room) return slot
+    this.#states[slot] = STATE.seen
+    this.#blocks[slot] = first
+    this.#pendings[slot] = pending
+    this.#rooms[slot] = room
+    return NOTHING
+  }
+
+  /** Keeps a frame that was written, and recorded in blocks alone: its bits are those of `out` from a byte on. */
+  keep(slot: number, out: BitWriter, byteOffset: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): void {
+    const first = this.#blocks[slot]
+    const record = records.find(sequence)
+    const words = records.counts[record]
+    const start = records.starts[record]
+    const last = records.store[(start + words - 3) & records.mask] & 0xffff
+    let end = last
+    if (blocks.pendings[last] === 0) while (++end < blocks.pendings.length && blocks.pendings[end] === 0) continue
+    const isLast = end === blocks.pendings.length
+    if (isLast) end = last
+    if (end - first >= BLOCKS_MAX || out.bitLength > DATAGRAM_BYTES_MAX << 3) return
+    this.#reserve()
+    const at = slot << BLOCKS_SHIFT
+    this.#sents.fill(0, at, at + BLOCKS_MAX)
+    for (let word = 0; word < words; word += 3) {
+      const block = records.store[(start + word) & records.mask] & 0xffff
+      this.#sents[at + block - first] = records.store[(start + word + 1) & records.mask]
+      this.#helds[at + block - first] = records.store[(start + word + 2) & records.mask]
+    }
+    let count = 0
+    for (let block = first; block <= end; block++) {
+      const sent = this.#sents[at + block - first]
+      count += countBits(sent)
+      this.#dues[at + block - first] = sent | blocks.pendings[block]
+      this.#paireds[at + block - first] = blocks.paireds[block]
+      this.#levels[at + block - first] = blocks.levels[block]
+      this.#sets[at + block - first] = blocks.sets[block]
+    }
+    out.takeWords(this.#words, slot * FRAME_WORDS + 1, byteOffset)
+    const firstWord = slot * FRAME_WORDS + 1
+    for (let word = 0; word < FRAME_WORDS - 3; word++) this.#view.setInt32(slot * FRAME_BYTES + (word << 2), this.#words[firstWord + word])
+    this.#spans[slot] = end - first + 1
+    this.#areLast[slot] = isLast ? 1 : 0
+    this.#bits[slot] = out.bitLength - (byteOffset << 3)
+    this.#counts[slot] = count
+    this.#states[slot] = STATE.kept
+  }
+
+  /** Whether a receiver has the same due, from the same rows. */
+  #isSame(slot: number, first: number, { pendings, cohorts, aheads, levels, sets, paireds }: ToldBlocks): boolean {
+    const at = slot << BLOCKS_SHIFT
+    const end = first + this.#spans[slot]
+    if (end > pendings.length) return false
+    for (let block = first, step = at; block < end; block++, step++) {
+      const due = this.#dues[step]
+      if (pendings[block] !== due) return false
+      if (due === 0) continue
+      if ((due & (~cohorts[block] | aheads[block] | paireds[block] ^ this.#paireds[step])) !== 0) return false
+      if (levels[block] !== this.#levels[step] || sets[block] !== this.#sets[step]) return false
+    }
+    return true
+  }
+
+  #reserve(): void {
+    if (this.#words.length > 0) return
+    this.#dues = new Int32Array(SLOTS << BLOCKS_SHIFT)
+    this.#sents = new Int32Array(SLOTS << BLOCKS_SHIFT)
+    this.#helds = new Int32Array(SLOTS << BLOCKS_SHIFT)
+    this.#paireds = new Int32Array(SLOTS << BLOCKS_SHIFT)
+    this.#levels = new Float64Array(SLOTS << BLOCKS_SHIFT)
+    this.#sets = new Uint8Array(SLOTS << BLOCKS_SHIFT)
+    this.#words = new Int32Array(SLOTS * FRAME_WORDS + 2)
+    this.#view = new DataView(new ArrayBuffer(SLOTS * FRAME_BYTES))
+    for (let slot = 0; slot < SLOTS; slot++) {
+      for (let stroke = 0; stroke < STROKES; stroke++) this.#views.push(new Uint8Array(this.#view.buffer, slot * FRAME_BYTES, stroke << STROKE_SHIFT))
+    }
+  }
+}
+
+function slotOf(block: number, pending: number): number {
+  return Math.imul(block * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> 28
+}

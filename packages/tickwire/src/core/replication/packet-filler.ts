@@ -1,0 +1,287 @@
+/**
+ * Fills packets with what is due to one receiver, and remembers what each carried.
+ *
+ * In the order of the packet: whole frames that another receiver was sent (frame-cache.ts), else runs of members that strips have
+ * (strip-cache.ts), else entries one by one. When room is short: the most urgent, one by one. All of these write the same bits.
+ */
+
+import { DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
+import type { PeerId, Tick } from '../base/time.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import { BLOCK_SHIFT, countBits } from './change-masks.ts'
+import { DELTA, NO_BASE, NO_DELTA } from './delta-cache.ts'
+import type { DueList } from './due-list.ts'
+import { NO_FRAME } from './frame-cache.ts'
+import { RECORD_GONE, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
+import { REASON } from './probe.ts'
+import type { Replicator } from './replicator.ts'
+import { SnapshotFrame } from './snapshot-frame.ts'
+import { NO_STRIP } from './strip-cache.ts'
+import type { ToldBlocks } from './told-blocks.ts'
+import { FLAG, NONE, STATE, type ToldObjects } from './told-objects.ts'
+import { sortAscending } from './urgency-order.ts'
+
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { rested: RESTED, oversized: OVERSIZED } = DELTA
+const { known: KNOWN } = STATE
+const { despawned: DESPAWNED, mayHold: MAY_HOLD } = FLAG
+const FROM_INITIAL = NO_BASE
+const NOT_THERE = NO_DELTA
+const NOTHING = NONE
+const GONE_BIT = RECORD_GONE
+const PAIRED_BIT = RECORD_PAIRED
+const NOT_KEPT = NO_FRAME
+const NOT_STRIPPED = NO_STRIP
+const SHIFT = BLOCK_SHIFT
+const { gone: REASON_GONE, changed: REASON_CHANGED } = REASON
+
+/** In the place of a delta: the object is gone, and there are no bits of it. */
+const GONE = -2
+/** What an entry takes beside its delta, about: for choosing who fits. */
+const HEAD_BITS_GUESS = 12
+/** Bits of a packet that is nearly empty: what does not fit there does not fit because of its own size. */
+const ROOMY_BITS = DATAGRAM_BYTES_SAFE * 7
+
+export class PacketFiller {
+  /** Entries that fit no packet at all, and were not sent. */
+  oversizedCount = 0
+  readonly #replicator: Replicator
+  readonly #peer: PeerId
+  readonly #told: ToldObjects
+  readonly #blocks: ToldBlocks
+  readonly #records: PacketRecords
+  readonly #due: DueList
+  readonly #frame: SnapshotFrame
+  #tick: Tick = NOTHING
+  #capBits = 0
+  /** Beside the entries that are chosen for a packet: their deltas. */
+  #deltas = new Int32Array(0)
+  /** Whether the packet was nearly empty that is being written. */
+  #isRoomy = false
+  /** Of the block that is being written: members who are in the packet, and those with whom the row before is held. */
+  #sentMask = 0
+  #heldMask = 0
+  /** Whether all that the packet has of this came from members at the lower level of their blocks. */
+  #isPlain = false
+  /** Who did not fit a small packet that was empty. */
+  #stuckIndex = -1
+
+  constructor(replicator: Replicator, peer: PeerId, told: ToldObjects, blocks: ToldBlocks, records: PacketRecords, due: DueList) {
+    this.#replicator = replicator
+    this.#peer = peer
+    this.#told = told
+    this.#blocks = blocks
+    this.#records = records
+    this.#due = due
+    this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
+  }
+
+  /** Writes entries of a tick after the head of a frame, within so many bits of it all. @hot */
+  fill(sequence: number, out: BitWriter, tick: Tick, capBits: number): void {
+    const due = this.#due
+    if (due.entries.length > this.#deltas.length) this.#deltas = new Int32Array(due.entries.length)
+    this.#tick = tick
+    this.#capBits = capBits
+    this.#frame.begin(tick, capBits)
+    this.#isRoomy = out.bitsLeft >= ROOMY_BITS
+    if (due.isShort) while (this.#fillChosen(sequence, out)) continue
+    else this.#fillShared(sequence, out)
+  }
+
+  /** The receiver must be told an object whole: nothing that he holds of it can be built on. */
+  restart(index: number, tick: Tick): void {
+    this.#told.restart(index, this.#told.sets[index], tick)
+    this.#blocks.enter(index)
+  }
+
+  /** Copies the frame of another receiver, or writes one that others may copy. */
+  #fillShared(sequence: number, out: BitWriter): void {
+    const due = this.#due
+    const { frames, probe } = this.#replicator
+    const { pendings } = this.#blocks
+    while (due.block < pendings.length && pendings[due.block] === 0) due.block++
+    // Who is short of bits, or looked at, has frames of his own.
+    if (due.block === pendings.length || this.#capBits !== Infinity || probe !== undefined) {
+      this.#fillInOrder(sequence, out)
+      return
+    }
+    const copied = frames.copy(out, due.block, due.count - due.cursor, this.#blocks, this.#records, sequence)
+    due.cursor += copied
+    if (copied > 0) return
+    const headBits = out.bitLength
+    const slot = frames.wants(due.block, pendings[due.block], out.bitsLeft)
+    this.#isPlain = true
+    this.#fillInOrder(sequence, out)
+    if (slot !== NOT_KEPT && this.#isPlain && (headBits & 7) === 0 && out.bitLength > headBits) {
+      frames.keep(slot, out, headBits >>> 3, this.#blocks, this.#records, sequence)
+    }
+  }
+
+  /** Writes what is due in the order of the packet. */
+  #fillInOrder(sequence: number, out: BitWriter): void {
+    const due = this.#due
+    const { pendings } = this.#blocks
+    for (; due.block < pendings.length; due.block++) {
+      if (pendings[due.block] === 0) continue
+      this.#sentMask = 0
+      this.#heldMask = 0
+      const isDone = this.#fillBlock(sequence, out, due.block)
+      if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
+      if (!isDone) return
+    }
+  }
+
+  /** Writes what is due of a block; false when not all of it fits. */
+  #fillBlock(sequence: number, out: BitWriter, block: number): boolean {
+    const { pendings, cohorts, aheads, levels, aheadLevels } = this.#blocks
+    while (pendings[block] !== 0) {
+      const pending = pendings[block]
+      const cohort = cohorts[block]
+      const low = pending & -pending
+      if ((cohort & low) === 0) {
+        if (!this.#putLoose(sequence, out, block << SHIFT | 31 - Math.clz32(low))) return false
+        continue
+      }
+      const isAhead = (aheads[block] & low) !== 0
+      if (isAhead) this.#isPlain = false
+      // Members of one level, up to the first who is something else.
+      const others = pending & ~(isAhead ? aheads[block] : cohort & ~aheads[block])
+      const wanted = others === 0 ? pending : pending & ((others & -others) - 1)
+      if (this.#putMembers(out, block, wanted, isAhead ? aheadLevels[block] : levels[block])) continue
+      if (this.#frame.beforeIndex >= 0) return false
+      // What does not even fit an empty packet is looked at by itself.
+      this.#blocks.loosen(block, low)
+    }
+    return true
+  }
+
+  /** Writes an entry by itself; false when it does not fit, and is not to blame for that. */
+  #putLoose(sequence: number, out: BitWriter, index: number): boolean {
+    this.#isPlain = false
+    if (!this.#write(sequence, out, index, this.#deltaOf(index))) {
+      if (!this.#isTooLarge(index)) return false
+      this.#skip(index)
+    }
+    this.#due.cursor++
+    return true
+  }
+
+  /** Writes as many members of a block from the lowest on as one run has; false when there is none that fits. */
+  #putMembers(out: BitWriter, block: number, wanted: number, level: Tick): boolean {
+    const { strips, cache, probe } = this.#replicator
+    const blocks = this.#blocks
+    const set = blocks.sets[block]
+    const low = wanted & -wanted
+    const { bitLength } = out
+    const strip = strips.find(block, set, level, wanted, blocks.paireds[block])
+    let sent = low
+    if (strip !== NOT_STRIPPED && (strips.masks[strip] & low) !== 0) {
+      sent = this.#frame.putRun(out, block, wanted, strip)
+      if (sent === 0) return false
+      this.#heldMask |= sent & strips.helds[strip]
+      if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
+    } else {
+      const index = block << SHIFT | 31 - Math.clz32(low)
+      const delta = strips.deltaAt(index, set, level, (blocks.paireds[block] & low) !== 0)
+      if (delta === NOT_THERE || (cache.flags[delta] & OVERSIZED) !== 0) {
+        blocks.loosen(block, low)
+        return true
+      }
+      if (!this.#frame.put(out, index, delta)) return false
+      if (cache.bases[delta] === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0) this.#heldMask |= low
+      if (probe !== undefined) probe.onEntry(this.#peer, index, this.#told.types[index], REASON_CHANGED, out.bitLength - bitLength)
+    }
+    this.#sentMask |= sent
+    blocks.pendings[block] &= ~sent
+    this.#due.cursor += countBits(sent)
+    return true
+  }
+
+  /** Chooses from the front of the list what will fit, and writes it in the order of the packet; whether to choose again. */
+  #fillChosen(sequence: number, out: BitWriter): boolean {
+    const due = this.#due
+    const { entries, count } = due
+    const deltas = this.#deltas
+    const first = due.cursor
+    let room = Math.min(out.bitsLeft, this.#capBits)
+    let end = first
+    while (end < count && (room > 0 || end === first)) {
+      const delta = this.#deltaOf(entries[end])
+      deltas[end++] = delta
+      room -= HEAD_BITS_GUESS + (delta < 0 ? 0 : this.#replicator.cache.bits[delta])
+    }
+    sortAscending(entries, deltas, first, end)
+    for (let at = first; at < end; at++) {
+      const index = entries[at]
+      if (!this.#write(sequence, out, index, deltas[at])) {
+        if (!this.#isTooLarge(index)) continue
+        this.#skip(index)
+      }
+      entries[at] = entries[due.cursor]
+      entries[due.cursor++] = index
+    }
+    // All that was chosen is too large: others may fit.
+    return this.#frame.beforeIndex < 0 && due.cursor > first && due.cursor < count
+  }
+
+  /**
+   * Whether an entry that did not fit is itself to blame: alone in a large packet, or for the second time in a small one. It
+   * waits for another tick, and holds nobody up.
+   */
+  #isTooLarge(index: number): boolean {
+    if (this.#frame.beforeIndex >= 0) return false
+    if (this.#isRoomy || this.#stuckIndex === index) return true
+    this.#stuckIndex = index
+    return false
+  }
+
+  /** An entry is not sent in this tick: it will be due in the next. */
+  #skip(index: number): void {
+    this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
+    this.#blocks.restless[index >>> SHIFT] |= 1 << index
+  }
+
+  /** The delta that a loose object needs now; `GONE` when it needs to be gone. @hot */
+  #deltaOf(index: number): number {
+    const told = this.#told
+    if (told.states[index] !== KNOWN) return GONE
+    const set = told.sets[index]
+    const delta = this.#replicator.deltaFor(index, set, told.bases[index], told.pairs[index])
+    if (delta !== NOT_THERE) return delta
+    this.restart(index, this.#tick)
+    return this.#replicator.deltaFor(index, set, FROM_INITIAL, FROM_INITIAL)
+  }
+
+  /** Writes an entry and remembers it, or counts it out for its size; false when it does not fit, and nothing is written. @hot */
+  #write(sequence: number, out: BitWriter, index: number, delta: number): boolean {
+    if (delta !== GONE && (this.#replicator.cache.flags[delta] & OVERSIZED) !== 0) {
+      // As if sent: nothing can be done before it changes.
+      this.oversizedCount++
+      this.#told.sents[index] = this.#tick
+      this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
+      return true
+    }
+    const { bitLength } = out
+    const isWritten = delta === GONE
+      ? this.#frame.putGone(out, index, (this.#told.flags[index] & DESPAWNED) !== 0)
+      : this.#frame.put(out, index, delta)
+    if (isWritten) this.#remember(sequence, index, delta, out.bitLength - bitLength)
+    return isWritten
+  }
+
+  /** An entry is in the packet: who it is of has been told, until the packet is lost. */
+  #remember(sequence: number, index: number, delta: number, bits: number): void {
+    const told = this.#told
+    const { probe, cache } = this.#replicator
+    const base = delta === GONE ? FROM_INITIAL : cache.bases[delta]
+    const isPaired = base !== FROM_INITIAL && (base === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0)
+    this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
+    if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
+    this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
+    told.sents[index] = this.#tick
+    told.urgencies[index] = 0
+    if (delta === GONE) return
+    if (base !== FROM_INITIAL) told.reasons[index] = REASON_CHANGED
+    told.flags[index] |= MAY_HOLD
+  }
+}
