@@ -234,7 +234,10 @@ async function open(browser: Browser): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1040, height: 860 } })
   const mistakes = watchFor(page)
   await page.goto(host.url)
-  await until(async () => await look(page, 'window.page !== undefined && page.room.view.tick > 0')).catch((error) => { throw new Error(`${error}; the page said: ${mistakes.join('; ')}`) })
+  await until(async () => await look(page, 'window.page !== undefined && page.room.view.tick > 0')).catch(async (error) => {
+    const state = await look(page, 'JSON.stringify([document.readyState, window.page?.room.transport, window.page?.room.transportReason, window.page?.devtools.readings()])')
+    throw new Error(`${error}; the page is ${state} and said: ${mistakes.join('; ')}; at the server: ${host.host.peers.length} players, tick ${host.host.world.tick}`)
+  })
   page.on('close', () => { if (mistakes.length > 0) throw new Error(mistakes.join('; ')) })
   return page
 }
