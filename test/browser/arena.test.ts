@@ -227,7 +227,7 @@ browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is
   expect(mistakes).toEqual([])
 })
 
-browserTest('[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key, is not set right, and hits', async (browser) => {
+browserTest('[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key', async (browser) => {
   await serving.close()
   serving = await serveArena({ port: 0, bots: 0, tickRate: 128, limits: LIMITS, isLocal: false, folder: `${FOLDER}/public`, weather: { latencyMs: 95, jitterMs: 10, loss: 0.1 } })
   const page = await open(browser)

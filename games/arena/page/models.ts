@@ -84,7 +84,7 @@ export function buildGun(weapon: Weapon): THREE.Group {
 
 export function buildRocket(): THREE.Group {
   const group = new THREE.Group()
-  const glow = new THREE.Mesh(new THREE.SphereGeometry(0.2, 12, 10), new THREE.MeshBasicMaterial({ color: 0xffa04c, transparent: true, opacity: 0.75, blending: THREE.AdditiveBlending, depthWrite: false }))
+  const glow = new THREE.Mesh(new THREE.SphereGeometry(0.13, 12, 10), new THREE.MeshBasicMaterial({ color: 0xffa04c, transparent: true, opacity: 0.5, blending: THREE.AdditiveBlending, depthWrite: false }))
   glow.position.z = 0.22
   group.add(part(new THREE.CylinderGeometry(0.06, 0.075, 0.42, 10), METAL, 0, 0, 0, Math.PI / 2), part(new THREE.ConeGeometry(0.06, 0.16, 10), new THREE.MeshBasicMaterial({ color: 0xff7a2e }), 0, 0, -0.28, -Math.PI / 2), glow)
   return group
