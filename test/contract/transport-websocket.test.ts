@@ -1,11 +1,14 @@
 import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import { type WebSocketListenOptions, listenWebSocket, openWebSocket } from '../../packages/tickwire/src/node/websocket.ts'
 import { describeTransport } from './transport.contract.ts'
+
+// Real sockets, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 interface Listening {
   readonly http: Server
