@@ -56,7 +56,7 @@ export class DatagramWatch {
   }
 
   /** Hands a datagram to an endpoint and looks at what it did. `local` is the receiver's clock. */
-  deliver(local: number, receiver: number, endpoint: Endpoint, from: string, bytes: Uint8Array, length: number): void {
+  deliver(local: number, receiver: number, endpoint: Pick<Endpoint, 'connections' | 'handleDatagram'>, from: string, bytes: Uint8Array, length: number): void {
     hashBytes(bytes, 0, length, length, this.#hash, 0)
     const place = this.#record.find(this.#hash[0]!, this.#hash[1]!)
     const { connections } = endpoint
@@ -84,6 +84,11 @@ export class DatagramWatch {
     hold(!isReplay, 'I7', () => `packet ${this.#header.sequence} took effect twice`)
     this.#record.acceptAt(place)
     this.#checkEpoch(local, connections)
+  }
+
+  /** The newest epoch that a connection has heard. */
+  epochOf(connection: Connection): number | undefined {
+    return this.#epochs.get(connection)?.newest
   }
 
   /** The connection is over. */

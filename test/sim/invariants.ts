@@ -14,9 +14,9 @@ export const INVARIANTS = {
   I5: 'no nonce is used twice under one key',
   I6: 'nothing is accepted that the peer did not seal for this receiver',
   I7: 'a packet takes effect once; a changed one changes nothing',
-  I8: 'at most two epochs are open, and the old one goes in time',
+  I8: 'at most two epochs are open, the old one goes in time, and keys that are worn are replaced',
   I13: 'what a peer and all peers may have us hold is bounded, and nothing is left when they are gone',
-  I14: 'an address that is not proven gets no more bytes than came from it',
+  I14: 'an address that is not proven gets no more bytes than came from it, and no connection moves where its peer is not',
   I15: 'there are never more connections than seats',
   I16: 'a connection lives along its table and ends once, with one reason that both sides understand alike',
   I17: 'when the weather clears everybody is connected within 5 s',
@@ -29,6 +29,8 @@ export const INVARIANTS = {
   C3: 'prediction stands on what was told, and what it takes for confirmed is true',
   C4: 'two seconds after the weather has cleared everybody knows what he must, and holds nothing that he may not',
   C5: 'half a second after it was played what a client predicted is confirmed, once it is calm',
+  C6: 'a snapshot counts as delivered only when its receiver could use it',
+  C7: 'what a client holds never goes back, and nobody leaves his view who has not left',
   crash: 'nothing throws',
 } as const
 

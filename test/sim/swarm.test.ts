@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { FAULT_NAMES } from '../../packages/tickwire/src/testing/weather.ts'
 import { ROOT } from '../../tools/typecheck.ts'
+import { describeViolation } from './invariants.ts'
+import { drawScenario, FEATURE_NAMES } from './match-scenario.ts'
+import { playMatch, type MatchReport } from './match-swarm.ts'
 import { type FullReport, runSwarm } from './swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
@@ -19,12 +22,32 @@ function runCommand(...args: string[]): { readonly lines: readonly string[]; rea
 const idle = (tallies: Readonly<Record<string, number>>, names: readonly string[]): string[] => names.filter((name) => !((tallies[name] ?? 0) > 0))
 
 describe('matches', () => {
-  test('[SIM1, G1, G2, G3] in any weather players see only what the authority had, and are current once it clears', () => {
-    const report = runSwarm({ start: 1, seeds: 12, only: 'match' })
-    expect(report.failures).toEqual([])
-    expect(report.matches).toBe(12)
-    expect(report.counts.matchMessages).toBeGreaterThan(300)
-    expect(report.counts.despawns).toBeGreaterThan(50)
+  // Small ones: what they have is drawn as always, and a match of thirty takes seconds.
+  const reports = new Map<number, MatchReport>()
+  const play = (seed: number): MatchReport => {
+    const scenario = drawScenario(seed)
+    const report = playMatch({ ...scenario, players: Math.min(3, scenario.players), spectators: Math.min(1, scenario.spectators), stormMs: 2500 })
+    reports.set(seed, report)
+    return report
+  }
+
+  test.each([1, 2, 3, 4, 5, 7, 8, 9, 27])('[SIM1, SIM10, C6, C7] in any weather clients are told what the authority had and may be known, and all is well once it clears: seed %i', (seed) => {
+    const { violation } = play(seed)
+    expect(violation && describeViolation(violation)).toBeUndefined()
+  })
+
+  test('[SIM10] what they have was there: rooms, spectators, attackers, calls, messages, births', () => {
+    const all = [...reports.values()]
+    const features = new Set(all.flatMap(({ scenario }) => scenario.features))
+    expect(FEATURE_NAMES.filter((name) => !features.has(name))).toEqual([])
+    const sum = (of: 'rows' | 'messages' | 'calls' | 'rollbacks' | 'bent' | 'forged'): number => all.reduce((total, { counts }) => total + counts[of], 0)
+    expect(sum('rows')).toBeGreaterThan(10_000)
+    expect([sum('messages'), sum('calls'), sum('rollbacks'), sum('bent'), sum('forged')].map((count) => count > 5)).toEqual([true, true, true, true, true])
+  })
+
+  test('[SIM3, I22] a match is a function of its scenario', () => {
+    expect(play(8).traceHash).toBe(play(8).traceHash)
+    expect(play(8).traceHash).not.toBe(play(5).traceHash)
   })
 })
 
@@ -79,10 +102,11 @@ describe('one seed, one world', () => {
     const [first, second] = [runSwarm({ start: 9, seeds: 2 }), runSwarm({ start: 9, seeds: 2 })]
     expect(second).toEqual(first)
     expect(first.matches).toBe(1)
+    expect(first.features).not.toEqual({})
     expect(runSwarm({ start: 11, seeds: 2 }).traceHash).not.toBe(first.traceHash)
   })
 
-  test('[SIM3, SIM7] from the command line, in two other processes; the report is one line', () => {
+  test('[SIM3, SIM7, SIM12] from the command line, in two other processes; the report is one line', () => {
     const runs = [1, 2].map(() => runCommand('--start', '9', '--seeds', '2', '--json'))
     const reports = runs.map(({ lines }) => JSON.parse(lines.at(-1)!) as FullReport & { endpointTicksPerSecond: number })
     const { traceHash } = runSwarm({ start: 9, seeds: 2 })
@@ -92,6 +116,10 @@ describe('one seed, one world', () => {
       expect(report).toMatchObject({ seeds: 2, worlds: 2, matches: 1, violations: 0, failures: [] })
       expect(report.endpointTicks).toBeGreaterThan(1000)
       expect(report.endpointTicksPerSecond).toBeGreaterThan(0)
+      // Marks are in the bundle that the command runs, and count nothing here.
+      const hits = Object.values(report.marks)
+      expect(hits.length).toBeGreaterThanOrEqual(100)
+      expect(hits.filter((count) => count > 0).length).toBeGreaterThan(40)
     }
   })
 })

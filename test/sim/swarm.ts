@@ -1,9 +1,9 @@
 /**
  * Many simulated worlds, one a seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
  *
- * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match.ts`), every hundredth
- * a crowd (`crowd.ts`). What fails is played again in less and less weather, until nothing can be taken away; crowds are not,
- * for each takes seconds.
+ * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match-swarm.ts`), every
+ * hundredth a crowd (`crowd.ts`). What fails is played again smaller and smaller, until nothing can be taken away; crowds are
+ * not, for each takes seconds.
  */
 
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
@@ -12,7 +12,10 @@ import { type NetWeather, FAULT_NAMES, describeWeather } from '../../packages/ti
 import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../tools/commands/sim.ts'
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
-import { playMatch } from './match.ts'
+import { marksHit } from './marks.ts'
+import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
+import { playMatch } from './match-swarm.ts'
+import type { Regression } from './swarm-regressions.ts'
 import { Trace } from './trace.ts'
 import { playWorld } from './transport-swarm.ts'
 
@@ -23,21 +26,29 @@ const MATCH_AT = 10
 const CROWD_EVERY = 100
 const CROWD_AT = 50
 
+export { FEATURE_NAMES }
+
 /** How often things happened, by name. */
 export type Tallies = Readonly<Record<string, number>>
 
 /** Beside what every swarm reports: what the weather, the people and the machines did. */
 export interface FullReport extends SwarmReport {
+  /** Of those, the endpoint ticks of whole matches. */
+  readonly matchTicks: number
   /** Datagrams, by what became of them; and moves, leaps, sleeps and pauses of nodes. */
   readonly faults: Tallies
   /** In how many worlds each fault was part of the weather. */
   readonly weathers: Tallies
+  /** In how many matches each feature was on. */
+  readonly features: Tallies
   readonly counts: Tallies
   /** By whom and why. */
   readonly closes: Tallies
+  /** How often each mark was passed; all 0 unless the engine was bundled with them. */
+  readonly marks: Tallies
 }
 
-/** What a world and a match have in common. */
+/** What a world, a match and a crowd have in common. */
 interface Played {
   readonly seed: number
   readonly violation: Violation | undefined
@@ -48,17 +59,25 @@ interface Played {
   readonly tally: LinkTally
 }
 
+/** A failure made as small as it gets: what it was, what it is, and what is kept of it. */
+interface Shrunk {
+  readonly from: string
+  readonly to: string
+  readonly regression?: Regression
+}
+
 /** Plays the worlds of some seeds, one after the other. */
 export function runSwarm(options: SwarmOptions): FullReport {
   const { start, seeds, only, onSeed, isOver = () => false } = options
+  const feature = FEATURE_NAMES.find((name) => name === only)
   const swarm = new Swarm()
   let seed = start
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
     if (only === undefined || only === 'transport') swarm.playWorld(seed)
-    if (only === 'match' || (only === undefined && (seed % MATCH_EVERY === MATCH_AT || seeds === 1))) swarm.playMatch(seed)
+    if (only === 'match' || feature !== undefined || (only === undefined && (seed % MATCH_EVERY === MATCH_AT || seeds === 1))) swarm.playMatch(seed, feature)
     if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) swarm.playCrowd(seed)
-    onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks)
+    onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
   return swarm.report(seed - start)
 }
@@ -66,50 +85,70 @@ export function runSwarm(options: SwarmOptions): FullReport {
 class Swarm {
   readonly failures: SwarmFailure[] = []
   endpointTicks = 0
+  #matchTicks = 0
   #simulatedMs = 0
   #worlds = 0
   #matches = 0
   #crowds = 0
+  readonly #marksBefore = marksHit()
   readonly #trace = new Trace()
   readonly #tally = new LinkTally()
   readonly #faults: Record<string, number> = {}
   readonly #weathers: Record<string, number> = {}
+  readonly #features: Record<string, number> = {}
   readonly #counts: Record<string, number> = {}
   readonly #closes: Record<string, number> = {}
 
   playWorld(seed: number): void {
     const world = playWorld(seed)
     this.#worlds++
-    this.#add(world, 'transport', (weather) => playWorld(seed, weather).violation)
-    const { opened, messages, large, refusedSends, restarts, pathMoves, closes } = world.counts
-    addAll(this.#counts, { opened, messages, large, refusedSends, restarts, pathMoves, ...world.datagrams, realCrypto: world.isReal ? 1 : 0 })
+    this.#add(world, 'transport', (violation) => {
+      const least = shrinkWeather(world.weather, (weather) => playWorld(seed, weather).violation?.invariant === violation.invariant)
+      return { from: describeWeather(world.weather), to: describeWeather(least), regression: { part: 'transport', seed, weather: least } }
+    })
+    const { opened, messages, large, refusedSends, restarts, pathMoves, stolen, closes } = world.counts
+    addAll(this.#counts, { opened, messages, large, refusedSends, restarts, pathMoves, stolen, ...world.datagrams, realCrypto: world.isReal ? 1 : 0 })
     addAll(this.#faults, { moves: world.moves, ...world.clocks })
     addAll(this.#closes, Object.fromEntries(closes))
   }
 
-  playMatch(seed: number): void {
-    const match = playMatch(seed)
+  playMatch(seed: number, only?: Feature): void {
+    const scenario = drawScenario(seed, only)
+    const match = playMatch(scenario)
     this.#matches++
-    this.#add(match, 'match', (weather) => playMatch(seed, weather).violation)
-    addAll(this.#counts, { matchMessages: match.messages, despawns: match.despawns })
+    this.#matchTicks += match.endpointTicks
+    this.#add(match, 'match', (violation) => {
+      const least = shrinkScenario(scenario, (smaller) => playMatch(smaller).violation?.invariant === violation.invariant)
+      return { from: describeScenario(scenario), to: describeScenario(least), regression: { part: 'match', scenario: least } }
+    })
+    addAll(this.#features, Object.fromEntries(scenario.features.map((name) => [name, 1])))
+    const { closes, ...counts } = match.counts
+    addAll(this.#counts, Object.fromEntries(Object.entries(counts).map(([name, count]) => [`match ${name}`, count])))
+    addAll(this.#closes, Object.fromEntries([...closes].map(([name, count]) => [`match ${name}`, count])))
   }
 
   playCrowd(seed: number): void {
     const crowd = playCrowd(seed)
     this.#crowds++
-    this.#add(crowd, 'crowd', undefined)
+    this.#add(crowd, 'crowd', () => ({ from: describeWeather(crowd.weather), to: describeWeather(crowd.weather) }))
     addAll(this.#counts, Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])))
+  }
+
+  /** Passed since this swarm began. */
+  get marks(): Tallies {
+    return Object.fromEntries(Object.entries(marksHit()).map(([name, count]) => [name, count - (this.#marksBefore[name] ?? 0)]))
   }
 
   report(seeds: number): FullReport {
     return {
       seeds, worlds: this.#worlds, matches: this.#matches, crowds: this.#crowds, violations: this.failures.length, failures: this.failures,
-      endpointTicks: this.endpointTicks, simulatedSeconds: Math.round(this.#simulatedMs / 1000), traceHash: this.#trace.hex,
-      faults: { ...this.#faults, ...this.#tally }, weathers: this.#weathers, counts: this.#counts, closes: this.#closes,
+      endpointTicks: this.endpointTicks, matchTicks: this.#matchTicks, simulatedSeconds: Math.round(this.#simulatedMs / 1000), traceHash: this.#trace.hex,
+      faults: { ...this.#faults, ...this.#tally }, weathers: this.#weathers, features: this.#features, counts: this.#counts, closes: this.#closes,
+      marks: this.marks,
     }
   }
 
-  #add(played: Played, part: SwarmPart, again: ((weather: NetWeather) => Violation | undefined) | undefined): void {
+  #add(played: Played, part: SwarmPart, shrink: (violation: Violation) => Shrunk): void {
     const { seed, violation, weather } = played
     this.endpointTicks += played.endpointTicks
     this.#simulatedMs += played.simulatedMs
@@ -117,12 +156,19 @@ class Swarm {
     this.#tally.add(played.tally)
     addAll(this.#weathers, Object.fromEntries(FAULT_NAMES.filter((name) => weather[name] !== undefined).map((name) => [name, 1])))
     if (violation === undefined) return
-    const least = again === undefined ? weather : shrinkWeather(weather, (candidate) => again(candidate)?.invariant === violation.invariant)
+    const { from, to, regression } = shrink(violation)
+    const { invariant } = violation
     this.failures.push({
-      seed, part, invariant: violation.invariant, problem: describeViolation(violation),
-      weather: describeWeather(weather), shrunk: describeWeather(least),
+      seed, part, invariant, problem: describeViolation(violation), weather: from, shrunk: to,
+      ...(regression && { regression: { invariant, problem: describeViolation(violation).split('\n')[0]!, ...regression } }),
     })
   }
+}
+
+/** How many of the marks were passed. */
+function coverageOf(marks: Tallies): { readonly hit: number; readonly all: number } {
+  const counts = Object.values(marks)
+  return { hit: counts.filter((count) => count > 0).length, all: counts.length }
 }
 
 function addAll(sums: Record<string, number>, counts: Tallies): void {

@@ -21,6 +21,7 @@ import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.t
 import { AddressWatch } from './invariants-datagrams.ts'
 import { SAID_BYTES_MAX, type Session } from './invariants-session.ts'
 import { ViolationError, hold } from './invariants.ts'
+import { passMark } from './marks.ts'
 import type { World } from './transport-swarm.ts'
 
 /**
@@ -39,6 +40,7 @@ export interface Talk {
   listenedAt: number
   state: ConnectionState
   isOpened: boolean
+  pathMoves: number
 }
 
 /** In the order of a life: a connection never goes back. */
@@ -77,6 +79,8 @@ export class Party implements NetResident {
   readonly talks: Talk[] = []
   readonly vandalism = new Vandalism()
   endpoint: Endpoint
+  /** All that were ever its own. */
+  readonly addresses: Set<string> = new Set<string>()
   /** When a client that has no connection asks for one, on its clock. */
   comesAt = Infinity
   readonly #world: World
@@ -99,6 +103,7 @@ export class Party implements NetResident {
   /** The process dies, and another takes its place: nobody says goodbye, and nothing is remembered but who it is. */
   restart(endpoint: Endpoint): void {
     for (const talk of this.talks) {
+      if (isHalf(talk) && endpoint !== this.endpoint) passMark('the authority dies while a large message is half here')
       this.#world.handleDeath(talk)
       this.#release(talk)
     }
@@ -110,7 +115,10 @@ export class Party implements NetResident {
   handleDatagram(now: number, from: string, bytes: Uint8Array, length: number): void {
     this.#world.current = this
     this.#addresses?.handleReceived(from, length)
+    const { counts } = this.#world.datagrams
+    const { rekeys } = counts
     this.#world.datagrams.deliver(now, this.node.index, this.endpoint, from, bytes, length)
+    if (counts.rekeys !== rekeys && this.talks.some(isHalf)) passMark('keys are replaced while a large message is half here')
   }
 
   pump(now: number, port: Pick<DatagramPort, 'send'>): number {
@@ -151,7 +159,8 @@ export class Party implements NetResident {
   #send(to: string, bytes: Uint8Array, length: number): void {
     this.#world.datagrams.handleSent(this.#world.now, this.node.index, bytes, length)
     this.#addresses?.handleSent(to, length, this.endpoint.connections)
-    this.#port?.send(to, bytes, length)
+    this.addresses.add(this.node.address)
+    if (this.role === 'server' || !this.#world.isStolen(this, bytes, length)) this.#port?.send(to, bytes, length)
   }
 
   #handle(event: EndpointEvent): void {
@@ -169,6 +178,7 @@ export class Party implements NetResident {
     }
     const { reason } = event
     hold(reason === event.connection.closeReason && event.connection.state === 'disconnected', 'I16', () => 'closed without being over')
+    if (isHalf(talk)) passMark('a connection ends while a large message is half here')
     this.#world.handleClosed(this, talk, reason)
     this.#listen(talk)
     this.#release(talk)
@@ -209,12 +219,21 @@ export class Party implements NetResident {
       const talk = this.talks[at]!
       const { quota, connection } = talk
       const { state } = connection
+      if (connection.stats.pathMoves !== talk.pathMoves) {
+        talk.pathMoves = connection.stats.pathMoves
+        if (isHalf(talk)) passMark('a path moves while a large message is half here')
+      }
       if (!isWithin(quota)) throw new ViolationError('I13', `${quota.parts} fragments of ${quota.bytes} bytes of one peer`)
       if (state === talk.state) continue
       if (AGE[state] < AGE[talk.state]) throw new ViolationError('I16', `from ${talk.state} back to ${state}`)
       talk.state = state
     }
   }
+}
+
+/** Part of a large message is held, and the rest is not here. */
+function isHalf({ quota }: Talk): boolean {
+  return quota.parts > 0
 }
 
 function isWithin({ parts, bytes, limits }: FragmentQuota | FragmentPool): boolean {

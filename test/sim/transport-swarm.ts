@@ -14,12 +14,12 @@ import { LANES } from '../../packages/tickwire/src/core/channel/lane.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { ConnectionTimers } from '../../packages/tickwire/src/core/connection/timers.ts'
+import { KEY_OVERLAP_MS } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
 import { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
 import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
-import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
@@ -31,6 +31,7 @@ import { DatagramWatch } from './invariants-datagrams.ts'
 import { Session } from './invariants-session.ts'
 import { type Violation, hold, violationOf } from './invariants.ts'
 import { Party, type Role, type Talk } from './transport-swarm-party.ts'
+import { type WorldCounts, type WorldReport, describeWaiting } from './transport-swarm-report.ts'
 import { Trace } from './trace.ts'
 
 const KIND = 1
@@ -41,6 +42,8 @@ const DRAINED_MS = 10_000
 /** How long people go on talking once it is calm. */
 const CALM_TALK_MS = 1000
 const GONE_MS = 2000
+/** What an exchange of keys takes beyond their time, in the calm. */
+const KEYS_SLACK_MS = 3000
 /** One seed in so many is played with real cryptography. */
 const REAL_CRYPTO_EVERY = 20
 
@@ -53,35 +56,6 @@ const CHANNELS: readonly ChannelSpec[] = [
   { promise: 'unreliable', lane: LANES.bulk, isLarge: true },
 ]
 
-/** What happened, counted: tests assert that it did. */
-export interface WorldCounts {
-  opened: number
-  messages: number
-  /** Of those, the ones that came in fragments. */
-  large: number
-  refusedSends: number
-  restarts: number
-  pathMoves: number
-  /** By whom and why, `by code`. */
-  readonly closes: Map<string, number>
-}
-
-/** What a world showed. */
-export interface WorldReport {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly moves: number
-  readonly clocks: { readonly jumps: number; readonly sleeps: number; readonly pauses: number }
-  readonly counts: Readonly<WorldCounts>
-  readonly datagrams: Readonly<DatagramWatch['counts']>
-  readonly isReal: boolean
-}
-
 /** Plays the world of a seed, in its own weather or in one that is given. */
 export function playWorld(seed: number, weather: NetWeather = drawWeather(seed, { without: [] })): WorldReport {
   return new World(seed, weather).play()
@@ -92,7 +66,7 @@ export class World {
   readonly trace = new Trace()
   readonly datagrams: DatagramWatch
   readonly pool = new FragmentPool()
-  readonly counts: WorldCounts = { opened: 0, messages: 0, large: 0, refusedSends: 0, restarts: 0, pathMoves: 0, closes: new Map() }
+  readonly counts: WorldCounts = { opened: 0, messages: 0, large: 0, refusedSends: 0, restarts: 0, pathMoves: 0, stolen: 0, closes: new Map() }
   readonly seats: number
   /** Whose turn it is, for the report of a violation. */
   current: Party | undefined
@@ -113,6 +87,9 @@ export class World {
   readonly #sessions = new Map<number, Session>()
   readonly #reasons = new Map<number, CloseReason>()
   readonly #tempo: { readonly say: number; readonly leave: number; readonly kick: number; readonly move: number; readonly restart: number; readonly cut: number }
+  /** Who stands between others, and sends on what they say from where he is. */
+  readonly #thief: Dice
+  readonly #steals: number
   #isStormy = true
   #isParting = false
   #endpointTicks = 0
@@ -129,6 +106,8 @@ export class World {
       say: 0.03 + 0.77 * dice.fraction() ** 3, leave: maybe(0.5, 0.004), kick: maybe(0.4, 0.004),
       move: maybe(0.3, 0.004), restart: maybe(0.3, 0.006), cut: maybe(0.2, 0.008),
     }
+    this.#thief = new Dice(seed ^ 0x7e1f)
+    this.#steals = this.#thief.chance(0.4) ? 0.05 * this.#thief.fraction() : 0
     this.#timers = { keepaliveMs: 250 + 750 * dice.fraction(), timeoutMs: 2200 + 800 * dice.fraction(), connectMs: 3000 + 3000 * dice.fraction() }
     const drawn = CHANNELS.filter(() => dice.chance(0.6))
     this.#specs = drawn.length === 0 ? CHANNELS : drawn
@@ -178,6 +157,16 @@ export class World {
     party.endpoint.connect(now, this.#server.node.address, user, pass)
   }
 
+  /** Whether somebody takes a client's datagram and sends it on from his own address; the client is where he was. */
+  isStolen(from: Party, bytes: Uint8Array, length: number): boolean {
+    if (this.#steals === 0 || !this.#isStormy || !this.#thief.chance(this.#steals)) return false
+    const by = this.#clients[this.#thief.word() % this.#clients.length]!
+    if (by === from) return false
+    this.counts.stolen++
+    this.#net.send(this.now, by.node, this.#server.node.address, bytes, length)
+    return true
+  }
+
   /** How long a client that has lost or left its connection stays away. */
   drawAbsenceMs(role: Role): number {
     // Whoever is turned away again and again must not become all there is.
@@ -200,6 +189,8 @@ export class World {
     const side = party.role === 'server' ? 1 : 0
     const far = (side === 1 ? this.#clients : [this.#server]).flatMap(({ talks }) => talks).find(({ session }) => session === talk.session)
     const other = far?.connection.closeReason ?? this.#reasons.get(talk.session.number)
+    const client = side === 0 ? party : this.#clients.find(({ talks }) => talks.some(({ session }) => session === talk.session))
+    hold(reason.code !== 'broken' || client === undefined || client.role === 'vandal', 'I16', () => `${reason.by} ${reason.code}, and both sides are honest`)
     this.#reasons.set(talk.session.number, reason)
     if (this.#isParting && talk.isOpened && party.role === 'player') {
       hold(reason.by === 'peer' && reason.code === 'shutdown', 'I16', () => `the server shut down, and the peer was told ${reason.by} ${reason.code}`)
@@ -246,7 +237,7 @@ export class World {
     const { user } = connection
     const session = this.#sessions.get(user[0]! | (user[1]! << 8) | (user[2]! << 16))
     hold(session !== undefined, 'I6', () => 'a connection nobody asked for')
-    if (session !== undefined) party.talks.push({ connection, set, quota, session, listenedAt: 0, state: connection.state, isOpened: false })
+    if (session !== undefined) party.talks.push({ connection, set, quota, session, listenedAt: 0, state: connection.state, isOpened: false, pathMoves: 0 })
   }
 
   #storm(ms: number): void {
@@ -270,11 +261,29 @@ export class World {
         this.current = lost
         hold(lost === undefined || passed < CONNECTED_MS, 'I17', () => `is not connected, or not where the server thinks, ${CONNECTED_MS} ms after the weather cleared`)
         const waiting = this.#parties.find((party) => party.talks.some((talk) => !this.#isDrained(talk)))
-        if (lost === undefined && waiting === undefined) return
+        if (lost === undefined && waiting === undefined) {
+          this.#checkKeys()
+          return
+        }
         this.current = waiting
         hold(waiting === undefined || passed < DRAINED_MS, 'I18', () => `${DRAINED_MS} ms after the weather cleared, ${describeWaiting(waiting)}`)
       }
       this.#tick()
+    }
+  }
+
+  /** In every eighth world calm goes on until all keys must have been replaced. */
+  #checkKeys(): void {
+    const { afterMs = Infinity } = this.#security.rekey ?? {}
+    if (this.#seed % 8 !== 3 || afterMs > 5000) return
+    const before = new Map(this.#server.talks.map(({ connection }) => [connection, this.datagrams.epochOf(connection)]))
+    for (const end = this.now + afterMs + KEY_OVERLAP_MS + KEYS_SLACK_MS; this.now < end;) {
+      this.#talk()
+      this.#tick()
+    }
+    this.current = this.#server
+    for (const [connection, epoch] of before) {
+      hold(!connection.isOpen || epoch === undefined || this.datagrams.epochOf(connection) !== epoch, 'I8', () => `keys of ${afterMs} ms at most have not been replaced`)
     }
   }
 
@@ -306,6 +315,18 @@ export class World {
       actor.wake(now)
     }
     this.#clock.drive(TICK_MS)
+    this.#checkAddresses()
+  }
+
+  /** A server answers where its peers are, or were. */
+  #checkAddresses(): void {
+    if (this.#steals === 0) return
+    for (const { connection, session } of this.#server.talks) {
+      const client = this.#clients.find(({ talks }) => talks.some((talk) => talk.session === session))
+      if (client === undefined || client.addresses.has(connection.address) || client.node.address === connection.address) continue
+      this.current = this.#server
+      hold(false, 'I14', () => `session ${session.number} has moved to ${connection.address}, where its peer never was`)
+    }
   }
 
   /** Everyone who is connected may say something. */
@@ -356,11 +377,4 @@ export class World {
     return talk !== undefined && this.#server.talks.some(({ session, connection }) =>
       session === talk.session && connection.isOpen && connection.address === party.node.address)
   }
-}
-
-function describeWaiting(party: Party | undefined): string {
-  return (party?.talks ?? []).map(({ session, set, connection }) => {
-    const waiting = set.specs.map((_, channel) => set.channel(channel).waitingBytes).join(' ')
-    return `session ${session.number}, ${connection.state}: heard ${session.missing || 'all'}; bytes waiting ${waiting}`
-  }).join('; ')
 }

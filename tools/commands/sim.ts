@@ -1,13 +1,16 @@
 /**
  * `npm run sim`: worlds from seeds. One seed is one world, weather included; a failure is its seed.
  *
- * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): SwarmReport`. This file only
- * draws the seeds, prints and counts.
+ * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): SwarmReport`, bundled with marks in
+ * the engine (`test/sim/marks.ts`). This file only draws the seeds, prints, counts, and keeps what failed.
  */
 
 import { pathToFileURL } from 'node:url'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
+import { bundleMarked } from '../sim-bundle.ts'
+import { runMutants } from '../sim-mutants.ts'
 import { ROOT } from '../typecheck.ts'
 import { runVitest } from '../vitest-run.ts'
 
@@ -17,22 +20,34 @@ npm run sim -- [file...] [options]      Runs whole worlds on a simulated network
   --seeds N      how many (default 200)
   --start S      the first seed; the others follow it (default 1)
   --seed S       only this one: replays a failure (so does SEED=S in front)
-  --only PART    transport: endpoints and channels only; match: whole games only (a twentieth of the seeds otherwise);
-                 crowd: 24 players and 8 spectators in foul weather (a hundredth of the seeds otherwise)
+  --only PART    transport: endpoints and channels only; match: whole matches only (a twentieth of the seeds otherwise);
+                 crowd: 24 players and 8 spectators in foul weather (a hundredth of the seeds otherwise);
+                 or the name of a feature: whole matches that have it, such as resume, attacker, shared, rekey
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
   --json         the last line printed is the report as JSON
+  --marks        says how often every mark was passed, and fails when one never was; so does a run of ten minutes or more
+  --no-save      does not keep what failed below test/sim/regressions
+  --mutants      plants bugs, one after the other, and says which are found; --only NAME: those whose name or file has it;
+                 --ticks N: endpoint ticks for each at most (default 1000000); --jobs N: at once (default 2)
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
 
 export type SwarmPart = 'transport' | 'match' | 'crowd'
 
+/** How many marks were passed. */
+export interface Coverage {
+  readonly hit: number
+  readonly all: number
+}
+
 /** Which worlds to run: seeds start .. start + seeds - 1. */
 export interface SwarmOptions {
   readonly start: number
   readonly seeds: number
-  readonly only?: SwarmPart
+  /** A part, or a feature of matches. */
+  readonly only?: string
   /** Called after each seed, for whoever watches. */
-  readonly onSeed?: (seed: number, failures: readonly SwarmFailure[], endpointTicks: number) => void
+  readonly onSeed?: (seed: number, failures: readonly SwarmFailure[], endpointTicks: number, coverage: Coverage) => void
   /** Asked before each seed: whether it is enough. */
   readonly isOver?: () => boolean
 }
@@ -46,6 +61,8 @@ export interface SwarmFailure {
   readonly weather: string
   /** The least weather in which the same invariant does not hold. */
   readonly shrunk: string
+  /** What is kept of it, to be played again in every test. */
+  readonly regression?: object
 }
 
 /** What became of them. Further keys are printed with `--json` as they are. */
@@ -60,10 +77,13 @@ export interface SwarmReport {
   readonly endpointTicks: number
   readonly simulatedSeconds: number
   readonly traceHash: string
+  /** How often each mark was passed. */
+  readonly marks: Readonly<Record<string, number>>
 }
 
 interface Swarm {
   runSwarm(options: SwarmOptions): SwarmReport
+  readonly FEATURE_NAMES: readonly string[]
 }
 
 const PROGRESS_MS = 5000
@@ -75,35 +95,48 @@ const { values, positionals } = commandLine(HELP, {
   only: { type: 'string' },
   minutes: { type: 'string' },
   json: { type: 'boolean' },
+  marks: { type: 'boolean' },
+  'no-save': { type: 'boolean' },
+  mutants: { type: 'boolean' },
+  ticks: { type: 'string' },
+  jobs: { type: 'string' },
 })
 const one = wholeNumber(HELP, 'seed', values.seed ?? process.env.SEED, -1)
 const minutes = minutesOf(values.minutes)
 const start = one >= 0 ? one : wholeNumber(HELP, 'start', values.start, 1)
 const seeds = one >= 0 ? 1 : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
-const only = partOf(values.only)
+const PARTS: readonly string[] = ['transport', 'match', 'crowd']
+/** Of all planted bugs so many must be found. */
+const MUTANTS_CAUGHT_MIN = 0.95
+/** A run of so many minutes passes every mark, or something is never tried. */
+const LONG_MINUTES = 10
 
 if (positionals.length > 0) {
   if (one >= 0) process.env.SEED = String(one)
   const { failed } = await runVitest(ROOT, positionals.map((file) => (file.includes('/') ? file : `test/sim/${file}`)))
   process.exitCode = failed === 0 ? 0 : 1
 } else {
-  process.exitCode = await swarm()
+  process.exitCode = values.mutants === true ? await mutants() : await swarm()
 }
 
 async function swarm(): Promise<number> {
-  const module: Swarm = await import(pathToFileURL(join(ROOT, 'test', 'sim', 'swarm.ts')).href)
+  const { only } = values
+  const module: Swarm = await import(pathToFileURL(await bundleMarked()).href)
+  if (only !== undefined && !PARTS.includes(only) && !module.FEATURE_NAMES.includes(only)) {
+    misuse(HELP, `--only takes ${PARTS.join(', ')} or one of ${module.FEATURE_NAMES.join(', ')}, not ${JSON.stringify(only)}`)
+  }
   const startedAt = performance.now()
   const cpuBefore = process.cpuUsage()
   let saidAt = startedAt
   const report = module.runSwarm({
     start, seeds, ...(only !== undefined && { only }),
     ...(minutes !== undefined && { isOver: () => performance.now() - startedAt >= minutes * 60_000 }),
-    onSeed: (seed, failures, endpointTicks) => {
+    onSeed: (seed, failures, endpointTicks, { hit, all }) => {
       for (const failure of failures) printFailure(failure)
       const now = performance.now()
       if (now - saidAt < PROGRESS_MS) return
       saidAt = now
-      console.log(`seed ${seed}: ${millions(endpointTicks)} endpoint-ticks, ${rateOf(endpointTicks, now - startedAt)} a second`)
+      console.log(`seed ${seed}: ${millions(endpointTicks)} endpoint-ticks, ${rateOf(endpointTicks, now - startedAt)} a second; ${hit} of ${all} marks`)
     },
   })
   const ms = performance.now() - startedAt
@@ -111,23 +144,53 @@ async function swarm(): Promise<number> {
   const endpointTicksPerSecond = rateOf(report.endpointTicks, ms)
   console.log(`${report.worlds} worlds, ${report.matches} matches and ${report.crowds} crowds from seed ${start}: ${report.violations} violations; `
     + `${millions(report.endpointTicks)} endpoint-ticks, ${endpointTicksPerSecond} a second (${(ms / 1000).toFixed(1)} s); trace ${report.traceHash}`)
+  const isCovered = only !== undefined || judgeMarks(report.marks)
   if (values.json === true) {
     const endpointTicksPerCpuSecond = rateOf(report.endpointTicks, (cpu.user + cpu.system) / 1000)
     console.log(JSON.stringify({ ...report, endpointTicksPerSecond, endpointTicksPerCpuSecond, seconds: Number((ms / 1000).toFixed(2)) }))
   }
-  return report.violations === 0 ? 0 : 1
+  return report.violations === 0 && isCovered ? 0 : 1
 }
 
-function printFailure({ seed, part, problem, weather, shrunk }: SwarmFailure): void {
+function printFailure({ seed, part, problem, invariant, weather, shrunk, regression }: SwarmFailure): void {
   console.log(`seed ${seed} (${part}): ${problem}`)
   console.log(`  weather  ${weather}`)
   console.log(`  shrunk   ${shrunk}`)
-  console.log(`  replay   npm run sim -- --seed ${seed} --only ${part}`)
+  const isFeature = part === 'match' && values.only !== undefined && !PARTS.includes(values.only)
+  console.log(`  replay   npm run sim -- --seed ${seed} --only ${isFeature ? values.only : part}`)
+  if (regression === undefined || values['no-save'] === true) return
+  const name = `${part}-${seed}-${invariant}.json`
+  const folder = join(ROOT, 'test', 'sim', 'regressions')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), `${JSON.stringify(regression, undefined, 2)}\n`)
+  console.log(`  kept     test/sim/regressions/${name}: commit it, and it is played in every test`)
 }
 
-function partOf(text: string | undefined): SwarmPart | undefined {
-  if (text === undefined || text === 'transport' || text === 'match' || text === 'crowd') return text
-  return misuse(HELP, `--only takes transport, match or crowd, not ${JSON.stringify(text)}`)
+/** Says what was never passed. Whether nothing, where that matters. */
+function judgeMarks(marks: Readonly<Record<string, number>>): boolean {
+  const missed = Object.keys(marks).filter((name) => marks[name] === 0)
+  if (values.marks === true) for (const [name, count] of Object.entries(marks)) console.log(`${String(count).padStart(12)}  ${name}`)
+  const all = Object.keys(marks).length
+  console.log(`${all - missed.length} of ${all} marks were passed${missed.length > 0 && missed.length < all / 2 ? `; never: ${missed.join('; ')}` : ''}`)
+  const isAsked = values.marks === true || (minutes ?? 0) >= LONG_MINUTES
+  return missed.length === 0 || !isAsked
+}
+
+/** Plants bugs, and says which are found. */
+async function mutants(): Promise<number> {
+  const results = await runMutants({
+    ...(values.only !== undefined && { only: values.only }),
+    endpointTicksMax: wholeNumber(HELP, 'ticks', values.ticks, 1_000_000, 1), jobs: wholeNumber(HELP, 'jobs', values.jobs, 2, 1),
+    onResult: ({ name, isCaught, by, endpointTicks, problem }, done, total) => {
+      console.log(`${done}/${total} ${isCaught ? 'found ' : 'MISSED'} ${name}: ${isCaught ? `${by} after ${endpointTicks} endpoint-ticks` : `${endpointTicks} endpoint-ticks and nobody noticed`}`)
+      if (isCaught) console.log(`        ${problem}`)
+    },
+  })
+  const caught = results.filter(({ isCaught }) => isCaught).length
+  const median = results.filter(({ isCaught }) => isCaught).map(({ endpointTicks }) => endpointTicks).toSorted((a, b) => a - b)[caught >> 1] ?? 0
+  console.log(`${caught} of ${results.length} planted bugs were found (${(100 * caught / Math.max(1, results.length)).toFixed(1)} %), half of them within ${median} endpoint-ticks`)
+  if (values.json === true) console.log(JSON.stringify({ mutants: results.length, caught, medianEndpointTicks: median, results }))
+  return caught >= MUTANTS_CAUGHT_MIN * results.length ? 0 : 1
 }
 
 function minutesOf(text: string | undefined): number | undefined {

@@ -1,0 +1,71 @@
+/**
+ * What both sides of one connection of a match said and heard of each other: I1 to I3 for messages and calls of a game.
+ */
+
+import type { PeerId } from '../../packages/tickwire/src/core/base/time.ts'
+import { DELIVERIES, type Delivery, textOf } from './match-game.ts'
+import { hold } from './invariants.ts'
+
+/** One delivery in one direction. */
+class Line {
+  said = 0
+  heard = 0
+  #newest = 0
+  readonly #seen = new Set<number>()
+
+  hear(delivery: Delivery, number: number, text: string): void {
+    const about = delivery === 'reliable' ? 'I1' : delivery === 'latest' ? 'I2' : 'I3'
+    hold(number >= 1 && number <= this.said, about, () => `${delivery} message ${number} of ${this.said} was never sent`)
+    hold(text === textOf(number), about, () => `${delivery} message ${number} is not what was sent: ${text}`)
+    const isInPlace = delivery === 'reliable' ? number === this.#newest + 1 : delivery === 'latest' ? number > this.#newest : !this.#seen.has(number)
+    hold(isInPlace, about, () => `${delivery} message ${number} came after ${this.#newest}`)
+    if (delivery === 'unordered' || delivery === 'unreliable') this.#seen.add(number)
+    this.#newest = number
+    this.heard++
+  }
+}
+
+type Lines = Readonly<Record<Delivery, Line>>
+
+/** One connection of a player. */
+export class Ledger {
+  readonly peer: PeerId
+  /** By the player; by the authority. */
+  readonly up: Lines = newLines()
+  readonly down: Lines = newLines()
+  /** Packets whose snapshots the player could use, and that are not known to have arrived. */
+  readonly used: Set<number> = new Set<number>()
+  /** Calls of the player. */
+  asked = 0
+  answered = 0
+
+  constructor(peer: PeerId) {
+    this.peer = peer
+  }
+
+  /** The authority takes the snapshot in a packet for delivered. */
+  handleDelivered(sequence: number): void {
+    hold(this.used.delete(sequence), 'C6', () => `the snapshot in packet ${sequence} counts as delivered, and its receiver could not use it`)
+  }
+
+  /** The authority has got call `number`. */
+  hearAsk(number: number): void {
+    hold(number === this.answered + 1 && number <= this.asked, 'I1', () => `call ${number} of ${this.asked} came after ${this.answered}`)
+    this.answered = number
+  }
+
+  /** What was promised and has not come; undefined when all has. */
+  get missing(): string | undefined {
+    for (const [way, lines] of [['said', this.up], ['was told', this.down]] as const) {
+      for (const delivery of ['reliable', 'unordered'] as const) {
+        const { said, heard } = lines[delivery]
+        if (said !== heard) return `${way} ${said} ${delivery} messages, and ${heard} were heard`
+      }
+    }
+    return this.asked === this.answered ? undefined : `made ${this.asked} calls, and ${this.answered} came`
+  }
+}
+
+function newLines(): Lines {
+  return Object.fromEntries(DELIVERIES.map((delivery) => [delivery, new Line()])) as Lines
+}

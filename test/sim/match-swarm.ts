@@ -1,0 +1,310 @@
+/**
+ * One whole match of the swarm, all of it from one seed: an authority, two to thirty-two clients, who looks on, an attacker in
+ * every fourth, a game that was drawn, and weather.
+ *
+ * Storm: everybody plays, and a drawn part of everything that can happen does. Calm: within 5 s everybody is in, within 10 s
+ * everybody is current, has heard everything that was promised, and what he predicts is confirmed. End: the authority goes,
+ * and nothing may be left.
+ *
+ * Invariants are those of `invariants.ts`; the first one that does not hold ends the match.
+ */
+
+import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
+import { issueToken } from '../../packages/tickwire/src/core/crypto/connect-token.ts'
+import { SpentTokens } from '../../packages/tickwire/src/core/crypto/spent-tokens.ts'
+import type { ConnectPass } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
+import { SimNetActor } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { DatagramWatch } from './invariants-datagrams.ts'
+import { type Violation, hold, violationOf } from './invariants.ts'
+import { MatchAttacker } from './match-attacker.ts'
+import { type ClientScene, MatchClient, MatchCounts } from './match-client.ts'
+import { Boom, DELIVERIES, makeMatchGame, Query, SAID, textOf } from './match-game.ts'
+import { passMark } from './marks.ts'
+import { House } from './match-house.ts'
+import { type Feature, type Scenario, drawScenario } from './match-scenario.ts'
+import { Trace } from './trace.ts'
+
+/** What a match showed. */
+export interface MatchReport {
+  readonly seed: number
+  readonly scenario: Scenario
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
+  readonly endpointTicks: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
+  readonly counts: Readonly<MatchCounts>
+  readonly datagrams: Readonly<DatagramWatch['counts']>
+}
+
+/** One endpoint tick. */
+const TICK_MS = 1000 / 60
+const CONNECTED_MS = 5000
+const CURRENT_MS = 10_000
+const GONE_MS = 1500
+/** What may still be on its way when it is calm: a snapshot or two, and the tick that is being played. */
+const LAG_MS = 300
+/** A digest waits for a tick of which everything is known. */
+const CONFIRMED_LAG_MS = 700
+/** Every so many ticks of calm it is asked whether all is well. */
+const ASK_EVERY = 6
+/** One seed in so many is played with real cryptography. */
+const REAL_CRYPTO_EVERY = 32
+const AUDIENCE = 'swarm'
+const TEAMS = 3
+
+/** Plays a match to its end, or to its first violation. */
+export function playMatch(scenario: Scenario): MatchReport {
+  return new MatchWorld(scenario).play()
+}
+
+/** Plays the match of a seed; `only` is on in any case. */
+export function playMatchOf(seed: number, only?: Feature): MatchReport {
+  return playMatch(drawScenario(seed, only))
+}
+
+class MatchWorld {
+  readonly #scenario: Scenario
+  readonly #dice: Dice
+  readonly #clock = new SimClock()
+  readonly #net: SimNet
+  readonly #trace = new Trace()
+  readonly #datagrams = new DatagramWatch(this.#trace)
+  readonly #counts = new MatchCounts()
+  readonly #house: House
+  readonly #houseActor: SimNetActor
+  readonly #clients: MatchClient[]
+  readonly #actors: SimNetActor[]
+  readonly #crypto: CryptoProvider
+  readonly #pass: () => ConnectPass
+  #endpointTicks = 0
+  #where = 'the match'
+
+  constructor(scenario: Scenario) {
+    const { seed, players, spectators, weather } = scenario
+    this.#scenario = scenario
+    const dice = this.#dice = new Dice(seed ^ 0x3a7c)
+    this.#crypto = seed % REAL_CRYPTO_EVERY === 31 ? bestProvider() : new StubCrypto()
+    this.#net = new SimNet({ seed, weather })
+    const made = makeMatchGame(scenario)
+    const rekey = this.#has('rekey') ? { afterPackets: 20 + Math.floor(150 * dice.fraction()), afterMs: 500 + 4000 * dice.fraction() } : {}
+    const common: EndpointSecurity = { provider: this.#crypto, rekey }
+    const { security, pass } = this.#has('tokens') ? this.#tokens(common, dice) : { security: common, pass: () => ({}) }
+    this.#pass = pass
+    const node = this.#net.addNode('server', { isFixed: true })
+    this.#house = new House({
+      scenario, made, security, node, datagrams: this.#datagrams, now: () => this.#clock.now, onTurn: () => { this.#where = 'server' },
+      isAttacker: (peer) => this.#clients.some(({ role, host }) => role === 'attacker' && host?.peer === peer),
+    })
+    const scene: ClientScene = {
+      scenario, made, house: this.#house, server: node.address, security: common, datagrams: this.#datagrams, now: () => this.#clock.now,
+      counts: this.#counts, pass: () => this.#pass(), onTurn: (client) => { this.#where = client.node.name },
+    }
+    const add = (name: string, role: MatchClient['role']): MatchClient => {
+      const at = this.#net.addNode(name)
+      return role === 'attacker' ? new MatchAttacker(scene, at, role, dice.word()) : new MatchClient(scene, at, role, dice.word())
+    }
+    this.#clients = []
+    for (let index = 0; index < players; index++) this.#clients.push(add(`player ${index}`, 'player'))
+    for (let index = 0; index < spectators; index++) this.#clients.push(add(`spectator ${index}`, 'spectator'))
+    if (this.#has('attacker')) this.#clients.push(add('attacker', 'attacker'))
+    for (const client of this.#clients) client.comesAt = dice.chance(0.7) ? 200 * dice.fraction() : 2500 * dice.fraction()
+    this.#houseActor = new SimNetActor(this.#net, node, this.#clock, this.#house)
+    this.#actors = [this.#houseActor, ...this.#clients.map((client) => new SimNetActor(this.#net, client.node, this.#clock, client))]
+  }
+
+  play(): MatchReport {
+    const { seed, stormMs, weather } = this.#scenario
+    let violation: Violation | undefined
+    try {
+      while (this.#clock.now < stormMs) {
+        this.#stir()
+        this.#tick()
+      }
+      this.#settle()
+      this.#part()
+    } catch (error) {
+      violation = violationOf(error, this.#clock.now, this.#where)
+    }
+    for (const client of this.#clients) client.count()
+    return {
+      seed, scenario: this.#scenario, violation, weather, endpointTicks: this.#endpointTicks, simulatedMs: this.#clock.now,
+      traceHash: this.#trace.hex, tally: this.#net.tally, counts: this.#counts, datagrams: this.#datagrams.counts,
+    }
+  }
+
+  #has(feature: Feature): boolean {
+    return this.#scenario.features.includes(feature)
+  }
+
+  /** An authority that asks for tokens, and whoever issues them. */
+  #tokens(common: EndpointSecurity, dice: Dice): { readonly security: EndpointSecurity; readonly pass: () => ConnectPass } {
+    const draw = (bytes: number): Uint8Array => {
+      const drawn = new Uint8Array(bytes)
+      dice.fill(drawn)
+      return drawn
+    }
+    const wallSeconds = (): number => 1_700_000_000 + Math.floor(this.#clock.now / 1000)
+    const issuer = this.#crypto.importSigning(draw(32))
+    const identity = draw(32)
+    const server = this.#crypto.importSigning(identity).publicKey
+    const ids = new Dice(dice.word())
+    return {
+      security: { ...common, identity, tokens: { issuers: [issuer.publicKey], audience: AUDIENCE, spent: new SpentTokens(wallSeconds()), wallSeconds } },
+      pass: () => {
+        const id = new Uint8Array(16)
+        ids.fill(id)
+        const issuedAt = wallSeconds()
+        return { token: issueToken(this.#crypto, issuer, { server, id, issuedAt, expiresAt: issuedAt + 60, audience: AUDIENCE, user: new Uint8Array(0) }) }
+      },
+    }
+  }
+
+  #tick(): void {
+    const { now } = this.#clock
+    for (const actor of this.#actors) {
+      if (!actor.node.clock.isAwake(now)) continue
+      this.#endpointTicks++
+      actor.wake(now)
+    }
+    this.#clock.drive(TICK_MS)
+  }
+
+  /** What people and machines do to each other. */
+  #stir(): void {
+    const { now } = this.#clock
+    const dice = this.#dice
+    for (const client of this.#clients) {
+      this.#where = client.node.name
+      if (!client.node.clock.isAwake(now)) continue
+      const local = client.node.clock.localAt(now)
+      client.play(local)
+      if (client.peer !== 0 && this.#has('joins') && client.leavesAt === Infinity && dice.chance(0.003)) client.leavesAt = local
+      if (this.#has('moves') && dice.chance(0.002)) this.#net.rebind(now, client.node, dice.chance(0.5) ? 'port' : 'address')
+    }
+    const { clock } = this.#houseActor.node
+    if (clock.isAwake(now)) this.#govern(clock.localAt(now))
+  }
+
+  /** What the authority does beside its ticks. */
+  #govern(local: number): void {
+    this.#where = 'server'
+    const dice = this.#dice
+    const house = this.#house
+    const { match } = house
+    const peer = match.peers[dice.word() % Math.max(1, match.peers.length)]
+    const others = [...house.ledgers.keys()]
+    const whom = others[dice.word() % Math.max(1, others.length)]
+    if (whom !== undefined && this.#has('messages') && dice.chance(0.2)) this.#tell(whom)
+    if (whom !== undefined && match.spectators.has(whom) && peer !== undefined && dice.chance(0.2)) {
+      const eyes = dice.chance(0.1) ? { id: whom } : peer
+      house.beforeTick(() => match.follow({ id: whom }, eyes))
+    }
+    if (peer === undefined) return
+    if (this.#has('teams') && dice.chance(0.03)) {
+      const team = dice.word() % TEAMS
+      house.beforeTick(() => house.teams.set(peer.id, team))
+    }
+    if (this.#has('calls') && dice.chance(0.05)) match.call(Boom, { power: 3 })
+    if (this.#has('calls') && dice.chance(0.03)) void match.request(local, peer, Query, { number: dice.word() % 1000 })
+    if (this.#has('kicks') && dice.chance(0.002) && match.connectionOf(peer) !== undefined) {
+      this.#counts.kicks++
+      passMark('a player is sent away')
+      match.kick(local, peer)
+    }
+    if (this.#has('cuts') && dice.chance(0.003)) house.host.handlePathClosed(match.connectionOf(peer)?.address ?? '')
+    if (!this.#has('restarts') || !dice.chance(0.002)) return
+    this.#counts.restarts++
+    house.restart()
+  }
+
+  /** The authority says something to somebody. */
+  #tell(peer: number): void {
+    const ledger = this.#house.ledgers.get(peer)
+    const delivery = DELIVERIES[this.#dice.word() % DELIVERIES.length]!
+    if (ledger === undefined) return
+    const number = ledger.down[delivery].said + 1
+    if (this.#house.match.send({ id: peer }, SAID[delivery], { number, text: textOf(number) }) === 'queued') ledger.down[delivery].said = number
+  }
+
+  #settle(): void {
+    const since = this.#clock.now
+    this.#net.setWeather(since, calm())
+    for (const client of this.#clients) {
+      client.leavesAt = Infinity
+      if (client.witness === undefined) client.comesAt = Math.min(client.comesAt, client.node.clock.localAt(since))
+    }
+    let isFirst = true
+    if (this.#clients.some((client) => client.role !== 'attacker' && client.peer === 0)) passMark('somebody has to come again once it is calm')
+    for (let ticks = 1; ; ticks++) {
+      this.#tick()
+      const passed = this.#clock.now - since
+      if (ticks % ASK_EVERY !== 0 || passed < LAG_MS) continue
+      const absent = this.#clients.find((client) => client.role !== 'attacker' && !this.#isIn(client))
+      this.#where = absent?.node.name ?? 'the match'
+      hold(absent === undefined || passed < CONNECTED_MS, 'I17', () => `is not in, or not where the authority thinks, ${CONNECTED_MS} ms after the weather cleared`)
+      const problem = absent === undefined ? this.#problem() : undefined
+      if (isFirst && absent === undefined && problem === undefined) passMark('everybody is well at the first look once it is calm')
+      isFirst = false
+      if (absent !== undefined) continue
+      if (problem === undefined) return
+      hold(passed < CURRENT_MS, problem.about, () => `${problem.text}, ${CURRENT_MS} ms after the weather cleared`)
+    }
+  }
+
+  /** The authority shuts down, nobody comes again, and nothing may be left. */
+  #part(): void {
+    const { clock } = this.#houseActor.node
+    for (const client of this.#clients) client.witness?.sweep()
+    if (this.#clients.some(({ role, peer }) => role === 'attacker' && peer !== 0)) passMark('an attacker stays to the end')
+    if (this.#clients.length > 20) passMark('a match of more than twenty clients')
+    if (!(this.#crypto instanceof StubCrypto)) passMark('a match with real cryptography')
+    this.#house.host.close(clock.localAt(this.#clock.now))
+    for (const end = this.#clock.now + GONE_MS; this.#clock.now < end;) {
+      this.#tick()
+      for (const client of this.#clients) client.comesAt = Infinity
+    }
+    const { host, match } = this.#house
+    this.#where = 'server'
+    hold(host.endpoint.connections.length === 0, 'I13', () => `${host.endpoint.connections.length} connections outlive their end by ${GONE_MS} ms`)
+    const { sent, copies, delivered, dropped } = this.#net.tally
+    hold(sent + copies === delivered + dropped + this.#net.flying, 'crash', () => 'a datagram vanished from the simulated network')
+    if (this.#has('rooms')) return
+    const left = match.peers.filter(({ id }) => id < 0x8000_0000).length
+    hold(left === 0, 'I13', () => `${left} players are left in a match that everybody has left`)
+  }
+
+  /** Both sides are open, and the authority knows where he is now. */
+  #isIn(client: MatchClient): boolean {
+    const { connection, peer, node, role } = client
+    if (connection?.isOpen !== true || peer === 0 || !this.#house.knows(peer, role === 'spectator')) return false
+    return this.#house.match.connectionOf({ id: peer })?.address === node.address
+  }
+
+  /** What keeps the match from being well; undefined when it is. */
+  #problem(): { readonly about: Violation['invariant']; readonly text: string } | undefined {
+    const ticksOf = (ms: number): number => Math.ceil(ms * this.#scenario.tickRate / 1000)
+    for (const { role, witness, ledger, node } of this.#clients) {
+      if (role === 'attacker') continue
+      this.#where = node.name
+      const missing = ledger?.missing
+      if (missing !== undefined) return { about: 'I18', text: missing }
+      const stale = witness?.problem(ticksOf(LAG_MS))
+      if (stale !== undefined) return { about: 'C4', text: stale }
+      // Who predicts everybody is told a digest of everything, and nobody knows everything here.
+      if (role !== 'player' || this.#has('predictNone') || this.#has('predictAll')) continue
+      const doubt = witness?.predictionProblem(ticksOf(CONFIRMED_LAG_MS))
+      if (doubt !== undefined) return { about: 'C5', text: doubt }
+    }
+    return undefined
+  }
+}

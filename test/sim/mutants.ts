@@ -1,0 +1,17 @@
+/**
+ * Bugs to plant: one line of the engine each, that a careless hand could have written. `npm run sim -- --mutants` plants them
+ * one after the other and says which the swarm finds, by what, and after how long.
+ *
+ * They are patches of the source as it is bundled, never switches in it. A test holds that each still finds its line.
+ */
+
+import type { SourcePatch } from '../../tools/sim-bundle.ts'
+import { BYTE_MUTANTS } from './mutants-bytes.ts'
+import { STATE_MUTANTS } from './mutants-state.ts'
+
+/** One planted bug. */
+export interface Mutant extends SourcePatch {
+  readonly name: string
+}
+
+export const MUTANTS: readonly Mutant[] = [...BYTE_MUTANTS, ...STATE_MUTANTS]

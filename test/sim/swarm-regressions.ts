@@ -1,0 +1,32 @@
+/**
+ * What failed once, kept small: a file each below `regressions/`, played again in every test.
+ *
+ * A scenario is data, so that one that was found by chance stays when chance is drawn otherwise.
+ */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import type { Violation } from './invariants.ts'
+import type { Scenario } from './match-scenario.ts'
+import { playMatch } from './match-swarm.ts'
+import { playWorld } from './transport-swarm.ts'
+
+/** A world or a match that failed. */
+export type Regression =
+  | { readonly part: 'transport'; readonly seed: number; readonly weather: NetWeather }
+  | { readonly part: 'match'; readonly scenario: Scenario }
+
+/** One as it is kept: what it was about, and what it was. */
+export type KeptRegression = Regression & { readonly invariant: string; readonly problem: string }
+
+/** All that are kept below a folder, by the name of the file. */
+export function keptRegressions(folder: string): readonly (readonly [name: string, kept: KeptRegression])[] {
+  return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.json')).toSorted()
+    .map((name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptRegression])
+}
+
+/** Plays one again. */
+export function playRegression(kept: Regression): Violation | undefined {
+  return kept.part === 'transport' ? playWorld(kept.seed, kept.weather).violation : playMatch(kept.scenario).violation
+}
