@@ -58,7 +58,7 @@ export async function runMutants({ only = '', endpointTicksMax, jobs, onResult }
 
 async function huntOne(mutant: Named, bundle: string, endpointTicksMax: number): Promise<MutantResult> {
   const { name, file } = mutant
-  const path = await bundleSwarm('mutants-hunt.ts', bundle, [mutant])
+  const path = await bundleSwarm('mutants-process.ts', bundle, [mutant])
   const { out, err, isKilled } = await runChild(path, endpointTicksMax, BYTES.test(file) ? 0.8 : 0)
   rmSync(path, { force: true })
   const line = out.trim().split('\n').at(-1) ?? ''

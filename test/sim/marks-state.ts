@@ -10,7 +10,9 @@ export const STATE_MARKS: readonly MarkedFile[] = [
     ['an object gets other fields while a row of it is on its way', 'this.sets[index] = set\n', 'this.states[index] === KNOWN && this.sets[index] !== set && this.sents[index] > this.bases[index]'],
     ['an object leaves view', 'this.states[index] = LEAVING\n', '!isDespawned'],
     ['an object in view dies', 'this.states[index] = LEAVING\n', 'isDespawned'],
+    // #region mark
     ['an object leaves view while a row of it is on its way', 'this.states[index] = LEAVING\n', '!isDespawned && this.sents[index] > this.bases[index]'],
+    // #endregion
     ['an object leaves view before anything of it is acknowledged', 'this.states[index] = LEAVING\n', 'this.bases[index] === FROM_INITIAL'],
     ['an object leaves view before anything of it is sent', 'if ((this.flags[index] & MAY_HOLD) === 0) {', '(this.flags[index] & MAY_HOLD) === 0'],
     ['a row of a life before is acknowledged', 'if (this.states[index] !== KNOWN || tick < this.epochs[index]) return', 'this.states[index] === KNOWN && tick < this.epochs[index]'],

@@ -20,7 +20,7 @@ import type { CrowdTruth } from './crowd-truth.ts'
 import { CrowdWitness } from './crowd-witness.ts'
 import type { DatagramWatch } from './invariants-datagrams.ts'
 import { hold } from './invariants.ts'
-import type { Ledger } from './match-ledger.ts'
+import type { Diary } from './match-diary.ts'
 import { Ask, Boom, DELIVERIES, type MatchGame, type MatchInput, Poke, Query, SAID, textOf } from './match-game.ts'
 import { passMark } from './marks.ts'
 import type { House } from './match-house.ts'
@@ -108,8 +108,8 @@ export class MatchClient implements NetResident {
   }
 
   /** What is said on his connection; undefined until the authority has heard him. */
-  get ledger(): Ledger | undefined {
-    return this.connection && this.scene.house.ledgerOf(this.connection)
+  get diary(): Diary | undefined {
+    return this.connection && this.scene.house.diaryOf(this.connection)
   }
 
   /** 0 while he is not in. */
@@ -191,28 +191,28 @@ export class MatchClient implements NetResident {
   }
 
   #say(): void {
-    const { host, ledger } = this
+    const { host, diary } = this
     const delivery = DELIVERIES[this.dice.word() % DELIVERIES.length]!
-    if (host === undefined || ledger === undefined) return
-    const line = ledger.up[delivery]
+    if (host === undefined || diary === undefined) return
+    const line = diary.up[delivery]
     const number = line.said + 1
     if (host.send(SAID[delivery], { number, text: textOf(number) }) === 'queued') line.said = number
   }
 
   #call(now: number): void {
-    const { host, ledger, dice } = this
-    if (host === undefined || ledger === undefined) return
-    const number = ledger.asked + 1
-    if (host.call(Ask, { number }) === 'queued') ledger.asked = number
+    const { host, diary, dice } = this
+    if (host === undefined || diary === undefined) return
+    const number = diary.asked + 1
+    if (host.call(Ask, { number }) === 'queued') diary.asked = number
     this.scene.counts.calls++
     const avatars = [...host.view.each(this.scene.made.avatar)]
     const any = avatars[dice.word() % Math.max(1, avatars.length)]
     const own = avatars.find(({ owner }) => owner === this.peer)
     const about = dice.chance(0.2) ? any : own
     if (about !== undefined) host.call(Poke, { plan: dice.word() % 1000 }, { about })
-    if (dice.chance(0.1)) void host.request(now, Ask, { number: ledger.asked + 1 }).then(() => {})
+    if (dice.chance(0.1)) void host.request(now, Ask, { number: diary.asked + 1 }).then(() => {})
     else return
-    ledger.asked++
+    diary.asked++
   }
 
   /** Asks for something shared, or gives it back. */
@@ -243,7 +243,7 @@ export class MatchClient implements NetResident {
     for (const delivery of DELIVERIES) {
       host.on(SAID[delivery], ({ number, text }) => {
         counts.messages++
-        if (this.role !== 'attacker') this.ledger?.down[delivery].hear(delivery, number, text)
+        if (this.role !== 'attacker') this.diary?.down[delivery].hear(delivery, number, text)
       })
     }
     host.handle(Boom, () => { counts.booms++ })
@@ -268,7 +268,7 @@ export class MatchClient implements NetResident {
     sink.accept = (now, sequence, frame) => {
       const { undecodableCount } = sink
       const verdict = accept(now, sequence, frame)
-      if (verdict === 'ok' && sink.undecodableCount === undecodableCount && connection !== undefined) this.scene.house.ledgerOf(connection)?.used.add(sequence)
+      if (verdict === 'ok' && sink.undecodableCount === undecodableCount && connection !== undefined) this.scene.house.diaryOf(connection)?.used.add(sequence)
       return verdict
     }
   }

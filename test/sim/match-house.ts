@@ -2,7 +2,7 @@
  * The authority's side of a match of the swarm: a host by itself, one that plays too, or a room behind a host of rooms; and the
  * truth of it, written down as it goes.
  *
- * It hears what players say and calls, and holds that to the ledgers; it holds endpoint and seats to I14 to I16.
+ * It hears what players say and calls, and holds that to the diaries; it holds endpoint and seats to I14 to I16.
  */
 
 import type { PeerId } from '../../packages/tickwire/src/core/base/time.ts'
@@ -24,7 +24,7 @@ import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.t
 import { CrowdTruth } from './crowd-truth.ts'
 import { AddressWatch, type DatagramWatch } from './invariants-datagrams.ts'
 import { hold } from './invariants.ts'
-import { Ledger } from './match-ledger.ts'
+import { Diary } from './match-diary.ts'
 import { Ask, DELIVERIES, type MatchGame, type MatchInput, Poke, SAID } from './match-game.ts'
 import type { Feature, Scenario } from './match-scenario.ts'
 
@@ -55,10 +55,10 @@ function nameOf({ idLo, idHi }: Connection): string {
 }
 
 /** Holds what a source is told has arrived to what was of use. */
-function watchDelivery(source: FrameSource, ledger: Ledger): void {
+function watchDelivery(source: FrameSource, diary: Diary): void {
   const onDelivered = source.onDelivered.bind(source)
   source.onDelivered = (now, sequence) => {
-    ledger.handleDelivered(sequence)
+    diary.handleDelivered(sequence)
     onDelivered(now, sequence)
   }
 }
@@ -70,11 +70,11 @@ export class House implements NetResident {
   match: Match<MatchInput>
   truth: CrowdTruth
   readonly seats: number
-  readonly ledgers = new Map<PeerId, Ledger>()
+  readonly diaries = new Map<PeerId, Diary>()
   readonly teams = new Map<PeerId, number>()
   readonly #plan: HousePlan
   readonly #dice: Dice
-  readonly #byId = new Map<string, Ledger>()
+  readonly #byId = new Map<string, Diary>()
   readonly #states = new Map<Connection, ConnectionState>()
   #lookingOn = new Set<PeerId>()
   #addresses = new AddressWatch()
@@ -110,7 +110,7 @@ export class House implements NetResident {
 
   /** The process dies without a word, and another begins a match of its own. */
   restart(): void {
-    this.ledgers.clear()
+    this.diaries.clear()
     this.teams.clear()
     this.#states.clear()
     this.#changes = []
@@ -142,7 +142,7 @@ export class House implements NetResident {
   }
 
   /** What was said on a connection, whichever side it is of. */
-  ledgerOf(connection: Connection): Ledger | undefined {
+  diaryOf(connection: Connection): Diary | undefined {
     return this.#byId.get(nameOf(connection))
   }
 
@@ -208,12 +208,12 @@ export class House implements NetResident {
     match.attach = (connection, peer, isSpectator) => {
       if (!this.teams.has(peer.id)) this.teams.set(peer.id, this.#has('teams') ? this.#dice.word() % TEAMS : 1)
       if (isSpectator === true) this.#openEyes(truth, peer.id)
-      const ledger = new Ledger(peer.id)
-      this.ledgers.set(peer.id, ledger)
-      this.#byId.set(nameOf(connection), ledger)
+      const diary = new Diary(peer.id)
+      this.diaries.set(peer.id, diary)
+      this.#byId.set(nameOf(connection), diary)
       const { addSource } = connection
       connection.addSource = (kind, source, weight) => {
-        if (kind === FRAME_KIND.snapshot) watchDelivery(source, ledger)
+        if (kind === FRAME_KIND.snapshot) watchDelivery(source, diary)
         addSource.call(connection, kind, source, weight)
       }
       attach(connection, peer, isSpectator)
@@ -221,11 +221,11 @@ export class House implements NetResident {
     }
     for (const delivery of DELIVERIES) {
       match.on(SAID[delivery], ({ number, text }, { id }) => {
-        if (!this.#plan.isAttacker(id)) this.ledgers.get(id)?.up[delivery].hear(delivery, number, text)
+        if (!this.#plan.isAttacker(id)) this.diaries.get(id)?.up[delivery].hear(delivery, number, text)
       })
     }
     match.handle(Ask, ({ number }, { from }) => {
-      if (!this.#plan.isAttacker(from.id)) this.ledgers.get(from.id)?.hearAsk(number)
+      if (!this.#plan.isAttacker(from.id)) this.diaries.get(from.id)?.hearAsk(number)
       return { number }
     })
     match.handle(Poke, ({ plan }, { object, from }) => {

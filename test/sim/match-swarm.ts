@@ -202,7 +202,7 @@ class MatchWorld {
     const house = this.#house
     const { match } = house
     const peer = match.peers[dice.word() % Math.max(1, match.peers.length)]
-    const others = [...house.ledgers.keys()]
+    const others = [...house.diaries.keys()]
     const whom = others[dice.word() % Math.max(1, others.length)]
     if (whom !== undefined && this.#has('messages') && dice.chance(0.2)) this.#tell(whom)
     if (whom !== undefined && match.spectators.has(whom) && peer !== undefined && dice.chance(0.2)) {
@@ -229,11 +229,11 @@ class MatchWorld {
 
   /** The authority says something to somebody. */
   #tell(peer: number): void {
-    const ledger = this.#house.ledgers.get(peer)
+    const diary = this.#house.diaries.get(peer)
     const delivery = DELIVERIES[this.#dice.word() % DELIVERIES.length]!
-    if (ledger === undefined) return
-    const number = ledger.down[delivery].said + 1
-    if (this.#house.match.send({ id: peer }, SAID[delivery], { number, text: textOf(number) }) === 'queued') ledger.down[delivery].said = number
+    if (diary === undefined) return
+    const number = diary.down[delivery].said + 1
+    if (this.#house.match.send({ id: peer }, SAID[delivery], { number, text: textOf(number) }) === 'queued') diary.down[delivery].said = number
   }
 
   #settle(): void {
@@ -293,10 +293,10 @@ class MatchWorld {
   /** What keeps the match from being well; undefined when it is. */
   #problem(): { readonly about: Violation['invariant']; readonly text: string } | undefined {
     const ticksOf = (ms: number): number => Math.ceil(ms * this.#scenario.tickRate / 1000)
-    for (const { role, witness, ledger, node } of this.#clients) {
+    for (const { role, witness, diary, node } of this.#clients) {
       if (role === 'attacker') continue
       this.#where = node.name
-      const missing = ledger?.missing
+      const missing = diary?.missing
       if (missing !== undefined) return { about: 'I18', text: missing }
       const stale = witness?.problem(ticksOf(LAG_MS))
       if (stale !== undefined) return { about: 'C4', text: stale }

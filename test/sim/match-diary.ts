@@ -28,7 +28,7 @@ class Line {
 type Lines = Readonly<Record<Delivery, Line>>
 
 /** One connection of a player. */
-export class Ledger {
+export class Diary {
   readonly peer: PeerId
   /** By the player; by the authority. */
   readonly up: Lines = newLines()
