@@ -45,20 +45,23 @@ export async function runMutants({ only = '', endpointTicksMax, jobs, onResult }
   const chosen = module.MUTANTS.filter(({ name, file }) => name.includes(only) || file.includes(only))
   const results: MutantResult[] = []
   let next = 0
-  const work = async (job: number): Promise<void> => {
+  const work = async (): Promise<void> => {
     for (let mutant = chosen[next++]; mutant !== undefined; mutant = chosen[next++]) {
-      const result = await huntOne(mutant, `mutant-${process.pid}-${job}`, endpointTicksMax)
+      const result = await huntOne(mutant, endpointTicksMax)
       results.push(result)
       onResult(result, results.length, chosen.length)
     }
   }
-  await Promise.all(Array.from({ length: jobs }, (_, job) => work(job)))
+  await Promise.all(Array.from({ length: jobs }, work))
   return results
 }
 
-async function huntOne(mutant: Named, bundle: string, endpointTicksMax: number): Promise<MutantResult> {
+/** So many were bundled: each has a file of its own. */
+let bundleCount = 0
+
+async function huntOne(mutant: Named, endpointTicksMax: number): Promise<MutantResult> {
   const { name, file } = mutant
-  const path = await bundleSwarm('mutants-process.ts', bundle, [mutant])
+  const path = await bundleSwarm('mutants-process.ts', `mutant-${process.pid}-${bundleCount++}`, [mutant])
   const { out, err, isKilled } = await runChild(path, endpointTicksMax, BYTES.test(file) ? 0.8 : 0)
   rmSync(path, { force: true })
   const line = out.trim().split('\n').at(-1) ?? ''
