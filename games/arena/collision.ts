@@ -9,7 +9,7 @@
  */
 
 import type { Vec3 } from 'tickwire'
-import { BOXES } from './level.ts'
+import { BOXES, SOLIDS } from './level.ts'
 
 /** Of a fighter's body. */
 export const BODY_HALF = 0.375
@@ -106,10 +106,20 @@ function moveUpright({ at, speed }: Mover, by: number): void {
   at.y = before
 }
 
+/** All of them; and those that hide somebody: steps of stairs are low, and half of all there are. */
+const ALL = Int32Array.from(SOLIDS, (_solid, index) => index * 6)
+const BLINDS = ALL.filter((box) => SOLIDS[box / 6]!.paint !== 'stair')
+
 /** How far a ray goes until it meets a solid, at most `reach`. `direction` has length 1. */
 export function rayLength(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number): number {
+  // A rocket's way in a tick is short: what it can meet is near.
+  return rayTo(from, direction, reach, reach <= MARGIN ? NEAR[cellAt(from.x) * CELLS + cellAt(from.z)]! : ALL)
+}
+
+function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, boxes: Int32Array): number {
   let nearest = reach
-  for (let box = 0; box < BOXES.length; box += 6) {
+  for (let at = 0; at < boxes.length; at++) {
+    const box = boxes[at]!
     let near = 0
     let far = nearest
     for (let axis = 0; axis < 3; axis++) {
@@ -131,14 +141,14 @@ export function rayLength(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach
   return nearest
 }
 
-/** Whether nothing solid lies between two places. */
+/** Whether nothing that hides a body lies between two places. Bots ask; the match does not depend on it. */
 export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
   const x = to.x - from.x
   const y = to.y - from.y
   const z = to.z - from.z
   const distance = Math.sqrt(x * x + y * y + z * z)
   if (distance < 0.01) return true
-  return rayLength(from, { x: x / distance, y: y / distance, z: z / distance }, distance) >= distance - 0.01
+  return rayTo(from, { x: x / distance, y: y / distance, z: z / distance }, distance, BLINDS) >= distance - 0.01
 }
 
 /** Pushes a ball out of solids; it bounces off them with what is left of its speed. Whether it touches a floor. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
-import { Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
+import { Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, Picked, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
 import { arenaGame, game } from './game.ts'
 import { PADS, SPAWNS } from './level.ts'
 import { RUN_SPEED } from './movement.ts'
@@ -147,10 +147,15 @@ test('[ARENA6] bots find every floor, fight, and somebody wins; then the next ma
 
   const sim = simulate(arenaGame({ limits: { frags: 3, seconds: 600 } }), { seed: 21 })
   for (let bot = 0; bot < 4; bot++) sim.host.addBot(createBot(bot, 128))
+  let picked = 0
+  sim.host.onEvent(Picked, () => { picked++ })
   const phase = (): string => sim.server(Match)[0]!.phase
   expect(sim.runUntil(() => phase() === 'over', 60_000)).toBe(true)
   expect(Math.max(...sim.server(Seat).map(({ frags }) => frags))).toBe(3)
-  expect(sim.client(0, Match)).toHaveLength(1)
+  expect(picked).toBeGreaterThan(0)
+  sim.run(500)
+  const best = sim.server(Seat).find(({ frags }) => frags === 3)!
+  expect(sim.client(0, Match).map(({ phase: shown, winner }) => `${shown} ${winner}`)).toEqual([`over ${best.name}`])
   expect(sim.runUntil(() => phase() === 'play', 10_000)).toBe(true)
   expect(sim.server(Seat).every(({ frags }) => frags === 0)).toBe(true)
 }, 60_000)

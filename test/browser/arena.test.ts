@@ -118,7 +118,7 @@ browserTest('[ARENA9] a spectator follows a player, sees through his eyes what h
   expect(mistakes).toEqual([])
 })
 
-browserTest('[ARENA14] a phone plays by touch: it walks, looks, and every tap of a button counts once', async (browser) => {
+browserTest('[ARENA14] a phone plays by touch: it walks, looks, and a tap counts however short it is, and never twice', async (browser) => {
   const context = await browser.newContext({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
   const phone = await context.newPage()
   phone.on('pageerror', (error) => mistakes.push(String(error)))

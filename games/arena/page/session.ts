@@ -4,7 +4,7 @@
  * The game does not know the difference, and nor does the rest of the page.
  */
 
-import { createServerHost, type CloseReason, type InitOf, type Message, type PeerId, type Shape, type View, type ViewOf } from 'tickwire'
+import { createServerHost, sharedAuthority, type CloseReason, type InitOf, type Message, type PeerId, type Shape, type View, type ViewOf } from 'tickwire'
 import { connect } from 'tickwire/browser'
 import { createBot } from '../bots.ts'
 import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
@@ -39,7 +39,8 @@ export interface Joined {
 export async function joinServed(role: Role): Promise<Joined> {
   const response = await fetch('tickwire/game').catch(() => undefined)
   const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
-  const room = await connect(arenaGame({ tickRate }), location.origin, role === 'spectator' ? { join: { role }, keepSeat: false } : {})
+  const options = { authority: sharedAuthority, ...(role === 'spectator' && { join: { role }, keepSeat: false }) }
+  const room = await connect(arenaGame({ tickRate }), location.origin, options)
   return { session: Object.assign(room, { role }), tickRate }
 }
 
