@@ -82,4 +82,4 @@ test('[ARENA13] at 200 ms and 10 % loss: who runs and turns is hit where he is d
   expect(counts.jumps).toBe(0)
   expect(counts.shots).toBeGreaterThan(15)
   expect(counts.hits).toBe(counts.shots)
-}, 60_000)
+}, 180_000)

@@ -12,7 +12,7 @@ import { parseWeather } from '../../games/arena/weather.ts'
 import { endPrograms, Program } from './program.ts'
 
 const SERVER = new URL('../../games/arena/server.ts', import.meta.url)
-const SLOW = { timeout: 60_000 }
+const SLOW = { timeout: 120_000 }
 
 afterEach(endPrograms)
 
