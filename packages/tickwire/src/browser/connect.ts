@@ -7,7 +7,7 @@
  * ```
  */
 
-import { textToKey, textToToken, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { textToKey, textToToken, type ClientParts, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
 import { pageParts } from './client-parts.ts'
 import { ConnectError } from './connect-error.ts'
 import { pageProvider } from './crypto.ts'
@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readonly server?: Uint8Array | string
   /** What packets are sealed with. Default: noble without AES; `pureProvider` of tickwire where a token or a server asks for AES. */
   readonly provider?: CryptoProvider
+  /** For games with shared objects: `sharedAuthority` of tickwire. Pages of other games need not carry it. */
+  readonly authority?: ClientParts['createAuthority']
   /** Transports that may be used; all of them unless said. */
   readonly transports?: readonly Rung[]
   /** Which room, where there are many: `{ room: id }`, `{ code }`, `{ quick: type, filter }`, `{ create: type }`. Default: any seat. */
@@ -84,7 +86,7 @@ async function climb<I extends Shape>(game: Game<I>, base: URL, options: Connect
   })
   try {
     const pass = await passOf(options, base, ladder)
-    const line = new Line(game, pageParts(options.provider ?? pageProvider), ladder, pass, asked)
+    const line = new Line(game, pageParts(options.provider ?? pageProvider, options.authority), ladder, pass, asked)
     const reason = await Promise.race([line.opened, line.closed])
     if (reason !== undefined) throw new ConnectError(base.origin, reason)
     return line

@@ -27,7 +27,7 @@ import type { SyncFault } from '../predict/sync-test.ts'
 import { TimingSink } from '../time/timing-frame.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
-import { ClientAuthority, type AuthorityListener } from './client-authority.ts'
+import { sharedAuthority, type AuthorityListener, type ClientAuthority } from './client-authority.ts'
 import { ClientPlay } from './client-play.ts'
 import type { ClientTrace } from './client-trace.ts'
 import { ClientView } from './client-view.ts'
@@ -82,7 +82,7 @@ export interface ClientParts {
 }
 
 /** Everything: for who is not counting bytes. */
-const ALL_PARTS: ClientParts = { createEndpoint, createAuthority: (game, listener) => new ClientAuthority(game, listener) }
+const ALL_PARTS: ClientParts = { createEndpoint, createAuthority: sharedAuthority }
 
 /** Makes one player's side of a match. */
 export function createClientHost<I extends Shape>(game: Game<I>, options: ClientHostOptions): ClientHost<I> {
