@@ -1,11 +1,14 @@
 /** How it feels at 200 ms and 10 % loss, in ticks and metres: the figures that `npm run bench -- feel` has for a game of runners. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { BODY_HALF } from './collision.ts'
 import { Fighter, Hurt, input, RAIL, Shot, STICK } from './definitions.ts'
 import { game, TICK_RATE } from './game.ts'
+
+// Whole matches, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
 
 type Arena = Simulation<typeof input>
 
@@ -82,4 +85,4 @@ test('[ARENA13] at 200 ms and 10 % loss: who runs and turns is hit where he is d
   expect(counts.jumps).toBe(0)
   expect(counts.shots).toBeGreaterThan(15)
   expect(counts.hits).toBe(counts.shots)
-}, 180_000)
+})

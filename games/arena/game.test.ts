@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
@@ -7,6 +7,9 @@ import { arenaGame, game } from './game.ts'
 import { PADS, SPAWNS } from './level.ts'
 import { RUN_SPEED } from './movement.ts'
 import { Navigation } from './navigation.ts'
+
+// Whole matches, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
 
 type Arena = Simulation<typeof input>
 
@@ -158,7 +161,7 @@ test('[ARENA6] bots find every floor, fight, and somebody wins; then the next ma
   expect(sim.client(0, Match).map(({ phase: shown, winner }) => `${shown} ${winner}`)).toEqual([`over ${best.name}`])
   expect(sim.runUntil(() => phase() === 'play', 10_000)).toBe(true)
   expect(sim.server(Seat).every(({ frags }) => frags === 0)).toBe(true)
-}, 180_000)
+})
 
 test('[ARENA7] names and chat arrive once and clean; ammunition is told to its owner alone', () => {
   const sim = simulate(game, { seed: 2, clients: 2, link: LINE })
