@@ -23,7 +23,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => await served.close())
 
-for (const part of [LABS.slice(0, 4), LABS.slice(4)]) {
+// Two at a time: each measures for seconds, and a busy machine makes many of them.
+for (const part of [LABS.slice(0, 2), LABS.slice(2, 4), LABS.slice(4, 6), LABS.slice(6)]) {
   browserTest(`[PLAY10] in Chromium the claims hold of ${part.map(({ title }) => title).join(', ')}; the source beside each is its file`, async (browser) => {
     const { page, mistakes } = await openPage(browser)
     for (const { name, title } of part) {
@@ -38,7 +39,7 @@ for (const part of [LABS.slice(0, 4), LABS.slice(4)]) {
   })
 }
 
-browserTest('[PLAY11] keys take over from the bots; weather changes under a match, a switch begins another; time can be stopped', async (browser) => {
+browserTest('[PLAY11] keys take over from the bots; weather changes under a match', async (browser) => {
   const { page, mistakes } = await openPage(browser)
   await page.goto(`${served.url}/`)
   expect(await page.locator('.card').count()).toBe(LABS.length)
@@ -54,6 +55,11 @@ browserTest('[PLAY11] keys take over from the bots; weather changes under a matc
   await page.locator('#dial-latency').fill('0')
   await page.waitForFunction(() => Number.parseInt(document.querySelectorAll('dd')[2]?.textContent ?? '') < 150, undefined, PATIENCE)
 
+  expect(mistakes).toEqual([])
+})
+
+browserTest('[PLAY11] a switch begins another match; time can be stopped, and passes by ticks', async (browser) => {
+  const { page, mistakes } = await openPage(browser)
   await go(page, 'authority', 'Authority transfer')
   await page.locator('#dial-shared').uncheck()
   await page.waitForFunction(() => /trails behind/.test(document.querySelector('.claim[data-held=true]')?.textContent ?? ''), undefined, PATIENCE)
