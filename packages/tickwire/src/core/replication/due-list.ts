@@ -17,7 +17,7 @@ import type { ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import type { Relevance } from './relevance.ts'
-import type { ToldBlocks } from './told-blocks.ts'
+import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { orderByUrgency } from './urgency-order.ts'
 
@@ -26,6 +26,7 @@ const { none: UNKNOWN, known: KNOWN } = STATE
 const NOTHING = NONE
 const FROM_INITIAL = NO_BASE
 const SHIFT = BLOCK_SHIFT
+const { sets: SETS, pendings: PENDINGS, knowns: KNOWNS, leavings: LEAVINGS, restless: RESTLESS } = PLANE
 /** The field set that sees every change that anybody is told. */
 const SET_WIDEST = 2
 const NO_VERSION = -1
@@ -127,7 +128,7 @@ export class DueList {
   #list(): void {
     const { tick, oldest, masks } = this.#marks
     const blocks = this.#blocks
-    const { cohorts, pendings, knowns, leavings, restless, sets, levels, sentBefore } = blocks
+    const { words, capacity, levels, sentBefore } = blocks
     // Nobody knows who changed in ticks before the window: then everybody may have.
     const isBlind = sentBefore < oldest - 1
     const hasGap = tick - sentBefore > 1
@@ -136,23 +137,23 @@ export class DueList {
     // Where the blocks of the tick's changes begin, by field set.
     const firstRow = masks.rowOf(0, tick)
     const rowStep = masks.rowOf(1, tick) - firstRow
-    for (let block = 0; block < cohorts.length; block++) {
-      const cohort = cohorts[block]
+    for (let block = 0; block < capacity; block++) {
+      const cohort = words[block]
+      const pendingAt = PENDINGS * capacity + block
       if (cohort !== 0) {
-        const set = sets[block]
-        const changed = bits[firstRow + set * rowStep + block]
-        pendings[block] = cohort & changed
+        const changed = bits[firstRow + words[SETS * capacity + block] * rowStep + block]
+        words[pendingAt] = cohort & changed
         if (hasGap) this.#listGap(block, cohort, changed, isBlind)
         if (levels[block] <= oldest + 1) blocks.keepUp(block)
       }
-      const loose = (knowns[block] | leavings[block]) & ~cohorts[block]
+      const loose = (words[KNOWNS * capacity + block] | words[LEAVINGS * capacity + block]) & ~words[block]
       if (loose !== 0) {
         const changed = isBlind ? -1 : hasGap ? masks.since(SET_WIDEST, block, sentBefore, tick) : bits[firstRow + SET_WIDEST * rowStep + block]
-        const asked = loose & (restless[block] | changed)
-        pendings[block] &= ~loose
+        const asked = loose & (words[RESTLESS * capacity + block] | changed)
+        words[pendingAt] &= ~loose
         if (asked !== 0) this.#ask(block, asked)
       }
-      count += countBits(pendings[block])
+      if (words[pendingAt] !== 0) count += countBits(words[pendingAt])
     }
     this.count = count
     this.block = 0

@@ -10,15 +10,16 @@
 
 import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
-import type { PacketRecords } from './packet-records.ts'
 import { countBits } from './change-masks.ts'
-import type { ToldBlocks } from './told-blocks.ts'
+import { RECORD_ALL_HELD, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
+import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
 /** No frame. */
 export const NO_FRAME = -1
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const NOTHING = NO_FRAME
+const { aheads: AHEADS, sets: SETS, pendings: PENDINGS, paireds: PAIREDS } = PLANE
 const SLOTS = 16
 /** Blocks that a frame spans at most: a packet of the largest size with the smallest entries. */
 const BLOCKS_MAX = 64
@@ -101,10 +102,11 @@ export class FrameCache {
   /** Keeps a frame that was written, and recorded in blocks alone: its bits are those of `out` from a byte on. */
   keep(slot: number, out: BitWriter, byteOffset: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): void {
     const first = this.#blocks[slot]
+    const { store, mask } = records
     const record = records.find(sequence)
-    const words = records.counts[record]
-    const start = records.starts[record]
-    const last = records.store[(start + words - 3) & records.mask] & 0xffff
+    const stop = records.startOf(record) + records.countOf(record)
+    let last = first
+    for (let at = records.startOf(record); at < stop; at += sizeOf(store[at & mask])) last = store[at & mask] & RECORD_INDEX
     let end = last
     if (blocks.pendings[last] === 0) while (++end < blocks.pendings.length && blocks.pendings[end] === 0) continue
     const isLast = end === blocks.pendings.length
@@ -113,10 +115,10 @@ export class FrameCache {
     this.#reserve()
     const at = slot << BLOCKS_SHIFT
     this.#sents.fill(0, at, at + BLOCKS_MAX)
-    for (let word = 0; word < words; word += 3) {
-      const block = records.store[(start + word) & records.mask] & 0xffff
-      this.#sents[at + block - first] = records.store[(start + word + 1) & records.mask]
-      this.#helds[at + block - first] = records.store[(start + word + 2) & records.mask]
+    for (let each = records.startOf(record); each < stop; each += sizeOf(store[each & mask])) {
+      const place = at + (store[each & mask] & RECORD_INDEX) - first
+      this.#sents[place] = store[(each + 1) & mask]
+      this.#helds[place] = sizeOf(store[each & mask]) === 2 ? store[(each + 1) & mask] : store[(each + 2) & mask]
     }
     let count = 0
     for (let block = first; block <= end; block++) {
@@ -138,16 +140,16 @@ export class FrameCache {
   }
 
   /** Whether a receiver has the same due, from the same rows. */
-  #isSame(slot: number, first: number, { pendings, cohorts, aheads, levels, sets, paireds }: ToldBlocks): boolean {
+  #isSame(slot: number, first: number, { words, capacity, levels }: ToldBlocks): boolean {
     const at = slot << BLOCKS_SHIFT
     const end = first + this.#spans[slot]
-    if (end > pendings.length) return false
+    if (end > capacity) return false
     for (let block = first, step = at; block < end; block++, step++) {
       const due = this.#dues[step]
-      if (pendings[block] !== due) return false
+      if (words[PENDINGS * capacity + block] !== due) return false
       if (due === 0) continue
-      if ((due & (~cohorts[block] | aheads[block] | paireds[block] ^ this.#paireds[step])) !== 0) return false
-      if (levels[block] !== this.#levels[step] || sets[block] !== this.#sets[step]) return false
+      if ((due & (~words[block] | words[AHEADS * capacity + block] | words[PAIREDS * capacity + block] ^ this.#paireds[step])) !== 0) return false
+      if (levels[block] !== this.#levels[step] || words[SETS * capacity + block] !== this.#sets[step]) return false
     }
     return true
   }
@@ -166,6 +168,11 @@ export class FrameCache {
       for (let stroke = 0; stroke < STROKES; stroke++) this.#views.push(new Uint8Array(this.#view.buffer, slot * FRAME_BYTES, stroke << STROKE_SHIFT))
     }
   }
+}
+
+/** Words of a block's record. */
+function sizeOf(entry: number): number {
+  return (entry & RECORD_ALL_HELD) !== 0 ? 2 : 3
 }
 
 function slotOf(block: number, pending: number): number {

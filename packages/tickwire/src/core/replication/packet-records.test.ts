@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { SENT_PACKETS_MAX } from '../base/limits.ts'
 import { Prng } from '../base/prng.ts'
-import { NO_RECORD, PacketRecords } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK } from './packet-records.ts'
 
 test('[REPL7] what every open packet carried is remembered, whatever is closed in whatever order', () => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= 24; seed++) {
     const dice = new Prng(seed)
     const records = new PacketRecords()
     const open = new Map<number, number[]>()
@@ -14,17 +14,24 @@ test('[REPL7] what every open packet carried is remembered, whatever is closed i
       for (const old of [...open.keys()]) {
         if (old > sequence - SENT_PACKETS_MAX && dice.nextInt(0, 9) !== 0) continue
         const slot = records.find(old)
-        expect(slot).not.toBe(NO_RECORD)
-        const start = records.starts[slot]!
-        expect(Array.from({ length: records.counts[slot]! }, (_, at) => records.store[(start + at) & records.mask])).toEqual(open.get(old))
+        const start = records.startOf(slot)
+        const is = Array.from({ length: records.countOf(slot) }, (_, at) => records.store[(start + at) & records.mask])
+        // Asserted only when wrong: this happens some ten thousand times.
+        if (slot === NO_RECORD || is.join() !== open.get(old)!.join()) expect([slot, is]).toEqual([slot, open.get(old)])
         records.close(slot)
-        expect(records.find(old)).toBe(NO_RECORD)
+        if (records.find(old) !== NO_RECORD) expect(records.find(old)).toBe(NO_RECORD)
         open.delete(old)
       }
-      expect(records.occupant(sequence)).toBe(-1)
+      if (records.occupant(sequence) !== -1) expect(records.occupant(sequence)).toBe(-1)
       records.open(sequence, step)
       const carried = Array.from({ length: dice.nextInt(0, seed % 4 === 0 ? 400 : 20) }, () => dice.nextInt(0, 65_535))
       for (const entry of carried) records.add(sequence, entry)
+      if (dice.nextInt(0, 3) === 0) {
+        const [block, sent, held] = [dice.nextInt(0, 2047), dice.nextInt(1, 0xffff_ffff), dice.nextInt(0, 0xffff_ffff)]
+        records.addBlock(sequence, block, sent, held)
+        records.addBlock(sequence, block, sent, sent)
+        carried.push(block | RECORD_BLOCK, sent, held, block | RECORD_BLOCK | RECORD_ALL_HELD, sent)
+      }
       open.set(sequence, carried)
     }
   }

@@ -1,7 +1,8 @@
 /**
  * What each packet on its way carried of snapshots: object indexes, and what else its arrival would say of them.
  *
- *   slots    by sequence modulo the packets that can be on their way: sequence, tick, where its entries begin, how many
+ *   slots    by sequence modulo the packets that can be on their way: sequence, tick, where its entries begin, how many; in one
+ *            array, for with many receivers they are far away in memory whenever they are asked
  *   store    a ring of entries; what the oldest open packet has not let go of is never overwritten
  *
  * Invariant: a packet is closed once. After warm-up nothing is allocated; the ring grows to what was ever on its way at
@@ -17,6 +18,8 @@ export const RECORD_GONE = 0x1_0000
 export const RECORD_PAIRED = 0x2_0000
 /** Not an object but 32 of them: a block, then a word of who was sent, then one of those with whom the row before is held. */
 export const RECORD_BLOCK = 0x4_0000
+/** Of a block: with all of them it is, and there is no third word. */
+export const RECORD_ALL_HELD = 0x8_0000
 export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1
@@ -26,13 +29,13 @@ const SLOTS = SENT_PACKETS_MAX
 const MASK = SLOTS - 1
 const FREE = -1
 const STORE_FIRST = 256
+const AT_TICK = 1
+const AT_START = 2
+const AT_COUNT = 3
 
 export class PacketRecords {
-  /** By slot. */
-  readonly sequences: Float64Array = new Float64Array(SENT_PACKETS_MAX).fill(FREE)
-  readonly ticks: Float64Array = new Float64Array(SENT_PACKETS_MAX)
-  readonly starts: Int32Array = new Int32Array(SENT_PACKETS_MAX)
-  readonly counts: Int32Array = new Int32Array(SENT_PACKETS_MAX)
+  /** By slot << 2: sequence, tick, where its entries begin, how many. */
+  readonly #slots: Float64Array = new Float64Array(SENT_PACKETS_MAX << 2).fill(FREE)
   /** Entries, at `position & mask`. */
   store: Uint32Array = new Uint32Array(STORE_FIRST)
   mask: number = STORE_FIRST - 1
@@ -43,21 +46,34 @@ export class PacketRecords {
   /** The slot of a packet that is still open; `NO_RECORD` when there is none. @hot */
   find(sequence: number): number {
     const slot = sequence & MASK
-    return this.sequences[slot] === sequence ? slot : NO_RECORD
+    return this.#slots[slot << 2] === sequence ? slot : NO_RECORD
+  }
+
+  tickOf(slot: number): Tick {
+    return this.#slots[slot << 2 | AT_TICK]
+  }
+
+  /** The position of the first entry in `store`. */
+  startOf(slot: number): number {
+    return this.#slots[slot << 2 | AT_START]
+  }
+
+  countOf(slot: number): number {
+    return this.#slots[slot << 2 | AT_COUNT]
   }
 
   /** The open packet whose slot another one needs; -1 when the slot is free. */
   occupant(sequence: number): number {
-    return this.sequences[sequence & MASK]
+    return this.#slots[(sequence & MASK) << 2]
   }
 
   /** Begins the record of a packet. Its slot is free. @hot */
   open(sequence: number, tick: Tick): void {
-    const slot = sequence & MASK
-    this.sequences[slot] = sequence
-    this.ticks[slot] = tick
-    this.starts[slot] = this.#head
-    this.counts[slot] = 0
+    const at = (sequence & MASK) << 2
+    this.#slots[at] = sequence
+    this.#slots[at | AT_TICK] = tick
+    this.#slots[at | AT_START] = this.#head
+    this.#slots[at | AT_COUNT] = 0
   }
 
   /** Adds an entry to the packet that was opened last. @hot */
@@ -65,27 +81,27 @@ export class PacketRecords {
     if (((this.#head - this.#tail) | 0) === this.store.length) this.#makeRoom()
     this.store[this.#head & this.mask] = entry
     this.#head = (this.#head + 1) | 0
-    this.counts[sequence & MASK]++
+    this.#slots[(sequence & MASK) << 2 | AT_COUNT]++
   }
 
   /** Adds objects of one block: who was sent, and with whom of them the row before is held. @hot */
   addBlock(sequence: number, block: number, sent: number, held: number): void {
-    this.add(sequence, block | RECORD_BLOCK)
+    this.add(sequence, sent === held ? block | RECORD_BLOCK | RECORD_ALL_HELD : block | RECORD_BLOCK)
     this.add(sequence, sent)
-    this.add(sequence, held)
+    if (sent !== held) this.add(sequence, held)
   }
 
   /** Lets go of a packet whose fate is known. @hot */
   close(slot: number): void {
-    this.sequences[slot] = FREE
-    this.counts[slot] = 0
+    this.#slots[slot << 2] = FREE
+    this.#slots[slot << 2 | AT_COUNT] = 0
   }
 
   #makeRoom(): void {
     let oldest = 0
     for (let slot = 0; slot < SLOTS; slot++) {
-      const back = (this.#head - this.starts[slot]) | 0
-      if (this.sequences[slot] !== FREE && back > oldest) oldest = back
+      const back = (this.#head - this.startOf(slot)) | 0
+      if (this.#slots[slot << 2] !== FREE && back > oldest) oldest = back
     }
     this.#tail = (this.#head - oldest) | 0
     // Half of it in use: another search would come too soon.

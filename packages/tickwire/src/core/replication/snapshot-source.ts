@@ -20,7 +20,7 @@ import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
 import { ToldBlocks } from './told-blocks.ts'
@@ -31,6 +31,7 @@ const { known: KNOWN, leaving: LEAVING } = STATE
 const FROM_INITIAL = NO_BASE
 const NOTHING = NONE
 const BLOCK_BIT = RECORD_BLOCK
+const ALL_HELD_BIT = RECORD_ALL_HELD
 const GONE_BIT = RECORD_GONE
 const PAIRED_BIT = RECORD_PAIRED
 const INDEX_BITS = RECORD_INDEX
@@ -151,21 +152,24 @@ export class SnapshotSource implements FrameSource {
 
   /** @hot */
   onDelivered(_now: Millis, sequence: number): void {
-    const { store, mask, starts, counts, ticks } = this.#records
-    const slot = this.#records.find(sequence)
+    const records = this.#records
+    const slot = records.find(sequence)
     if (slot === NOT_OPEN) return
+    const { store, mask } = records
     const blocks = this.#blocks
     this.#isGreeted = true
-    const tick = ticks[slot]
-    const start = starts[slot]
-    const count = counts[slot]
+    const tick = records.tickOf(slot)
     const isLate = this.#tick - tick >= this.#replicator.timeline.windowTicks
-    for (let at = 0; at < count; at++) {
-      const entry = store[(start + at) & mask]
+    const count = records.countOf(slot)
+    for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
+      const entry = store[at & mask]
       const index = entry & INDEX_BITS
       if ((entry & BLOCK_BIT) !== 0) {
-        blocks.deliver(index, store[(start + at + 1) & mask] | 0, store[(start + at + 2) & mask] | 0, tick, isLate)
-        at += 2
+        const isAllHeld = (entry & ALL_HELD_BIT) !== 0
+        const sent = store[(at + 1) & mask] | 0
+        blocks.deliver(index, sent, isAllHeld ? sent : store[(at + 2) & mask] | 0, tick, isLate)
+        step += isAllHeld ? 1 : 2
+        at += isAllHeld ? 1 : 2
       } else if ((entry & GONE_BIT) !== 0) {
         this.#told.forget(index, tick)
         if (this.#told.states[index] !== KNOWN) blocks.leave(index, this.#told.states[index] === LEAVING)
@@ -173,26 +177,30 @@ export class SnapshotSource implements FrameSource {
         blocks.promote(index, tick, (entry & PAIRED_BIT) !== 0, isLate)
       }
     }
-    this.#records.close(slot)
+    records.close(slot)
   }
 
   /** @hot */
   onLost(_now: Millis, sequence: number): void {
-    const { store, mask, starts, counts, ticks } = this.#records
-    const slot = this.#records.find(sequence)
+    const records = this.#records
+    const slot = records.find(sequence)
     if (slot === NOT_OPEN) return
-    for (let at = 0, start = starts[slot]; at < counts[slot]; at++) {
-      const entry = store[(start + at) & mask]
+    const { store, mask } = records
+    const tick = records.tickOf(slot)
+    const count = records.countOf(slot)
+    for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
+      const entry = store[at & mask]
       const index = entry & INDEX_BITS
       if ((entry & BLOCK_BIT) !== 0) {
-        this.#blocks.lose(index, store[(start + at + 1) & mask] | 0, ticks[slot])
-        at += 2
+        this.#blocks.lose(index, store[(at + 1) & mask] | 0, tick)
+        step += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
+        at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
       } else {
-        this.#blocks.lose(index >>> SHIFT, 1 << index, ticks[slot])
+        this.#blocks.lose(index >>> SHIFT, 1 << index, tick)
       }
     }
     this.#mustGreet = !this.#isGreeted
-    this.#records.close(slot)
+    records.close(slot)
   }
 
   /** Begins the record of a packet. A packet so old that its place is needed is lost. */

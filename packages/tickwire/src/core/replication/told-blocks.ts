@@ -22,6 +22,9 @@ import { NO_BASE } from './delta-cache.ts'
 import { REASON } from './probe.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 
+/** Where the words of all blocks stand in `words`, in so many times its capacity: cohorts at 0. */
+export const PLANE = { cohorts: 0, aheads: 1, sets: 2, pendings: 3, knowns: 4, leavings: 5, restless: 6, paireds: 7 } as const
+
 /** How much older than the newest a baseline may be for the sake of the row before it. */
 export const PAIR_LAG_TICKS = 2
 
@@ -32,11 +35,19 @@ const FROM_INITIAL = NO_BASE
 const FORGOTTEN = LONG_AGO
 const SHIFT = BLOCK_SHIFT
 const LAG_TICKS = PAIR_LAG_TICKS
+const PLANES = 8
+const { aheads: AHEADS, sets: SETS } = PLANE
 
 export class ToldBlocks {
+  /**
+   * All words of all blocks, of which the arrays below are parts. With many receivers everything is far away in memory when a
+   * receiver's turn comes, and one array is one place to go to: loops that run for each of them read it here.
+   */
+  words: Int32Array = new Int32Array(0)
+  capacity = 0
   /** By block: who is in the cohort, in which field set, at which level. */
   cohorts: Int32Array = new Int32Array(0)
-  sets: Uint8Array = new Uint8Array(0)
+  sets: Int32Array = new Int32Array(0)
   levels: Float64Array = new Float64Array(0)
   /** Those of the cohort who are at a higher level, and which. */
   aheads: Int32Array = new Int32Array(0)
@@ -84,11 +95,12 @@ export class ToldBlocks {
   /** A packet of a tick with these objects of a block has arrived; `pairs`: those with whom the row of the tick before is held. @hot */
   deliver(block: number, mask: number, pairs: number, tick: Tick, isLate: boolean): void {
     const { masks, oldest } = this.#marks
-    const cohort = this.cohorts[block]
+    const { words, capacity } = this
+    const cohort = words[block]
     const level = this.levels[block]
-    if (tick === level + 1 && (mask & ~cohort) === 0 && this.aheads[block] === 0 && level >= oldest) {
+    if (tick === level + 1 && (mask & ~cohort) === 0 && words[AHEADS * capacity + block] === 0 && level >= oldest) {
       // In calm weather that is all that happens to a block.
-      const set = this.sets[block]
+      const set = words[SETS * capacity + block]
       if ((cohort & ~mask & masks.at(set, block, tick)) === 0) {
         this.levels[block] = tick
         if (this.#usesOlder) this.#pair(block, mask, pairs, level, tick)
@@ -182,17 +194,26 @@ export class ToldBlocks {
   /** Makes room for so many indexes. */
   reserve(need: number): void {
     const blocks = (need + 31) >>> SHIFT
-    if (blocks <= this.cohorts.length) return
-    this.cohorts = widen(this.cohorts, new Int32Array(blocks))
-    this.sets = widen(this.sets, new Uint8Array(blocks))
+    if (blocks <= this.capacity) return
+    const words = new Int32Array(blocks * PLANES)
+    words.fill(-1, blocks * PLANE.paireds)
+    for (let plane = 0; plane < PLANES; plane++) words.set(this.words.subarray(plane * this.capacity, (plane + 1) * this.capacity), plane * blocks)
+    this.words = words
+    this.capacity = blocks
+    this.cohorts = this.#part(PLANE.cohorts)
+    this.aheads = this.#part(PLANE.aheads)
+    this.sets = this.#part(PLANE.sets)
+    this.pendings = this.#part(PLANE.pendings)
+    this.knowns = this.#part(PLANE.knowns)
+    this.leavings = this.#part(PLANE.leavings)
+    this.restless = this.#part(PLANE.restless)
+    this.paireds = this.#part(PLANE.paireds)
     this.levels = widen(this.levels, new Float64Array(blocks))
-    this.aheads = widen(this.aheads, new Int32Array(blocks))
     this.aheadLevels = widen(this.aheadLevels, new Float64Array(blocks))
-    this.paireds = widen(this.paireds, new Int32Array(blocks).fill(-1))
-    this.pendings = widen(this.pendings, new Int32Array(blocks))
-    this.knowns = widen(this.knowns, new Int32Array(blocks))
-    this.leavings = widen(this.leavings, new Int32Array(blocks))
-    this.restless = widen(this.restless, new Int32Array(blocks))
+  }
+
+  #part(plane: number): Int32Array {
+    return this.words.subarray(plane * this.capacity, (plane + 1) * this.capacity)
   }
 
   #deliverApart(block: number, mask: number, pairs: number, tick: Tick, isLate: boolean): void {
@@ -328,7 +349,7 @@ export class ToldBlocks {
   }
 }
 
-function widen<T extends Int32Array | Uint8Array | Float64Array>(from: T, to: T): T {
+function widen(from: Float64Array, to: Float64Array): Float64Array {
   to.set(from)
   return to
 }
