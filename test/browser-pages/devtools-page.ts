@@ -13,6 +13,8 @@ const transports = new URLSearchParams(location.search).has('websocket') ? { tra
 const room = await connect(game, location.origin, { ...transports, keepSeat: false })
 const ghosts: { x: number; y: number }[] = []
 const drawn: { x: number; y: number }[] = []
+/** The furthest that our own ghost was from us in x, in any draw. */
+const behind = { most: 0 }
 
 room.play({
   input: () => ({ left: held.has('ArrowLeft'), right: held.has('ArrowRight'), up: held.has('ArrowUp'), down: held.has('ArrowDown') }),
@@ -33,10 +35,15 @@ room.play({
     for (const { x, y } of truth.each(Drone)) canvas.strokeRect(x - 5, y - 5, 10, 10)
     for (const { x, y, owner } of truth.each(Runner)) {
       canvas.strokeRect(x - 9, y - 9, 18, 18)
-      if (owner === room.peer) ghosts.push({ x, y })
+      if (owner === room.peer) showGhost(x, y)
     }
   },
   // #endregion
 })
 
-Object.assign(window, { page: { room, devtools: devtoolsOf(room as never), ghosts, drawn } })
+function showGhost(x: number, y: number): void {
+  ghosts.push({ x, y })
+  behind.most = Math.max(behind.most, Math.abs(x - (drawn[0]?.x ?? x)))
+}
+
+Object.assign(window, { page: { room, devtools: devtoolsOf(room as never), ghosts, drawn, behind } })
