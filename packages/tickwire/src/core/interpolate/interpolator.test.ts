@@ -145,6 +145,19 @@ describe('coming and going', () => {
     expect(stage.shown).toEqual(['+0', '-0', '+0', '-0', '+0'])
   })
 
+  test('[INTERP6] a life that began and ended while nobody drew is not shown', () => {
+    const stage = new Stage(Ship)
+    const ship = stage.world.spawn(Ship, { hull: 1 })
+    stage.tell(ship, 10)
+    stage.draw(10)
+    stage.interpolator.leave(ship.id, 14)
+    stage.tell(ship, 20, true)
+    stage.interpolator.leave(ship.id, 24)
+    stage.draw(60)
+    expect(stage.see(ship.id)).toBeNull()
+    expect(stage.shown).toEqual(['+0', '-0'])
+  })
+
   test('[INTERP6] an object that comes to an index ends whoever was not known to be gone', () => {
     const stage = new Stage(Ship)
     const first = stage.world.spawn(Ship, { hull: 1 })

@@ -131,8 +131,8 @@ export class Interpolator {
     this.#now[0] = renderTick
     for (let index = 0; index < lives.high; index++) {
       if (lives.id[index] === 0 && lives.nextId[index] === 0) continue
-      const isGone = lives.gone[index] !== NO_TICK && renderTick >= lives.gone[index]
-      if (isGone || (lives.nextId[index] !== 0 && renderTick >= lives.nextFirst[index] - 0.5)) {
+      // Who has not drawn for long may have missed a whole life: that one is not shown late.
+      while (lives.isOver(index, renderTick)) {
         this.#hide(index)
         lives.advance(index)
       }

@@ -69,6 +69,12 @@ export class Lives {
     else if (this.id[index] === id && (this.gone[index] === NO_TICK || tick < this.gone[index])) this.gone[index] = tick
   }
 
+  /** Whether at a moment the present life is over: it is gone by then, or the one that follows has begun. */
+  isOver(index: number, renderTick: number): boolean {
+    if (this.id[index] !== 0 && this.gone[index] !== NO_TICK && renderTick >= this.gone[index]) return true
+    return this.nextId[index] !== 0 && renderTick >= this.nextFirst[index] - 0.5
+  }
+
   /** The present life is over: the one that follows begins. */
   advance(index: number): void {
     const id = this.nextId[index]
