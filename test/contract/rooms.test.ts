@@ -221,5 +221,5 @@ describe('seeing it run', () => {
     expect([guest.closed, await ended]).toEqual([{ by: 'peer', code: 'shutdown' }, 0])
     const entries = out.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { event: string })
     expect(entries.map(({ event }) => event).filter((event) => event !== 'transport-missing')).toEqual(['drain-begun', 'closed'])
-  }, 30_000)
+  }, 120_000)
 })
