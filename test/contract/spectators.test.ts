@@ -1,9 +1,12 @@
 /** Spectators in whole matches: seats of their own, somebody else's eyes, nothing to say, and a past that stays the past. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bool, createServerHost, defineGame, entity, fixed, message, near, owner, rpc, u8, type Entity, type PeerId, type ServerHost, type ServerHostOptions } from 'tickwire'
 import { Dice, SimClock, StubCrypto, type Weather } from 'tickwire/testing'
 import { SimPlayer, SimServer } from '../../packages/tickwire/src/testing/simulate-actors.ts'
+
+// No time in it is real, but a busy machine takes its own.
+vi.setConfig({ testTimeout: 240_000 })
 
 const Runner = entity({ x: fixed(0, 10_000, 0.1).position(), ammo: u8.owner(), plan: u8.team() }, { name: 'Runner', interest: near(300) })
 const Bag = entity({ gold: u8 }, { name: 'Bag', interest: owner })
