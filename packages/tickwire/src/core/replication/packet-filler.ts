@@ -79,13 +79,17 @@ export class PacketFiller {
   /** Writes entries of a tick after the head of a frame, within so many bits of it all. @hot */
   fill(sequence: number, out: BitWriter, tick: Tick, capBits: number): void {
     const due = this.#due
-    if (due.entries.length > this.#deltas.length) this.#deltas = new Int32Array(due.entries.length)
+    if (due.entries.length > this.#deltas.length) this.#grow(due.entries.length)
     this.#tick = tick
     this.#capBits = capBits
     this.#frame.begin(tick, capBits)
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
     else this.#fillShared(sequence, out)
+  }
+
+  #grow(need: number): void {
+    this.#deltas = new Int32Array(need)
   }
 
   /** The receiver must be told an object whole: nothing that he holds of it can be built on. */

@@ -29,6 +29,7 @@ const SLOTS = SENT_PACKETS_MAX
 const MASK = SLOTS - 1
 const FREE = -1
 const STORE_FIRST = 256
+const BLOCK_WORDS_MAX = 3
 const AT_TICK = 1
 const AT_START = 2
 const AT_COUNT = 3
@@ -86,9 +87,15 @@ export class PacketRecords {
 
   /** Adds objects of one block: who was sent, and with whom of them the row before is held. @hot */
   addBlock(sequence: number, block: number, sent: number, held: number): void {
-    this.add(sequence, sent === held ? block | RECORD_BLOCK | RECORD_ALL_HELD : block | RECORD_BLOCK)
-    this.add(sequence, sent)
-    if (sent !== held) this.add(sequence, held)
+    if (((this.#head - this.#tail) | 0) > this.store.length - BLOCK_WORDS_MAX) this.#makeRoom()
+    const { store, mask } = this
+    const head = this.#head
+    const size = sent === held ? BLOCK_WORDS_MAX - 1 : BLOCK_WORDS_MAX
+    store[head & mask] = sent === held ? block | RECORD_BLOCK | RECORD_ALL_HELD : block | RECORD_BLOCK
+    store[(head + 1) & mask] = sent
+    if (sent !== held) store[(head + 2) & mask] = held
+    this.#head = (head + size) | 0
+    this.#slots[(sequence & MASK) << 2 | AT_COUNT] += size
   }
 
   /** Lets go of a packet whose fate is known. @hot */

@@ -61,7 +61,7 @@ class Census {
     const { words, highWater } = this.#world.objects
     let isSame = highWater === this.#highWater
     this.#highWater = highWater
-    if (highWater << 1 > this.#known.length) this.#known = new Uint32Array(words.length >>> 1)
+    if (highWater << 1 > this.#known.length) this.#grow(words.length >>> 1)
     const known = this.#known
     for (let index = 0; index < highWater; index++) {
       const id = words[(index << 2) + 2] >>> 24 === NO_TYPE ? 0 : words[index << 2]
@@ -72,6 +72,10 @@ class Census {
       isSame = false
     }
     if (!isSame) this.version++
+  }
+
+  #grow(length: number): void {
+    this.#known = new Uint32Array(length)
   }
 }
 
