@@ -62,10 +62,12 @@ browserTest('[SEAT10, LADDER10] a page that slept for 30 s is in its seat again,
     const tools = await page.context().newCDPSession(page)
     // Nothing of the page runs: no timer, no handler, no frame.
     await tools.send('Debugger.enable')
+    const paused = new Promise((resolve) => { tools.once('Debugger.paused', resolve) })
     await tools.send('Debugger.pause')
+    await paused
     await sleep(SLEEP_MS)
     // The server has given the line up, and kept the seat.
-    expect(serving.host.endpoint.connections).toEqual([])
+    await until(() => serving.host.endpoint.connections.length === 0)
     expect([...serving.host.world.each(Walker)].map(({ owner }) => owner)).toEqual([peer])
     const [walker] = serving.host.world.each(Walker)
     walker!.x = 500
