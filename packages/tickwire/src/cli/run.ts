@@ -7,7 +7,6 @@ import { bandwidth } from './bandwidth.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
-import { inspectPage } from './inspect-page.ts'
 import { load } from './load.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
@@ -30,7 +29,8 @@ const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load
 /** Runs what `args` ask for, also what waits for the network; gives the exit code. */
 export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {
   const [name = '', ...rest] = args
-  const command = isPage(name, rest) ? inspectPage : ASYNC_COMMANDS.get(name)
+  // Only who asks for the page waits for it to be loaded.
+  const command = isPage(name, rest) ? (await import('./inspect-page.ts')).inspectPage : ASYNC_COMMANDS.get(name)
   if (command === undefined) return runTickwire(args, world)
   if (rest.includes('--help') || rest.includes('-h')) {
     world.print(command.help.trim())
