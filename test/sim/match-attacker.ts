@@ -7,6 +7,7 @@
  * What he is told is witnessed like everybody's: lying must not make him know more.
  */
 
+import type { PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { ConnectPass } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
@@ -15,6 +16,9 @@ import { FRAME_KIND } from '../../packages/tickwire/src/core/game/frame-kinds.ts
 import type { JoinRequest } from '../../packages/tickwire/src/core/game/rooms/join-body.ts'
 import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
 import type { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { sightOf } from './crowd-sight.ts'
+import type { CrowdTruth } from './crowd-truth.ts'
+import { hold } from './invariants.ts'
 import { MatchClient } from './match-client.ts'
 import type { MatchInput } from './match-game.ts'
 
@@ -73,6 +77,8 @@ function bend(out: BitWriter, dice: Dice): void {
 export class MatchAttacker extends MatchClient {
   /** Datagrams that he has seen. */
   readonly #kept: Uint8Array[] = []
+  /** Objects that he has asked for without seeing them. */
+  readonly #wanted = new Map<number, Tick>()
 
   override handleDatagram(now: number, from: string, bytes: Uint8Array, length: number): void {
     this.#keep(bytes, length)
@@ -81,6 +87,7 @@ export class MatchAttacker extends MatchClient {
 
   override play(now: number): void {
     super.play(now)
+    if (this.has('shared') && !this.has('owners')) this.#grab(now)
     const { dice } = this
     if (this.#kept.length === 0 || !dice.chance(0.3)) return
     this.scene.counts.forged++
@@ -102,6 +109,32 @@ export class MatchAttacker extends MatchClient {
       default: return this.sendRaw(this.scene.server, copy.slice(0, 1 + (dice.word() % copy.length)))
     }
     this.sendRaw(this.scene.server, copy)
+  }
+
+  /** Asks to write what he cannot see. */
+  #grab(now: number): void {
+    const { host, peer, dice } = this
+    const { truth } = this.scene.house
+    if (host === undefined || peer === 0) return
+    for (const [id, since] of this.#wanted) {
+      const row = truth.row(truth.newest, id >>> 16)
+      if (row?.id !== id || this.#hasSeen(truth, peer, id, since)) this.#wanted.delete(id)
+      else hold(row.owner !== peer, 'I6', () => `was given object ${id}, which he has not seen since tick ${since}`)
+    }
+    const rows = truth.at(truth.newest)?.rows ?? []
+    const row = rows[dice.word() % Math.max(1, rows.length)]
+    if (row === undefined || !dice.chance(0.1) || row.owner === peer || sightOf(truth, truth.newest, peer, row, true).may) return
+    this.#wanted.set(row.id, truth.newest)
+    void host.requestAuthority(now, row)
+  }
+
+  /** Whether he could have seen something in any tick since one, if it had not been his. */
+  #hasSeen(truth: CrowdTruth, peer: PeerId, id: number, since: Tick): boolean {
+    for (let tick = since - 1; tick <= truth.newest; tick++) {
+      const row = truth.row(tick, id >>> 16)
+      if (row !== undefined && sightOf(truth, tick, peer, { ...row, owner: 0 }, true).may) return true
+    }
+    return false
   }
 
   protected override send(to: string, bytes: Uint8Array, length: number): void {

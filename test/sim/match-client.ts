@@ -86,6 +86,9 @@ export class MatchClient implements NetResident {
   /** The ticket of the seat that he lost. */
   #ticket: Uint8Array | undefined
   #seatOf = 0
+  /** A ticket that he has used: it must not be good again. */
+  #spentTicket: Uint8Array | undefined
+  #isTrying = false
   #truth: CrowdTruth | undefined
   #witnessBy: ((truth: CrowdTruth) => CrowdWitness<MatchInput>) | undefined
   #hasEnded = false
@@ -248,7 +251,8 @@ export class MatchClient implements NetResident {
     }
     host.handle(Boom, () => { counts.booms++ })
     host.handle(Query, ({ number }) => ({ number }))
-    const ticket = this.#ticket
+    this.#isTrying = this.#spentTicket !== undefined && this.dice.chance(0.3)
+    const ticket = this.#isTrying ? this.#spentTicket : this.#ticket
     const { room } = house
     const role = this.isSpectator ? 'spectator' : 'player'
     const join: JoinRequest | undefined = room === undefined ? undefined : ticket === undefined ? { room, role } : { resume: ticket, role }
@@ -313,7 +317,9 @@ export class MatchClient implements NetResident {
     const { host } = this
     hold(host !== undefined && !this.#hasEnded, 'I16', () => 'was let in after the end')
     if (host === undefined) return
+    hold(!this.#isTrying, 'I16', () => 'came back with a ticket that was used')
     if (this.#ticket !== undefined) {
+      this.#spentTicket = this.#ticket
       passMark('a player comes back to his seat')
       hold(host.peer === this.#seatOf, 'I16', () => `came back to the seat of ${this.#seatOf}, and is ${host.peer}`)
       hold(host.seat?.isBack === true, 'I16', () => 'came back, and is taken for new')
@@ -339,7 +345,8 @@ export class MatchClient implements NetResident {
     const name = `${by} ${code}`
     closes.set(name, (closes.get(name) ?? 0) + 1)
     // A seat is kept for who lost his line, and for nobody who was turned away.
-    if (by !== 'network') this.#ticket = undefined
+    if (by !== 'network' && !this.#isTrying) this.#ticket = undefined
+    if (this.#isTrying) this.#spentTicket = undefined
     if (this.role === 'attacker' && (code === 'broken' || code === 'kicked')) passMark('an attacker is thrown out')
     if (by === 'protocol') this.scene.counts.refusals++
   }

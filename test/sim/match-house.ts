@@ -5,7 +5,7 @@
  * It hears what players say and calls, and holds that to the diaries; it holds endpoint and seats to I14 to I16.
  */
 
-import type { PeerId } from '../../packages/tickwire/src/core/base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { ConnectionState } from '../../packages/tickwire/src/core/connection/states.ts'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
@@ -18,6 +18,7 @@ import type { Room } from '../../packages/tickwire/src/core/game/rooms/room.ts'
 import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
 import type { Game } from '../../packages/tickwire/src/core/game/define-game.ts'
 import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
+import { indexOf, NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { NetResident } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
 import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.ts'
@@ -219,6 +220,7 @@ export class House implements NetResident {
       attach(connection, peer, isSpectator)
       delete (connection as { addSource?: unknown }).addSource
     }
+    if (match.shared !== undefined) match.shared.writes.onAccepted = (id, tick, writer) => this.#checkWriter(truth, id, tick, writer)
     for (const delivery of DELIVERIES) {
       match.on(SAID[delivery], ({ number, text }, { id }) => {
         if (!this.#plan.isAttacker(id)) this.diaries.get(id)?.up[delivery].hear(delivery, number, text)
@@ -233,6 +235,20 @@ export class House implements NetResident {
       hold(avatar === null || avatar.owner === from.id, 'I6', () => `peer ${from.id} called for an object of ${avatar?.owner}`)
       if (avatar !== null) avatar.plan = plan
     })
+  }
+
+  /** What is written of a tick is written by who owned it when the tick before was over. */
+  #checkWriter(truth: CrowdTruth, id: ObjectId, tick: Tick, writer: PeerId): void {
+    const row = truth.row(tick - 1, indexOf(id))
+    hold(row === undefined || (row.id === id && row.owner === writer), 'I6', () => `peer ${writer} wrote object ${id} of ${row?.owner} in tick ${tick}`)
+  }
+
+  /** Owners of objects who are not here. */
+  get strangers(): readonly PeerId[] {
+    const { objects } = this.match.world
+    const here = new Set(this.match.peers.map((peer) => peer.id))
+    const owners = Array.from({ length: objects.highWater }, (_, index) => (objects.typeAt(index) === NO_TYPE ? 0 : objects.ownerAt(index)))
+    return owners.filter((owner) => owner !== 0 && !here.has(owner))
   }
 
   /** Who comes to look on, or comes back, looks through his own eyes until the next tick. */

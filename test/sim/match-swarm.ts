@@ -293,6 +293,9 @@ class MatchWorld {
   /** What keeps the match from being well; undefined when it is. */
   #problem(): { readonly about: Violation['invariant']; readonly text: string } | undefined {
     const ticksOf = (ms: number): number => Math.ceil(ms * this.#scenario.tickRate / 1000)
+    this.#where = 'server'
+    const [stranger] = this.#house.strangers
+    if (stranger !== undefined) return { about: 'I13', text: `there are objects of peer ${stranger}, who is not here` }
     for (const { role, witness, diary, node } of this.#clients) {
       if (role === 'attacker') continue
       this.#where = node.name
