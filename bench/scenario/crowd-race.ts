@@ -19,7 +19,7 @@ import { makeCrowd, type Frame } from '../scenario.ts'
 
 const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
 const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
-const WARMUP_TICKS = 30
+const WARMUP_TICKS = 60
 const HEAP_PLAYERS = 200
 const HEAP_RUN_TICKS = 500
 const HEAP_RUNS = 20

@@ -61,6 +61,10 @@ export class PacketFiller {
   /** Of the block that is being written: members who are in the packet, and those with whom the row before is held. */
   #sentMask = 0
   #heldMask = 0
+  /** The strip in use, and what it is of. */
+  #strip: number = NO_STRIP
+  #stripBlock = -1
+  #stripLevel: Tick = NOTHING
   /** Whether all that the packet has of this came from members at the lower level of their blocks. */
   #isPlain = false
   /** Who did not fit a small packet that was empty. */
@@ -83,6 +87,7 @@ export class PacketFiller {
     this.#tick = tick
     this.#capBits = capBits
     this.#frame.begin(tick, capBits)
+    this.#stripBlock = -1
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
     else this.#fillShared(sequence, out)
@@ -149,9 +154,12 @@ export class PacketFiller {
       const isAhead = (aheads[block] & low) !== 0
       if (isAhead) this.#isPlain = false
       // Members of one level, up to the first who is something else.
-      const others = pending & ~(isAhead ? aheads[block] : cohort & ~aheads[block])
+      const group = pending & (isAhead ? aheads[block] : cohort & ~aheads[block])
+      const others = pending & ~group
       const wanted = others === 0 ? pending : pending & ((others & -others) - 1)
-      if (this.#putMembers(out, block, wanted, isAhead ? aheadLevels[block] : levels[block])) continue
+      const level = isAhead ? aheadLevels[block] : levels[block]
+      if (block !== this.#stripBlock || level !== this.#stripLevel) this.#findStrip(block, level, group)
+      if (this.#putMembers(out, block, wanted, level)) continue
       if (this.#frame.beforeIndex >= 0) return false
       // What does not even fit an empty packet is looked at by itself.
       this.#blocks.loosen(block, low)
@@ -170,6 +178,13 @@ export class PacketFiller {
     return true
   }
 
+  /** One strip is good for all runs of a block. */
+  #findStrip(block: number, level: Tick, group: number): void {
+    this.#strip = this.#replicator.strips.find(block, this.#blocks.sets[block], level, group, this.#blocks.paireds[block])
+    this.#stripBlock = block
+    this.#stripLevel = level
+  }
+
   /** Writes as many members of a block from the lowest on as one run has; false when there is none that fits. */
   #putMembers(out: BitWriter, block: number, wanted: number, level: Tick): boolean {
     const { strips, cache, probe } = this.#replicator
@@ -177,7 +192,7 @@ export class PacketFiller {
     const set = blocks.sets[block]
     const low = wanted & -wanted
     const { bitLength } = out
-    const strip = strips.find(block, set, level, wanted, blocks.paireds[block])
+    const strip = this.#strip
     let sent = low
     if (strip !== NOT_STRIPPED && (strips.masks[strip] & low) !== 0) {
       sent = this.#frame.putRun(out, block, wanted, strip)
