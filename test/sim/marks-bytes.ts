@@ -17,7 +17,6 @@ export const BYTE_MARKS: readonly MarkedFile[] = [
   ]],
   ['core/crypto/rekey.ts', [
     ['both sides offer keys at once', "if (this.#ring.role === 'server') return 'ok'", 'true'],
-    ['an offer of keys waits, for some were just replaced', 'this.#asked = peerKey\n', 'true'],
   ]],
   ['core/crypto/replay-window.ts', [
     ['packets are skipped', 'this.#newest = sequence\n', 'sequence > this.#newest + 1'],
@@ -64,11 +63,9 @@ export const BYTE_MARKS: readonly MarkedFile[] = [
   ]],
   ['core/channel/unreliable.ts', [
     ['a sequenced message is stale', 'if (!isStale) this.#newestSequence = sequence', 'isStale'],
-    ['unreliable messages are dropped, for too many wait', 'while (!this.#outgoing.canHold(message.length)) this.dropOldest()', '!this.#outgoing.canHold(message.length)'],
   ]],
   ['core/channel/large-channel.ts', [
     ['a large message is cut', 'if (this.#cutBytes < length) continue', '!isWhole'],
-    ['a large message waits for room in its window', "if (result !== 'queued') return", "result !== 'queued'"],
   ]],
   ['core/connection/connection.ts', [
     ['a path moves', "this.#step('moved')", 'true'],
