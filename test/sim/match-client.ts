@@ -317,6 +317,7 @@ export class MatchClient implements NetResident {
     const { host } = this
     hold(host !== undefined && !this.#hasEnded, 'I16', () => 'was let in after the end')
     if (host === undefined) return
+    if (this.role === 'attacker' && this.connection !== undefined) this.scene.house.mistrust(this.connection)
     hold(!this.#isTrying, 'I16', () => 'came back with a ticket that was used')
     if (this.#ticket !== undefined) {
       this.#spentTicket = this.#ticket

@@ -2,7 +2,6 @@
  * What both sides of one connection of a match said and heard of each other: I1 to I3 for messages and calls of a game.
  */
 
-import type { PeerId } from '../../packages/tickwire/src/core/base/time.ts'
 import { DELIVERIES, type Delivery, textOf } from './match-game.ts'
 import { hold } from './invariants.ts'
 
@@ -29,7 +28,8 @@ type Lines = Readonly<Record<Delivery, Line>>
 
 /** One connection of a player. */
 export class Diary {
-  readonly peer: PeerId
+  /** Which connection, the same on both sides. */
+  readonly connection: string
   /** By the player; by the authority. */
   readonly up: Lines = newLines()
   readonly down: Lines = newLines()
@@ -39,8 +39,8 @@ export class Diary {
   asked = 0
   answered = 0
 
-  constructor(peer: PeerId) {
-    this.peer = peer
+  constructor(connection: string) {
+    this.connection = connection
   }
 
   /** The authority takes the snapshot in a packet for delivered. */

@@ -37,8 +37,6 @@ export interface HousePlan {
   readonly node: SimNode
   readonly datagrams: DatagramWatch
   readonly now: () => number
-  /** Whose words and calls are held to nothing: he may say anything. */
-  readonly isAttacker: (peer: PeerId) => boolean
   readonly onTurn: () => void
 }
 
@@ -76,6 +74,8 @@ export class House implements NetResident {
   readonly #plan: HousePlan
   readonly #dice: Dice
   readonly #byId = new Map<string, Diary>()
+  /** Connections of who may say anything: his words and calls are held to nothing. */
+  readonly #mistrustedIds = new Set<string>()
   readonly #states = new Map<Connection, ConnectionState>()
   #lookingOn = new Set<PeerId>()
   #addresses = new AddressWatch()
@@ -152,6 +152,11 @@ export class House implements NetResident {
     this.#changes.push(change)
   }
 
+  /** Whoever made this connection may say anything. */
+  mistrust(connection: Connection): void {
+    this.#mistrustedIds.add(nameOf(connection))
+  }
+
   /** Who is in, of those who play and those who look on. */
   knows(peer: PeerId, isSpectator: boolean): boolean {
     return isSpectator ? this.match.spectators.has(peer) : this.match.peers.some(({ id }) => id === peer)
@@ -209,7 +214,7 @@ export class House implements NetResident {
     match.attach = (connection, peer, isSpectator) => {
       if (!this.teams.has(peer.id)) this.teams.set(peer.id, this.#has('teams') ? this.#dice.word() % TEAMS : 1)
       if (isSpectator === true) this.#openEyes(truth, peer.id)
-      const diary = new Diary(peer.id)
+      const diary = new Diary(nameOf(connection))
       this.diaries.set(peer.id, diary)
       this.#byId.set(nameOf(connection), diary)
       const { addSource } = connection
@@ -223,11 +228,13 @@ export class House implements NetResident {
     if (match.shared !== undefined) match.shared.writes.onAccepted = (id, tick, writer) => this.#checkWriter(truth, id, tick, writer)
     for (const delivery of DELIVERIES) {
       match.on(SAID[delivery], ({ number, text }, { id }) => {
-        if (!this.#plan.isAttacker(id)) this.diaries.get(id)?.up[delivery].hear(delivery, number, text)
+        const diary = this.diaries.get(id)
+        if (diary !== undefined && !this.#mistrustedIds.has(diary.connection)) diary.up[delivery].hear(delivery, number, text)
       })
     }
     match.handle(Ask, ({ number }, { from }) => {
-      if (!this.#plan.isAttacker(from.id)) this.diaries.get(from.id)?.hearAsk(number)
+      const diary = this.diaries.get(from.id)
+      if (diary !== undefined && !this.#mistrustedIds.has(diary.connection)) diary.hearAsk(number)
       return { number }
     })
     match.handle(Poke, ({ plan }, { object, from }) => {

@@ -103,7 +103,6 @@ class MatchWorld {
     const node = this.#net.addNode('server', { isFixed: true })
     this.#house = new House({
       scenario, made, security, node, datagrams: this.#datagrams, now: () => this.#clock.now, onTurn: () => { this.#where = 'server' },
-      isAttacker: (peer) => this.#clients.some(({ role, host }) => role === 'attacker' && host?.peer === peer),
     })
     const scene: ClientScene = {
       scenario, made, house: this.#house, server: node.address, security: common, datagrams: this.#datagrams, now: () => this.#clock.now,
