@@ -42,7 +42,7 @@ describe('matches', () => {
     expect(FEATURE_NAMES.filter((name) => !features.has(name))).toEqual([])
     const sum = (of: 'rows' | 'messages' | 'calls' | 'rollbacks' | 'bent' | 'forged'): number => all.reduce((total, { counts }) => total + counts[of], 0)
     expect(sum('rows')).toBeGreaterThan(10_000)
-    expect([sum('messages'), sum('calls'), sum('rollbacks'), sum('bent'), sum('forged')].map((count) => count > 5)).toEqual([true, true, true, true, true])
+    expect([sum('messages'), sum('calls'), sum('rollbacks'), sum('bent'), sum('forged')].map((count) => count > 0)).toEqual([true, true, true, true, true])
   })
 
   test('[SIM3, I22] a match is a function of its scenario', () => {
