@@ -23,8 +23,8 @@ import { MatchClient } from './match-client.ts'
 import type { MatchInput } from './match-game.ts'
 
 /** How often a frame is bent, and an invented one added. */
-const BENDS = 0.02
-const INVENTS = 0.01
+const BENDS = 0.06
+const INVENTS = 0.03
 const KEPT_MAX = 64
 
 /** A source whose frames are now and then not what it wrote. */
