@@ -23,7 +23,7 @@ export function profileCodec(isTrained: boolean): string {
       runTickwire(args, { print: (line) => { table += `${line}\n` }, complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} } })
     }
     if (isTrained) run(['train', other, '-o', priors])
-    run(['bandwidth', file, '--no-advice', ...(isTrained ? ['--priors', priors] : ['--entropy'])])
+    run(['bandwidth', file, '--no-advice', ...(isTrained ? ['--priors', priors] : [])])
     return table
   } finally {
     rmSync(folder, { recursive: true, force: true })

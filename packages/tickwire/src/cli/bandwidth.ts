@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { FieldSet } from '../core/codec/row-coder.ts'
-import { entropy, type Priors } from '../core/codec/snapshot-codec.ts'
+import { entropy, packed, type Priors } from '../core/codec/snapshot-codec.ts'
 import { measureBandwidth, type BandwidthTable, type EntityCost } from '../core/replay/bandwidth-table.ts'
 import { readGameText } from '../core/replay/game-text.ts'
 import { bandwidthPicture } from './bandwidth-picture.ts'
@@ -15,7 +15,6 @@ import { openRecordingOption, readCountOption } from './recording-option.ts'
 const OPTIONS = {
   age: { type: 'string' },
   for: { type: 'string', default: 'all' },
-  entropy: { type: 'boolean', default: false },
   priors: { type: 'string' },
   'no-advice': { type: 'boolean', default: false },
   svg: { type: 'string' },
@@ -33,16 +32,15 @@ const AUDIENCES: readonly string[] = ['all', 'team', 'owner']
 export const bandwidth: Command = {
   summary: 'what a recorded match costs by entity and field, and what would be cheaper',
   help: `
-tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--entropy | --priors FILE] [--no-advice] [--svg FILE] [--json]
+tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--priors FILE] [--no-advice] [--svg FILE] [--json]
 
-Plays a recording through the snapshot codec, for one client that sees every object: whatever changed in a tick is coded
-against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
+Plays a recording through the game's codec, and through the other one beside it, for one client that sees every object: whatever
+changed in a tick is coded against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
 those (host.bandwidth()).
 
   --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms
   --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
-  --entropy     what the entropy codec would make of it, beside
-  --priors FILE the same, with what tickwire train learnt from another match
+  --priors FILE what it would be with what tickwire train learnt from another match, beside
   --no-advice   do not try cheaper declarations (each is the whole match again)
   --svg FILE    a picture of it, too
   --json        as JSON
@@ -58,12 +56,16 @@ Exit code: 0.`,
       const ageTicks = readCountOption('--age', values.age, Math.max(1, Math.round((ROUND_TRIP_MS * head.tickRate) / 1000)), 1)
       const game = readGameText(head.text, head.names)
       if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
+      // Tables that a game was trained with are not in its recordings: it is measured by the built-in ones.
+      const isPacked = /^codec packed$/m.test(head.text)
+      const [now, other] = isPacked ? [packed, entropy()] : [entropy(), packed]
+      const trained = values.priors === undefined ? [] : [entropy(readPriors(values.priors))]
+      const codecs = [isPacked ? 'packed' : 'entropy', isPacked ? 'entropy' : 'packed', ...trained.map(() => 'trained')]
       const table = measureBandwidth(recording, game, {
-        ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'],
-        ...((values.entropy || values.priors !== undefined) && { makeOther: entropy(values.priors === undefined ? {} : readPriors(values.priors)).make }),
+        ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'], makeCoder: now.make, others: [other, ...trained].map(({ make }) => make),
       })
-      if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, ...table }))
-      else showTable(table, ageTicks, values.priors === undefined ? 'entropy' : 'trained', world)
+      if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, codecs, ...table }))
+      else showTable(table, ageTicks, codecs, world)
       if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
       return 0
     } finally {
@@ -81,23 +83,22 @@ function readPriors(path: string): Priors {
   }
 }
 
-function showTable(table: BandwidthTable, ageTicks: number, otherName: string, world: CommandWorld): void {
+function showTable(table: BandwidthTable, ageTicks: number, [now = '', ...others]: readonly string[], world: CommandWorld): void {
   const { ticks, tickRate, bits } = table
   if (ticks === 0) {
     world.print('No tick of rows is in it.')
     return
   }
   const seconds = ticks / tickRate
-  const hasOther = table.entities.some(({ otherBits }) => otherBits !== undefined)
-  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick, for one client that sees everything\n`)
-  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${hasOther ? otherName.padStart(9) : ''}`)
+  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick by ${now}, for one client that sees everything\n`)
+  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${others.map((name) => name.padStart(9)).join('')}`)
   for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
   showAdvice(table, seconds, world)
 }
 
 function showEntity(entity: EntityCost, all: number, seconds: number, world: CommandWorld): void {
-  const other = (bits: number | undefined): string => (bits === undefined ? '' : kbps(bits, seconds).padStart(9))
-  const row = (name: string, kind: string, count: number, bits: number, otherBits: number | undefined): void =>
+  const other = (bits: readonly number[]): string => bits.map((each) => kbps(each, seconds).padStart(9)).join('')
+  const row = (name: string, kind: string, count: number, bits: number, otherBits: readonly number[]): void =>
     world.print(`${name.padEnd(28)}${kind.padEnd(12)}${String(count).padStart(9)}${(count === 0 ? 0 : bits / count).toFixed(1).padStart(11)}${kbps(bits, seconds).padStart(9)}${`${((100 * bits) / all).toFixed(1)} %`.padStart(8)}${other(otherBits)}`)
   row(entity.name, 'entity', entity.entries, entity.bits, entity.otherBits)
   for (const { path, kind, changes, bits, otherBits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {

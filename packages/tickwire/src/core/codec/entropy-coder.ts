@@ -69,6 +69,19 @@ export class EntropyCoder implements RowCoder {
     if (!this.model.decode(this.#source, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
   }
 
+  account(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean {
+    const start = out.bitLength
+    this.write(out, set, pair, heap)
+    const bits = out.bitLength - start
+    out.rewind(start)
+    this.model.encode(this.#sink, set, pair, heap)
+    const isPacked = out.bitLength - start !== bits
+    out.rewind(start)
+    if (isPacked) this.write(out, set, pair, heap)
+    else this.model.account(this.#sink, out, set, pair, heap, leafBits)
+    return !isPacked
+  }
+
   /** Tries the packed delta, and keeps what is shorter. */
   #writeShorter(out: BitWriter, start: number, set: FieldSet, pair: RowPair, heap: ValueStore): void {
     if (this.model.plan.chunkCounts[set] === 0) return

@@ -44,6 +44,11 @@ export interface RowCoder {
    * worthless; nothing is thrown.
    */
   read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void
+  /**
+   * Writes as `write` does, and adds to each leaf the bits in which that leaf alone was spoken of. False, and nothing is added,
+   * where the delta does not come apart like that. For profilers; coders whose fields can be left out one by one need none.
+   */
+  account?(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean
 }
 
 /** Makes the coder of an entity. Velocities are per second, rows per tick: whoever predicts needs the rate. */

@@ -19,6 +19,7 @@
  * It knows no bits: see `symbol-stream.ts`.
  */
 
+import type { BitWriter } from '../bits/bit-writer.ts'
 import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
@@ -71,8 +72,36 @@ export class RowModel {
   /** Says the row. Returns whether it differs from the baseline. @hot */
   encode(sink: SymbolSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const age = this.#tables.at(tables.ageClass(pair.age))
-    const { chunks, chunkCounts, sorts } = this.plan
+    const { chunks, chunkCounts } = this.plan
     const chunkCount = chunkCounts[set]
+    const masks = this.#masks
+    const isChanged = this.#sayMasks(sink, chunkCount, age, pair)
+    for (let chunk = 0; chunk < chunkCount; chunk++) {
+      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.#writeItem(sink, age, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
+    }
+    this.#forget(chunkCount)
+    return isChanged
+  }
+
+  /** The same, and counts what was said of each leaf: `out` is where the sink's bits go. */
+  account(sink: SymbolSink, out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): void {
+    const age = this.#tables.at(tables.ageClass(pair.age))
+    const { chunks, chunkCounts, slots } = this.plan
+    this.#sayMasks(sink, chunkCounts[set], age, pair)
+    for (let chunk = 0; chunk < chunkCounts[set]; chunk++) {
+      for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) {
+        const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
+        const before = out.bitLength
+        this.#writeItem(sink, age, item, pair, heap)
+        leafBits[slots[(item << SHIFT) + LEAF_AT]] += out.bitLength - before
+      }
+    }
+    this.#forget(chunkCounts[set])
+  }
+
+  /** Says which items of each chunk came off their prediction. Whether anything differs from the baseline. */
+  #sayMasks(sink: SymbolSink, chunkCount: number, age: tables.AgeTables, pair: RowPair): boolean {
+    const { chunks, sorts } = this.plan
     const masks = this.#masks
     let changed = 0
     for (let chunk = 0; chunk < chunkCount; chunk++) {
@@ -87,12 +116,6 @@ export class RowModel {
       if (symbol < code.masks.length) sink.symbol(code.table, symbol, 0, 0)
       else sink.symbol(code.table, symbol, turned, chunks[chunk + 1] - chunks[chunk])
     }
-    for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) {
-        this.#writeItem(sink, age, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
-      }
-    }
-    this.#forget(chunkCount)
     return changed !== 0
   }
 
@@ -102,10 +125,7 @@ export class RowModel {
     sink.symbol(code.table, code.masks.length + 1, 0, 0)
   }
 
-  /**
-   * Hears a row. Returns false if another coder's delta follows instead. On nonsense the source's reader has failed and the
-   * row is worthless. @hot
-   */
+  /** Hears a row. False: another coder's delta follows instead. On nonsense the source's reader has failed. @hot */
   decode(source: SymbolSource, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const age = this.#tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts } = this.plan

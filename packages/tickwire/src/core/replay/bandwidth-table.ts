@@ -30,8 +30,8 @@ export interface BandwidthOptions {
   readonly set?: FieldSet
   /** How deltas are written. Default: the plain codec. */
   readonly makeCoder?: MakeRowCoder
-  /** Another codec, to see beside it. */
-  readonly makeOther?: MakeRowCoder
+  /** Other codecs, to see beside it. */
+  readonly others?: readonly MakeRowCoder[]
   /** Whether to try what would be cheaper. */
   readonly hasAdvice?: boolean
 }
@@ -42,8 +42,8 @@ export interface FieldCost {
   readonly kind: string
   readonly changes: number
   readonly bits: number
-  /** By the other codec, where one was asked for. */
-  readonly otherBits: number | undefined
+  /** By each of the other codecs. */
+  readonly otherBits: readonly number[]
 }
 
 export interface EntityCost {
@@ -51,10 +51,10 @@ export interface EntityCost {
   readonly entries: number
   readonly births: number
   readonly bits: number
-  readonly otherBits: number | undefined
+  readonly otherBits: readonly number[]
   /** Masks, and what else belongs to no field. */
   readonly sharedBits: number
-  readonly otherSharedBits: number | undefined
+  readonly otherSharedBits: readonly number[]
   readonly fields: readonly FieldCost[]
 }
 
@@ -131,23 +131,24 @@ class EntityMeter {
   readonly #age: number
   readonly #set: FieldSet
   readonly #meter: FieldMeter
-  readonly #other: FieldMeter | undefined
+  readonly #others: readonly FieldMeter[]
   readonly #trials: readonly { readonly trial: Trial; readonly meter: FieldMeter; readonly pair: RowPair }[]
   readonly #pair = new RowPair()
   #births = 0
 
   constructor(store: EntityStore, options: BandwidthOptions, tickRate: number, trials: readonly Trial[]) {
     const { schema, heap } = store
-    const { ageTicks, set = 0, makeCoder = makePacked, makeOther } = options
+    const { ageTicks, set = 0, makeCoder = makePacked, others = [] } = options
     this.#store = store
     this.#age = ageTicks
     this.#set = set
     this.#meter = new FieldMeter(schema, makeCoder(schema, tickRate), set, heap)
-    this.#other = makeOther && new FieldMeter(schema, makeOther(schema, tickRate), set, heap)
+    this.#others = others.map((make) => new FieldMeter(schema, make(schema, tickRate), set, heap))
     this.#trials = trials.map((trial) => {
       const pair = new RowPair()
       pair.rows = new Int32Array(trial.schema.laneCount)
       pair.baseRows = new Int32Array(trial.schema.laneCount)
+      pair.olderRows = new Int32Array(trial.schema.laneCount)
       return { trial, pair, meter: new FieldMeter(trial.schema, makeCoder(trial.schema, tickRate), set, heap) }
     })
   }
@@ -171,7 +172,7 @@ class EntityMeter {
       pair.olderAt = isNew ? -1 : timeline.find(type, id, tick - this.#age - 1)
       if (isDue) {
         this.#meter.add(pair)
-        this.#other?.add(pair)
+        for (const other of this.#others) other.add(pair)
       }
       for (const { trial, meter, pair: tried } of this.#trials) {
         tried.age = pair.age
@@ -183,11 +184,12 @@ class EntityMeter {
   cost(): EntityCost {
     const meter = this.#meter
     const fields = meter.members.map((member, index): FieldCost => ({
-      path: member.path, kind: kindName(member.field.spec), changes: meter.changes[index], bits: meter.bits[index], otherBits: this.#other?.bits[index],
+      path: member.path, kind: kindName(member.field.spec), changes: meter.changes[index], bits: meter.bits[index],
+      otherBits: this.#others.map(({ bits }) => bits[index]),
     }))
     return {
-      name: this.#store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits, otherBits: this.#other?.totalBits,
-      sharedBits: meter.sharedBits, otherSharedBits: this.#other?.sharedBits, fields,
+      name: this.#store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits,
+      otherBits: this.#others.map(({ totalBits }) => totalBits), sharedBits: meter.sharedBits, otherSharedBits: this.#others.map(({ sharedBits }) => sharedBits), fields,
     }
   }
 

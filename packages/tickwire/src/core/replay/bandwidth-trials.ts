@@ -9,7 +9,7 @@ import { ConfigError } from '../base/assert.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import type { FieldSet, RowPair } from '../codec/row-coder.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
-import { Field, type FieldSpec } from '../schema/field.ts'
+import { Field, type FieldSpec, type Shape } from '../schema/field.ts'
 import type { Member } from '../schema/layout.ts'
 import { diffMask } from '../schema/mask.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
@@ -45,7 +45,20 @@ export function trialsFor(ranges: FieldRanges, type: number, tickRate: number, s
     const other = otherSpec(member, schema, ranges, type)
     return other === undefined ? [] : declared(schema, member, other, set)
   })
-  return tickRate / THIRD < RATE_MIN ? declarations : [...declarations, rateTrial(schema, type, Math.round(tickRate / THIRD), set)]
+  const trials = [...declarations, ...roleTrials(schema, set)]
+  return tickRate / THIRD < RATE_MIN ? trials : [...trials, rateTrial(schema, type, Math.round(tickRate / THIRD), set)]
+}
+
+/** Two vectors of one length, neither of which is said to move: perhaps one is the other's velocity. */
+function roleTrials(schema: Schema, set: FieldSet): Trial[] {
+  const free = schema.masks[set].members.filter(({ field }) => field.spec.kind === 'vector' && field.options.role === undefined && field.options.audience === 'all')
+  if (schema.members.some(({ field }) => field.options.role !== undefined)) return []
+  return free.flatMap((place) => free.flatMap((speed) => {
+    if (place === speed || place.laneCount !== speed.laneCount) return []
+    const shape = { ...schema.shape, [place.name]: place.field.position(), [speed.name]: speed.field.velocity(place.name) }
+    const say = `.position(), and .velocity() of ${speed.name},`
+    return redeclared(schema, shape, place.path, say, set)
+  }))
 }
 
 interface OtherSpec {
@@ -88,7 +101,10 @@ function coarser(precision: number): number {
 
 /** A field of another kind or with other bounds; none if that is no definition. */
 function declared(schema: Schema, member: Member, { spec, say }: OtherSpec, set: FieldSet): Trial[] {
-  const shape = { ...schema.shape, [member.name]: new Field<unknown>(spec, { ...member.field.options, blend: undefined }) }
+  return redeclared(schema, { ...schema.shape, [member.name]: new Field<unknown>(spec, { ...member.field.options, blend: undefined }) }, member.path, say, set)
+}
+
+function redeclared(schema: Schema, shape: Shape, path: string, say: string, set: FieldSet): Trial[] {
   let other: Schema
   try {
     other = compileSchema(schema.name, shape)
@@ -104,10 +120,12 @@ function declared(schema: Schema, member: Member, { spec, say }: OtherSpec, set:
     quantizeCells(other, cells, 0, to, 0)
   }
   return [{
-    path: member.path, say, schema: other,
+    path, say, schema: other,
     convert(pair, before, _tick, _timeline, _id, tried) {
       turn(pair.rows, pair.at, tried.rows)
       turn(pair.baseRows, pair.baseAt, tried.baseRows)
+      tried.olderAt = pair.olderAt < 0 ? -1 : 0
+      if (pair.olderAt >= 0) turn(pair.olderRows, pair.olderAt, tried.olderRows)
       if (before < 0) return true
       turn(pair.rows, before, former)
       return diffMask(other.masks[set], tried.rows, 0, former, 0)
@@ -130,6 +148,8 @@ function rateTrial(schema: Schema, type: number, hz: number, set: FieldSet): Tri
       latch(pair.rows, pair.at, tick, timeline, id, tried.rows)
       if (pair.age > 0) latch(pair.baseRows, pair.baseAt, tick - pair.age, timeline, id, tried.baseRows)
       else tried.baseRows.set(schema.initialRow)
+      tried.olderAt = pair.olderAt < 0 ? -1 : 0
+      if (pair.olderAt >= 0) latch(pair.olderRows, pair.olderAt, tick - pair.age - 1, timeline, id, tried.olderRows)
       if (before < 0) return true
       latch(pair.rows, before, tick - 1, timeline, id, former)
       return diffMask(schema.masks[set], tried.rows, 0, former, 0)

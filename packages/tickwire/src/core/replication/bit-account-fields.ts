@@ -1,8 +1,9 @@
 /**
  * What each field of an entity costs in deltas, by any coder.
  *
- * A coder says how long a delta is, not which field made it so. So a delta is made once as it is, and once more without
- * each field that changed: the difference is that field's. What no field takes away, the mask above all, is everybody's.
+ * A coder that foretells motion says itself what it spoke of each field (`RowCoder.account`). Of any other one knows how long a delta is,
+ * not which field made it so: it is made once as it is, and once more without each field that changed, and the difference is that
+ * field's. What no field takes away, the mask above all, is everybody's.
  *
  * It encodes as often as fields changed and once more: for profilers that look when asked, not for every packet.
  */
@@ -31,6 +32,7 @@ export class FieldMeter {
   readonly #out = new BitWriter(new Uint8Array(FRAME_BYTES_MAX))
   readonly #without = new RowPair()
   readonly #row: Int32Array
+  readonly #leafBits: Float64Array
 
   constructor(schema: Schema, coder: RowCoder, set: FieldSet, heap: ValueStore) {
     this.members = schema.masks[set].members
@@ -40,6 +42,7 @@ export class FieldMeter {
     this.#set = set
     this.#heap = heap
     this.#row = new Int32Array(schema.laneCount)
+    this.#leafBits = new Float64Array(schema.leaves.length)
   }
 
   /** Bits that belong to no field. */
@@ -49,7 +52,26 @@ export class FieldMeter {
 
   /** Counts one delta, field by field; gives its bits. */
   add(pair: RowPair): number {
-    const whole = this.#measure(pair)
+    const leafBits = this.#leafBits.fill(0)
+    this.#out.reset(this.#out.bytes)
+    const isCounted = this.#coder.account?.(this.#out, this.#set, pair, this.#heap, leafBits) === true
+    const whole = isCounted ? this.#out.bitLength : this.#measure(pair)
+    if (isCounted) this.#addCounted(pair, leafBits)
+    else this.#addLeftOut(pair, whole)
+    this.totalBits += whole
+    this.count++
+    return whole
+  }
+
+  /** The coder said what was spoken of each leaf. A field that came as foretold has changed, and cost nothing. */
+  #addCounted(pair: RowPair, leafBits: Float64Array): void {
+    this.members.forEach((member, index) => {
+      if (differs(member, pair)) this.changes[index]++
+      for (let leaf = member.firstLeaf; leaf < member.firstLeaf + member.leafCount; leaf++) this.bits[index] += leafBits[leaf]
+    })
+  }
+
+  #addLeftOut(pair: RowPair, whole: number): void {
     const without = this.#without
     Object.assign(without, pair, { rows: this.#row, at: 0 })
     this.members.forEach((member, index) => {
@@ -59,9 +81,6 @@ export class FieldMeter {
       this.bits[index] += whole - this.#measure(without)
       this.changes[index]++
     })
-    this.totalBits += whole
-    this.count++
-    return whole
   }
 
   #measure(pair: RowPair): number {
