@@ -264,3 +264,24 @@ describe('tokens on the wire', () => {
     expect(known()).toEqual([0, 22])
   })
 })
+
+test('[AUTH2] seed 2019: what is told late of a tick has the token of that tick, though another owner has been named since', () => {
+  const arbiter = new Arbiter()
+  arbiter.to(9)
+  arbiter.tick((world) => world.spawn(Ball, { x: 1, note: 7 }, A))
+  arbiter.tick()
+  const { id } = ballAt(arbiter)
+  const { world, timeline } = arbiter
+  const source = new SnapshotSource(new Replicator(world, timeline, { tokens: arbiter.book }), new AllRelevant(world, B), B)
+  source.begin()
+  const toldOf = world.tick
+  arbiter.tick((now) => now.setOwner({ id }, B))
+  arbiter.tick()
+  expect(arbiter.book.authorityTickAt(id >>> 16)).toBe(toldOf + 2)
+  const out = new BitWriter(new Uint8Array(200))
+  expect(source.fill(0, 1, out)).toBe(true)
+  const view = new World(ENTITIES, { isReadOnly: true })
+  const sink = new SnapshotSink(view, new Timeline(view, WINDOW))
+  expect(sink.accept(0, 1, new BitReader(out.bytes.slice(0, out.finish())))).toBe('ok')
+  expect([sink.held.owners[id >>> 16], sink.held.authorityTicks[id >>> 16]]).toEqual([A, 11])
+})

@@ -193,9 +193,12 @@ export class Replicator implements DeltaFinder {
     if (this.#world.stores[type].isShared) writeVarint(out, marks.tick + 1 - this.#tokenTick(index, type))
   }
 
-  /** The first tick that the owner of a shared object writes. */
+  /** The first tick that the owner of a shared object writes, as of the tick that is told: transfers since are of another. */
   #tokenTick(index: number, type: number): Tick {
-    return this.#tokens === undefined || !this.#world.stores[type].isShared ? 0 : this.#tokens.authorityTickAt(index)
+    const tokens = this.#tokens
+    if (tokens === undefined || !this.#world.stores[type].isShared) return 0
+    const { ids, tick } = this.marks
+    return tokens.authorityTickAfter === undefined ? tokens.authorityTickAt(index) : tokens.authorityTickAfter(ids[index], tick)
   }
 
   #fill(index: number, type: number): RowPair {

@@ -66,6 +66,11 @@ export class TokenBook implements Tokens {
     return index < this.#ids.length && this.#counts[index] > 0 ? this.#ticks[this.#newest(index)] : 0
   }
 
+  /** Who owns it at the end of a tick writes from the next one on; 0 when it is not in the book any more. @hot */
+  authorityTickAfter(id: ObjectId, tick: Tick): Tick {
+    return Math.max(0, this.tokenTickAt(id, tick + 1))
+  }
+
   /** Who writes an object in a tick; -1 when it is not in the book, or that was too many transfers ago. @hot */
   writerAt(id: ObjectId, tick: Tick): PeerId {
     const place = this.#placeAt(id, tick)

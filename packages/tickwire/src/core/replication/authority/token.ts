@@ -8,7 +8,7 @@
  * came in.
  */
 
-import type { PeerId, Tick } from '../../base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
 
 export interface Token {
   readonly owner: PeerId
@@ -30,4 +30,6 @@ export function newerToken(a: Token, b: Token): Token {
 export interface Tokens {
   /** The first tick that the owner of who lives at an index writes. */
   authorityTickAt(index: number): Tick
+  /** Likewise, as it was at the end of a tick, of an object that lived then. Default: as it is now. */
+  authorityTickAfter?(id: ObjectId, tick: Tick): Tick
 }
