@@ -64,6 +64,22 @@ describe('tokens', () => {
     expect(fare(forged)).toBe('token')
   })
 
+  test('[SEC4] seed 2012 of the matches: with a token that was used nobody is even asked for a seat', () => {
+    let asked = 0
+    const spent = new SpentTokens(NOW_SECONDS)
+    const token = tokenWith()
+    expect(fare(token, spent, 1)).toBe('in, verified')
+    const pair = new Pair({ seed: 2, crypto: pureProvider, server: {
+      security: { identity, tokens: policy(spent) },
+      admit: () => {
+        asked++
+        return new Uint8Array(0)
+      },
+    } })
+    expect(pair.connect(undefined, 12_000, { token }).closeReason!.code).toBe('token')
+    expect(asked).toBe(0)
+  })
+
   test('[SEC4] a token for another server is refused by this one', () => {
     const other = pureProvider.importSigning(new Uint8Array(32).fill(8)).publicKey
     expect(fare(tokenWith({ server: other }))).toBe('token')

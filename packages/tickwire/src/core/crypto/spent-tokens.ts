@@ -69,6 +69,12 @@ export class SpentTokens {
     return this.#records.size
   }
 
+  /** Whether a token was spent, and by another key than this, or by anybody when `isAnyone`. Spends nothing. */
+  isSpent(tokenId: Uint8Array, clientKey: Uint8Array, isAnyone: boolean): boolean {
+    const known = this.#records.get(bytesToText(tokenId))
+    return known !== undefined && (isAnyone || !isEqualConstantTime(known.subarray(KEY_AT, EXPIRES_AT), clientKey))
+  }
+
   /** Spends a token that has been verified. */
   spend(nowSeconds: number, tokenId: Uint8Array, clientKey: Uint8Array, expiresAt: number): SpendVerdict {
     this.#sweep(nowSeconds)

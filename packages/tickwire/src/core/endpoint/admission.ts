@@ -228,7 +228,7 @@ export class Admission {
       this.#refuse(now, asked, 'schema')
       return
     }
-    const token = this.#checkToken(words.token)
+    const token = this.#checkToken(words, known !== undefined)
     if (token === 'bad') {
       this.#refuse(now, asked, 'token')
       return
@@ -279,11 +279,12 @@ export class Admission {
     for (const waiting of this.#waiting.values()) if (!isSilent(waiting, now)) yield waiting.asked.from
   }
 
-  #checkToken(bytes: Uint8Array): ConnectToken | undefined | 'bad' {
+  /** What the token says. One that was spent is bad before anybody keeps a seat for it: else it would keep seats for ever. */
+  #checkToken({ token: bytes, clientKey }: Asked['words'], isKnown: boolean): ConnectToken | undefined | 'bad' {
     const { tokens } = this.#config.security
     if (tokens === undefined) return undefined
     const token = verifyToken(tokens.check, bytes, tokens.wallSeconds())
-    if (typeof token === 'object') return token
+    if (typeof token === 'object' && !tokens.spent.isSpent(token.id, clientKey, !isKnown)) return token
     this.drops.tokens++
     return 'bad'
   }
