@@ -68,9 +68,9 @@ interface Shrunk {
 
 /** Plays the worlds of some seeds, one after the other. */
 export function runSwarm(options: SwarmOptions): FullReport {
-  const { start, seeds, only, onSeed, isOver = () => false } = options
+  const { start, seeds, only, onSeed, isOver = () => false, clock = () => 0 } = options
   const feature = FEATURE_NAMES.find((name) => name === only)
-  const swarm = new Swarm()
+  const swarm = new Swarm(clock)
   let seed = start
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
@@ -86,6 +86,8 @@ export function runSwarm(options: SwarmOptions): FullReport {
 
 class Swarm {
   readonly failures: SwarmFailure[] = []
+  readonly #clock: () => number
+  readonly #parts = { transport: { worlds: 0, endpointTicks: 0, ms: 0 }, match: { worlds: 0, endpointTicks: 0, ms: 0 }, crowd: { worlds: 0, endpointTicks: 0, ms: 0 } }
   endpointTicks = 0
   #matchTicks = 0
   #simulatedMs = 0
@@ -101,8 +103,14 @@ class Swarm {
   readonly #counts: Record<string, number> = {}
   readonly #closes: Record<string, number> = {}
 
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
   playWorld(seed: number): void {
+    const startedAt = this.#clock()
     const world = playWorld(seed)
+    this.#spend('transport', world, startedAt)
     this.#worlds++
     this.#add(world, 'transport', (violation) => {
       const least = shrinkWeather(world.weather, (weather) => playWorld(seed, weather).violation?.invariant === violation.invariant)
@@ -116,7 +124,9 @@ class Swarm {
 
   playMatch(seed: number, only?: Feature): void {
     const scenario = drawScenario(seed, only)
+    const startedAt = this.#clock()
     const match = playMatch(scenario)
+    this.#spend('match', match, startedAt)
     this.#matches++
     this.#matchTicks += match.endpointTicks
     this.#add(match, 'match', (violation) => {
@@ -130,7 +140,9 @@ class Swarm {
   }
 
   playCrowd(seed: number): void {
+    const startedAt = this.#clock()
     const crowd = playCrowd(seed)
+    this.#spend('crowd', crowd, startedAt)
     this.#crowds++
     this.#add(crowd, 'crowd', () => ({ from: describeWeather(crowd.weather), to: describeWeather(crowd.weather) }))
     addAll(this.#counts, Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])))
@@ -146,8 +158,14 @@ class Swarm {
       seeds, worlds: this.#worlds, matches: this.#matches, crowds: this.#crowds, violations: this.failures.length, failures: this.failures,
       endpointTicks: this.endpointTicks, matchTicks: this.#matchTicks, simulatedSeconds: Math.round(this.#simulatedMs / 1000), traceHash: this.#trace.hex,
       faults: { ...this.#faults, ...this.#tally }, weathers: this.#weathers, features: this.#features, counts: this.#counts, closes: this.#closes,
-      marks: this.marks,
+      marks: this.marks, parts: this.#parts,
     }
+  }
+
+  #spend(part: SwarmPart, { endpointTicks }: Played, startedAt: number): void {
+    this.#parts[part].worlds++
+    this.#parts[part].endpointTicks += endpointTicks
+    this.#parts[part].ms += this.#clock() - startedAt
   }
 
   #add(played: Played, part: SwarmPart, shrink: (violation: Violation) => Shrunk): void {

@@ -50,6 +50,15 @@ export interface SwarmOptions {
   readonly onSeed?: (seed: number, failures: readonly SwarmFailure[], endpointTicks: number, coverage: Coverage) => void
   /** Asked before each seed: whether it is enough. */
   readonly isOver?: () => boolean
+  /** Milliseconds, for the rates of parts. Nothing that is played sees it. */
+  readonly clock?: () => number
+}
+
+/** What a part did: bare endpoints and whole players cost so differently that one rate for both would say nothing. */
+export interface PartReport {
+  readonly worlds: number
+  readonly endpointTicks: number
+  readonly ms: number
 }
 
 /** A seed that broke something. */
@@ -79,6 +88,7 @@ export interface SwarmReport {
   readonly traceHash: string
   /** How often each mark was passed. */
   readonly marks: Readonly<Record<string, number>>
+  readonly parts: Readonly<Record<SwarmPart, PartReport>>
 }
 
 interface Swarm {
@@ -129,7 +139,7 @@ async function swarm(): Promise<number> {
   const cpuBefore = process.cpuUsage()
   let saidAt = startedAt
   const report = module.runSwarm({
-    start, seeds, ...(only !== undefined && { only }),
+    start, seeds, clock: () => performance.now(), ...(only !== undefined && { only }),
     ...(minutes !== undefined && { isOver: () => performance.now() - startedAt >= minutes * 60_000 }),
     onSeed: (seed, failures, endpointTicks, { hit, all }) => {
       for (const failure of failures) printFailure(failure)
@@ -141,13 +151,17 @@ async function swarm(): Promise<number> {
   })
   const ms = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
-  const endpointTicksPerSecond = rateOf(report.endpointTicks, ms)
+  const { parts } = report
+  // The rate is that of bare endpoints where there are any: a tick of a whole player does a hundred times the work.
+  const rates = Object.fromEntries(Object.entries(parts).map(([part, { endpointTicks, ms: spent }]) => [part, endpointTicks === 0 ? 0 : rateOf(endpointTicks, spent)]))
+  const endpointTicksPerSecond = rates.transport || rateOf(report.endpointTicks, ms)
   console.log(`${report.worlds} worlds, ${report.matches} matches and ${report.crowds} crowds from seed ${start}: ${report.violations} violations; `
-    + `${millions(report.endpointTicks)} endpoint-ticks, ${endpointTicksPerSecond} a second (${(ms / 1000).toFixed(1)} s); trace ${report.traceHash}`)
+    + `${millions(report.endpointTicks)} endpoint-ticks in ${(ms / 1000).toFixed(1)} s; trace ${report.traceHash}`)
+  for (const [part, { worlds, endpointTicks }] of Object.entries(parts)) if (worlds > 0) console.log(`  ${part.padEnd(10)} ${millions(endpointTicks)} endpoint-ticks, ${rates[part]} a second`)
   const isCovered = only !== undefined || judgeMarks(report.marks)
   if (values.json === true) {
     const endpointTicksPerCpuSecond = rateOf(report.endpointTicks, (cpu.user + cpu.system) / 1000)
-    console.log(JSON.stringify({ ...report, endpointTicksPerSecond, endpointTicksPerCpuSecond, seconds: Number((ms / 1000).toFixed(2)) }))
+    console.log(JSON.stringify({ ...report, endpointTicksPerSecond, endpointTicksPerCpuSecond, partTicksPerSecond: rates, seconds: Number((ms / 1000).toFixed(2)) }))
   }
   return report.violations === 0 && isCovered ? 0 : 1
 }
