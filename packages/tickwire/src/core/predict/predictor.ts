@@ -164,12 +164,14 @@ export class Predictor {
   }
 
   #forget(tick: Tick, id: ObjectId): void {
-    const type = this.told.has(id) ? this.told.world.objects.typeAt(indexOf(id)) : NO_TYPE
-    const since = type === NO_TYPE || this.told.world.stores[type].isShared ? tick : Math.max(tick, this.#livedUntil(type, id) + 1)
+    // Nearly always: rows of others are told with every snapshot, and were never ours.
+    if (!this.told.has(id)) return
+    const type = this.told.world.objects.typeAt(indexOf(id))
+    const since = this.told.world.stores[type].isShared ? tick : Math.max(tick, this.#livedUntil(type, id) + 1)
     if (since > this.heard) this.heard = since
     // What can no longer be gone back to is put right in the oldest tick that can.
     const at = this.isRunning ? Math.max(since, this.#oldest()) : since
-    if (type === NO_TYPE || !this.told.remove(tick, at, id) || !this.isRunning) return
+    if (!this.told.remove(tick, at, id) || !this.isRunning) return
     if (at > this.world.tick || this.past.find(type, id, at) >= 0) this.#mistakenAt = Math.min(this.#mistakenAt, at)
   }
 
