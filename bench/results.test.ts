@@ -15,7 +15,7 @@ test('[RESULT1] the page has what is measured beside others, what is missed, and
   const runs = [0.5, 0.2, 0.3].map((value) => result(figure(value, { atMost: 0.25 }), figure(7, { name: 'calm', against: null, unit: 'B' })))
   const page = renderResults([{ name: 'one', summary: 'what one does', runs }], MACHINE, { peer: '1.0' })
   expect(page).toContain('| [one](#one) | `bytes` | 0.300 | 0.200..0.500 ~ | ≤ 0.25 **missed** | peer 1.0 |')
-  expect(page).toContain('| `calm` | 7 B | always |  |  |')
+  expect(page).toContain('| `calm` | 7 B |  |  |  |')
   expect(page).toContain('What one does. 3 runs.')
   expect(page).toContain('| x\\|y | 1.23 |')
   expect(page).toContain('a processor, 2 cores, 8 GiB; Linux 6; Node v20')

@@ -63,7 +63,7 @@ export function renderResults(measured: readonly Measured[], machine: Machine, p
     `- **Peers**, used as their documentation says: ${Object.entries(peers).map(([name, version]) => `${name} ${version}`).join(', ')}. geckos.io is`
     + ' not among them, because it no longer installs without building its WebRTC library from source; what it sends is what the game packs by itself, so `schema` has it as msgpackr.',
     '- **Method**: rivals run interleaved in one process and are compared round by round; state that was decoded is checked before time counts.'
-    + ' Each benchmark ran in a fresh process of its own, several times: a figure is the median of those runs, `from..to` their extremes, and `~` marks'
+    + ' Each benchmark ran in fresh processes of its own, as often as its heading says: a figure is the median of those runs, `from..to` their extremes, and `~` marks'
     + ` those that lie more than ${RESTLESS_SHARE * 100} % apart, which say more about a busy machine than about us.`,
     '- **Reading**: ratios below 1 are in our favour. A figure with a bound that it misses is marked **missed**; nothing is left out for that.',
     '## Beside others',
@@ -71,7 +71,7 @@ export function renderResults(measured: readonly Measured[], machine: Machine, p
     '## Bounds that are missed',
     missed.length === 0 ? 'None.' : markdown(['', 'figure', 'median', 'from..to', 'bound', 'against'], missed.map(({ name, spread }) => [`[${name}](#${name})`, ...cellsOf(spread)])),
     ...all.flatMap(({ name, summary, runs, spreads }) => [
-      `## ${name}`, `${summary[0]?.toUpperCase() ?? ''}${summary.slice(1)}. ${runs.length} runs.`,
+      `## ${name}`, `${summary[0]?.toUpperCase() ?? ''}${summary.slice(1)}. ${runs.length === 1 ? 'One run' : `${runs.length} runs`}.`,
       markdown(['figure', 'median', 'from..to', 'bound', 'against'], spreads.map(cellsOf)),
       ...(runs.at(-1)?.tables ?? []).map(details),
     ]),
@@ -84,7 +84,7 @@ function cellsOf({ figure, lowest, highest }: Spread): string[] {
     ...(figure.atLeast === undefined ? [] : [`≥ ${figure.atLeast}`]), ...(figure.atMost === undefined ? [] : [`≤ ${figure.atMost}`]),
     ...(isWithinBudget(figure) ? [] : ['**missed**']),
   ].join(' ')
-  const range = lowest === highest ? 'always' : `${formatCell(lowest)}..${formatCell(highest)}${isRestless ? ' ~' : ''}`
+  const range = lowest === highest ? '' : `${formatCell(lowest)}..${formatCell(highest)}${isRestless ? ' ~' : ''}`
   return [`\`${figure.name}\``, `${formatCell(figure.value)} ${figure.unit === 'ratio' ? '' : figure.unit}`.trim(), range, bound, figure.against ?? '']
 }
 
