@@ -177,8 +177,9 @@ function moveColumns(entities: ArrayLike<number>, { x, y, z, vx, vy, vz }: Recor
 
 /** Bytes that a save has to copy: the cells and the object table. */
 function savedBytes({ world }: Scene): number {
-  const cells = world.stores.reduce((sum, { highSlot, schema }) => sum + highSlot * schema.cellCount * 8, 0)
-  return cells + world.objects.highWater * 16
+  // Cells and rows: a slot holds both.
+  const state = world.stores.reduce((sum, { highSlot, schema }) => sum + highSlot * (schema.cellCount * 8 + schema.laneCount * 4), 0)
+  return (state + world.objects.highWater * 16) & ~7
 }
 
 /** Those that copy memory: what the budgets are about. */
