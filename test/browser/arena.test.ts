@@ -298,7 +298,7 @@ function nameOf(peer: number): string {
   return [...serving.host.world.each(Seat)].find(({ owner }) => owner === peer)?.name ?? ''
 }
 
-async function waitFor(isTrue: () => boolean | Promise<boolean>, state: () => unknown = () => '', msMax = 25_000): Promise<void> {
+async function waitFor(isTrue: () => boolean | Promise<boolean>, state: () => unknown = () => '', msMax = 60_000): Promise<void> {
   const deadline = Date.now() + msMax
   while (!(await isTrue())) {
     if (Date.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue} ${await state()}`)

@@ -20,7 +20,7 @@ const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'self'"><link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="style.css"><script type="module" src="page.js"></script></head><body><canvas width="640" height="360"></canvas></body></html>`
-const LIMIT_MS = 40_000
+const LIMIT_MS = 90_000
 
 let host: Serving
 let folder: string

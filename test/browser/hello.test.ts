@@ -27,7 +27,7 @@ browserTest('[HELLO2] two tabs see each other move, under the strictest content 
   const first = await open(browser, mistakes)
   const second = await open(browser, mistakes)
   // Two browsers start on a machine that may be busy; what went wrong in them says more than how long it took.
-  await waitFor(() => players().length === 2, 30_000).catch((error) => { throw new Error(`${error}; pages said: ${mistakes.join('; ')}`) })
+  await waitFor(() => players().length === 2, 120_000).catch((error) => { throw new Error(`${error}; pages said: ${mistakes.join('; ')}`) })
   const [walker] = players()
 
   await first.keyboard.down('ArrowRight')
@@ -77,7 +77,7 @@ async function settled(read: () => number): Promise<number> {
   }
 }
 
-async function waitFor(isTrue: () => boolean | Promise<boolean>, msMax = 10_000): Promise<void> {
+async function waitFor(isTrue: () => boolean | Promise<boolean>, msMax = 60_000): Promise<void> {
   const deadline = Date.now() + msMax
   while (!(await isTrue())) {
     if (Date.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)

@@ -32,7 +32,7 @@ async function joinMatch(page: Page, url: string, options: ConnectOptions = {}):
   return (await page.evaluate('match.look()') as { peer: number }).peer
 }
 
-async function until(isTrue: () => boolean, msMax = 30_000): Promise<void> {
+async function until(isTrue: () => boolean, msMax = 90_000): Promise<void> {
   for (const deadline = performance.now() + msMax; !isTrue();) {
     if (performance.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)
     await new Promise((resolve) => { setTimeout(resolve, 20) })

@@ -83,7 +83,7 @@ async function look(page: Page): Promise<Seen> {
   return await page.evaluate('match.look()') as Seen
 }
 
-async function until(isTrue: () => boolean | Promise<boolean>, msMax = 30_000): Promise<void> {
+async function until(isTrue: () => boolean | Promise<boolean>, msMax = 90_000): Promise<void> {
   const deadline = performance.now() + msMax
   while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)
