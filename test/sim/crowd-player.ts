@@ -17,7 +17,7 @@ import { SimPort } from '../../packages/tickwire/src/testing/sim-net-port.ts'
 import { Ask, Ball, Boom, Fighter, Poke, Word, type CrowdGame, type CrowdInput } from './crowd-game.ts'
 import type { CrowdTruth } from './crowd-truth.ts'
 import { CrowdWitness } from './crowd-witness.ts'
-import { hold } from './invariants.ts'
+import { type Doubts, hold } from './invariants.ts'
 
 /** What everybody in a crowd shares. */
 export interface CrowdScene {
@@ -27,6 +27,7 @@ export interface CrowdScene {
   readonly security: EndpointSecurity
   readonly server: string
   readonly checksPrediction: boolean
+  readonly doubts: Doubts
   /** True time. */
   readonly now: () => number
 }
@@ -127,7 +128,7 @@ export class CrowdPlayer {
     if (!dice.chance(0.02)) return
     const own = [...host.view.each(Fighter)].find(({ owner }) => owner === this.peer)
     if (own !== undefined) host.call(Poke, { plan: dice.word() % 1000 }, { about: own })
-    void host.request(this.#now, Ask, { number: dice.word() % 1000 }).then((result) => { if (result.isOk) this.#counts.replies++ })
+    this.#ask(host, dice.word() % 1000)
     const balls = [...host.view.each(Ball)]
     const ball = balls[dice.word() % Math.max(1, balls.length)]
     if (ball === undefined) return
@@ -147,6 +148,14 @@ export class CrowdPlayer {
     this.#counts.rollbacks += predictor.rollbacks
     this.#counts.predictionRestarts += predictor.restarts
     this.#counts.spawnsMatched += predictor.spawnsMatched
+  }
+
+  #ask(host: ClientHost<CrowdInput>, number: number): void {
+    void host.request(this.#now, Ask, { number }).then((result) => {
+      if (!result.isOk) return
+      this.#counts.replies++
+      this.#scene.doubts.judge(() => hold(result.values.number === number, 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
+    })
   }
 
   #come(): void {

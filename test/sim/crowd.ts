@@ -20,7 +20,7 @@ import { CrowdCounts, CrowdPlayer, type CrowdScene } from './crowd-player.ts'
 import { CROWD_RULES } from './crowd-sight.ts'
 import { CrowdTruth } from './crowd-truth.ts'
 import { drawCrowdWeather } from './crowd-weather.ts'
-import { type Violation, hold, violationOf } from './invariants.ts'
+import { Doubts, type Violation, hold, violationOf } from './invariants.ts'
 
 export interface CrowdReport {
   readonly seed: number
@@ -44,7 +44,7 @@ const CONFIRMED_LAG_MS = 600
  * Plays the crowd of a seed to its end, or to its first violation; in its own weather or in one that is given. Without
  * `checksPrediction` only what clients were told is judged (C1, C2, C4), and not what they make of it (C3, C5).
  */
-export function playCrowd(seed: number, weather: NetWeather = drawCrowdWeather(seed), checksPrediction: boolean = true): CrowdReport {
+export function playCrowd(seed: number, weather: NetWeather = drawCrowdWeather(seed), checksPrediction: boolean = true): Promise<CrowdReport> {
   return new Crowd(seed, weather, checksPrediction).play()
 }
 
@@ -59,6 +59,7 @@ class Crowd {
   readonly #port: SimPort
   readonly #players: CrowdPlayer[]
   readonly #counts = new CrowdCounts()
+  readonly #doubts = new Doubts()
   readonly #teams = new Map<number, number>()
   readonly #lookingOn = new Set<number>()
   readonly #heard = new Map<number, number>()
@@ -94,24 +95,24 @@ class Crowd {
     const node = this.#net.addNode('server', { isFixed: true })
     this.#port = new SimPort(this.#net, node, () => this.#now)
     this.#port.onDatagram = (from, bytes, length) => this.#host.handleDatagram(this.#now, from, bytes, length)
-    const scene: CrowdScene = { game, net: this.#net, truth: this.#truth, security, server: node.address, checksPrediction, now: () => this.#now }
+    const scene: CrowdScene = { game, net: this.#net, truth: this.#truth, security, server: node.address, checksPrediction, doubts: this.#doubts, now: () => this.#now }
     this.#players = Array.from({ length: CROWD.players + CROWD.spectators }, (_, index) =>
       new CrowdPlayer(scene, this.#counts, this.#net.addNode(`${index < CROWD.players ? 'player' : 'spectator'} ${index}`), index >= CROWD.players, dice.word()))
     for (const player of this.#players) player.comesAt = dice.chance(0.7) ? 300 * dice.fraction() : 3500 * dice.fraction()
     this.#watch()
   }
 
-  play(): CrowdReport {
+  async play(): Promise<CrowdReport> {
     let violation: Violation | undefined
     try {
-      while (this.#now < CROWD.stormMs) this.#tick(true)
+      while (this.#now < CROWD.stormMs) await this.#tick(true)
       this.#sweep()
       this.#net.setWeather(this.#now, calm())
       for (const player of this.#players) {
         player.leavesAt = Infinity
         player.comesAt = Math.min(player.comesAt, this.#now)
       }
-      while (this.#now < CROWD.stormMs + CROWD.calmMs) this.#tick(false)
+      while (this.#now < CROWD.stormMs + CROWD.calmMs) await this.#tick(false)
       this.#sweep()
       for (const player of this.#players) this.#checkCalm(player)
     } catch (error) {
@@ -124,8 +125,8 @@ class Crowd {
     }
   }
 
-  /** One tick of time: everybody plays, sends and receives. */
-  #tick(isStormy: boolean): void {
+  /** One tick of time: everybody plays, sends and receives; then goes on who waited for an answer. */
+  async #tick(isStormy: boolean): Promise<void> {
     this.#mischief(isStormy)
     for (let moment = 0; moment < this.#moments; moment++) {
       this.#where = 'server'
@@ -140,6 +141,8 @@ class Crowd {
         this.#endpointTicks++
         hashCombine(this.#trace, 0, player.host?.confirmed.newest ?? 0, player.witness?.rowCount ?? 0)
       }
+      await undefined
+      this.#doubts.raise()
       this.#now += this.#tickMs / this.#moments
     }
   }

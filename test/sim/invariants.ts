@@ -22,6 +22,7 @@ export const INVARIANTS = {
   I17: 'when the weather clears everybody is connected within 5 s',
   I18: 'when the weather clears every reliable message has arrived within 10 s',
   G2: 'what the game says reliably arrives once and in order',
+  G3: 'a request is answered with its own answer, and somehow before its time is up',
   C1: 'every row that a client holds for a tick is the row of the authority at that tick, in his field set',
   C2: 'nobody is told what he may not know',
   C3: 'prediction stands on what was told, and what it takes for confirmed is true',
@@ -56,6 +57,25 @@ export class ViolationError extends Error {
 /** Throws unless it holds. */
 export function hold(isSo: boolean, invariant: InvariantId, problem: () => string): void {
   if (!isSo) throw new ViolationError(invariant, problem())
+}
+
+/** What is found out between two ticks, where nobody could catch it: kept until somebody looks. */
+export class Doubts {
+  #first: unknown
+
+  /** Runs a check whose failure counts at the next `raise`. */
+  judge(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      this.#first ??= error
+    }
+  }
+
+  /** Throws what was found out first. */
+  raise(): void {
+    if (this.#first !== undefined) throw this.#first
+  }
 }
 
 /** Whatever was thrown, as a violation. */

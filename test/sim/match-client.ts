@@ -19,7 +19,7 @@ import { sightOf } from './crowd-sight.ts'
 import type { CrowdTruth } from './crowd-truth.ts'
 import { CrowdWitness } from './crowd-witness.ts'
 import type { DatagramWatch } from './invariants-datagrams.ts'
-import { hold } from './invariants.ts'
+import { type Doubts, hold } from './invariants.ts'
 import type { Diary } from './match-diary.ts'
 import { Ask, Boom, DELIVERIES, type MatchGame, type MatchInput, Poke, Query, SAID, textOf } from './match-game.ts'
 import { passMark } from './marks.ts'
@@ -36,6 +36,7 @@ export interface ClientScene {
   readonly datagrams: DatagramWatch
   readonly now: () => number
   readonly counts: MatchCounts
+  readonly doubts: Doubts
   /** What he brings to the door; a new one each time. */
   readonly pass: () => ConnectPass
   readonly onTurn: (client: MatchClient) => void
@@ -54,6 +55,8 @@ export class MatchCounts {
   restarts = 0
   messages = 0
   calls = 0
+  replies = 0
+  grants = 0
   booms = 0
   rollbacks = 0
   spawnsMatched = 0
@@ -213,9 +216,19 @@ export class MatchClient implements NetResident {
     const own = avatars.find(({ owner }) => owner === this.peer)
     const about = dice.chance(0.2) ? any : own
     if (about !== undefined) host.call(Poke, { plan: dice.word() % 1000 }, { about })
-    if (dice.chance(0.1)) void host.request(now, Ask, { number: diary.asked + 1 }).then(() => {})
-    else return
-    diary.asked++
+    if (dice.chance(0.1)) this.#ask(now, host, diary)
+  }
+
+  /** A call that waits for its answer. */
+  #ask(now: number, host: ClientHost<MatchInput>, diary: Diary): void {
+    const number = ++diary.asked
+    diary.waiting++
+    void host.request(now, Ask, { number }).then((result) => {
+      diary.waiting--
+      if (!result.isOk) return
+      this.scene.counts.replies++
+      this.scene.doubts.judge(() => hold(result.values.number === number, 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
+    })
   }
 
   /** Asks for something shared, or gives it back. */
@@ -227,7 +240,7 @@ export class MatchClient implements NetResident {
     const object = objects[dice.word() % Math.max(1, objects.length)]
     if (object === undefined) return
     if (object.owner === this.peer) host.releaseAuthority(object)
-    else void host.requestAuthority(now, object)
+    else void host.requestAuthority(now, object).then(({ isGranted }) => { if (isGranted) this.scene.counts.grants++ })
   }
 
   #come(now: number): void {

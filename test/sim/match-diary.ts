@@ -38,6 +38,8 @@ export class Diary {
   /** Calls of the player. */
   asked = 0
   answered = 0
+  /** Of those, the ones that wait for an answer. */
+  waiting = 0
 
   constructor(connection: string) {
     this.connection = connection
@@ -62,6 +64,7 @@ export class Diary {
         if (said !== heard) return `${way} ${said} ${delivery} messages, and ${heard} were heard`
       }
     }
+    if (this.waiting !== 0) return `waits for ${this.waiting} answers`
     return this.asked === this.answered ? undefined : `made ${this.asked} calls, and ${this.answered} came`
   }
 }

@@ -157,6 +157,11 @@ export class House implements NetResident {
     this.#mistrustedIds.add(nameOf(connection))
   }
 
+  /** Whether a peer is an attacker: what he says binds nobody. */
+  isMistrusted(peer: PeerId): boolean {
+    return this.#mistrustedIds.has(this.diaries.get(peer)?.connection ?? '')
+  }
+
   /** Who is in, of those who play and those who look on. */
   knows(peer: PeerId, isSpectator: boolean): boolean {
     return isSpectator ? this.match.spectators.has(peer) : this.match.peers.some(({ id }) => id === peer)
@@ -229,12 +234,12 @@ export class House implements NetResident {
     for (const delivery of DELIVERIES) {
       match.on(SAID[delivery], ({ number, text }, { id }) => {
         const diary = this.diaries.get(id)
-        if (diary !== undefined && !this.#mistrustedIds.has(diary.connection)) diary.up[delivery].hear(delivery, number, text)
+        if (diary !== undefined && !this.isMistrusted(id)) diary.up[delivery].hear(delivery, number, text)
       })
     }
     match.handle(Ask, ({ number }, { from }) => {
       const diary = this.diaries.get(from.id)
-      if (diary !== undefined && !this.#mistrustedIds.has(diary.connection)) diary.hearAsk(number)
+      if (diary !== undefined && !this.isMistrusted(from.id)) diary.hearAsk(number)
       return { number }
     })
     match.handle(Poke, ({ plan }, { object, from }) => {

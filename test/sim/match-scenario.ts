@@ -5,7 +5,7 @@
  */
 
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { shrinkWeather } from '../../packages/tickwire/src/testing/shrink.ts'
+import { weatherShrinking } from '../../packages/tickwire/src/testing/shrink.ts'
 import { type NetWeather, describeWeather } from '../../packages/tickwire/src/testing/weather.ts'
 import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts'
 
@@ -96,21 +96,21 @@ export function drawScenario(seed: number, only?: Feature): Scenario {
 const RARE: Partial<Record<Feature, number>> = { restarts: 0.15, predictAll: 0.15, predictNone: 0.1, packed: 0.3, cuts: 0.2 }
 
 /** The smallest that still fails; tries at most so many. */
-export function shrinkScenario(scenario: Scenario, fails: (scenario: Scenario) => boolean, triesMax = 80): Scenario {
+export async function shrinkScenario(scenario: Scenario, fails: (scenario: Scenario) => Promise<boolean>, triesMax = 80): Promise<Scenario> {
   let tries = 0
-  const isWorse = (candidate: Scenario): boolean => tries++ < triesMax && fails(candidate)
   let smallest = scenario
-  const attempt = (candidate: Scenario): boolean => {
-    if (!isWorse(candidate)) return false
+  const attempt = async (candidate: Scenario): Promise<boolean> => {
+    if (tries++ >= triesMax || !await fails(candidate)) return false
     smallest = candidate
     return true
   }
-  while (smallest.players > 1 && attempt({ ...smallest, players: Math.ceil(smallest.players / 2) }));
-  if (smallest.spectators > 0) attempt({ ...smallest, spectators: 0 })
-  for (const name of smallest.features) attempt({ ...smallest, features: smallest.features.filter((other) => other !== name) })
-  while (smallest.stormMs > 600 && attempt({ ...smallest, stormMs: Math.round(smallest.stormMs / 2) }));
-  const weather = shrinkWeather(smallest.weather, (less) => isWorse({ ...smallest, weather: less }))
-  return { ...smallest, weather }
+  while (smallest.players > 1 && await attempt({ ...smallest, players: Math.ceil(smallest.players / 2) }));
+  if (smallest.spectators > 0) await attempt({ ...smallest, spectators: 0 })
+  for (const name of smallest.features) await attempt({ ...smallest, features: smallest.features.filter((other) => other !== name) })
+  while (smallest.stormMs > 600 && await attempt({ ...smallest, stormMs: Math.round(smallest.stormMs / 2) }));
+  const search = weatherShrinking(smallest.weather)
+  for (let step = search.next(); step.done !== true;) step = search.next(await attempt({ ...smallest, weather: step.value }))
+  return smallest
 }
 
 /** One line. */

@@ -23,7 +23,7 @@ import { SimNetActor } from '../../packages/tickwire/src/testing/sim-net-actor.t
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { DatagramWatch } from './invariants-datagrams.ts'
-import { type Violation, hold, violationOf } from './invariants.ts'
+import { Doubts, type Violation, hold, violationOf } from './invariants.ts'
 import { MatchAttacker } from './match-attacker.ts'
 import { type ClientScene, MatchClient, MatchCounts } from './match-client.ts'
 import { Boom, DELIVERIES, makeMatchGame, Query, SAID, textOf } from './match-game.ts'
@@ -63,12 +63,12 @@ const AUDIENCE = 'swarm'
 const TEAMS = 3
 
 /** Plays a match to its end, or to its first violation. */
-export function playMatch(scenario: Scenario): MatchReport {
+export function playMatch(scenario: Scenario): Promise<MatchReport> {
   return new MatchWorld(scenario).play()
 }
 
 /** Plays the match of a seed; `only` is on in any case. */
-export function playMatchOf(seed: number, only?: Feature): MatchReport {
+export function playMatchOf(seed: number, only?: Feature): Promise<MatchReport> {
   return playMatch(drawScenario(seed, only))
 }
 
@@ -80,6 +80,7 @@ class MatchWorld {
   readonly #trace = new Trace()
   readonly #datagrams = new DatagramWatch(this.#trace)
   readonly #counts = new MatchCounts()
+  readonly #doubts = new Doubts()
   readonly #house: House
   readonly #houseActor: SimNetActor
   readonly #clients: MatchClient[]
@@ -106,7 +107,7 @@ class MatchWorld {
     })
     const scene: ClientScene = {
       scenario, made, house: this.#house, server: node.address, security: common, datagrams: this.#datagrams, now: () => this.#clock.now,
-      counts: this.#counts, pass: () => this.#pass(), onTurn: (client) => { this.#where = client.node.name },
+      counts: this.#counts, doubts: this.#doubts, pass: () => this.#pass(), onTurn: (client) => { this.#where = client.node.name },
     }
     const add = (name: string, role: MatchClient['role']): MatchClient => {
       const at = this.#net.addNode(name)
@@ -121,16 +122,16 @@ class MatchWorld {
     this.#actors = [this.#houseActor, ...this.#clients.map((client) => new SimNetActor(this.#net, client.node, this.#clock, client))]
   }
 
-  play(): MatchReport {
+  async play(): Promise<MatchReport> {
     const { seed, stormMs, weather } = this.#scenario
     let violation: Violation | undefined
     try {
       while (this.#clock.now < stormMs) {
         this.#stir()
-        this.#tick()
+        await this.#tick()
       }
-      this.#settle()
-      this.#part()
+      await this.#settle()
+      await this.#part()
     } catch (error) {
       violation = violationOf(error, this.#clock.now, this.#where)
     }
@@ -168,7 +169,8 @@ class MatchWorld {
     }
   }
 
-  #tick(): void {
+  /** Everybody who is awake; then goes on who waited for an answer. */
+  async #tick(): Promise<void> {
     const { now } = this.#clock
     for (const actor of this.#actors) {
       if (!actor.node.clock.isAwake(now)) continue
@@ -176,6 +178,8 @@ class MatchWorld {
       actor.wake(now)
     }
     this.#clock.drive(TICK_MS)
+    await undefined
+    this.#doubts.raise()
   }
 
   /** What people and machines do to each other. */
@@ -214,7 +218,7 @@ class MatchWorld {
       house.beforeTick(() => house.teams.set(peer.id, team))
     }
     if (this.#has('calls') && dice.chance(0.05)) match.call(Boom, { power: 3 })
-    if (this.#has('calls') && dice.chance(0.03)) void match.request(local, peer, Query, { number: dice.word() % 1000 })
+    if (this.#has('calls') && dice.chance(0.03)) this.#query(local, peer, dice.word() % 1000)
     if (this.#has('kicks') && dice.chance(0.002) && match.connectionOf(peer) !== undefined) {
       this.#counts.kicks++
       passMark('a player is sent away')
@@ -226,6 +230,15 @@ class MatchWorld {
     house.restart()
   }
 
+  /** The authority asks somebody something. */
+  #query(local: number, peer: { readonly id: number }, number: number): void {
+    void this.#house.match.request(local, peer, Query, { number }).then((result) => {
+      if (!result.isOk) return
+      this.#counts.replies++
+      this.#doubts.judge(() => hold(result.values.number === number || this.#house.isMistrusted(peer.id), 'G3', () => `${number} was asked, and answered is ${result.values.number}`))
+    })
+  }
+
   /** The authority says something to somebody. */
   #tell(peer: number): void {
     const diary = this.#house.diaries.get(peer)
@@ -235,7 +248,7 @@ class MatchWorld {
     if (this.#house.match.send({ id: peer }, SAID[delivery], { number, text: textOf(number) }) === 'queued') diary.down[delivery].said = number
   }
 
-  #settle(): void {
+  async #settle(): Promise<void> {
     const since = this.#clock.now
     this.#net.setWeather(since, calm())
     for (const client of this.#clients) {
@@ -245,7 +258,7 @@ class MatchWorld {
     let isFirst = true
     if (this.#clients.some((client) => client.role !== 'attacker' && client.peer === 0)) passMark('somebody has to come again once it is calm')
     for (let ticks = 1; ; ticks++) {
-      this.#tick()
+      await this.#tick()
       const passed = this.#clock.now - since
       if (ticks % ASK_EVERY !== 0 || passed < LAG_MS) continue
       const absent = this.#clients.find((client) => client.role !== 'attacker' && !this.#isIn(client))
@@ -261,7 +274,7 @@ class MatchWorld {
   }
 
   /** The authority shuts down, nobody comes again, and nothing may be left. */
-  #part(): void {
+  async #part(): Promise<void> {
     const { clock } = this.#houseActor.node
     for (const client of this.#clients) client.witness?.sweep()
     if (this.#clients.some(({ role, peer }) => role === 'attacker' && peer !== 0)) passMark('an attacker stays to the end')
@@ -269,7 +282,7 @@ class MatchWorld {
     if (!(this.#crypto instanceof StubCrypto)) passMark('a match with real cryptography')
     this.#house.host.close(clock.localAt(this.#clock.now))
     for (const end = this.#clock.now + GONE_MS; this.#clock.now < end;) {
-      this.#tick()
+      await this.#tick()
       for (const client of this.#clients) client.comesAt = Infinity
     }
     const { host, match } = this.#house

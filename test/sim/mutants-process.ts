@@ -24,13 +24,13 @@ const ticksMax = Number(process.argv[2] ?? 1e6)
 const bytesShare = Number(process.argv[3] ?? 0.5)
 const PROBLEM_CHARS = 300
 
-function hunt(): Hunt {
+async function hunt(): Promise<Hunt> {
   const spent = { transport: 0, match: 0 }
   const seeds = { transport: 0, match: 0 }
   while (spent.transport + spent.match < ticksMax) {
     const part = spent.transport <= bytesShare * (spent.transport + spent.match) && bytesShare > 0 ? 'transport' : 'match'
     const seed = ++seeds[part]
-    const { endpointTicks, violation } = part === 'match' ? playMatchOf(seed) : playWorld(seed)
+    const { endpointTicks, violation } = part === 'match' ? await playMatchOf(seed) : playWorld(seed)
     spent[part] += endpointTicks
     if (violation === undefined) continue
     const problem = describeViolation(violation).split('\n').slice(0, 2).join(' ').slice(0, PROBLEM_CHARS)
@@ -39,4 +39,4 @@ function hunt(): Hunt {
   return { endpointTicks: spent.transport + spent.match, seeds: seeds.transport + seeds.match, invariant: undefined, part: undefined, problem: '' }
 }
 
-console.log(JSON.stringify(hunt()))
+console.log(JSON.stringify(await hunt()))

@@ -36,9 +36,9 @@ function plant<T extends object, K extends keyof T>(prototype: T, name: K, make:
 }
 
 /** What the first seed that notices says, of at most forty. */
-function found(): { readonly invariant: string; readonly shrunk: string; readonly weather: string; readonly problem: string } | undefined {
+async function found(): Promise<{ readonly invariant: string; readonly shrunk: string; readonly weather: string; readonly problem: string } | undefined> {
   let isFound = false
-  const report = runSwarm({ start: 1, seeds: 40, only: 'transport', isOver: () => isFound, onSeed: (_seed, failures) => { isFound ||= failures.length > 0 } })
+  const report = await runSwarm({ start: 1, seeds: 40, only: 'transport', isOver: () => isFound, onSeed: (_seed, failures) => { isFound ||= failures.length > 0 } })
   return report.failures[0]
 }
 
@@ -91,16 +91,16 @@ const BUGS: readonly (readonly [string, readonly InvariantId[], () => void])[] =
 ]
 
 describe('planted bugs', () => {
-  test.each(BUGS)('[SIM8] %s', (_name, expected, sow) => {
+  test.each(BUGS)('[SIM8] %s', async (_name, expected, sow) => {
     sow()
-    const failure = found()
+    const failure = await found()
     expect(failure, 'nobody noticed').toBeDefined()
     expect(expected as readonly string[]).toContain(failure!.invariant)
   })
 
-  test('[SIM8] a violation says what, when and where, and in how little weather it still happens', () => {
+  test('[SIM8] a violation says what, when and where, and in how little weather it still happens', async () => {
     plant(ReplayWindow.prototype, 'peek', () => () => 'new')
-    const failure = found()!
+    const failure = (await found())!
     expect(failure.problem).toMatch(/^I7 \(.*\): at [\d.]+ ms, (server|client \d): packet \d+ took effect twice$/)
     expect(failure.shrunk).toMatch(/^(duplication|corruption) [^,]*$/)
     expect(failure.weather.length).toBeGreaterThanOrEqual(failure.shrunk.length)

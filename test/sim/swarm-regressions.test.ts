@@ -10,8 +10,8 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const kept = keptRegressions(join(import.meta.dirname, 'regressions'))
 
-test.each(kept)('[SIM11] %s', (_name, regression) => {
-  const violation = playRegression(regression)
+test.each(kept)('[SIM11] %s', async (_name, regression) => {
+  const violation = await playRegression(regression)
   expect(violation && describeViolation(violation)).toBeUndefined()
 })
 

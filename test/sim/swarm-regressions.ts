@@ -27,6 +27,6 @@ export function keptRegressions(folder: string): readonly (readonly [name: strin
 }
 
 /** Plays one again. */
-export function playRegression(kept: Regression): Violation | undefined {
-  return kept.part === 'transport' ? playWorld(kept.seed, kept.weather).violation : playMatch(kept.scenario).violation
+export async function playRegression(kept: Regression): Promise<Violation | undefined> {
+  return (kept.part === 'transport' ? playWorld(kept.seed, kept.weather) : await playMatch(kept.scenario)).violation
 }

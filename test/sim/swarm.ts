@@ -66,19 +66,19 @@ interface Shrunk {
   readonly regression?: Regression
 }
 
-/** Plays the worlds of some seeds, one after the other. */
-export function runSwarm(options: SwarmOptions): FullReport {
+/** Plays the worlds of some seeds, one after the other. What waits for an answer goes on between two ticks of a match. */
+export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
   const { start, seeds, only, onSeed, isOver = () => false, clock = () => 0 } = options
   const feature = FEATURE_NAMES.find((name) => name === only)
   const swarm = new Swarm(clock)
   let seed = start
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
-    if (only === undefined || only === 'transport') swarm.playWorld(seed)
-    if (only === 'match' || feature !== undefined || (only === undefined && seeds === 1)) swarm.playMatch(seed, feature)
+    if (only === undefined || only === 'transport') await swarm.playWorld(seed)
+    if (only === 'match' || feature !== undefined || (only === undefined && seeds === 1)) await swarm.playMatch(seed, feature)
     // Numbered by themselves: what is in every fourth match must be in a fourth of these.
-    else if (only === undefined && seed % MATCH_EVERY === MATCH_AT) swarm.playMatch(Math.floor(seed / MATCH_EVERY))
-    if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) swarm.playCrowd(seed)
+    else if (only === undefined && seed % MATCH_EVERY === MATCH_AT) await swarm.playMatch(Math.floor(seed / MATCH_EVERY))
+    if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) await swarm.playCrowd(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
   return swarm.report(seed - start)
@@ -107,12 +107,12 @@ class Swarm {
     this.#clock = clock
   }
 
-  playWorld(seed: number): void {
+  async playWorld(seed: number): Promise<void> {
     const startedAt = this.#clock()
     const world = playWorld(seed)
     this.#spend('transport', world, startedAt)
     this.#worlds++
-    this.#add(world, 'transport', (violation) => {
+    await this.#add(world, 'transport', (violation) => {
       const least = shrinkWeather(world.weather, (weather) => playWorld(seed, weather).violation?.invariant === violation.invariant)
       return { from: describeWeather(world.weather), to: describeWeather(least), regression: { part: 'transport', seed, weather: least } }
     })
@@ -122,15 +122,15 @@ class Swarm {
     addAll(this.#closes, Object.fromEntries(closes))
   }
 
-  playMatch(seed: number, only?: Feature): void {
+  async playMatch(seed: number, only?: Feature): Promise<void> {
     const scenario = drawScenario(seed, only)
     const startedAt = this.#clock()
-    const match = playMatch(scenario)
+    const match = await playMatch(scenario)
     this.#spend('match', match, startedAt)
     this.#matches++
     this.#matchTicks += match.endpointTicks
-    this.#add(match, 'match', (violation) => {
-      const least = shrinkScenario(scenario, (smaller) => playMatch(smaller).violation?.invariant === violation.invariant)
+    await this.#add(match, 'match', async (violation) => {
+      const least = await shrinkScenario(scenario, async (smaller) => (await playMatch(smaller)).violation?.invariant === violation.invariant)
       return { from: describeScenario(scenario), to: describeScenario(least), regression: { part: 'match', scenario: least } }
     })
     addAll(this.#features, Object.fromEntries(scenario.features.map((name) => [name, 1])))
@@ -139,12 +139,12 @@ class Swarm {
     addAll(this.#closes, Object.fromEntries([...closes].map(([name, count]) => [`match ${name}`, count])))
   }
 
-  playCrowd(seed: number): void {
+  async playCrowd(seed: number): Promise<void> {
     const startedAt = this.#clock()
-    const crowd = playCrowd(seed)
+    const crowd = await playCrowd(seed)
     this.#spend('crowd', crowd, startedAt)
     this.#crowds++
-    this.#add(crowd, 'crowd', () => ({ from: describeWeather(crowd.weather), to: describeWeather(crowd.weather) }))
+    await this.#add(crowd, 'crowd', () => ({ from: describeWeather(crowd.weather), to: describeWeather(crowd.weather) }))
     addAll(this.#counts, Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])))
   }
 
@@ -168,7 +168,7 @@ class Swarm {
     this.#parts[part].ms += this.#clock() - startedAt
   }
 
-  #add(played: Played, part: SwarmPart, shrink: (violation: Violation) => Shrunk): void {
+  async #add(played: Played, part: SwarmPart, shrink: (violation: Violation) => Shrunk | Promise<Shrunk>): Promise<void> {
     const { seed, violation, weather } = played
     this.endpointTicks += played.endpointTicks
     this.#simulatedMs += played.simulatedMs
@@ -176,7 +176,7 @@ class Swarm {
     this.#tally.add(played.tally)
     addAll(this.#weathers, Object.fromEntries(FAULT_NAMES.filter((name) => weather[name] !== undefined).map((name) => [name, 1])))
     if (violation === undefined) return
-    const { from, to, regression } = shrink(violation)
+    const { from, to, regression } = await shrink(violation)
     const { invariant } = violation
     this.failures.push({
       seed, part, invariant, problem: describeViolation(violation), weather: from, shrunk: to,

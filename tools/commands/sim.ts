@@ -1,7 +1,7 @@
 /**
  * `npm run sim`: worlds from seeds. One seed is one world, weather included; a failure is its seed.
  *
- * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): SwarmReport`, bundled with marks in
+ * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): Promise<SwarmReport>`, bundled with marks in
  * the engine (`test/sim/marks.ts`). This file only draws the seeds, prints, counts, and keeps what failed.
  */
 
@@ -92,7 +92,7 @@ export interface SwarmReport {
 }
 
 interface Swarm {
-  runSwarm(options: SwarmOptions): SwarmReport
+  runSwarm(options: SwarmOptions): Promise<SwarmReport>
   readonly FEATURE_NAMES: readonly string[]
 }
 
@@ -138,7 +138,7 @@ async function swarm(): Promise<number> {
   const startedAt = performance.now()
   const cpuBefore = process.cpuUsage()
   let saidAt = startedAt
-  const report = module.runSwarm({
+  const report = await module.runSwarm({
     start, seeds, clock: () => performance.now(), ...(only !== undefined && { only }),
     ...(minutes !== undefined && { isOver: () => performance.now() - startedAt >= minutes * 60_000 }),
     onSeed: (seed, failures, endpointTicks, { hit, all }) => {

@@ -16,17 +16,25 @@ const HALVINGS_MAX = 6
 
 /** The smallest weather that still fails. `fails` runs the test in a weather and must be a function of it. */
 export function shrinkWeather(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
-  return dropFaults(turnDown(dropFaults(weather, fails), fails), fails)
+  const search = weatherShrinking(weather)
+  let step = search.next()
+  while (step.done !== true) step = search.next(fails(step.value))
+  return step.value
 }
 
-function dropFaults(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
+/** The same search for tests that take their time: yields what to try next, is told whether it fails, and returns the smallest. */
+export function* weatherShrinking(weather: NetWeather): Generator<NetWeather, NetWeather, boolean> {
+  return yield* dropFaults(yield* turnDown(yield* dropFaults(weather)))
+}
+
+function* dropFaults(weather: NetWeather): Generator<NetWeather, NetWeather, boolean> {
   let smallest = weather
   for (let hasDropped = true; hasDropped;) {
     hasDropped = false
     for (const name of FAULT_NAMES) {
       if (smallest[name] === undefined) continue
       const candidate = without(smallest, name)
-      if (!fails(candidate)) continue
+      if (!(yield candidate)) continue
       smallest = candidate
       hasDropped = true
     }
@@ -34,7 +42,7 @@ function dropFaults(weather: NetWeather, fails: (weather: NetWeather) => boolean
   return smallest
 }
 
-function turnDown(weather: NetWeather, fails: (weather: NetWeather) => boolean): NetWeather {
+function* turnDown(weather: NetWeather): Generator<NetWeather, NetWeather, boolean> {
   let smallest = weather
   for (const name of FAULT_NAMES) {
     for (const [dial, range] of Object.entries(FAULTS[name].dials)) {
@@ -45,7 +53,7 @@ function turnDown(weather: NetWeather, fails: (weather: NetWeather) => boolean):
         // The last try is to do without.
         const goal = halving === HALVINGS_MAX - 1 ? range.mild : valueAt(range, intensityOf(range, value) / 2)
         const candidate = { ...smallest, [name]: { ...numbers, [dial]: goal } }
-        if (goal === value || !fails(candidate)) break
+        if (goal === value || !(yield candidate)) break
         smallest = candidate
       }
     }
