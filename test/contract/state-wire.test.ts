@@ -22,7 +22,7 @@ test('[WIRE1] the worked example of the standard is what the engine writes', () 
 test('[WIRE1] the text behind a fingerprint is as the standard shows it', () => {
   expect(game.text).toBe([
     'tickRate 30',
-    'codec entropy(1)',
+    'codec entropy(2)',
     'input {left:bool;right:bool;up:bool;down:bool}',
     'entity 0 {x:fixed(0,640,0.1);y:fixed(0,360,0.1);hue:int(0,255)}',
   ].join('\n'))

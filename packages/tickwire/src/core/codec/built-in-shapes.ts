@@ -8,9 +8,11 @@
 import { pow } from '../base/math.ts'
 import { TOKEN_ESCAPE, TOKEN_OCTAVES, TOKEN_SIZE_MAX, TOKEN_SYMBOLS, tokenSize } from './token.ts'
 
-/** How many means there are: the last is beyond any field that is not random. */
-const MEANS = 20
+/** How many means there are: with the last, almost everything escapes, which is how a float that is noise takes 33 bits. */
+const MEANS = 26
 const MEAN_LEAST = 0.1
+/** A mean that is a border up to roundings lies below it, on every machine. */
+const BORDER = 1.5 * (1 + 1e-9)
 /** How likely a residual has the sign it is expected to have. */
 const LIKELY = [0.5, 0.75, 0.93] as const
 
@@ -22,7 +24,7 @@ const kept = new Map<number, readonly number[]>()
 /** How often each token occurs when sizes have about this mean. */
 export function tokenFrequencies(mean: number, lopsided: number): readonly number[] {
   let shape = 0
-  for (let next = MEAN_LEAST * 1.5; next < mean && shape < MEANS - 1; next *= 2) shape++
+  for (let next = MEAN_LEAST * BORDER; next < mean && shape < MEANS - 1; next *= 2) shape++
   const key = shape * LIKELY.length + lopsided
   let found = kept.get(key)
   if (found === undefined) kept.set(key, (found = frequencies(MEAN_LEAST * pow(2, shape), LIKELY[lopsided])))

@@ -87,6 +87,9 @@ function builtInWeights(plan: RowPlan, age: number): Int8Array {
   return weights
 }
 
+/** Of a float: the mean residual when nothing is known of its motion. */
+const FLOAT_START = 16_384
+
 /** Sizes of what came before that built-in tables tell apart: 4 stands for all above. */
 const NEAR_MAX = 4
 
@@ -119,6 +122,7 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
     const gain = 2 * Math.abs(plan.gains[item << 1])
     return tokenFrequencies(0.05 + 0.02 * ticks + step * gain * ticks * 0.12, motion === 0 ? 1 : 0)
   }
+  if (slotOf(plan, item, SLOT.kind) === ITEM.float) return floatToken(ticks, motion, near)
   if (motion === 7) return tokenFrequencies(unknown * pow(ticks, 0.6), 0)
   if (motion === 0) {
     const start = role === ROLE.rate ? unknown * pow(ticks, 0.5) * near : role === ROLE.mover ? pow(ticks, 0.7) * near : unknown * 0.6
@@ -126,6 +130,15 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
   }
   const left = role === ROLE.other ? 0.3 : 0.22
   return tokenFrequencies((0.4 + step * left) * pow(ticks, 0.6) * near, 0)
+}
+
+/**
+ * Floats step in thousands, and four bits of a step are one class: of each class the least step is left over. Above 2^20 that
+ * is noise, of which the escape says all 32 bits in 33.
+ */
+function floatToken(ticks: number, motion: number, near: number): readonly number[] {
+  const size = motion === 0 || motion === 7 ? FLOAT_START : pow(2, 4 * motion - 4)
+  return tokenFrequencies(size * pow(ticks, 0.6) * near, 0)
 }
 
 /** Activities without training: which sorts of item changed. */

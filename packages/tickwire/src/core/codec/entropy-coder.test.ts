@@ -6,7 +6,7 @@ import { ConfigError } from '../base/assert.ts'
 import { Prng } from '../base/prng.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
-import { angle, bool, fixed, group, int, quat, u8, vec2, vec3 } from '../schema/field-kinds.ts'
+import { angle, bool, f32, fixed, group, int, quat, u8, vec2, vec3 } from '../schema/field-kinds.ts'
 import { compileSchema } from '../schema/schema.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { EntropyCoder } from './entropy-coder.ts'
@@ -104,6 +104,26 @@ test('[CODEC9] no delta is longer than the packed one by more than 12 bits', () 
     const half = schema.leaves.reduce((sum, { width }) => sum + Math.max(width, 1), 0) / 2
     expect(sizes[1]!).toBeLessThanOrEqual(Math.max(sizes[0]! + 12, half))
   }), { seed: 1, numRuns: 150 })
+})
+
+test('[CODEC9] a float that is noise costs 33 bits untrained, one that flies on little more than half of that', () => {
+  const Probe = compileSchema('Probe', { value: f32, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8 })
+  const coder = new EntropyCoder(Probe, TICKS_PER_SECOND)
+  const dice = new Prng(6)
+  const engine = new SchemaEngine(Probe)
+  const still = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }
+  const bitsEach = (valueAt: (tick: number) => number, age: number): number => {
+    const rows = Array.from({ length: 300 }, (_, tick) => engine.row({ value: valueAt(tick), ...still }))
+    const pair = new RowPair()
+    const writer = new BitWriter(new Uint8Array(1 << 14))
+    for (let tick = 10; tick < rows.length; tick++) coder.write(writer, 0, aim(pair, rows, tick, age), heap)
+    return writer.bitLength / (rows.length - 10)
+  }
+  for (const age of AGES) {
+    // The mask is in it: one bit for what is always so.
+    expect(bitsEach(() => dice.nextFloat(), age)).toBeLessThan(34)
+    expect(bitsEach((tick) => 40 + tick / 60 + (tick * tick) / 5000, age)).toBeLessThan(20)
+  }
 })
 
 test('[CODEC10] what stands still in both rows is guessed to stand still; what a rate carries is where it carries it', () => {

@@ -24,7 +24,7 @@ export interface SnapshotCodec {
 }
 
 /** Bumped when built-in tables, contexts or predictions change: then old and new do not understand each other. */
-const ENTROPY_FORM = 1
+const ENTROPY_FORM = 2
 
 /** Differences, without tables and without motion: the simple one. */
 export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), trained: [], text: 'packed' }
