@@ -263,6 +263,27 @@ test('[PRED4, C5] a digest that comes before the rows of its tick waits for them
   expect(predictor.confirmed).toBe(10)
 })
 
+// Found by the crowd of seed 201.
+test('[PRED3, PRED4, C3] a step beside what was told is no mistake until a digest of its tick says so: then the world goes back', () => {
+  const { predictor, tell } = makeShots(() => {})
+  const authority = new ShotAuthority()
+  const { shot } = authority
+  tell(5, shot.id, 70)
+  predictor.advance(5 + AHEAD, 64)
+  const xAt = (tick: number): unknown => predictor.past.rows(0, tick)[predictor.past.find(0, shot.id, tick)]
+  shot.x = 7.1
+  tell(8, shot.id, 71)
+  predictor.advance(6 + AHEAD, 64)
+  expect([xAt(8), predictor.rollbacks]).toEqual([70, 0])
+  predictor.handleTick(8, authority.digestAt(8))
+  predictor.advance(7 + AHEAD, 64)
+  expect([xAt(8), xAt(7 + AHEAD), predictor.confirmed, predictor.rollbacks]).toEqual([71, 71, 8, 1])
+  // And now it confirms by itself.
+  predictor.handleTick(10, authority.digestAt(10))
+  predictor.advance(8 + AHEAD, 64)
+  expect([predictor.confirmed, predictor.rollbacks]).toEqual([10, 1])
+})
+
 // Found by crowds of seeds 4 and 557.
 test('[PRED14, C3] what is confirmed stays so when ticks before it are stepped again: the authority did what no row of its tick told', () => {
   const { predictor, tell } = makeShots(() => {})

@@ -213,7 +213,8 @@ export class Predictor {
       this.told.timeline.put(tick, type, row.id, row.owner, rows, row.at)
       this.#judge(row)
     }
-    if (this.#objects.hasStrangers(tick, this.past)) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
+    // Strangers; or less than a step of a field, which would keep every digest to come from confirming anything.
+    if (this.#objects.hasStrangers(tick, this.past) || this.#matchedAt > tick) this.#mistakenAt = Math.min(this.#mistakenAt, tick)
   }
 
   /** Goes on to a tick, or as near as the window and `stepsMax` allow. Returns how many ticks were stepped. */
