@@ -227,6 +227,38 @@ describe('strangers', () => {
     expect(house.admissionDrops.replies).toBe(436)
   })
 
+  test('[SEC13] who comes in the middle of 50,000 requests a second from made-up addresses is let in within 2 s', () => {
+    const house = make({ maxConnections: 32 })
+    const request = next((() => {
+      const stranger = make()
+      stranger.connect(0, 'server')
+      return stranger
+    })(), 0)
+    const guests = Array.from({ length: 12 }, (_, index) => ({ from: `203.0.113.${index}:77`, endpoint: make(), at: 1000 + index * 37, openAt: Infinity }))
+    const out = createTransmit()
+    let spoofed = 0
+    for (let now = 0; now < 4000; now++) {
+      for (let index = 0; index < 50; index++) {
+        spoofed++
+        house.handleDatagram(now, `${spoofed >>> 16}.${(spoofed >>> 8) & 255}.${spoofed & 255}.7:9`, request, request.length)
+        // As the event loop has it: what 32 datagrams asked for is answered before the next 32.
+        if (index % 32 === 31) while (house.pollTransmit(now, out)) deliver(now)
+      }
+      for (const guest of guests) {
+        if (now === guest.at) guest.endpoint.connect(now, 'server')
+        if (now < guest.at) continue
+        while (guest.endpoint.pollTransmit(now, out)) house.handleDatagram(now, guest.from, out.bytes, out.length)
+        if (guest.openAt === Infinity && guest.endpoint.connections[0]?.isOpen === true) guest.openAt = now
+      }
+      while (house.pollTransmit(now, out)) deliver(now)
+    }
+    function deliver(now: number): void {
+      guests.find(({ from }) => from === out.to)?.endpoint.handleDatagram(now, 'server', out.bytes, out.length)
+    }
+    expect(house.admissionDrops.flooded).toBeGreaterThan(150_000)
+    for (const { at, openAt } of guests) expect(openAt - at).toBeLessThan(2000)
+  })
+
   test('[SEC6] requests and responses of every length and kind are answered by no more than they were', () => {
     const house = make({ maxConnections: 4 })
     const dice = new Dice(3)

@@ -108,6 +108,17 @@ export const CONNECTIONS_PER_ORIGIN = 5
 export const HANDSHAKES_PER_ORIGIN_PER_SECOND = 10
 export const CHALLENGES_PER_ORIGIN_PER_SECOND = 50
 
+/** Strangers answered a second, all together, before they must ask twice: more than come to any honest opening. */
+export const CHALLENGES_PER_SECOND = 1000
+
+/** How soon a request counts as repeated, and for how long it is remembered: clients repeat it every 200 to 250 ms. */
+export const KNOCK_MS_MIN = 100
+export const KNOCK_MS_MAX = 2000
+
+/** Addresses remembered in a flood, in sets of 4: two thirds of a second of 50,000. 256 KiB, made at the first one. */
+export const KNOCK_SETS = 8192
+export const KNOCK_WAYS = 4
+
 /**
  * Packets a second that a peer is expected to send, unless an endpoint is told otherwise: the most that congestion
  * controllers allow by default. Above three times that they are dropped: honest clocks and timers are not that wrong.

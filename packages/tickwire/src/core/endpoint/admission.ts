@@ -2,7 +2,7 @@
  * Strangers at the door: who asks to be let in, and what he is told.
  *
  * ```
- * Request     size, version, suites, rate, one HMAC          answered by Challenge; nothing is kept
+ * Request     size, rate, in a flood: asked before, HMAC   answered by Challenge; nothing is kept
  * Response    size, one HMAC: his address is proven          everything before this costs us no more than that
  *             rate, key agreement, open                      he is who asked
  *             schema, seats, token, the host                 answered by Accepted or Refused, sealed
@@ -37,6 +37,7 @@ import { type AgreementKey, CRYPTO_BYTES } from '../crypto/provider.ts'
 import { signTranscript } from '../crypto/transcript.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { CompleteEndpointConfig, Verdict } from './endpoint-config.ts'
+import { Knocks } from './knocks.ts'
 import { OriginGuard } from './origin-limits.ts'
 import { Replies } from './replies.ts'
 import { Resets } from './resets.ts'
@@ -54,6 +55,8 @@ export interface AdmissionDrops {
   forged: number
   /** More from one origin than it may ask. */
   limited: number
+  /** Requests in a flood that nobody repeated, or repeated too soon. */
+  flooded: number
   /** Tokens that were not good, whatever the reason. */
   tokens: number
 }
@@ -77,7 +80,7 @@ interface Waiting {
 
 /** Answers requests. */
 export class Admission {
-  readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, tokens: 0 }
+  readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, flooded: 0, tokens: 0 }
   /** The house is closing: everyone is told that it is full. */
   isClosed: boolean = false
   #config: CompleteEndpointConfig
@@ -87,6 +90,7 @@ export class Admission {
   #replies: Replies = new Replies()
   #challenges: ChallengeKeys
   #origins: OriginGuard
+  #knocks: Knocks
   #resets: Resets
   /** By the handle each will have. */
   #waiting: Map<number, Waiting> = new Map()
@@ -100,6 +104,7 @@ export class Admission {
     this.#takeHandle = takeHandle
     this.#challenges = new ChallengeKeys(config.security.provider, config.entropy)
     this.#origins = new OriginGuard(config.limits, config.entropy)
+    this.#knocks = new Knocks(config.entropy)
     this.#resets = new Resets(config.security.provider, config.security.resetKey)
   }
 
@@ -120,6 +125,10 @@ export class Admission {
     }
     const out = this.#reserve()
     if (out === undefined) return
+    if (!this.#knocks.take(now, from)) {
+      this.drops.flooded++
+      return
+    }
     const suite = isOurVersion ? this.#chooseSuite(request) : 0
     if (suite === 0) {
       this.#replies.commit(from, writeRejected(out, saltLo, saltHi, byteOf('version')))

@@ -84,7 +84,7 @@ export function createClientEndpoint(config: ClientEndpointConfig): Endpoint {
 }
 
 /** Nobody is at the door. */
-const NO_DROPS: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, tokens: 0 }
+const NO_DROPS: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, flooded: 0, tokens: 0 }
 
 /** One socket-like thing, many connections. Made by `createEndpoint`. */
 export class Endpoint {
