@@ -24,6 +24,8 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 const FLAT_BITS = 4
 const SIZE_STEP = 2
 const CLASS_FULL = 3
+/** Bits that may stand before a difference: with the longest that is not full they are one field. */
+export const LEAD_BITS_MAX = 14
 
 /** How far `value` lies from `base`, folded: an unsigned number kept as int32. @hot */
 export function foldDifference(value: number, base: number, max: number): number {
@@ -43,25 +45,31 @@ export function unfoldDifference(folded: number, base: number, max: number): num
   return value < 0 ? value + max + 1 : value > max ? value - max - 1 : value
 }
 
-/** Writes a folded difference of a field of `width` bits. @hot */
-export function writeDifference(writer: BitWriter, folded: number, width: number): void {
-  if (width < FLAT_BITS) {
-    writer.writeBits(folded, width)
+/** Writes a folded difference of a field of `width` bits, after `lead` bits of which the last is a 1; 0: after none. @hot */
+export function writeDifference(writer: BitWriter, folded: number, width: number, lead: number = 0): void {
+  let bits = smallestSize(width)
+  const first = 1 << bits
+  // So many ones and a zero, then the number, with what stands before them: one field.
+  if (width >= FLAT_BITS && folded >= 0 && folded < 21 * first) {
+    let head = lead === 0 ? 0 : 2
+    let from = 0
+    let size = 1
+    if (folded >= 5 * first) {
+      head = lead === 0 ? 6 : 14
+      from = 5 * first
+      bits += 2 * SIZE_STEP
+      size = 3
+    } else if (folded >= first) {
+      head = lead === 0 ? 2 : 6
+      from = first
+      bits += SIZE_STEP
+      size = 2
+    }
+    writer.writeBits((head << bits) | (folded - from), bits + size + lead)
     return
   }
-  let bits = smallestSize(width)
-  let first = 0
-  for (let size = 0; size < CLASS_FULL; size++) {
-    const end = first + (1 << bits)
-    if (folded >= 0 && folded < end) {
-      // So many ones and a zero, then the number: one field.
-      writer.writeBits((((1 << size) - 1) << (bits + 1)) | (folded - first), bits + size + 1)
-      return
-    }
-    first = end
-    bits += SIZE_STEP
-  }
-  writer.writeBits((1 << CLASS_FULL) - 1, CLASS_FULL)
+  if (lead !== 0) writer.writeBits(1, lead)
+  if (width >= FLAT_BITS) writer.writeBits((1 << CLASS_FULL) - 1, CLASS_FULL)
   writer.writeBits(folded, width)
 }
 

@@ -27,7 +27,7 @@ import type { Leaf } from '../schema/leaf.ts'
 import { diffMask, type Mask } from '../schema/mask.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
-import { foldDifference, readDifference, unfoldDifference, writeDifference } from './difference.ts'
+import { foldDifference, LEAD_BITS_MAX, readDifference, unfoldDifference, writeDifference } from './difference.ts'
 import { FORM, PLAN, planLeaves } from './packed-plan.ts'
 import { gridsOf, schemaGrid, type MakeGrid, type RotationGrid } from './rotation.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
@@ -133,13 +133,28 @@ export class PackedCoder implements RowCoder {
     if (!differs(member, pair)) reader.fail()
   }
 
-  /** A vector or struct: most often, not all of it changes. */
+  /** A vector or struct: most often, not all of it changes. Bits of leaves that do not wait for the next that does: one field less each. */
   #writeParts(writer: BitWriter, firstLeaf: number, leafCount: number, pair: RowPair, heap: ValueStore): void {
+    const plan = this.#plan
+    const { rows, at, baseRows, baseAt } = pair
+    let lead = 1
     for (let leaf = firstLeaf; leaf < firstLeaf + leafCount; leaf++) {
-      const isChanged = differs(this.#schema.leaves[leaf], pair)
-      writer.writeBits(isChanged ? 1 : 0, 1)
-      if (isChanged) this.#writeLeaf(writer, leaf, pair, heap)
+      const slot = leaf << SHIFT
+      const lane = plan[slot + LANE]
+      const isDifference = plan[slot] === DIFFERENCE
+      if (isDifference ? rows[at + lane] === baseRows[baseAt + lane] : !differs(this.#schema.leaves[leaf], pair)) {
+        if (++lead <= LEAD_BITS_MAX) continue
+        writer.writeBits(0, LEAD_BITS_MAX)
+      } else if (isDifference) {
+        const folded = foldDifference(rows[at + lane], baseRows[baseAt + lane], plan[slot + MAX])
+        writeDifference(writer, (folded - 1) | 0, plan[slot + WIDTH], lead)
+      } else {
+        writer.writeBits(1, lead)
+        this.#writeLeaf(writer, leaf, pair, heap)
+      }
+      lead = 1
     }
+    writer.writeBits(0, lead - 1)
   }
 
   #readParts(reader: BitReader, firstLeaf: number, leafCount: number, pair: RowPair, heap: ValueStore): void {

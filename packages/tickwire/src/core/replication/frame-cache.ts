@@ -2,13 +2,15 @@
  * Whole frames of this tick, for receivers who are told the very same: who have the same objects due from the same baselines, in
  * packets of the same size.
  *
- *   slot    by what is due of a frame's first block: seen by one, kept from the second on, copied by all others
+ *   slot    by what is due of a frame's first block, from which level, and the room: seen by one, kept from the second on, copied
+ *           by all others; one of a few places from a hash on
  *
  * What a frame was made of is compared block by block before it is copied; a slot says only where to look. Nothing is kept where
  * views differ, but the mark of who was seen. Frames with entries that were written one by one are not kept.
  */
 
 import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { countBits } from './change-masks.ts'
 import { RECORD_ALL_HELD, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
@@ -30,7 +32,11 @@ const FRAME_BYTES = FRAME_WORDS << 2
 /** Bytes that are copied in one stroke are so many times this: there is a view for each length, made once. */
 const STROKE_SHIFT = 6
 const STROKES = (DATAGRAM_BYTES_MAX >>> STROKE_SHIFT) + 1
-const STATE = { free: 0, seen: 1, kept: 2 } as const
+/** Places that are looked at for a frame: two frames of one tick must not keep each other out. */
+const PROBES = 4
+const FREE = 0
+const SEEN = 1
+const KEPT = 2
 
 export class FrameCache {
   /** Frames that were copied, ever. */
@@ -39,6 +45,7 @@ export class FrameCache {
   readonly #states = new Uint8Array(SLOTS)
   readonly #blocks = new Int32Array(SLOTS)
   readonly #pendings = new Int32Array(SLOTS)
+  readonly #firstLevels = new Float64Array(SLOTS)
   readonly #rooms = new Int32Array(SLOTS)
   readonly #spans = new Int32Array(SLOTS)
   readonly #bits = new Int32Array(SLOTS)
@@ -59,7 +66,7 @@ export class FrameCache {
 
   /** Forgets everything: another tick. */
   clear(): void {
-    this.#states.fill(STATE.free)
+    this.#states.fill(FREE)
   }
 
   /**
@@ -67,8 +74,8 @@ export class FrameCache {
    * wait were in it, 0 if there is none. @hot
    */
   copy(out: BitWriter, first: number, waiting: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): number {
-    const slot = slotOf(first, blocks.pendings[first])
-    if (this.#states[slot] !== STATE.kept || this.#blocks[slot] !== first || this.#rooms[slot] !== out.bitsLeft) return 0
+    const slot = this.#find(first, blocks.pendings[first], blocks.levels[first], out.bitsLeft)
+    if (slot < 0 || this.#states[slot] !== KEPT) return 0
     if ((this.#areLast[slot] === 1 && this.#counts[slot] !== waiting) || !this.#isSame(slot, first, blocks)) return 0
     const { pendings } = blocks
     this.copyCount++
@@ -88,13 +95,14 @@ export class FrameCache {
   }
 
   /** Whether the frame that is due from a block on should be kept when it is written: somebody else was sent one that begins alike. @hot */
-  wants(first: number, pending: number, room: number): number {
-    const slot = slotOf(first, pending)
-    if (this.#states[slot] === STATE.kept) return NOTHING
-    if (this.#states[slot] === STATE.seen && this.#blocks[slot] === first && this.#pendings[slot] === pending && this.#rooms[slot] === room) return slot
-    this.#states[slot] = STATE.seen
+  wants(first: number, pending: number, level: Tick, room: number): number {
+    const slot = this.#find(first, pending, level, room)
+    if (slot < 0 || this.#states[slot] === KEPT) return NOTHING
+    if (this.#states[slot] === SEEN) return slot
+    this.#states[slot] = SEEN
     this.#blocks[slot] = first
     this.#pendings[slot] = pending
+    this.#firstLevels[slot] = level
     this.#rooms[slot] = room
     return NOTHING
   }
@@ -136,7 +144,18 @@ export class FrameCache {
     this.#areLast[slot] = isLast ? 1 : 0
     this.#bits[slot] = out.bitLength - (byteOffset << 3)
     this.#counts[slot] = count
-    this.#states[slot] = STATE.kept
+    this.#states[slot] = KEPT
+  }
+
+  /** The slot of frames that begin like this, or a free one for them; -1 when all places are taken. */
+  #find(first: number, pending: number, level: Tick, room: number): number {
+    const from = Math.imul(first * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> 28
+    for (let probe = 0; probe < PROBES; probe++) {
+      const slot = (from + probe) & (SLOTS - 1)
+      if (this.#states[slot] === FREE) return slot
+      if (this.#pendings[slot] === pending && this.#blocks[slot] === first && this.#firstLevels[slot] === level && this.#rooms[slot] === room) return slot
+    }
+    return NOTHING
   }
 
   /** Whether a receiver has the same due, from the same rows. */
@@ -173,8 +192,4 @@ export class FrameCache {
 /** Words of a block's record. */
 function sizeOf(entry: number): number {
   return (entry & RECORD_ALL_HELD) !== 0 ? 2 : 3
-}
-
-function slotOf(block: number, pending: number): number {
-  return Math.imul(block * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> 28
 }

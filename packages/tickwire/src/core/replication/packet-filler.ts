@@ -118,7 +118,7 @@ export class PacketFiller {
     due.cursor += copied
     if (copied > 0) return
     const headBits = out.bitLength
-    const slot = frames.wants(due.block, pendings[due.block], out.bitsLeft)
+    const slot = frames.wants(due.block, pendings[due.block], this.#blocks.levels[due.block], out.bitsLeft)
     this.#isPlain = true
     this.#fillInOrder(sequence, out)
     if (slot !== NOT_KEPT && this.#isPlain && (headBits & 7) === 0 && out.bitLength > headBits) {

@@ -138,8 +138,9 @@ export class Replicator implements DeltaFinder {
     const { rows } = pool
     const rest = marks.isRested(index, set, base) ? DELTA.rested : 0
     const out = cache.begin()
-    // Not what the coder says: it may call a row nothing new that is where it was predicted.
-    if (!isOwned && !diffMask(pool.schema.masks[set], rows, marks.rowAts[index], rows, baseAt)) {
+    // Not what the coder says: it may call a row nothing new that is where it was predicted. Who rested until now and changed differs.
+    const isSurelyOther = rest !== 0 && marks.changed[index << 2 | set] === marks.tick
+    if (!isOwned && !isSurelyOther && !diffMask(pool.schema.masks[set], rows, marks.rowAts[index], rows, baseAt)) {
       return cache.add(index, base, key, DELTA.same | rest)
     }
     if (isOwned) this.#writeOwner(out, index, type)
