@@ -1,14 +1,16 @@
 /**
  * The packed coder once more, slow and from docs/wire/CODEC.md alone: a string of '0' and '1' and the lanes of a baseline become the
- * lanes of a row. Imports nothing from src. It knows bools, numbers, vectors, rotations, structs and groups; what is written as the
- * schema writes it (text, floats, lists) is not in its vectors.
+ * lanes of a row. Imports nothing from src. It knows bools, numbers, floats, vectors, rotations, structs and groups; what else is
+ * written as the schema writes it (text, lists, 64-bit numbers) is not in its vectors.
  */
 
 import { Refused } from './bits-reference.ts'
 import type { Plain, PlainShape } from './schema-reference.ts'
 
 /** Lanes of one leaf: a number with so many values, or a rotation. */
-type Leaf = { readonly kind: 'number'; readonly values: number; readonly isSigned: boolean } | { readonly kind: 'quat'; readonly bits: number }
+type Leaf = { readonly kind: 'number'; readonly values: number; readonly isSigned: boolean } | { readonly kind: 'quat'; readonly bits: number } | { readonly kind: 'float' }
+
+const AUDIENCES = ['all', 'team', 'owner']
 
 /** Takes bits from the front of a string. */
 class Bits {
@@ -27,16 +29,23 @@ class Bits {
   }
 }
 
-/** The row that bits turn a baseline into, and how many bits that took. Everyone's fields only, none of them hidden. */
-export function decodePacked(text: string, shape: PlainShape, base: readonly number[], initial: readonly number[]): { readonly row: number[]; readonly taken: number } {
+/** The row that bits turn a baseline into, and how many bits that took. `set`: 0 everyone's fields, 1 the team's too, 2 the owner's too. */
+export function decodePacked(
+  text: string, shape: PlainShape, base: readonly number[], initial: readonly number[], set: number = 0,
+): { readonly row: number[]; readonly taken: number } {
   const bits = new Bits(text)
   const row = [...base]
-  readMask(bits, Object.values(shape), 0, base, initial, row)
+  readMask(bits, Object.values(shape), 0, base, initial, row, set)
   return { row, taken: bits.taken }
 }
 
-function readMask(bits: Bits, fields: readonly Plain[], first: number, base: readonly number[], initial: readonly number[], row: number[]): void {
-  const set = fields.map(() => bits.take(1) === 1)
+function isHeld({ options }: Plain, set: number): boolean {
+  const reach = AUDIENCES.indexOf(options.audience)
+  return reach >= 0 && reach <= set
+}
+
+function readMask(bits: Bits, fields: readonly Plain[], first: number, base: readonly number[], initial: readonly number[], row: number[], held: number = 2): void {
+  const set = fields.map((field) => isHeld(field, held) && bits.take(1) === 1)
   let lane = first
   fields.forEach((field, index) => {
     const end = lane + laneCount(field)
@@ -66,6 +75,10 @@ function readMember(bits: Bits, { spec }: Plain, lane: number, base: readonly nu
 }
 
 function readLeaf(bits: Bits, leaf: Leaf, lane: number, base: readonly number[], row: number[]): void {
+  if (leaf.kind === 'float') {
+    row[lane] = [0, 8, 16, 24].reduce((word, place) => word | (bits.take(8) << place), 0)
+    return
+  }
   if (leaf.kind === 'quat') {
     const isOther = bits.take(1) === 1
     if (isOther) row[lane] = bits.take(2)
@@ -120,6 +133,7 @@ function leavesOf({ spec }: Plain): readonly Leaf[] {
     case 'varint': return number(2 ** 32, true)
     case 'fixed': return number(steps(spec.min, spec.max, spec.precision))
     case 'vector': return spec.components.flatMap(({ min, max, precision }) => number(steps(min, max, precision)))
+    case 'float': return [{ kind: 'float' }]
     case 'quat': return [{ kind: 'quat', bits: spec.bits }]
     case 'struct': return Object.values(spec.shape).flatMap(leavesOf)
     default: throw new Error(`no vectors of ${spec.kind}`)

@@ -21,13 +21,16 @@ export const LOPSIDED_MAX: number = LIKELY.length - 1
 
 const kept = new Map<number, readonly number[]>()
 
+/** The mean of each shape. */
+export const SHAPE_MEANS: readonly number[] = Array.from({ length: MEANS }, (_, shape) => MEAN_LEAST * pow(2, shape))
+
 /** How often each token occurs when sizes have about this mean. */
 export function tokenFrequencies(mean: number, lopsided: number): readonly number[] {
   let shape = 0
   for (let next = MEAN_LEAST * BORDER; next < mean && shape < MEANS - 1; next *= 2) shape++
   const key = shape * LIKELY.length + lopsided
   let found = kept.get(key)
-  if (found === undefined) kept.set(key, (found = frequencies(MEAN_LEAST * pow(2, shape), LIKELY[lopsided])))
+  if (found === undefined) kept.set(key, (found = frequencies(SHAPE_MEANS[shape], LIKELY[lopsided])))
   return found
 }
 

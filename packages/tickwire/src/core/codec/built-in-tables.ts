@@ -67,7 +67,8 @@ function slotOf({ slots }: RowPlan, item: number, slot: number): number {
   return slots[(item << SLOT.shift) + slot]
 }
 
-function builtInWeights(plan: RowPlan, age: number): Int8Array {
+/** How much of a motion goes on, in eighths. */
+export function builtInWeights(plan: RowPlan, age: number): Int8Array {
   const weights = new Int8Array(plan.count << tables.WEIGHTS_SHIFT)
   for (let item = 0; item < plan.count; item++) {
     const role = slotOf(plan, item, SLOT.role)
@@ -175,7 +176,7 @@ function builtInMask(plan: RowPlan, bank: CodeBank, chunk: number, context: numb
 const UNKNOWN_ODDS = [0.08, 0.3, 0, 0.8] as const
 
 /** How likely an item's bit in the mask is set. */
-function oddsOf(plan: RowPlan, item: number, context: number, age: number): number {
+export function oddsOf(plan: RowPlan, item: number, context: number, age: number): number {
   if (age === 0) return 0.5
   const role = slotOf(plan, item, SLOT.role)
   const isUnknown = context >= tables.MASK_AT_REST

@@ -1,0 +1,314 @@
+/**
+ * The entropy coder once more, slow and from docs/wire/CODEC.md alone: a string of '0' and '1', the rows that the receiver holds, and the
+ * tables become the lanes of a row. Imports nothing from src.
+ */
+
+import { BitSource, Refused } from './bits-reference.ts'
+import { planItems, type Item, type Plan } from './entropy-items.ts'
+import { ageClass, builtIn, trained, type Code, type PriorsFile, type Tables } from './entropy-tables.ts'
+import { decodePacked } from './packed-reference.ts'
+import type { PlainShape } from './schema-reference.ts'
+
+/** What a delta is told against. */
+export interface Held {
+  readonly shape: PlainShape
+  readonly name?: string
+  readonly ticksPerSecond: number
+  readonly set: 0 | 1 | 2
+  readonly age: number
+  readonly base: readonly number[]
+  readonly older: readonly number[] | null
+  readonly initial: readonly number[]
+  readonly priors?: PriorsFile
+}
+
+const FAR = 2 ** 18
+const WORD = 2 ** 32
+
+/** The row that bits turn a baseline into, and how many bits that took. */
+export function decodeEntropy(text: string, held: Held): { readonly row: number[]; readonly taken: number } {
+  const plan = planItems(held.shape, held.ticksPerSecond, held.set, held.name)
+  const age = ageClass(held.age)
+  return new RowReader(text, held, plan, held.priors === undefined ? builtIn(plan, age) : trained(plan, held.priors, age)).read()
+}
+
+/** Bits of a size, at most so many. */
+function bitsOf(value: number, most: number): number {
+  return Math.min(most, value === 0 ? 0 : Math.floor(Math.log2(Math.abs(value))) + 1)
+}
+
+/** The short way. */
+function around(value: number, round: number): number {
+  const rest = ((value % round) + round) % round
+  return rest >= round / 2 ? rest - round : rest
+}
+
+/** The place of a float among all floats, and back. */
+function ordered(lane: number): number {
+  return lane < 0 ? -(2 ** 31) + (2 ** 31 - 1 - (lane + 2 ** 31)) : lane
+}
+
+class RowReader {
+  readonly #source: BitSource
+  readonly #held: Held
+  readonly #plan: Plan
+  readonly #tables: Tables
+  readonly #ticks: number
+  readonly #row: number[]
+  /** By item: the residual as it was said. */
+  readonly #said: number[]
+  /** By carried item: where its rate alone puts it. */
+  readonly #carried: number[]
+  /** Of the rotation being read: predicted lanes, unit components, and by code class and sign. */
+  #rotation = { dropped: 0, codes: [0, 0, 0], unit: [0, 0, 0, 0], motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] }
+
+  constructor(text: string, held: Held, plan: Plan, tables: Tables) {
+    this.#source = new BitSource(text)
+    this.#held = held
+    this.#plan = plan
+    this.#tables = tables
+    this.#ticks = Math.min(held.age, 32)
+    this.#row = [...held.base]
+    this.#said = plan.items.map(() => 0)
+    this.#carried = plan.items.map(() => 0)
+  }
+
+  read(): { readonly row: number[]; readonly taken: number } {
+    const isSaid: boolean[] = []
+    for (let chunk = 0; chunk + 1 < this.#plan.chunks.length; chunk++) {
+      const mask = this.#mask(chunk)
+      if (mask === 'packed') {
+        const { shape, base, initial, set } = this.#held
+        const { row, taken } = decodePacked(this.#source.bits.slice(this.#source.taken), shape, base, initial, set)
+        return { row, taken: this.#source.taken + taken }
+      }
+      for (let item = this.#plan.chunks[chunk]!; item < this.#plan.chunks[chunk + 1]!; item++) isSaid.push(((mask >> (item - this.#plan.chunks[chunk]!)) & 1) === 1)
+    }
+    this.#plan.items.forEach((item, at) => this.#item(item, at, isSaid[at]!))
+    return { row: this.#row, taken: this.#source.taken }
+  }
+
+  #symbol(code: Code): number {
+    for (let bits = this.#source.take(1); ; bits += this.#source.take(1)) if (code.includes(bits)) return code.indexOf(bits)
+  }
+
+  #take(count: number): number {
+    return Number(this.#source.takeUnsigned(count))
+  }
+
+  #mask(chunk: number): number | 'packed' {
+    const { base, older } = this.#held
+    const items = this.#plan.items.slice(this.#plan.chunks[chunk], this.#plan.chunks[chunk + 1])
+    const changed = items.reduce((bits, { lane }, at) => bits | (older !== null && base[lane] !== older[lane] ? 1 << at : 0), 0)
+    const moves = ({ kind, carrier }: Item): boolean => kind === 'number' && carrier !== undefined && Math.abs(carrier.a * base[carrier.lanes[0]!]! + carrier.b) > 0.25
+    const context = older !== null ? this.#tables.activity(chunk, changed) : items.some(moves) ? 63 : 62
+    const { masks, code } = this.#tables.masks(chunk, context)
+    const symbol = this.#symbol(code)
+    if (symbol > masks.length) return 'packed'
+    const mask = symbol < masks.length ? masks[symbol]! : this.#take(items.length)
+    if (symbol === masks.length && masks.includes(mask)) throw new Refused('a mask that has a symbol')
+    const lasting = items.reduce((bits, { kind, role }, at) => bits | (kind === 'flag' || kind === 'dropped' || role === 'carried' ? 0 : 1 << at), 0)
+    return mask ^ (changed & lasting)
+  }
+
+  #item(item: Item, at: number, isSaid: boolean): void {
+    const { lane, kind, group } = item
+    if (group >= 0 && this.#row[group] === 0) {
+      if (isSaid) throw new Refused('of a group that is not here')
+      this.#row[lane] = this.#held.initial[lane]!
+    } else if (kind === 'flag') {
+      if (isSaid) this.#row[lane] = 1 - this.#row[lane]!
+    } else if (kind === 'dropped') this.#dropped(item, at, isSaid)
+    else if (kind === 'code') this.#code(item, at, isSaid)
+    else {
+      const guess = kind === 'float' ? this.#guessFloat(item, at) : item.carrier === undefined ? this.#guessFree(item, at) : this.#guessCarried(item, at)
+      const residual = isSaid ? this.#token(at, guess.motion * 32 + this.#near(item, at), guess.sign) : 0
+      if (around(residual, item.round) !== residual) throw new Refused('the long way round')
+      this.#row[lane] = kind === 'float' ? ordered(around(guess.value + residual, WORD)) : this.#lane(item, guess.value + residual)
+    }
+  }
+
+  /** A value as a lane. */
+  #lane({ round, largest, isSigned }: Item, value: number): number {
+    const lane = ((value % round) + round) % round
+    if (lane > largest) throw new Refused('above the largest')
+    return isSigned || round === WORD ? around(lane, round) : lane
+  }
+
+  /** Says a residual that is not 0. */
+  #token(at: number, context: number, sign: number): number {
+    const symbol = this.#symbol(this.#tables.token(at, context))
+    const said = this.#residual(symbol)
+    this.#said[at] = said
+    return said * sign
+  }
+
+  #residual(symbol: number): number {
+    if (symbol === 66) {
+      const residual = around(this.#take(32), WORD)
+      if (Math.abs(residual) - 1 < FAR) throw new Refused('what has a symbol')
+      return residual
+    }
+    if (symbol < 16) return ((symbol >> 1) + 1) * (symbol % 2 === 1 ? -1 : 1)
+    if (symbol < 56) {
+      const octave = 3 + ((symbol - 16) >> 3)
+      const size = (4 + (((symbol - 16) >> 1) & 3)) * 2 ** (octave - 2) + this.#take(octave - 2)
+      return (size + 1) * (symbol % 2 === 1 ? -1 : 1)
+    }
+    const octave = symbol - 56 + 8
+    const isNegative = this.#take(1) === 1
+    return (2 ** octave + this.#take(octave) + 1) * (isNegative ? -1 : 1)
+  }
+
+  /** What came before: how far the items before came off, or how fast a vector moved. */
+  #near({ vector, carrier, isPart }: Item, at: number): number {
+    const { base, older } = this.#held
+    if (vector.length > 0 && older !== null && carrier === undefined) return bitsOf(Math.max(...vector.map((lane) => Math.abs(base[lane]! - older[lane]!))), 7)
+    if (at === 0) return 0
+    const isThird = isPart && this.#plan.items[at - 1]!.isPart
+    return Math.max(bitsOf(this.#said[at - 1]!, 7), isThird ? bitsOf(this.#said[at - 2]!, 7) : 0)
+  }
+
+  #settled({ isBound, largest }: Item, value: number): number {
+    return isBound ? Math.min(Math.max(value, 0), largest) : value
+  }
+
+  #guessFree(item: Item, at: number): { readonly value: number; readonly motion: number; readonly sign: number } {
+    const { base, older } = this.#held
+    const value = base[item.lane]!
+    if (older === null) return { value, motion: 7, sign: 1 }
+    const step = around(value - older[item.lane]!, item.round)
+    const motion = bitsOf(step, 6)
+    const sign = step < 0 ? -1 : 1
+    if (step === 0 || Math.abs(step) > FAR) return { value, motion, sign }
+    const going = Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16) / 32)
+    const bending = Math.floor((this.#ticks * (this.#ticks + 1) * this.#tables.bend(at, motion, step < 0) + 16) / 32)
+    return { value: this.#settled(item, value + going + bending), motion, sign }
+  }
+
+  #guessFloat(item: Item, at: number): { readonly value: number; readonly motion: number; readonly sign: number } {
+    const { base, older } = this.#held
+    const value = ordered(base[item.lane]!)
+    if (older === null) return { value, motion: 7, sign: 1 }
+    const step = around(value - ordered(older[item.lane]!), WORD)
+    const motion = (bitsOf(step, 24) + 3) >> 2
+    const going = Math.abs(step) > FAR ? 0 : Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16) / 32)
+    return { value: value + going, motion, sign: step < 0 ? -1 : 1 }
+  }
+
+  #guessCarried(item: Item, at: number): { readonly value: number; readonly motion: number; readonly sign: number } {
+    const { base } = this.#held
+    const { a, b, lanes } = item.carrier!
+    const [v0, v1] = [base[lanes[0]!]!, this.#row[lanes[0]!]!]
+    const way = (a * ((this.#ticks - 1) * v0 + (this.#ticks + 1) * v1)) / 2 + b * this.#ticks
+    const whole = this.#ticks === 0 || Math.abs(way) > FAR ? 0 : Math.floor(way + 0.5)
+    const change = v1 - v0
+    const plain = base[item.lane]! + whole
+    this.#carried[at] = plain
+    if (change === 0) return { value: this.#settled(item, plain), motion: 0, sign: way < whole ? -1 : 1 }
+    const follows = this.#tables.weight(at, 0) !== 0 ? this.#following(item, at, change) : 0
+    return { value: this.#settled(item, plain + follows), motion: bitsOf(change, 6), sign: change < 0 ? -1 : 1 }
+  }
+
+  /** What the component before says of this one. */
+  #following({ isPart }: Item, at: number, change: number): number {
+    const lead = this.#plan.items[at - 1]
+    if (!isPart || lead?.carrier === undefined) return 0
+    const off = this.#row[lead.lane]! - this.#carried[at - 1]!
+    const itsChange = this.#row[lead.carrier.lanes[0]!]! - this.#held.base[lead.carrier.lanes[0]!]!
+    if (Math.abs(off) < 2 || Math.abs(itsChange) < 4) return 0
+    const share = Math.floor((off * change) / itsChange + 0.5)
+    return Math.abs(share) > FAR ? 0 : share
+  }
+
+  #dropped(item: Item, at: number, isSaid: boolean): void {
+    this.#predict(item, at)
+    const rotation = this.#rotation
+    if (isSaid) {
+      const turned = this.#symbol(this.#tables.dropped(at)) + 1
+      this.#said[at] = turned
+      rotation.dropped = (rotation.dropped + turned) % 4
+      rotation.codes = codesOf(item.bits, rotation.unit, rotation.dropped)
+      rotation.classes = [rotation.motion, rotation.motion, rotation.motion]
+      rotation.signs = [1, 1, 1]
+    }
+    this.#row[item.lane] = rotation.dropped
+  }
+
+  #code({ code, lane, bits }: Item, at: number, isSaid: boolean): void {
+    const rotation = this.#rotation
+    const before = code === 1 ? this.#said.slice(Math.max(0, at - 4), at - 1) : this.#said.slice(at - (code - 1), at)
+    const near = Math.max(0, ...before.map((residual) => bitsOf(residual, 7)))
+    const residual = isSaid ? this.#token(at, rotation.classes[code - 1]! * 32 + (code - 1) * 8 + near, rotation.signs[code - 1]!) : 0
+    this.#row[lane] = rotation.codes[code - 1]! + residual
+    if (this.#row[lane]! < 0 || this.#row[lane]! > 2 ** bits - 2) throw new Refused('no such code')
+  }
+
+  /** Turns the baseline's rotation on. */
+  #predict(item: Item, at: number): void {
+    const { base, older } = this.#held
+    const rotation = this.#rotation
+    const { lane, bits, carrier } = item
+    const lanes = base.slice(lane, lane + 4)
+    const unit = unitOf(bits, lanes)
+    Object.assign(rotation, { dropped: lanes[0], codes: lanes.slice(1), unit, motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] })
+    let rotor: readonly number[] | undefined
+    if (carrier !== undefined) {
+      const changes = carrier.lanes.map((each) => Math.abs(this.#row[each]! - base[each]!))
+      rotation.motion = bitsOf(changes.reduce((sum, each) => sum + each, 0), 6)
+      rotation.classes = rotation.classes.map(() => rotation.motion)
+      const { a, b } = carrier
+      rotor = carrier.lanes.map((each) => (a / 2) * ((this.#ticks - 1) * base[each]! + (this.#ticks + 1) * this.#row[each]!) + b * this.#ticks)
+    } else if (older !== null) {
+      const steps = [1, 2, 3].map((code) => base[lane + code]! - older[lane + code]!)
+      const isOther = base[lane] !== older[lane]
+      rotation.classes = steps.map((step) => (isOther ? 6 : bitsOf(step, 6)))
+      rotation.signs = steps.map((step) => (step < 0 ? -1 : 1))
+      rotation.motion = Math.max(...rotation.classes)
+      const weight = this.#tables.weight(at, rotation.motion)
+      if (rotation.motion > 0 && weight > 0) rotor = rotorOf(unitOf(bits, older.slice(lane, lane + 4)), unit, (this.#ticks * weight) / 32)
+    }
+    if (rotor === undefined) return
+    rotation.unit = turned(unit, rotor)
+    rotation.dropped = rotation.unit.reduce((largest, part, axis, all) => (Math.abs(part) > Math.abs(all[largest]!) ? axis : largest), 0)
+    rotation.codes = codesOf(bits, rotation.unit, rotation.dropped)
+  }
+}
+
+function unitOf(bits: number, [dropped, ...codes]: readonly number[]): number[] {
+  const half = 2 ** (bits - 1) - 1
+  const parts = codes.map((code) => code - half)
+  const whole = 2 * half * half
+  const rest = whole - parts[0]! * parts[0]! - parts[1]! * parts[1]! - parts[2]! * parts[2]!
+  const unit = parts.map((part) => part * (Math.SQRT1_2 / half))
+  unit.splice(dropped!, 0, Math.sqrt(rest > 0 ? rest / whole : 0))
+  return unit
+}
+
+function codesOf(bits: number, unit: readonly number[], dropped: number): number[] {
+  const half = 2 ** (bits - 1) - 1
+  const scale = unit[dropped]! < 0 ? -half * Math.SQRT2 : half * Math.SQRT2
+  return unit.filter((_, axis) => axis !== dropped).map((part) => half + Math.min(half, Math.max(-half, Math.round(part * scale))))
+}
+
+function rotorOf([ox, oy, oz, ow]: readonly number[], [bx, by, bz, bw]: readonly number[], times: number): number[] {
+  const [o, b] = [{ x: ox!, y: oy!, z: oz!, w: ow! }, { x: bx!, y: by!, z: bz!, w: bw! }]
+  const w = b.w * o.w + b.x * o.x + b.y * o.y + b.z * o.z
+  const scale = w === 0 ? 0 : times / w
+  return [
+    (b.x * o.w - b.w * o.x + b.z * o.y - b.y * o.z) * scale,
+    (b.y * o.w - b.w * o.y + b.x * o.z - b.z * o.x) * scale,
+    (b.z * o.w - b.w * o.z + b.y * o.x - b.x * o.y) * scale,
+  ]
+}
+
+function turned([bx, by, bz, bw]: readonly number[], [rx, ry, rz]: readonly number[]): number[] {
+  const [b, r] = [{ x: bx!, y: by!, z: bz!, w: bw! }, { x: rx!, y: ry!, z: rz! }]
+  const length = Math.sqrt(1 + r.x * r.x + r.y * r.y + r.z * r.z)
+  return [
+    (b.x + r.x * b.w + r.y * b.z - r.z * b.y) / length,
+    (b.y + r.y * b.w + r.z * b.x - r.x * b.z) / length,
+    (b.z + r.z * b.w + r.x * b.y - r.y * b.x) / length,
+    (b.w - r.x * b.x - r.y * b.y - r.z * b.z) / length,
+  ]
+}
