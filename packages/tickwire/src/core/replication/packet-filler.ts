@@ -159,7 +159,7 @@ export class PacketFiller {
       const wanted = others === 0 ? pending : pending & ((others & -others) - 1)
       const level = isAhead ? aheadLevels[block] : levels[block]
       if (block !== this.#stripBlock || level !== this.#stripLevel) this.#findStrip(block, level, group)
-      if (this.#putMembers(out, block, wanted, level)) continue
+      if (this.#putRuns(out, block, wanted) || this.#putMembers(out, block, wanted, level)) continue
       if (this.#frame.beforeIndex >= 0) return false
       // What does not even fit an empty packet is looked at by itself.
       this.#blocks.loosen(block, low)
@@ -183,6 +183,19 @@ export class PacketFiller {
     this.#strip = this.#replicator.strips.find(block, this.#blocks.sets[block], level, group, this.#blocks.paireds[block])
     this.#stripBlock = block
     this.#stripLevel = level
+  }
+
+  /** Writes runs of a block as long as there is nothing to it; false when that is at the first. */
+  #putRuns(out: BitWriter, block: number, wanted: number): boolean {
+    const strip = this.#strip
+    if (strip === NOT_STRIPPED || this.#replicator.probe !== undefined) return false
+    const sent = this.#frame.putRuns(out, block, wanted, strip)
+    if (sent === 0) return false
+    this.#heldMask |= sent & this.#replicator.strips.helds[strip]
+    this.#sentMask |= sent
+    this.#blocks.pendings[block] &= ~sent
+    this.#due.cursor += countBits(sent)
+    return true
   }
 
   /** Writes as many members of a block from the lowest on as one run has; false when there is none that fits. */

@@ -11,7 +11,7 @@ import type { PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE, type DeltaCache } from './delta-cache.ts'
-import { writeDeltaHead } from './delta-head.ts'
+import { writeDeltaHead, writeShortHead } from './delta-head.ts'
 import { KIND, writeGap, writeKind } from './entry-code.ts'
 import { REASON, type Probe } from './probe.ts'
 import type { StripCache } from './strip-cache.ts'
@@ -21,6 +21,8 @@ const { full: KIND_FULL, gone: KIND_GONE } = KIND
 const { changed: CHANGED } = REASON
 const FROM_INITIAL = NO_BASE
 const SHIFT = BLOCK_SHIFT
+/** The longest head that leaves out its age. */
+const HEAD_BITS_MAX = 22
 
 export class SnapshotFrame {
   /** The index of the last entry; -1 before the first. */
@@ -113,6 +115,42 @@ export class SnapshotFrame {
     this.beforeIndex = block << SHIFT | last
     this.#beforeAge = ages[strip << SHIFT | last]
     return run
+  }
+
+  /**
+   * Writes those of `wanted` that a strip has, run by run; gives those that were written. It stops before the first that is not in
+   * the strip, or at a run that does not fit whole. As `putRun` again and again: for each receiver and tick these are a hundred
+   * runs, where everybody sees something else. @hot
+   */
+  putRuns(out: BitWriter, block: number, wanted: number, strip: number): number {
+    const { masks, plains, starts, ends, ages, words } = this.#strips
+    const mask = masks[strip]
+    const plain = plains[strip]
+    const places = strip << SHIFT
+    let rest = wanted
+    let before = this.beforeIndex
+    let beforeAge = this.#beforeAge
+    while (rest !== 0) {
+      const low = rest & -rest
+      if ((mask & low) === 0) break
+      const between = (mask ^ rest) & -low
+      const run = between === 0 ? rest : rest & ((between & -between) - 1)
+      const at = places | 31 - Math.clz32(low)
+      const last = places | 31 - Math.clz32(run)
+      const bitCount = ends[last] - starts[at]
+      const { bitLength } = out
+      // The head of the first stands in no strip; the longest of the short ones has 22 bits.
+      if ((plain & low) === 0 || ages[at] !== beforeAge || bitCount + HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - bitLength)) break
+      const index = block << SHIFT | at & 31
+      writeShortHead(out, index - before, index)
+      out.copyWordBits(words, starts[at], bitCount)
+      before = block << SHIFT | last & 31
+      beforeAge = ages[last]
+      rest ^= run
+    }
+    this.beforeIndex = before
+    this.#beforeAge = beforeAge
+    return wanted ^ rest
   }
 
   /** Tells of the entries of a run that was written last, from bit `from` on. */

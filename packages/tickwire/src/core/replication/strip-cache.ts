@@ -16,7 +16,7 @@ import { BitWriter } from '../bits/bit-writer.ts'
 import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { DELTA, NO_BASE, NO_DELTA, type DeltaCache } from './delta-cache.ts'
-import { writeDeltaHead } from './delta-head.ts'
+import { isAsBefore, writeDeltaHead } from './delta-head.ts'
 
 /** No strip: entries must be written one by one. */
 export const NO_STRIP = -1
@@ -49,6 +49,8 @@ export class StripCache {
   masks: Int32Array = new Int32Array(STRIPS_FIRST)
   paireds: Int32Array = new Int32Array(STRIPS_FIRST)
   helds: Int32Array = new Int32Array(STRIPS_FIRST)
+  /** Those whose heads are short where the baseline is as old as that of the entry before. */
+  plains: Int32Array = new Int32Array(STRIPS_FIRST)
   /** By strip << 5 | place in the block: the delta, where its bits begin and end in `words`, and how old its baseline is. */
   deltas: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   starts: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
@@ -128,6 +130,7 @@ export class StripCache {
     const origin = this.#wordCount << 5
     let mask = 0
     let held = 0
+    let plain = 0
     let before = -1
     let beforeAge = 0
     for (let rest = wanted; rest !== 0; rest &= rest - 1) {
@@ -150,12 +153,14 @@ export class StripCache {
       beforeAge = tick - base
       mask |= bit
       if (base === tick - 1 || (flags & RESTED) !== 0) held |= bit
+      if (isAsBefore(beforeAge, flags, beforeAge)) plain |= bit
       this.deltas[at] = delta
       this.ends[at] = origin + out.bitLength
       this.ages[at] = beforeAge
     }
     this.masks[strip] = mask
     this.helds[strip] = held
+    this.plains[strip] = plain
     this.#keep((out.finish() + 3) >>> 2)
   }
 
@@ -176,6 +181,7 @@ export class StripCache {
     this.masks = widen(this.masks, new Int32Array(capacity))
     this.paireds = widen(this.paireds, new Int32Array(capacity))
     this.helds = widen(this.helds, new Int32Array(capacity))
+    this.plains = widen(this.plains, new Int32Array(capacity))
     this.deltas = widen(this.deltas, new Int32Array(capacity << SHIFT))
     this.starts = widen(this.starts, new Int32Array(capacity << SHIFT))
     this.ends = widen(this.ends, new Int32Array(capacity << SHIFT))
