@@ -11,6 +11,7 @@ import { indexOf, NO_TYPE } from '../../packages/tickwire/src/core/world/object-
 import { ROW_BITS, ROW_MASK, type Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
 import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import type { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
+import type { Predictor } from '../../packages/tickwire/src/core/predict/predictor.ts'
 import type { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
@@ -73,6 +74,7 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     if (!isThorough) return
     this.#checkTold()
     this.#checkPredicted()
+    if (this.host.predictor !== undefined) this.#checkNobodyElse(this.host.predictor)
   }
 
   /** Compares everything that is remembered. */
@@ -239,6 +241,19 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       const row = moment.rows[index]
       if (row === undefined || row.owner !== peer || this.#world.stores[row.type]!.isShared) continue
       if (predictor.past.has(tick)) this.#checkPredictedRow(tick, row)
+    }
+  }
+
+  /** Whoever has a name and is predicted was told of, and is not known to be gone; nor was there anybody else in the tick that is confirmed. */
+  #checkNobodyElse(predictor: Predictor): void {
+    const { confirmed: tick, past, told, world: { objects, stores } } = predictor
+    for (let index = 0; predictor.isRunning && index < Math.min(objects.highWater, objects.provisionalFrom); index++) {
+      const type = objects.typeAt(index)
+      if (type === NO_TYPE || stores[type]!.isShared) continue
+      const id = objects.idAt(index)
+      hold(told.has(id), 'C3', () => `predicts ${this.#nameOf(type)} ${id}, which is gone`)
+      const wasHis = past.has(tick) && past.find(type, id, tick) >= 0 && past.owner(type, id, tick) === this.host.peer
+      hold(!wasHis || this.#truth.row(tick, index)?.id === id, 'C3', () => `has confirmed tick ${tick} with ${this.#nameOf(type)} ${id}, which was not there`)
     }
   }
 

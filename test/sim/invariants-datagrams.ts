@@ -8,6 +8,7 @@
 import { hashBytes } from '../../packages/tickwire/src/core/base/hash.ts'
 import { KEY_OVERLAP_MS } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
+import { HandshakeMessage, readHandshake } from '../../packages/tickwire/src/core/connection/handshake.ts'
 import type { Endpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import { PACKET_TYPE, PacketHeader, readHeader } from '../../packages/tickwire/src/core/packet/header.ts'
 import { DatagramRecord } from './invariants-record.ts'
@@ -114,17 +115,22 @@ export class DatagramWatch {
   }
 }
 
-/** Bytes that a server exchanges with addresses that have proven nothing. */
+/** What a server sends to addresses that have proven nothing: no more than came from there, and no answer where it did not ask. */
 export class AddressWatch {
   readonly #in = new Map<string, number>()
   readonly #out = new Map<string, number>()
   readonly #proven = new Set<string>()
+  /** Where somebody was asked to prove that he is there, and as whom. */
+  readonly #asked = new Set<string>()
+  readonly #header = new PacketHeader()
+  readonly #words = new HandshakeMessage()
 
   handleReceived(from: string, length: number): void {
     if (!this.#proven.has(from)) this.#in.set(from, (this.#in.get(from) ?? 0) + length)
   }
 
-  handleSent(to: string, length: number, connections: readonly Connection[]): void {
+  handleSent(to: string, bytes: Uint8Array, length: number, connections: readonly Connection[]): void {
+    if (readHeader(bytes, length, this.#header) === 'ok' && this.#header.type === PACKET_TYPE.handshake) this.#checkAsked(to, bytes, length)
     if (this.#proven.has(to)) return
     if (connections.some(({ address }) => address === to)) {
       this.#proven.add(to)
@@ -134,6 +140,14 @@ export class AddressWatch {
     const came = this.#in.get(to) ?? 0
     hold(out <= came, 'I14', () => `${to} got ${out} bytes for ${came}`)
     this.#out.set(to, out)
+  }
+
+  /** Whoever is let in or refused has shown, from where he is, what he was sent there. */
+  #checkAsked(to: string, bytes: Uint8Array, length: number): void {
+    const kind = readHandshake(this.#header, bytes, length, this.#words)
+    const who = `${to} ${this.#words.saltLo} ${this.#words.saltHi}`
+    if (kind === 'challenge') this.#asked.add(who)
+    else if (kind === 'accepted' || kind === 'refused') hold(this.#asked.has(who), 'I14', () => `${kind} went to ${to}, where nobody was asked to prove that he is there`)
   }
 }
 

@@ -280,7 +280,7 @@ export class House implements NetResident {
   #send(to: string, bytes: Uint8Array, length: number): void {
     const { datagrams, now, node } = this.#plan
     datagrams.handleSent(now(), node.index, bytes, length)
-    this.#addresses.handleSent(to, length, this.host.endpoint.connections)
+    this.#addresses.handleSent(to, bytes, length, this.host.endpoint.connections)
     this.#port?.send(to, bytes, length)
   }
 

@@ -158,7 +158,7 @@ export class Party implements NetResident {
 
   #send(to: string, bytes: Uint8Array, length: number): void {
     this.#world.datagrams.handleSent(this.#world.now, this.node.index, bytes, length)
-    this.#addresses?.handleSent(to, length, this.endpoint.connections)
+    this.#addresses?.handleSent(to, bytes, length, this.endpoint.connections)
     this.addresses.add(this.node.address)
     if (this.role === 'server' || !this.#world.isStolen(this, bytes, length)) this.#port?.send(to, bytes, length)
   }
