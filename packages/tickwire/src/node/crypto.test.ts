@@ -1,7 +1,10 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha512 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import standards from '../../../../test/vectors/crypto-standards.json' with { type: 'json' }
 import { InvariantError } from '../core/base/assert.ts'
+import { chachaProvider } from '../core/crypto/chacha-provider.ts'
 import { hkdfExpand, hkdfExtract } from '../core/crypto/hkdf.ts'
 import { SUITE, type AeadKey, type CryptoProvider, type SuiteId } from '../core/crypto/provider.ts'
 import { pureProvider } from '../core/crypto/pure-provider.ts'
@@ -170,6 +173,45 @@ describe('providers beside each other', () => {
     }), { seed: 43, numRuns: 8 })
   })
 })
+
+describe('what pages need of it', () => {
+  test.each(standards.x25519)('[CRYPTO1] $name', ({ secret, peer, shared }) => {
+    expect(hex(chachaProvider.importAgreement(unhex(secret)).agree(unhex(peer)))).toBe(shared)
+  })
+
+  test.each(standards.ed25519)('[CRYPTO1] $name', ({ public: publicKey, message, signature }) => {
+    expect(chachaProvider.importVerifying(unhex(publicKey)).verify(unhex(message), unhex(signature))).toBe(true)
+  })
+
+  test('[CRYPTO1] of keys that are a point of the group and one of small order it says what the others say', () => {
+    const { Point } = ed25519
+    const torsion = Point.fromHex('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05')
+    const secret = 123_456_789n
+    const key = Point.BASE.multiply(secret).add(torsion).toBytes()
+    const verdicts = Array.from({ length: 40 }, (_, index) => {
+      const nonce = Point.BASE.multiply(BigInt(index + 1)).toBytes()
+      const challenge = number(sha512(Uint8Array.of(...nonce, ...key, index)))
+      let s = (BigInt(index + 1) + challenge * secret) % Point.Fn.ORDER
+      const signature = Uint8Array.from({ length: 64 }, (_unused, at) => {
+        if (at < 32) return nonce[at]!
+        const byte = Number(s & 255n)
+        s >>= 8n
+        return byte
+      })
+      const said = [chachaProvider, ...providers.filter(({ name }) => name !== pureProvider.name)]
+        .map((provider) => provider.importVerifying(key).verify(Uint8Array.of(index), signature))
+      expect(new Set(said).size, `message ${index}`).toBe(1)
+      return said[0]
+    })
+    // The equation holds where the challenge is a multiple of eight.
+    expect(verdicts).toContain(true)
+    expect(verdicts).toContain(false)
+  })
+})
+
+function number(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+}
 
 function sealWith(key: AeadKey, nonce: Uint8Array, plain: Uint8Array, headerLength: number, length: number): Uint8Array {
   const packet = plain.slice()

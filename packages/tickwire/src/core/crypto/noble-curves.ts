@@ -3,9 +3,8 @@
  */
 
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import { wipe } from './constant-time.ts'
+import { nobleHashes } from './noble-hashes.ts'
 import { NobleAgreementKey } from './noble-keys.ts'
 import type { CryptoProvider, SigningKey, VerifyingKey } from './provider.ts'
 
@@ -14,11 +13,10 @@ const STRICT = { zip215: false } as const
 
 /** All of a provider but its ciphers. */
 export const nobleCurves: Omit<CryptoProvider, 'name' | 'importAead'> = {
+  ...nobleHashes,
   importAgreement: (secret) => new NobleAgreementKey(x25519, secret),
   importSigning: (seed) => new NobleSigningKey(seed),
   importVerifying: (publicKey) => new NobleVerifyingKey(publicKey),
-  sha256: (bytes) => sha256(bytes),
-  hmacSha256: (key, bytes) => hmac(sha256, key, bytes),
 }
 
 class NobleSigningKey implements SigningKey {
