@@ -36,7 +36,7 @@ interface Edge {
 
 /** The primitives of cryptography in plain JavaScript: all that core takes from elsewhere (docs/adr/0012). */
 const NOBLE = [
-  '@noble/ciphers/aes.js', '@noble/ciphers/chacha.js', '@noble/curves/ed25519.js', '@noble/hashes/hmac.js', '@noble/hashes/sha2.js',
+  '@noble/ciphers/aes.js', '@noble/ciphers/chacha.js', '@noble/curves/abstract/montgomery.js', '@noble/curves/ed25519.js', '@noble/hashes/hmac.js', '@noble/hashes/sha2.js',
 ] as const
 
 /** The edges of the engine: what else of the engine each may import, and which packages (`node:` is Node itself). */
