@@ -2,6 +2,7 @@
  * The page: a menu, a match behind it, and what to say when there is none.
  *
  * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?play` and `?watch` come in without the menu.
+ * `?weather=100ms,20ms,5%` makes the line of this page worse, each way: latency, jitter, loss.
  */
 
 import type { CloseReason } from 'tickwire'
@@ -14,6 +15,7 @@ import { Playing } from './page/playing.ts'
 import { joinServed, playLocally, type Joined, type Role, type Session } from './page/session.ts'
 import { isTouch, loadSettings, saveSettings } from './page/settings.ts'
 import { Sounds } from './page/sounds.ts'
+import { describeWeather, parseWeather } from './weather.ts'
 
 const parameters = new URLSearchParams(location.search)
 const settings = loadSettings()
@@ -25,14 +27,20 @@ const menu = element('menu')
 const say = element<HTMLFormElement>('say')
 const sayText = element<HTMLInputElement>('say-text')
 const nameField = element<HTMLInputElement>('name')
+/** Said where there is no such weather. */
+const WEATHER_ADVICE = '?weather takes something like 100ms,20ms,5%: latency each way, jitter, loss'
+const weatherText = parameters.get('weather')
+const weather = weatherText === null || parameters.has('local') ? undefined : parseWeather(weatherText)
 let playing: Playing | undefined
 let isJoining = false
 
 document.body.classList.toggle('has-touch', isTouch)
 furnishMenu()
+if (weather !== undefined) hud.showWeather(`weather ${weather.latencyMs} + ${weather.jitterMs} ms, ${weather.loss * 100} %`, `Put on the line of this page: ${describeWeather(weather)}`)
 const picture = parameters.has('norender') ? undefined : await createPicture()
 // Until he says that he plays, a newcomer looks on.
 await join('spectator')
+if (weatherText !== null && weather === undefined && !parameters.has('local')) showProblem(WEATHER_ADVICE)
 if (parameters.has('play')) await begin('player')
 if (parameters.has('watch')) await begin('spectator')
 
@@ -52,7 +60,7 @@ async function join(role: Role): Promise<boolean> {
   isJoining = true
   let joined: Joined
   try {
-    joined = parameters.has('local') ? playLocally(role) : await joinServed(role)
+    joined = parameters.has('local') ? playLocally(role) : await joinServed(role, weather)
   } catch (error) {
     showProblem(error instanceof Error ? error.message : String(error))
     return false
@@ -110,13 +118,18 @@ async function begin(role: Role): Promise<void> {
 }
 
 function openMenu(): void {
+  say.hidden = true
   controls.isActive = false
   controls.release()
   menu.hidden = false
   hud.isShown = false
   element('touch').hidden = true
   if (playing !== undefined) playing.isBehindMenu = true
-  nameField.focus()
+  const play = element<HTMLButtonElement>('play')
+  play.textContent = playing?.isWatching === false ? 'Go on' : 'Play'
+  // A field that has the focus brings up a phone's keyboard, over the menu.
+  if (isTouch) play.focus()
+  else nameField.focus()
 }
 
 function furnishMenu(): void {
@@ -152,6 +165,8 @@ function furnishMenu(): void {
     if (sayText.value.trim() !== '') playing?.say(sayText.value.trim())
     closeChat()
   })
+  // On a phone this is how a keyboard is put away.
+  sayText.addEventListener('blur', closeChat)
   sayText.addEventListener('keydown', (event) => {
     event.stopPropagation()
     if (event.code === 'Escape') closeChat()
@@ -167,11 +182,12 @@ function handlePress(code: string): void {
     sayText.value = ''
     sayText.focus()
   }
-  if (code === 'Fire' || code === 'Space' || code === 'ArrowRight') void playing?.follow('next')
-  if (code === 'ArrowLeft') void playing?.follow('previous')
+  if (['Fire', 'Space', 'ArrowRight', 'TapRight'].includes(code)) void playing?.follow('next')
+  if (['ArrowLeft', 'TapLeft'].includes(code)) void playing?.follow('previous')
 }
 
 function closeChat(): void {
+  if (say.hidden) return
   say.hidden = true
   controls.isActive = true
   screenCanvas.focus()
@@ -181,6 +197,7 @@ function closeChat(): void {
 function expose(session: Session): void {
   const arena = {
     peer: session.peer,
+    session,
     controls,
     counts: playing?.counts,
     fighters: () => [...playing?.view?.each(Fighter) ?? []].map(({ id, owner, at: { x, y, z }, health, weapon }) => ({ id, owner, x, y, z, health, weapon })),

@@ -6,24 +6,15 @@ import type { Browser, Page } from 'playwright-core'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import type { Serving } from 'tickwire/node'
-import { Fighter, Kill, Seat, type input } from '../../games/arena/definitions.ts'
+import { Fighter, Kill, Match, Seat, type input } from '../../games/arena/definitions.ts'
 import { LIMITS } from '../../games/arena/game.ts'
 import { serveArena } from '../../games/arena/start-arena.ts'
 import { buildPage } from '../../tools/page.ts'
+import { ARENA_FOLDER as FOLDER, openArena, playArena, waitFor, type Probe } from './arena-pages.ts'
 import { browserTest } from './browser-test.ts'
 
-const FOLDER = fileURLToPath(new URL('../../games/arena', import.meta.url))
 const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 
-/** What the page shows of itself. */
-interface Probe {
-  readonly peer: number
-  readonly role: 'player' | 'spectator'
-  readonly counts: { draws: number; kills: number; hits: number }
-  readonly following: number
-  readonly controls: { yaw: number; pitch: number; choose(weapon: number): void; held: Set<string>; sample(): { fire: boolean } }
-  fighters(): { owner: number; x: number; y: number; z: number }[]
-}
 declare const arena: Probe
 declare let written: string
 
@@ -178,14 +169,20 @@ browserTest('[ARENA14] a phone plays by touch: it walks, looks, and a tap counts
   }
   expect(taps).toBeLessThan(9)
   expect(body.isAlive).toBe(true)
-  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
-  // Nothing that is pressed lies on anything else.
-  const boxes = await phone.evaluate(() => ['#touch-fire', '#touch-jump', '#touch-weapon', '#touch-menu', '#vitals', '#weapons', '#top']
-    .map((name) => ({ name, ...document.querySelector(name)!.getBoundingClientRect().toJSON() as DOMRect })))
-  for (const a of boxes) {
-    for (const b of boxes) if (a.name < b.name && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) expect(`${a.name} on ${b.name}`).toBe('')
-    expect([a.name, a.left >= 0, a.right <= 360, a.bottom <= 640]).toEqual([a.name, true, true, true])
-  }
+  // Whoever holds the score sees all of them, until he lets go, whatever is scored meanwhile.
+  const score = await phone.locator('#score').boundingBox()
+  await touch('touchStart', [{ x: score!.x + 8, y: score!.y + 8 }])
+  await waitFor(async () => await phone.isVisible('#scoreboard'))
+  for (const seat of serving.host.world.each(Seat)) seat.frags = 7
+  await waitFor(async () => (await phone.textContent('#score'))!.includes('7'))
+  await touch('touchEnd', [])
+  await waitFor(async () => await phone.isHidden('#scoreboard'))
+  await expectRoom(phone, 360, 640)
+  await expectRoom(phone, 740, 360)
+  await phone.tap('#touch-chat')
+  await phone.keyboard.type('by thumb')
+  await phone.keyboard.press('Enter')
+  await waitFor(async () => (await phone.textContent('#chat'))!.includes('by thumb'))
   await context.close()
   expect(mistakes).toEqual([])
 })
@@ -217,7 +214,7 @@ browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is
       const [r = 0, g = 0, b = 0] = rgb.map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
       return 0.2126 * r + 0.7152 * g + 0.0722 * b
     }
-    return ['#clock', '#net', '#health b', '#health small', '#weapons span', '#scoreboard td', '#scoreboard th', '#menu label', '#keys', '#play', '#watch', 'summary'].map((name) => {
+    return ['#clock', '#net', '#notice', '#weather', '#health b', '#health small', '#weapons span', '#scoreboard td', '#scoreboard th', '#menu label', '#keys', '#play', '#watch', 'summary'].map((name) => {
       const element = document.querySelector(name)!
       const layers: number[][] = []
       for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement) layers.unshift(parse(getComputedStyle(at).backgroundColor))
@@ -230,6 +227,28 @@ browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is
     })
   })
   expect(contrasts.filter(({ least }) => least < 4.5)).toEqual([])
+  await page.close()
+  expect(mistakes).toEqual([])
+})
+
+browserTest('[ARENA21] when a match is over a page says who has won and when the next begins, and then it does', async (browser) => {
+  const page = await open(browser)
+  await play(page)
+  const body = await bodyOf(page)
+  const [match] = serving.host.world.each(Match)
+  const seat = [...serving.host.world.each(Seat)].find(({ owner }) => owner === body.owner)!
+  seat.frags = 3
+  match!.endsAt = serving.host.world.tick
+  await waitFor(() => match!.phase === 'over')
+  // As long as somebody looks.
+  match!.endsAt = serving.host.world.tick + 100_000
+  await waitFor(async () => (await page.textContent('#scoreboard caption'))!.startsWith('You win'))
+  expect(await page.isVisible('#scoreboard')).toBe(true)
+  expect(await page.textContent('#scoreboard caption small')).toMatch(/^next match in \d+$/)
+  expect(await page.textContent('#scoreboard .own')).toContain('3')
+  match!.endsAt = serving.host.world.tick
+  await waitFor(async () => await page.isHidden('#scoreboard'))
+  await waitFor(async () => (await page.textContent('#score'))!.startsWith('you0'))
   await page.close()
   expect(mistakes).toEqual([])
 })
@@ -265,6 +284,18 @@ browserTest('[ARENA12] at 200 ms and 10 % loss a page draws its own player on th
   await page.close()
 })
 
+/** On a screen of that size nothing that is pressed lies on anything else, or beside the screen. */
+async function expectRoom(phone: Page, width: number, height: number): Promise<void> {
+  await phone.setViewportSize({ width, height })
+  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  const boxes = await phone.evaluate(() => ['#touch-fire', '#touch-jump', '#touch-weapon', '#touch-menu', '#touch-chat', '#vitals', '#weapons', '#score', '#clock', '#net']
+    .map((name) => ({ name, ...document.querySelector(name)!.getBoundingClientRect().toJSON() as DOMRect })))
+  for (const a of boxes) {
+    for (const b of boxes) if (a.name < b.name && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) expect(`${a.name} on ${b.name} at ${width}`).toBe('')
+    expect([a.name, a.left >= 0, a.right <= width, a.bottom <= height]).toEqual([a.name, true, true, true])
+  }
+}
+
 function bodies(): ObjectOf<typeof Fighter>[] {
   return [...serving.host.world.each(Fighter)]
 }
@@ -277,17 +308,11 @@ async function bodyOf(page: Page): Promise<ObjectOf<typeof Fighter>> {
 }
 
 async function open(browser: Browser): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 800, height: 500 } })
-  page.on('pageerror', (error) => mistakes.push(String(error)))
-  page.on('console', (message) => { if (message.type() === 'error') mistakes.push(message.text()) })
-  await page.goto(`${serving.url}/?norender`)
-  await page.waitForFunction(() => 'arena' in window)
-  return page
+  return await openArena(browser, serving.url, mistakes)
 }
 
 async function play(page: Page): Promise<void> {
-  await page.click('#play')
-  await page.waitForFunction(() => arena.role === 'player')
+  await playArena(page)
 }
 
 async function seenFrom(page: Page, peer: number): Promise<{ x: number; z: number }> {
@@ -296,12 +321,4 @@ async function seenFrom(page: Page, peer: number): Promise<{ x: number; z: numbe
 
 function nameOf(peer: number): string {
   return [...serving.host.world.each(Seat)].find(({ owner }) => owner === peer)?.name ?? ''
-}
-
-async function waitFor(isTrue: () => boolean | Promise<boolean>, state: () => unknown = () => '', msMax = 60_000): Promise<void> {
-  const deadline = Date.now() + msMax
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue} ${await state()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

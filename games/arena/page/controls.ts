@@ -164,6 +164,8 @@ export class Controls {
       else this.held.delete('Tab')
     })
     hold(element('touch-menu'), (isDown) => { if (isDown) this.onPress('Escape') })
+    // A keyboard opens for a click, and for nothing that begins before one.
+    element('touch-chat').addEventListener('click', () => this.onPress('Enter'))
     const begin = (event: TouchEvent): void => {
       if (!this.isActive) return
       event.preventDefault()
@@ -173,7 +175,7 @@ export class Controls {
           this.#touchFire = true
           this.#tap('fire')
           this.onPress('Fire')
-        }
+        } else this.onPress(touch.clientX < innerWidth / 2 ? 'TapLeft' : 'TapRight')
         if (!isFire && touch.clientX < innerWidth / 2 && this.#stick.id < 0) {
           Object.assign(this.#stick, { id: touch.identifier, x: touch.clientX, y: touch.clientY })
           Object.assign(stick.style, { left: `${touch.clientX}px`, top: `${touch.clientY}px`, bottom: 'auto', opacity: '1' })

@@ -1,6 +1,7 @@
 /** What flashes, flies apart and fades: never more than a fixed number of it, and none of it matters to the match. */
 
 import * as THREE from 'three'
+import { softDisc } from './models.ts'
 
 interface Place { readonly x: number; readonly y: number; readonly z: number }
 
@@ -32,7 +33,7 @@ export class Effects {
     geometry.setAttribute('position', new THREE.BufferAttribute(this.#places, 3))
     geometry.setAttribute('color', new THREE.BufferAttribute(this.#colours, 3))
     this.#points = new THREE.Points(geometry, new THREE.PointsMaterial({
-      size: 0.16, vertexColors: true, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, map: disc(), fog: false,
+      size: 0.16, vertexColors: true, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, map: softDisc(), fog: false,
     }))
     this.#points.frustumCulled = false
     this.#places.fill(-999)
@@ -179,17 +180,4 @@ const COLOUR = new THREE.Color()
 
 function spread(): number {
   return Math.random() + Math.random() - 1
-}
-
-function disc(): THREE.CanvasTexture {
-  const canvas = document.createElement('canvas')
-  canvas.width = canvas.height = 32
-  const context = canvas.getContext('2d')!
-  const gradient = context.createRadialGradient(16, 16, 0, 16, 16, 16)
-  gradient.addColorStop(0, '#fff')
-  gradient.addColorStop(0.35, '#fffa')
-  gradient.addColorStop(1, '#fff0')
-  context.fillStyle = gradient
-  context.fillRect(0, 0, 32, 32)
-  return new THREE.CanvasTexture(canvas)
 }

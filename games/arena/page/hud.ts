@@ -7,6 +7,12 @@ const FEED_MS = 6000
 const CHAT_MS = 9000
 const LINES_MAX = 5
 const DEATHS_BY = ['shot', 'blew up', 'railed', 'killed'] as const
+/** What a table of scores needs beside its rows, and what a row takes at least: pixels. */
+const SCORES_PX = 170
+const ROW_PX = 20
+const ROWS_MIN = 6
+/** More than these, and rows are set closer. */
+const ROWS_WIDE = 12
 
 /** An element of the page that must be there. */
 export function element<E extends HTMLElement = HTMLElement>(id: string): E {
@@ -22,10 +28,13 @@ export class Hud {
   readonly #flash = element('flash')
   readonly #marker = element('hitmarker')
   readonly #from = element('from')
+  readonly #rtt = document.createElement('span')
+  readonly #transport = document.createElement('i')
   #lastHealth = 0
   #lastId = 0
 
   constructor() {
+    element('net').append(this.#rtt, this.#transport)
     this.#weapons = WEAPONS.map((name) => {
       const slot = document.createElement('span')
       slot.append(document.createElement('b'), name)
@@ -57,8 +66,9 @@ export class Hud {
     })
   }
 
-  showMatch(view: View, tickRate: number, me: PeerId, net: string): void {
-    let own = 0
+  /** The score: one's own and the best of the others; who looks on has none of his own. */
+  showMatch(view: View, tickRate: number, me: PeerId): void {
+    let own: number | undefined
     let best = 0
     for (const { owner, frags } of view.each(Seat)) {
       if (owner === me) own = frags
@@ -69,7 +79,20 @@ export class Hud {
       this.#write(element('clock'), `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`)
       this.#writeScore(own, best, fragLimit)
     }
-    this.#write(element('net'), net)
+  }
+
+  /** How far the server is, and by what. */
+  showLine(rttMs: number, transport: string): void {
+    this.#write(this.#rtt, `${Math.round(rttMs)} ms`)
+    this.#write(this.#transport, ` · ${transport}`)
+  }
+
+  /** What a developer has put on the line. */
+  showWeather(text: string, explanation: string): void {
+    const weather = element('weather')
+    weather.hidden = false
+    weather.title = explanation
+    this.#write(weather, text)
   }
 
   notice(text: string): void {
@@ -93,11 +116,12 @@ export class Hud {
     replay(this.#marker, [{ opacity: 1 }, { opacity: 0 }], 260)
   }
 
-  killed(killer: string, victim: string, weapon: number, isOwn: boolean): void {
+  /** Without a killer he did it himself, or whoever did has left. */
+  killed(killer: string | undefined, victim: string, weapon: number, isOwn: boolean): void {
     const line = document.createElement('li')
     const how = document.createElement('i')
-    how.textContent = killer === victim || killer === '' ? 'fell to himself' : DEATHS_BY[weapon] ?? 'killed'
-    line.append(killer === victim || killer === '' ? victim : killer, how, killer === victim || killer === '' ? '' : victim)
+    how.textContent = killer === undefined ? 'own goal' : DEATHS_BY[weapon] ?? 'killed'
+    line.append(...(killer === undefined ? [victim, how] : [killer, how, victim]))
     line.classList.toggle('own', isOwn)
     passing(element('feed'), line, FEED_MS)
   }
@@ -110,15 +134,20 @@ export class Hud {
     passing(element('chat'), line, CHAT_MS)
   }
 
-  showScores(view: View, me: PeerId, isShown: boolean, caption: string): void {
+  /** All scores, as many as a screen has room for: the best, and one's own. */
+  showScores(view: View, me: PeerId, isShown: boolean, title: string, remark: string): void {
     const table = element<HTMLTableElement>('scoreboard')
     table.hidden = !isShown
     if (!isShown) return
-    const seats = [...view.each(Seat)].sort((a, b) => b.frags - a.frags || a.deaths - b.deaths)
-    const text = caption + seats.map(({ name, frags, deaths, pingMs }) => `${name} ${frags} ${deaths} ${pingMs}`).join('|')
+    const all = [...view.each(Seat)].sort((a, b) => b.frags - a.frags || a.deaths - b.deaths)
+    const most = Math.max(ROWS_MIN, Math.floor((innerHeight - SCORES_PX) / ROW_PX))
+    const place = all.findIndex(({ owner }) => owner === me)
+    const seats = place < most ? all.slice(0, most) : [...all.slice(0, most - 1), all[place]!]
+    const text = title + remark + seats.map(({ name, frags, deaths, pingMs }) => `${name} ${frags} ${deaths} ${pingMs}`).join('|')
     if (this.#texts.get(table) === text) return
     this.#texts.set(table, text)
-    if (table.caption !== null) table.caption.textContent = caption
+    table.classList.toggle('is-long', seats.length > ROWS_WIDE)
+    table.caption?.replaceChildren(title, Object.assign(document.createElement('small'), { textContent: remark }))
     table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot, pingMs }) => {
       const row = document.createElement('tr')
       row.classList.toggle('own', owner === me)
@@ -129,13 +158,13 @@ export class Hud {
     }))
   }
 
-  #writeScore(own: number, best: number, limit: number): void {
+  #writeScore(own: number | undefined, best: number, limit: number): void {
     const score = element('score')
     const text = `${own} ${best} ${limit}`
     if (this.#texts.get(score) === text) return
     this.#texts.set(score, text)
     const small = (label: string): HTMLElement => Object.assign(document.createElement('small'), { textContent: label })
-    score.replaceChildren(small('you'), `${own} `, small('best'), `${best} `, small('of'), `${limit}`)
+    score.replaceChildren(...(own === undefined ? [] : [small('you'), `${own} `]), small('best'), `${best} `, small('of'), `${limit}`)
   }
 
   #vital(id: 'health' | 'armour', value: number, most: number): void {

@@ -82,11 +82,32 @@ export function buildGun(weapon: Weapon): THREE.Group {
   return gun
 }
 
+/** White in the middle, nothing at the edge: sparks and flames. */
+export function softDisc(): THREE.CanvasTexture {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = 32
+  const context = canvas.getContext('2d')!
+  const gradient = context.createRadialGradient(16, 16, 0, 16, 16, 16)
+  gradient.addColorStop(0, '#fff')
+  gradient.addColorStop(0.35, '#fffa')
+  gradient.addColorStop(1, '#fff0')
+  context.fillStyle = gradient
+  context.fillRect(0, 0, 32, 32)
+  return new THREE.CanvasTexture(canvas)
+}
+
+const ROCKET_BODY = new THREE.CylinderGeometry(0.06, 0.075, 0.42, 10)
+const ROCKET_TIP = new THREE.ConeGeometry(0.06, 0.16, 10)
+const ROCKET_PAINT = new THREE.MeshBasicMaterial({ color: 0xff7a2e })
+const ROCKET_FLAME = new THREE.SpriteMaterial({ map: softDisc(), color: 0xffa04c, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, fog: false })
+
+/** Many are made: they share what they are made of. From behind one sees a flame, hot in the middle and soft at its edge. */
 export function buildRocket(): THREE.Group {
   const group = new THREE.Group()
-  const glow = new THREE.Mesh(new THREE.SphereGeometry(0.13, 12, 10), new THREE.MeshBasicMaterial({ color: 0xffa04c, transparent: true, opacity: 0.5, blending: THREE.AdditiveBlending, depthWrite: false }))
-  glow.position.z = 0.22
-  group.add(part(new THREE.CylinderGeometry(0.06, 0.075, 0.42, 10), METAL, 0, 0, 0, Math.PI / 2), part(new THREE.ConeGeometry(0.06, 0.16, 10), new THREE.MeshBasicMaterial({ color: 0xff7a2e }), 0, 0, -0.28, -Math.PI / 2), glow)
+  const flame = new THREE.Sprite(ROCKET_FLAME)
+  flame.scale.setScalar(0.5)
+  flame.position.z = 0.24
+  group.add(part(ROCKET_BODY, METAL, 0, 0, 0, Math.PI / 2), part(ROCKET_TIP, ROCKET_PAINT, 0, 0, -0.28, -Math.PI / 2), flame)
   return group
 }
 

@@ -93,7 +93,8 @@ export class Playing {
     const watched = this.isWatching ? this.#watched(view) : undefined
     const shown = own ?? watched
     hud.showFighter(shown, own === undefined ? shown?.weapon ?? 0 : controls.weapon, !this.isWatching)
-    hud.showMatch(view, tickRate, session.peer, `${Math.round(session.rttMs)} ms · ${session.transport}`)
+    hud.showMatch(view, tickRate, session.peer)
+    hud.showLine(session.rttMs, session.transport)
     this.#announce(view, own)
     if (picture === undefined) return
     const eyes = this.isBehindMenu ? undefined : shown
@@ -149,12 +150,15 @@ export class Playing {
     if (isOver && !this.#wasOver) sounds.play('over')
     this.#wasOver = isOver
     const left = (tick: number): number => Math.max(0, Math.ceil((tick - view.tick) / tickRate))
-    if (isOver && match !== undefined) hud.notice(`${match.winner === '' ? 'Nobody' : match.winner} wins. Next match in ${left(match.endsAt)}`)
+    if (isOver) hud.notice('')
     else if (this.isWatching) hud.notice(this.following === 0 ? 'Watching. Nobody plays yet.' : `Watching ${nameOf(view, this.following)}`)
     else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(`${this.#killer} · back in ${left(seat.readyAt)}`)
     else hud.notice('')
     const isAsked = controls.held.has('Tab') && !this.isBehindMenu
-    hud.showScores(view, session.peer, isOver || isAsked, isOver ? `${match?.winner ?? ''} wins` : 'Scores')
+    if (isOver && match !== undefined) {
+      const title = match.winner === '' ? 'Nobody wins' : match.winner === seat?.name ? 'You win' : `${match.winner} wins`
+      hud.showScores(view, session.peer, true, title, `next match in ${left(match.endsAt)}`)
+    } else hud.showScores(view, session.peer, isAsked, 'Scores', '')
   }
 
   #listen(): void {
@@ -184,7 +188,7 @@ export class Playing {
     session.onEvent(Kill, ({ killer, victim, weapon, killerPeer, victimPeer, at }) => {
       this.counts.kills++
       const isOwn = killerPeer === session.peer || victimPeer === session.peer
-      hud.killed(killer, victim, weapon, isOwn)
+      hud.killed(killer === '' || killerPeer === victimPeer ? undefined : killer, victim, weapon, isOwn)
       picture?.effects.burst(at, this.#hex(victimPeer))
       sounds.play('die', victimPeer === session.peer ? undefined : at)
       if (killerPeer === session.peer && victimPeer !== session.peer) {

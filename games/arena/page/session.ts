@@ -6,6 +6,7 @@
 
 import { createServerHost, sharedAuthority, type CloseReason, type InitOf, type Message, type PeerId, type Shape, type View, type ViewOf } from 'tickwire'
 import { connect } from 'tickwire/browser'
+import { devtoolsOf } from 'tickwire/devtools'
 import { createBot } from '../bots.ts'
 import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
 import { arenaGame, TICK_RATE } from '../game.ts'
@@ -35,12 +36,20 @@ export interface Joined {
   readonly tickRate: number
 }
 
-/** Joins the match of this page's server. */
-export async function joinServed(role: Role): Promise<Joined> {
+/** What a developer may put on the line of his page, each way. */
+export interface PageWeather {
+  readonly latencyMs: number
+  readonly jitterMs: number
+  readonly loss: number
+}
+
+/** Joins the match of this page's server, by a line as bad as was asked for. */
+export async function joinServed(role: Role, weather: PageWeather | undefined): Promise<Joined> {
   const response = await fetch('tickwire/game').catch(() => undefined)
   const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
   const options = { authority: sharedAuthority, ...(role === 'spectator' && { join: { role }, keepSeat: false }) }
   const room = await connect(arenaGame({ tickRate }), location.origin, options)
+  if (weather !== undefined) devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0]).setWeather(weather)
   return { session: Object.assign(room, { role }), tickRate }
 }
 
