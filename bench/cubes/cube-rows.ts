@@ -20,7 +20,8 @@ export const TICKS_PER_SECOND = 60
 
 const LANE_X = 4
 const LANE_Y = 5
-const SIDE = 131_072
+/** Added to x and y of a file, so that lanes count from 0. */
+export const SIDE = 131_072
 
 export function cubeSchema(): Schema {
   const flat = { min: -256, max: 256 - 1 / 512, precision: 1 / 512 }
@@ -42,6 +43,18 @@ export function cubeRows(path: string): Int32Array[] {
     }
     return rows
   })
+}
+
+/** Rows as a file: the inverse. */
+export function cubeFile(rows: readonly Int32Array[]): Uint8Array {
+  const size = CUBES * CUBE_LANES
+  const all = new Int32Array(rows.length * size)
+  rows.forEach((row, frame) => all.set(row, frame * size))
+  for (let at = 0; at < all.length; at += CUBE_LANES) {
+    all[at + LANE_X]! -= SIDE
+    all[at + LANE_Y]! -= SIDE
+  }
+  return new Uint8Array(all.buffer)
 }
 
 /** The grid of the file's rotations. */

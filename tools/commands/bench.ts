@@ -125,9 +125,12 @@ function resultIn(file: string): BenchResult {
   return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) => key === 'value' && value === null ? Number.NaN : value) as BenchResult
 }
 
+/** What benchmarks stand on, and nobody is compared with: ourselves, and the physics of a scene. */
+const OWN_PARTS = ['tickwire', '@dimforge/rapier3d-deterministic-compat']
+
 function peers(): Record<string, string> {
   const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
-  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => name !== 'tickwire'))
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => !OWN_PARTS.includes(name)))
 }
 
 async function printHelp(): Promise<void> {
