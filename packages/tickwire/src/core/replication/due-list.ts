@@ -17,6 +17,8 @@ import type { ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import type { Relevance } from './relevance.ts'
+import type { StateGraph } from './state-graph.ts'
+import type { StateWalker } from './state-walker.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { orderByUrgency } from './urgency-order.ts'
@@ -55,6 +57,8 @@ export class DueList {
   readonly #blocks: ToldBlocks
   readonly #marks: ChangeMarks
   readonly #relevance: Relevance
+  readonly #graph: StateGraph
+  readonly #walker: StateWalker
   /** By block: who is relevant. */
   #relevants = new Int32Array(0)
   #spare: Uint32Array = new Uint32Array(0)
@@ -64,7 +68,9 @@ export class DueList {
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
 
-  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance) {
+  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance, graph: StateGraph, walker: StateWalker) {
+    this.#graph = graph
+    this.#walker = walker
     this.#told = told
     this.#blocks = blocks
     this.#marks = marks
@@ -76,16 +82,26 @@ export class DueList {
     const { tick, ids, censusTick } = this.#marks
     const relevance = this.#relevance
     const blocks = this.#blocks
+    const walker = this.#walker
+    if (this.cursor !== this.count || ids.length > this.entries.length) walker.leave()
     const wasShort = this.#close()
     this.tick = tick
-    blocks.sentBefore = blocks.sentTick
-    blocks.sentTick = tick
     this.#reserve(ids.length)
     relevance.refresh(tick)
-    if (relevance.version !== this.#version || censusTick > this.#walkTick) this.#walk()
+    const isOther = relevance.version !== this.#version || censusTick > this.#walkTick
+    if (isOther || wasShort) walker.leave()
     this.#version = relevance.version
     this.#walkTick = tick
-    this.#list()
+    if (!isOther && !wasShort && walker.followBegin()) {
+      this.count = this.#graph.counts[walker.state]
+      this.block = 0
+    } else {
+      blocks.sentBefore = blocks.sentTick
+      blocks.sentTick = tick
+      if (isOther) this.#walk()
+      this.#list()
+      walker.addBegin(this.count)
+    }
     this.#order(wasShort)
   }
 
@@ -170,6 +186,7 @@ export class DueList {
 
   /** Asks loose objects one by one. */
   #ask(block: number, asked: number): void {
+    this.#blocks.strays++
     const { changed, tick } = this.#marks
     const { pendings, restless } = this.#blocks
     const { bases, sents, sets, states, urgencies } = this.#told
@@ -223,6 +240,7 @@ export class DueList {
   #order(wasShort: boolean): void {
     this.isShort = this.count > 1 && (wasShort || this.count > 2 * this.#provenCount)
     if (!this.isShort) return
+    this.#walker.leave()
     const { pendings } = this.#blocks
     const { entries } = this
     let count = 0

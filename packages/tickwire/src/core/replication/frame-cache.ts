@@ -34,6 +34,8 @@ const STROKE_SHIFT = 6
 const STROKES = (DATAGRAM_BYTES_MAX >>> STROKE_SHIFT) + 1
 /** Places that are looked at for a frame: two frames of one tick must not keep each other out. */
 const PROBES = 4
+/** The largest number of a frame: with two bits more it is still a small integer. */
+const NUMBER_MAX = 0x0fff_ffff
 const FREE = 0
 const SEEN = 1
 const KEPT = 2
@@ -41,6 +43,7 @@ const KEPT = 2
 export class FrameCache {
   /** Frames that were copied, ever. */
   copyCount = 0
+  #number = 0
   /** By slot: what its frame begins with, how much room there was, how many blocks it spans, its bits and its entries. */
   readonly #states = new Uint8Array(SLOTS)
   readonly #blocks = new Int32Array(SLOTS)
@@ -49,7 +52,9 @@ export class FrameCache {
   readonly #rooms = new Int32Array(SLOTS)
   readonly #spans = new Int32Array(SLOTS)
   readonly #bits = new Int32Array(SLOTS)
-  readonly #counts = new Int32Array(SLOTS)
+  readonly counts: Int32Array = new Int32Array(SLOTS)
+  /** By slot: the number of its frame, which no other has. */
+  readonly numbers: Int32Array = new Int32Array(SLOTS)
   /** Whether nothing was left when it was written; else it spans the block of the entry that did not fit. */
   readonly #areLast = new Uint8Array(SLOTS)
   /** By slot << BLOCKS_SHIFT | block from the first on: what was due, sent, and with whom the row before is held; from what. Made when first needed. */
@@ -69,33 +74,44 @@ export class FrameCache {
     this.#states.fill(FREE)
   }
 
-  /**
-   * Writes the frame that is due from a block on, if another receiver was sent it, and records it; gives how many of those who
-   * wait were in it, 0 if there is none. @hot
-   */
+  /** Writes the frame that is due from a block on, if another receiver was sent it, and records it; gives its slot, or `NO_FRAME`. @hot */
   copy(out: BitWriter, first: number, waiting: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): number {
     const slot = this.#find(first, blocks.pendings[first], blocks.levels[first], out.bitsLeft)
-    if (slot < 0 || this.#states[slot] !== KEPT) return 0
-    if ((this.#areLast[slot] === 1 && this.#counts[slot] !== waiting) || !this.#isSame(slot, first, blocks)) return 0
+    if (slot < 0 || this.#states[slot] !== KEPT) return NOTHING
+    if ((this.#areLast[slot] === 1 && this.counts[slot] !== waiting) || !this.#isSame(slot, first, blocks)) return NOTHING
     const { pendings } = blocks
+    const at = slot << BLOCKS_SHIFT
+    for (let step = 0; step < this.#spans[slot]; step++) pendings[first + step] &= ~this.#sents[at + step]
+    this.put(slot, out, records, sequence)
+    return slot
+  }
+
+  /** Whether a slot still has the frame of a number. @hot */
+  has(slot: number, number: number): boolean {
+    return this.numbers[slot] === number && this.#states[slot] === KEPT
+  }
+
+  /** Writes a frame that is kept, and records it. @hot */
+  put(slot: number, out: BitWriter, records: PacketRecords, sequence: number): void {
     this.copyCount++
     const bits = this.#bits[slot]
     const strokes = bits >>> STROKE_SHIFT + 3
     if (strokes > 0) out.copyBytes(this.#views[slot * STROKES + strokes])
     const stroked = strokes << STROKE_SHIFT + 3
     out.copyWordBits(this.#words, ((slot * FRAME_WORDS + 1) << 5) + stroked, bits - stroked)
+    const first = this.#blocks[slot]
     const at = slot << BLOCKS_SHIFT
     for (let step = 0; step < this.#spans[slot]; step++) {
-      const sent = this.#sents[at + step]
-      if (sent === 0) continue
-      pendings[first + step] &= ~sent
-      records.addBlock(sequence, first + step, sent, this.#helds[at + step])
+      if (this.#sents[at + step] !== 0) records.addBlock(sequence, first + step, this.#sents[at + step], this.#helds[at + step])
     }
-    return this.#counts[slot]
+    records.share(sequence, this.numbers[slot])
   }
 
-  /** Whether the frame that is due from a block on should be kept when it is written: somebody else was sent one that begins alike. @hot */
-  wants(first: number, pending: number, level: Tick, room: number): number {
+  /**
+   * Whether the frame that is due from a block on should be kept when it is written: somebody else was sent one that begins
+   * alike, or waits for it (`isAwaited`). @hot
+   */
+  wants(first: number, pending: number, level: Tick, room: number, isAwaited: boolean): number {
     const slot = this.#find(first, pending, level, room)
     if (slot < 0 || this.#states[slot] === KEPT) return NOTHING
     if (this.#states[slot] === SEEN) return slot
@@ -104,11 +120,11 @@ export class FrameCache {
     this.#pendings[slot] = pending
     this.#firstLevels[slot] = level
     this.#rooms[slot] = room
-    return NOTHING
+    return isAwaited ? slot : NOTHING
   }
 
   /** Keeps a frame that was written, and recorded in blocks alone: its bits are those of `out` from a byte on. */
-  keep(slot: number, out: BitWriter, byteOffset: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): void {
+  keep(slot: number, out: BitWriter, byteOffset: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): boolean {
     const first = this.#blocks[slot]
     const { store, mask } = records
     const record = records.find(sequence)
@@ -119,7 +135,7 @@ export class FrameCache {
     if (blocks.pendings[last] === 0) while (++end < blocks.pendings.length && blocks.pendings[end] === 0) continue
     const isLast = end === blocks.pendings.length
     if (isLast) end = last
-    if (end - first >= BLOCKS_MAX || out.bitLength > DATAGRAM_BYTES_MAX << 3) return
+    if (end - first >= BLOCKS_MAX || out.bitLength > DATAGRAM_BYTES_MAX << 3) return false
     this.#reserve()
     const at = slot << BLOCKS_SHIFT
     this.#sents.fill(0, at, at + BLOCKS_MAX)
@@ -143,8 +159,13 @@ export class FrameCache {
     this.#spans[slot] = end - first + 1
     this.#areLast[slot] = isLast ? 1 : 0
     this.#bits[slot] = out.bitLength - (byteOffset << 3)
-    this.#counts[slot] = count
+    this.counts[slot] = count
     this.#states[slot] = KEPT
+    // Numbers wrap: what has an equal one was sent long before.
+    this.#number = this.#number === NUMBER_MAX ? 1 : this.#number + 1
+    this.numbers[slot] = this.#number
+    records.share(sequence, this.#number)
+    return true
   }
 
   /** The slot of frames that begin like this, or a free one for them; -1 when all places are taken. */

@@ -16,6 +16,7 @@ import { RECORD_GONE, RECORD_PAIRED, type PacketRecords } from './packet-records
 import { REASON } from './probe.ts'
 import type { Replicator } from './replicator.ts'
 import { SnapshotFrame } from './snapshot-frame.ts'
+import type { StateWalker } from './state-walker.ts'
 import { NO_STRIP } from './strip-cache.ts'
 import type { ToldBlocks } from './told-blocks.ts'
 import { FLAG, NONE, STATE, type ToldObjects } from './told-objects.ts'
@@ -51,6 +52,7 @@ export class PacketFiller {
   readonly #blocks: ToldBlocks
   readonly #records: PacketRecords
   readonly #due: DueList
+  readonly #walker: StateWalker
   readonly #frame: SnapshotFrame
   #tick: Tick = NOTHING
   #capBits = 0
@@ -70,13 +72,14 @@ export class PacketFiller {
   /** Who did not fit a small packet that was empty. */
   #stuckIndex = -1
 
-  constructor(replicator: Replicator, peer: PeerId, told: ToldObjects, blocks: ToldBlocks, records: PacketRecords, due: DueList) {
+  constructor(replicator: Replicator, peer: PeerId, told: ToldObjects, blocks: ToldBlocks, records: PacketRecords, due: DueList, walker: StateWalker) {
     this.#replicator = replicator
     this.#peer = peer
     this.#told = told
     this.#blocks = blocks
     this.#records = records
     this.#due = due
+    this.#walker = walker
     this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
   }
 
@@ -99,6 +102,7 @@ export class PacketFiller {
 
   /** The receiver must be told an object whole: nothing that he holds of it can be built on. */
   restart(index: number, tick: Tick): void {
+    this.#walker.leave()
     this.#told.restart(index, this.#told.sets[index], tick)
     this.#blocks.enter(index)
   }
@@ -106,24 +110,46 @@ export class PacketFiller {
   /** Copies the frame of another receiver, or writes one that others may copy. */
   #fillShared(sequence: number, out: BitWriter): void {
     const due = this.#due
+    const walker = this.#walker
     const { frames, probe } = this.#replicator
+    const room = out.bitsLeft
+    const headBits = out.bitLength
+    // Who is short of bits, or looked at, has frames of his own.
+    if (this.#capBits !== Infinity || probe !== undefined || (headBits & 7) !== 0) walker.leave()
+    else if (this.#follow(sequence, out, room)) return
+    walker.catchUp()
     const { pendings } = this.#blocks
     while (due.block < pendings.length && pendings[due.block] === 0) due.block++
-    // Who is short of bits, or looked at, has frames of his own.
     if (due.block === pendings.length || this.#capBits !== Infinity || probe !== undefined) {
+      walker.leave()
       this.#fillInOrder(sequence, out)
       return
     }
-    const copied = frames.copy(out, due.block, due.count - due.cursor, this.#blocks, this.#records, sequence)
-    due.cursor += copied
-    if (copied > 0) return
-    const headBits = out.bitLength
-    const slot = frames.wants(due.block, pendings[due.block], this.#blocks.levels[due.block], out.bitsLeft)
-    this.#isPlain = true
-    this.#fillInOrder(sequence, out)
-    if (slot !== NOT_KEPT && this.#isPlain && (headBits & 7) === 0 && out.bitLength > headBits) {
-      frames.keep(slot, out, headBits >>> 3, this.#blocks, this.#records, sequence)
+    let slot = frames.copy(out, due.block, due.count - due.cursor, this.#blocks, this.#records, sequence)
+    if (slot !== NOT_KEPT) {
+      due.cursor += frames.counts[slot]
+    } else {
+      slot = frames.wants(due.block, pendings[due.block], this.#blocks.levels[due.block], room, !walker.isAlone)
+      this.#isPlain = true
+      this.#fillInOrder(sequence, out)
+      const isKept = slot !== NOT_KEPT && this.#isPlain && (headBits & 7) === 0 && out.bitLength > headBits
+      if (!isKept || !frames.keep(slot, out, headBits >>> 3, this.#blocks, this.#records, sequence)) slot = NOT_KEPT
     }
+    if (slot === NOT_KEPT) walker.leave()
+    else walker.addFill(room, due.count, due.cursor, due.block, slot, frames.numbers[slot])
+  }
+
+  /** Copies the frame of who was in the same state, and is in the next with him. */
+  #follow(sequence: number, out: BitWriter, room: number): boolean {
+    const { frames, states } = this.#replicator
+    const step = this.#walker.findFill(room)
+    if (step < 0 || !frames.has(states.frames[step], states.frameNumbers[step])) return false
+    frames.put(states.frames[step], out, this.#records, sequence)
+    this.#walker.followFill(step)
+    const due = this.#due
+    due.cursor = states.cursors[this.#walker.state]
+    due.block = states.blocks[this.#walker.state]
+    return true
   }
 
   /** Writes what is due in the order of the packet. */

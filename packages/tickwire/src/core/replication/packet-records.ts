@@ -37,6 +37,8 @@ const AT_COUNT = 3
 export class PacketRecords {
   /** By slot << 2: sequence, tick, where its entries begin, how many. */
   readonly #slots: Float64Array = new Float64Array(SENT_PACKETS_MAX << 2).fill(FREE)
+  /** By slot: the frame that others were sent too, by its number; 0 = of his own. */
+  readonly #frames = new Int32Array(SENT_PACKETS_MAX)
   /** Entries, at `position & mask`. */
   store: Uint32Array = new Uint32Array(STORE_FIRST)
   mask: number = STORE_FIRST - 1
@@ -63,6 +65,16 @@ export class PacketRecords {
     return this.#slots[slot << 2 | AT_COUNT]
   }
 
+  /** The number of the frame that it carries, if others carry it too; else 0. */
+  frameOf(slot: number): number {
+    return this.#frames[slot]
+  }
+
+  /** The packet that was opened last carries a frame that others carry too. @hot */
+  share(sequence: number, frame: number): void {
+    this.#frames[sequence & MASK] = frame
+  }
+
   /** The open packet whose slot another one needs; -1 when the slot is free. */
   occupant(sequence: number): number {
     return this.#slots[(sequence & MASK) << 2]
@@ -75,6 +87,7 @@ export class PacketRecords {
     this.#slots[at | AT_TICK] = tick
     this.#slots[at | AT_START] = this.#head
     this.#slots[at | AT_COUNT] = 0
+    this.#frames[sequence & MASK] = 0
   }
 
   /** Adds an entry to the packet that was opened last. @hot */

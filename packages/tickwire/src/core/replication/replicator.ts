@@ -27,6 +27,7 @@ import { FrameCache } from './frame-cache.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
+import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaFinder } from './strip-cache.ts'
 import { PAIR_LAG_TICKS } from './told-blocks.ts'
 
@@ -66,6 +67,7 @@ export class Replicator implements DeltaFinder {
   readonly cache: DeltaCache = new DeltaCache()
   readonly strips: StripCache
   readonly frames: FrameCache = new FrameCache()
+  readonly states: StateGraph = new StateGraph()
   /** By type. */
   readonly coders: readonly RowCoder[]
   /** Told of every entry that is sent, to anybody. */
@@ -95,6 +97,7 @@ export class Replicator implements DeltaFinder {
     this.cache.clear(marks.ids.length)
     this.strips.clear(marks.ids.length)
     this.frames.clear()
+    this.states.clear()
   }
 
   /**

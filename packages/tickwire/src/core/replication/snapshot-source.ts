@@ -23,6 +23,7 @@ import { PacketFiller } from './packet-filler.ts'
 import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
+import { StateWalker } from './state-walker.ts'
 import { ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, ToldObjects } from './told-objects.ts'
 
@@ -55,6 +56,7 @@ export class SnapshotSource implements FrameSource {
   readonly #told = new ToldObjects()
   readonly #blocks: ToldBlocks
   readonly #records = new PacketRecords()
+  readonly #walker: StateWalker
   readonly #due: DueList
   readonly #filler: PacketFiller
   /** The tick that is told. */
@@ -69,14 +71,17 @@ export class SnapshotSource implements FrameSource {
     const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
     this.#replicator = replicator
     this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.coders.some(({ usesOlder }) => usesOlder === true), !isOneByOne)
-    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance)
-    this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due)
+    // Who has a cap of his own is never sent what another is.
+    this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
+    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, replicator.states, this.#walker)
+    this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due, this.#walker)
     this.#peer = peer
     this.#cap = new ByteCap(bytesPerSecond, tickRate)
   }
 
   /** The newest tick that the receiver is known to hold an object's row of; -1 when there is none. */
   baselineOf(id: ObjectId): Tick {
+    this.#walker.catchUp()
     const index = indexOf(id)
     const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
     return isKnown ? this.#blocks.baseOf(index) : FROM_INITIAL
@@ -94,6 +99,7 @@ export class SnapshotSource implements FrameSource {
 
   /** Objects that are told 32 at a time, for their numbers are like those of others. */
   get memberCount(): number {
+    this.#walker.catchUp()
     return this.#blocks.memberCount
   }
 
@@ -155,9 +161,20 @@ export class SnapshotSource implements FrameSource {
     const records = this.#records
     const slot = records.find(sequence)
     if (slot === NOT_OPEN) return
+    this.#isGreeted = true
+    const frame = records.frameOf(slot)
+    if (!this.#walker.followDelivered(frame)) {
+      this.#deliver(slot)
+      this.#walker.addDelivered(frame, this.#due.count, this.#due.cursor, this.#due.block)
+    }
+    records.close(slot)
+  }
+
+  /** What a packet that has arrived says of each object in it. */
+  #deliver(slot: number): void {
+    const records = this.#records
     const { store, mask } = records
     const blocks = this.#blocks
-    this.#isGreeted = true
     const tick = records.tickOf(slot)
     const isLate = this.#tick - tick >= this.#replicator.timeline.windowTicks
     const count = records.countOf(slot)
@@ -177,7 +194,6 @@ export class SnapshotSource implements FrameSource {
         blocks.promote(index, tick, (entry & PAIRED_BIT) !== 0, isLate)
       }
     }
-    records.close(slot)
   }
 
   /** @hot */
@@ -185,6 +201,7 @@ export class SnapshotSource implements FrameSource {
     const records = this.#records
     const slot = records.find(sequence)
     if (slot === NOT_OPEN) return
+    this.#walker.leave()
     const { store, mask } = records
     const tick = records.tickOf(slot)
     const count = records.countOf(slot)

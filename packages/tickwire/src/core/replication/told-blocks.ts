@@ -64,6 +64,10 @@ export class ToldBlocks {
   /** The tick that was listed last, and the one before it. */
   sentTick: Tick = NONE
   sentBefore: Tick = NONE
+  /** How often a single object was asked or written down: what happens without that follows from this alone. */
+  strays = 0
+  /** `levels`, then `aheadLevels`. */
+  levelWords: Float64Array = new Float64Array(0)
   /** Whether objects may join cohorts: false makes it the slow twin. */
   readonly #isJoining: boolean
   readonly #told: ToldObjects
@@ -112,6 +116,7 @@ export class ToldBlocks {
 
   /** What was sent of these objects of a block in a tick has gone under. @hot */
   lose(block: number, mask: number, tick: Tick): void {
+    this.strays++
     const { oldest, masks } = this.#marks
     const told = this.#told
     if (this.cohorts[block] !== 0 && (tick < oldest || this.levels[block] < oldest)) this.loosen(block, this.cohorts[block])
@@ -130,6 +135,7 @@ export class ToldBlocks {
 
   /** A row that was sent by itself has arrived. @hot */
   promote(index: number, tick: Tick, isPaired: boolean, isLate: boolean): void {
+    this.strays++
     const told = this.#told
     const block = index >>> SHIFT
     const bit = 1 << index
@@ -150,6 +156,7 @@ export class ToldBlocks {
 
   /** Takes members out whose numbers are of no use any more. @hot */
   drop(block: number, mask: number): void {
+    this.strays++
     this.cohorts[block] &= ~mask
     this.aheads[block] &= ~mask
     this.paireds[block] |= mask
@@ -208,8 +215,12 @@ export class ToldBlocks {
     this.leavings = this.#part(PLANE.leavings)
     this.restless = this.#part(PLANE.restless)
     this.paireds = this.#part(PLANE.paireds)
-    this.levels = widen(this.levels, new Float64Array(blocks))
-    this.aheadLevels = widen(this.aheadLevels, new Float64Array(blocks))
+    const levelWords = new Float64Array(blocks << 1)
+    levelWords.set(this.levels)
+    levelWords.set(this.aheadLevels, blocks)
+    this.levelWords = levelWords
+    this.levels = levelWords.subarray(0, blocks)
+    this.aheadLevels = levelWords.subarray(blocks)
   }
 
   #part(plane: number): Int32Array {
@@ -347,9 +358,4 @@ export class ToldBlocks {
     this.levels[block] = this.aheadLevels[block]
     this.aheads[block] = 0
   }
-}
-
-function widen(from: Float64Array, to: Float64Array): Float64Array {
-  to.set(from)
-  return to
 }
