@@ -3,7 +3,7 @@
  *
  * Both are bundled whole (every name exported), minified, as ES modules for the same target, and compressed alike. Ours
  * has prediction, interpolation, three transports and cryptography in it; theirs has WebSocket, HTTP and state decoding.
- * `hello` is what a small game's page really is, game included.
+ * `hello` is what a small game's page really is, game included. Nothing is fetched later by either: what is counted is the first download, and all.
  */
 
 import { join } from 'node:path'
