@@ -72,7 +72,6 @@ export const STATE_MARKS: readonly MarkedFile[] = [
     ['a predicted object was never born', 'if (indexOf(handle.id) >= world.objects.provisionalFrom) this.spawnsRefuted++', 'indexOf(handle.id) >= world.objects.provisionalFrom'],
   ]],
   ['core/predict/truth.ts', [
-    ['an older row of ours is told after a newer', 'if (isNew || tick >= this.#toldAt[index]) {', '!isNew && tick < this.#toldAt[index]'],
     ['what was ours is gone', 'this.#goneIds.push(id)', 'true'],
   ]],
   ['core/time/input-buffer.ts', [

@@ -40,6 +40,8 @@ export interface HousePlan {
   readonly onTurn: () => void
 }
 
+/** What a client gets a second where the authority is thrifty: less than a match of ten needs. */
+const THRIFT_BYTES = 6000
 const TEAMS = 3
 /** In the order of a life: a connection never goes back. */
 const AGE: Readonly<Record<ConnectionState, number>> = {
@@ -179,6 +181,7 @@ export class House implements NetResident {
     const interest = { teamOf: (peer: PeerId) => this.teams.get(peer) ?? 0, partition: this.#has('grid') ? 'grid' : 'octree' } as const
     const spectators = { fields: isPrivy ? 'followed' : 'all' } as const
     const limits = { connections: 64 }
+    const bytesPerSecond = this.#has('thrift') ? THRIFT_BYTES : Infinity
     const onFault = (error: unknown): void => { this.#fault ??= error }
     const game: Game<MatchInput> = made.game
     let host: Host
@@ -187,7 +190,7 @@ export class House implements NetResident {
       const rooms = new RoomHost({
         match: {
           game: game as unknown as Game, capacity: this.seats, spectators: scenario.spectators + 2, mayCreate: false, emptyMs: Infinity, interest, watching: spectators, onFault,
-          resumeMs: this.#has('resume') ? 3000 : 0,
+          bytesPerSecond, resumeMs: this.#has('resume') ? 3000 : 0,
         },
       }, { entropy, security, limits, onRoomFault: (_room: Room, error: unknown) => { throw error } })
       const room = rooms.create('match')
@@ -195,7 +198,7 @@ export class House implements NetResident {
       match = room as unknown as Match<MatchInput>
     } else {
       const single = new ServerHost(game, {
-        entropy, security, limits, interest, spectators, onFault, maxPlayers: this.seats, maxSpectators: scenario.spectators + 2,
+        entropy, security, limits, interest, spectators, onFault, bytesPerSecond, maxPlayers: this.seats, maxSpectators: scenario.spectators + 2,
         role: this.#has('listen') ? 'listen' : 'dedicated',
       })
       if (this.#has('listen')) single.join(() => ({ right: true, fire: single.world.tick % 16 < 8, aim: 0.3 }))

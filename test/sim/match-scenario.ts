@@ -40,6 +40,7 @@ export const FEATURES = {
   predictNone: 'clients predict nothing',
   slowSnapshots: 'fewer snapshots than ticks',
   draws: 'players look: views are drawn at odd moments',
+  thrift: 'everybody gets a few kilobytes a second, and what he needs most',
 } as const
 
 export type Feature = keyof typeof FEATURES
@@ -93,7 +94,7 @@ export function drawScenario(seed: number, only?: Feature): Scenario {
 }
 
 /** Features that change too much to be on as often as others. */
-const RARE: Partial<Record<Feature, number>> = { restarts: 0.15, predictAll: 0.15, predictNone: 0.1, packed: 0.3, cuts: 0.2 }
+const RARE: Partial<Record<Feature, number>> = { restarts: 0.15, predictAll: 0.15, predictNone: 0.1, packed: 0.3, cuts: 0.2, thrift: 0.2 }
 
 /** The smallest that still fails; tries at most so many. */
 export async function shrinkScenario(scenario: Scenario, fails: (scenario: Scenario) => Promise<boolean>, triesMax = 80): Promise<Scenario> {

@@ -55,6 +55,8 @@ const GONE_MS = 1500
 const LAG_MS = 300
 /** A digest waits for a tick of which everything is known. */
 const CONFIRMED_LAG_MS = 700
+/** Both, where not everything fits: what changes waits for its turn. */
+const THRIFTY_LAG_MS = 3000
 /** Every so many ticks of calm it is asked whether all is well. */
 const ASK_EVERY = 6
 /** One seed in so many is played with real cryptography. */
@@ -144,6 +146,10 @@ class MatchWorld {
 
   #has(feature: Feature): boolean {
     return this.#scenario.features.includes(feature)
+  }
+
+  #lagMs(usual: number): number {
+    return this.#has('thrift') ? THRIFTY_LAG_MS : usual
   }
 
   /** An authority that asks for tokens, and whoever issues them. */
@@ -260,7 +266,7 @@ class MatchWorld {
     for (let ticks = 1; ; ticks++) {
       await this.#tick()
       const passed = this.#clock.now - since
-      if (ticks % ASK_EVERY !== 0 || passed < LAG_MS) continue
+      if (ticks % ASK_EVERY !== 0 || passed < this.#lagMs(LAG_MS)) continue
       const absent = this.#clients.find((client) => client.role !== 'attacker' && !this.#isIn(client))
       this.#where = absent?.node.name ?? 'the match'
       hold(absent === undefined || passed < CONNECTED_MS, 'I17', () => `is not in, or not where the authority thinks, ${CONNECTED_MS} ms after the weather cleared`)
@@ -313,11 +319,11 @@ class MatchWorld {
       this.#where = node.name
       const missing = diary?.missing
       if (missing !== undefined) return { about: 'I18', text: missing }
-      const stale = witness?.problem(ticksOf(LAG_MS))
+      const stale = witness?.problem(ticksOf(this.#lagMs(LAG_MS)))
       if (stale !== undefined) return { about: 'C4', text: stale }
       // Who predicts everybody is told a digest of everything, and nobody knows everything here.
       if (role !== 'player' || this.#has('predictNone') || this.#has('predictAll')) continue
-      const doubt = witness?.predictionProblem(ticksOf(CONFIRMED_LAG_MS))
+      const doubt = witness?.predictionProblem(ticksOf(this.#lagMs(CONFIRMED_LAG_MS)))
       if (doubt !== undefined) return { about: 'C5', text: doubt }
     }
     return undefined

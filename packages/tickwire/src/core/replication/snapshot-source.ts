@@ -136,7 +136,8 @@ export class SnapshotSource implements FrameSource {
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
-    if (this.#tick === NOTHING || sequence === this.#sequence) return false
+    // The rows are of a newer tick by now, which another began: what found no room waits for the next that is begun here.
+    if (this.#tick === NOTHING || sequence === this.#sequence || this.#replicator.marks.tick !== this.#tick) return false
     if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#cap.bits <= 0)) return false
     writeVarint(out, this.#tick)
     if (out.failed) return false
