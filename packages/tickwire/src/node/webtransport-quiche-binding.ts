@@ -29,6 +29,7 @@ export interface QuicheConfig {
   setInitialMaxStreamsUni(count: number): void
   enableDgram(isEnabled: boolean, recvQueue: number, sendQueue: number): void
   setDisableActiveMigration(isDisabled: boolean): void
+  setActiveConnectionIdLimit(count: number): void
   grease(isOn: boolean): void
   verifyPeer(isOn: boolean): void
 }

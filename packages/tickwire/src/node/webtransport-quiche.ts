@@ -31,6 +31,11 @@ const UDP_BYTES_MAX = 1280
 /** Datagrams that may wait for the congestion window. What waits longer is late. */
 const QUEUE_DATAGRAMS = 16
 const BUFFER_BYTES = 4 * 1024 * 1024
+/**
+ * Paths of one connection that quiche remembers: as many as the names that a peer may have given us. Of its default of two the second is taken by the first
+ * other port, and packets from a third are dropped. It forgets none of a peer whose names are empty, as Chromium's are.
+ */
+const PATHS_MAX = 64
 
 /** The provider; undefined where the binding is not installed, or not for this machine. */
 export function loadQuicheProvider(): WebTransportProvider | undefined {
@@ -207,6 +212,7 @@ function configure(quiche: Quiche, { cert, key }: Certificate): QuicheConfig {
   config.setInitialMaxStreamsUni(8)
   config.enableDgram(true, 1024, QUEUE_DATAGRAMS)
   config.setDisableActiveMigration(false)
+  config.setActiveConnectionIdLimit(PATHS_MAX)
   config.grease(false)
   return config
 }
