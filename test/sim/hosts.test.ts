@@ -157,6 +157,27 @@ describe('games', () => {
     }
   })
 
+  test('[GAME10] a game may have no input at all: players are there, and the world goes on', () => {
+    const Clock = entity({ seconds: u16 })
+    const game = defineGame({
+      tickRate: 30, input: {}, entities: [Clock],
+      onJoin: (world, peer) => world.spawn(Clock, {}, peer),
+      step(world, inputs) {
+        for (const clock of world.each(Clock)) {
+          expect(inputs.of(clock.owner)).toBeDefined()
+          if (world.every(30)) clock.seconds++
+        }
+      },
+    })
+    const sim = simulate(game, { seed: 4, clients: 2, link: { latencyMs: 60, loss: 0.05 } })
+    sim.hold(0, {})
+    sim.run(5000)
+    expect(sim.server(Clock)).toHaveLength(2)
+    expect(sim.server(Clock)[0]!.seconds).toBeGreaterThan(2)
+    expect(sim.difference()).toBeUndefined()
+    expect(sim.players[0]!.host.predictor!.rollbacks).toBe(0)
+  })
+
   test('[GAME7] with nothing predicted a player sees himself as the authority tells', () => {
     const game = defineGame({
       tickRate: 60, predict: 'none', input, entities: [Dot], net: { interpolationMs: 20, interpolationMsMin: 20 },

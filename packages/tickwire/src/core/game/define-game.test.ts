@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { entity, message } from '../schema/definition.ts'
-import { bool, fixed, text, u8 } from '../schema/field-kinds.ts'
+import { bool, fixed, struct, text, u8 } from '../schema/field-kinds.ts'
 import { entropy, packed } from '../codec/snapshot-codec.ts'
 import { defineGame } from './define-game.ts'
 
@@ -14,7 +14,7 @@ test('[GAME1] a wrong game is refused at once, with the path and the fix', () =>
   expect(() => defineGame({ ...base, tickRate: 29.97 })).toThrow('tickRate: 29.97')
   expect(() => defineGame({ ...base, entities: [Player, Player] })).toThrow('entities: the same definition twice')
   expect(() => defineGame({ ...base, messages: [Chat, Chat] })).toThrow('messages: the same definition twice')
-  expect(() => defineGame({ ...base, input: {} })).toThrow('input: ')
+  expect(() => defineGame({ ...base, input: { keys: struct({}) } })).toThrow('input.keys: no fields')
   const torn = { form: 1, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], ages: [] } as const
   expect(() => defineGame({ ...base, codec: entropy({ entity: torn }) })).toThrow('priors.entity: trained for other fields. Train again: npx tickwire train.')
   expect(() => defineGame({ ...base, codec: entropy({ Boat: torn }) })).toThrow('codec: priors for "Boat", which is no entity of the game')

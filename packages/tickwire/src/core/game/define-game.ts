@@ -14,6 +14,7 @@ import type { Hitboxes } from '../rewind/hitbox.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
+import { bool } from '../schema/field-kinds.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
@@ -100,11 +101,12 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
-  const { tickRate, input, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true, codec = entropy() } = definition
+  const { tickRate, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true, codec = entropy() } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
   const net = completeSettings(tickRate, definition.net ?? {})
+  const input = inputOf(definition)
   checkDistinct('entities', entities)
   checkDistinct('messages', messages)
   checkDistinct('rpcs', rpcs)
@@ -129,9 +131,16 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
   return {
-    ...definition, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), net,
+    ...definition, input, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), net,
     inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
+}
+
+/** What players of a game without inputs hold: a row has a field at least, and one that never changes costs nothing to say. */
+const NO_INPUT = { nothing: bool }
+
+function inputOf<I extends Shape>({ input }: Pick<GameDefinition<I>, 'input'>): I {
+  return Object.keys(input).length === 0 ? NO_INPUT as Shape as I : input
 }
 
 /** Nothing for what is reliable, so that a game without other deliveries has the text it always had. */
