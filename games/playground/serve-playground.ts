@@ -19,9 +19,9 @@ export interface ServedPlayground {
   close(): Promise<void>
 }
 
-/** `--port 4000`; 0 takes any that is free. */
+/** `--port 4000`; 0 takes any that is free. `--host 0.0.0.0` lets phones on the network in; unless said, this machine alone. */
 export async function servePlayground(args: string[]): Promise<ServedPlayground> {
-  const { port } = parseArgs({ args, options: { port: { type: 'string', default: '4000' } } }).values
+  const { port, host } = parseArgs({ args, options: { port: { type: 'string', default: '4000' }, host: { type: 'string', default: '127.0.0.1' } } }).values
   const files = new Map([...filesIn('public', '/'), ...filesIn('labs', '/labs/')])
   const server = createServer(({ method, url }, response) => {
     const { pathname } = new URL(url ?? '/', 'http://localhost')
@@ -37,8 +37,8 @@ export async function servePlayground(args: string[]): Promise<ServedPlayground>
     else createReadStream(file).on('error', () => response.destroy()).pipe(response)
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) => reject(new Error(`port ${port} cannot be had (${message}). Say another: --port 4001`)))
-    server.listen(Number(port), '127.0.0.1', resolve)
+    server.once('error', ({ message }) => reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port 4001`)))
+    server.listen(Number(port), host, resolve)
   })
   const { port: taken } = server.address() as AddressInfo
   return {
