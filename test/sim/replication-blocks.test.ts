@@ -145,6 +145,26 @@ test('[REPL20] whole frames are copied between receivers who are told the same, 
   }
 })
 
+test('[REPL20] receivers in one state follow who was there first, part company when a packet is lost, and meet again', { timeout: 600_000 }, () => {
+  for (const [name, coder] of Object.entries(CODERS)) {
+    const clear = (): Line => ({ ...CLEAR, packetsPerTick: 64 })
+    const game = new Game(31, coder, { ...EQUAL, whim: 400 }, 64, clear)
+    const { party } = game
+    const { states } = party.replicator
+    game.run(90, clear)
+    // Rows before baselines come and go: with a coder that asks for them states are shared more rarely in a game of stops and starts.
+    expect(states.followCount, name).toBeGreaterThan(name === 'packed' ? 100 : 2)
+    for (let round = 0; round < 3; round++) {
+      party.receivers[round]!.line = { ...clear(), loss: 0.5, delay: round, packetBytes: 97 }
+      game.run(4, clear)
+      for (const receiver of party.receivers) receiver.line = clear()
+      const before = states.followCount
+      game.run(36, clear)
+      if (name === 'packed') expect(states.followCount - before, `${name}, after round ${round}`).toBeGreaterThan(0)
+    }
+  }
+})
+
 test('[REPL20] what is listed 32 at a time is little work: nothing is asked one by one once all is calm', () => {
   const game = new Game(7, CODERS['packed']!, CALM, 32, () => CLEAR)
   game.run(120, () => CLEAR)

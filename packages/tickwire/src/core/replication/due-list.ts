@@ -64,6 +64,7 @@ export class DueList {
   #spare: Uint32Array = new Uint32Array(0)
   /** The relevance that was last walked, and in which tick. */
   #version = NO_VERSION
+  #capacity = 0
   #walkTick: Tick = NOTHING
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
@@ -83,7 +84,7 @@ export class DueList {
     const relevance = this.#relevance
     const blocks = this.#blocks
     const walker = this.#walker
-    if (this.cursor !== this.count || ids.length > this.entries.length) walker.leave()
+    if (this.cursor !== this.count || ids.length > this.#capacity) walker.leave()
     const wasShort = this.#close()
     this.tick = tick
     this.#reserve(ids.length)
@@ -256,7 +257,8 @@ export class DueList {
   }
 
   #reserve(need: number): void {
-    if (need <= this.entries.length) return
+    if (need <= this.#capacity) return
+    this.#capacity = need
     this.#told.reserve(need)
     this.#blocks.reserve(need)
     this.#relevants = new Int32Array(this.#blocks.cohorts.length)

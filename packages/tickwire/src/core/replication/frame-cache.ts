@@ -22,10 +22,13 @@ export const NO_FRAME = -1
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const NOTHING = NO_FRAME
 const { aheads: AHEADS, sets: SETS, pendings: PENDINGS, paireds: PAIREDS } = PLANE
-const SLOTS = 16
+const SLOTS = 32
+const SLOT_BITS = 5
 /** Blocks that a frame spans at most: a packet of the largest size with the smallest entries. */
 const BLOCKS_MAX = 64
 const BLOCKS_SHIFT = 6
+/** Words of a record: three a block. */
+const ENTRIES_MAX = 3 * BLOCKS_MAX
 /** A word before and two after, and what does not fill the last one. */
 const FRAME_WORDS = (DATAGRAM_BYTES_MAX >>> 2) + 4
 const FRAME_BYTES = FRAME_WORDS << 2
@@ -57,14 +60,16 @@ export class FrameCache {
   readonly numbers: Int32Array = new Int32Array(SLOTS)
   /** Whether nothing was left when it was written; else it spans the block of the entry that did not fit. */
   readonly #areLast = new Uint8Array(SLOTS)
-  /** By slot << BLOCKS_SHIFT | block from the first on: what was due, sent, and with whom the row before is held; from what. Made when first needed. */
+  /** By slot << BLOCKS_SHIFT | block from the first on: what was due and sent, and from what. Made when first needed. */
   #dues = new Int32Array(0)
   #sents = new Int32Array(0)
-  #helds = new Int32Array(0)
   #paireds = new Int32Array(0)
   #levels = new Float64Array(0)
   #sets = new Uint8Array(0)
   #words = new Int32Array(0)
+  /** By slot: the words of its record. */
+  #entries = new Uint32Array(0)
+  readonly #entryCounts = new Int32Array(SLOTS)
   /** The same as bytes; and views of their beginnings, by slot and length. */
   #view = new DataView(new ArrayBuffer(0))
   readonly #views: Uint8Array[] = []
@@ -99,12 +104,7 @@ export class FrameCache {
     if (strokes > 0) out.copyBytes(this.#views[slot * STROKES + strokes])
     const stroked = strokes << STROKE_SHIFT + 3
     out.copyWordBits(this.#words, ((slot * FRAME_WORDS + 1) << 5) + stroked, bits - stroked)
-    const first = this.#blocks[slot]
-    const at = slot << BLOCKS_SHIFT
-    for (let step = 0; step < this.#spans[slot]; step++) {
-      if (this.#sents[at + step] !== 0) records.addBlock(sequence, first + step, this.#sents[at + step], this.#helds[at + step])
-    }
-    records.share(sequence, this.numbers[slot])
+    records.addShared(sequence, this.#entries, slot * ENTRIES_MAX, this.#entryCounts[slot], this.numbers[slot])
   }
 
   /**
@@ -139,11 +139,12 @@ export class FrameCache {
     this.#reserve()
     const at = slot << BLOCKS_SHIFT
     this.#sents.fill(0, at, at + BLOCKS_MAX)
+    let entryCount = 0
+    for (let each = records.startOf(record); each < stop; each++) this.#entries[slot * ENTRIES_MAX + entryCount++] = store[each & mask]
     for (let each = records.startOf(record); each < stop; each += sizeOf(store[each & mask])) {
-      const place = at + (store[each & mask] & RECORD_INDEX) - first
-      this.#sents[place] = store[(each + 1) & mask]
-      this.#helds[place] = sizeOf(store[each & mask]) === 2 ? store[(each + 1) & mask] : store[(each + 2) & mask]
+      this.#sents[at + (store[each & mask] & RECORD_INDEX) - first] = store[(each + 1) & mask]
     }
+    this.#entryCounts[slot] = entryCount
     let count = 0
     for (let block = first; block <= end; block++) {
       const sent = this.#sents[at + block - first]
@@ -170,7 +171,7 @@ export class FrameCache {
 
   /** The slot of frames that begin like this, or a free one for them; -1 when all places are taken. */
   #find(first: number, pending: number, level: Tick, room: number): number {
-    const from = Math.imul(first * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> 28
+    const from = Math.imul(first * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> (32 - SLOT_BITS)
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (from + probe) & (SLOTS - 1)
       if (this.#states[slot] === FREE) return slot
@@ -198,7 +199,7 @@ export class FrameCache {
     if (this.#words.length > 0) return
     this.#dues = new Int32Array(SLOTS << BLOCKS_SHIFT)
     this.#sents = new Int32Array(SLOTS << BLOCKS_SHIFT)
-    this.#helds = new Int32Array(SLOTS << BLOCKS_SHIFT)
+    this.#entries = new Uint32Array(SLOTS * ENTRIES_MAX)
     this.#paireds = new Int32Array(SLOTS << BLOCKS_SHIFT)
     this.#levels = new Float64Array(SLOTS << BLOCKS_SHIFT)
     this.#sets = new Uint8Array(SLOTS << BLOCKS_SHIFT)

@@ -86,6 +86,12 @@ export class PacketFiller {
   /** Writes entries of a tick after the head of a frame, within so many bits of it all. @hot */
   fill(sequence: number, out: BitWriter, tick: Tick, capBits: number): void {
     const due = this.#due
+    const walker = this.#walker
+    // Who is short of bits, or looked at, has frames of his own.
+    const isOwn = due.isShort || capBits !== Infinity || this.#replicator.probe !== undefined || (out.bitLength & 7) !== 0
+    if (isOwn) walker.leave()
+    else if (!walker.isAlone && this.#follow(sequence, out)) return
+    walker.catchUp()
     if (due.entries.length > this.#deltas.length) this.#grow(due.entries.length)
     this.#tick = tick
     this.#capBits = capBits
@@ -93,6 +99,7 @@ export class PacketFiller {
     this.#stripBlock = -1
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
+    else if (isOwn) this.#fillInOrder(sequence, out)
     else this.#fillShared(sequence, out)
   }
 
@@ -111,18 +118,13 @@ export class PacketFiller {
   #fillShared(sequence: number, out: BitWriter): void {
     const due = this.#due
     const walker = this.#walker
-    const { frames, probe } = this.#replicator
+    const { frames } = this.#replicator
     const room = out.bitsLeft
     const headBits = out.bitLength
-    // Who is short of bits, or looked at, has frames of his own.
-    if (this.#capBits !== Infinity || probe !== undefined || (headBits & 7) !== 0) walker.leave()
-    else if (this.#follow(sequence, out, room)) return
-    walker.catchUp()
     const { pendings } = this.#blocks
     while (due.block < pendings.length && pendings[due.block] === 0) due.block++
-    if (due.block === pendings.length || this.#capBits !== Infinity || probe !== undefined) {
+    if (due.block === pendings.length) {
       walker.leave()
-      this.#fillInOrder(sequence, out)
       return
     }
     let slot = frames.copy(out, due.block, due.count - due.cursor, this.#blocks, this.#records, sequence)
@@ -132,7 +134,7 @@ export class PacketFiller {
       slot = frames.wants(due.block, pendings[due.block], this.#blocks.levels[due.block], room, !walker.isAlone)
       this.#isPlain = true
       this.#fillInOrder(sequence, out)
-      const isKept = slot !== NOT_KEPT && this.#isPlain && (headBits & 7) === 0 && out.bitLength > headBits
+      const isKept = slot !== NOT_KEPT && this.#isPlain && out.bitLength > headBits
       if (!isKept || !frames.keep(slot, out, headBits >>> 3, this.#blocks, this.#records, sequence)) slot = NOT_KEPT
     }
     if (slot === NOT_KEPT) walker.leave()
@@ -140,9 +142,9 @@ export class PacketFiller {
   }
 
   /** Copies the frame of who was in the same state, and is in the next with him. */
-  #follow(sequence: number, out: BitWriter, room: number): boolean {
+  #follow(sequence: number, out: BitWriter): boolean {
     const { frames, states } = this.#replicator
-    const step = this.#walker.findFill(room)
+    const step = this.#walker.findFill(out.bitsLeft)
     if (step < 0 || !frames.has(states.frames[step], states.frameNumbers[step])) return false
     frames.put(states.frames[step], out, this.#records, sequence)
     this.#walker.followFill(step)

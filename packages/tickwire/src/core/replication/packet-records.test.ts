@@ -36,3 +36,21 @@ test('[REPL7] what every open packet carried is remembered, whatever is closed i
     }
   }
 })
+
+test('[REPL20] the entries of a packet that others carry too are added all at once, however many there is room for', () => {
+  const records = new PacketRecords()
+  const entries = Uint32Array.from({ length: 192 }, (_, at) => at * 7)
+  for (let sequence = 0; sequence < 40; sequence++) {
+    records.open(sequence, sequence)
+    records.addShared(sequence, entries, sequence, 150, sequence + 1)
+    if (sequence % 3 === 0) records.close(records.find(sequence))
+  }
+  for (let sequence = 0; sequence < 40; sequence++) {
+    const slot = records.find(sequence)
+    expect(slot === NO_RECORD).toBe(sequence % 3 === 0)
+    if (slot === NO_RECORD) continue
+    expect(records.frameOf(slot)).toBe(sequence + 1)
+    const words = Array.from({ length: records.countOf(slot) }, (_, at) => records.store[(records.startOf(slot) + at) & records.mask])
+    expect(words).toEqual([...entries.subarray(sequence, sequence + 150)])
+  }
+})

@@ -92,7 +92,7 @@ export class PacketRecords {
 
   /** Adds an entry to the packet that was opened last. @hot */
   add(sequence: number, entry: number): void {
-    if (((this.#head - this.#tail) | 0) === this.store.length) this.#makeRoom()
+    if (((this.#head - this.#tail) | 0) === this.store.length) this.#makeRoom(1)
     this.store[this.#head & this.mask] = entry
     this.#head = (this.#head + 1) | 0
     this.#slots[(sequence & MASK) << 2 | AT_COUNT]++
@@ -100,7 +100,7 @@ export class PacketRecords {
 
   /** Adds objects of one block: who was sent, and with whom of them the row before is held. @hot */
   addBlock(sequence: number, block: number, sent: number, held: number): void {
-    if (((this.#head - this.#tail) | 0) > this.store.length - BLOCK_WORDS_MAX) this.#makeRoom()
+    if (((this.#head - this.#tail) | 0) > this.store.length - BLOCK_WORDS_MAX) this.#makeRoom(BLOCK_WORDS_MAX)
     const { store, mask } = this
     const head = this.#head
     const size = sent === held ? BLOCK_WORDS_MAX - 1 : BLOCK_WORDS_MAX
@@ -111,13 +111,24 @@ export class PacketRecords {
     this.#slots[(sequence & MASK) << 2 | AT_COUNT] += size
   }
 
+  /** Adds all entries of a packet that another receiver was sent too: words of `entries`, and the frame's number. @hot */
+  addShared(sequence: number, entries: Uint32Array, from: number, count: number, frame: number): void {
+    if (((this.#head - this.#tail) | 0) > this.store.length - count) this.#makeRoom(count)
+    const { store, mask } = this
+    const head = this.#head
+    for (let step = 0; step < count; step++) store[(head + step) & mask] = entries[from + step]
+    this.#head = (head + count) | 0
+    this.#slots[(sequence & MASK) << 2 | AT_COUNT] += count
+    this.#frames[sequence & MASK] = frame
+  }
+
   /** Lets go of a packet whose fate is known. @hot */
   close(slot: number): void {
     this.#slots[slot << 2] = FREE
     this.#slots[slot << 2 | AT_COUNT] = 0
   }
 
-  #makeRoom(): void {
+  #makeRoom(need: number): void {
     let oldest = 0
     for (let slot = 0; slot < SLOTS; slot++) {
       const back = (this.#head - this.startOf(slot)) | 0
@@ -125,7 +136,7 @@ export class PacketRecords {
     }
     this.#tail = (this.#head - oldest) | 0
     // Half of it in use: another search would come too soon.
-    if (2 * oldest > this.store.length) this.#grow()
+    while (2 * oldest > this.store.length || oldest + need > this.store.length) this.#grow()
   }
 
   #grow(): void {

@@ -18,7 +18,7 @@
  */
 
 import type { Tick } from '../base/time.ts'
-import type { ToldBlocks } from './told-blocks.ts'
+import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
 /** No state, no step. */
 export const NOWHERE = -1
@@ -28,10 +28,14 @@ export const STEP = { begin: 0, fill: 1, deliver: 2 } as const
 /** Whoever is in a state: told when it is forgotten. */
 export interface Walker {
   catchUp(): void
+  /** Somebody is in the same state as he, or was a moment ago. */
+  invite(): void
   /** His number is not his any more. */
   forget(): void
 }
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { aheads: AHEADS, sets: SETS, knowns: KNOWNS, restless: RESTLESS } = PLANE
 const PLACES = 128
 const STEPS_SHIFT = 2
 const STEPS = 1 << STEPS_SHIFT
@@ -69,6 +73,8 @@ export class StateGraph {
   readonly #digests = new Int32Array(DIGESTS)
   readonly #digestPlaces = new Int32Array(DIGESTS)
   readonly #digestNumbers = new Int32Array(DIGESTS)
+  /** Who was seen first with a digest. */
+  readonly #firsts = new Array<Walker | undefined>(DIGESTS).fill(undefined)
   #digestCount = 0
   #place = 0
   #number = 0
@@ -76,6 +82,7 @@ export class StateGraph {
   /** Another tick: states of before are not met any more. */
   clear(): void {
     this.#digestCount = 0
+    this.#firsts.fill(undefined)
   }
 
   stateOf(walker: number): number {
@@ -144,20 +151,29 @@ export class StateGraph {
     this.#show(this.#digestCount++, digest, this.#states[walker])
   }
 
-  /** Finds who is in the same state, before a tick begins and with nothing left to send; a walker's number, or `NOWHERE`. */
-  meet(told: ToldBlocks, walker: Walker): number {
+  /**
+   * Finds who is in the same state, before a tick begins and with nothing left to send; a walker's number, or `NOWHERE`. The first of
+   * those who are in none cannot know that there are others, so they wait for each other until the next tick.
+   */
+  meet(told: ToldBlocks, walker: Walker, isInvited: boolean): number {
     const digest = digestOf(told)
     for (let at = 0; at < this.#digestCount; at++) {
       if (this.#digests[at] !== digest) continue
       const place = this.#digestPlaces[at]
-      if (place === NOWHERE) {
-        const made = this.#make(told, 0, 0, 0)
-        this.#show(at, digest, made)
-        return this.#enter(walker, made)
-      }
-      return this.#numbers[place] === this.#digestNumbers[at] && this.#isSame(place, told) ? this.#enter(walker, place) : NOWHERE
+      if (place !== NOWHERE) return this.#numbers[place] === this.#digestNumbers[at] && this.#isSame(place, told) ? this.#enter(walker, place) : NOWHERE
+      this.#firsts[at]?.invite()
+      walker.invite()
+      return NOWHERE
     }
-    if (this.#digestCount < DIGESTS) this.#show(this.#digestCount++, digest, NOWHERE)
+    if (this.#digestCount === DIGESTS) return NOWHERE
+    const at = this.#digestCount++
+    this.#firsts[at] = walker
+    if (isInvited) {
+      const place = this.#make(told, 0, 0, 0)
+      this.#show(at, digest, place)
+      return this.#enter(walker, place)
+    }
+    this.#show(at, digest, NOWHERE)
     return NOWHERE
   }
 
@@ -235,16 +251,29 @@ export class StateGraph {
   #isSame(place: number, told: ToldBlocks): boolean {
     const words = this.#words[place]
     const levels = this.#levels[place]
+    const { capacity } = told
     if (words.length !== told.words.length || this.#ticks[place << 1] !== told.sentTick || this.#ticks[place << 1 | 1] !== told.sentBefore) return false
-    for (let at = 0; at < words.length; at++) if (words[at] !== told.words[at]) return false
-    for (let at = 0; at < levels.length; at++) if (levels[at] !== told.levelWords[at]) return false
+    for (let block = 0; block < capacity; block++) {
+      for (let at = block; at < words.length; at += capacity) if (words[at] !== told.words[at] && (at !== SETS * capacity + block || words[block] !== 0)) return false
+      if (words[block] !== 0 && levels[block] !== told.levelWords[block]) return false
+      if (words[AHEADS * capacity + block] !== 0 && levels[capacity + block] !== told.levelWords[capacity + block]) return false
+    }
     return true
   }
 }
 
-function digestOf({ words, levelWords, sentTick }: ToldBlocks): number {
+/** Of all that counts: the level of who is nobody, and which field set he would see, does not. */
+function digestOf({ words, levelWords, capacity, sentTick }: ToldBlocks): number {
   let digest = sentTick | 0
-  for (let at = 0; at < words.length; at++) digest = Math.imul(digest ^ words[at], 0x01_00_01_93) ^ digest >>> 15
-  for (let at = 0; at < levelWords.length; at++) digest = Math.imul(digest ^ levelWords[at], 0x01_00_01_93) ^ digest >>> 15
+  for (let block = 0; block < capacity; block++) {
+    if (words[block] !== 0) digest = mix(mix(digest, words[block]), levelWords[block])
+    if (words[AHEADS * capacity + block] !== 0) digest = mix(mix(digest, words[AHEADS * capacity + block]), levelWords[capacity + block])
+    digest = mix(mix(digest, words[KNOWNS * capacity + block]), words[RESTLESS * capacity + block])
+  }
   return digest
+}
+
+function mix(digest: number, word: number): number {
+  const mixed = Math.imul(digest ^ word, 0x9e37_79b1)
+  return mixed ^ mixed >>> 15
 }

@@ -30,6 +30,9 @@ export class StateWalker implements Walker {
   #number = NOBODY
   #isBehind = false
   #misses = 0
+  #isInvited = false
+  /** Ticks that began since he is not alone. */
+  #beginCount = 0
   #strays = 0
   /** The state that he was first in when the last tick began; how many such ticks nobody came after him. */
   #ahead = NOBODY
@@ -55,6 +58,7 @@ export class StateWalker implements Walker {
   /** Follows who has begun this tick in the same state; false: he does it himself. @hot */
   followBegin(): boolean {
     if (this.#number === NOBODY) this.#meet()
+    else this.#beginCount++
     const step = this.#number === NOBODY ? NOBODY : this.#graph.find(this.#number, BEGIN, 0, this.#marks.tick)
     if (step !== NOBODY) {
       this.#take(step)
@@ -94,7 +98,10 @@ export class StateWalker implements Walker {
     if (this.#ahead !== NOBODY && !this.#graph.isFollowed(this.#ahead, this.#aheadNumber)) this.#lonely++
     else this.#lonely = 0
     this.#ahead = NOBODY
-    if (this.#lonely > LONELY_MAX) this.leave()
+    if (this.#lonely > LONELY_MAX) {
+      this.#beginCount = 0
+      this.leave()
+    }
     if (this.#add(BEGIN, 0, count, 0, 0) === NOBODY) return
     this.#ahead = this.state
     this.#aheadNumber = this.#graph.numberOf(this.state)
@@ -130,9 +137,17 @@ export class StateWalker implements Walker {
 
   forget(): void {
     this.#number = NOBODY
-    this.#misses = 0
-    this.#lonely = 0
     this.#ahead = NOBODY
+    // Who was in company for a while has most often parted from it together with the others.
+    if (this.#beginCount > LONELY_MAX + 1) this.invite()
+    else if (this.#misses < MISSES_MAX) this.#misses++
+    this.#beginCount = 0
+    this.#lonely = 0
+  }
+
+  invite(): void {
+    this.#isInvited = true
+    this.#misses = 0
   }
 
   #take(step: number): void {
@@ -149,9 +164,11 @@ export class StateWalker implements Walker {
   }
 
   #meet(): void {
-    if (!this.#isSocial || (this.#marks.tick & ((1 << this.#misses) - 1)) !== 0) return
-    this.#number = this.#graph.meet(this.#blocks, this)
-    if (this.#number === NOBODY && this.#misses < MISSES_MAX) this.#misses++
-    else if (this.#number !== NOBODY) this.#misses = 0
+    if (!this.#isSocial || (!this.#isInvited && (this.#marks.tick & ((1 << this.#misses) - 1)) !== 0)) return
+    const isInvited = this.#isInvited
+    this.#isInvited = false
+    if (this.#misses < MISSES_MAX) this.#misses++
+    this.#number = this.#graph.meet(this.#blocks, this, isInvited)
+    if (this.#number !== NOBODY) this.#misses = 0
   }
 }
