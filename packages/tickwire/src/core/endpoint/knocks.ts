@@ -20,18 +20,17 @@ import { readUint32 } from '../packet/header.ts'
 
 /** Remembers, for a moment, that somebody asked. */
 export class Knocks {
-  #seed: number
+  #entropy: Entropy
   #left: number = CHALLENGES_PER_SECOND
   #refilledAt: Millis = -Infinity
-  /** Made at the first flood: most endpoints never see one. */
+  /** Drawn and made at the first flood: most endpoints never see one. */
+  #seed: number = 0
   #tags: Uint32Array = new Uint32Array(0)
   /** Whole milliseconds, which wrap: what looks fresh again after 49 days is answered once. */
   #heardAt: Uint32Array = new Uint32Array(0)
 
   constructor(entropy: Entropy) {
-    const drawn = new Uint8Array(4)
-    entropy.fill(drawn)
-    this.#seed = readUint32(drawn, 0)
+    this.#entropy = entropy
   }
 
   /** Whether a request from there is answered now. */
@@ -39,16 +38,23 @@ export class Knocks {
     const refill = ((now - this.#refilledAt) * CHALLENGES_PER_SECOND) / 1000
     this.#left = Math.min(CHALLENGES_PER_SECOND, this.#left + Math.max(0, refill))
     this.#refilledAt = now
-    if (this.#left < 1) return this.#isRepeated(Math.floor(now) >>> 0, hashOf(this.#seed, address))
-    this.#left--
-    return true
+    if (this.#left >= 1) {
+      this.#left--
+      return true
+    }
+    if (this.#tags.length === 0) this.#furnish()
+    return this.#isRepeated(Math.floor(now) >>> 0, hashOf(this.#seed, address))
+  }
+
+  #furnish(): void {
+    const drawn = new Uint8Array(4)
+    this.#entropy.fill(drawn)
+    this.#seed = readUint32(drawn, 0)
+    this.#tags = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
+    this.#heardAt = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
   }
 
   #isRepeated(at: number, tag: number): boolean {
-    if (this.#tags.length === 0) {
-      this.#tags = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
-      this.#heardAt = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
-    }
     const first = (tag & (KNOCK_SETS - 1)) * KNOCK_WAYS
     let place = first
     let oldest = -1
