@@ -25,7 +25,8 @@ export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOption
   return defineGame({
     ...profiles.arena,
     tickRate,
-    net: { ...profiles.arena.net, snapshotRate: tickRate, teleport: 3, interpolationMsMin: Math.min(1000 / tickRate, 20), rewindsPerTick: 32 },
+    // A page at 200 ms looks at what was 250 to 400 ms before the tick in which its slug is judged: there, back, the delay and the lead.
+    net: { ...profiles.arena.net, snapshotRate: tickRate, teleport: 3, interpolationMsMin: Math.min(1000 / tickRate, 20), rewindMs: 500, rewindsPerTick: 32 },
     input,
     entities: [Seat, Fighter, Rocket, Item, Ball, Match],
     messages: [Enter, Chat, Said, Kill, Shot, Hurt, Boom, Picked, Launched],

@@ -7,11 +7,11 @@
 
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import type { ObjectOf, World } from 'tickwire'
+import type { Inputs, ObjectOf, World } from 'tickwire'
 import { serve, type Serving } from 'tickwire/node'
 import { BODY_HALF } from '../../games/arena/collision.ts'
 import { Fighter, Hurt, Seat, Shot, STICK, type input } from '../../games/arena/definitions.ts'
-import { arenaGame } from '../../games/arena/game.ts'
+import { arenaGame, TICK_RATE } from '../../games/arena/game.ts'
 import { buildPage } from '../../tools/page.ts'
 import { ARENA_FOLDER, openArena, playArena, waitFor, type Probe } from './arena-pages.ts'
 import { browserTest } from './browser-test.ts'
@@ -47,7 +47,7 @@ const SHOTS = 8
 let serving: Serving<typeof input>
 let mistakes: string[] = []
 /** Called in every tick of the authority, when it has been stepped. */
-let look: (world: World, isHeld: (peer: number) => boolean) => void = () => {}
+let look: (world: World, inputs: Pick<Inputs<typeof input>, 'isHeld' | 'viewTick'>) => void = () => {}
 
 beforeAll(async () => await buildPage(ARENA_FOLDER))
 beforeEach(async () => {
@@ -56,7 +56,7 @@ beforeEach(async () => {
   const game = arenaGame()
   serving = await serve({ ...game, step: (world, inputs) => {
     game.step(world, inputs)
-    look(world, (peer) => inputs.isHeld(peer))
+    look(world, inputs)
   } }, { port: 0, static: `${ARENA_FOLDER}/public`, ops: false, signals: false })
 })
 afterEach(async () => await serving.close())
@@ -118,9 +118,9 @@ browserTest('[ARENA20] in a page at 200 ms and 10 % loss one\'s own step is ther
   const peer = await playArena(page)
   await stand(page, peer, 0, 17)
   const counts = { ticks: 0, missing: 0 }
-  look = (_world, isHeld) => {
+  look = (_world, inputs) => {
     counts.ticks++
-    if (isHeld(peer)) counts.missing++
+    if (inputs.isHeld(peer)) counts.missing++
   }
   const setRight = async (): Promise<{ rollbacks: number; resyncs: number }> => await page.evaluate(() => {
     const { predictor, clock } = arena.session.tools.host
@@ -158,9 +158,9 @@ browserTest('[ARENA20] in a page at 200 ms and 10 % loss another who runs and tu
   }).id
   const truth = new Map<number, number>()
   const counts = { shots: 0, hits: 0 }
-  let isHeldNow = false
-  look = (world, isHeld) => {
-    isHeldNow = isHeld(peer)
+  let isJudged = false
+  look = (world, inputs) => {
+    isJudged = !inputs.isHeld(peer) && (world.tick - inputs.viewTick(peer)) * 1000 / TICK_RATE < serving.host.game.net.rewindMs
     const [shooter, runner] = [bodyOf(peer), bodyOf(runnerPeer)]
     // A slug throws whom it hits; here it does not, so that he stays in the open.
     if (runner !== undefined) {
@@ -173,9 +173,9 @@ browserTest('[ARENA20] in a page at 200 ms and 10 % loss another who runs and tu
   }
   await waitFor(() => bodyOf(runnerPeer) !== undefined)
   await waitFor(async () => await page.evaluate((owner) => arena.fighters().some((each) => each.owner === owner && Math.abs(each.z - 15.5) < 0.1), runnerPeer))
-  // In a tick whose input did not come in time the aim is that of ticks before.
-  serving.host.onEvent(Shot, ({ peer: by }) => { if (by === peer && !isHeldNow) counts.shots++ })
-  serving.host.onEvent(Hurt, ({ by }) => { if (by === peer && !isHeldNow) counts.hits++ })
+  // In a tick whose input did not come in time the aim is that of ticks before; and a page that stood still looks at what is long gone.
+  serving.host.onEvent(Shot, ({ peer: by }) => { if (by === peer && isJudged) counts.shots++ })
+  serving.host.onEvent(Hurt, ({ by }) => { if (by === peer && isJudged) counts.hits++ })
   await inTime(async () => {
     Object.assign(counts, { shots: 0, hits: 0 })
     await page.evaluate(shootAt, runnerPeer)
