@@ -66,6 +66,7 @@ class Bot {
   #path: number[] = []
   #goal: Vec3 | undefined
   #planIn = 0
+  #body: FighterObject | undefined
   #seen: FighterObject | undefined
   #target = 0
   #seenFor = 0
@@ -86,7 +87,8 @@ class Bot {
   }
 
   think(world: BotSight, me: Peer): BotInput {
-    const body = bodyOf(world, me.id)
+    const body = this.#body?.isAlive === true && this.#body.owner === me.id ? this.#body : bodyOf(world, me.id)
+    this.#body = body
     if (body === undefined) {
       this.#path = []
       this.#target = 0

@@ -116,7 +116,8 @@ export function rayLength(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach
   return rayTo(from, direction, reach, reach <= MARGIN ? NEAR[cellAt(from.x) * CELLS + cellAt(from.z)]! : ALL)
 }
 
-function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, boxes: Int32Array): number {
+/** Nearer than `enough` it looks no further. */
+function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, boxes: Int32Array, enough = -1): number {
   let nearest = reach
   for (let at = 0; at < boxes.length; at++) {
     const box = boxes[at]!
@@ -137,9 +138,13 @@ function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, b
       far = Math.min(far, Math.max(a, b))
     }
     if (near < far && near < nearest) nearest = near
+    if (nearest < enough) break
   }
   return nearest
 }
+
+/** Where bots look: they look at everybody, often. */
+const LOOK = { x: 0, y: 0, z: 0 }
 
 /** Whether nothing that hides a body lies between two places. Bots ask; the match does not depend on it. */
 export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
@@ -148,7 +153,10 @@ export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
   const z = to.z - from.z
   const distance = Math.sqrt(x * x + y * y + z * z)
   if (distance < 0.01) return true
-  return rayTo(from, { x: x / distance, y: y / distance, z: z / distance }, distance, BLINDS) >= distance - 0.01
+  LOOK.x = x / distance
+  LOOK.y = y / distance
+  LOOK.z = z / distance
+  return rayTo(from, LOOK, distance, BLINDS, distance - 0.01) >= distance - 0.01
 }
 
 /** Pushes a ball out of solids; it bounces off them with what is left of its speed. Whether it touches a floor. */

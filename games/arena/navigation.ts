@@ -28,9 +28,19 @@ export interface Link {
 /** Spots and links, and the ways between them. */
 export class Navigation {
   readonly spots: readonly Spot[]
+  // Of the search that is under way, by spot: they are large, and bots search often.
+  readonly #costs: Float64Array
+  readonly #guesses: Float64Array
+  readonly #cameFrom: Int32Array
+  readonly #isOpen: Uint8Array
 
   constructor() {
     this.spots = findSpots()
+    const { length } = this.spots
+    this.#costs = new Float64Array(length)
+    this.#guesses = new Float64Array(length)
+    this.#cameFrom = new Int32Array(length)
+    this.#isOpen = new Uint8Array(length)
     this.spots.forEach((spot) => this.#link(spot))
     for (const { at, target } of PADS) {
       const from = this.spots[this.nearest(at)]!
@@ -51,23 +61,30 @@ export class Navigation {
 
   /** The spots to go by, from the first after `from` to `to`; empty when there is no way. */
   path(from: number, to: number): number[] {
-    const costs = new Float64Array(this.spots.length).fill(Infinity)
-    const cameFrom = new Int32Array(this.spots.length).fill(-1)
+    const costs = this.#costs.fill(Infinity)
+    // What the whole way costs at least, by way of a spot: looked at far more often than it changes.
+    const guesses = this.#guesses
+    const cameFrom = this.#cameFrom.fill(-1)
+    const isOpen = this.#isOpen.fill(0)
     const open = [from]
-    costs[from] = 0
     const goal = this.spots[to]!.at
-    const guess = (index: number): number => costs[index]! + distance(this.spots[index]!.at, goal)
+    costs[from] = 0
+    guesses[from] = distance(this.spots[from]!.at, goal)
     while (open.length > 0) {
       let at = 0
-      for (let index = 1; index < open.length; index++) if (guess(open[index]!) < guess(open[at]!)) at = index
+      for (let index = 1; index < open.length; index++) if (guesses[open[index]!]! < guesses[open[at]!]!) at = index
       const here = open.splice(at, 1)[0]!
+      isOpen[here] = 0
       if (here === to) break
       for (const { to: next, cost } of this.spots[here]!.links) {
         const total = costs[here]! + cost
         if (total >= costs[next]!) continue
         costs[next] = total
+        guesses[next] = total + distance(this.spots[next]!.at, goal)
         cameFrom[next] = here
-        if (!open.includes(next)) open.push(next)
+        if (isOpen[next] === 1) continue
+        isOpen[next] = 1
+        open.push(next)
       }
     }
     const way: number[] = []
