@@ -41,7 +41,7 @@ class Part {
     this.#child = fork(fileURLToPath(new URL(`./arena/${file}.ts`, import.meta.url)), args.map(String))
   }
 
-  tell(what: 'measure' | 'report' | 'end' | { readonly sizes: readonly number[] }): void {
+  tell(what: 'weigh' | 'measure' | 'report' | 'end' | { readonly sizes: readonly number[] }): void {
     this.#child.send(what)
   }
 
@@ -114,6 +114,13 @@ async function match(fighters: number, spectators: number, seconds: number, cont
   const { url, udpPort } = await server.hear<Place>()
   const players = new Part('players-process', url, udpPort, fighters, spectators)
   await players.hear()
+  await sleep(WARMUP_MS)
+  const weighed = server.hear()
+  server.tell('weigh')
+  await weighed
+  const all = players.hear()
+  players.tell('measure')
+  await all
   await sleep(WARMUP_MS)
   for (const part of [server, control]) part.tell('measure')
   await sleep(seconds * 1000)

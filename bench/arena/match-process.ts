@@ -1,7 +1,9 @@
 /**
  * The arena's server in a process of its own, as `npm start` runs it, on UDP and WebSocket; only its clock is looked at.
  *
- * Told `measure`, it counts from then on; told `report`, it says what it found. What every datagram was long is kept for raw sockets.
+ * Told `weigh`, while only some are there, it notes what it holds: what a player costs is what each of the others adds, and not what is made
+ * once when the first comes. Told `measure`, it counts from then on; told `report`, it says what it found. What every datagram was long is
+ * kept for raw sockets.
  */
 
 import { serve, type Serving } from 'tickwire/node'
@@ -18,7 +20,7 @@ export interface MatchReport {
   readonly sizesIn: readonly number[]
   readonly sizesOut: readonly number[]
   readonly frags: number
-  /** Bytes: of the match when nobody had come, and of each line to a player. */
+  /** Bytes: of the match with nobody in it, and of each line to a player. */
   readonly memory: { readonly process: number; readonly match: number; readonly perConnection: number }
 }
 
@@ -36,13 +38,18 @@ const [fighters, spectators] = process.argv.slice(2).map(Number) as [number, num
 const serving: Serving<typeof input> = await serve(arenaGame({ limits: { frags: 255, seconds: 3600 } }), {
   port: 0, address: '127.0.0.1', maxPlayers: fighters, maxSpectators: spectators, webtransport: false, webrtc: false, ops: false,
 })
-const empty = heldBytes()
+/** What was held when some were there. */
+const some = { bytes: 0, lines: 0 }
 let meter: TickMeter | undefined
 let bytesOut = 0
 const sizesIn: number[] = []
 const sizesOut: number[] = []
 watch(serving)
 process.on('message', (told) => {
+  if (told === 'weigh') {
+    Object.assign(some, { bytes: heldBytes(), lines: serving.rooms.endpoint.connections.length })
+    process.send?.('weighed')
+  }
   if (told === 'measure') {
     meter = new TickMeter()
     bytesOut = 0
@@ -86,11 +93,11 @@ function report(metered: Metered | undefined): void {
   if (metered === undefined) throw new Error('nothing was measured')
   const own = (SIZES_MAX * 2) * 8
   const all = heldBytes() - own
-  const lines = serving.rooms.endpoint.connections.length
+  const perConnection = (all - some.bytes) / Math.max(serving.rooms.endpoint.connections.length - some.lines, 1)
   const told: MatchReport = {
     metered, bytesOut, sizesIn, sizesOut,
     frags: [...serving.host.world.each(Seat)].reduce((sum, seat) => sum + Math.max(seat.frags, 0), 0),
-    memory: { process: all, match: empty - before, perConnection: (all - empty) / Math.max(lines, 1) },
+    memory: { process: all, match: some.bytes - some.lines * perConnection - before, perConnection },
   }
   process.send?.(told)
 }

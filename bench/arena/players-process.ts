@@ -2,7 +2,7 @@
  * Everybody else, in a process of their own: bots that think about what their client is told, and spectators; every other one by UDP,
  * the rest by WebSocket. They are real hosts, but do not predict: 32 players who do would need four processors.
  *
- * Says `in` when all of them are.
+ * Says `some` when the first of them are in, waits to be told `measure`, and says `in` when all of them are.
  */
 
 import { createClientHost, type ClientHost } from 'tickwire'
@@ -17,11 +17,18 @@ const game = { ...arenaGame({ limits: { frags: 255, seconds: 3600 } }), predict:
 const security = { provider: bestProvider() }
 const hosts: ClientHost<typeof input>[] = []
 let isIn = 0
+/** So many are in before the others come. */
+const FIRST = 8
 /** All bots look through the first one's eyes: what they think costs enough. */
 let sightAt = 0
 
 const ask = (count: string): number => Number(count)
-for (let index = 0; index < ask(fighters) + ask(spectators); index++) await join(index, index < ask(fighters))
+const all = ask(fighters) + ask(spectators)
+const first = Math.min(FIRST, all - 1)
+if (first === 0) process.send?.('some')
+for (let index = 0; index < first; index++) await join(index, index < ask(fighters))
+await new Promise((resolve) => { process.once('message', resolve) })
+for (let index = first; index < all; index++) await join(index, index < ask(fighters))
 
 async function join(index: number, isFighter: boolean): Promise<void> {
   const host = createClientHost(game, { entropy: systemEntropy, security, role: isFighter ? 'player' : 'spectator', onOpened: () => opened(index), onClosed: ({ code }) => fail(index, code) })
@@ -56,7 +63,9 @@ function look(): ReturnType<ClientHost['draw']> {
 
 function opened(index: number): void {
   if (index < ask(fighters)) hosts[index]?.send(Enter, { name: `Bot ${index}` })
-  if (++isIn === ask(fighters) + ask(spectators)) process.send?.('in')
+  isIn++
+  if (isIn === first) process.send?.('some')
+  if (isIn === all) process.send?.('in')
 }
 
 function fail(index: number, code: string): void {
