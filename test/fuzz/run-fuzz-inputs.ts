@@ -94,11 +94,21 @@ function edited(bytes: Uint8Array, edit: (copy: Uint8Array) => void): Uint8Array
 }
 
 function noise(dice: Dice, length: number = dice(4) === 0 ? dice(1500) : dice(48)): Uint8Array {
-  return Uint8Array.from({ length }, () => dice(256))
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length; at++) bytes[at] = dice(256)
+  return bytes
 }
 
 function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap((part) => [...part]))
+  let length = 0
+  for (const part of parts) length += part.length
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }
 
 function cut(bytes: Uint8Array): Uint8Array {

@@ -6,6 +6,7 @@
  * watchdog reads it from there and ends the worker. This file is both ends: the worker is started from it.
  */
 
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -50,29 +51,64 @@ export async function targetsOf(file: string): Promise<readonly FoundTarget[]> {
 }
 
 /** Fuzzes one target in a thread of its own. */
-export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs = HANG_MS): Promise<FuzzReport> {
-  const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX)
-  const order: Order = { file: found.file, name: found.target.name, limits, shared }
-  const worker = new Worker(WORKER_ENTRY, { eval: true, workerData: order, execArgv: ['--conditions=tickwire-source'] })
-  let watchdog: NodeJS.Timeout | undefined
+export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs: number = HANG_MS): Promise<FuzzReport> {
+  const thread = new FuzzThread(hangMs)
   try {
-    return await new Promise<FuzzReport>((resolve, reject) => {
-      worker.once('message', resolve)
-      worker.once('error', reject)
-      worker.once('exit', () => reject(new Error(`the thread of ${found.target.name} ended without a report`)))
-      const current = new Int32Array(shared, 0, 2)
-      let seen = 0
-      watchdog = setInterval(() => {
-        const count = Atomics.load(current, 0)
-        if (count > 0 && count === seen) resolve(hangReport(found.target.name, count, shared, hangMs))
-        seen = count
-      }, hangMs)
-    })
+    return await thread.fuzz(found, limits)
   } finally {
-    clearInterval(watchdog)
-    await worker.terminate()
+    await thread.close()
   }
 }
+
+/** A thread that fuzzes one target after the other: to start one takes longer than many a target. */
+export class FuzzThread {
+  readonly #hangMs: number
+  readonly #shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX)
+  #worker: Worker | undefined
+
+  constructor(hangMs: number = HANG_MS) {
+    this.#hangMs = hangMs
+  }
+
+  async fuzz(found: FoundTarget, limits: FuzzLimits): Promise<FuzzReport> {
+    const { name } = found.target
+    const current = new Int32Array(this.#shared, 0, 2).fill(0)
+    const worker = this.#worker ??= new Worker(WORKER_ENTRY, { eval: true, workerData: START, execArgv: ['--conditions=tickwire-source'] })
+    const order: Order = { file: found.file, name, limits, shared: this.#shared }
+    worker.postMessage(order)
+    let watchdog: NodeJS.Timeout | undefined
+    const listening = new AbortController()
+    try {
+      return await new Promise<FuzzReport>((resolve, reject) => {
+        const { signal } = listening
+        void once(worker, 'message', { signal }).then(([report]) => resolve(report as FuzzReport), reject)
+        void once(worker, 'exit', { signal }).then(() => reject(new Error(`the thread of ${name} ended without a report`)), () => {})
+        let seen = 0
+        watchdog = setInterval(() => {
+          const count = Atomics.load(current, 0)
+          // It is not coming back: the next target gets another thread.
+          if (count > 0 && count === seen) {
+            resolve(hangReport(name, count, this.#shared, this.#hangMs))
+            void this.close()
+          }
+          seen = count
+        }, this.#hangMs)
+      })
+    } finally {
+      clearInterval(watchdog)
+      listening.abort()
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+}
+
+/** What our own threads are started with: test runners have worker threads, and data for them, of their own. */
+const START = 'tickwire fuzz'
 
 interface Order {
   readonly file: string
@@ -101,9 +137,6 @@ async function work(order: Order): Promise<FuzzReport> {
   })
 }
 
-if (!isMainThread && isOrder(workerData)) parentPort?.postMessage(await work(workerData))
-
-/** Test runners have worker threads, and data for them, of their own. */
-function isOrder(data: unknown): data is Order {
-  return typeof data === 'object' && data !== null && 'shared' in data && data.shared instanceof SharedArrayBuffer
+if (!isMainThread && workerData === START) {
+  parentPort?.on('message', (order: Order) => { void work(order).then((report) => parentPort?.postMessage(report)) })
 }

@@ -2,15 +2,17 @@
  * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for as long as it is told.
  */
 
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
 import { replayInput, type FuzzReport } from '../../test/fuzz/run-fuzz.ts'
-import { findTargets, fuzzGuarded, targetsOf, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
+import { findTargets, FuzzThread, targetsOf, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
 
 const HELP = `
 npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated bytes.
 
   --seconds N      how long in all, shared between the targets (default 30)
+  --jobs N         targets at once (default: as many as there are cores)
   --inputs N       stop each target after N inputs; with it a run is the same everywhere, every time
   --seed S         where chance starts (default: drawn, and printed)
   --target NAME    only this target
@@ -19,11 +21,12 @@ npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated
   --list           the targets' names
   --json           the last line printed is the report as JSON
 
-A target fails when it throws, takes over 50 ms or allocates above its limit (both twice in a row on the same input).
+A target fails when it throws, takes over 50 ms (five times in a row on the same input) or allocates above its limit (twice).
 A new target is a file test/fuzz/NAME.fuzz.ts; its contract is test/fuzz/target.ts.`
 
 const { values } = commandLine(HELP, {
   seconds: { type: 'string' },
+  jobs: { type: 'string' },
   inputs: { type: 'string' },
   seed: { type: 'string' },
   target: { type: 'string' },
@@ -61,17 +64,25 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
   const inputs = wholeNumber(HELP, 'inputs', values.inputs, Infinity, 1)
   const seconds = wholeNumber(HELP, 'seconds', values.seconds, values.inputs === undefined ? 30 : Infinity, 1)
   console.log(`${targets.length} targets, seed ${seed}`)
-  const reports: FuzzReport[] = []
-  for (const found of targets) {
-    const report = await fuzzGuarded(found, { seed, inputs, seconds: seconds / targets.length })
-    reports.push(report)
-    print(report)
-  }
+  const jobs = Math.min(targets.length, wholeNumber(HELP, 'jobs', values.jobs, availableParallelism(), 1))
+  const reports = new Map<FoundTarget, FuzzReport>()
+  const waiting = [...targets]
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: jobs }, async () => {
+    const thread = new FuzzThread()
+    for (let found = waiting.shift(); found !== undefined; found = waiting.shift()) {
+      const report = await thread.fuzz(found, { seed, inputs, seconds: seconds * jobs / targets.length })
+      reports.set(found, report)
+      print(report)
+    }
+    await thread.close()
+  }))
+  const inputsPerSecond = Math.round([...reports.values()].reduce((sum, each) => sum + each.inputs, 0) / (performance.now() - startedAt) * 1000)
   type Count = 'inputs' | 'throws' | 'slow' | 'large'
-  const total = (key: Count): number => reports.reduce((sum, each) => sum + each[key], 0)
+  const total = (key: Count): number => [...reports.values()].reduce((sum, each) => sum + each[key], 0)
   const sums = { inputs: total('inputs'), throws: total('throws'), slow: total('slow'), large: total('large') }
   if (values.json === true) {
-    console.log(JSON.stringify({ ...sums, seed, targets: reports.map(({ failures: _, ...counts }) => counts) }))
+    console.log(JSON.stringify({ ...sums, inputsPerSecond, seed, targets: targets.map((found) => reports.get(found)!).map(({ failures: _, ...counts }) => counts) }))
   } else {
     console.log(`${sums.inputs} inputs: ${sums.throws} threw, ${sums.slow} slow, ${sums.large} large`)
   }
