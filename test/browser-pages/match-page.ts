@@ -1,6 +1,6 @@
 /** A page that joins a match when a test tells it to, and tells what it sees. */
 
-import { bool, defineGame, entity, fixed, type Game } from 'tickwire'
+import { bool, ClientTrace, defineGame, entity, fixed, type Game } from 'tickwire'
 import { connect, ConnectError, type ConnectOptions, type Room } from 'tickwire/browser'
 
 export const Walker = entity({ x: fixed(0, 1000, 0.1) })
@@ -22,6 +22,7 @@ let isRight = false
 let xs: number[] = []
 const transports: string[] = []
 const turns: string[] = []
+let trace: ClientTrace | undefined
 
 /** Joins; returns how long it took, or why it did not. */
 export async function join(url: string, options: ConnectOptions): Promise<number | string> {
@@ -39,6 +40,21 @@ export async function join(url: string, options: ConnectOptions): Promise<number
   void room.closed.then(({ by, code }) => turns.push(`closed ${by} ${code}`))
   room.play({ input: () => ({ right: isRight }), draw: (view) => { xs = Array.from(view.each(Walker), ({ x }) => x) } })
   return tookMs
+}
+
+/** The same, and remembers all that it is handed. */
+export async function joinTraced(url: string): Promise<number | string> {
+  return await join(url, { transports: ['websocket'], trace: () => (trace = new ClientTrace()) })
+}
+
+/** What was remembered until now, bytes as lists, and what became of it. */
+export function traced(): { entries: string; told: number; predicted: number; x: number } {
+  const host = room!.tools.host
+  const [own] = host.predictor!.world.each(Walker)
+  return {
+    entries: JSON.stringify(trace!.entries, (_name, value: unknown) => value instanceof Uint8Array ? { bytes: [...value] } : value),
+    told: host.insides.snapshots.tick, predicted: host.predictor!.tick, x: own!.x,
+  }
 }
 
 export function hold(isHeld: boolean): void {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { defineGame, entity, issueToken, SpentTokens, tokenToText, u8 } from 'tickwire'
+import { defineGame, entity, issueToken, replayTrace, SpentTokens, tokenToText, u8, type TraceEntry } from 'tickwire'
 import { bestProvider, serve, type ServeOptions, type Serving } from 'tickwire/node'
 import type { ConnectOptions } from 'tickwire/browser'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
@@ -234,6 +234,21 @@ browserTest('[LADDER10] a page that slept goes on where everybody is, and holds 
   const there = await settled(async () => Math.max(...(await look(page)).xs))
   await page.evaluate(`delete document.hidden`)
   await until(async () => Math.max(...(await look(page)).xs) > there + 5)
+})
+
+browserTest('[DEV10] what a page was handed, played into a fresh client far from any page, gives the same client', async (browser) => {
+  const serving = await start()
+  const page = await browser.newPage()
+  await page.goto(serving.url)
+  expect(await page.evaluate(`match.joinTraced(${JSON.stringify(serving.url)})`)).toBeTypeOf('number')
+  await page.evaluate('match.hold(true)')
+  await until(async () => Math.max(...(await look(page)).xs) > 15)
+  const { entries, ...there } = await page.evaluate('match.traced()') as { entries: string; told: number; predicted: number; x: number }
+  const read = JSON.parse(entries, (_name, value: { bytes?: unknown } | null) =>
+    value !== null && Array.isArray(value.bytes) && Object.keys(value).length === 1 ? Uint8Array.from(value.bytes) : value) as TraceEntry[]
+  const { predictor, insides } = replayTrace(game, read, { isPage: true })
+  const [own] = predictor!.world.each(Walker)
+  expect({ told: insides.snapshots.tick, predicted: predictor!.tick, x: own!.x }).toEqual(there)
 })
 
 const lan = Object.values(networkInterfaces()).flat().find((each) => each?.family === 'IPv4' && !each.internal)?.address

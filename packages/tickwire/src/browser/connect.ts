@@ -7,7 +7,7 @@
  * ```
  */
 
-import { textToKey, textToToken, type ClientParts, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { textToKey, textToToken, type ClientParts, type ClientTrace, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
 import { pageParts } from './client-parts.ts'
 import { ConnectError } from './connect-error.ts'
 import { pageProvider } from './crypto.ts'
@@ -37,6 +37,11 @@ export interface ConnectOptions {
   readonly transports?: readonly Rung[]
   /** Which room, where there are many: `{ room: id }`, `{ code }`, `{ quick: type, filter }`, `{ create: type }`. Default: any seat. */
   readonly join?: JoinRequest
+  /**
+   * For who looks for a bug: asked for what remembers everything that this page is handed, once for each line to the server, as in `() => (trace = new ClientTrace())`.
+   * `replayTrace(game, trace.entries, { isPage: true })` plays it again, up to where another transport took over. It holds the keys of the session.
+   */
+  readonly trace?: () => ClientTrace
   /** Whether a page that is reloaded, or whose line was lost, comes back to its seat. Default: yes, unless `join` names another. */
   readonly keepSeat?: boolean
 }
@@ -86,7 +91,7 @@ async function climb<I extends Shape>(game: Game<I>, base: URL, options: Connect
   })
   try {
     const pass = await passOf(options, base, ladder)
-    const line = new Line(game, pageParts(options.provider ?? pageProvider, options.authority), ladder, pass, asked)
+    const line = new Line(game, pageParts(options.provider ?? pageProvider, options.authority), ladder, pass, asked, options.trace?.())
     const reason = await Promise.race([line.opened, line.closed])
     if (reason !== undefined) throw new ConnectError(base.origin, reason)
     return line

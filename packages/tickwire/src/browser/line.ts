@@ -3,7 +3,7 @@
  * `Room` has one after the other.
  */
 
-import { ClientHost, type ClientParts, type CloseReason, type Connection, type ConnectPass, type Game, type JoinRequest, type Millis, type Shape } from '../core/index.ts'
+import { ClientHost, type ClientParts, type ClientTrace, type CloseReason, type Connection, type ConnectPass, type Game, type JoinRequest, type Millis, type Shape } from '../core/index.ts'
 import { monotonicNow as now } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
 import type { Ladder } from './ladder.ts'
@@ -31,13 +31,13 @@ export class Line<I extends Shape = Shape> {
   #isOver = false
 
   /** Asks to be let in, over a ladder that is open. */
-  constructor(game: Game<I>, parts: ClientParts, ladder: Ladder, pass: ConnectPass, asked: JoinRequest | undefined) {
+  constructor(game: Game<I>, parts: ClientParts, ladder: Ladder, pass: ConnectPass, asked: JoinRequest | undefined, trace: ClientTrace | undefined) {
     this.ladder = ladder
     let onOpened: () => void = () => {}
     let onClosed: (reason: CloseReason) => void = () => {}
     this.opened = new Promise((resolve) => { onOpened = resolve })
     this.closed = new Promise((resolve) => { onClosed = resolve })
-    this.host = new ClientHost(game, { entropy: systemEntropy, onOpened, onClosed }, parts)
+    this.host = new ClientHost(game, { entropy: systemEntropy, onOpened, onClosed, ...(trace && { trace }) }, parts)
     this.connection = this.host.connect(now(), ladder.address, pass, asked)
     ladder.onDatagram = (_from, bytes, length) => {
       if (this.taps.receive === undefined) this.receive(bytes, length)

@@ -1,21 +1,37 @@
 /** Plays what was handed to a client (`client-trace.ts`) into a fresh one, offline: no network, no clock, no chance. */
 
 import type { Millis } from '../base/time.ts'
+import { SUITE } from '../crypto/provider.ts'
+import { pureProvider } from '../crypto/pure-provider.ts'
+import { createClientEndpoint } from '../endpoint/endpoint.ts'
 import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
-import { createClientHost, type ClientHost, type ClientHostOptions } from './client-host.ts'
+import { ClientHost, createClientHost, type ClientHostOptions, type ClientParts } from './client-host.ts'
+import { sharedAuthority } from './client-authority.ts'
 import type { TraceEntry } from './client-trace.ts'
 import type { Game } from './define-game.ts'
 import { callsOf } from './match-calls.ts'
 
+/** What the client was made with, beside what a trace brings itself. */
+export interface ReplayOptions extends Omit<ClientHostOptions, 'entropy' | 'trace'> {
+  /** It was a page: it has nobody at its door, and offers ChaCha20 alone unless `security` says otherwise. */
+  readonly isPage?: boolean
+}
+
+const PAGE_PARTS: ClientParts = {
+  createEndpoint: ({ security, ...config }) => createClientEndpoint({
+    ...config, security: { provider: pureProvider, suites: [SUITE.chacha20Poly1305], ...security },
+  }),
+  createAuthority: sharedAuthority,
+}
+
 const NOWHERE = { send: (): void => {} }
 
 /**
- * Plays a trace into a fresh client, up to its end or to a time. `options` are those of the first one, without what a trace brings
- * itself. Throws when the client asks for other things than were handed to it: another game, or another build.
+ * Plays a trace into a fresh client, up to its end or to a time. `options` are those of the first one. Throws when the client asks for other things than were handed to it: another game, or another build.
  */
 export function replayTrace<I extends Shape>(
-  game: Game<I>, entries: readonly TraceEntry[], options: Omit<ClientHostOptions, 'entropy' | 'trace'> = {}, until: Millis = Infinity,
+  game: Game<I>, entries: readonly TraceEntry[], { isPage = false, ...options }: ReplayOptions = {}, until: Millis = Infinity,
 ): ClientHost<I> {
   let at = 0
   /** Entries of what the client itself asks for, in the order of the trace. */
@@ -24,7 +40,8 @@ export function replayTrace<I extends Shape>(
     if (entry?.kind !== kind) throw new RangeError(`the trace goes on with ${entry?.kind ?? 'nothing'} where this client asks for ${kind}: it is of another build`)
     return entry as TraceEntry & { kind: K }
   }
-  const host = createClientHost(game, { ...options, entropy: { fill: (bytes) => bytes.set(next('entropy').bytes) } })
+  const made: ClientHostOptions = { ...options, entropy: { fill: (bytes) => bytes.set(next('entropy').bytes) } }
+  const host = isPage ? new ClientHost(game, made, PAGE_PARTS) : createClientHost(game, made)
   host.sampleInput = () => next('input').values as never
   while (at < entries.length) {
     const entry = entries[at++]
