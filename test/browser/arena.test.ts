@@ -206,7 +206,8 @@ browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is
   await page.keyboard.press('Enter')
   await waitFor(() => bodies().length === 1)
   await page.keyboard.down('Tab')
-  await waitFor(async () => await page.isVisible('#scoreboard'))
+  // The page hears of its seat after the server has it.
+  await waitFor(async () => await page.locator('#scoreboard td').count() > 0)
   // Against the darkest and the brightest that may lie behind glass: a night sky, and a lit floor.
   const contrasts = await page.evaluate(() => {
     const parse = (text: string): number[] => text.match(/[\d.]+/g)!.map(Number)
