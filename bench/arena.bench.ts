@@ -89,7 +89,7 @@ async function run(fighters: number, spectators: number, seconds: number): Promi
         title: 'memory of the server, KB',
         columns: ['', 'measured', 'static arrays in C'],
         rows: [
-          ['the match: world, a second of history, what all are told from', memory.match / 1024, STATIC_BUDGET.matchBytes / 1024],
+          ['the match, a second of history, and what is made once when somebody comes: tables, compiled code', memory.match / 1024, STATIC_BUDGET.matchBytes / 1024],
           ['each connection: keys, channels, what it holds', memory.perConnection / 1024, STATIC_BUDGET.slotBytes / 1024],
           ['all of the process, Node and the game included', memory.process / 1024, ''],
         ],
