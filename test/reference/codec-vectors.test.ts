@@ -31,7 +31,7 @@ const words = (lanes: readonly number[]): number[] => lanes.map((lane) => lane >
 /** Decodes a vector by what docs/wire says. */
 function decode(vector: CodecVector, bits: string): { readonly row: readonly number[]; readonly taken: number } {
   const shape = parseSchemaText(vector.schema)
-  return vector.coder === 'packed' ? decodePacked(bits, shape, vector.base, vector.initial, vector.set) : decodeEntropy(bits, { ...vector, shape })
+  return vector.coder === 'packed' ? decodePacked(bits, shape, vector.base, vector.initial, vector.set) : decodeEntropy(bits, { ...vector, olderTicks: 1, shape })
 }
 
 test.each(['packed', 'entropy'])('[CODEC13] the %s vectors mean what the chapter says, to a reader that has never seen the engine', (coder) => {
@@ -104,16 +104,18 @@ function hearsAll(schema: Schema, rows: readonly (readonly number[])[], coder: E
     const age = dice.nextInt(0, 6)
     const set = dice.nextInt(0, 2) as FieldSet
     const base = age === 0 ? [...schema.initialRow] : rows[tick - age]!
-    const older = age === 0 || dice.nextInt(0, 3) === 0 ? null : rows[tick - age - 1]!
+    const olderTicks = dice.nextInt(1, 3)
+    const older = age === 0 || dice.nextInt(0, 3) === 0 || tick < age + olderTicks ? null : rows[tick - age - olderTicks]!
     pair.rows = Int32Array.from(rows[tick]!)
     pair.baseRows = Int32Array.from(base)
     pair.age = age
     pair.olderRows = Int32Array.from(older ?? [])
     pair.olderAt = older === null ? -1 : 0
+    pair.olderTicks = olderTicks
     const writer = new BitWriter(new Uint8Array(512))
     if (!coder.write(writer, set, pair, new ValueHeap())) continue
     const bits = bytesToBits(writer.bytes.slice(0, writer.finish())).slice(0, writer.bitLength)
-    const held = { shape, name: schema.name, ticksPerSecond: TICKS_PER_SECOND, set, age, base, older, initial: [...schema.initialRow], ...(priors === undefined ? {} : { priors }) }
+    const held = { shape, name: schema.name, ticksPerSecond: TICKS_PER_SECOND, set, age, base, older, olderTicks, initial: [...schema.initialRow], ...(priors === undefined ? {} : { priors }) }
     const { row, taken } = decodeEntropy(bits, held)
     expect([taken, ...words(row)]).toEqual([writer.bitLength, ...words(heldLanes(schema, set, rows[tick]!, base))])
     heard++

@@ -18,6 +18,8 @@ export interface Held {
   readonly age: number
   readonly base: readonly number[]
   readonly older: readonly number[] | null
+  /** Ticks from the older row to the baseline. */
+  readonly olderTicks: number
   readonly initial: readonly number[]
   readonly priors?: PriorsFile
 }
@@ -173,6 +175,12 @@ class RowReader {
     return isBound ? Math.min(Math.max(value, 0), largest) : value
   }
 
+  /** How far a step goes on. */
+  #going(at: number, motion: number, step: number): number {
+    const { olderTicks } = this.#held
+    return Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16 * olderTicks) / (32 * olderTicks))
+  }
+
   #guessFree(item: Item, at: number): { readonly value: number; readonly motion: number; readonly sign: number } {
     const { base, older } = this.#held
     const value = base[item.lane]!
@@ -181,7 +189,7 @@ class RowReader {
     const motion = bitsOf(step, 6)
     const sign = step < 0 ? -1 : 1
     if (step === 0 || Math.abs(step) > FAR) return { value, motion, sign }
-    const going = Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16) / 32)
+    const going = this.#going(at, motion, step)
     const bending = Math.floor((this.#ticks * (this.#ticks + 1) * this.#tables.bend(at, motion, step < 0) + 16) / 32)
     return { value: this.#settled(item, value + going + bending), motion, sign }
   }
@@ -192,7 +200,7 @@ class RowReader {
     if (older === null) return { value, motion: 7, sign: 1 }
     const step = around(value - ordered(older[item.lane]!), WORD)
     const motion = (bitsOf(step, 24) + 3) >> 2
-    const going = Math.abs(step) > FAR ? 0 : Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16) / 32)
+    const going = Math.abs(step) > FAR ? 0 : this.#going(at, motion, step)
     return { value: value + going, motion, sign: step < 0 ? -1 : 1 }
   }
 
@@ -266,7 +274,7 @@ class RowReader {
       rotation.signs = steps.map((step) => (step < 0 ? -1 : 1))
       rotation.motion = Math.max(...rotation.classes)
       const weight = this.#tables.weight(at, rotation.motion)
-      if (rotation.motion > 0 && weight > 0) rotor = rotorOf(unitOf(bits, older.slice(lane, lane + 4)), unit, (this.#ticks * weight) / 32)
+      if (rotation.motion > 0 && weight > 0) rotor = rotorOf(unitOf(bits, older.slice(lane, lane + 4)), unit, (this.#ticks * weight) / (32 * this.#held.olderTicks))
     }
     if (rotor === undefined) return
     rotation.unit = turned(unit, rotor)

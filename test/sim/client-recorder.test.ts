@@ -15,6 +15,7 @@ import type { ClientHost } from '../../packages/tickwire/src/core/game/client-ho
 import { ClientRecorder } from '../../packages/tickwire/src/core/game/client-recorder.ts'
 import { defineGame } from '../../packages/tickwire/src/core/game/define-game.ts'
 import { PacketDissector } from '../../packages/tickwire/src/core/game/dissection/dissect-packet.ts'
+import { readToldRows } from '../../packages/tickwire/src/core/game/inspection/told-rows.ts'
 import { toldOf } from '../../packages/tickwire/src/core/game/told-track.ts'
 
 interface Recorded {
@@ -51,7 +52,7 @@ function packetsOf(list: ChunkList): RecordedPacket[] {
 
 /** A dissector that knows the rows from which the recording begins. */
 function dissectorOf({ played, recording, sim }: Recorded): PacketDissector {
-  const dissector = new PacketDissector(played)
+  const dissector = new PacketDissector(played, readToldRows(new Playback(toldOf(recording), played), sim.players[0]!.host.peer))
   const told = new Playback(toldOf(recording), played)
   told.step()
   for (const store of told.world.stores) for (const handle of store.living()) {

@@ -119,7 +119,7 @@ export class Receiver {
     this.#dice = new Prng(party.seed * 31 + peer)
     this.world = new World(entities, { isReadOnly: true })
     this.timeline = new Timeline(this.world, party.timeline.windowTicks)
-    this.sink = new SnapshotSink(this.world, this.timeline, party.makeCoders === undefined ? {} : { coders: party.makeCoders() })
+    this.sink = new SnapshotSink(this.world, this.timeline, { strideTicks: party.strideTicks, ...(party.makeCoders === undefined ? {} : { coders: party.makeCoders() }) })
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
     this.twin = party.isTwinned ? new SnapshotSource(party.replicator, this.relevance, peer, { ...options, isOneByOne: true }) : undefined
@@ -127,7 +127,7 @@ export class Receiver {
 
   /** One tick of the line: sends, carries, receives. */
   run(now: number): void {
-    this.#send(now)
+    if (now % this.#party.strideTicks === 0) this.#send(now)
     const flights = this.#flights
     this.#flights = []
     for (const flight of flights) {
@@ -272,18 +272,21 @@ export class Party {
   readonly replicator: Replicator
   readonly receivers: Receiver[] = []
   readonly makeCoders: (() => readonly RowCoder[]) | undefined
+  /** Ticks from one telling to the next. */
+  readonly strideTicks: number
   /** Whether every source has a twin that looks at objects one by one. */
   isTwinned = false
   readonly #entities: readonly Entity[]
   readonly #truths = new Map<string, string>()
 
-  constructor(seed: number, entities: readonly Entity[], windowTicks: number, makeCoders?: () => readonly RowCoder[]) {
+  constructor(seed: number, entities: readonly Entity[], windowTicks: number, makeCoders?: () => readonly RowCoder[], strideTicks = 1) {
     this.seed = seed
+    this.strideTicks = strideTicks
     this.makeCoders = makeCoders
     this.#entities = entities
     this.world = new World(entities)
     this.timeline = new Timeline(this.world, windowTicks)
-    this.replicator = new Replicator(this.world, this.timeline, makeCoders === undefined ? {} : { coders: makeCoders() })
+    this.replicator = new Replicator(this.world, this.timeline, { strideTicks, ...(makeCoders === undefined ? {} : { coders: makeCoders() }) })
   }
 
   join(peer: number, sees: Sees, options: SnapshotSourceOptions = {}): Receiver {

@@ -58,7 +58,7 @@ export class RotationPredictor {
     const grid = this.#grid(item)
     grid.toUnit(pair.baseRows, base, this.#cells, CELLS.base)
     grid.toUnit(pair.olderRows, older, this.#cells, CELLS.older)
-    repeatTurn(this.#cells, (age * weight) / WEIGHT_MAX)
+    repeatTurn(this.#cells, (age * weight) / (WEIGHT_MAX * pair.olderTicks))
     this.#settle(grid)
   }
 

@@ -26,9 +26,11 @@ export class RowPair {
   baseAt: number = 0
   /** Ticks from the baseline to the row; 0 when the baseline is the initial row. */
   age: number = 0
-  /** The row one tick before the baseline, where both sides hold it too; -1 where they do not. */
+  /** The row before the baseline, where both sides hold it too; -1 where they do not. */
   olderRows: Int32Array = NO_ROWS
   olderAt: number = -1
+  /** Ticks from that row to the baseline: more than 1 in games that do not tell every tick. */
+  olderTicks: number = 1
 }
 
 const NO_ROWS = new Int32Array(0)

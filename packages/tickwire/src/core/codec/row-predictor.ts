@@ -101,7 +101,7 @@ export function guessFree(slots: Int32Array, item: number, habits: Habits, pair:
   const weight = habits.weights[(item << 3) + motion]
   const bend = habits.bends[(item << 4) + (motion << 1) + (step < 0 ? 1 : 0)]
   const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  return settled(slots, slot, base + ((age * weight * step + 16) >> 5) + ((age * (age + 1) * bend + 16) >> 5))
+  return settled(slots, slot, base + gone(age * weight * step, pair.olderTicks) + ((age * (age + 1) * bend + 16) >> 5))
 }
 
 /** Guesses a number that a rate carries, once the rate is said. @hot */
@@ -171,7 +171,12 @@ export function guessFloat(slots: Int32Array, item: number, habits: Habits, pair
   const weight = habits.weights[(item << 3) + motion]
   if (weight === 0 || step > MOTION_STEPS_MAX || step < -MOTION_STEPS_MAX) return base
   const age = pair.age < CARRY_TICKS_MAX ? pair.age : CARRY_TICKS_MAX
-  return (base + ((age * weight * step + 16) >> 5)) | 0
+  return (base + gone(age * weight * step, pair.olderTicks)) | 0
+}
+
+/** How far a motion goes on that was seen over so many ticks: in parts of 32, to the nearest. */
+function gone(parts: number, olderTicks: number): number {
+  return olderTicks === 1 ? (parts + 16) >> 5 : Math.floor((parts + 16 * olderTicks) / (32 * olderTicks))
 }
 
 /** Guesses a number of whatever sort; of a float, its place. */

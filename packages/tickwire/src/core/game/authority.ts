@@ -24,7 +24,6 @@ import { InputLog } from './input-log.ts'
 import { InputTable, type HeldInput } from './input-table.ts'
 import { LocalInput } from './local-input.ts'
 import { OwnerDigests } from './owner-digests.ts'
-import { snapshotPeriod } from './paced-source.ts'
 import { AuthorityRewinding, type Eyes } from './rewinding.ts'
 import { SharedAuthority } from './shared-authority.ts'
 import { StepEvents } from './step-events.ts'
@@ -184,7 +183,7 @@ export class Authority<I extends Shape> implements HeldByPeers {
 
   /** What is known of what players see: when, and of which ticks they are told. */
   #eyes(): Eyes {
-    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
+    const period = this.game.snapshotTicks
     const told: ToldTicks = { wasTold: (_id, tick) => tick % period === 0 }
     return { viewTick: (peer) => this.inputs.viewTick(peer), toldTicks: () => period === 1 ? undefined : told }
   }

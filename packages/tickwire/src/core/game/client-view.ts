@@ -63,7 +63,7 @@ export class ClientView implements HeldObserver, CorrectionListener {
     this.world = new World(entities, { isReadOnly: true })
     this.view = new View(this.world)
     this.confirmed = new Timeline(this.world, windowTicks(tickRate))
-    this.snapshots = new SnapshotSink(this.world, this.confirmed, { coders: game.coders })
+    this.snapshots = new SnapshotSink(this.world, this.confirmed, { coders: game.coders, strideTicks: game.snapshotTicks })
     this.renderClock = new RenderClock(tickRate, {
       delayMs: net.interpolationMs, delayMsMin: net.interpolationMsMin, delayMsMax: net.interpolationMsMax,
     })

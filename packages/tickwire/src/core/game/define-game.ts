@@ -20,6 +20,7 @@ import { compileSchema, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { ObjectIdentity } from '../world/handle.ts'
 import type { External, World } from '../world/world.ts'
+import { snapshotPeriod } from './paced-source.ts'
 import { completeSettings, type NetSettings, type Predict } from './settings.ts'
 
 /** Someone in the match. */
@@ -91,6 +92,8 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly codec: SnapshotCodec
   /** Of the codec, by entity. They keep nothing from one row to the next, so that all matches and views of a game share them. */
   readonly coders: readonly RowCoder[]
+  /** Ticks from one snapshot to the next. Codecs that look at the row before a baseline find it so much earlier. */
+  readonly snapshotTicks: number
   readonly net: NetSettings
   readonly inputSchema: Schema<I>
   /** Everything two builds must agree on, as text: what a mismatch is about. */
@@ -121,17 +124,18 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   if (shared !== undefined && predict !== 'owned') {
     throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
   }
+  const snapshotTicks = snapshotPeriod(tickRate, net.snapshotRate)
   const text = [
     `tickRate ${tickRate}`,
     ...(predict === 'all' ? ['predict all'] : []),
-    `codec ${codec.text}`,
+    `codec ${codec.text}${snapshotTicks === 1 ? '' : ` every ${snapshotTicks}`}`,
     `input ${describeShape(input)}`,
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}${entity.isShared ? ' shared' : ''}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
   return {
-    ...definition, input, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), net,
+    ...definition, input, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), snapshotTicks, net,
     inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
 }

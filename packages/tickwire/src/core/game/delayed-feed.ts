@@ -42,7 +42,7 @@ export class DelayedFeed {
     this.#playback = new Playback(ring, game)
     const { world } = this.#playback
     this.timeline = new Timeline(world, windowTicks(game.tickRate), game.tickRate)
-    this.replicator = new Replicator(world, this.timeline, { coders: game.coders })
+    this.replicator = new Replicator(world, this.timeline, { coders: game.coders, strideTicks: game.snapshotTicks })
     this.interest = new Interest(world, game.entities, interest)
   }
 

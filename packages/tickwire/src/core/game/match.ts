@@ -53,7 +53,7 @@ import { HostWatch, type HostRecordOptions } from './host-watch.ts'
 import { callsOf } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
 import { LocalView } from './local-view.ts'
-import { PacedSource, snapshotPeriod } from './paced-source.ts'
+import { PacedSource } from './paced-source.ts'
 import { ROLES, type RoleContext } from './role.ts'
 import type { SharedAuthority } from './shared-authority.ts'
 import { Spectators, type SpectatorOptions } from './spectators.ts'
@@ -143,7 +143,7 @@ export class Match<I extends Shape = Shape> {
     const { world, timeline, inputs } = authority
     const loop = new FixedLoop(game.tickRate)
     this.loop = loop
-    this.replicator = new Replicator(world, timeline, { coders: game.coders, births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
+    this.replicator = new Replicator(world, timeline, { coders: game.coders, strideTicks: game.snapshotTicks, births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
     this.spectators = new Spectators(authority, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
@@ -319,7 +319,7 @@ export class Match<I extends Shape = Shape> {
     digests.add(peer.id)
     const predicts = this.game.predict !== 'none' && !isSpectator
     connection.addSource(FRAME_KIND.timing, new TimingSource(position, inputs, () => predicts ? digests.of(peer.id) : NaN))
-    const period = snapshotPeriod(this.game.tickRate, this.game.net.snapshotRate)
+    const period = this.game.snapshotTicks
     if (this.game.predict === 'all' && !isSpectator) {
       connection.addSource(FRAME_KIND.peerInputs, new PeerInputsSource(this.game.inputSchema, table.heap, this.#authority, peer.id, period))
     }

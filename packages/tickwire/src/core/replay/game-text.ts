@@ -20,6 +20,8 @@ import { parseShape, TextError } from './shape-text.ts'
 /** A game as its text tells it: enough to read, not to play. */
 export interface GameText {
   readonly tickRate: number
+  /** Ticks from one snapshot to the next. */
+  readonly snapshotTicks: number
   readonly inputSchema: Schema
   readonly entities: readonly Entity[]
   readonly messages: readonly Message[]
@@ -37,19 +39,21 @@ export function readGameText(text: string, names: readonly string[] = []): GameT
 
 function parse(text: string, names: readonly string[]): GameText {
   let tickRate = 0
+  let snapshotTicks = 1
   let inputSchema: Schema | undefined
   const entities: Entity[] = []
   const messages: Message[] = []
   for (const line of text.split('\n')) {
     const [, kind = '', rest = ''] = /^(\w+) (.*)$/.exec(line) ?? []
     if (kind === 'tickRate') tickRate = Number(rest)
+    else if (kind === 'codec') snapshotTicks = Number(/ every (\d+)$/.exec(rest)?.[1] ?? 1)
     else if (kind === 'input') inputSchema = agreed(rest, compileSchema('input', parseShape(rest)))
     else if (kind === 'entity') entities.push(entityOf(rest, entities.length, names))
     else if (kind === 'message') messages.push(messageOf(rest, messages.length))
     if (entities.length > ENTITY_TYPES_MAX || messages.length > MESSAGE_TYPES_MAX) throw new TextError('more definitions than a game can have')
   }
   if (inputSchema === undefined) throw new TextError('no input in it')
-  return { tickRate, inputSchema, entities, messages }
+  return { tickRate, snapshotTicks, inputSchema, entities, messages }
 }
 
 function entityOf(rest: string, type: number, names: readonly string[]): Entity {

@@ -31,6 +31,14 @@ export const DELTA = {
   oversized: 8,
 } as const
 
+/** Whether who reads a delta of a tick then holds the row of a stride before too: it is the baseline's. @hot */
+export function isPairedBy(base: Tick, tick: Tick, flags: number, strideTicks: number): boolean {
+  return base === tick - strideTicks || ((flags & DELTA_RESTED) !== 0 && base < tick - strideTicks)
+}
+
+// A constant of this module, for speed: see schema/leaf-table.ts.
+const DELTA_RESTED = DELTA.rested
+
 const DELTAS_FIRST = 256
 const WORDS_FIRST = 2048
 const SCRATCH_BYTES = (DATAGRAM_BYTES_MAX + 3) & ~3

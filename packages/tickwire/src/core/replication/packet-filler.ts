@@ -9,7 +9,7 @@ import { DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
 import type { PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
-import { DELTA, NO_BASE, NO_DELTA } from './delta-cache.ts'
+import { DELTA, isPairedBy, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import type { DueList } from './due-list.ts'
 import { NO_FRAME } from './frame-cache.ts'
 import { RECORD_GONE, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
@@ -23,7 +23,7 @@ import { FLAG, NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { sortAscending } from './urgency-order.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { rested: RESTED, oversized: OVERSIZED } = DELTA
+const { oversized: OVERSIZED } = DELTA
 const { known: KNOWN } = STATE
 const { despawned: DESPAWNED, mayHold: MAY_HOLD } = FLAG
 const FROM_INITIAL = NO_BASE
@@ -248,7 +248,7 @@ export class PacketFiller {
         return true
       }
       if (!this.#frame.put(out, index, delta)) return false
-      if (cache.bases[delta] === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0) this.#heldMask |= low
+      if (isPairedBy(cache.bases[delta], this.#tick, cache.flags[delta], this.#replicator.strideTicks)) this.#heldMask |= low
       if (probe !== undefined) probe.onEntry(this.#peer, index, this.#told.types[index], REASON_CHANGED, out.bitLength - bitLength)
     }
     this.#sentMask |= sent
@@ -334,7 +334,7 @@ export class PacketFiller {
     const told = this.#told
     const { probe, cache } = this.#replicator
     const base = delta === GONE ? FROM_INITIAL : cache.bases[delta]
-    const isPaired = base !== FROM_INITIAL && (base === this.#tick - 1 || (cache.flags[delta] & RESTED) !== 0)
+    const isPaired = base !== FROM_INITIAL && isPairedBy(base, this.#tick, cache.flags[delta], this.#replicator.strideTicks)
     this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
     this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)

@@ -29,7 +29,7 @@ import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaFinder } from './strip-cache.ts'
-import { PAIR_LAG_TICKS } from './told-blocks.ts'
+import { PAIR_LAG_STRIDES } from './told-blocks.ts'
 
 /** When and as which of its tick an object was born; a tick of -1 when nobody knows. */
 export interface Births {
@@ -43,6 +43,8 @@ export interface ReplicatorOptions {
   readonly births?: Births
   /** Since when owners write what is shared. Default: since ever. */
   readonly tokens?: Tokens
+  /** Ticks from one telling to the next; the same on both sides. Rows before baselines are so much older. Default: 1. */
+  readonly strideTicks?: number
 }
 
 /** In a key of the cache, beside the field set: the row before the baseline is used. */
@@ -70,6 +72,7 @@ export class Replicator implements DeltaFinder {
   readonly states: StateGraph = new StateGraph()
   /** By type. */
   readonly coders: readonly RowCoder[]
+  readonly strideTicks: number
   /** Told of every entry that is sent, to anybody. */
   probe: Probe | undefined = undefined
   readonly #world: World
@@ -81,7 +84,8 @@ export class Replicator implements DeltaFinder {
   constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}) {
     this.timeline = timeline
     this.marks = new ChangeMarks(timeline, world.stores.map(({ schema }) => schema))
-    this.strips = new StripCache(this.marks, this.cache, this)
+    this.strideTicks = options.strideTicks ?? 1
+    this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
     this.#world = world
     this.#births = options.births
@@ -101,7 +105,7 @@ export class Replicator implements DeltaFinder {
   }
 
   /**
-   * The delta for who holds an object's row at `base`, and at `pair` with the one before it; `NO_DELTA` when nobody knows that
+   * The delta for who holds an object's row at `base`, and at `pair` with the one a stride before it; `NO_DELTA` when nobody knows that
    * row any more. `NO_BASE`: for who holds nothing. @hot
    */
   deltaFor(index: number, set: number, base: Tick, pair: Tick): number {
@@ -113,9 +117,9 @@ export class Replicator implements DeltaFinder {
       if (marks.tick - base >= timeline.windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
       if (marks.tick - base > 1 && marks.isRested(index, set, base)) {
         // A rest is known to both: there is nothing better than its row.
-      } else if (base - pair <= PAIR_LAG_TICKS && pair !== NO_BASE && this.coders[marks.types[index]].usesOlder === true) {
+      } else if (base - pair <= PAIR_LAG_STRIDES * this.strideTicks && pair !== NO_BASE && this.coders[marks.types[index]].usesOlder === true) {
         // A slightly older baseline whose motion is known is worth more than the newest one without.
-        if (marks.tick - pair + 1 < timeline.windowTicks) {
+        if (marks.tick - pair + this.strideTicks < timeline.windowTicks) {
           from = pair
           key |= KEY_OLDER
         }
@@ -156,10 +160,12 @@ export class Replicator implements DeltaFinder {
       // Both know that the baseline's row held in the last two ticks: no motion is to go on over a rest.
       pair.age = 1
       pair.olderAt = baseAt
+      pair.olderTicks = 1
     } else {
       const hasOlder = (key & KEY_OLDER) !== 0
       if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
-      pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - 1) : -1
+      pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
+      pair.olderTicks = this.strideTicks
     }
     this.coders[type].write(out, set, pair, this.#world.heap)
     const flags = rest | (isOwned ? DELTA.owned : 0)

@@ -31,6 +31,8 @@ import { WantedRows } from './wanted-rows.ts'
 export interface SnapshotSinkOptions {
   /** By type; the same kind on both sides. Default: packed coders. */
   readonly coders?: readonly RowCoder[]
+  /** Ticks from one telling to the next; the same on both sides. Default: 1. */
+  readonly strideTicks?: number
 }
 
 const NO_TICK = -1
@@ -62,6 +64,7 @@ export class SnapshotSink implements FrameSink {
   readonly #timeline: Timeline
   readonly #coders: readonly RowCoder[]
   readonly #typeBits: number
+  readonly #strideTicks: number
   readonly #pair = new RowPair()
   /** The row that is being read, and a copy of its baseline: storing a row may move the pools. */
   readonly #row: Int32Array
@@ -77,6 +80,7 @@ export class SnapshotSink implements FrameSink {
     this.#timeline = timeline
     this.#coders = options.coders ?? packedCoders(world)
     this.#typeBits = typeBits(world)
+    this.#strideTicks = options.strideTicks ?? 1
     const lanes = world.stores.reduce((most, store) => Math.max(most, store.schema.laneCount), 0)
     this.#row = new Int32Array(lanes)
     this.#base = new Int32Array(lanes)
@@ -242,8 +246,11 @@ export class SnapshotSink implements FrameSink {
       pair.age = 1
       pair.olderRows = this.#base
       pair.olderAt = 0
+      pair.olderTicks = 1
     } else if (kind !== KIND.same && this.#coders[type].usesOlder === true && frame.readBits(1) === 1) {
-      pair.olderAt = baseTick - 1 > held.floors[index] ? this.#timeline.find(type, id, baseTick - 1) : NO_ROW
+      const olderTick = baseTick - this.#strideTicks
+      pair.olderAt = olderTick > held.floors[index] ? this.#timeline.find(type, id, olderTick) : NO_ROW
+      pair.olderTicks = this.#strideTicks
       pair.olderRows = this.#timeline.pools[type].rows
       if (pair.olderAt < 0) return this.#refuse(tick, index)
     }
@@ -304,6 +311,14 @@ export class SnapshotSink implements FrameSink {
     if (this.probe !== undefined && !frame.failed) this.probe.onRow?.(type, set, pair)
   }
 
+  /** A baseline's row held until the tick before: it is known there, and a stride before, where the next delta may look for it. */
+  #rest(tick: Tick, id: ObjectId, type: number, baseTick: Tick): void {
+    const timeline = this.#timeline
+    const older = tick - this.#strideTicks
+    if (older > baseTick && timeline.find(type, id, older) < 0) timeline.put(older, type, id, this.#baseOwner, this.#base, 0)
+    if (timeline.find(type, id, tick - 1) < 0) timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)
+  }
+
   /** Remembers a row that was read over a baseline. */
   #store(tick: Tick, index: number, owner: PeerId, baseTick: Tick, isRested: boolean): boolean {
     const { held } = this
@@ -312,7 +327,7 @@ export class SnapshotSink implements FrameSink {
     const type = held.types[index]
     const isNews = tick > held.tellings[index]
     // It stood still until the tick before: without that row, who draws would smear its start over the whole rest.
-    if (isRested && timeline.find(type, id, tick - 1) < 0) timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)
+    if (isRested) this.#rest(tick, id, type, baseTick)
     if (!timeline.put(tick, type, id, owner, this.#row, 0)) return false
     if (!isNews) {
       this.staleCount++

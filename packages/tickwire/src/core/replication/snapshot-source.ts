@@ -53,7 +53,7 @@ export interface SnapshotSourceOptions {
 export class SnapshotSource implements FrameSource {
   readonly #replicator: Replicator
   readonly #peer: PeerId
-  readonly #told = new ToldObjects()
+  readonly #told: ToldObjects
   readonly #blocks: ToldBlocks
   readonly #records = new PacketRecords()
   readonly #walker: StateWalker
@@ -70,7 +70,8 @@ export class SnapshotSource implements FrameSource {
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
     const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
     this.#replicator = replicator
-    this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.coders.some(({ usesOlder }) => usesOlder === true), !isOneByOne)
+    this.#told = new ToldObjects(replicator.strideTicks)
+    this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.coders.some(({ usesOlder }) => usesOlder === true), !isOneByOne, replicator.strideTicks)
     // Who has a cap of his own is never sent what another is.
     this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
     this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, replicator.states, this.#walker)

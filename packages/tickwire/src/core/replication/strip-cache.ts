@@ -15,7 +15,7 @@ import type { Tick } from '../base/time.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
-import { DELTA, NO_BASE, NO_DELTA, type DeltaCache } from './delta-cache.ts'
+import { DELTA, isPairedBy, NO_BASE, NO_DELTA, type DeltaCache } from './delta-cache.ts'
 import { isAsBefore, writeDeltaHead } from './delta-head.ts'
 
 /** No strip: entries must be written one by one. */
@@ -27,7 +27,7 @@ export interface DeltaFinder {
 }
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { rested: RESTED, oversized: OVERSIZED } = DELTA
+const { oversized: OVERSIZED } = DELTA
 const NOTHING = NO_STRIP
 const NOT_THERE = NO_DELTA
 const FROM_INITIAL = NO_BASE
@@ -67,11 +67,13 @@ export class StripCache {
   readonly #marks: ChangeMarks
   readonly #cache: DeltaCache
   readonly #finder: DeltaFinder
+  readonly #strideTicks: number
   readonly #scratch = new Uint8Array(SCRATCH_BYTES)
   readonly #view = new DataView(this.#scratch.buffer)
   readonly #writer = new BitWriter(this.#scratch)
 
-  constructor(marks: ChangeMarks, cache: DeltaCache, finder: DeltaFinder) {
+  constructor(marks: ChangeMarks, cache: DeltaCache, finder: DeltaFinder, strideTicks: number) {
+    this.#strideTicks = strideTicks
     this.#marks = marks
     this.#cache = cache
     this.#finder = finder
@@ -152,7 +154,7 @@ export class StripCache {
       before = index
       beforeAge = tick - base
       mask |= bit
-      if (base === tick - 1 || (flags & RESTED) !== 0) held |= bit
+      if (isPairedBy(base, tick, flags, this.#strideTicks)) held |= bit
       if (isAsBefore(beforeAge, flags, beforeAge)) plain |= bit
       this.deltas[at] = delta
       this.ends[at] = origin + out.bitLength

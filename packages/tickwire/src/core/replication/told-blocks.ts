@@ -25,8 +25,8 @@ import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 /** Where the words of all blocks stand in `words`, in so many times its capacity: cohorts at 0. */
 export const PLANE = { cohorts: 0, aheads: 1, sets: 2, pendings: 3, knowns: 4, leavings: 5, restless: 6, paireds: 7 } as const
 
-/** How much older than the newest a baseline may be for the sake of the row before it. */
-export const PAIR_LAG_TICKS = 2
+/** How much older than the newest a baseline may be for the sake of the row before it, in strides. */
+export const PAIR_LAG_STRIDES = 2
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { known: KNOWN } = STATE
@@ -34,7 +34,6 @@ const { changed: CHANGED } = REASON
 const FROM_INITIAL = NO_BASE
 const FORGOTTEN = LONG_AGO
 const SHIFT = BLOCK_SHIFT
-const LAG_TICKS = PAIR_LAG_TICKS
 const PLANES = 8
 const { aheads: AHEADS, sets: SETS } = PLANE
 
@@ -74,8 +73,13 @@ export class ToldBlocks {
   readonly #marks: ChangeMarks
   /** Whether any coder looks at the row before the baseline. */
   readonly #usesOlder: boolean
+  /** Ticks from one telling to the next, and how many a pair may lag behind. */
+  readonly #strideTicks: number
+  readonly #lagTicks: number
 
-  constructor(told: ToldObjects, marks: ChangeMarks, usesOlder: boolean, isJoining: boolean) {
+  constructor(told: ToldObjects, marks: ChangeMarks, usesOlder: boolean, isJoining: boolean, strideTicks: number) {
+    this.#strideTicks = strideTicks
+    this.#lagTicks = strideTicks * PAIR_LAG_STRIDES
     this.#told = told
     this.#marks = marks
     this.#usesOlder = usesOlder
@@ -96,7 +100,7 @@ export class ToldBlocks {
     return base === FORGOTTEN ? level : base
   }
 
-  /** A packet of a tick with these objects of a block has arrived; `pairs`: those with whom the row of the tick before is held. @hot */
+  /** A packet of a tick with these objects of a block has arrived; `pairs`: those with whom the row of a stride before is held. @hot */
   deliver(block: number, mask: number, pairs: number, tick: Tick, isLate: boolean): void {
     const { masks, oldest } = this.#marks
     const { words, capacity } = this
@@ -293,10 +297,10 @@ export class ToldBlocks {
     const { masks, oldest } = this.#marks
     const set = this.sets[block]
     const paired = this.paireds[block]
-    const held = members & (pairs | (level === tick - 1 && level >= oldest ? masks.at(set, block, level) : 0))
+    const held = members & (pairs | (level === tick - this.#strideTicks && level >= oldest ? masks.at(set, block, level) : 0))
     this.paireds[block] = paired & ~members | held
     // A pair that is not much older is worth more than the newest row; there is no place for it here.
-    const pairTick = tick - LAG_TICKS
+    const pairTick = tick - this.#lagTicks
     let lagging = level >= pairTick && pairTick >= oldest ? members & ~held & paired & masks.at(set, block, pairTick) : 0
     if (lagging === 0) return
     this.loosen(block, lagging)
@@ -331,7 +335,7 @@ export class ToldBlocks {
     if (told.states[index] !== KNOWN || base < marks.oldest || (this.pendings[block] & bit) !== 0 || told.ids[index] !== marks.ids[index]) return
     if (told.sents[index] !== marks.lastChange(index, set, this.sentTick)) return
     const pair = told.pairs[index]
-    if (pair !== base && pair !== FROM_INITIAL && base - pair <= LAG_TICKS) return
+    if (pair !== base && pair !== FROM_INITIAL && base - pair <= this.#lagTicks) return
     const cohort = this.cohorts[block]
     if (cohort === 0) {
       if (marks.lastChange(index, set, tick) !== base) return

@@ -7,7 +7,7 @@
  *
  *   bases    newest tick whose row he is known to hold; NO_BASE before the first
  *   sents    newest tick that he holds or that is on its way; NONE when he must be told anew
- *   pairs    newest tick whose row and the one before it are both known to be held
+ *   pairs    newest tick whose row and the one told before it are both known to be held
  *   epochs   what was sent before this tick is of no use: another object, another field set, another stay
  *
  * Invariant: bases <= sents where they are ticks; only ticks from the epoch on are promoted.
@@ -47,6 +47,11 @@ export class ToldObjects {
   pairs: Float64Array = new Float64Array(0)
   sents: Float64Array = new Float64Array(0)
   epochs: Float64Array = new Float64Array(0)
+  readonly #strideTicks: number
+
+  constructor(strideTicks: number) {
+    this.#strideTicks = strideTicks
+  }
 
   /** The receiver shall know an object from now on, in a field set. */
   enter(index: number, id: ObjectId, type: number, set: number, tick: Tick): void {
@@ -84,12 +89,13 @@ export class ToldObjects {
     this.epochs[index] = tick
   }
 
-  /** A row of this tick has arrived; `isPaired`: with it, or before, that of the tick before. @hot */
+  /** A row of this tick has arrived; `isPaired`: with it, or before, that of a stride before. @hot */
   promote(index: number, tick: Tick, isPaired: boolean): void {
     if (this.states[index] !== KNOWN || tick < this.epochs[index]) return
     const base = this.bases[index]
-    if (tick === base - 1) this.pairs[index] = base
-    else if ((isPaired || (tick === base + 1 && base !== FROM_INITIAL)) && tick > this.pairs[index]) this.pairs[index] = tick
+    const stride = this.#strideTicks
+    if (tick === base - stride) this.pairs[index] = base
+    else if ((isPaired || (tick === base + stride && base !== FROM_INITIAL)) && tick > this.pairs[index]) this.pairs[index] = tick
     if (tick <= base) return
     this.bases[index] = tick
     if (this.sents[index] < tick) this.sents[index] = tick

@@ -25,6 +25,8 @@ import { SnapshotDissector, type DissectedEntry, type ToldRows } from './dissect
 export interface DissectableGame {
   readonly entities: readonly Entity[]
   readonly coders: readonly RowCoder[]
+  /** Ticks from one snapshot to the next. */
+  readonly snapshotTicks: number
   readonly inputSchema: Schema
 }
 
@@ -54,7 +56,7 @@ export class PacketDissector {
   constructor(game: DissectableGame, told?: ToldRows) {
     this.#game = game
     this.#world = new World(game.entities, { isReadOnly: true })
-    this.snapshots = new SnapshotDissector(this.#world, game.coders, told)
+    this.snapshots = new SnapshotDissector(this.#world, game.coders, game.snapshotTicks, told)
   }
 
   /** Takes a packet apart: header and body, without its seal. `_peer` is whose line it was. */

@@ -18,7 +18,7 @@ export interface DissectedRow {
 }
 
 /** Rows that a delta is over. */
-export type Bases = Pick<RowPair, 'baseRows' | 'baseAt' | 'age' | 'olderRows' | 'olderAt'>
+export type Bases = Pick<RowPair, 'baseRows' | 'baseAt' | 'age' | 'olderRows' | 'olderAt' | 'olderTicks'>
 
 export function dissectRow(naming: BitNaming, schema: Schema, coder: RowCoder, set: FieldSet, bases: Bases, heap: ValueStore): DissectedRow {
   const row = new Int32Array(schema.laneCount)

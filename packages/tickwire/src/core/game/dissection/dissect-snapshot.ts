@@ -51,11 +51,14 @@ const ROWS_KEPT = 512
 export class SnapshotDissector {
   readonly #world: World
   readonly #coders: readonly RowCoder[]
+  /** Ticks from one snapshot to the next. */
+  readonly #strideTicks: number
   readonly #held = new Map<number, Held>()
   readonly #told: ToldRows
 
   /** `told` knows rows from elsewhere: where a recording begins in the middle, what packets build on is not in packets. */
-  constructor(world: World, coders: readonly RowCoder[], told: ToldRows = NOTHING_TOLD) {
+  constructor(world: World, coders: readonly RowCoder[], strideTicks: number, told: ToldRows = NOTHING_TOLD) {
+    this.#strideTicks = strideTicks
     this.#world = world
     this.#coders = coders
     this.#told = told
@@ -131,7 +134,7 @@ export class SnapshotDissector {
     }
     const id = index * 65_536 + generation
     naming.where = `snapshot, ${store.schema.name} ${index}`
-    const bases: Bases = { baseRows: store.schema.initialRow, baseAt: 0, age: 0, olderRows: NO_ROWS, olderAt: -1 }
+    const bases: Bases = { baseRows: store.schema.initialRow, baseAt: 0, age: 0, olderRows: NO_ROWS, olderAt: -1, olderTicks: 1 }
     const { row, changed } = dissectRow(naming, store.schema, this.#coders[type], set === 0 ? 0 : set === 1 ? 1 : 2, bases, this.#world.heap)
     if (before !== undefined && before.id !== id) this.#held.delete(index)
     this.#hold(id, type, set === 0 ? 0 : set === 1 ? 1 : 2, owner).rows.set(tick, row)
@@ -151,19 +154,25 @@ export class SnapshotDissector {
     const base = this.#rowAt(held, tick - age)
     const hasOlder = !isRested && kind !== KIND.same && coder.usesOlder === true
       && naming.name('entry.older', (reader) => reader.readBits(1)) === 1
-    const older = isRested ? base : hasOlder ? this.#rowAt(held, tick - age - 1) : undefined
+    const older = isRested ? base : hasOlder ? this.#olderAt(held, tick - age - this.#strideTicks) : undefined
     if (base === undefined || (hasOlder && older === undefined)) return undefined
     if (kind === KIND.same) {
       this.#keep(held, tick, base)
       return { id: held.id, entity: schema.name, reason: 'confirmed', why: `it is again what it was at tick ${tick - age}`, changed: [] }
     }
-    const bases: Bases = { baseRows: base, baseAt: 0, age: isRested ? 1 : age, olderRows: older ?? NO_ROWS, olderAt: older === undefined ? -1 : 0 }
+    const bases: Bases = { baseRows: base, baseAt: 0, age: isRested ? 1 : age, olderRows: older ?? NO_ROWS, olderAt: older === undefined ? -1 : 0, olderTicks: isRested ? 1 : this.#strideTicks }
     const { row, changed } = dissectRow(naming, schema, coder, held.set, bases, this.#world.heap)
     this.#keep(held, tick, row)
-    if (isRested) held.rows.set(tick - 1, base)
+    if (isRested) for (const rested of [tick - 1, tick - this.#strideTicks]) if (rested > tick - age) held.rows.set(rested, base)
     const fields = changed.map(({ field, before, after }) => `${field} ${before} → ${after}`).join(', ')
     const why = `since tick ${tick - age}, the newest that is acknowledged: ${fields === '' ? 'a row that is lost or still on its way was taken back' : fields}`
     return { id: held.id, entity: schema.name, reason: kind === KIND.deltaOwned ? 'new owner' : 'changed', why, changed }
+  }
+
+  /** The row before a baseline: of what lies before everything that is known, nothing is guessed. */
+  #olderAt(held: Held, tick: Tick): Int32Array | undefined {
+    for (const known of held.rows.keys()) if (known <= tick) return this.#rowAt(held, tick)
+    return this.#told.rowAt(held.id, tick)
   }
 
   #rowAt(held: Held, tick: Tick): Int32Array | undefined {

@@ -182,7 +182,7 @@ export class Inspection {
     if (this.#dissected !== undefined) return this.#dissected
     // A ring has forgotten who entered before it began, and what deltas at its start build on: told rows know both.
     const told = readToldRows(this.#told, this.peer)
-    const dissector = new PacketDissector({ entities: this.game.entities, coders: this.#coders, inputSchema: this.game.inputSchema }, told)
+    const dissector = new PacketDissector({ entities: this.game.entities, coders: this.#coders, snapshotTicks: this.game.snapshotTicks, inputSchema: this.game.inputSchema }, told)
     this.#dissected = this.#packets.map(({ bytes }) => dissector.dissect(bytes))
     return this.#dissected
   }
@@ -198,7 +198,7 @@ function whyText(hasAuthority: boolean, isInputOther: boolean, isMissing: boolea
 /** The coders that a game's text names; those with priors are not in the text, and rows by them stay unread. */
 function codersOf(text: string, { entities, tickRate }: GameText): readonly RowCoder[] {
   const line = text.split('\n').find((each) => each.startsWith('codec ')) ?? ''
-  const codec = line === 'codec packed' ? packed : entropy()
+  const codec = /^codec packed\b/.test(line) ? packed : entropy()
   return entities.map(({ schema }) => codec.make(schema, tickRate))
 }
 
