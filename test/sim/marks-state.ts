@@ -36,7 +36,7 @@ export const STATE_MARKS: readonly MarkedFile[] = [
     ['a full row comes late', 'if (tick <= held.tellings[index] || tick <= held.floors[index]) {', 'tick <= held.tellings[index]'],
     ['a full row comes of who has left', 'if (tick <= held.tellings[index] || tick <= held.floors[index]) {', 'tick <= held.floors[index] && tick > held.tellings[index]'],
     ['a change comes late', 'if (!isNews) {', '!isNews'],
-    ['a rest ends', 'if (isRested && timeline.find', 'isRested'],
+    ['a rest ends', 'if (isRested) this.#rest(', 'isRested'],
     ['a baseline is older than what is remembered', 'if (at < 0 && held.namedTicks[index] === tick) {', 'at < 0 && held.namedTicks[index] === tick'],
     ['an object gets other fields, told whole', 'held.unname(index)\n', 'true'],
   ]],
