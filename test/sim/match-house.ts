@@ -70,7 +70,9 @@ export class House implements NetResident {
   host: Host
   match: Match<MatchInput>
   truth: CrowdTruth
+  /** Twice as many as there are clients: who is on his way and asks anew has two for some seconds. */
   readonly seats: number
+  readonly spectatorSeats: number
   readonly diaries = new Map<PeerId, Diary>()
   readonly teams = new Map<PeerId, number>()
   readonly #plan: HousePlan
@@ -94,6 +96,7 @@ export class House implements NetResident {
     const { players, spectators, seed } = plan.scenario
     this.#dice = new Dice(seed ^ 0x40e5e)
     this.seats = 2 * players + spectators + 4
+    this.spectatorSeats = 2 * spectators + 2
     const [host, match, truth] = this.#build()
     this.host = host
     this.match = match
@@ -189,7 +192,7 @@ export class House implements NetResident {
     if (this.#has('rooms')) {
       const rooms = new RoomHost({
         match: {
-          game: game as unknown as Game, capacity: this.seats, spectators: scenario.spectators + 2, mayCreate: false, emptyMs: Infinity, interest, watching: spectators, onFault,
+          game: game as unknown as Game, capacity: this.seats, spectators: this.spectatorSeats, mayCreate: false, emptyMs: Infinity, interest, watching: spectators, onFault,
           bytesPerSecond, resumeMs: this.#has('resume') ? 3000 : 0,
         },
       }, { entropy, security, limits, onRoomFault: (_room: Room, error: unknown) => { throw error } })
@@ -198,7 +201,7 @@ export class House implements NetResident {
       match = room as unknown as Match<MatchInput>
     } else {
       const single = new ServerHost(game, {
-        entropy, security, limits, interest, spectators, onFault, bytesPerSecond, maxPlayers: this.seats, maxSpectators: scenario.spectators + 2,
+        entropy, security, limits, interest, spectators, onFault, bytesPerSecond, maxPlayers: this.seats, maxSpectators: this.spectatorSeats,
         role: this.#has('listen') ? 'listen' : 'dedicated',
       })
       if (this.#has('listen')) single.join(() => ({ right: true, fire: single.world.tick % 16 < 8, aim: 0.3 }))
@@ -289,7 +292,7 @@ export class House implements NetResident {
 
   #check(): void {
     const { connections } = this.host.endpoint
-    const most = this.seats + this.#plan.scenario.spectators + 2
+    const most = this.seats + this.spectatorSeats
     if (!(this.host instanceof RoomHost)) hold(connections.length <= most, 'I15', () => `${connections.length} connections on ${most} seats`)
     else {
       const seats = this.host.rooms[0]?.seats
