@@ -262,12 +262,11 @@ export class StateGraph {
   }
 }
 
-/** Of all that counts: the level of who is nobody, and which field set he would see, does not. */
+/** Of the words that count, and one level for all: reading doubles allocates as long as this is too rare to be optimised. */
 function digestOf({ words, levelWords, capacity, sentTick }: ToldBlocks): number {
-  let digest = sentTick | 0
+  let digest = capacity > 0 && words[0] !== 0 ? mix(sentTick | 0, levelWords[0]) : sentTick | 0
   for (let block = 0; block < capacity; block++) {
-    if (words[block] !== 0) digest = mix(mix(digest, words[block]), levelWords[block])
-    if (words[AHEADS * capacity + block] !== 0) digest = mix(mix(digest, words[AHEADS * capacity + block]), levelWords[capacity + block])
+    digest = mix(mix(digest, words[block]), words[AHEADS * capacity + block])
     digest = mix(mix(digest, words[KNOWNS * capacity + block]), words[RESTLESS * capacity + block])
   }
   return digest
