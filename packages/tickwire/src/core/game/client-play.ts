@@ -8,7 +8,7 @@
  * It sends nothing and draws nothing; `client-host.ts` and `client-view.ts` do.
  */
 
-import { CATCH_UP_TICKS_MAX } from '../base/limits.ts'
+import { CATCH_UP_TICKS_MAX, INPUT_AHEAD_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
 import { Predictor } from '../predict/predictor.ts'
@@ -113,7 +113,8 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     if (ticks.resyncs !== this.#resyncs) {
       this.#resyncs = ticks.resyncs
       predictor?.reset()
-      inputs.restart(target)
+      // What was said of a tick stands: whoever is set back waits until the ticks that he has spoken for are over.
+      if (target > inputs.newest || inputs.newest - target > INPUT_AHEAD_MAX) inputs.restart(target)
     }
     const first = inputs.newest < 0 ? target : Math.max(inputs.newest + 1, target - CATCH_UP_TICKS_MAX + 1)
     for (let tick = first; tick <= target; tick++) this.#sample(tick, viewTick)

@@ -67,7 +67,7 @@ export class InputSource implements FrameSource {
     this.ring.keep(tick, Math.max(0, Math.min(Math.round((tick - viewTick) * AGE_STEPS), AGE_MAX)))
   }
 
-  /** The next input is for another tick than follows: the clock was set. Ticks may come again, and then they count. */
+  /** The next input is for another tick than follows: the clock was set. */
   restart(tick: Tick): void {
     this.newest = tick - 1
     this.#first = tick
