@@ -9,6 +9,7 @@ import { DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
 import type { PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
+import { NO_CAP } from './byte-cap.ts'
 import { DELTA, isPairedBy, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import type { DueList } from './due-list.ts'
 import { NO_FRAME } from './frame-cache.ts'
@@ -34,6 +35,7 @@ const PAIRED_BIT = RECORD_PAIRED
 const NOT_KEPT = NO_FRAME
 const NOT_STRIPPED = NO_STRIP
 const SHIFT = BLOCK_SHIFT
+const UNCAPPED = NO_CAP
 const { gone: REASON_GONE, changed: REASON_CHANGED } = REASON
 
 /** In the place of a delta: the object is gone, and there are no bits of it. */
@@ -88,7 +90,7 @@ export class PacketFiller {
     const due = this.#due
     const walker = this.#walker
     // Who is short of bits, or looked at, has frames of his own.
-    const isOwn = due.isShort || capBits !== Infinity || this.#replicator.probe !== undefined || (out.bitLength & 7) !== 0
+    const isOwn = due.isShort || capBits !== UNCAPPED || this.#replicator.probe !== undefined || (out.bitLength & 7) !== 0
     if (isOwn) walker.leave()
     else if (!walker.isAlone && this.#follow(sequence, out)) return
     walker.catchUp()

@@ -153,7 +153,7 @@ export class SnapshotSource implements FrameSource {
     // Only now: a packet that nobody fills is not sent, and the next one has its number.
     this.#sequence = sequence
     this.#mustGreet = false
-    this.#cap.bits -= out.bitLength
+    this.#cap.spend(out.bitLength)
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
     return true
   }
