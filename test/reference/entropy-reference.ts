@@ -142,7 +142,7 @@ class RowReader {
     const symbol = this.#symbol(this.#tables.token(at, context))
     const said = this.#residual(symbol)
     this.#said[at] = said
-    return said * sign
+    return (said * sign) | 0
   }
 
   #residual(symbol: number): number {

@@ -344,7 +344,8 @@ export class RowModel {
   #readResidual(source: SymbolSource, age: tables.AgeTables, item: number, pair: RowPair): number {
     const turn = this.plan.slots[(item << SHIFT) + TURN]
     const mirrored = readToken(source, age.tokens[this.#tokenContext(item, pair)], 1)
-    const residual = this.#guesses.signs[item] < 0 ? -mirrored : mirrored
+    // The lowest of 32 bits is its own mirror image.
+    const residual = (this.#guesses.signs[item] < 0 ? -mirrored : mirrored) | 0
     this.#residuals[item] = mirrored
     if ((residual << turn) >> turn !== residual) source.raw().fail()
     return residual
