@@ -26,7 +26,7 @@ export const STATE_MUTANTS: readonly Mutant[] = [
   { name: 'mispredictions are overlooked', file: 'core/predict/predictor.ts', find: 'else this.#mistakenAt = Math.min(this.#mistakenAt, tick)\n', replace: '' },
   { name: 'rolled back one tick too far', file: 'core/predict/predictor.ts', find: 'this.past.load(tick)\n    this.#objects.applyTold(tick)', replace: 'this.past.load(tick + 1)\n    this.#objects.applyTold(tick)' },
   { name: 'a digest confirms whatever it says', file: 'core/predict/predictor.ts', find: 'if (this.past.digest(tick, this.#digestLanes) === digest) {', replace: 'if (this.past.digest(tick, this.#digestLanes) !== -1) {' },
-  { name: 'who is gone is predicted on', file: 'core/predict/predicted-objects.ts', find: 'if (handle?.id === id) world.unseat(handle)\n    }\n    for (let index', replace: '}\n    for (let index' },
+  { name: 'who is gone is predicted on', file: 'core/predict/predicted-objects.ts', find: 'if (handle?.id === id && !this.#wasThere(tick, handle.$store.type, id)) world.unseat(handle)\n', replace: '' },
   { name: 'quantum ignored where rows are compared', file: 'core/predict/owned-lanes.ts', find: 'if (rows[at + lanes[each]] !== otherRows[otherAt + lanes[each]]) return false', replace: 'if (Math.abs(rows[at + lanes[each]] - otherRows[otherAt + lanes[each]]) > 8) return false' },
   { name: 'an input is taken a tick late', file: 'core/time/input-buffer.ts', find: 'const at = this.#ring.at(tick)\n    for', replace: 'const at = this.#ring.at(tick - 1)\n    for' },
   { name: 'a call is heard from who is no owner', file: 'core/rpc/rpc-line.ts', find: "(rpc.by === 'owner' ? owner !== this.#peer : object !== 0 && owner < 0)", replace: '(object !== 0 && owner < 0)' },

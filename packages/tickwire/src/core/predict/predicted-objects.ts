@@ -178,6 +178,11 @@ export class PredictedObjects {
     }
   }
 
+  /** Whether a tick is confirmed with somebody in it, of whom it was known only that he went at some time. */
+  #wasThere(tick: Tick, type: number, id: ObjectId): boolean {
+    return this.#confirmed.has(tick) && this.#confirmed.find(type, id, tick) >= 0
+  }
+
   /** Puts what was told of a tick into the world, which is at that tick. */
   applyTold(tick: Tick): void {
     const { world, told } = this
@@ -187,7 +192,7 @@ export class PredictedObjects {
       const id = told.goneAt(tick, number)
       if (id === 0) break
       const handle = world.atIndexOf(id)
-      if (handle?.id === id) world.unseat(handle)
+      if (handle?.id === id && !this.#wasThere(tick, handle.$store.type, id)) world.unseat(handle)
     }
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)

@@ -301,6 +301,22 @@ test('[PRED14, C3] what is confirmed stays so when ticks before it are stepped a
   expect([xAt(7), xAt(8), xAt(9), xAt(10), xAt(6 + AHEAD)]).toEqual([7, 30, 30, 7, 7])
 })
 
+// Found by the crowd of seed 1807.
+test('[PRED14, C3] who was taken to be gone since a tick, and was in it as a digest says, was there', () => {
+  const { predictor, tell } = makeShots(() => {})
+  const authority = new ShotAuthority()
+  const { id } = authority.shot
+  tell(5, id, 70)
+  predictor.advance(5 + AHEAD, 64)
+  tell(8, id, 70)
+  // He was there at 8, and another has his index now: since 9, as far as is known. A digest of 9 knows more.
+  predictor.handleGone(8, id)
+  predictor.handleTick(9, authority.digestAt(9))
+  predictor.advance(6 + AHEAD, 64)
+  const isThere = (tick: number): boolean => predictor.past.find(0, id, tick) >= 0
+  expect([predictor.confirmed, isThere(8), isThere(9), isThere(10)]).toEqual([9, true, true, false])
+})
+
 // Found by crowds of seeds 7, 9 and 12.
 test('[PRED14, C3] who is known to be gone was there in the tick that is confirmed, and in none after it', () => {
   const { predictor, tell } = makeShots(() => {})
