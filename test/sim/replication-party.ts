@@ -9,6 +9,7 @@
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { SENT_PACKETS_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { readVarint } from '../../packages/tickwire/src/core/bits/varint.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
 import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
@@ -85,6 +86,8 @@ interface Flight {
   readonly sequence: number
   readonly bytes: Uint8Array
   readonly at: number
+  /** It begins with the version of its tables. */
+  readonly isRetrained: boolean
 }
 
 /** One receiver and his line. */
@@ -107,6 +110,9 @@ export class Receiver {
   readonly #buffer = new Uint8Array(2048)
   readonly #out = new BitWriter(this.#buffer)
   readonly #reader = new BitReader(new Uint8Array(0))
+  /** By version: the tables that he was handed while it ran. */
+  readonly #tables = new Map<number, readonly RowCoder[]>()
+  #isRetrained = false
   #sequence = 0
   #flights: Flight[] = []
   #acks: { readonly sequence: number; readonly at: number }[] = []
@@ -123,6 +129,14 @@ export class Receiver {
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
     this.twin = party.isTwinned ? new SnapshotSource(party.replicator, this.relevance, peer, { ...options, isOneByOne: true }) : undefined
+  }
+
+  /** From now on he is told by other tables, which he holds: `coders` are his own. */
+  retrain(replicator: Replicator, version: number, coders: readonly RowCoder[]): void {
+    this.#tables.set(version, coders)
+    this.#isRetrained = true
+    this.source.retrain(replicator, version)
+    this.twin?.retrain(replicator, version)
   }
 
   /** One tick of the line: sends, carries, receives. */
@@ -165,7 +179,7 @@ export class Receiver {
       this.log?.push(bytes)
       const copies = this.#chance(line.twice) ? 2 : 1
       for (let copy = 0; copy < copies; copy++) {
-        if (!this.#chance(line.loss)) this.#flights.push({ sequence, bytes, at: now + this.#way() })
+        if (!this.#chance(line.loss)) this.#flights.push({ sequence, bytes, at: now + this.#way(), isRetrained: this.#isRetrained })
       }
     }
   }
@@ -179,13 +193,15 @@ export class Receiver {
     throw new Error(`seed ${this.#party.seed}, tick ${now}, packet ${sequence}: ${isFilled ? is : 'nothing'} is not what the twin sends: ${isTwinFilled ? should : 'nothing'}`)
   }
 
-  #receive(now: number, { sequence, bytes }: Flight): void {
+  #receive(now: number, { sequence, bytes, isRetrained }: Flight): void {
     if (this.#got.has(sequence)) return
     this.#got.add(sequence)
     this.#reader.reset(bytes)
-    const verdict = this.sink.accept(now, sequence, this.#reader)
+    const coders = isRetrained ? this.#tables.get(readVarint(this.#reader)) : undefined
+    const at = this.#reader.bitPosition / 8
+    const verdict = this.sink.accept(now, sequence, this.#reader, coders)
     if (verdict === 'broken') throw new Error(`seed ${this.#party.seed}, tick ${now}: an honest frame is called broken`)
-    this.#check(bytes)
+    this.#check(bytes.subarray(at))
     if (verdict === 'no-ack') {
       this.notAcked++
       this.#ask(now)

@@ -127,6 +127,7 @@ export { createServerHost, ServerHost, type ServerHostOptions } from './game/ser
 export { View } from './game/view.ts'
 export type { AuthorityListener } from './game/client-authority.ts'
 export type { AuthorityGrant, SharedAuthority } from './game/shared-authority.ts'
+export type { Retraining } from './game/retraining.ts'
 export type { SpectatorOptions, SpectatorRefusals, Spectators } from './game/spectators.ts'
 export type { WriteRefusals } from './replication/authority/written-rows.ts'
 export { newerToken, type Token } from './replication/authority/token.ts'

@@ -26,7 +26,8 @@ export const LANE_PLACES: number = PACKETS + 1
 
 const NAMES: ReadonlyMap<number, string> = new Map<number, string>([
   [FRAME_KIND.inputs, 'inputs'], [FRAME_KIND.snapshot, 'snapshots'], [FRAME_KIND.wantedRows, 'wanted rows'],
-  [FRAME_KIND.timing, 'timing'], [FRAME_KIND.peerInputs, "others' inputs"], [CONTROL_KIND, 'connection'], [PACKETS, 'packets'],
+  [FRAME_KIND.timing, 'timing'], [FRAME_KIND.peerInputs, "others' inputs"], [FRAME_KIND.retrained, 'snapshots, retrained'],
+  [FRAME_KIND.tables, 'tables'], [CONTROL_KIND, 'connection'], [PACKETS, 'packets'],
 ])
 
 /** What a lane is called. Channels have the names of the lanes they were given. */

@@ -381,5 +381,11 @@ export const WANTED_ROWS_MAX = 192
 /** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
 export const UNDECODABLE_FRAMES_MAX = 4096
 
+/** Bytes of the tables that a match may hand its clients while it runs, as text: training finds some 30,000 for an entity of a few fields. */
+export const TABLES_BYTES_MAX: number = 2 ** 20
+
+/** Bytes of tables in one frame: two fit a packet, or one beside a snapshot. */
+export const TABLES_PIECE_BYTES = 512
+
 /** Bytes that a client's trace may take: ten minutes of an arena. What is longer is no bug report. */
 export const TRACE_BYTES_MAX: number = 32 * 1024 * 1024

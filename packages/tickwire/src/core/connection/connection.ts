@@ -116,21 +116,21 @@ export class Connection {
   get keyEpoch(): number { return this.#ring?.newestEpoch ?? 0 }
   /** Frames travel both ways. */
   get isOpen(): boolean { return this.#state === 'connected' }
-
   /** It must be asked at every flush, whatever it says. */
   get isRestless(): boolean { return this.#flow.isRestless }
   /** Shows every packet in the clear to somebody who looks on; undefined ends it. */
   set watch(watch: PacketWatch | undefined) { this.#flow.watch = watch }
 
   /** Why it ended or is ending. */
-  get closeReason(): CloseReason | undefined {
-    return this.#reason
-  }
+  get closeReason(): CloseReason | undefined { return this.#reason }
 
   /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first goes first, but neighbours with weights share. */
   addSource(kind: number, source: FrameSource, weight: number = 0): void {
     this.#flow.addSource(kind, source, weight, this.wake)
   }
+
+  /** From now on sources that made frames of the kind `from` make frames of the kind `to`. */
+  changeKind(from: number, to: number): void { this.#flow.changeKind(from, to) }
 
   /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
   addSink(kind: number, sink: FrameSink): void {

@@ -112,6 +112,12 @@ export class PacketFlow {
     else source.attach(wake)
   }
 
+  /** Frames of the sources of one kind are of another from now on. */
+  changeKind(from: number, to: number): void {
+    checkKind('changeKind', to)
+    for (let index = 0; index < this.#sources.length; index++) if (this.#kinds[index] === from) this.#kinds[index] = to
+  }
+
   addSink(kind: number, sink: FrameSink): void {
     checkKind('addSink', kind)
     if (this.#sinks[kind] !== undefined) {

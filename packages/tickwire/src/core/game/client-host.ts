@@ -24,6 +24,7 @@ import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import type { Predictor } from '../predict/predictor.ts'
 import type { SyncFault } from '../predict/sync-test.ts'
+import { retrainedSink, TablesSink } from '../replication/tables-sink.ts'
 import { TimingSink } from '../time/timing-frame.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { CallDesk, requestOn, type CallOptions, type RequestOptions } from './call-desk.ts'
@@ -315,6 +316,9 @@ export class ClientHost<I extends Shape = Shape> {
     connection.addSink(FRAME_KIND.channels, this.#channels)
     connection.addSource(FRAME_KIND.wantedRows, this.#view.snapshots.wanted)
     connection.addSink(FRAME_KIND.snapshot, this.#view.snapshots)
+    const tables = new TablesSink((text) => this.game.codersBy(JSON.parse(text)))
+    connection.addSink(FRAME_KIND.tables, tables)
+    connection.addSink(FRAME_KIND.retrained, retrainedSink(tables, this.#view.snapshots))
     connection.addSink(FRAME_KIND.timing, this.#timing)
     if (!this.#isSpectator) this.#shared?.attach(connection)
     if (this.game.predict === 'all') connection.addSink(FRAME_KIND.peerInputs, this.#play.others)

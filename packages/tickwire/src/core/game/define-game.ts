@@ -9,7 +9,7 @@ import { ConfigError } from '../base/assert.ts'
 import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
-import { entropy, type SnapshotCodec } from '../codec/snapshot-codec.ts'
+import { entropy, type Priors, type SnapshotCodec } from '../codec/snapshot-codec.ts'
 import type { Hitboxes } from '../rewind/hitbox.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
@@ -92,6 +92,8 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly codec: SnapshotCodec
   /** Of the codec, by entity. They keep nothing from one row to the next, so that all matches and views of a game share them. */
   readonly coders: readonly RowCoder[]
+  /** Coders by what training found since; a ConfigError on what is nothing of the kind. Of the game, so that a page has only the codec it uses. */
+  readonly codersBy: (priors: Priors) => readonly RowCoder[]
   /** Ticks from one snapshot to the next. Codecs that look at the row before a baseline find it so much earlier. */
   readonly snapshotTicks: number
   readonly net: NetSettings
@@ -116,10 +118,7 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   if (messages.length + rpcs.length > MESSAGE_TYPES_MAX) {
     throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
   }
-  const stray = codec.trained.find((name) => !entities.some(({ schema }) => schema.name === name))
-  if (stray !== undefined) {
-    throw new ConfigError('codec', `priors for "${stray}", which is no entity of the game`, "Train again, or name it: entity(shape, { name: '…' }).")
-  }
+  const coders = codersOf(codec, entities, tickRate)
   const shared = entities.find(({ isShared }) => isShared)
   if (shared !== undefined && predict !== 'owned') {
     throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
@@ -135,9 +134,22 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
   ].join('\n')
   return {
-    ...definition, input, messages, rpcs, predict, drawAhead, codec, coders: entities.map(({ schema }) => codec.make(schema, tickRate)), snapshotTicks, net,
+    ...definition, input, messages, rpcs, predict, drawAhead, codec, coders, snapshotTicks, net,
+    codersBy: (priors) => {
+      if (codec.name !== 'entropy') throw new ConfigError('codec', `${codec.name} has no tables`, 'Say codec: entropy().')
+      return codersOf(entropy(priors), entities, tickRate)
+    },
     inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
+}
+
+/** Coders of a game's entities, or a ConfigError that says why the codec has none for them. */
+export function codersOf(codec: SnapshotCodec, entities: readonly Entity[], tickRate: number): readonly RowCoder[] {
+  const stray = codec.trained.find((name) => !entities.some(({ schema }) => schema.name === name))
+  if (stray !== undefined) {
+    throw new ConfigError('codec', `priors for "${stray}", which is no entity of the game`, "Train again, or name it: entity(shape, { name: '…' }).")
+  }
+  return entities.map(({ schema }) => codec.make(schema, tickRate))
 }
 
 /** What players of a game without inputs hold: a row has a field at least, and one that never changes costs nothing to say. */

@@ -6,4 +6,8 @@ export const FRAME_KIND = {
   wantedRows: 6,
   timing: 7,
   peerInputs: 8,
+  /** A snapshot by other tables than the handshake's. */
+  retrained: 9,
+  /** Tables, in pieces. */
+  tables: 10,
 } as const

@@ -5,10 +5,13 @@
  * its state, to the old owner too. So a transfer needs no message of its own, and cannot get lost.
  */
 
+import type { ObjectId, PeerId } from '../base/time.ts'
 import { rpc, type Rpc } from '../rpc/rpc.ts'
 import type { Field, Shape } from '../schema/field.ts'
 import { bool, int, u32 } from '../schema/field-kinds.ts'
-import type { Game } from './define-game.ts'
+import { indexOf } from '../world/object-table.ts'
+import type { World } from '../world/world.ts'
+import type { Game, Peer } from './define-game.ts'
 
 type AskShape = {
   readonly isWanted: typeof bool
@@ -43,4 +46,20 @@ export const OWN_CALLS: number = OWN.length
 /** All calls of a match, by number. */
 export function callsOf(game: Pick<Game<Shape>, 'rpcs'>): readonly Rpc[] {
   return [...game.rpcs, ...OWN as readonly Rpc[]]
+}
+
+/** How somebody who is called is reached. */
+interface CalledLine {
+  readonly interest: { knows(id: ObjectId): boolean }
+  /** He sees the past, and must not hear of the present. */
+  readonly isLate: boolean
+}
+
+/** Who a call of the authority goes to. */
+export function receiversOf<L extends CalledLine>(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, L>, world: World): readonly L[] {
+  if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
+  if (rpc.target === 'all') return [...lines.values()].filter(({ interest, isLate }) => !isLate && (about === 0 || interest.knows(about)))
+  const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
+  const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
+  return line === undefined ? [] : [line]
 }

@@ -20,6 +20,7 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { RpcResult, RpcFailure } from '../rpc/pending-calls.ts'
 import type { Rpc } from '../rpc/rpc.ts'
+import type { Priors } from '../codec/snapshot-codec.ts'
 import type { RpcHandler } from '../rpc/rpc-handlers.ts'
 import type { RpcLine, RpcRefusals } from '../rpc/rpc-line.ts'
 import type { BandwidthReport } from '../replication/bit-account.ts'
@@ -50,11 +51,13 @@ import { EventMail } from './event-mail.ts'
 import { FRAME_KIND } from './frame-kinds.ts'
 import { GuardedSource } from './guarded-source.ts'
 import { HostWatch, type HostRecordOptions } from './host-watch.ts'
-import { callsOf } from './match-calls.ts'
+import { callsOf, receiversOf } from './match-calls.ts'
 import { MessageDesk } from './message-desk.ts'
 import { LocalView } from './local-view.ts'
 import { PacedSource } from './paced-source.ts'
+import { Retraining } from './retraining.ts'
 import { ROLES, type RoleContext } from './role.ts'
+import { checkRate } from './settings.ts'
 import type { SharedAuthority } from './shared-authority.ts'
 import { Spectators, type SpectatorOptions } from './spectators.ts'
 import type { EventListener } from './step-events.ts'
@@ -112,6 +115,8 @@ export class Match<I extends Shape = Shape> {
   readonly replicator: Replicator
   /** Who may know what, by the rules of the entities. */
   readonly interest: Interest
+  /** Tables that changed since the match began, and who has them. */
+  readonly retraining: Retraining
   /** Recorders, and where the bits go. */
   readonly watch: HostWatch
   readonly loop: FixedLoop
@@ -144,6 +149,7 @@ export class Match<I extends Shape = Shape> {
     const loop = new FixedLoop(game.tickRate)
     this.loop = loop
     this.replicator = new Replicator(world, timeline, { coders: game.coders, strideTicks: game.snapshotTicks, births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
+    this.retraining = new Retraining(game)
     this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
     authority.watch = this.watch
     this.spectators = new Spectators(authority, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
@@ -227,6 +233,11 @@ export class Match<I extends Shape = Shape> {
   /** Records the match into a sink, from the next tick on, until the recorder is closed. Without one, `recorder.save()` gives the last minute. */
   record(sink?: RecordingSink, options: HostRecordOptions = {}): Recorder {
     return this.watch.record(sink, options)
+  }
+
+  /** From now on snapshots are told by what training found meanwhile, to each player as soon as he has it; gives the version. Nobody reconnects. */
+  retrain(priors: Priors): number {
+    return this.retraining.retrain(priors)
   }
 
   /** Where the bits go: to whom, of what and why; since the match began, or `watch.resetBandwidth`. */
@@ -329,6 +340,7 @@ export class Match<I extends Shape = Shape> {
     const paced = period === 1 ? snapshots : new PacedSource(snapshots, period, () => from.replicator.timeline.newest)
     const told = this.#onFlushFault === undefined ? paced : new GuardedSource(paced, this.#onFlushFault)
     connection.addSource(FRAME_KIND.snapshot, told, LANES.state.weight)
+    this.retraining.attach(connection, peer.id, from.replicator, snapshots)
     for (const source of channels.sourcesOf(1, 2)) connection.addSource(FRAME_KIND.channels, source, LANES.voice.weight + LANES.chat.weight)
     for (const source of channels.sourcesOf(2)) connection.addSource(FRAME_KIND.channels, source)
     connection.addSink(FRAME_KIND.channels, channels)
@@ -370,6 +382,7 @@ export class Match<I extends Shape = Shape> {
     line.calls.close()
     this.#lines.delete(peer)
     this.shared?.detach(peer)
+    this.retraining.detach(peer)
     this.spectators.remove(peer)
     this.#authority.idle(line.player)
   }
@@ -380,19 +393,4 @@ export class Match<I extends Shape = Shape> {
     if (player !== undefined) this.#authority.leave(player, reason)
     this.detach(peer)
   }
-}
-
-/** A rate that snapshots can be held to. */
-function checkRate(bytesPerSecond: number): number {
-  if (!(bytesPerSecond > 0)) throw new ConfigError('bytesPerSecond', `${bytesPerSecond}`, 'Give a rate above 0, or none: then only the line decides.')
-  return bytesPerSecond
-}
-
-/** Who a call of the authority goes to. */
-function receiversOf(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, Line>, world: World): readonly Line[] {
-  if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...lines.values()].filter(({ interest, isLate }) => !isLate && (about === 0 || interest.knows(about)))
-  const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
-  const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
-  return line === undefined ? [] : [line]
 }

@@ -93,6 +93,12 @@ function isWhole(value: number, min: number, max: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max
 }
 
+/** A rate that snapshots can be held to. */
+export function checkRate(bytesPerSecond: number): number {
+  if (!(bytesPerSecond > 0)) throw new ConfigError('bytesPerSecond', `${bytesPerSecond}`, 'Give a rate above 0, or none: then only the line decides.')
+  return bytesPerSecond
+}
+
 /** What drawing and rewinding must agree on. */
 export function poseOptions(tickRate: number, { extrapolationMs, teleport }: NetSettings): PoseOptions {
   return { tickRate, extrapolationMs, ...(teleport > 0 && { teleport }) }

@@ -17,7 +17,6 @@ import type { ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import type { Relevance } from './relevance.ts'
-import type { StateGraph } from './state-graph.ts'
 import type { StateWalker } from './state-walker.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
@@ -57,7 +56,6 @@ export class DueList {
   readonly #blocks: ToldBlocks
   readonly #marks: ChangeMarks
   readonly #relevance: Relevance
-  readonly #graph: StateGraph
   readonly #walker: StateWalker
   /** By block: who is relevant. */
   #relevants = new Int32Array(0)
@@ -69,8 +67,7 @@ export class DueList {
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
 
-  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance, graph: StateGraph, walker: StateWalker) {
-    this.#graph = graph
+  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance, walker: StateWalker) {
     this.#walker = walker
     this.#told = told
     this.#blocks = blocks
@@ -94,7 +91,7 @@ export class DueList {
     this.#version = relevance.version
     this.#walkTick = tick
     if (!isOther && !wasShort && walker.followBegin()) {
-      this.count = this.#graph.counts[walker.state]
+      this.count = walker.graph.counts[walker.state]
       this.block = 0
     } else {
       blocks.sentBefore = blocks.sentTick

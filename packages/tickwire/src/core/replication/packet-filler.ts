@@ -48,14 +48,14 @@ const ROOMY_BITS = DATAGRAM_BYTES_SAFE * 7
 export class PacketFiller {
   /** Entries that fit no packet at all, and were not sent. */
   oversizedCount = 0
-  readonly #replicator: Replicator
+  #replicator: Replicator
   readonly #peer: PeerId
   readonly #told: ToldObjects
   readonly #blocks: ToldBlocks
   readonly #records: PacketRecords
   readonly #due: DueList
   readonly #walker: StateWalker
-  readonly #frame: SnapshotFrame
+  #frame: SnapshotFrame
   #tick: Tick = NOTHING
   #capBits = 0
   /** Beside the entries that are chosen for a packet: their deltas. */
@@ -82,6 +82,12 @@ export class PacketFiller {
     this.#records = records
     this.#due = due
     this.#walker = walker
+    this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
+  }
+
+  /** From the next frame on bits come from elsewhere. */
+  retrain(replicator: Replicator): void {
+    this.#replicator = replicator
     this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
   }
 

@@ -75,6 +75,11 @@ export class PacketRecords {
     this.#frames[sequence & MASK] = frame
   }
 
+  /** Nobody else carries what is on its way: numbers of frames are of those who are told by the same tables. */
+  unshare(): void {
+    this.#frames.fill(0)
+  }
+
   /** The open packet whose slot another one needs; -1 when the slot is free. */
   occupant(sequence: number): number {
     return this.#slots[(sequence & MASK) << 2]

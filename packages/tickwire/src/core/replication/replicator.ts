@@ -2,7 +2,8 @@
  * What all clients of one world share: the marks of what changed, and this tick's deltas.
  *
  * It reads rows from a dense Timeline, whoever samples that: the server, or a client that is the authority over some of
- * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver.
+ * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver. Where tables change while a match runs there is one more
+ * for each version that somebody holds (`retrained`): they share the marks, and each has bits of its own.
  *
  *   delta   [ owner varint, token, if another ] [ 1 bit: the row before the baseline is used, if the coder asks and it did not rest ] row
  *   full    generation 16 | type | field set 2 | owner varint, token | 1 bit: birth [ age varint | ordinal varint ] | row
@@ -73,17 +74,23 @@ export class Replicator implements DeltaFinder {
   /** By type. */
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
-  /** Told of every entry that is sent, to anybody. */
-  probe: Probe | undefined = undefined
+  #probe: Probe | undefined = undefined
+  readonly #options: ReplicatorOptions
+  /** All that share the marks, this one too. */
+  readonly #kin: Replicator[]
   readonly #world: World
   readonly #births: Births | undefined
   readonly #tokens: Tokens | undefined
   readonly #typeBits: number
   readonly #pair = new RowPair()
 
-  constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}) {
+  /** `like`: whose marks it shares. */
+  constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}, like?: Replicator) {
     this.timeline = timeline
-    this.marks = new ChangeMarks(timeline, world.stores.map(({ schema }) => schema))
+    this.#options = options
+    this.#kin = like === undefined ? [] : like.#kin
+    this.#kin.push(this)
+    this.marks = like === undefined ? new ChangeMarks(timeline, world.stores.map(({ schema }) => schema)) : like.marks
     this.strideTicks = options.strideTicks ?? 1
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
@@ -91,6 +98,28 @@ export class Replicator implements DeltaFinder {
     this.#births = options.births
     this.#tokens = options.tokens
     this.#typeBits = typeBits(world)
+    this.#probe = like?.probe
+    this.#clear()
+  }
+
+  /** Told of every entry that is sent, to anybody. */
+  get probe(): Probe | undefined {
+    return this.#probe
+  }
+
+  set probe(probe: Probe | undefined) {
+    for (const each of this.#kin) each.#probe = probe
+  }
+
+  /** One that speaks by other tables, over the same marks: what one of them told is a baseline for the other. */
+  retrained(coders: readonly RowCoder[]): Replicator {
+    return new Replicator(this.#world, this.timeline, { ...this.#options, coders }, this)
+  }
+
+  /** Nobody is told by it any more. */
+  retire(): void {
+    const at = this.#kin.indexOf(this)
+    if (at >= 0) this.#kin.splice(at, 1)
   }
 
   /** Looks at what the Timeline has sampled since. Whoever comes first in a tick pays for all. @hot */
@@ -98,8 +127,13 @@ export class Replicator implements DeltaFinder {
     const { marks, timeline } = this
     if (marks.tick === timeline.newest) return
     marks.update()
-    this.cache.clear(marks.ids.length)
-    this.strips.clear(marks.ids.length)
+    for (let at = 0; at < this.#kin.length; at++) this.#kin[at].#clear()
+  }
+
+  #clear(): void {
+    const { length } = this.marks.ids
+    this.cache.clear(length)
+    this.strips.clear(length)
     this.frames.clear()
     this.states.clear()
   }

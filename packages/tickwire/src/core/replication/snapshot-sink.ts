@@ -62,7 +62,9 @@ export class SnapshotSink implements FrameSink {
   readonly wanted: WantedRows = new WantedRows()
   readonly #world: World
   readonly #timeline: Timeline
-  readonly #coders: readonly RowCoder[]
+  /** Of the handshake; and those by which the frame at hand is read. */
+  readonly #ownCoders: readonly RowCoder[]
+  #coders: readonly RowCoder[]
   readonly #typeBits: number
   readonly #strideTicks: number
   readonly #pair = new RowPair()
@@ -78,7 +80,8 @@ export class SnapshotSink implements FrameSink {
     this.held = new HeldObjects(world)
     this.#world = world
     this.#timeline = timeline
-    this.#coders = options.coders ?? packedCoders(world)
+    this.#ownCoders = options.coders ?? packedCoders(world)
+    this.#coders = this.#ownCoders
     this.#typeBits = typeBits(world)
     this.#strideTicks = options.strideTicks ?? 1
     const lanes = world.stores.reduce((most, store) => Math.max(most, store.schema.laneCount), 0)
@@ -86,8 +89,9 @@ export class SnapshotSink implements FrameSink {
     this.#base = new Int32Array(lanes)
   }
 
-  /** @hot */
-  accept(_now: Millis, _sequence: number, frame: BitReader): FrameVerdict {
+  /** Reads a frame, by the tables of the handshake unless others are given. @hot */
+  accept(_now: Millis, _sequence: number, frame: BitReader, coders: readonly RowCoder[] = this.#ownCoders): FrameVerdict {
+    this.#coders = coders
     const frameBits = frame.bitsLeft
     const tick = readVarint(frame)
     if (tick > this.tickMax) frame.fail()
@@ -112,6 +116,11 @@ export class SnapshotSink implements FrameSink {
       this.#undecodableRun = 0
       return 'ok'
     }
+    return this.refuse()
+  }
+
+  /** A frame cannot be read to its end: the sender must not build on it. Who sends only such is broken. */
+  refuse(): FrameVerdict {
     this.undecodableCount++
     return ++this.#undecodableRun > UNDECODABLE_FRAMES_MAX ? 'broken' : 'no-ack'
   }

@@ -1,7 +1,9 @@
 /**
  * One receiver's snapshots: what he may know and does not know yet, within the room there is.
  *
- *   frame   tick varint | entries, ascending by object index (entry-code.ts) | zeros to a whole byte
+ *   frame   [ version varint ] tick varint | entries, ascending by object index (entry-code.ts) | zeros to a whole byte
+ *
+ * The version is that of the tables, where those are not the handshake's: such frames are of a kind of their own.
  *
  * Once a tick it lists what is due (due-list.ts), then fills packets with it (packet-filler.ts), each of which can be read alone. A packet
  * that arrives makes its rows baselines; one that is lost makes what it carried due again. When not everything fits, the
@@ -10,6 +12,7 @@
  * Bits come from the cache that all receivers share. After warm-up nothing is allocated.
  */
 
+import { assert } from '../base/assert.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
@@ -51,7 +54,9 @@ export interface SnapshotSourceOptions {
 }
 
 export class SnapshotSource implements FrameSource {
-  readonly #replicator: Replicator
+  #replicator: Replicator
+  /** Of the tables; 0 = those of the handshake. */
+  #version = 0
   readonly #peer: PeerId
   readonly #told: ToldObjects
   readonly #blocks: ToldBlocks
@@ -74,7 +79,7 @@ export class SnapshotSource implements FrameSource {
     this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.coders.some(({ usesOlder }) => usesOlder === true), !isOneByOne, replicator.strideTicks)
     // Who has a cap of his own is never sent what another is.
     this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
-    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, replicator.states, this.#walker)
+    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker)
     this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due, this.#walker)
     this.#peer = peer
     this.#cap = new ByteCap(bytesPerSecond, tickRate)
@@ -116,6 +121,19 @@ export class SnapshotSource implements FrameSource {
     if (index < told.ids.length && told.ids[index] === id && told.states[index] === KNOWN) this.#filler.restart(index, this.#tick)
   }
 
+  /**
+   * From the next frame on rows are told by tables of a version that the receiver holds. What he was told before and what is on its way
+   * stays what it is: rows are baselines, by whatever tables they came. Whoever calls this changes the kind of the frames.
+   */
+  retrain(replicator: Replicator, version: number): void {
+    assert(replicator.marks === this.#replicator.marks, 'who is retrained is told of the same world')
+    this.#walker.move(replicator.states)
+    this.#records.unshare()
+    this.#filler.retrain(replicator)
+    this.#replicator = replicator
+    this.#version = version
+  }
+
   /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
   attach(): void {}
 
@@ -140,6 +158,7 @@ export class SnapshotSource implements FrameSource {
     // The rows are of a newer tick by now, which another began: what found no room waits for the next that is begun here.
     if (this.#tick === NOTHING || sequence === this.#sequence || this.#replicator.marks.tick !== this.#tick) return false
     if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#cap.bits <= 0)) return false
+    if (this.#version !== 0) writeVarint(out, this.#version)
     writeVarint(out, this.#tick)
     if (out.failed) return false
     const headBits = out.bitLength

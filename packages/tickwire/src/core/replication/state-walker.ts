@@ -22,7 +22,7 @@ const MISSES_MAX = 4
 const LONELY_MAX = 2
 
 export class StateWalker implements Walker {
-  readonly #graph: StateGraph
+  #graph: StateGraph
   readonly #blocks: ToldBlocks
   readonly #marks: ChangeMarks
   /** Whether he looks for others at all. */
@@ -44,6 +44,17 @@ export class StateWalker implements Walker {
     this.#blocks = blocks
     this.#marks = marks
     this.#isSocial = isSocial
+  }
+
+  /** Where his states are. */
+  get graph(): StateGraph {
+    return this.#graph
+  }
+
+  /** From now on he goes with those who are told by other tables. */
+  move(graph: StateGraph): void {
+    this.leave()
+    this.#graph = graph
   }
 
   get isAlone(): boolean {

@@ -8,14 +8,18 @@
  */
 
 import type { PeerId, Tick } from '../../base/time.ts'
+import { BitReader } from '../../bits/bit-reader.ts'
 import { readVarint } from '../../bits/varint.ts'
 import type { RowCoder } from '../../codec/row-coder.ts'
+import { entropy } from '../../codec/snapshot-codec.ts'
 import { CONTROL_KIND } from '../../connection/control.ts'
 import { readHeader, PACKET_TYPE, PacketHeader } from '../../packet/header.ts'
 import { FRAME_HEAD_BITS } from '../../packet/packet-builder.ts'
+import { TablesSink } from '../../replication/tables-sink.ts'
 import type { Entity } from '../../schema/definition.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { World } from '../../world/world.ts'
+import { codersOf } from '../define-game.ts'
 import { FRAME_KIND } from '../frame-kinds.ts'
 import { BitNaming, OpReader, type NamedBits } from './bit-naming.ts'
 import { dissectInputs, dissectTiming } from './dissect-frames.ts'
@@ -28,6 +32,7 @@ export interface DissectableGame {
   /** Ticks from one snapshot to the next. */
   readonly snapshotTicks: number
   readonly inputSchema: Schema
+  readonly tickRate: number
 }
 
 /** A packet, taken apart. */
@@ -52,10 +57,13 @@ export class PacketDissector {
   readonly snapshots: SnapshotDissector
   readonly #game: DissectableGame
   readonly #world: World
+  /** What the packets handed on of tables that changed meanwhile. */
+  readonly #tables: TablesSink
 
   constructor(game: DissectableGame, told?: ToldRows) {
     this.#game = game
     this.#world = new World(game.entities, { isReadOnly: true })
+    this.#tables = new TablesSink((text) => codersOf(entropy(JSON.parse(text)), game.entities, game.tickRate))
     this.snapshots = new SnapshotDissector(this.#world, game.coders, game.snapshotTicks, told)
   }
 
@@ -90,8 +98,10 @@ export class PacketDissector {
       // What a decoder does at the end of a frame it must not do with the next one's bits.
       const frame = new BitNaming(new OpReader(bytes))
       frame.reader.resetBits(bytes, reader.bitPosition, end - reader.bitPosition)
-      if (kind === FRAME_KIND.snapshot) {
-        const told = this.snapshots.dissect(frame, end)
+      if (kind === FRAME_KIND.tables) this.#tables.accept(0, 0, copyOf(frame.reader))
+      const coders = kind === FRAME_KIND.snapshot ? this.#game.coders : kind === FRAME_KIND.retrained ? this.#tables.codersOf(nameVersion(frame)) : undefined
+      if (coders !== undefined) {
+        const told = this.snapshots.dissect(frame, end, coders)
         tick = told.tick
         entries.push(...told.entries)
       } else if (kind === FRAME_KIND.inputs) inputs.push(...dissectInputs(frame, this.#game.inputSchema, this.#world.heap))
@@ -127,6 +137,19 @@ function nameAcks(naming: BitNaming): void {
   }
 }
 
+/** The version that a snapshot by other tables begins with. */
+function nameVersion(naming: BitNaming): number {
+  naming.where = 'snapshot'
+  return naming.name('snapshot.tables', readVarint)
+}
+
+/** The same bits, for who reads them to their end. */
+function copyOf({ bytes, bitPosition, bitsLeft }: BitReader): BitReader {
+  const copy = new BitReader(bytes)
+  copy.resetBits(bytes, bitPosition, bitsLeft)
+  return copy
+}
+
 function nameOther(naming: BitNaming, kind: number, end: number): void {
   const { reader } = naming
   naming.where = KIND_NAMES.get(kind) ?? `kind ${kind}`
@@ -136,6 +159,11 @@ function nameOther(naming: BitNaming, kind: number, end: number): void {
     naming.rest('channel.body', end, `${(end - reader.bitPosition) / 8} bytes`)
   } else if (kind === FRAME_KIND.wantedRows) {
     while (reader.bitsLeft >= 8 && !reader.failed && reader.peekBits(8) !== 0) naming.name('wanted.id', readVarint)
+  } else if (kind === FRAME_KIND.tables) {
+    for (const field of ['tables.version', 'tables.size', 'tables.piece'] as const) naming.name(field, readVarint)
+    naming.rest('tables.body', end, `${(end - reader.bitPosition) / 8} bytes`)
+  } else if (kind === FRAME_KIND.retrained) {
+    naming.rest('row.unread', end, 'the tables of this version were handed over before the recording began')
   } else naming.rest(kind === FRAME_KIND.peerInputs ? 'peers.body' : 'control.body', end, `${(end - reader.bitPosition) / 8} bytes`)
 }
 

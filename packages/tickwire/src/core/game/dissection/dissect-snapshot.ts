@@ -50,7 +50,7 @@ const ROWS_KEPT = 512
 
 export class SnapshotDissector {
   readonly #world: World
-  readonly #coders: readonly RowCoder[]
+  #coders: readonly RowCoder[]
   /** Ticks from one snapshot to the next. */
   readonly #strideTicks: number
   readonly #held = new Map<number, Held>()
@@ -69,9 +69,10 @@ export class SnapshotDissector {
     this.#hold(id, type, set, owner).rows.set(tick, row.slice())
   }
 
-  /** Names a frame's bits, up to `end`; gives its tick and entries. */
-  dissect(naming: BitNaming, end: number): { readonly tick: Tick; readonly entries: readonly DissectedEntry[] } {
+  /** Names a frame's bits, up to `end`; gives its tick and entries. By `coders` from now on. */
+  dissect(naming: BitNaming, end: number, coders: readonly RowCoder[]): { readonly tick: Tick; readonly entries: readonly DissectedEntry[] } {
     const entries: DissectedEntry[] = []
+    this.#coders = coders
     naming.where = 'snapshot'
     const tick = naming.name('snapshot.tick', readVarint)
     const state = { index: -1, age: 0 }

@@ -182,7 +182,7 @@ export class Inspection {
     if (this.#dissected !== undefined) return this.#dissected
     // A ring has forgotten who entered before it began, and what deltas at its start build on: told rows know both.
     const told = readToldRows(this.#told, this.peer)
-    const dissector = new PacketDissector({ entities: this.game.entities, coders: this.#coders, snapshotTicks: this.game.snapshotTicks, inputSchema: this.game.inputSchema }, told)
+    const dissector = new PacketDissector({ entities: this.game.entities, tickRate: this.game.tickRate, coders: this.#coders, snapshotTicks: this.game.snapshotTicks, inputSchema: this.game.inputSchema }, told)
     this.#dissected = this.#packets.map(({ bytes }) => dissector.dissect(bytes))
     return this.#dissected
   }

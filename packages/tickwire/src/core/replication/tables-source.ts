@@ -1,0 +1,115 @@
+/**
+ * Hands one receiver the tables that a match goes on with, in pieces that each know their place.
+ *
+ *   frame   version varint | bytes of all varint | piece varint | its bytes: 512, the last one fewer
+ *
+ * A piece that is lost rides again. The receiver acknowledges the packet with the last piece only once he has checked the whole and can
+ * read by it: so when all have arrived he holds the version, and nobody has to say so.
+ *
+ * Invariant: one version after the other, each to its end. A receiver holds the version he is told by and the one that is on its way,
+ * and never needs a third. Of those that wait, only the newest is sent.
+ */
+
+import { TABLES_PIECE_BYTES } from '../base/limits.ts'
+import type { Millis } from '../base/time.ts'
+import type { BitWriter } from '../bits/bit-writer.ts'
+import { writeVarint } from '../bits/varint.ts'
+import type { FrameSource } from '../packet/frame-source.ts'
+
+/** Tables as they travel. */
+export interface TablesText {
+  /** 1 and more. */
+  readonly version: number
+  readonly bytes: Uint8Array
+}
+
+const WAITS = -1
+const ARRIVED = -2
+/** The longest head of a frame: version, size, piece. */
+const HEAD_BYTES_MAX = 8 + 3 + 2
+
+export class TablesSource<T extends TablesText = TablesText> implements FrameSource {
+  readonly #onHeld: (tables: T) => void
+  #tables: T | undefined = undefined
+  #next: T | undefined = undefined
+  /** By piece: the packet that it is in, `WAITS` or `ARRIVED`. */
+  #packets = new Float64Array(0)
+  #waitCount = 0
+  #leftCount = 0
+  #wake: () => void = () => {}
+
+  /** `onHeld`: the receiver has a version, and can read by it. */
+  constructor(onHeld: (tables: T) => void) {
+    this.#onHeld = onHeld
+  }
+
+  /** What is on its way, or waits for that. */
+  sends(tables: T): boolean {
+    return this.#tables === tables || this.#next === tables
+  }
+
+  /** Sends these once what is on its way has arrived. */
+  offer(tables: T): void {
+    if (this.#tables === undefined) this.#start(tables)
+    else this.#next = tables
+  }
+
+  attach(wake: () => void): void {
+    this.#wake = wake
+  }
+
+  begin(): void {}
+
+  wantsAt(now: Millis): Millis {
+    return this.#waitCount > 0 ? now : Infinity
+  }
+
+  /** @hot */
+  fill(_now: Millis, sequence: number, out: BitWriter): boolean {
+    if (this.#waitCount === 0 || this.#tables === undefined) return false
+    const { version, bytes } = this.#tables
+    const piece = this.#packets.indexOf(WAITS)
+    const at = piece * TABLES_PIECE_BYTES
+    const length = Math.min(TABLES_PIECE_BYTES, bytes.length - at)
+    if (out.bitsLeft < (HEAD_BYTES_MAX + length) * 8) return false
+    writeVarint(out, version)
+    writeVarint(out, bytes.length)
+    writeVarint(out, piece)
+    out.copyBits(bytes, at * 8, length * 8)
+    this.#packets[piece] = sequence
+    this.#waitCount--
+    return true
+  }
+
+  onDelivered(_now: Millis, sequence: number): void {
+    const packets = this.#packets
+    for (let piece = packets.indexOf(sequence); piece >= 0; piece = packets.indexOf(sequence, piece + 1)) {
+      packets[piece] = ARRIVED
+      this.#leftCount--
+    }
+    const tables = this.#tables
+    if (this.#leftCount > 0 || tables === undefined) return
+    const next = this.#next
+    this.#tables = undefined
+    this.#next = undefined
+    this.#packets = new Float64Array(0)
+    this.#onHeld(tables)
+    if (next !== undefined) this.#start(next)
+  }
+
+  onLost(_now: Millis, sequence: number): void {
+    const packets = this.#packets
+    for (let piece = packets.indexOf(sequence); piece >= 0; piece = packets.indexOf(sequence, piece + 1)) {
+      packets[piece] = WAITS
+      this.#waitCount++
+    }
+  }
+
+  #start(tables: T): void {
+    this.#tables = tables
+    this.#packets = new Float64Array(Math.ceil(tables.bytes.length / TABLES_PIECE_BYTES)).fill(WAITS)
+    this.#waitCount = this.#packets.length
+    this.#leftCount = this.#packets.length
+    this.#wake()
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Stories of tables that change, as the engine writes and reads them: what becomes test/vectors/tables.json. A game of one entity,
+ * `Dot { n: u8 }`, with the entropy codec; texts are JSON with spaces, so that vectors stay short.
+ */
+
+import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import { entropy } from '../../packages/tickwire/src/core/codec/snapshot-codec.ts'
+import { codersOf } from '../../packages/tickwire/src/core/game/define-game.ts'
+import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
+import { retrainedSink, TablesSink } from '../../packages/tickwire/src/core/replication/tables-sink.ts'
+import { TablesSource } from '../../packages/tickwire/src/core/replication/tables-source.ts'
+import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
+import { u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+
+export interface TablesFrame {
+  readonly shows: string
+  /** 9 a snapshot by other tables, 10 a piece of tables. */
+  readonly kind: number
+  readonly hex: string
+  readonly verdict: string
+  /** The newest version that is held afterwards. */
+  readonly version: number
+}
+
+const Dot = entity({ n: u8 }, { name: 'Dot' })
+
+/** The engine's reader. */
+export class TablesReader {
+  readonly tables = new TablesSink((text) => codersOf(entropy(JSON.parse(text)), [Dot], 30))
+  readonly #world = new World([Dot], { isReadOnly: true })
+  readonly #retrained = retrainedSink(this.tables, new SnapshotSink(this.#world, new Timeline(this.#world, 32), { coders: codersOf(entropy(), [Dot], 30) }))
+
+  accept(kind: number, bytes: Uint8Array): string {
+    return (kind === 9 ? this.#retrained : this.tables).accept(0, 0, new BitReader(bytes))
+  }
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+/** The frames that the engine cuts a text into. */
+function piecesOf(version: number, text: string): string[] {
+  const source = new TablesSource(() => {})
+  source.offer({ version, bytes: new TextEncoder().encode(text) })
+  const pieces: string[] = []
+  for (const out = new BitWriter(new Uint8Array(600)); source.fill(0, pieces.length + 1, out); out.reset(new Uint8Array(600))) {
+    pieces.push(hex(out.bytes.subarray(0, out.finish())))
+  }
+  return pieces
+}
+
+export function makeTablesFrames(): TablesFrame[] {
+  const reader = new TablesReader()
+  const frames: TablesFrame[] = []
+  const add = (shows: string, kind: number, text: string): void => {
+    const verdict = reader.accept(kind, Uint8Array.from(Buffer.from(text, 'hex')))
+    frames.push({ shows, kind, hex: text, verdict, version: reader.tables.version })
+  }
+  const [one] = piecesOf(1, '{}')
+  const [first, second] = piecesOf(3, `{${' '.repeat(520)}}`)
+  const [third] = piecesOf(130, '{ }')
+  add('a snapshot by tables that were never handed over', 9, '0105')
+  add('version 1, in one piece', 10, one!)
+  add('an empty snapshot of tick 5 by version 1', 9, '0105')
+  add('version 3: its second piece comes first', 10, second!)
+  add('until it is whole, snapshots are by the one before', 9, '0106')
+  add('a snapshot by what is not whole yet', 9, '0306')
+  add('the first piece: now it is whole', 10, first!)
+  add('the same again', 10, first!)
+  add('a snapshot by version 3', 9, '0307')
+  add('one by the version before, which was late', 9, '0106')
+  add('version 130 takes two bytes', 10, third!)
+  add('a snapshot by version 130', 9, '820108')
+  add('one by version 1: only the last two are held', 9, '0109')
+  add('a piece of a version long held', 10, one!)
+  add('no snapshot is by version 0', 9, '0009')
+  add('no tables are version 0', 10, '0002007b7d')
+  add('longer than any tables may be', 10, `830181804000${'20'.repeat(512)}`)
+  add('a piece that is not as long as it must be', 10, '830103007b7d')
+  add('no JSON', 10, '830102007b7b')
+  return frames
+}
