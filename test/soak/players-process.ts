@@ -32,12 +32,13 @@ for (let index = 0; index < players + spectators; index++) void live(index)
 /** One seat's life: in, out, and in again, for ever. */
 async function live(index: number): Promise<void> {
   for (;;) {
-    await stay(index)
-    await new Promise((resolve) => setTimeout(resolve, 200 + dice.nextFloat() * 300))
+    // Who lost his line comes again at once, as pages do.
+    if (await stay(index)) await new Promise((resolve) => setTimeout(resolve, 200 + dice.nextFloat() * 300))
   }
 }
 
-async function stay(index: number): Promise<void> {
+/** Until he leaves, or has lost his line; whether he left. */
+async function stay(index: number): Promise<boolean> {
   const port = await openUdp({ address: '127.0.0.1' })
   const stayUntil = now() - Math.log(1 - dice.nextFloat()) * stayMs
   let isLeaving = false
@@ -72,6 +73,7 @@ async function stay(index: number): Promise<void> {
   })
   clearTimeout(timer)
   close(port)
+  return isLeaving
 }
 
 function close(port: UdpPort): void {
