@@ -125,7 +125,7 @@ describe('tickwire train', () => {
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Ship: \d+ rows\nRock: \d+ rows, too few to learn from: built-in tables serve\n.*priors\.json: .*, version 3\n$/) })
     const priors = JSON.parse(readFileSync(at('priors.json'), 'utf8'))
     const trained = defineGame({ tickRate: 30, input: { fire: bool }, entities: [Ship, Rock], codec: entropy(priors), step: () => {} })
-    expect(trained.text).toMatch(/^codec entropy\(1;"Ship":[0-9a-f]{16}\)$/m)
+    expect(trained.text).toMatch(/^codec entropy\(2;"Ship":[0-9a-f]{16}\)$/m)
     const bits = (...options: string[]): number => JSON.parse(tickwire('bandwidth', at('match.twr'), '--json', '--no-advice', ...options).out).entities[0].otherBits[1]
     const { entities: [{ bits: untrained }] } = JSON.parse(tickwire('bandwidth', at('match.twr'), '--json', '--no-advice').out)
     expect(bits('--priors', at('priors.json'))).toBeLessThan(untrained)
