@@ -32,6 +32,8 @@ const OWN_FLAGS = ['--list', '--json', '--strict', '--help', '-h']
 /** Where a benchmark that is one of all leaves what it found. */
 const RESULT_VARIABLE = 'TICKWIRE_BENCH_RESULT'
 const TIMES = 3
+/** What benchmarks stand on, and nobody is compared with: ourselves, and the physics of a scene. */
+const OWN_PARTS = ['tickwire', '@dimforge/rapier3d-deterministic-compat']
 
 // npm takes the two dashes away; whoever calls the front door himself may leave them in.
 const args = process.argv.slice(2).filter((arg, index) => index > 0 || arg !== '--')
@@ -125,8 +127,6 @@ function resultIn(file: string): BenchResult {
   return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) => key === 'value' && value === null ? Number.NaN : value) as BenchResult
 }
 
-/** What benchmarks stand on, and nobody is compared with: ourselves, and the physics of a scene. */
-const OWN_PARTS = ['tickwire', '@dimforge/rapier3d-deterministic-compat']
 
 function peers(): Record<string, string> {
   const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
