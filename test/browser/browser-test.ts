@@ -7,8 +7,8 @@ import { test } from 'vitest'
 import { BROWSER_ADVICE, findBrowser, launchBrowser, thisMachine, type Machine } from './browser.ts'
 
 /** A test with a browser of its own. */
-export function browserTest(name: string, body: (browser: Browser) => Promise<void>): void {
-  test(name, { timeout: 180_000 }, async ({ skip }) => await withBrowser(thisMachine, skip, body))
+export function browserTest(name: string, body: (browser: Browser, skip: (reason: string) => void) => Promise<void>): void {
+  test(name, { timeout: 180_000 }, async ({ skip }) => await withBrowser(thisMachine, skip, (browser) => body(browser, skip)))
 }
 
 /** Runs `body` with a browser; without one it skips, or fails where nobody would see that it was skipped. */
