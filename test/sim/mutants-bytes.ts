@@ -34,6 +34,6 @@ export const BYTE_MUTANTS: readonly Mutant[] = [
   { name: 'a path is believed without an answer', file: 'core/connection/connection.ts', find: 'if (!isReply || from !== this.#path.address) {', replace: 'if (!isNewest) {' },
   { name: 'who moved is never heard there', file: 'core/connection/connection.ts', find: 'this.address = from\n    this.stats.pathMoves++', replace: 'this.stats.pathMoves++' },
   { name: 'goodbye is said once', file: 'core/connection/farewell.ts', find: 'this.#copiesLeft = isAnswer ? 1 : COPIES', replace: 'this.#copiesLeft = 0' },
-  { name: 'silence never ends a connection', file: 'core/connection/connection.ts', find: 'if (now >= this.#lastReceivedAt + timeoutMs) {', replace: 'if (now >= this.#lastReceivedAt + 1e9) {' },
+  { name: 'silence never ends a connection', file: 'core/connection/heartbeat.ts', find: 'return now >= this.#heardAt + this.#timeoutMs', replace: 'return now >= this.#heardAt + 1e9' },
   { name: 'anybody\'s cookie is good', file: 'core/crypto/challenge-cookie.ts', find: 'return isEqualConstantTime(makeCookie(provider, secret, made, address, clientKey), cookie) ? made : undefined', replace: 'return made' },
 ]

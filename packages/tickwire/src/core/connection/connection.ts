@@ -29,6 +29,7 @@ import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './co
 import { Control } from './control.ts'
 import { Farewell } from './farewell.ts'
 import type { HandshakeMessage } from './handshake.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { PathCheck } from './path-check.ts'
 import { PacketFlow } from './packet-flow.ts'
 import { type ConnectionState, type ConnectionStep, nextState } from './states.ts'
@@ -81,8 +82,7 @@ export class Connection {
   #reason: CloseReason | undefined = undefined
   #now: Millis
   #startedAt: Millis
-  #lastReceivedAt: Millis
-  #lastSentAt: Millis = -Infinity
+  #heartbeat: Heartbeat
   /** When to repeat what has had no answer: a request, the first packet. */
   #retryAt: Millis
   #farewell: Farewell = new Farewell()
@@ -104,7 +104,8 @@ export class Connection {
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
     this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control, inbound)
     this.#now = now
-    this.#startedAt = this.#lastReceivedAt = now
+    this.#startedAt = now
+    this.#heartbeat = new Heartbeat(now, context.timers, isInitiator)
     this.#retryAt = isInitiator ? now : Infinity
     if ('role' in peer.keys) this.#secure(peer.keys)
     else this.#handshake = peer.keys
@@ -172,7 +173,7 @@ export class Connection {
     this.#resetToken = session.resetToken
     this.#peerBytesMax = session.datagramBytesMax
     this.#secure(session.ring)
-    this.#lastReceivedAt = now
+    this.#heartbeat.onHeard(now)
     this.#step('accepted')
     // Our first packet proves that we have the keys: it goes at once, and again until the server is heard.
     this.#retryAt = now
@@ -244,7 +245,7 @@ export class Connection {
       : this.#isAsking() && this.#pollHandshake(now, out)
     if (!isWritten) return false
     if (this.#state !== 'connected') out.to = this.address
-    this.#lastSentAt = now
+    this.#heartbeat.onSent(now)
     this.stats.packetsSent++
     this.stats.bytesSent += out.length
     return true
@@ -253,13 +254,13 @@ export class Connection {
   /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. @hot */
   updateTimeout(now: Millis): void {
     const { timeout } = this
-    const { connectMs, timeoutMs, keepaliveMs } = this.#context.timers
     if (this.#state === 'connected') {
       this.#flow.updateTimeout(now)
-      timeout[0] = Math.min(this.#retryAt, this.#lastSentAt + keepaliveMs, this.#lastReceivedAt + timeoutMs, this.#flow.timeout[0])
+      timeout[0] = Math.min(this.#retryAt, this.#flow.timeout[0])
+      this.#heartbeat.lower(timeout)
       this.#path.lower(timeout)
       this.#control.rekey?.lower(timeout)
-    } else if (this.#isAsking()) timeout[0] = Math.min(this.#retryAt, this.#startedAt + connectMs)
+    } else if (this.#isAsking()) timeout[0] = Math.min(this.#retryAt, this.#startedAt + this.#context.timers.connectMs)
     else timeout[0] = this.#state === 'disconnecting' ? this.#farewell.nextAt : Infinity
   }
 
@@ -284,7 +285,7 @@ export class Connection {
       this.gate.mtu.start(now, Math.min(this.#context.packetBytesMax, this.#peerBytesMax))
     }
     this.stats.bytesReceived += length
-    this.#lastReceivedAt = now
+    this.#heartbeat.onHeard(now)
     this.#retryAt = Infinity
   }
 
@@ -326,8 +327,7 @@ export class Connection {
   }
 
   #pollPacket(now: Millis, out: Transmit): boolean {
-    const { timeoutMs, keepaliveMs } = this.#context.timers
-    if (now >= this.#lastReceivedAt + timeoutMs) {
+    if (this.#heartbeat.isGone(now)) {
       this.#lose('timed-out')
       return false
     }
@@ -341,7 +341,7 @@ export class Connection {
       return true
     }
     out.to = this.address
-    const isOwed = now >= this.#retryAt || now >= this.#lastSentAt + keepaliveMs
+    const isOwed = now >= this.#retryAt || this.#heartbeat.isOwed(now)
     if (!this.#flow.poll(now, isOwed, out)) return false
     if (this.#retryAt !== Infinity) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
     return true
