@@ -77,8 +77,7 @@ describe('staying', () => {
       return [connection.stats.packetsSent - before[0], pair.accepted.stats.packetsSent - before[1]]
     }
     pair.link.weather = { loss: 1 }
-    expect(sentIn(1000)[0], 'one keepalive may be late').toBeLessThanOrEqual(1)
-    pair.drive(1500)
+    pair.drive(2500)
     expect(sentIn(4000)).toEqual([16, 4])
     pair.link.weather = { latencyMs: 30 }
     pair.drive(2000)
