@@ -35,7 +35,7 @@ export function bandwidthPicture(table: BandwidthTable, title: string): string {
 <style>text{font:13px system-ui,sans-serif;fill:#333}.n{fill:#777;font-size:12px}.t{font-size:15px;font-weight:600}</style>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 <text x="16" y="24" class="t">${escape(title)}: ${(table.bits / seconds / 1000).toFixed(2)} kbit/s to a client that sees everything</text>
-<text x="16" y="43" class="n">${table.ticks} ticks at ${table.tickRate} a second, by field</text>
+<text x="16" y="43" class="n">${table.ticks} ticks at ${table.tickRate} a second${table.snapshotTicks === 1 ? '' : `, told every ${table.snapshotTicks} ticks`}, by field</text>
 ${rows.join('\n')}
 </svg>
 `

@@ -35,10 +35,11 @@ export const bandwidth: Command = {
 tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--priors FILE] [--no-advice] [--svg FILE] [--json]
 
 Plays a recording through the game's codec, and through the other one beside it, for one client that sees every object: whatever
-changed in a tick is coded against the row that the client has confirmed by then. Loss, interest and budgets are not in it; a running server counts
-those (host.bandwidth()).
+changed from one snapshot to the next is coded against the row that the client has confirmed by then. Loss, interest and budgets are not in it;
+a running server counts those (host.bandwidth()).
 
-  --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms
+  --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms. Where snapshots are sent
+                less often than every tick, the next tick that was told
   --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
   --priors FILE what it would be with what tickwire train learnt from another match, beside
   --no-advice   do not try cheaper declarations (each is the whole match again)
@@ -57,15 +58,15 @@ Exit code: 0.`,
       const game = readGameText(head.text, head.names)
       if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
       // Tables that a game was trained with are not in its recordings: it is measured by the built-in ones.
-      const isPacked = /^codec packed$/m.test(head.text)
+      const isPacked = /^codec packed(?: every \d+)?$/m.test(head.text)
       const [now, other] = isPacked ? [packed, entropy()] : [entropy(), packed]
       const trained = values.priors === undefined ? [] : [entropy(readPriors(values.priors))]
       const codecs = [isPacked ? 'packed' : 'entropy', isPacked ? 'entropy' : 'packed', ...trained.map(() => 'trained')]
       const table = measureBandwidth(recording, game, {
         ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'], makeCoder: now.make, others: [other, ...trained].map(({ make }) => make),
       })
-      if (values.json) world.print(JSON.stringify({ file: path, ageTicks, for: values.for, codecs, ...table }))
-      else showTable(table, ageTicks, codecs, world)
+      if (values.json) world.print(JSON.stringify({ file: path, for: values.for, codecs, ...table }))
+      else showTable(table, codecs, world)
       if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
       return 0
     } finally {
@@ -83,14 +84,15 @@ function readPriors(path: string): Priors {
   }
 }
 
-function showTable(table: BandwidthTable, ageTicks: number, [now = '', ...others]: readonly string[], world: CommandWorld): void {
-  const { ticks, tickRate, bits } = table
+function showTable(table: BandwidthTable, [now = '', ...others]: readonly string[], world: CommandWorld): void {
+  const { ticks, tickRate, snapshotTicks, snapshots, ageTicks, bits } = table
   if (ticks === 0) {
     world.print('No tick of rows is in it.')
     return
   }
   const seconds = ticks / tickRate
-  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / ticks).toFixed(1)} bytes a tick by ${now}, for one client that sees everything\n`)
+  const [every, each] = snapshotTicks === 1 ? ['', 'tick'] : [`, told every ${snapshotTicks} ticks`, 'snapshot']
+  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s${every}, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / Math.max(1, snapshots)).toFixed(1)} bytes a ${each} by ${now}, for one client that sees everything\n`)
   world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${others.map((name) => name.padStart(9)).join('')}`)
   for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
   showAdvice(table, seconds, world)

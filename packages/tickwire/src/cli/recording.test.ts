@@ -159,6 +159,26 @@ describe('tickwire bandwidth', () => {
     expect([first, head, ship]).toEqual([expect.stringContaining('by entropy'), expect.stringMatching(/share +packed$/), expect.stringMatching(/^Ship .* \d+\.\d % +\d+\.\d\d$/)])
   })
 
+  test('[REC14] counts what is told: in a game with a snapshot every second tick, every second tick', () => {
+    const net = { snapshotRate: 15 }
+    record(defineGame({ tickRate: 30, input: { fire: bool }, entities: [Ship, Rock], net, step: () => {} }), at('slow.twr'), 90)
+    record(defineGame({ tickRate: 30, input: { fire: bool }, entities: [Ship, Rock], codec: packed, net, step: () => {} }), at('slow-plain.twr'), 90)
+    const { out } = tickwire('bandwidth', at('slow.twr'), '--svg', at('slow.svg'))
+    const table = JSON.parse(tickwire('bandwidth', at('slow.twr'), '--json').out)
+    // 100 ms are three ticks: the row told before that is four ticks old.
+    expect(table).toMatchObject({ ticks: 90, snapshotTicks: 2, snapshots: 45, ageTicks: 4 })
+    expect(table.entities[0]).toMatchObject({ name: 'Ship', entries: 90, births: 2 })
+    const [kbps, bytes] = [table.bits / 3 / 1000, table.bits / 8 / 45]
+    expect(out).toContain(`90 ticks, 3.0 s, told every 2 ticks, against rows 4 ticks old: ${kbps.toFixed(2)} kbit/s, ${bytes.toFixed(1)} bytes a snapshot by entropy`)
+    expect(out).toContain('Ship: { rate: 5 }, so that it is told every third snapshot, saves')
+    const { savedBits } = table.advice.find(({ path }: { path: string }) => path === 'Ship')
+    // A third of the rows, each of them after a rest: what foretells motion has none to look at.
+    expect(savedBits / table.entities[0].bits).toBeGreaterThan(0.2)
+    expect(savedBits / table.entities[0].bits).toBeLessThan(0.67)
+    expect(readFileSync(at('slow.svg'), 'utf8')).toContain('90 ticks at 30 a second, told every 2 ticks, by field')
+    expect(tickwire('bandwidth', at('slow-plain.twr'), '--no-advice').out).toContain('by packed')
+  })
+
   test('[REC14] names the fields that would gain from being said to move', () => {
     const Drone = entity({ at: vec2(0, 100, 0.01), drift: vec2(-20, 20, 0.01), hue: u8 }, { name: 'Drone' })
     const swarm = defineGame({ tickRate: 30, input: { fire: bool }, entities: [Drone], step: () => {} })

@@ -1,8 +1,8 @@
 /**
  * What a recorded match costs on the wire, entity by entity and field by field, for one client that sees everything.
  *
- * The recording is played, and every tick is coded as snapshots are: who changed is told, as a delta against the row that
- * a client at the other end of the path has confirmed by then, `ageTicks` before. Who is younger than that is told against
+ * The recording is played, and every tick that the game tells is coded as snapshots are: who changed is told, as a delta against the row
+ * that a client at the other end of the path has confirmed by then, `ageTicks` before. Who is younger than that is told against
  * the initial row. It knows no loss, no interest and no budget: those are a match's own, and `BitAccount` counts them live.
  *
  * Trials answer "what if": the same match, with one field declared otherwise.
@@ -16,15 +16,15 @@ import { RowPair, type FieldSet, type MakeRowCoder } from '../codec/row-coder.ts
 import { FieldMeter } from '../replication/bit-account-fields.ts'
 import { diffMask } from '../schema/mask.ts'
 import { Timeline } from '../world/timeline.ts'
-import type { EntityStore } from '../world/entity-store.ts'
 import { kindName } from '../schema/explain.ts'
-import { TRIAL_TICKS, trialsFor, type Trial } from './bandwidth-trials.ts'
+import { TRIAL_TICKS, trialsFor, trialTicks, type Trial } from './bandwidth-trials.ts'
 import { FieldRanges } from './field-ranges.ts'
 import { Playback, type RecordedGame } from './playback.ts'
 import type { ChunkList } from './recording.ts'
+import { isTold, strideOf, ToldRow } from './told-row.ts'
 
 export interface BandwidthOptions {
-  /** How old the row is that a client has confirmed: his round trip, in ticks. */
+  /** How old the row is that a client has confirmed: his round trip, in ticks. Told less often than every tick, the row told before that. */
   readonly ageTicks: number
   /** Whose fields: 0 everyone's, 1 the team's, 2 the owner's. Default: 0. */
   readonly set?: FieldSet
@@ -68,22 +68,26 @@ export interface Advice {
 export interface BandwidthTable {
   readonly ticks: number
   readonly tickRate: number
+  /** Ticks from one snapshot to the next, and how many snapshots there were. */
+  readonly snapshotTicks: number
+  readonly snapshots: number
+  /** How old baselines were. */
+  readonly ageTicks: number
   readonly bits: number
   readonly entities: readonly EntityCost[]
   readonly advice: readonly Advice[]
 }
 
-/** What a Timeline can remember, less what trials look back. */
+/** What a Timeline can remember, less what trials look back and the row before the baseline. */
 const AGE_TICKS_MAX: number = TIMELINE_TICKS_MAX - TRIAL_TICKS - 2
 
 const makePacked: MakeRowCoder = (schema) => new PackedCoder(schema)
 
 /** Measures a recording. */
 export function measureBandwidth(list: ChunkList, game: RecordedGame, options: BandwidthOptions): BandwidthTable {
-  const { ageTicks, set = 0, hasAdvice = false } = options
-  if (!Number.isInteger(ageTicks) || ageTicks < 1 || ageTicks > AGE_TICKS_MAX) {
-    throw new ConfigError('ageTicks', `${ageTicks}`, `Give 1 to ${AGE_TICKS_MAX}.`)
-  }
+  const { set = 0, hasAdvice = false } = options
+  const snapshotTicks = strideOf(game)
+  const ageTicks = ageOf(options.ageTicks, snapshotTicks)
   const ranges = new FieldRanges(game.entities)
   // Whoever tries something must know what the fields hold: that is a match of its own.
   if (hasAdvice) {
@@ -91,23 +95,33 @@ export function measureBandwidth(list: ChunkList, game: RecordedGame, options: B
     playAll(first, () => ranges.add(first.world))
   }
   const playback = new Playback(list, game)
-  const windowTicks = ageTicks + TRIAL_TICKS + 2
+  const windowTicks = Math.min(TIMELINE_TICKS_MAX, ageTicks + snapshotTicks + trialTicks(snapshotTicks) + 1)
   let timeline = new Timeline(playback.world, windowTicks)
   const { tickRate } = list.head
   const meters = playback.world.stores.map((store, type) =>
-    new EntityMeter(store, options, tickRate, hasAdvice ? trialsFor(ranges, type, tickRate, set) : []))
+    new EntityMeter(new ToldRow(store, snapshotTicks, set), ageTicks, options, tickRate, hasAdvice ? trialsFor(ranges, type, { tickRate, snapshotTicks }, set) : []))
+  let snapshots = 0
   const ticks = playAll(playback, (isGap) => {
     if (isGap) {
       playback.world.dropValuesOf(timeline)
       timeline = new Timeline(playback.world, windowTicks)
     }
     timeline.sample()
+    if (!isTold(playback.tick, snapshotTicks)) return
+    snapshots++
     for (const meter of meters) meter.addTick(timeline, playback.tick)
   })
   const entities = meters.map((meter) => meter.cost())
   const bits = entities.reduce((sum, entity) => sum + entity.bits, 0)
   const advice = meters.flatMap((meter) => meter.advice()).filter(({ savedBits }) => savedBits > 0).sort((a, b) => b.savedBits - a.savedBits)
-  return { ticks, tickRate, bits, entities: entities.sort((a, b) => b.bits - a.bits), advice }
+  return { ticks, tickRate, snapshotTicks, snapshots, ageTicks, bits, entities: entities.sort((a, b) => b.bits - a.bits), advice }
+}
+
+/** The age that baselines have on such a path: all of them are ticks that were told. */
+function ageOf(pathTicks: number, snapshotTicks: number): number {
+  const most = AGE_TICKS_MAX - (AGE_TICKS_MAX % snapshotTicks)
+  if (!Number.isInteger(pathTicks) || pathTicks < 1 || pathTicks > most) throw new ConfigError('ageTicks', `${pathTicks}`, `Give 1 to ${most}.`)
+  return Math.ceil(pathTicks / snapshotTicks) * snapshotTicks
 }
 
 /** Plays everything that can be played; `onTick` hears whether ticks are missing before this one. */
@@ -127,21 +141,18 @@ export function playAll(playback: Playback, onTick: (isGap: boolean) => void): n
 
 /** Counts the objects of one entity. */
 class EntityMeter {
-  readonly #store: EntityStore
+  readonly #told: ToldRow
   readonly #age: number
-  readonly #set: FieldSet
   readonly #meter: FieldMeter
   readonly #others: readonly FieldMeter[]
   readonly #trials: readonly { readonly trial: Trial; readonly meter: FieldMeter; readonly pair: RowPair }[]
-  readonly #pair = new RowPair()
   #births = 0
 
-  constructor(store: EntityStore, options: BandwidthOptions, tickRate: number, trials: readonly Trial[]) {
-    const { schema, heap } = store
-    const { ageTicks, set = 0, makeCoder = makePacked, others = [] } = options
-    this.#store = store
+  constructor(told: ToldRow, ageTicks: number, options: BandwidthOptions, tickRate: number, trials: readonly Trial[]) {
+    const { store: { schema, heap }, set } = told
+    const { makeCoder = makePacked, others = [] } = options
+    this.#told = told
     this.#age = ageTicks
-    this.#set = set
     this.#meter = new FieldMeter(schema, makeCoder(schema, tickRate), set, heap)
     this.#others = others.map((make) => new FieldMeter(schema, make(schema, tickRate), set, heap))
     this.#trials = trials.map((trial) => {
@@ -153,31 +164,22 @@ class EntityMeter {
     })
   }
 
+  /** Counts a tick that is told. */
   addTick(timeline: Timeline, tick: Tick): void {
-    const { schema, type } = this.#store
-    const { rows } = timeline.pools[type]
-    const pair = this.#pair
-    for (const { id } of this.#store.living()) {
-      const before = timeline.find(type, id, tick - 1)
-      pair.rows = rows
-      pair.at = timeline.find(type, id, tick)
+    const told = this.#told
+    const { store, set, pair } = told
+    const mask = store.schema.masks[set]
+    for (const { id } of store.living()) {
+      told.turn(timeline, tick, id)
+      const { before } = told
       if (before < 0) this.#births++
-      const isDue = before < 0 || (before !== pair.at && diffMask(schema.masks[this.#set], rows, pair.at, rows, before))
-      const base = timeline.find(type, id, tick - this.#age)
-      const isNew = base < 0
-      pair.baseRows = isNew ? schema.initialRow : rows
-      pair.baseAt = isNew ? 0 : base
-      pair.age = isNew ? 0 : this.#age
-      pair.olderRows = rows
-      pair.olderAt = isNew ? -1 : timeline.find(type, id, tick - this.#age - 1)
+      const isDue = before < 0 || (before !== pair.at && diffMask(mask, pair.rows, pair.at, pair.rows, before))
+      told.base(timeline, this.#age)
       if (isDue) {
         this.#meter.add(pair)
         for (const other of this.#others) other.add(pair)
       }
-      for (const { trial, meter, pair: tried } of this.#trials) {
-        tried.age = pair.age
-        if (trial.convert(pair, before, tick, timeline, id, tried)) meter.add(tried)
-      }
+      for (const { trial, meter, pair: tried } of this.#trials) if (trial.convert(told, timeline, tried)) meter.add(tried)
     }
   }
 
@@ -188,7 +190,7 @@ class EntityMeter {
       otherBits: this.#others.map(({ bits }) => bits[index]),
     }))
     return {
-      name: this.#store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits,
+      name: this.#told.store.schema.name, entries: meter.count, births: this.#births, bits: meter.totalBits,
       otherBits: this.#others.map(({ totalBits }) => totalBits), sharedBits: meter.sharedBits, otherSharedBits: this.#others.map(({ sharedBits }) => sharedBits), fields,
     }
   }

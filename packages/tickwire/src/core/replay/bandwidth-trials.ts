@@ -13,8 +13,10 @@ import { Field, type FieldSpec, type Shape } from '../schema/field.ts'
 import type { Member } from '../schema/layout.ts'
 import { diffMask } from '../schema/mask.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
+import { indexOf } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { FieldRanges } from './field-ranges.ts'
+import type { ToldRow } from './told-row.ts'
 
 /** One field declared otherwise. */
 export interface Trial {
@@ -23,14 +25,17 @@ export interface Trial {
   /** What to write instead. */
   readonly say: string
   readonly schema: Schema
-  /**
-   * Fills row and baseline of `tried`; whether the object would have been told of in this tick. `before` is where its row of
-   * the tick before lies among `pair.rows`, -1 when it was not there.
-   */
-  convert(pair: RowPair, before: number, tick: Tick, timeline: Timeline, id: ObjectId, tried: RowPair): boolean
+  /** Fills `tried` with what would have been told, and against what; whether the object would have been told of in this tick. */
+  convert(told: ToldRow, timeline: Timeline, tried: RowPair): boolean
 }
 
-/** How many ticks back a trial may look. */
+/** How often a game runs, and is told of. */
+export interface Rates {
+  readonly tickRate: number
+  readonly snapshotTicks: number
+}
+
+/** How many ticks back a trial may look, in a game that is told every tick. */
 export const TRIAL_TICKS = 64
 const COARSER = 10
 const STEPS_MIN = 8
@@ -38,15 +43,21 @@ const THIRD = 3
 const RATE_MIN = 5
 const FLOAT_STEP = 0.01
 
+/** How many ticks back a trial may look. */
+export function trialTicks(snapshotTicks: number): number {
+  return Math.max(TRIAL_TICKS, THIRD * snapshotTicks)
+}
+
 /** What to try for each field of an entity. */
-export function trialsFor(ranges: FieldRanges, type: number, tickRate: number, set: FieldSet): Trial[] {
+export function trialsFor(ranges: FieldRanges, type: number, rates: Rates, set: FieldSet): Trial[] {
   const { schema } = ranges.entities[type]
   const declarations = schema.masks[set].members.flatMap((member) => {
     const other = otherSpec(member, schema, ranges, type)
     return other === undefined ? [] : declared(schema, member, other, set)
   })
   const trials = [...declarations, ...roleTrials(schema, set)]
-  return tickRate / THIRD < RATE_MIN ? trials : [...trials, rateTrial(schema, type, Math.round(tickRate / THIRD), set)]
+  const hz = rates.tickRate / (THIRD * rates.snapshotTicks)
+  return hz < RATE_MIN ? trials : [...trials, rateTrial(schema, type, Math.round(hz), rates.snapshotTicks, set)]
 }
 
 /** Two vectors of one length, neither of which is said to move: perhaps one is the other's velocity. */
@@ -121,7 +132,10 @@ function redeclared(schema: Schema, shape: Shape, path: string, say: string, set
   }
   return [{
     path, say, schema: other,
-    convert(pair, before, _tick, _timeline, _id, tried) {
+    convert({ pair, before }, _timeline, tried) {
+      // Who rested rests in coarser steps too; who would only then have rested is told against his motion, and looks dearer than he is.
+      tried.age = pair.age
+      tried.olderTicks = pair.olderTicks
       turn(pair.rows, pair.at, tried.rows)
       turn(pair.baseRows, pair.baseAt, tried.baseRows)
       tried.olderAt = pair.olderAt < 0 ? -1 : 0
@@ -133,25 +147,47 @@ function redeclared(schema: Schema, shape: Shape, path: string, say: string, set
   }]
 }
 
-/** All fields told of only every third tick: one of them alone saves little while the others are told anyway. */
-function rateTrial(schema: Schema, type: number, hz: number, set: FieldSet): Trial {
+/** All fields told of only in every third snapshot: one of them alone saves little while the others are told anyway. */
+function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: number, set: FieldSet): Trial {
   const former = new Int32Array(schema.laneCount)
+  const period = THIRD * snapshotTicks
+  // By object in turn, as `rate-latch.ts` has it: of those whose turn comes between two snapshots the next tells what it was.
+  const dueTick = (tick: Tick, id: ObjectId): Tick => tick - ((tick + (snapshotTicks === 1 ? 0 : indexOf(id))) % period)
   /** The row as of the last tick that was due. */
-  const latch = (rows: Int32Array, at: number, tick: Tick, timeline: Timeline, id: ObjectId, to: Int32Array): void => {
-    const held = timeline.find(type, id, tick - (tick % THIRD))
-    const [from, first] = held < 0 ? [rows, at] : [timeline.pools[type].rows, held]
-    for (let lane = 0; lane < schema.laneCount; lane++) to[lane] = from[first + lane]
+  const latch = (told: ToldRow, at: number, tick: Tick, timeline: Timeline, to: Int32Array): void => {
+    const held = timeline.find(type, told.id, dueTick(tick, told.id))
+    const first = held < 0 ? at : held
+    for (let lane = 0; lane < schema.laneCount; lane++) to[lane] = told.pair.rows[first + lane]
+  }
+  /** Whether the baseline would have held until the tick before. */
+  const isRested = ({ id, tick, baseTick }: ToldRow, timeline: Timeline, base: Int32Array): boolean => {
+    if (snapshotTicks === 1) return false
+    for (let due = dueTick(tick - 1, id); due > baseTick; due -= period) {
+      const at = timeline.find(type, id, due)
+      if (at >= 0 && diffMask(schema.masks[set], timeline.pools[type].rows, at, base, 0)) return false
+    }
+    return true
   }
   return {
-    path: schema.name, say: `{ rate: ${hz} }, so that it is told every third tick,`, schema,
-    convert(pair, before, tick, timeline, id, tried) {
-      latch(pair.rows, pair.at, tick, timeline, id, tried.rows)
-      if (pair.age > 0) latch(pair.baseRows, pair.baseAt, tick - pair.age, timeline, id, tried.baseRows)
-      else tried.baseRows.set(schema.initialRow)
-      tried.olderAt = pair.olderAt < 0 ? -1 : 0
-      if (pair.olderAt >= 0) latch(pair.olderRows, pair.olderAt, tick - pair.age - 1, timeline, id, tried.olderRows)
+    path: schema.name, say: `{ rate: ${hz} }, so that it is told every third ${snapshotTicks === 1 ? 'tick' : 'snapshot'},`, schema,
+    convert(told, timeline, tried) {
+      const { id, pair, tick, before, baseTick } = told
+      latch(told, pair.at, tick, timeline, tried.rows)
+      tried.age = pair.age
+      tried.olderAt = -1
+      if (pair.age === 0) tried.baseRows.set(schema.initialRow)
+      else {
+        latch(told, pair.baseAt, baseTick, timeline, tried.baseRows)
+        const rested = isRested(told, timeline, tried.baseRows)
+        const older = timeline.find(type, id, baseTick - snapshotTicks)
+        tried.age = rested ? 1 : tick - baseTick
+        tried.olderTicks = rested ? 1 : snapshotTicks
+        tried.olderAt = rested || older >= 0 ? 0 : -1
+        if (rested) tried.olderRows.set(tried.baseRows)
+        else if (older >= 0) latch(told, older, baseTick - snapshotTicks, timeline, tried.olderRows)
+      }
       if (before < 0) return true
-      latch(pair.rows, before, tick - 1, timeline, id, former)
+      latch(told, before, tick - snapshotTicks, timeline, former)
       return diffMask(schema.masks[set], tried.rows, 0, former, 0)
     },
   }

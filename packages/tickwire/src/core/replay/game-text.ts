@@ -12,7 +12,7 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { ENTITY_TYPES_MAX, MESSAGE_TYPES_MAX } from '../base/limits.ts'
+import { ENTITY_TYPES_MAX, MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import { Entity, Message } from '../schema/definition.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
 import { parseShape, TextError } from './shape-text.ts'
@@ -46,7 +46,7 @@ function parse(text: string, names: readonly string[]): GameText {
   for (const line of text.split('\n')) {
     const [, kind = '', rest = ''] = /^(\w+) (.*)$/.exec(line) ?? []
     if (kind === 'tickRate') tickRate = Number(rest)
-    else if (kind === 'codec') snapshotTicks = Number(/ every (\d+)$/.exec(rest)?.[1] ?? 1)
+    else if (kind === 'codec') snapshotTicks = strideIn(rest)
     else if (kind === 'input') inputSchema = agreed(rest, compileSchema('input', parseShape(rest)))
     else if (kind === 'entity') entities.push(entityOf(rest, entities.length, names))
     else if (kind === 'message') messages.push(messageOf(rest, messages.length))
@@ -54,6 +54,13 @@ function parse(text: string, names: readonly string[]): GameText {
   }
   if (inputSchema === undefined) throw new TextError('no input in it')
   return { tickRate, snapshotTicks, inputSchema, entities, messages }
+}
+
+/** `packed`, `entropy(2) every 2`. */
+function strideIn(rest: string): number {
+  const ticks = Number(/ every (\d+)$/.exec(rest)?.[1] ?? 1)
+  if (ticks < 1 || ticks > TICK_RATE_MAX) throw new TextError(`a snapshot every ${ticks} ticks`)
+  return ticks
 }
 
 function entityOf(rest: string, type: number, names: readonly string[]): Entity {

@@ -26,6 +26,8 @@ import { RowsReader } from './rows-reader.ts'
 /** What a recording must know of a game to be read: a `Game` is one, and so is what `readGameText` gives. */
 export interface RecordedGame {
   readonly entities: readonly Entity[]
+  /** Ticks from one snapshot to the next, for who asks what it cost to tell. Default: 1. */
+  readonly snapshotTicks?: number
   /** Compared, where there is one. */
   readonly fingerprint?: Uint8Array
 }

@@ -189,6 +189,7 @@ describe('the text of a game', () => {
     ['entity 0 {x:bool', 'expected }'], ['entity 0 {x:int(9,1)}', 'x'], ['entity 0 {id:bool}', 'id'], ['entity 0 {x:bool@kings}', 'expected team'],
     [`entity 0 {x:${'list('.repeat(500)}`, 'depth'], [`entity 0 {x:bool=${'['.repeat(5000)}`, 'depth'], ['entity 0 {x: bool}', 'expected'],
     [`entity 0 {x:int(0,5)=05}`, 'another'], ['entity 0 {x:i64=99999999999999999999999n}', 'whole number'],
+    ['codec packed every 0', 'every 0 ticks'], ['codec packed every 1001', 'every 1001 ticks'], [`codec packed every ${'9'.repeat(400)}`, 'every Infinity ticks'],
   ])('[REC6] %j is not understood, and it is said why', (line, why) => {
     expect(readGameText(`tickRate 20\ninput {a:bool}\n${line}`)).toContain(why)
   })

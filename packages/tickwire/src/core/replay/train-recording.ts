@@ -1,23 +1,29 @@
 /**
  * Learns a game's habits from a recorded match: priors for `entropy(priors)`, by entity name.
  *
- * Every row that changed is shown against rows of several ages, as snapshots on paths of different length tell it; who is born,
- * against the initial row. The match is played three times (`codec/training.ts` says why), so that memory is that of a window.
+ * Every row that changed from one snapshot to the next is shown against rows of several ages, as snapshots on paths of different length
+ * tell it; who is born, against the initial row. The match is played three times (`codec/training.ts` says why), so that memory is that
+ * of a window.
  *
  * It learns everyone's, the team's and the owner's fields, as far as the recording has them. Measure on another match than this.
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { RowPair } from '../codec/row-coder.ts'
+import type { RowPair } from '../codec/row-coder.ts'
 import type { Priors } from '../codec/snapshot-codec.ts'
 import { train } from '../codec/training.ts'
 import { Timeline } from '../world/timeline.ts'
 import { playAll } from './bandwidth-table.ts'
 import { Playback, type RecordedGame } from './playback.ts'
 import type { ChunkList } from './recording.ts'
+import { isTold, strideOf, ToldRow } from './told-row.ts'
 
 /** Ages that are shown, in ticks: one of each class up to a sixth of a second at 60 ticks. */
 const AGES: readonly number[] = [1, 3, 6, 10]
+/** Where at most every second tick is told there is time for those of long paths too: without them a round trip of 200 ms gains nothing. */
+const AGES_PACED: readonly number[] = [...AGES, 14, 20]
+/** Field sets hold one another; the owner's is whole. */
+const WHOLE = 2
 /** Fewer rows than this teach nothing that built-in tables do not know. */
 const ROWS_MIN = 200
 
@@ -37,20 +43,29 @@ export function trainRecording(list: ChunkList, game: RecordedGame, version: num
   const rows: { [entity: string]: number } = {}
   for (const [type, { schema }] of game.entities.entries()) {
     let count = 0
-    showRows(list, game, type, ({ age }) => { if (age <= 1) count++ })
+    showRows(list, game, type, (_pair, isFirst) => { if (isFirst) count++ })
     rows[schema.name] = count
     if (count >= ROWS_MIN) priors[schema.name] = train(schema, list.head.tickRate, version, (see) => showRows(list, game, type, see))
   }
   return { priors, rows }
 }
 
-function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair: RowPair) => void): void {
+/** Those ages as baselines have them that are told every so many ticks: the nearest, each once. */
+function agesOf(strideTicks: number): readonly number[] {
+  const ages = strideTicks === 1 ? AGES : AGES_PACED
+  return [...new Set(ages.map((age) => Math.max(1, Math.round(age / strideTicks)) * strideTicks))]
+}
+
+/** Shows every row of an entity; `isFirst` where it is another one than before, and not the same at another age. */
+function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair: RowPair, isFirst: boolean) => void): void {
   const playback = new Playback(list, game)
   const { world } = playback
-  const windowTicks = Math.max(...AGES) + 2
+  const strideTicks = strideOf(game)
+  const ages = agesOf(strideTicks)
+  const windowTicks = Math.max(...ages) + strideTicks + 1
   let timeline = new Timeline(world, windowTicks)
-  const pair = new RowPair()
   const store = world.stores[type]
+  const told = new ToldRow(store, strideTicks, WHOLE)
   playAll(playback, (isGap) => {
     if (isGap) {
       world.dropValuesOf(timeline)
@@ -58,23 +73,28 @@ function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair:
     }
     timeline.sample()
     const { tick } = playback
-    const { rows } = timeline.pools[type]
     for (const { id } of store.living()) {
-      const before = timeline.find(type, id, tick - 1)
-      pair.rows = rows
-      pair.at = timeline.find(type, id, tick)
-      if (before === pair.at) continue
-      if (before < 0) {
-        Object.assign(pair, { baseRows: store.schema.initialRow, baseAt: 0, age: 0, olderAt: -1 })
-        see(pair)
-        continue
-      }
-      for (const age of AGES) {
-        const baseAt = timeline.find(type, id, tick - age)
-        if (baseAt < 0) continue
-        Object.assign(pair, { baseRows: rows, baseAt, age, olderRows: rows, olderAt: timeline.find(type, id, tick - age - 1) })
-        see(pair)
-      }
+      told.turn(timeline, tick, id)
+      if (told.before === told.pair.at) continue
+      // Who sets out between snapshots sets out like others: rests are few, and nothing is learnt from too few.
+      if (!isTold(tick, strideTicks)) showRest(told, timeline, see)
+      else if (told.before < 0) see(told.pair, true)
+      else showAges(told, timeline, ages, see)
     }
   })
+}
+
+function showAges(told: ToldRow, timeline: Timeline, ages: readonly number[], see: (pair: RowPair, isFirst: boolean) => void): void {
+  let isRestShown = false
+  for (const [place, age] of ages.entries()) {
+    if (!told.base(timeline, age)) continue
+    // A rest is the same whatever the age of its baseline, and told once.
+    const isRest = told.pair.age !== age
+    if (!isRest || !isRestShown) see(told.pair, place === 0)
+    isRestShown ||= isRest
+  }
+}
+
+function showRest(told: ToldRow, timeline: Timeline, see: (pair: RowPair, isFirst: boolean) => void): void {
+  if (told.base(timeline, told.strideTicks) && told.pair.age !== told.strideTicks) see(told.pair, false)
 }

@@ -1,0 +1,180 @@
+/**
+ * What the profiler and training take for the wire is the wire: a match is played to a client over a calm line, and recorded; every row that the
+ * server then writes is one that `tickwire bandwidth` codes of the recording, against the same rows, in the same bits.
+ */
+
+import { describe, expect, test } from 'vitest'
+import { angle, bool, defineGame, entity, entropy, fixed, int, math, measureBandwidth, MemorySink, openRecording, sourceOf, trainRecording, u8, type Game, type Priors, type Recording } from 'tickwire'
+import { simulate } from 'tickwire/testing'
+import type { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
+import type { FieldSet, MakeRowCoder, RowCoder, RowPair } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import type { SnapshotCodec } from '../../packages/tickwire/src/core/codec/snapshot-codec.ts'
+import { readGameText } from '../../packages/tickwire/src/core/replay/game-text.ts'
+import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.ts'
+
+const TICK_RATE = 60
+const INPUT = { idle: bool }
+/** The first entity, so that who codes tick after tick knows by it which tick it is. */
+const Clock = entity({ beat: int(0, 65_535) }, { name: 'Clock' })
+/** Never at rest. */
+const Runner = entity({ x: fixed(-500, 500, 0.02), y: fixed(-500, 500, 0.02), heading: angle(10), speed: fixed(-10, 10, 0.1), hp: u8 }, { name: 'Runner' })
+/** At rest, but for one tick now and then. */
+const Lamp = entity({ hue: int(0, 999), glow: int(0, 999) }, { name: 'Lamp' })
+const LAMP_TICKS = 60
+
+/** Writes as the coder does, and says what: who sends calls `write`, a profiler `account`, and then `write` with rows that never were. */
+class NotingCoder implements RowCoder {
+  readonly usesOlder: boolean
+  readonly #coder: RowCoder
+  readonly #laneCount: number
+  readonly #noted: 'write' | 'account'
+  readonly #note: (pair: RowPair, text: string) => void
+
+  constructor(coder: RowCoder, laneCount: number, noted: 'write' | 'account', note: (pair: RowPair, text: string) => void) {
+    this.#noted = noted
+    this.usesOlder = coder.usesOlder === true
+    this.#coder = coder
+    this.#laneCount = laneCount
+    this.#note = note
+  }
+
+  write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    const before = out.bitLength
+    const isChanged = this.#coder.write(out, set, pair, heap)
+    if (this.#noted === 'write') this.#note(pair, this.#textOf(pair, out.bitLength - before))
+    return isChanged
+  }
+
+  account(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean {
+    const before = out.bitLength
+    const isCounted = this.#coder.account?.(out, set, pair, heap, leafBits) === true
+    if (this.#noted === 'account') this.#note(pair, this.#textOf(pair, out.bitLength - before))
+    return isCounted
+  }
+
+  read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
+    this.#coder.read(reader, set, pair, heap)
+  }
+
+  #textOf({ rows, at, baseRows, baseAt, age, olderRows, olderAt, olderTicks }: RowPair, bits: number): string {
+    const lanes = (from: Int32Array, first: number): string => from.subarray(first, first + this.#laneCount).join(' ')
+    const older = olderAt < 0 ? 'no older' : `${olderTicks} before it: ${lanes(olderRows, olderAt)}`
+    return `${lanes(rows, at)} of ${age}: ${lanes(baseRows, baseAt)}, ${older}, ${bits} bits`
+  }
+}
+
+type Notes = Map<number, string[]>
+
+function noteAt(notes: Notes, tick: number, text: string): void {
+  const of = notes.get(tick)
+  if (of === undefined) notes.set(tick, [text])
+  else of.push(text)
+}
+
+interface Play {
+  readonly game: Game<typeof INPUT>
+  /** What was written, by tick. */
+  readonly wire: Notes
+  readonly recording: Recording
+  readonly bits: number
+}
+
+/** `isNoisy`: runners stop, too, and turn as nobody foretells. */
+function play(snapshotRate: number, seed: number, seconds: number, { priors, isNoisy = false }: { priors?: Priors; isNoisy?: boolean } = {}): Play {
+  const wire: Notes = new Map()
+  let now = 0
+  const plain = priors === undefined ? entropy() : entropy(priors)
+  const codec: SnapshotCodec = { ...plain, make: (schema, rate) => new NotingCoder(plain.make(schema, rate), schema.laneCount, 'write', (_pair, text) => noteAt(wire, now, text)) }
+  const game = defineGame({
+    tickRate: TICK_RATE, input: INPUT, entities: [Clock, Runner, Lamp], predict: 'none', codec, net: { snapshotRate },
+    step(world) {
+      now = world.tick
+      if ([...world.each(Clock)].length === 0) {
+        world.spawn(Clock, {})
+        for (let count = 0; count < 12; count++) world.spawn(Runner, { x: 40 * count - 240, y: 30 * count - 180, heading: count + seed, speed: 4 + count / 3, hp: 100 })
+        for (let count = 0; count < 4; count++) world.spawn(Lamp, { hue: count })
+      }
+      for (const clock of world.each(Clock)) clock.beat = now
+      for (const runner of world.each(Runner)) {
+        const { random } = world
+        if (isNoisy && random.int(runner, 0, 60) === 0) runner.speed = random.int(runner, 0, 2) === 0 ? 0 : 4 + random.float(runner) * 4
+        if (runner.speed > 0) runner.heading += math.sin(now / 40 + runner.id) * 0.02 + (isNoisy ? (random.float(runner) - 0.5) * 0.03 : 0)
+        runner.x += (math.cos(runner.heading) * runner.speed) / TICK_RATE
+        runner.y += (math.sin(runner.heading) * runner.speed) / TICK_RATE
+        // So that no row is one that was there before.
+        if (!isNoisy) runner.hp = (runner.hp + 1) % 256
+      }
+      for (const lamp of world.each(Lamp)) if (now % LAMP_TICKS === 0) Object.assign(lamp, { hue: (lamp.hue + 37) % 1000, glow: (lamp.glow + 611) % 1000 })
+    },
+  })
+  const sink = new MemorySink()
+  const sim = simulate(game, { seed, clients: 1 })
+  sim.weather({ latencyMs: 40, jitterMs: 0, loss: 0 })
+  sim.run(2000)
+  const before = sim.host.bandwidth().bits
+  const recorder = sim.host.record(sink)
+  sim.run(seconds * 1000)
+  recorder.close()
+  const recording = openRecording(sourceOf(sink.bytes()))
+  if (typeof recording === 'string') throw new Error(recording)
+  return { game, wire, recording, bits: sim.host.bandwidth().bits - before }
+}
+
+/** What the profiler codes of a recording, by tick. */
+function profile(recording: Recording, ageTicks: number): { readonly notes: Notes; readonly bits: number } {
+  const notes: Notes = new Map()
+  let now = 0
+  const makeCoder: MakeRowCoder = (schema, rate) => new NotingCoder(entropy().make(schema, rate), schema.laneCount, 'account', (pair, text) => {
+    if (schema.name === Clock.schema.name) now = pair.rows[pair.at]!
+    noteAt(notes, now, text)
+  })
+  const game = readGameText(recording.head.text, recording.head.names)
+  if (typeof game === 'string') throw new Error(game)
+  return { notes, bits: measureBandwidth(recording, game, { ageTicks, makeCoder }).bits }
+}
+
+/** How old the baselines of a tick are: rests look younger. */
+function ageIn(texts: readonly string[]): number {
+  return Math.max(...texts.map((text) => Number(/ of (\d+): /.exec(text)?.[1])))
+}
+
+const bitsOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Number(/(\d+) bits$/.exec(text)?.[1]), 0)
+
+describe.each([[60, 1], [30, 2], [20, 3]])('told %d times a second', (snapshotRate, strideTicks) => {
+  test(`[REC14] the profiler codes what the server writes, against the same rows, in the same bits: every ${strideTicks}`, { timeout: 60_000 }, () => {
+    const { wire, recording } = play(snapshotRate, 5, 4)
+    const ages = new Map([...wire].map(([tick, texts]) => [tick, ageIn(texts)] as const))
+    // A path of four and a half ticks has baselines of five ticks and of four, in turn.
+    const profiles = new Map([...new Set(ages.values())].filter((age) => age > 1 && age < TICK_RATE / 2).map((age) => [age, profile(recording, age)] as const))
+    const recorded = [...profiles.values()][0]!.notes
+    const [first, last] = [Math.min(...recorded.keys()), Math.max(...recorded.keys())]
+    let lit = 0
+    let compared = 0
+    for (const [tick, texts] of wire) {
+      const age = ages.get(tick)!
+      if (tick < first + age + strideTicks || tick > last) continue
+      expect(tick % strideTicks).toBe(0)
+      // Told every tick, the profiler does not take a rest for one.
+      if (strideTicks === 1 && tick % LAMP_TICKS === 0) continue
+      compared++
+      lit += texts.filter((text) => / of 1: .*, 1 before it: /.test(text)).length
+      expect([...profiles.get(age)!.notes.get(tick)!].sort(), `tick ${tick}`).toEqual([...texts].sort())
+    }
+    expect(compared).toBeGreaterThan((3 * TICK_RATE) / strideTicks)
+    expect(lit > 0).toBe(strideTicks > 1)
+    for (const { notes, bits } of profiles.values()) {
+      expect([...notes.keys()].every((tick) => tick % strideTicks === 0)).toBe(true)
+      expect(bits).toBe([...notes.values()].reduce((sum, texts) => sum + bitsOf(texts), 0))
+    }
+  })
+})
+
+test.each([30, 20])('[CODEC14] tables learnt of rows as they are told are cheaper on the wire than those of every tick: told %d times a second', { timeout: 60_000 }, (snapshotRate) => {
+  const { game, recording } = play(snapshotRate, 7, 12, { isNoisy: true })
+  const grid = trainRecording(recording, game, 1).priors
+  const every = trainRecording(recording, { ...game, snapshotTicks: 1 }, 1).priors
+  const [now, before, untrained] = [{ priors: grid }, { priors: every }, {}].map((options) => play(snapshotRate, 8, 4, { ...options, isNoisy: true }).bits)
+  expect(now!).toBeLessThan(before!)
+  expect(now!).toBeLessThan(untrained!)
+})
