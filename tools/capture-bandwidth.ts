@@ -5,7 +5,7 @@
  */
 
 import { writeFileSync } from 'node:fs'
-import { profileBattle, profileCodec } from '../test/reference/bandwidth-battle.ts'
+import { profileBattle, profileCodec, profileRates } from '../test/reference/bandwidth-battle.ts'
 
 for (const name of ['before', 'after'] as const) {
   const { table, picture } = profileBattle(name)
@@ -15,3 +15,4 @@ for (const name of ['before', 'after'] as const) {
 
 writeFileSync(new URL('../docs/guide/examples/bandwidth-entropy.txt', import.meta.url), profileCodec(false))
 writeFileSync(new URL('../docs/guide/examples/bandwidth-trained.txt', import.meta.url), profileCodec(true))
+writeFileSync(new URL('../docs/guide/examples/bandwidth-rates.txt', import.meta.url), profileRates())

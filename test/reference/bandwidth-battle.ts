@@ -9,6 +9,7 @@ import { runTickwire } from '../../packages/tickwire/src/cli/run.ts'
 const BATTLES = { before: Loose, after: Tight } as const
 
 const LEARNT_FROM = 5
+const SNAPSHOT_RATES = [60, 30, 20, 10] as const
 
 /** What `tickwire bandwidth` prints of the tight battle by the entropy codec, after `tickwire train` has seen another battle or not. */
 export function profileCodec(isTrained: boolean): string {
@@ -25,6 +26,22 @@ export function profileCodec(isTrained: boolean): string {
     if (isTrained) run(['train', other, '-o', priors])
     run(['bandwidth', file, '--no-advice', ...(isTrained ? ['--priors', priors] : [])])
     return table
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What it says first of the tight battle, told so many times a second. */
+export function profileRates(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
+  try {
+    const file = join(folder, 'battle.twr')
+    return SNAPSHOT_RATES.map((snapshotRate) => {
+      writeFileSync(file, recordBattle(Tight, undefined, snapshotRate))
+      const lines: string[] = []
+      runTickwire(['bandwidth', file, '--no-advice'], { print: (line) => lines.push(line), complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} } })
+      return `snapshotRate: ${snapshotRate}   ${(lines[0] ?? '').replace(/, for one client.*/s, '')}\n`
+    }).join('')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

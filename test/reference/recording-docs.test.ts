@@ -6,7 +6,7 @@ import { openRecording, sourceOf, Theatre } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 import { game, Player } from '../../docs/guide/examples/first-game/game.ts'
 import { Highlights, LateMatch, placesAt, recordMatch, showRecording } from '../../docs/guide/examples/recording.ts'
-import { profileBattle, profileCodec } from './bandwidth-battle.ts'
+import { profileBattle, profileCodec, profileRates } from './bandwidth-battle.ts'
 
 test('[REC16] the guide to recording does what it says', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
@@ -47,4 +47,9 @@ test.each(['before', 'after'] as const)('[REC14] the guide to bandwidth shows wh
 test.each(['entropy', 'trained'] as const)('[REC14, CODEC14] the guide to halving bandwidth shows what the tool says, %s', (name) => {
   const shown = readFileSync(new URL(`../../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), 'utf8')
   expect(profileCodec(name === 'trained'), 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown)
+})
+
+test('[REC14] the guide to halving bandwidth shows what the tool says of snapshots more and less often', () => {
+  const shown = readFileSync(new URL('../../docs/guide/examples/bandwidth-rates.txt', import.meta.url), 'utf8')
+  expect(profileRates(), 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown)
 })

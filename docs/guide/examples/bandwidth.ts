@@ -47,8 +47,8 @@ function drive(world: World, tank: Tank): void {
 }
 
 /** The battle as a recording. */
-export function recordBattle(Kind: typeof Loose | typeof Tight, seed = 4): Uint8Array {
-  const game: Game = defineGame({ tickRate: TICK_RATE, input: { fire: bool }, entities: [Kind], step: () => {} })
+export function recordBattle(Kind: typeof Loose | typeof Tight, seed = 4, snapshotRate = 30): Uint8Array {
+  const game: Game = defineGame({ tickRate: TICK_RATE, input: { fire: bool }, entities: [Kind], net: { snapshotRate }, step: () => {} })
   const world = new World([Kind], { seed })
   const sink = new MemorySink()
   const recorder = new Recorder(game, world, { sink })
