@@ -76,21 +76,26 @@ export class SnapshotChecker {
     const tick = varint(source)
     let index = -1
     let age = 0
-    while (source.bits.slice(source.taken, source.taken + 5).includes('1')) {
-      index = gapOf(source, prefix(source, 5), index)
-      const kind = prefix(source, 6)
-      if (kind === 2) this.#full(source, tick, index)
-      else if (kind === 3) this.#gone(tick, index, number(source, 1))
+    let hasOlder = false
+    while (source.bits.slice(source.taken, source.taken + 4).includes('1')) {
+      const step = prefix(source, 4)
+      const isPlain = step < 3
+      index = step < 2 ? next(index, step + 1) : isPlain ? plainIndex(source, index) : gapIndex(source, index)
+      const kind = isPlain ? 0 : prefix(source, 5)
+      if (kind === 1) this.#full(source, tick, index)
+      else if (kind === 2) this.#gone(tick, index, number(source, 1))
       else {
         let isRested = false
-        if (kind !== 0) {
+        if (!isPlain) {
           const said = ageOf(source)
           isRested = said > 1 && number(source, 1) === 1
-          if (kind === 1 && said === age && !isRested) throw new Refused('an age that is that of the entry before')
+          const older = kind !== 3 && !isRested && number(source, 1) === 1
+          if (kind === 0 && !isRested && said === age && older === hasOlder) throw new Refused('as the delta before, and not said so')
           age = said
+          hasOlder = older
         }
         if (age === 0 || age > tick) throw new Refused('no such age')
-        if (!this.#delta(source, tick, index, kind, age, isRested)) return 'no-ack'
+        if (!this.#delta(source, tick, index, kind, age, isRested, hasOlder)) return 'no-ack'
       }
     }
     source.finish()
@@ -126,16 +131,17 @@ export class SnapshotChecker {
     if (place.held !== undefined && tick > place.held.tick) place.held = undefined
   }
 
-  #delta(source: BitSource, tick: number, index: number, kind: number, age: number, isRested: boolean): boolean {
+  #delta(source: BitSource, tick: number, index: number, kind: number, age: number, isRested: boolean, hasOlder: boolean): boolean {
     const place = this.#place(index)
-    const said = kind === 5 ? varint(source) : undefined
+    const said = kind === 4 ? varint(source) : undefined
     if (said !== undefined && said > 0xffff_ffff) throw new Refused('no such owner')
     const { held } = place
     const base = place.rows.get(tick - age)
     if (held === undefined || tick - age <= place.floor || base === undefined || base.id !== held.id) return false
     const flags = this.#entities[held.type]!
     const token = said === undefined ? {} : this.#token(source, tick, held.type)
-    const row = kind === 4 ? base.row : toggle(source, flags, held.set, base.row)
+    if (hasOlder) throw new Refused('a coder that looks at no older row')
+    const row = kind === 3 ? base.row : toggle(source, flags, held.set, base.row)
     const owner = said ?? base.owner
     if (isRested && tick > held.tick && !place.rows.has(tick - 1)) place.rows.set(tick - 1, base)
     place.rows.set(tick, { id: held.id, row, owner })
@@ -171,12 +177,33 @@ function prefix(source: BitSource, most: number): number {
   throw new Refused('no such kind')
 }
 
-function gapOf(source: BitSource, zeros: number, before: number): number {
-  const firsts = [1, 2, 6, 22]
-  const bits = [0, 2, 4, 8]
-  const index = zeros === 4 ? number(source, 16) : before + firsts[zeros]! + number(source, bits[zeros]!)
-  if (index > 65_535 || (zeros === 4 && index - before < 278)) throw new Refused('no such index')
+function next(before: number, gap: number): number {
+  if (before + gap > 65_535) throw new Refused('no such index')
+  return before + gap
+}
+
+/** An index as such: only where the gap is too wide for anything shorter. */
+function spelt(source: BitSource, before: number, gapMin: number): number {
+  const index = number(source, 16)
+  if (index - before < gapMin) throw new Refused('a short gap, spelt at length')
   return index
+}
+
+/** After 001. */
+function plainIndex(source: BitSource, before: number): number {
+  if (source.take(1) === '0') return next(before, 3 + number(source, 2))
+  if (source.take(1) === '0') return next(before, 7 + number(source, 4))
+  if (source.take(1) === '0') return next(before, 23 + number(source, 8))
+  return spelt(source, before, 279)
+}
+
+/** After 0001. */
+function gapIndex(source: BitSource, before: number): number {
+  if (source.take(1) === '1') return next(before, 1)
+  if (source.take(1) === '1') return next(before, 2 + number(source, 2))
+  if (source.take(1) === '1') return next(before, 6 + number(source, 4))
+  if (source.take(1) === '1') return next(before, 22 + number(source, 8))
+  return spelt(source, before, 278)
 }
 
 function ageOf(source: BitSource): number {

@@ -138,11 +138,8 @@ export const PLAYER_PACKETS_PER_SECOND_MIN = 240
 /** So much of it may come at once: what an outage of a few seconds held back. */
 export const INBOUND_BURST_MS = 1000
 
-/**
- * Resets one endpoint sends a second, to all together: a server that died with some hundred players tells them all within a
- * second of its return, and a flood gets no more than that.
- */
-export const RESETS_PER_SECOND = 400
+/** Resets one endpoint sends a second, to all together: a courtesy, not a service to floods. */
+export const RESETS_PER_SECOND = 100
 
 /** A new address of a peer is checked at most this often, and given up when nothing comes from it for this long. */
 export const PATH_CHECK_MS = 250

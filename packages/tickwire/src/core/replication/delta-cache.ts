@@ -29,6 +29,8 @@ export const DELTA = {
   owned: 4,
   /** It does not fit any packet. */
   oversized: 8,
+  /** The row a stride before the baseline is used too. */
+  older: 16,
 } as const
 
 /** Whether who reads a delta of a tick then holds the row of a stride before too: it is the baseline's. @hot */

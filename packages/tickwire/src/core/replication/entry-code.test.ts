@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
-import { KIND, NO_GAP, readAge, readGap, readKind, writeAge, writeGap, writeKind } from './entry-code.ts'
+import { KIND, NO_STEP, PLAIN_BITS_MAX, readAge, readKind, readStep, writeAge, writeGap, writeKind, writePlain } from './entry-code.ts'
 
 const reader = (write: (out: BitWriter) => void): BitReader => {
   const out = new BitWriter(new Uint8Array(32))
@@ -11,23 +11,35 @@ const reader = (write: (out: BitWriter) => void): BitReader => {
 }
 
 describe('[REPL12] heads of entries come back as they were written', () => {
-  test('gaps', () => {
-    fc.assert(fc.property(fc.integer({ min: -1, max: 65_534 }), fc.nat(65_535), (before, step) => {
-      const index = Math.min(before + 1 + step, 65_535)
-      const source = reader((out) => writeGap(out, index - before, index))
-      expect(readGap(source, before)).toBe(index - before)
+  test.each([['plain', writePlain, 1], ['not plain', writeGap, 0]] as const)('steps that are %s', (_name, write, isPlain) => {
+    const comesBack = (before: number, index: number): void => {
+      let bits = 0
+      const source = reader((out) => {
+        write(out, index - before, index)
+        bits = out.bitLength
+      })
+      expect(readStep(source, before)).toBe((index - before) * 2 + isPlain)
+      expect(source.bitPosition).toBe(bits)
       expect(source.finish()).toBe(true)
-    }), { numRuns: 2000, seed: 1 })
-    expect(readGap(reader(() => {}), 5)).toBe(NO_GAP)
+      if (isPlain === 1) expect(bits).toBeLessThanOrEqual(PLAIN_BITS_MAX)
+    }
+    for (let gap = 1; gap < 600; gap++) comesBack(1000, 1000 + gap)
+    fc.assert(fc.property(fc.integer({ min: -1, max: 65_534 }), fc.nat(65_535), (before, step) => comesBack(before, Math.min(before + 1 + step, 65_535))), { numRuns: 2000, seed: 1 })
+    expect(readStep(reader(() => {}), 5)).toBe(NO_STEP)
   })
 
-  test('a gap past the last index, or spelt at length, is nonsense', () => {
-    const past = reader((out) => out.writeBits(1, 1))
-    expect([readGap(past, 65_535), past.failed]).toEqual([NO_GAP, true])
-    const long = reader((out) => out.writeBits(0x1_0000 | 277, 21))
-    expect([readGap(long, 0), long.failed]).toEqual([NO_GAP, true])
-    const least = reader((out) => out.writeBits(0x1_0000 | 278, 21))
-    expect([readGap(least, 0), least.failed]).toEqual([278, false])
+  test('a step past the last index, or spelt at length, is nonsense', () => {
+    const read = (bits: number, count: number, before: number): readonly [number, boolean] => {
+      const source = reader((out) => out.writeBits(bits, count))
+      return [readStep(source, before), source.failed]
+    }
+    expect(read(0b1, 1, 65_535)).toEqual([NO_STEP, true])
+    expect(read(0b01, 2, 65_534)).toEqual([NO_STEP, true])
+    expect(read(0b0001_1, 5, 65_535)).toEqual([NO_STEP, true])
+    expect(read(0xf_0000 | 278, 22, 0)).toEqual([NO_STEP, true])
+    expect(read(0xf_0000 | 279, 22, 0)).toEqual([279 * 2 + 1, false])
+    expect(read(0x10_0000 | 277, 24, 0)).toEqual([NO_STEP, true])
+    expect(read(0x10_0000 | 278, 24, 0)).toEqual([278 * 2, false])
   })
 
   test('kinds and ages', () => {

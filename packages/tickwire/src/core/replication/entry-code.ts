@@ -2,22 +2,30 @@
  * The heads of a snapshot's entries: which object, what follows, against which baseline. Twins, write and read.
  *
  * ```
- * entry   gap | kind | what the kind says
+ * entry   step | what the step says
  *
- * gap     1                       the next object index                kind    1        delta, aged as the delta before it, not rested
- *         01     2 bits           2..5 further                                 01       delta: age
- *         001    4 bits           6..21                                        001      full
- *         0001   8 bits           22..277                                      0001     gone: 1 bit, despawned
- *         00001  16 bits          the index itself                             00001    same as the baseline: age
- *         00000                   no entry: padding follows                    000001   delta with another owner: age
+ * step    1                            a plain delta of the next object index: its baseline is as old as that of the
+ *         01                           of the one after it                     delta before it, with or without an older
+ *         001  0    2 bits             3..6 further                            row as there, and it did not rest
+ *              10   4 bits             7..22
+ *              110  8 bits             23..278
+ *              111  16 bits            the index itself
+ *         0001 gap | kind | ...        anything else
+ *         0000                         no entry: padding follows
  *
- * age     0   4 bits              1..16 ticks                  rested, 1 bit, follows an age above 1:
- *         10  7 bits              17..144                      the baseline's row still held one tick before
- *         11  varint              145 and more
+ * gap     1                  the next object index             kind    1        delta: age
+ *         01    2 bits       2..5 further                              01       full
+ *         001   4 bits       6..21                                     001      gone: 1 bit, despawned
+ *         0001  8 bits       22..277                                   0001     same as the baseline: age
+ *         0000  16 bits      the index itself                          00001    delta with another owner: age
+ *
+ * age     0   4 bits         1..16 ticks         rested, 1 bit, follows an age above 1: the baseline's row still held
+ *         10  7 bits         17..144             one tick before
+ *         11  varint         145 and more        older, 1 bit, follows in deltas that did not rest: the row before is used
  * ```
  *
  * Invariant: one head has one spelling; readers refuse every other. A snapshot needs no count: every entry has a 1 among
- * its first five bits, and padding has none.
+ * its first four bits, and padding has none.
  *
  * It knows no rows and no objects.
  */
@@ -27,45 +35,78 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
 
-/** What an entry is. The number is how many zeros stand before its 1. */
-export const KIND = { deltaAsBefore: 0, delta: 1, full: 2, gone: 3, same: 4, deltaOwned: 5 } as const
+/** What an entry that is not plain is. The number is how many zeros stand before its 1. */
+export const KIND = { delta: 0, full: 1, gone: 2, same: 3, deltaOwned: 4 } as const
 
+const PLAIN_FIRST_2 = 3
+const PLAIN_FIRST_4 = 7
+const PLAIN_FIRST_8 = 23
+const PLAIN_FIRST_16 = 279
 const GAP_FIRST_2 = 2
 const GAP_FIRST_4 = 6
 const GAP_FIRST_8 = 22
 const GAP_FIRST_16 = 278
 const AGE_FIRST_7 = 17
 const AGE_FIRST_VARINT = 145
-const KIND_BITS_MAX = 6
-const GAP_PREFIX_BITS = 5
+const KIND_BITS_MAX = 5
+const PREFIX_BITS = 4
 
 /** No further entry. */
-export const NO_GAP = 0
+export const NO_STEP = 0
+/** The longest head of a plain delta. */
+export const PLAIN_BITS_MAX = 22
 
-/** Writes where an entry's object stands: `gap` places after the one before it. @hot */
-export function writeGap(out: BitWriter, gap: number, index: number): void {
-  if (gap === 1) out.writeBits(1, 1)
-  else if (gap < GAP_FIRST_4) out.writeBits(0b0100 | (gap - GAP_FIRST_2), 4)
-  else if (gap < GAP_FIRST_8) out.writeBits(0b001_0000 | (gap - GAP_FIRST_4), 7)
-  else if (gap < GAP_FIRST_16) out.writeBits(0x100 | (gap - GAP_FIRST_8), 12)
-  else out.writeBits(0x1_0000 | index, 21)
+/** Writes the head of a plain delta `gap` places after the entry before it. @hot */
+export function writePlain(out: BitWriter, gap: number, index: number): void {
+  if (gap < PLAIN_FIRST_2) out.writeBits(1, gap)
+  else if (gap < PLAIN_FIRST_4) out.writeBits(0b001_000 | (gap - PLAIN_FIRST_2), 6)
+  else if (gap < PLAIN_FIRST_8) out.writeBits(0b0_0110_0000 | (gap - PLAIN_FIRST_4), 9)
+  else if (gap < PLAIN_FIRST_16) out.writeBits(0xe00 | (gap - PLAIN_FIRST_8), 14)
+  else out.writeBits(0xf_0000 | index, PLAIN_BITS_MAX)
 }
 
-/** Reads how far an entry's object stands after `before`; `NO_GAP` when only padding is left. @hot */
-export function readGap(reader: BitReader, before: number): number {
-  const prefix = Math.clz32(reader.peekBits(GAP_PREFIX_BITS)) - (32 - GAP_PREFIX_BITS)
-  if (prefix === GAP_PREFIX_BITS) return NO_GAP
-  reader.skipBits(prefix + 1)
-  let gap = 1
-  if (prefix === 1) gap = GAP_FIRST_2 + reader.readBits(2)
-  else if (prefix === 2) gap = GAP_FIRST_4 + reader.readBits(4)
-  else if (prefix === 3) gap = GAP_FIRST_8 + reader.readBits(8)
-  else if (prefix === 4) {
-    gap = reader.readBits(16) - before
-    if (gap < GAP_FIRST_16) reader.fail()
-  }
+/** Begins the head of an entry that is not plain, `gap` places after the one before it: its kind follows. @hot */
+export function writeGap(out: BitWriter, gap: number, index: number): void {
+  if (gap === 1) out.writeBits(0b0001_1, 5)
+  else if (gap < GAP_FIRST_4) out.writeBits(0b0001_0100 | (gap - GAP_FIRST_2), 8)
+  else if (gap < GAP_FIRST_8) out.writeBits(0b0001_001_0000 | (gap - GAP_FIRST_4), 11)
+  else if (gap < GAP_FIRST_16) out.writeBits(0x1100 | (gap - GAP_FIRST_8), 16)
+  else out.writeBits(0x10_0000 | index, 24)
+}
+
+/** Reads how far an entry's object stands after `before`, twice, and 1 more if it is plain; `NO_STEP` when only padding is left. @hot */
+export function readStep(reader: BitReader, before: number): number {
+  const zeros = Math.clz32(reader.peekBits(PREFIX_BITS)) - (32 - PREFIX_BITS)
+  if (zeros === PREFIX_BITS) return NO_STEP
+  reader.skipBits(zeros + 1)
+  const isPlain = zeros < PREFIX_BITS - 1
+  const gap = zeros < 2 ? zeros + 1 : isPlain ? readPlainGap(reader, before) : readGap(reader, before)
   if (before + gap >= OBJECTS_MAX) reader.fail()
-  return reader.failed ? NO_GAP : gap
+  return reader.failed ? NO_STEP : gap << 1 | (isPlain ? 1 : 0)
+}
+
+function readPlainGap(reader: BitReader, before: number): number {
+  if (reader.readBits(1) === 0) return PLAIN_FIRST_2 + reader.readBits(2)
+  if (reader.readBits(1) === 0) return PLAIN_FIRST_4 + reader.readBits(4)
+  if (reader.readBits(1) === 0) return PLAIN_FIRST_8 + reader.readBits(8)
+  return readIndex(reader, before, PLAIN_FIRST_16)
+}
+
+function readGap(reader: BitReader, before: number): number {
+  const zeros = Math.clz32(reader.peekBits(PREFIX_BITS)) - (32 - PREFIX_BITS)
+  reader.skipBits(zeros < PREFIX_BITS ? zeros + 1 : PREFIX_BITS)
+  if (zeros === 0) return 1
+  if (zeros === 1) return GAP_FIRST_2 + reader.readBits(2)
+  if (zeros === 2) return GAP_FIRST_4 + reader.readBits(4)
+  if (zeros === 3) return GAP_FIRST_8 + reader.readBits(8)
+  return readIndex(reader, before, GAP_FIRST_16)
+}
+
+/** An index that stands as such: only where the gap to it is too wide for anything shorter. */
+function readIndex(reader: BitReader, before: number, gapMin: number): number {
+  const gap = reader.readBits(16) - before
+  if (gap < gapMin) reader.fail()
+  return gap
 }
 
 /** @hot */

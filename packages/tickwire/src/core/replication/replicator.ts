@@ -185,6 +185,7 @@ export class Replicator implements DeltaFinder {
       return cache.add(index, base, key, DELTA.same | rest)
     }
     if (isOwned) this.#writeOwner(out, index, type)
+    let flags = rest | (isOwned ? DELTA.owned : 0)
     const pair = this.#fill(index, type)
     pair.baseRows = rows
     pair.baseAt = baseAt
@@ -196,13 +197,11 @@ export class Replicator implements DeltaFinder {
       pair.olderAt = baseAt
       pair.olderTicks = 1
     } else {
-      const hasOlder = (key & KEY_OLDER) !== 0
-      if (this.coders[type].usesOlder === true) out.writeBits(hasOlder ? 1 : 0, 1)
-      pair.olderAt = hasOlder ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
+      if ((key & KEY_OLDER) !== 0) flags |= DELTA.older
+      pair.olderAt = (flags & DELTA.older) !== 0 ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
       pair.olderTicks = this.strideTicks
     }
     this.coders[type].write(out, set, pair, this.#world.heap)
-    const flags = rest | (isOwned ? DELTA.owned : 0)
     return cache.add(index, base, key, flags)
   }
 

@@ -11,8 +11,8 @@ import type { PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE, type DeltaCache } from './delta-cache.ts'
-import { writeDeltaHead, writeShortHead } from './delta-head.ts'
-import { KIND, writeGap, writeKind } from './entry-code.ts'
+import { mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
+import { KIND, PLAIN_BITS_MAX, writeGap, writeKind, writePlain } from './entry-code.ts'
 import { REASON, type Probe } from './probe.ts'
 import type { StripCache } from './strip-cache.ts'
 
@@ -21,14 +21,14 @@ const { full: KIND_FULL, gone: KIND_GONE } = KIND
 const { changed: CHANGED } = REASON
 const FROM_INITIAL = NO_BASE
 const SHIFT = BLOCK_SHIFT
-/** The longest head that leaves out its age. */
-const HEAD_BITS_MAX = 22
+const HEAD_BITS_MAX = PLAIN_BITS_MAX
+const NONE = NO_MANNER
 
 export class SnapshotFrame {
   /** The index of the last entry; -1 before the first. */
   beforeIndex = -1
-  /** How old the baseline of the last delta is; 0 before the first. */
-  #beforeAge = 0
+  /** The manner of the last delta (delta-head.ts). */
+  #before = NO_MANNER
   #tick: Tick = 0
   #capBits = 0
   readonly #cache: DeltaCache
@@ -44,7 +44,7 @@ export class SnapshotFrame {
     this.#tick = tick
     this.#capBits = capBits
     this.beforeIndex = -1
-    this.#beforeAge = 0
+    this.#before = NONE
   }
 
   /** Writes that an object is gone; false when it does not fit. @hot */
@@ -69,12 +69,12 @@ export class SnapshotFrame {
       writeGap(out, gap, index)
       writeKind(out, KIND_FULL)
     } else {
-      writeDeltaHead(out, gap, index, age, flags[delta], this.#beforeAge)
+      writeDeltaHead(out, gap, index, age, flags[delta], this.#before)
     }
     out.copyWords(words, wordAts[delta], bits[delta])
     if (!this.#fits(out, bitLength)) return false
     this.beforeIndex = index
-    if (base !== FROM_INITIAL) this.#beforeAge = age
+    if (base !== FROM_INITIAL) this.#before = mannerOf(age, flags[delta])
     return true
   }
 
@@ -83,7 +83,7 @@ export class SnapshotFrame {
    * those that were written: 0 when the first does not fit, or only by overdrawing the cap. The strip has the lowest. @hot
    */
   putRun(out: BitWriter, block: number, wanted: number, strip: number): number {
-    const { masks, deltas, starts, ends, ages, words } = this.#strips
+    const { masks, deltas, starts, ends, manners, words } = this.#strips
     const { bases, flags } = this.#cache
     const low = wanted & -wanted
     // Whoever is in only one of the two stands between.
@@ -94,7 +94,7 @@ export class SnapshotFrame {
     const at = strip << SHIFT | first
     const { bitLength } = out
     const delta = deltas[at]
-    writeDeltaHead(out, index - this.beforeIndex, index, this.#tick - bases[delta], flags[delta], this.#beforeAge)
+    writeDeltaHead(out, index - this.beforeIndex, index, this.#tick - bases[delta], flags[delta], this.#before)
     let last = 31 - Math.clz32(run)
     let end = ends[strip << SHIFT | last]
     const room = Math.min(out.bitsLeft, this.#capBits - out.bitLength)
@@ -113,7 +113,7 @@ export class SnapshotFrame {
       return 0
     }
     this.beforeIndex = block << SHIFT | last
-    this.#beforeAge = ages[strip << SHIFT | last]
+    this.#before = manners[strip << SHIFT | last]
     return run
   }
 
@@ -123,13 +123,13 @@ export class SnapshotFrame {
    * runs, where everybody sees something else. @hot
    */
   putRuns(out: BitWriter, block: number, wanted: number, strip: number): number {
-    const { masks, plains, starts, ends, ages, words } = this.#strips
+    const { masks, plains, starts, ends, manners, words } = this.#strips
     const mask = masks[strip]
     const plain = plains[strip]
     const places = strip << SHIFT
     let rest = wanted
-    let before = this.beforeIndex
-    let beforeAge = this.#beforeAge
+    let beforeIndex = this.beforeIndex
+    let before = this.#before
     while (rest !== 0) {
       const low = rest & -rest
       if ((mask & low) === 0) break
@@ -139,17 +139,17 @@ export class SnapshotFrame {
       const last = places | 31 - Math.clz32(run)
       const bitCount = ends[last] - starts[at]
       const { bitLength } = out
-      // The head of the first stands in no strip; the longest of the short ones has 22 bits.
-      if ((plain & low) === 0 || ages[at] !== beforeAge || bitCount + HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - bitLength)) break
+      // The head of the first stands in no strip.
+      if ((plain & low) === 0 || manners[at] !== before || bitCount + HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - bitLength)) break
       const index = block << SHIFT | at & 31
-      writeShortHead(out, index - before, index)
+      writePlain(out, index - beforeIndex, index)
       out.copyWordBits(words, starts[at], bitCount)
-      before = block << SHIFT | last & 31
-      beforeAge = ages[last]
+      beforeIndex = block << SHIFT | last & 31
+      before = manners[last]
       rest ^= run
     }
-    this.beforeIndex = before
-    this.#beforeAge = beforeAge
+    this.beforeIndex = beforeIndex
+    this.#before = before
     return wanted ^ rest
   }
 

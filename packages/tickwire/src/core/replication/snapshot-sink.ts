@@ -22,7 +22,7 @@ import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { FrameSink, FrameVerdict } from '../packet/frame-source.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
-import { KIND, NO_GAP, readAge, readGap, readKind } from './entry-code.ts'
+import { KIND, NO_STEP, readAge, readKind, readStep } from './entry-code.ts'
 import { HeldObjects } from './held-objects.ts'
 import { REASON, type Probe, type RowProbe } from './probe.ts'
 import { packedCoders, typeBits } from './replicator.ts'
@@ -71,7 +71,9 @@ export class SnapshotSink implements FrameSink {
   /** The row that is being read, and a copy of its baseline: storing a row may move the pools. */
   readonly #row: Int32Array
   readonly #base: Int32Array
+  /** Of the last delta: how old its baseline is, and whether the row before it was used. 0: there was none. */
   #age = 0
+  #hasOlder = false
   #reason: number = CHANGED
   #undecodableRun = 0
 
@@ -100,12 +102,13 @@ export class SnapshotSink implements FrameSink {
     let entryBits = 0
     const from = frame.bitPosition
     this.#age = 0
+    this.#hasOlder = false
     while (isDecodable && !frame.failed) {
-      const gap = readGap(frame, index)
-      if (gap === NO_GAP) break
-      index += gap
+      const step = readStep(frame, index)
+      if (step === NO_STEP) break
+      index += step >> 1
       if (index > this.indexMax) frame.fail()
-      isDecodable = this.#acceptEntry(frame, tick, index)
+      isDecodable = this.#acceptEntry(frame, tick, index, (step & 1) === 1)
       if (this.probe !== undefined && !frame.failed) entryBits = this.#show(this.probe, index, entryBits, frame.bitPosition - from)
     }
     if (frame.failed || (isDecodable && !frame.finish())) return 'broken'
@@ -132,10 +135,10 @@ export class SnapshotSink implements FrameSink {
   }
 
   /** Reads one entry; false when it, and so the rest of the frame, cannot be read. @hot */
-  #acceptEntry(frame: BitReader, tick: Tick, index: number): boolean {
+  #acceptEntry(frame: BitReader, tick: Tick, index: number, isPlain: boolean): boolean {
     if (frame.failed) return true
     this.held.reserve(index + 1)
-    const kind = readKind(frame)
+    const kind = isPlain ? KIND.delta : readKind(frame)
     this.#reason = kind === KIND.gone ? GONE : kind !== KIND.full ? CHANGED : this.held.ids[index] === 0 ? ENTERED : FULL
     if (kind === KIND.full) return this.#acceptFull(frame, tick, index)
     if (kind === KIND.gone) {
@@ -143,18 +146,21 @@ export class SnapshotSink implements FrameSink {
       if (!frame.failed) this.#acceptGone(tick, index, isDespawned)
       return true
     }
-    let isRested = false
-    if (kind !== KIND.deltaAsBefore) {
-      const age = readAge(frame)
-      isRested = age > 1 && frame.readBits(1) === 1
-      // The same delta again costs one bit: two spellings of one entry are one too many.
-      if (kind === KIND.delta && age === this.#age && !isRested) frame.fail()
-      this.#age = age
-    } else if (this.#age === 0) {
-      frame.fail()
-    }
-    if (this.#age > tick) frame.fail()
+    const isRested = !isPlain && this.#readManner(frame, kind)
+    if (this.#age === 0 || this.#age > tick) frame.fail()
     return frame.failed || this.#acceptDelta(frame, tick, index, kind, isRested)
+  }
+
+  /** Reads what a plain delta takes from the one before it: how old the baseline is, and whether the row before it is used. Gives whether it rested. */
+  #readManner(frame: BitReader, kind: number): boolean {
+    const age = readAge(frame)
+    const isRested = age > 1 && frame.readBits(1) === 1
+    const hasOlder = kind !== KIND.same && !isRested && frame.readBits(1) === 1
+    // As before is said by one bit: two spellings of one entry are one too many.
+    if (kind === KIND.delta && !isRested && age === this.#age && hasOlder === this.#hasOlder) frame.fail()
+    this.#age = age
+    this.#hasOlder = hasOlder
+    return isRested
   }
 
   #acceptGone(tick: Tick, index: number, isDespawned: boolean): void {
@@ -256,7 +262,11 @@ export class SnapshotSink implements FrameSink {
       pair.olderRows = this.#base
       pair.olderAt = 0
       pair.olderTicks = 1
-    } else if (kind !== KIND.same && this.#coders[type].usesOlder === true && frame.readBits(1) === 1) {
+    } else if (this.#hasOlder) {
+      if (this.#coders[type].usesOlder !== true) {
+        frame.fail()
+        return true
+      }
       const olderTick = baseTick - this.#strideTicks
       pair.olderAt = olderTick > held.floors[index] ? this.#timeline.find(type, id, olderTick) : NO_ROW
       pair.olderTicks = this.#strideTicks

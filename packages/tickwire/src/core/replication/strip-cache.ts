@@ -16,7 +16,7 @@ import { BitWriter } from '../bits/bit-writer.ts'
 import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { DELTA, isPairedBy, NO_BASE, NO_DELTA, type DeltaCache } from './delta-cache.ts'
-import { isAsBefore, writeDeltaHead } from './delta-head.ts'
+import { isPlain, mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
 
 /** No strip: entries must be written one by one. */
 export const NO_STRIP = -1
@@ -49,13 +49,13 @@ export class StripCache {
   masks: Int32Array = new Int32Array(STRIPS_FIRST)
   paireds: Int32Array = new Int32Array(STRIPS_FIRST)
   helds: Int32Array = new Int32Array(STRIPS_FIRST)
-  /** Those whose heads are short where the baseline is as old as that of the entry before. */
+  /** Those that are plain where the delta before is of the same manner (delta-head.ts). */
   plains: Int32Array = new Int32Array(STRIPS_FIRST)
-  /** By strip << 5 | place in the block: the delta, where its bits begin and end in `words`, and how old its baseline is. */
+  /** By strip << 5 | place in the block: the delta, where its bits begin and end in `words`, and its manner. */
   deltas: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   starts: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   ends: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
-  ages: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
+  manners: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   words: Int32Array = new Int32Array(WORDS_FIRST)
   #heads = new Int32Array(0)
   #next = new Int32Array(STRIPS_FIRST)
@@ -134,7 +134,7 @@ export class StripCache {
     let held = 0
     let plain = 0
     let before = -1
-    let beforeAge = 0
+    let manner = NO_MANNER
     for (let rest = wanted; rest !== 0; rest &= rest - 1) {
       const bit = rest & -rest
       const index = block << SHIFT | 31 - Math.clz32(bit)
@@ -143,7 +143,7 @@ export class StripCache {
       const { bitLength } = out
       const base = cache.bases[delta]
       const flags = cache.flags[delta]
-      if (mask !== 0) writeDeltaHead(out, index - before, index, tick - base, flags, beforeAge)
+      if (mask !== 0) writeDeltaHead(out, index - before, index, tick - base, flags, manner)
       const at = strip << SHIFT | index & 31
       this.starts[at] = origin + out.bitLength
       out.copyWords(cache.words, cache.wordAts[delta], cache.bits[delta])
@@ -152,13 +152,13 @@ export class StripCache {
         break
       }
       before = index
-      beforeAge = tick - base
+      manner = mannerOf(tick - base, flags)
       mask |= bit
       if (isPairedBy(base, tick, flags, this.#strideTicks)) held |= bit
-      if (isAsBefore(beforeAge, flags, beforeAge)) plain |= bit
+      if (isPlain(tick - base, flags, manner)) plain |= bit
       this.deltas[at] = delta
       this.ends[at] = origin + out.bitLength
-      this.ages[at] = beforeAge
+      this.manners[at] = manner
     }
     this.masks[strip] = mask
     this.helds[strip] = held
@@ -187,7 +187,7 @@ export class StripCache {
     this.deltas = widen(this.deltas, new Int32Array(capacity << SHIFT))
     this.starts = widen(this.starts, new Int32Array(capacity << SHIFT))
     this.ends = widen(this.ends, new Int32Array(capacity << SHIFT))
-    this.ages = widen(this.ages, new Int32Array(capacity << SHIFT))
+    this.manners = widen(this.manners, new Int32Array(capacity << SHIFT))
     this.#next = widen(this.#next, new Int32Array(capacity))
     this.#levels = widen(this.#levels, new Float64Array(capacity))
     this.#sets = widen(this.#sets, new Uint8Array(capacity))

@@ -8,7 +8,7 @@
 import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
 import { readVarint } from '../../bits/varint.ts'
 import type { FieldSet, RowCoder } from '../../codec/row-coder.ts'
-import { KIND, NO_GAP, readAge, readGap, readKind } from '../../replication/entry-code.ts'
+import { KIND, NO_STEP, readAge, readKind, readStep } from '../../replication/entry-code.ts'
 import { typeBits } from '../../replication/replicator.ts'
 import type { World } from '../../world/world.ts'
 import type { BitNaming } from './bit-naming.ts'
@@ -43,6 +43,13 @@ interface Held {
   readonly rows: Map<Tick, Int32Array>
 }
 
+/** Where a reader stands: the index of the last entry, and how the last delta was told. */
+interface Manner {
+  index: number
+  age: number
+  hasOlder: boolean
+}
+
 const KIND_NAMES: readonly string[] = Object.keys(KIND)
 const NO_ROWS = new Int32Array(0)
 /** Ticks of rows that are kept of an object: the longest baseline of any window, and rests beyond it by the last of them. */
@@ -75,15 +82,15 @@ export class SnapshotDissector {
     this.#coders = coders
     naming.where = 'snapshot'
     const tick = naming.name('snapshot.tick', readVarint)
-    const state = { index: -1, age: 0 }
+    const state: Manner = { index: -1, age: 0, hasOlder: false }
     for (;;) {
       naming.where = 'snapshot'
       const at = naming.reader.bitPosition
       const spanCount = naming.spans.length
-      const gap = naming.name('entry.gap', (reader) => readGap(reader, state.index), (value) => `+${value}`)
-      if (gap === NO_GAP) break
-      state.index += gap
-      const entry = this.#entry(naming, tick, state)
+      const step = naming.name('entry.step', (reader) => readStep(reader, state.index), (value) => `+${value >> 1}${(value & 1) === 1 ? ', as before' : ''}`)
+      if (step === NO_STEP) break
+      state.index += step >> 1
+      const entry = this.#entry(naming, tick, state, (step & 1) === 1)
       if (entry === undefined) break
       for (let span = spanCount; span < naming.spans.length; span++) {
         const { where } = naming.spans[span]
@@ -96,8 +103,8 @@ export class SnapshotDissector {
     return { tick, entries }
   }
 
-  #entry(naming: BitNaming, tick: Tick, state: { index: number; age: number }): Omit<DissectedEntry, 'bits'> | undefined {
-    const kind = naming.name('entry.kind', readKind, (value) => KIND_NAMES[value] ?? '')
+  #entry(naming: BitNaming, tick: Tick, state: Manner, isPlain: boolean): Omit<DissectedEntry, 'bits'> | undefined {
+    const kind = isPlain ? KIND.delta : naming.name('entry.kind', readKind, (value) => KIND_NAMES[value] ?? '')
     const held = this.#held.get(state.index) ?? this.#recall(state.index, tick)
     if (kind === KIND.full) return this.#full(naming, tick, state.index, held)
     const entity = held === undefined ? 'object' : this.#world.stores[held.type].schema.name
@@ -108,11 +115,12 @@ export class SnapshotDissector {
       return { id: held?.id ?? 0, entity, reason: 'gone', why: `${why}; repeated until it is acknowledged`, changed: [] }
     }
     let isRested = false
-    if (kind !== KIND.deltaAsBefore) {
+    if (!isPlain) {
       state.age = naming.name('entry.age', readAge)
       isRested = state.age > 1 && naming.name('entry.rested', (reader) => reader.readBits(1)) === 1
+      state.hasOlder = kind !== KIND.same && !isRested && naming.name('entry.older', (reader) => reader.readBits(1)) === 1
     }
-    return held === undefined ? undefined : this.#delta(naming, tick, kind, state.age, isRested, held)
+    return held === undefined ? undefined : this.#delta(naming, tick, kind, state, isRested, held)
   }
 
   /** Who entered before the recording began. */
@@ -144,7 +152,7 @@ export class SnapshotDissector {
     return { id, entity: store.schema.name, reason: isNew ? 'entered' : 'again in full', why, changed }
   }
 
-  #delta(naming: BitNaming, tick: Tick, kind: number, age: number, isRested: boolean, held: Held): Omit<DissectedEntry, 'bits'> | undefined {
+  #delta(naming: BitNaming, tick: Tick, kind: number, { age, hasOlder }: Manner, isRested: boolean, held: Held): Omit<DissectedEntry, 'bits'> | undefined {
     const { schema, isShared } = this.#world.stores[held.type]
     const coder = this.#coders[held.type]
     naming.where = `snapshot, ${schema.name} ${held.id >>> 16}`
@@ -153,8 +161,6 @@ export class SnapshotDissector {
       if (isShared) naming.name('entry.token', readVarint)
     }
     const base = this.#rowAt(held, tick - age)
-    const hasOlder = !isRested && kind !== KIND.same && coder.usesOlder === true
-      && naming.name('entry.older', (reader) => reader.readBits(1)) === 1
     const older = isRested ? base : hasOlder ? this.#olderAt(held, tick - age - this.#strideTicks) : undefined
     if (base === undefined || (hasOlder && older === undefined)) return undefined
     if (kind === KIND.same) {
