@@ -1,0 +1,117 @@
+/** Who comes back to his seat after the tables changed: a new line begins with those of the build, whatever the one before it held. */
+
+import { expect, test } from 'vitest'
+import type { Priors, Room } from 'tickwire'
+import { differenceOf } from '../../packages/tickwire/src/testing/simulate-difference.ts'
+import { learnMoths, makeMoths, Moth, type MothInput } from './retraining-game.ts'
+import { Party, type Guest } from './rooms-party.ts'
+
+const PRIORS: Priors = learnMoths(3)
+const OTHERS: Priors = learnMoths(4, 8)
+/** Cables of the party have no length; tables of 60 packets and more take their time all the same. */
+const WHILE_MS = 4000
+
+interface Scene {
+  readonly party: Party
+  readonly room: Room
+  readonly air: { isCalm: boolean }
+  readonly guests: readonly Guest<MothInput>[]
+  come(ticketOf?: Guest<MothInput>): Guest<MothInput>
+}
+
+function open(count: number): Scene {
+  const air = { isCalm: false }
+  const game = makeMoths(air)
+  const party = new Party({ meadow: { game: game as never, capacity: 4, resumeMs: 60_000, emptyMs: Infinity } })
+  const come = (before?: Guest<MothInput>): Guest<MothInput> => party.ask(game, before === undefined ? {} : { resume: before.host.seat!.ticket })
+  const guests = Array.from({ length: count }, () => come())
+  party.run(1000)
+  return { party, room: party.host.rooms[0]!, air, guests, come }
+}
+
+/** Everybody sees what is there, has the newest tables, and refused nothing. */
+function expectRight({ party, room, air }: Scene, all: readonly Guest<MothInput>[]): void {
+  air.isCalm = true
+  party.run(2000)
+  for (const [number, { host }] of all.entries()) {
+    expect(differenceOf(number, host, room as never, party.now)).toBeUndefined()
+    expect([room.retraining.versionOf(host.peer), host.insides.snapshots.undecodableCount]).toEqual([room.retraining.version, 0])
+  }
+  expect(room.retraining.keptCount).toBe(1)
+  expect(party.faults).toEqual([])
+}
+
+test('[REPL22] who comes back to his seat is told by the tables of the build, then by the newest, and plays on', () => {
+  const scene = open(2)
+  const { party, room, guests: [first, other], come } = scene
+  room.retrain(PRIORS)
+  party.run(WHILE_MS)
+  expect([first, other].map((guest) => room.retraining.versionOf(guest!.peer))).toEqual([1, 1])
+  const own = [...room.world.each(Moth)].find(({ owner }) => owner === first!.peer)!.id
+  party.unplug(first as never)
+  party.run(300)
+  const again = come(first)
+  party.run(60)
+  expect([again.peer, again.host.seat!.isBack, room.retraining.versionOf(again.peer)]).toEqual([first!.peer, true, 0])
+  party.run(WHILE_MS)
+  expect(room.retraining.versionOf(again.peer)).toBe(1)
+  expect([...room.world.each(Moth)].find(({ id }) => id === own)!.owner).toBe(again.peer)
+  expectRight(scene, [again, other!])
+})
+
+test.each(['pulled the plug', 'is still there'])('[REPL23] who comes back while his old line is handed the tables gets them whole by the new one: he %s', (how) => {
+  const held = new Set<number>()
+  for (const afterMs of [10, 30, 60, 120, 300]) {
+    const scene = open(2)
+    const { party, room, guests: [first, other], come } = scene
+    room.retrain(PRIORS)
+    party.run(afterMs)
+    held.add(room.retraining.versionOf(first!.peer))
+    if (how === 'pulled the plug') party.unplug(first as never)
+    const again = come(first)
+    party.run(WHILE_MS)
+    expect(room.retraining.versionOf(again.peer), `after ${afterMs} ms`).toBe(1)
+    if (how !== 'pulled the plug') expect(first!.closed?.code).toBe('replaced')
+    expectRight(scene, [again, other!])
+  }
+  expect([...held]).toContain(0)
+})
+
+test('[REPL23] who was away while the tables changed twice, his seat kept, is sent the newest only; those that nobody holds are let go', () => {
+  const scene = open(2)
+  const { party, room, guests: [first, other], come } = scene
+  room.retrain(PRIORS)
+  party.run(WHILE_MS)
+  party.unplug(first as never)
+  party.run(12_000)
+  expect(room.seats.of(first!.peer)!.state).toBe('held')
+  room.retrain(OTHERS)
+  party.run(WHILE_MS)
+  expect(room.retraining.keptCount).toBe(1)
+  room.retrain({})
+  party.run(WHILE_MS)
+  const again = come(first)
+  const seen = new Set<number>()
+  for (let ms = 0; ms < WHILE_MS; ms += 20) {
+    party.run(20)
+    seen.add(room.retraining.versionOf(again.peer))
+  }
+  expect([...seen]).toEqual([0, 3])
+  expectRight(scene, [again, other!])
+})
+
+test('[REPL23] with the last who holds it, away, a version goes; he comes back all the same, and so do many in turn', () => {
+  const scene = open(1)
+  const { party, room, come } = scene
+  let [guest] = scene.guests
+  for (let round = 1; round <= 5; round++) {
+    expect(room.retrain(round % 2 === 0 ? OTHERS : PRIORS)).toBe(round)
+    party.run(round % 3 === 0 ? 30 : WHILE_MS)
+    party.unplug(guest as never)
+    guest = come(guest)
+    party.run(400)
+    expect(room.retraining.keptCount).toBe(1)
+  }
+  party.run(WHILE_MS)
+  expectRight(scene, [guest!])
+})
