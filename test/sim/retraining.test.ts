@@ -1,7 +1,7 @@
 /** Tables that change while a match runs, over the simulated network: nobody reconnects, and nobody is told what he cannot read. */
 
 import { expect, test, vi } from 'vitest'
-import { ConfigError, createServerHost, defineGame, packed, PacketDissector, type Priors, type ServerHostOptions } from 'tickwire'
+import { ConfigError, createServerHost, defineGame, packed, PacketDissector, recentFieldBits, type FieldBits, type Game, type Priors, type ServerHostOptions } from 'tickwire'
 import { Dice, SimClock, simulate, StubCrypto, type Simulation, type Weather } from 'tickwire/testing'
 import { SimPlayer, SimServer } from '../../packages/tickwire/src/testing/simulate-actors.ts'
 import { differenceOf } from '../../packages/tickwire/src/testing/simulate-difference.ts'
@@ -64,6 +64,27 @@ test('[REPL22] rows are those of a match that nobody retrained, to the byte', ()
   const without = rowsOf(false)
   expect(without.size).toBeGreaterThan(1000)
   expect(rowsOf(true)).toEqual(without)
+})
+
+test('[BAND2] what fields cost is counted by the tables that most are told by', () => {
+  const game = makeMoths()
+  const sim = simulate(game, { seed: 6, clients: 3, link: { latencyMs: 40 } })
+  sim.run(1000)
+  const { host } = sim
+  const by = (coders: Game<MothInput>['coders']): FieldBits[] => recentFieldBits(host.world, host.replicator.timeline, coders, 3)
+  const trained = game.codersBy(PRIORS)
+  expect(by(trained)).not.toEqual(by(game.coders))
+  // One is deaf, and goes on with what he has.
+  sim.weather({ latencyMs: 40, loss: 1 }, 2)
+  host.retrain(PRIORS)
+  expect(host.watch.fieldBits(3)).toEqual(by(game.coders))
+  expect(sim.runUntil(() => versions(sim).filter((version) => version === 1).length === 2, 3000)).toBe(true)
+  expect(host.watch.fieldBits(3)).toEqual(by(trained))
+  sim.weather({ latencyMs: 40 })
+  sim.run(3000)
+  for (const player of sim.players) player.host.close(sim.clock.now)
+  sim.run(1000)
+  expect(host.watch.fieldBits(3)).toEqual(by(game.coders))
 })
 
 interface Scene extends Pick<Simulation<MothInput>, 'host'> {

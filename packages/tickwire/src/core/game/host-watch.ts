@@ -23,6 +23,7 @@ import type { ValueStore } from '../schema/values.ts'
 import type { World } from '../world/world.ts'
 import type { HeldInput } from './input-table.ts'
 import { MessageCodec } from './message-codec.ts'
+import type { Retraining } from './retraining.ts'
 
 /** What a host's recording may be told beside what every recorder is. */
 export interface HostRecordOptions extends Omit<RecorderOptions, 'sink'> {
@@ -44,14 +45,18 @@ export class HostWatch {
   readonly #codec: MessageCodec
   /** Who is reached by which connection. */
   readonly #lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>
+  readonly #retraining: Pick<Retraining, 'codersInForce'>
   #recorders: readonly Recorder[] = []
   #packetRecorders: readonly Recorder[] = []
   /** Bits that had been sent to a client when counting began. */
   readonly #sentBefore = new Map<PeerId, number>()
 
-  constructor(game: WatchedGame, world: World, replicator: Replicator, lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>) {
+  constructor(
+    game: WatchedGame, world: World, replicator: Replicator, lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>, retraining: Pick<Retraining, 'codersInForce'>,
+  ) {
     this.#game = game
     this.#lines = lines
+    this.#retraining = retraining
     this.#world = world
     this.#replicator = replicator
     this.#account = new BitAccount(world)
@@ -72,10 +77,10 @@ export class HostWatch {
     return this.#account.report((peer) => this.#sentBits(peer) - (this.#sentBefore.get(peer) ?? 0))
   }
 
-  /** What each field cost over the ticks that are remembered, against rows so old: a look of some milliseconds. */
+  /** What each field cost over the ticks that are remembered, against rows so old, by the tables that most are told by: a look of some milliseconds. */
   fieldBits(ageTicks: number): FieldBits[] {
     const { timeline, coders } = this.#replicator
-    return recentFieldBits(this.#world, timeline, coders, ageTicks)
+    return recentFieldBits(this.#world, timeline, this.#retraining.codersInForce ?? coders, ageTicks)
   }
 
   /** Begins to count anew. */

@@ -150,7 +150,7 @@ export class Match<I extends Shape = Shape> {
     this.loop = loop
     this.replicator = new Replicator(world, timeline, { coders: game.coders, strideTicks: game.snapshotTicks, births: world.objects, ...(authority.shared && { tokens: authority.shared.book }) })
     this.retraining = new Retraining(game)
-    this.watch = new HostWatch(game, world, this.replicator, () => this.#lines)
+    this.watch = new HostWatch(game, world, this.replicator, () => this.#lines, this.retraining)
     authority.watch = this.watch
     this.spectators = new Spectators(authority, this.watch, options.spectators ?? {}, options.interest, (error) => options.onFault?.(error))
     this.interest = new Interest(world, game.entities, options.interest)

@@ -70,6 +70,14 @@ export class Retraining {
     return this.#lines.get(peer)?.held?.version ?? 0
   }
 
+  /** The coders by which most are told, of two with as many the newer; undefined while those are the handshake's. */
+  get codersInForce(): readonly RowCoder[] | undefined {
+    const counts = new Map<Tables | undefined, number>()
+    for (const { held } of this.#lines.values()) counts.set(held, (counts.get(held) ?? 0) + 1)
+    const [most] = [...counts].sort(([a, count], [b, other]) => other - count || (b?.version ?? 0) - (a?.version ?? 0))
+    return most?.[0]?.coders
+  }
+
   /** Versions that are kept: those that somebody holds or is sent, and the newest. */
   get keptCount(): number {
     return this.#tables.length
