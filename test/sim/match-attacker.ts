@@ -132,7 +132,7 @@ export class MatchAttacker extends MatchClient {
   #hasSeen(truth: CrowdTruth, peer: PeerId, id: number, since: Tick): boolean {
     for (let tick = since - 1; tick <= truth.newest; tick++) {
       const row = truth.row(tick, id >>> 16)
-      if (row !== undefined && sightOf(truth, tick, peer, { ...row, owner: 0 }, true).may) return true
+      if (row !== undefined && sightOf(truth, tick, peer, row.owner === peer ? { ...row, owner: 0 } : row, true).may) return true
     }
     return false
   }

@@ -91,6 +91,8 @@ export class MatchClient implements NetResident {
   #seatOf = 0
   /** A ticket that he has used: it must not be good again. */
   #spentTicket: Uint8Array | undefined
+  /** The ticket that let him in last, and his line since. */
+  #shown: { readonly ticket: Uint8Array; readonly to: Connection | undefined } | undefined
   #isTrying = false
   #truth: CrowdTruth | undefined
   #witnessBy: ((truth: CrowdTruth) => CrowdWitness<MatchInput>) | undefined
@@ -264,6 +266,9 @@ export class MatchClient implements NetResident {
     }
     host.handle(Boom, () => { counts.booms++ })
     host.handle(Query, ({ number }) => ({ number }))
+    // Used it is once the authority has heard him, and speaks to him: whose first packets all went under may show it again.
+    if (this.#shown !== undefined && (this.#shown.to?.stats.packetsReceived ?? 0) > 0) this.#spentTicket = this.#shown.ticket
+    this.#shown = undefined
     this.#isTrying = this.#spentTicket !== undefined && this.dice.chance(0.3)
     const ticket = this.#isTrying ? this.#spentTicket : this.#ticket
     const { room } = house
@@ -333,7 +338,7 @@ export class MatchClient implements NetResident {
     if (this.role === 'attacker' && this.connection !== undefined) this.scene.house.mistrust(this.connection)
     hold(!this.#isTrying, 'I16', () => 'came back with a ticket that was used')
     if (this.#ticket !== undefined) {
-      this.#spentTicket = this.#ticket
+      this.#shown = { ticket: this.#ticket, to: this.connection }
       passMark('a player comes back to his seat')
       hold(host.peer === this.#seatOf, 'I16', () => `came back to the seat of ${this.#seatOf}, and is ${host.peer}`)
       hold(host.seat?.isBack === true, 'I16', () => 'came back, and is taken for new')
