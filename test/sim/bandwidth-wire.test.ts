@@ -23,16 +23,16 @@ const Runner = entity({ x: fixed(-500, 500, 0.02), y: fixed(-500, 500, 0.02), he
 const Lamp = entity({ hue: int(0, 999), glow: int(0, 999) }, { name: 'Lamp' })
 const LAMP_TICKS = 60
 
+type Note = (by: 'write' | 'account', pair: RowPair, text: string) => void
+
 /** Writes as the coder does, and says what: who sends calls `write`, a profiler `account`, and then `write` with rows that never were. */
 class NotingCoder implements RowCoder {
   readonly usesOlder: boolean
   readonly #coder: RowCoder
   readonly #laneCount: number
-  readonly #noted: 'write' | 'account'
-  readonly #note: (pair: RowPair, text: string) => void
+  readonly #note: Note
 
-  constructor(coder: RowCoder, laneCount: number, noted: 'write' | 'account', note: (pair: RowPair, text: string) => void) {
-    this.#noted = noted
+  constructor(coder: RowCoder, laneCount: number, note: Note) {
     this.usesOlder = coder.usesOlder === true
     this.#coder = coder
     this.#laneCount = laneCount
@@ -42,14 +42,14 @@ class NotingCoder implements RowCoder {
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const before = out.bitLength
     const isChanged = this.#coder.write(out, set, pair, heap)
-    if (this.#noted === 'write') this.#note(pair, this.#textOf(pair, out.bitLength - before))
+    this.#note('write', pair, this.#textOf(pair, out.bitLength - before))
     return isChanged
   }
 
   account(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean {
     const before = out.bitLength
     const isCounted = this.#coder.account?.(out, set, pair, heap, leafBits) === true
-    if (this.#noted === 'account') this.#note(pair, this.#textOf(pair, out.bitLength - before))
+    this.#note('account', pair, this.#textOf(pair, out.bitLength - before))
     return isCounted
   }
 
@@ -78,14 +78,20 @@ interface Play {
   readonly wire: Notes
   readonly recording: Recording
   readonly bits: number
+  /** What `watch.fieldBits` looked at when it was over. */
+  readonly looked: readonly string[]
 }
 
 /** `isNoisy`: runners stop, too, and turn as nobody foretells. */
 function play(snapshotRate: number, seed: number, seconds: number, { priors, isNoisy = false }: { priors?: Priors; isNoisy?: boolean } = {}): Play {
   const wire: Notes = new Map()
+  const looked: string[] = []
   let now = 0
   const plain = priors === undefined ? entropy() : entropy(priors)
-  const codec: SnapshotCodec = { ...plain, make: (schema, rate) => new NotingCoder(plain.make(schema, rate), schema.laneCount, 'write', (_pair, text) => noteAt(wire, now, text)) }
+  const codec: SnapshotCodec = { ...plain, make: (schema, rate) => new NotingCoder(plain.make(schema, rate), schema.laneCount, (by, _pair, text) => {
+    if (by === 'account') looked.push(text)
+    else if (looked.length === 0) noteAt(wire, now, text)
+  }) }
   const game = defineGame({
     tickRate: TICK_RATE, input: INPUT, entities: [Clock, Runner, Lamp], predict: 'none', codec, net: { snapshotRate },
     step(world) {
@@ -118,14 +124,17 @@ function play(snapshotRate: number, seed: number, seconds: number, { priors, isN
   recorder.close()
   const recording = openRecording(sourceOf(sink.bytes()))
   if (typeof recording === 'string') throw new Error(recording)
-  return { game, wire, recording, bits: sim.host.bandwidth().bits - before }
+  const bits = sim.host.bandwidth().bits - before
+  sim.host.watch.fieldBits(ageIn(wire.get(Math.max(...wire.keys()))!))
+  return { game, wire, recording, bits, looked }
 }
 
 /** What the profiler codes of a recording, by tick. */
 function profile(recording: Recording, ageTicks: number): { readonly notes: Notes; readonly bits: number } {
   const notes: Notes = new Map()
   let now = 0
-  const makeCoder: MakeRowCoder = (schema, rate) => new NotingCoder(entropy().make(schema, rate), schema.laneCount, 'account', (pair, text) => {
+  const makeCoder: MakeRowCoder = (schema, rate) => new NotingCoder(entropy().make(schema, rate), schema.laneCount, (by, pair, text) => {
+    if (by === 'write') return
     if (schema.name === Clock.schema.name) now = pair.rows[pair.at]!
     noteAt(notes, now, text)
   })
@@ -168,6 +177,20 @@ describe.each([[60, 1], [30, 2], [20, 3]])('told %d times a second', (snapshotRa
       expect(bits).toBe([...notes.values()].reduce((sum, texts) => sum + bitsOf(texts), 0))
     }
   })
+})
+
+test.each([60, 30, 20])('[BAND2] who asks a running match what its fields cost is told of rows as they were sent: %d times a second', (snapshotRate) => {
+  const { wire, looked } = play(snapshotRate, 5, 2)
+  const last = Math.max(...wire.keys())
+  const [age, strideTicks] = [ageIn(wire.get(last)!), TICK_RATE / snapshotRate]
+  const isRunner = (text: string): boolean => text.split(' of ')[0]!.split(' ').length === Runner.schema.laneCount
+  const sent = [...wire].filter(([tick, texts]) => tick > last - TICK_RATE / 2 && ageIn(texts) === age).flatMap(([, texts]) => texts).filter(isRunner)
+  expect(sent.length).toBeGreaterThan(12 * 4)
+  expect(sent.filter((text) => !looked.includes(text))).toEqual([])
+  const runners = looked.filter(isRunner)
+  expect(runners.length).toBeLessThanOrEqual(12 * snapshotRate)
+  // Of the oldest tick that is looked at, the row before the baseline is remembered no more.
+  expect(runners.filter((text) => !text.includes(` of ${age}: `) || !text.includes(`, ${strideTicks} before it: `)).every((text) => text.includes('no older'))).toBe(true)
 })
 
 test.each([30, 20])('[CODEC14] tables learnt of rows as they are told are cheaper on the wire than those of every tick: told %d times a second', { timeout: 60_000 }, (snapshotRate) => {

@@ -79,8 +79,8 @@ export class HostWatch {
 
   /** What each field cost over the ticks that are remembered, against rows so old, by the tables that most are told by: a look of some milliseconds. */
   fieldBits(ageTicks: number): FieldBits[] {
-    const { timeline, coders } = this.#replicator
-    return recentFieldBits(this.#world, timeline, this.#retraining.codersInForce ?? coders, ageTicks)
+    const { timeline, coders, strideTicks } = this.#replicator
+    return recentFieldBits(this.#world, timeline, this.#retraining.codersInForce ?? coders, ageTicks, 0, strideTicks)
   }
 
   /** Begins to count anew. */

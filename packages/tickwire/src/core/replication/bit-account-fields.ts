@@ -103,22 +103,27 @@ export interface FieldBits {
 }
 
 /**
- * What the fields of all who live cost over the ticks that a dense Timeline remembers, against rows `ageTicks` old: dearest
- * first. For a running server that is asked; it takes as long as coding those ticks some ten times.
+ * What the fields of all who live cost over the ticks that a dense Timeline remembers, against rows `ageTicks` old and the row told before
+ * them: dearest first. Of a game that tells every `strideTicks`-th tick those ticks count, and the age is the next multiple. For a running
+ * server that is asked; it takes as long as coding those ticks some ten times.
  */
-export function recentFieldBits(world: World, timeline: Timeline, coders: readonly RowCoder[], ageTicks: number, set: FieldSet = 0): FieldBits[] {
+export function recentFieldBits(world: World, timeline: Timeline, coders: readonly RowCoder[], ageTicks: number, set: FieldSet = 0, strideTicks: number = 1): FieldBits[] {
   const pair = new RowPair()
+  pair.age = Math.ceil(ageTicks / strideTicks) * strideTicks
+  pair.olderTicks = strideTicks
+  const oldest = Math.max(0, timeline.newest - timeline.windowTicks + pair.age + 1)
   const costs = world.stores.map((store, type): FieldMeter => {
     const meter = new FieldMeter(store.schema, coders[type], set, world.heap)
     const { rows } = timeline.pools[type]
     pair.rows = rows
     pair.baseRows = rows
-    pair.age = ageTicks
-    for (let tick = Math.max(0, timeline.newest - timeline.windowTicks + ageTicks + 1); tick <= timeline.newest; tick++) {
+    pair.olderRows = rows
+    for (let tick = Math.ceil(oldest / strideTicks) * strideTicks; tick <= timeline.newest; tick += strideTicks) {
       for (const { id } of store.living()) {
         pair.at = timeline.find(type, id, tick)
-        pair.baseAt = timeline.find(type, id, tick - ageTicks)
-        if (pair.at < 0 || pair.baseAt < 0 || pair.at === timeline.find(type, id, tick - 1)) continue
+        pair.baseAt = timeline.find(type, id, tick - pair.age)
+        pair.olderAt = timeline.find(type, id, tick - pair.age - strideTicks)
+        if (pair.at < 0 || pair.baseAt < 0 || pair.at === timeline.find(type, id, tick - strideTicks)) continue
         meter.add(pair)
       }
     }
