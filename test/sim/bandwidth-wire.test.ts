@@ -151,7 +151,7 @@ function ageIn(texts: readonly string[]): number {
 const bitsOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Number(/(\d+) bits$/.exec(text)?.[1]), 0)
 
 describe.each([[60, 1], [30, 2], [20, 3]])('told %d times a second', (snapshotRate, strideTicks) => {
-  test(`[REC14] the profiler codes what the server writes, against the same rows, in the same bits: every ${strideTicks}`, { timeout: 60_000 }, () => {
+  test(`[REC14] the profiler codes what the server writes, against the same rows, in the same bits: every ${strideTicks}`, () => {
     const { wire, recording } = play(snapshotRate, 5, 4)
     const ages = new Map([...wire].map(([tick, texts]) => [tick, ageIn(texts)] as const))
     // A path of four and a half ticks has baselines of five ticks and of four, in turn.
@@ -193,7 +193,7 @@ test.each([60, 30, 20])('[BAND2] who asks a running match what its fields cost i
   expect(runners.filter((text) => !text.includes(` of ${age}: `) || !text.includes(`, ${strideTicks} before it: `)).every((text) => text.includes('no older'))).toBe(true)
 })
 
-test.each([30, 20])('[CODEC14] tables learnt of rows as they are told are cheaper on the wire than those of every tick: told %d times a second', { timeout: 60_000 }, (snapshotRate) => {
+test.each([30, 20])('[CODEC14] tables learnt of rows as they are told are cheaper on the wire than those of every tick: told %d times a second', (snapshotRate) => {
   const { game, recording } = play(snapshotRate, 7, 12, { isNoisy: true })
   const grid = trainRecording(recording, game, 1).priors
   const every = trainRecording(recording, { ...game, snapshotTicks: 1 }, 1).priors
