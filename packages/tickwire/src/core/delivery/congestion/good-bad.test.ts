@@ -52,11 +52,28 @@ describe('good and bad', () => {
   test('[CC3] a sixth lost is bad at once, a tenth is not', () => {
     for (const [every, mode] of [[10, 'good'], [6, 'bad']] as const) {
       const controller = new GoodBadController()
-      for (let packet = 1; packet < 60; packet++) {
+      for (let packet = 1; packet < 80; packet++) {
         if (packet % every === 0) controller.onLost(packet * 20)
         else controller.onAcked(packet * 20)
       }
       expect(controller.mode).toBe(mode)
+    }
+  })
+
+  test('[CC3] what a path loses by chance, a twentieth, does not make it bad', () => {
+    for (const packetsPerSecond of [20, 60, 128]) {
+      let bad = 0
+      for (let seed = 1; seed <= 20; seed++) {
+        const controller = new GoodBadController()
+        const prng = new Prng(seed)
+        for (let packet = 0; packet < 60 * packetsPerSecond; packet++) {
+          const now = (packet * 1000) / packetsPerSecond
+          if (prng.nextFloat() < 0.05) controller.onLost(now)
+          else controller.onAcked(now)
+          if (controller.mode === 'bad') bad++
+        }
+      }
+      expect(bad / (20 * 60 * packetsPerSecond), `${packetsPerSecond} packets a second`).toBeLessThan(0.01)
     }
   })
 
