@@ -122,11 +122,9 @@ export function playMatch(options: MatchOptions): Account {
   }
   const sim = simulate(gameOf(frames, options.players, noting(entropy(), onWrite, onRead), options.snapshotRate, (tick) => { now = tick }), {
     seed: options.seed, clients: options.clients, server: { bytesPerSecond: options.bytesPerSecond },
+    // From the first packet on: a path that grows longer later is taken to be full.
+    link: (client) => ({ latencyMs: (options.roundTripMs / 2) * (0.6 + (0.8 * client) / Math.max(1, options.clients - 1)), jitterMs: 10, loss: options.loss }),
   })
-  for (let client = 0; client < options.clients; client++) {
-    const latencyMs = (options.roundTripMs / 2) * (0.6 + (0.8 * client) / Math.max(1, options.clients - 1))
-    sim.weather({ latencyMs, jitterMs: 10, loss: options.loss }, client)
-  }
   sim.run(WARM_MS)
   isCounting = true
   const before = sim.host.bandwidth().bits

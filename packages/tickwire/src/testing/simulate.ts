@@ -35,8 +35,8 @@ export interface SimulateOptions {
   readonly seed?: number
   /** How many players. */
   readonly clients?: number
-  /** The weather on every player's cable, both ways. */
-  readonly link?: Weather
+  /** The weather on every player's cable, both ways; or on that of each, by its number. */
+  readonly link?: Weather | ((client: number) => Weather)
   /** Told of every datagram of every player, from the first on: as it sets out, and when it arrives. */
   readonly onFlight?: (client: number, flight: LinkFlight) => void
   /** What seals. A stub unless said: it protects nothing and sees every nonce. */
@@ -65,7 +65,7 @@ export class Simulation<I extends Shape = Shape> {
   constructor(game: Game<I>, options: SimulateOptions) {
     const { seed = 1, clients = 1, link = {}, onFlight, security = { provider: new StubCrypto() } } = options
     this.host = new ServerHost(game, { security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: Math.max(clients, 1), ...options.server })
-    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, link, { security, ...options.client }))
+    this.players = Array.from({ length: clients }, (_, index) => new SimPlayer(game, seed + index * 7919, typeof link === 'function' ? link(index) : link, { security, ...options.client }))
     if (onFlight !== undefined) this.players.forEach(({ link }, client) => { link.onFlight = (flight) => onFlight(client, flight) })
     this.clock.add(new SimServer(this.host, this.players))
     for (const player of this.players) {
