@@ -67,24 +67,6 @@ describe('staying', () => {
     expect(connection.rtt.smoothedMs).toBeCloseTo(60, 0)
   })
 
-  test('[CONN12] who asked in speaks four times a second once nobody answers, and once a second when somebody does again', () => {
-    const pair = new Pair({ weather: { latencyMs: 30 } })
-    const connection = pair.connect()
-    pair.drive(5000)
-    const sentIn = (ms: number): readonly [number, number] => {
-      const before = [connection.stats.packetsSent, pair.accepted.stats.packetsSent] as const
-      pair.drive(ms)
-      return [connection.stats.packetsSent - before[0], pair.accepted.stats.packetsSent - before[1]]
-    }
-    pair.link.weather = { loss: 1 }
-    pair.drive(2500)
-    expect(sentIn(4000)).toEqual([16, 4])
-    pair.link.weather = { latencyMs: 30 }
-    pair.drive(2000)
-    expect(sentIn(10_000)).toEqual([10, 10])
-    expect(connection.isOpen && pair.accepted.isOpen).toBe(true)
-  })
-
   test('[CONN4] a silent peer is given up 10 s after it was last heard, not before', () => {
     const pair = new Pair({ weather: { latencyMs: 30 } })
     const connection = pair.connect()

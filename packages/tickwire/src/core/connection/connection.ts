@@ -285,7 +285,7 @@ export class Connection {
       this.gate.mtu.start(now, Math.min(this.#context.packetBytesMax, this.#peerBytesMax))
     }
     this.stats.bytesReceived += length
-    this.#heartbeat.onHeard(now)
+    if (isNewest) this.#heartbeat.onHeard(now)
     this.#retryAt = Infinity
   }
 

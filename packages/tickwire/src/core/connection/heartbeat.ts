@@ -36,7 +36,7 @@ export class Heartbeat {
     this.#silenceMs = isInitiator ? keepaliveMs * SILENCE_KEEPALIVES : Infinity
   }
 
-  /** A packet of the peer came. @hot */
+  /** A packet of the peer came, newer than all before: what comes late was said long ago, and does not show that he still lives. @hot */
   onHeard(now: Millis): void {
     this.#heardAt = now
   }
