@@ -18,10 +18,8 @@ import { Playback, type RecordedGame } from './playback.ts'
 import type { ChunkList } from './recording.ts'
 import { isTold, strideOf, ToldRow } from './told-row.ts'
 
-/** Ages that are shown, in ticks: one of each class up to a sixth of a second at 60 ticks. */
-const AGES: readonly number[] = [1, 3, 6, 10]
-/** Where at most every second tick is told there is time for those of long paths too: without them a round trip of 200 ms gains nothing. */
-const AGES_PACED: readonly number[] = [...AGES, 14, 20]
+/** Ages that are shown, in ticks: one of each class up to a third of a second at 60 ticks. Without the last two a round trip of 200 ms gains nothing. */
+const AGES: readonly number[] = [1, 3, 6, 10, 14, 20]
 /** Field sets hold one another; the owner's is whole. */
 const WHOLE = 2
 /** Fewer rows than this teach nothing that built-in tables do not know. */
@@ -52,8 +50,7 @@ export function trainRecording(list: ChunkList, game: RecordedGame, version: num
 
 /** Those ages as baselines have them that are told every so many ticks: the nearest, each once. */
 function agesOf(strideTicks: number): readonly number[] {
-  const ages = strideTicks === 1 ? AGES : AGES_PACED
-  return [...new Set(ages.map((age) => Math.max(1, Math.round(age / strideTicks)) * strideTicks))]
+  return [...new Set(AGES.map((age) => Math.max(1, Math.round(age / strideTicks)) * strideTicks))]
 }
 
 /** Shows every row of an entity; `isFirst` where it is another one than before, and not the same at another age. */
