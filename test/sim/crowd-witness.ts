@@ -14,6 +14,7 @@ import type { ClientHost } from '../../packages/tickwire/src/core/game/client-ho
 import type { Predictor } from '../../packages/tickwire/src/core/predict/predictor.ts'
 import type { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import type { Shape } from '../../packages/tickwire/src/core/schema/field.ts'
+import { isLeafClose } from '../../packages/tickwire/src/core/schema/row-equality.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import type { World } from '../../packages/tickwire/src/core/world/world.ts'
 import type { CrowdInput } from './crowd-game.ts'
@@ -74,7 +75,9 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     if (!isThorough) return
     this.#checkTold()
     this.#checkPredicted()
-    if (this.host.predictor !== undefined) this.#checkNobodyElse(this.host.predictor)
+    if (this.host.predictor === undefined) return
+    this.#checkNobodyElse(this.host.predictor)
+    if (this.host.predictor.isRunning) this.#checkSetRight(this.host.predictor)
   }
 
   /** Compares everything that is remembered. */
@@ -241,6 +244,27 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       const row = moment.rows[index]
       if (row === undefined || row.owner !== peer || this.#world.stores[row.type]!.isShared) continue
       if (predictor.past.has(tick)) this.#checkPredictedRow(tick, row)
+    }
+  }
+
+  /** Of the tick that he was last told of an object of his, he has what he was told: what was predicted otherwise has been stepped again. */
+  #checkSetRight({ past, told, tick: now, peer }: Predictor): void {
+    const { objects, stores } = told.world
+    for (let index = 0; index < objects.highWater; index++) {
+      const type = objects.typeAt(index)
+      const tick = told.toldAt(index)
+      if (type === NO_TYPE || stores[type]!.isShared || objects.ownerAt(index) !== peer || tick > now || !past.has(tick)) continue
+      const id = objects.idAt(index)
+      const { schema, rows } = stores[type]!
+      const at = past.find(type, id, tick)
+      hold(at >= 0, 'C3', () => `was told of ${schema.name} ${id} of his at tick ${tick}, and has nothing of it there`)
+      for (const { firstLeaf, leafCount, field, path } of schema.masks[2].members) {
+        if (field.options.rateHz !== undefined) continue
+        for (const leaf of schema.leaves.slice(firstLeaf, firstLeaf + leafCount)) {
+          const isRight = schema.heapLeaves.includes(leaf) || isLeafClose(leaf, past.rows(type, tick), at, rows, objects.slotAt(index) * schema.laneCount)
+          hold(isRight, 'C3', () => `was told ${path} of ${id} at tick ${tick}, and still predicts another`)
+        }
+      }
     }
   }
 

@@ -23,6 +23,7 @@ export const INVARIANTS = {
   I18: 'when the weather clears every reliable message has arrived within 10 s',
   G2: 'what the game says reliably arrives once and in order',
   G3: 'a request is answered with its own answer, and somehow before its time is up',
+  G4: 'in a tick everybody acts on the input that he said for it, or on one that he held before',
   C1: 'every row that a client holds for a tick is the row of the authority at that tick, in his field set',
   C2: 'nobody is told what he may not know',
   C3: 'prediction stands on what was told, and what it takes for confirmed is true',

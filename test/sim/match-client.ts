@@ -21,6 +21,7 @@ import { CrowdWitness } from './crowd-witness.ts'
 import type { DatagramWatch } from './invariants-datagrams.ts'
 import { type Doubts, hold } from './invariants.ts'
 import type { Diary } from './match-diary.ts'
+import { SaidInputs } from './match-inputs.ts'
 import { Ask, Boom, DELIVERIES, type MatchGame, type MatchInput, Poke, Query, SAID, textOf } from './match-game.ts'
 import { passMark } from './marks.ts'
 import type { House } from './match-house.ts'
@@ -91,6 +92,7 @@ export class MatchClient implements NetResident {
   #seatOf = 0
   /** A ticket that he has used: it must not be good again. */
   #spentTicket: Uint8Array | undefined
+  readonly said = new SaidInputs()
   /** The ticket that let him in last, and his line since. */
   #shown: { readonly ticket: Uint8Array; readonly to: Connection | undefined } | undefined
   #isTrying = false
@@ -257,7 +259,7 @@ export class MatchClient implements NetResident {
       onOpened: () => this.#handleOpened(),
       onClosed: (reason) => this.#handleClosed(reason),
     }))
-    host.sampleInput = () => this.#held
+    host.sampleInput = () => this.said.sample(host.clock.inputs, this.#held)
     for (const delivery of DELIVERIES) {
       host.on(SAID[delivery], ({ number, text }) => {
         counts.messages++

@@ -11,6 +11,7 @@ import {
   always, angle, anyOf, bool, defineGame, entity, fixed, i32, int, message, near, owner, packed, rpc, team, text, u16, u32, u8, vec2, where,
   type Entity, type Game, type InterestRule, type PeerId, type Shape, type World,
 } from 'tickwire'
+import type { Inputs } from '../../packages/tickwire/src/core/game/define-game.ts'
 import { explain } from '../../packages/tickwire/src/core/schema/explain.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { schemaWithValues, type SchemaSample } from '../reference/schema-arbitrary.ts'
@@ -55,6 +56,8 @@ interface Kind {
 /** A game and what is known of it. */
 export interface MatchGame {
   readonly game: Game<MatchInput>
+  /** Told of every step, on whichever side, before it is made. */
+  onStep: ((world: World, inputs: Inputs<MatchInput>) => void) | undefined
   readonly avatar: Entity
   readonly kinds: readonly Kind[]
   /** Who may know what, by place in the game. */
@@ -104,9 +107,13 @@ export function makeMatchGame(scenario: Scenario): MatchGame {
       world.spawn(avatar, { at, secret: has('surprises') ? 1 + (peer.id % 60_000) : 0 } as never, peer)
     },
     onAuthorityRequest: (world, peer, object) => object.owner === 0 || roll(world.tick, object.id, peer.id) < 0.5,
-    step: (world, inputs) => stepper.step(world, (peer) => inputs.of(peer)),
+    step(world, inputs) {
+      made.onStep?.(world, inputs)
+      stepper.step(world, (peer) => inputs.of(peer))
+    },
   })
-  return { game, avatar, kinds, rules }
+  const made: MatchGame = { game, avatar, kinds, rules, onStep: undefined }
+  return made
 }
 
 function makeAvatar(has: (feature: Feature) => boolean): Entity {

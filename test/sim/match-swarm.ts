@@ -22,11 +22,13 @@ import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
 import { SimNetActor } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import type { Inputs } from '../../packages/tickwire/src/core/game/define-game.ts'
+import type { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { DatagramWatch } from './invariants-datagrams.ts'
 import { Doubts, type Violation, hold, violationOf } from './invariants.ts'
 import { MatchAttacker } from './match-attacker.ts'
 import { type ClientScene, MatchClient, MatchCounts } from './match-client.ts'
-import { Boom, DELIVERIES, makeMatchGame, Query, SAID, textOf } from './match-game.ts'
+import { Boom, DELIVERIES, makeMatchGame, type MatchInput, Query, SAID, textOf } from './match-game.ts'
 import { passMark } from './marks.ts'
 import { House } from './match-house.ts'
 import { type Feature, type Scenario, drawScenario } from './match-scenario.ts'
@@ -120,6 +122,7 @@ class MatchWorld {
     for (let index = 0; index < spectators; index++) this.#clients.push(add(`spectator ${index}`, 'spectator'))
     if (this.#has('attacker')) this.#clients.push(add('attacker', 'attacker'))
     for (const client of this.#clients) client.comesAt = dice.chance(0.7) ? 200 * dice.fraction() : 2500 * dice.fraction()
+    made.onStep = (world, inputs) => this.#judgeInputs(world, inputs)
     this.#houseActor = new SimNetActor(this.#net, node, this.#clock, this.#house)
     this.#actors = [this.#houseActor, ...this.#clients.map((client) => new SimNetActor(this.#net, client.node, this.#clock, client))]
   }
@@ -150,6 +153,17 @@ class MatchWorld {
 
   #lagMs(usual: number): number {
     return this.#has('thrift') ? THRIFTY_LAG_MS : usual
+  }
+
+  /** The authority steps with what players said for this tick, or with what they held before. */
+  #judgeInputs(world: World, inputs: Inputs<MatchInput>): void {
+    if (world !== this.#house.match.world) return
+    for (const { peer, role, said, node } of this.#clients) {
+      // Who outlived the authority may have the number of somebody else.
+      if (peer === 0 || role !== 'player' || inputs.isHeld(peer) || this.#house.match.connectionOf({ id: peer })?.address !== node.address) continue
+      const { right, up, fire, kick, aim } = inputs.of(peer)
+      hold(said.isSaid(world.tick, { right, up, fire, kick, aim }), 'G4', () => `${node.name} is taken to hold in tick ${world.tick} what he did not say for it`)
+    }
   }
 
   /** An authority that asks for tokens, and whoever issues them. */

@@ -31,7 +31,7 @@ describe('matches', () => {
     return report
   }
 
-  test.each([1, 2, 3, 4, 5, 7, 8, 9, 27])('[SIM1, SIM10, G2, G3, C6, C7] in any weather clients are told what the authority had and may be known, and all is well once it clears: seed %i', async (seed) => {
+  test.each([1, 2, 3, 4, 5, 7, 8, 9, 27])('[SIM1, SIM10, G2, G3, G4, C6, C7] in any weather clients are told what the authority had and may be known, and all is well once it clears: seed %i', async (seed) => {
     const { violation } = await play(seed)
     expect(violation && describeViolation(violation)).toBeUndefined()
   })

@@ -1,0 +1,54 @@
+/**
+ * What a player said he holds, tick by tick, as he said it: what the authority steps with must be that, or held over.
+ *
+ * Whoever comes again may speak for a tick twice; then either will do.
+ */
+
+import type { Tick } from '../../packages/tickwire/src/core/base/time.ts'
+import type { InputSource } from '../../packages/tickwire/src/core/time/input-source.ts'
+
+/** What is compared of an input. */
+export interface Pressed {
+  readonly right: boolean
+  readonly up: boolean
+  readonly fire: boolean
+  readonly kick: boolean
+  readonly aim: number
+}
+
+/** Half a step of `aim`, and a little. */
+const AIM_OFF = 0.006
+const TICKS_KEPT = 1024
+
+export class SaidInputs {
+  readonly #said = new Map<Tick, Pressed[]>()
+
+  #watched: InputSource | undefined
+  #held: Pressed | undefined
+
+  /** Gives what he holds now, and notes it once it is put into a source, under the tick that it is for. */
+  sample<P extends Pressed>(inputs: InputSource, held: P): P {
+    this.#held = held
+    if (inputs === this.#watched) return held
+    this.#watched = inputs
+    const push = inputs.push.bind(inputs)
+    inputs.push = (tick, viewTick) => {
+      if (this.#held !== undefined) this.#note(tick, this.#held)
+      push(tick, viewTick)
+    }
+    return held
+  }
+
+  #note(tick: Tick, pressed: Pressed): void {
+    this.#said.set(tick, [...this.#said.get(tick) ?? [], pressed])
+    if (this.#said.size <= TICKS_KEPT) return
+    const [oldest] = this.#said.keys()
+    if (oldest !== undefined) this.#said.delete(oldest)
+  }
+
+  /** Whether this may be what he said for a tick. Of what he never spoke for, or so long ago that it is forgotten, nothing is known. */
+  isSaid(tick: Tick, { right, up, fire, kick, aim }: Pressed): boolean {
+    const said = this.#said.get(tick)
+    return said === undefined || said.some((each) => each.right === right && each.up === up && each.fire === fire && each.kick === kick && Math.abs(each.aim - aim) < AIM_OFF)
+  }
+}
