@@ -159,8 +159,8 @@ class MatchWorld {
   #judgeInputs(world: World, inputs: Inputs<MatchInput>): void {
     if (world !== this.#house.match.world) return
     for (const { peer, role, said, node } of this.#clients) {
-      // Who outlived the authority may have the number of somebody else.
-      if (peer === 0 || role !== 'player' || inputs.isHeld(peer) || this.#house.match.connectionOf({ id: peer })?.address !== node.address) continue
+      // Who was sent away holds nothing; who outlived the authority may have the number of somebody else.
+      if (peer === 0 || role !== 'player' || inputs.isHeld(peer) || inputs.viewTick(peer) < 0 || this.#house.match.connectionOf({ id: peer })?.address !== node.address) continue
       const { right, up, fire, kick, aim } = inputs.of(peer)
       hold(said.isSaid(world.tick, { right, up, fire, kick, aim }), 'G4', () => `${node.name} is taken to hold in tick ${world.tick} what he did not say for it`)
     }
