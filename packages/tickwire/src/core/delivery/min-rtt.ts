@@ -2,7 +2,7 @@
  * The shortest round trip of late: what the path takes when nothing waits in its queues.
  *
  * Two halves of 15 s each, so that a path that has become longer is believed after 15 to 30 s, and a queue that stands
- * for less than that is still seen as a queue.
+ * for less than that is still seen as a queue. Whoever knows better says so (`rebase`).
  *
  * It does not smooth and does not know what is too long: congestion controllers do.
  */
@@ -36,6 +36,13 @@ export class MinRtt {
       this.#current = rttMs
     }
     this.queueMs[0] = rttMs - (this.#current < this.#before ? this.#current : this.#before)
+  }
+
+  /** The path has become longer: what was shorter is forgotten. */
+  rebase(now: Millis, ms: number): void {
+    this.#current = ms
+    this.#before = Infinity
+    this.#halfBeganAt = now
   }
 
   /** Another path: nothing is known. */

@@ -77,6 +77,29 @@ describe('good and bad', () => {
     }
   })
 
+  test('[CC4] a path that becomes longer is good again after some seconds; a queue that goes does not make it longer', () => {
+    const controller = new GoodBadController()
+    const play = (fromMs: number, toMs: number, rttMs: number): number => {
+      let badMs = 0
+      for (let now = fromMs; now < toMs; now += 16) {
+        controller.onRtt(now, { latestMs: rttMs + (now % 7) })
+        controller.onAcked(now)
+        if (controller.mode === 'bad') badMs += 16
+      }
+      return badMs
+    }
+    play(0, 10_000, 60)
+    const badMs = play(10_000, 40_000, 240)
+    expect(badMs).toBeGreaterThan(5000)
+    expect(badMs).toBeLessThan(7500)
+    play(40_000, 43_000, 600)
+    expect(controller.mode, 'three seconds of a full queue').toBe('bad')
+    play(43_000, 60_000, 240)
+    expect(controller.mode).toBe('good')
+    play(60_000, 61_000, 380)
+    expect(controller.mode, 'it still knows what is short').toBe('bad')
+  })
+
   /** Sends at its rate, a window of 50 ms at a time, over a path that loses by `lossOf(packets a second)`; the mean rate of the last half. */
   function play(controller: GoodBadController, seconds: number, lossOf: (packetsPerSecond: number) => number, seed: number): number {
     const prng = new Prng(seed)

@@ -11,7 +11,7 @@
  * ```
  *
  * What counts is the time spent in queues, not the round trip itself: a path to the other side of the world is as
- * good as one around the corner, and neither may be filled. So it is with loss: what is still lost at the conservative
+ * good as one around the corner, and neither may be filled. One that becomes longer looks full, until the conservative rate shows that it is not. So it is with loss: what is still lost at the conservative
  * rate is bad radio and not our doing, and does not hold the rate down.
  *
  * Invariants: the rate is packets a second times a packet's bytes, within its bounds (CC1); BAD is the minimum (CC3).
@@ -27,6 +27,8 @@ import { type CongestionController, type RateBounds, type RttSample, completeBou
 const SPIKE_MS = 250
 /** The smoothed time in queues: players feel it, and only a full buffer makes it. */
 const STANDING_QUEUE_MS = 100
+/** A queue that stands for this long at the conservative rate is none of ours: the path has become longer. */
+const LONGER_PATH_MS = 5000
 /** The part of packets lost in a window. Wireless paths lose a few of a hundred without being full. */
 const LOSS_BAD = 0.15
 /**
@@ -71,6 +73,9 @@ export class GoodBadController implements CongestionController {
   /** In GOOD: since when, moved on by every halving. In BAD: since when nothing bad was seen. */
   #goodSince: Millis = -Infinity
   #promotedAt: Millis = -Infinity
+  /** In BAD: since when no round trip was short, and the shortest since. */
+  #longSince: Millis = Infinity
+  #longMs: number = Infinity
   #climbedAt: Millis = -Infinity
   /** The time of the call: a double handed from function to function would be boxed in each. */
   #clock: Float64Array = new Float64Array(1)
@@ -101,7 +106,8 @@ export class GoodBadController implements CongestionController {
     const queueMs = this.#minRtt.queueMs[0]
     this.#queueMs += (queueMs - this.#queueMs) * QUEUE_SMOOTHING
     this.#clock[0] = now
-    this.#judge(queueMs >= SPIKE_MS)
+    const isLonger = this.#mode === 'bad' && this.#isLonger(queueMs, rtt.latestMs)
+    this.#judge(queueMs >= SPIKE_MS && !isLonger)
   }
 
   /** @hot */
@@ -135,6 +141,25 @@ export class GoodBadController implements CongestionController {
     this.#goodSince = now
     this.#promotedAt = -Infinity
     this.#climbedAt = now
+  }
+
+  /** Whether the path has become longer. At the conservative rate a queue of ours is gone within moments: what still takes long after seconds is no queue. */
+  #isLonger(queueMs: number, rttMs: number): boolean {
+    const now = this.#clock[0]
+    if (queueMs < STANDING_QUEUE_MS / 2) {
+      this.#longSince = Infinity
+      return false
+    }
+    if (this.#longSince === Infinity) {
+      this.#longSince = now
+      this.#longMs = rttMs
+    }
+    if (rttMs < this.#longMs) this.#longMs = rttMs
+    if (now < this.#longSince + LONGER_PATH_MS) return false
+    this.#minRtt.rebase(now, this.#longMs)
+    this.#queueMs = 0
+    this.#longSince = Infinity
+    return true
   }
 
   /** Losses are judged by whole windows, and a window's verdict stands until the next. */
@@ -174,6 +199,7 @@ export class GoodBadController implements CongestionController {
     this.#windowBeganAt = this.#fatesFrom
     this.#packetsPerSecond = this.#bounds.packetsPerSecondMin
     this.#goodSince = now
+    this.#longSince = Infinity
   }
 
   #promote(): void {
