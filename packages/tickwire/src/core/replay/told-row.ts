@@ -5,7 +5,6 @@
  *         older       base      before     row         only ticks that are told count; motion is that of 2 ticks
  *
  * Who stood still from his baseline until the tick before is told against his rest, as REPL9 has it: age 1, the baseline's row before itself.
- * In games that are told every tick this is left out: there the age is that of the baseline, whoever rested.
  *
  * It knows no loss and no budget. It does not code anything.
  */
@@ -88,7 +87,6 @@ export class ToldRow {
   }
 
   #isRested(timeline: Timeline, baseAt: number): boolean {
-    if (this.strideTicks === 1) return false
     const { store: { type, schema: { masks } }, id, set } = this
     const { rows, owners, laneCount } = timeline.pools[type]
     for (let tick = this.tick - 1; tick > this.baseTick; tick--) {
