@@ -231,7 +231,7 @@ export class MatchClient implements NetResident {
       diary.waiting--
       if (!result.isOk) return
       this.scene.counts.replies++
-      this.scene.doubts.judge(() => hold(result.values.number === number, 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
+      this.scene.doubts.judge(() => hold(result.values.number === number || this.role === 'attacker', 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
     })
   }
 
