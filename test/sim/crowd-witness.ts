@@ -3,8 +3,8 @@
  * told, and once more with all that it remembers.
  *
  * Of a row told for a tick: the object lived then, was this owner's, could be known to this peer, and every lane of his field
- * set is the authority's; every lane outside it is untouched. A row of the tick before may come along, of who rested: there
- * the sight of either tick will do.
+ * set is the authority's; every lane outside it is untouched. With a row may come those of the tick and of the snapshot before, of
+ * who rested: there the sight of the tick that was told will do.
  */
 
 import { indexOf, NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
@@ -172,9 +172,13 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     this.#stand(tick)
     const now = sightOf(this.#truth, tick, peer, row, this.#hasStood)
     if (now.may && this.#differing(type, at, row, now.set) < 0) return
-    const next = this.#truth.row(tick + 1, index)
-    const then = next?.id === id ? sightOf(this.#truth, tick + 1, peer, next, this.#hasStood) : now
-    if (then.may && this.#differing(type, at, row, then.set) < 0) return
+    let then = now
+    for (let ahead = 1; ahead <= this.host.game.snapshotTicks; ahead++) {
+      const next = this.#truth.row(tick + ahead, index)
+      if (next?.id !== id) break
+      then = sightOf(this.#truth, tick + ahead, peer, next, this.#hasStood)
+      if (then.may && this.#differing(type, at, row, then.set) < 0) return
+    }
     hold(now.may || then.may, 'C2', () => `was told of ${this.#nameOf(type)} ${id} at tick ${tick}, and may not know it`)
     this.#fail(tick, type, at, row, now.may ? now.set : then.set)
   }
