@@ -152,7 +152,7 @@ function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: numb
   const former = new Int32Array(schema.laneCount)
   const period = THIRD * snapshotTicks
   // By object in turn, as `rate-latch.ts` has it: of those whose turn comes between two snapshots the next tells what it was.
-  const dueTick = (tick: Tick, id: ObjectId): Tick => tick - ((tick + (snapshotTicks === 1 ? 0 : indexOf(id))) % period)
+  const dueTick = (tick: Tick, id: ObjectId): Tick => tick - ((tick + indexOf(id)) % period)
   /** The row as of the last tick that was due. */
   const latch = (told: ToldRow, at: number, tick: Tick, timeline: Timeline, to: Int32Array): void => {
     const held = timeline.find(type, told.id, dueTick(tick, told.id))
@@ -161,7 +161,6 @@ function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: numb
   }
   /** Whether the baseline would have held until the tick before. */
   const isRested = ({ id, tick, baseTick }: ToldRow, timeline: Timeline, base: Int32Array): boolean => {
-    if (snapshotTicks === 1) return false
     for (let due = dueTick(tick - 1, id); due > baseTick; due -= period) {
       const at = timeline.find(type, id, due)
       if (at >= 0 && diffMask(schema.masks[set], timeline.pools[type].rows, at, base, 0)) return false

@@ -11,8 +11,9 @@
  * ```
  *
  * What counts is the time spent in queues, not the round trip itself: a path to the other side of the world is as
- * good as one around the corner, and neither may be filled. One that becomes longer looks full, until the conservative rate shows that it is not. So it is with loss: what is still lost at the conservative
- * rate is bad radio and not our doing, and does not hold the rate down.
+ * good as one around the corner, and neither may be filled. One that becomes longer looks full, until the conservative
+ * rate shows that it is not. So it is with loss: what is still lost at that rate is bad radio and not our doing, and does
+ * not hold the rate down.
  *
  * Invariants: the rate is packets a second times a packet's bytes, within its bounds (CC1); BAD is the minimum (CC3).
  *
