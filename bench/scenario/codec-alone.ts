@@ -6,7 +6,7 @@
  */
 
 import type { BenchResult, Figure, Table } from '../harness.ts'
-import { makeCoder, makeCrowdRows, measureBytes, trainOn, type CodecName } from './codec-level.ts'
+import { makeCoder, makeCrowdRows, makePlainCoder, measureBytes, trainOn, type CodecName } from './codec-level.ts'
 import { timeCodec } from './codec-time.ts'
 import { crowdSchema } from './crowd-rows.ts'
 import { makeCrowd } from '../scenario.ts'
@@ -20,7 +20,7 @@ export function runCodec(codec: CodecName, distance: number, players: number, ti
   const schema = crowdSchema()
   const crowd = makeCrowdRows(players, ticks, seed)
   // Timed first, by built-in tables: training leaves the engine with more than one kind of sink.
-  const timings = timeCodec(makeCoder(schema, codec), crowd, distance, rounds)
+  const timings = timeCodec(makeCoder(schema, codec), makePlainCoder(schema, codec), crowd, distance, rounds)
   const isTrained = codec === 'entropy' && trainSeed !== 0
   const priors = isTrained ? trainOn(makeCrowdRows(500, 400, trainSeed), distance) : undefined
   const bytes = measureBytes(makeCoder(schema, codec, priors), crowd, distance)
@@ -51,7 +51,7 @@ function byteFigures(codec: CodecName, distance: number, bytes: number, builtIn:
 }
 
 function timeFigures(codec: CodecName, ns: (name: string) => number): Figure[] {
-  return ['encode', 'decode', 'copy'].flatMap((name) => [
+  return ['encode', 'encode_plain', 'decode', 'copy'].flatMap((name) => [
     { name: `${codec}_${name}_ns_per_object`, value: ns(name), unit: 'ns', against: null },
     { name: `${codec}_${name}_ratio_control`, value: ns(name) / ns('control'), unit: 'ratio', against: 'a hundred steps of a generator that write to a table' },
   ])

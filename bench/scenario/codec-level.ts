@@ -16,6 +16,7 @@ import { RowPair, type RowCoder } from '../../packages/tickwire/src/core/codec/r
 import { train } from '../../packages/tickwire/src/core/codec/training.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
+import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
 import { FIELD_COUNT } from '../scenario.ts'
 import { crowdRows, crowdSchema, TICKS_PER_SECOND } from './crowd-rows.ts'
 
@@ -43,8 +44,15 @@ export function makeCrowdRows(players: number, ticks: number, seed: number): Cro
   return { rows: crowdRows(players, ticks, seed), players }
 }
 
-/** The coder of a codec; `priors`: trained tables instead of built-in ones. */
+/** The coder of a codec as a server has it; `priors`: trained tables instead of built-in ones. */
 export function makeCoder(schema: Schema, codec: CodecName, priors?: EntityPriors): RowCoder {
+  const coder = makePlainCoder(schema, codec, priors)
+  coder.compile?.(compileRows)
+  return coder
+}
+
+/** The same as a page has it, where no code is made for the rows. */
+export function makePlainCoder(schema: Schema, codec: CodecName, priors?: EntityPriors): RowCoder {
   if (codec === 'packed') return new PackedCoder(schema)
   return new EntropyCoder(schema, TICKS_PER_SECOND, priors === undefined ? {} : { tables: (plan) => new TrainedTables(plan, priors) })
 }

@@ -19,8 +19,10 @@ import { SnapshotSource } from '../../packages/tickwire/src/core/replication/sna
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { angle, int, u8, vec3 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { ObjectOf } from '../../packages/tickwire/src/core/world/handle.ts'
+import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, type Frame } from '../scenario.ts'
 import { seesAll, type CrowdPeer, type Sees } from './crowd-peer.ts'
 
@@ -41,6 +43,13 @@ const Player = entity({
 }, { name: 'Player' })
 
 export type Codec = 'packed' | 'entropy'
+
+/** As a server has it: code made for the entity. */
+function makeCoder(schema: Schema, codec: Codec): RowCoder {
+  const coder: RowCoder = codec === 'packed' ? new PackedCoder(schema) : new EntropyCoder(schema, TICK_RATE)
+  coder.compile?.(compileRows)
+  return coder
+}
 
 /** Everybody but those a client is not shown. Who lives does not change here. */
 class MostRelevant implements Relevance {
@@ -92,7 +101,7 @@ export class TickwireCrowd implements CrowdPeer {
     const { codec, distance, sees, readers = READERS } = options
     this.name = `tickwire ${codec}, t-${distance}`
     this.#sees = sees
-    const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => codec === 'packed' ? new PackedCoder(schema) : new EntropyCoder(schema, TICK_RATE))
+    const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => makeCoder(schema, codec))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
     const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
     const every = Math.max(1, Math.floor(clients / readers))

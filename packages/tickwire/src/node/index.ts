@@ -1,6 +1,7 @@
 /** The "./node" door: serve a game to everyone. */
 
 export { monotonicNow } from './clock.ts'
+export { compileRows } from './compile-rows.ts'
 export { bestProvider } from './crypto.ts'
 export { systemEntropy } from './entropy.ts'
 export { createRecordingFile, openRecordingFile, type OpenRecording, type RecordingFile } from './recording-file.ts'

@@ -14,6 +14,7 @@ import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
+import { compileRows } from './compile-rows.ts'
 import { systemEntropy } from './entropy.ts'
 import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { PortBundle } from './port-bundle.ts'
@@ -145,6 +146,7 @@ export class House {
     this.log = log
     this.#server = server
     this.#transports = transports
+    for (const { game } of Object.values(types)) game.compile(compileRows)
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
     const { weather } = options

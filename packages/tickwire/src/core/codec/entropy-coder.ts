@@ -15,10 +15,11 @@ import type { CodeBank } from './code-bank.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { PrefixSink, PrefixSource } from './prefix-stream.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
+import type { CompileRows, RowCode } from './row-code.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
 import { planRow, type RowPlan } from './row-plan.ts'
-import type { RowTables } from './row-tables.ts'
+import { ageClass, type RowTables } from './row-tables.ts'
 
 /** What an entropy coder may be told beside its schema. */
 export interface EntropyOptions {
@@ -34,16 +35,20 @@ export class EntropyCoder implements RowCoder {
   readonly bank: CodeBank
   /** Which tables it speaks by: 0 = built in. */
   readonly version: number
+  readonly #tables: RowTables
   readonly #packed: PackedCoder
   readonly #sink: PrefixSink
   readonly #source: PrefixSource
   /** By field set: bits above which the packed delta may be shorter. */
   readonly #doubtful: readonly number[]
+  /** Made for this entity, where a platform does. */
+  #code: RowCode | undefined = undefined
 
   constructor(schema: Schema, ticksPerSecond: number, options: EntropyOptions = {}) {
     const plan = planRow(schema, ticksPerSecond)
     const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
     this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
+    this.#tables = tables
     this.bank = tables.bank
     this.version = tables.version
     this.#packed = new PackedCoder(schema, options.grid ?? schemaGrid)
@@ -54,11 +59,19 @@ export class EntropyCoder implements RowCoder {
         bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
   }
 
+  /** Writes by code made for this entity from now on, the same bits in less time. */
+  compile(compile: CompileRows): void {
+    this.#code ??= compile(this.model, this.#sink)
+  }
+
   /** @hot */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const start = out.bitLength
     this.#sink.to(out)
-    const isChanged = this.model.encode(this.#sink, set, pair, heap)
+    const code = this.#code
+    const isChanged = code === undefined ? this.model.encode(this.#sink, set, pair, heap)
+      // Tables first: asking for those of an age may replace the entries.
+      : code.sets[set](out, pair, this.#tables.at(ageClass(pair.age)), this.bank.entries, code.parts, heap)
     if (out.bitLength - start > this.#doubtful[set] && !out.failed) this.#writeShorter(out, start, set, pair, heap)
     return isChanged
   }

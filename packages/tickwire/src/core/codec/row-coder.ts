@@ -12,6 +12,7 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
+import type { CompileRows } from './row-code.ts'
 
 /** Who a delta is for: an index of `Layout.masks`. 0 everyone, 1 the team, 2 the owner. */
 export type FieldSet = 0 | 1 | 2
@@ -51,6 +52,8 @@ export interface RowCoder {
    * where the delta does not come apart like that. For profilers; coders whose fields can be left out one by one need none.
    */
   account?(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean
+  /** Has code made for its entity, where that is faster. What is written stays the same, bit by bit. */
+  compile?(compile: CompileRows): void
 }
 
 /** Makes the coder of an entity. Velocities are per second, rows per tick: whoever predicts needs the rate. */

@@ -50,23 +50,23 @@ export class RowModel {
   readonly #schema: Schema
   readonly #tables: tables.RowTables
   readonly #rotations: RotationPredictor
-  readonly #guesses: Guesses
+  readonly guesses: Guesses
   /** By chunk: bits of the items that came off their prediction, first item lowest. */
   readonly #masks: Int32Array
   /** By chunk: which items were in motion. */
   readonly #motions: Int32Array
   /** By item: the residual, its sign turned to the likely one. Of a dropped component, how far on it is. */
-  readonly #residuals: Int32Array
+  readonly residuals: Int32Array
 
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
     this.plan = plan
     this.#schema = schema
     this.#tables = rowTables
     this.#rotations = new RotationPredictor(schema, plan, makeGrid)
-    this.#guesses = new Guesses(plan.count)
+    this.guesses = new Guesses(plan.count)
     this.#masks = new Int32Array(plan.chunks.length - 1)
     this.#motions = new Int32Array(plan.chunks.length - 1)
-    this.#residuals = new Int32Array(plan.count)
+    this.residuals = new Int32Array(plan.count)
   }
 
   /** Says the row. Returns whether it differs from the baseline. @hot */
@@ -77,7 +77,7 @@ export class RowModel {
     const masks = this.#masks
     const isChanged = this.#sayMasks(sink, chunkCount, age, pair)
     for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.#writeItem(sink, age, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
+      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.writeItem(sink, age, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
     }
     this.#forget(chunkCount)
     return isChanged
@@ -92,7 +92,7 @@ export class RowModel {
       for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) {
         const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
         const before = out.bitLength
-        this.#writeItem(sink, age, item, pair, heap)
+        this.writeItem(sink, age, item, pair, heap)
         leafBits[slots[(item << SHIFT) + LEAF_AT]] += out.bitLength - before
       }
     }
@@ -157,7 +157,7 @@ export class RowModel {
   #forget(chunkCount: number): void {
     const { chunks } = this.plan
     for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) this.#residuals[chunks[chunk] + 31 - Math.clz32(bits & -bits)] = 0
+      for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) this.residuals[chunks[chunk] + 31 - Math.clz32(bits & -bits)] = 0
     }
   }
 
@@ -185,7 +185,7 @@ export class RowModel {
     const { slots, chunks, sorts } = this.plan
     const { free, carried, plain, grouped } = sorts[chunk]
     const { rows, at } = pair
-    const guesses = this.#guesses
+    const guesses = this.guesses
     const first = chunks[chunk]
     const gone = grouped === 0 ? 0 : this.#goneItems(chunk, grouped, pair)
     let mask = now & plain & ~gone
@@ -195,7 +195,7 @@ export class RowModel {
       const item = first + 31 - Math.clz32(bit)
       const slot = item << SHIFT
       if (slots[slot + KIND] !== NUMBER) {
-        if (this.#compareOther(item, age, pair)) mask |= bit
+        if (this.compareOther(item, age, pair)) mask |= bit
         continue
       }
       const guess = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, guesses)
@@ -204,7 +204,7 @@ export class RowModel {
       const residual = ((rows[at + slots[slot + LANE]] - guess) << turn) >> turn
       if (residual === 0) continue
       mask |= bit
-      this.#residuals[item] = guesses.signs[item] < 0 ? -residual : residual
+      this.residuals[item] = guesses.signs[item] < 0 ? -residual : residual
     }
     return mask
   }
@@ -220,12 +220,12 @@ export class RowModel {
   }
 
   /** Finds the residual of an item that is no whole number; whether there is one. */
-  #compareOther(item: number, age: tables.AgeTables, pair: RowPair): boolean {
+  compareOther(item: number, age: tables.AgeTables, pair: RowPair): boolean {
     const kind = this.plan.slots[(item << SHIFT) + KIND]
     if (kind === FLOAT) {
-      const guess = guessFloat(this.plan.slots, item, age, pair, this.#guesses)
+      const guess = guessFloat(this.plan.slots, item, age, pair, this.guesses)
       const residual = (orderFloat(pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]]) - guess) | 0
-      this.#residuals[item] = this.#guesses.signs[item] < 0 ? -residual : residual
+      this.residuals[item] = this.guesses.signs[item] < 0 ? -residual : residual
       return residual !== 0
     }
     return kind === DROPPED ? this.#compareDropped(item, age, pair) : this.#compareCode(item, pair)
@@ -237,7 +237,7 @@ export class RowModel {
     const dropped = pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]]
     const turned = (dropped - rotations.lanes[0]) & 3
     if (turned !== 0) rotations.rebase(item, dropped, pair)
-    this.#residuals[item] = turned
+    this.residuals[item] = turned
     return turned !== 0
   }
 
@@ -251,8 +251,8 @@ export class RowModel {
     const { lanes, signs, classes } = this.#rotations
     const code = this.#codeOf(item)
     const residual = pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] - lanes[1 + code]
-    this.#residuals[item] = signs[code] < 0 ? -residual : residual
-    this.#guesses.classes[item] = classes[code]
+    this.residuals[item] = signs[code] < 0 ? -residual : residual
+    this.guesses.classes[item] = classes[code]
     return residual !== 0
   }
 
@@ -263,15 +263,15 @@ export class RowModel {
     return false
   }
 
-  #writeItem(sink: SymbolSink, age: tables.AgeTables, item: number, pair: RowPair, heap: ValueStore): void {
+  writeItem(sink: SymbolSink, age: tables.AgeTables, item: number, pair: RowPair, heap: ValueStore): void {
     const { slots } = this.plan
     const kind = slots[(item << SHIFT) + KIND]
     if (kind === NUMBER || kind === FLOAT) {
-      writeToken(sink, age.tokens[this.#tokenContext(item, pair)], this.#residuals[item], 1)
+      writeToken(sink, age.tokens[this.#tokenContext(item, pair)], this.residuals[item], 1)
     } else if (kind === DROPPED) {
-      sink.symbol(age.dropped[item], this.#residuals[item] - 1, 0, 0)
+      sink.symbol(age.dropped[item], this.residuals[item] - 1, 0, 0)
     } else if (kind === CODE) {
-      writeToken(sink, age.tokens[this.#codeContext(item)], this.#residuals[item], 1)
+      writeToken(sink, age.tokens[this.#codeContext(item)], this.residuals[item], 1)
     } else if (kind !== FLAG) {
       const leaf = slots[(item << SHIFT) + LEAF_AT]
       writeLeaves(sink.raw(), this.#schema, leaf, leaf + 1, pair.rows, pair.at, heap)
@@ -283,15 +283,15 @@ export class RowModel {
     const vector = this.plan.slots[(item << SHIFT) + LEAD_RATE_LANE]
     const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? vectorClass(this.plan, item, pair)
       : item === 0 ? 0 : this.#sizeBefore(item)
-    return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 5) + size
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + size
   }
 
   /** How far the item before came off; of a third component, the further of both before it. */
   #sizeBefore(item: number): number {
     const { slots } = this.plan
-    const size = classOf(this.#residuals[item - 1], 7)
+    const size = classOf(this.residuals[item - 1], 7)
     const isThird = slots[(item << SHIFT) + BEFORE] >= 0 && slots[((item - 1) << SHIFT) + BEFORE] >= 0
-    return isThird ? Math.max(size, classOf(this.#residuals[item - 2], 7)) : size
+    return isThird ? Math.max(size, classOf(this.residuals[item - 2], 7)) : size
   }
 
   /** The context of a code: which it is; how far codes before it came off, or, for the first, the items before the rotation. */
@@ -300,8 +300,8 @@ export class RowModel {
     const first = code === 0 ? Math.max(0, item - 4) : item - code
     const end = code === 0 ? item - 1 : item
     let size = 0
-    for (let before = first; before < end; before++) size = Math.max(size, classOf(this.#residuals[before], 7))
-    return (item << TOKEN_CONTEXTS_SHIFT) + (this.#guesses.classes[item] << 5) + (code << 3) + size
+    for (let before = first; before < end; before++) size = Math.max(size, classOf(this.residuals[before], 7))
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + (code << 3) + size
   }
 
   #readChunk(source: SymbolSource, chunk: number, age: tables.AgeTables, pair: RowPair, heap: ValueStore): void {
@@ -320,8 +320,8 @@ export class RowModel {
         if (isOff) source.raw().fail()
         this.#leave(item, pair)
       } else if (slots[slot + KIND] === NUMBER) {
-        let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, this.#guesses)
-          : guessCarried(this.plan, item, age, pair, this.#guesses)
+        let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, this.guesses)
+          : guessCarried(this.plan, item, age, pair, this.guesses)
         if (isOff) value += this.#readResidual(source, age, item, pair)
         value &= slots[slot + WRAP]
         if (value >>> 0 > slots[slot + MAX] >>> 0) source.raw().fail()
@@ -345,8 +345,8 @@ export class RowModel {
     const turn = this.plan.slots[(item << SHIFT) + TURN]
     const mirrored = readToken(source, age.tokens[this.#tokenContext(item, pair)], 1)
     // The lowest of 32 bits is its own mirror image.
-    const residual = (this.#guesses.signs[item] < 0 ? -mirrored : mirrored) | 0
-    this.#residuals[item] = mirrored
+    const residual = (this.guesses.signs[item] < 0 ? -mirrored : mirrored) | 0
+    this.residuals[item] = mirrored
     if ((residual << turn) >> turn !== residual) source.raw().fail()
     return residual
   }
@@ -360,7 +360,7 @@ export class RowModel {
     } else if (slots[slot + KIND] === CODE) {
       this.#readCode(source, age, item, isOff, pair)
     } else if (slots[slot + KIND] === FLOAT) {
-      const place = guessFloat(slots, item, age, pair, this.#guesses) + (!isOff ? 0 : this.#readResidual(source, age, item, pair))
+      const place = guessFloat(slots, item, age, pair, this.guesses) + (!isOff ? 0 : this.#readResidual(source, age, item, pair))
       const float = orderFloat(place | 0)
       if (!isFieldFloat(float, this.#schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
       pair.rows[pair.at + slots[slot + LANE]] = float
@@ -377,7 +377,7 @@ export class RowModel {
     if (isOff) {
       const turned = source.symbol(age.dropped[item]) + 1
       rotations.rebase(item, (rotations.lanes[0] + turned) & 3, pair)
-      this.#residuals[item] = turned
+      this.residuals[item] = turned
     }
     pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] = rotations.lanes[0]
   }
@@ -388,9 +388,9 @@ export class RowModel {
     const to = pair.at + this.plan.slots[(item << SHIFT) + LANE]
     let value = rotations.lanes[1 + code]
     if (isOff) {
-      this.#guesses.classes[item] = rotations.classes[code]
+      this.guesses.classes[item] = rotations.classes[code]
       const residual = readToken(source, age.tokens[this.#codeContext(item)], 1)
-      this.#residuals[item] = residual
+      this.residuals[item] = residual
       value += rotations.signs[code] < 0 ? -residual : residual
     }
     pair.rows[to] = value

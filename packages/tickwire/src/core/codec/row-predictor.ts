@@ -26,11 +26,11 @@ const {
 const { float: FLOAT } = plans.ITEM
 
 /** Ticks beyond which nothing is carried further: a guess that old is no guess. */
-const CARRY_TICKS_MAX = 32
+export const CARRY_TICKS_MAX = 32
 /** Steps beyond which nothing goes on: that is a jump, not a motion. */
-const MOTION_STEPS_MAX: number = 1 << 18
+export const MOTION_STEPS_MAX: number = 1 << 18
 /** The largest class of motion. */
-const MOTION_MAX = 6
+export const MOTION_MAX = 6
 /** The class of an item when there is no older row to ask. */
 export const CLASS_UNKNOWN = 7
 

@@ -8,6 +8,7 @@
 import { ConfigError } from '../base/assert.ts'
 import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
+import type { CompileRows } from '../codec/row-code.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
 import { entropy, type Priors, type SnapshotCodec } from '../codec/snapshot-codec.ts'
 import type { Hitboxes } from '../rewind/hitbox.ts'
@@ -94,6 +95,8 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
   readonly coders: readonly RowCoder[]
   /** Coders by what training found since; a ConfigError on what is nothing of the kind. Of the game, so that a page has only the codec it uses. */
   readonly codersBy: (priors: Priors) => readonly RowCoder[]
+  /** Has code made for the rows of its entities, from now on and once for all of its matches: the same bits in less time. */
+  readonly compile: (compile: CompileRows) => void
   /** Ticks from one snapshot to the next. Codecs that look at the row before a baseline find it so much earlier. */
   readonly snapshotTicks: number
   readonly net: NetSettings
@@ -119,6 +122,11 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
   }
   const coders = codersOf(codec, entities, tickRate)
+  let compileBy: CompileRows | undefined
+  const compiled = (made: readonly RowCoder[]): readonly RowCoder[] => {
+    if (compileBy !== undefined) for (const coder of made) coder.compile?.(compileBy)
+    return made
+  }
   const shared = entities.find(({ isShared }) => isShared)
   if (shared !== undefined && predict !== 'owned') {
     throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
@@ -137,7 +145,11 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     ...definition, input, messages, rpcs, predict, drawAhead, codec, coders, snapshotTicks, net,
     codersBy: (priors) => {
       if (codec.name !== 'entropy') throw new ConfigError('codec', `${codec.name} has no tables`, 'Say codec: entropy().')
-      return codersOf(entropy(priors), entities, tickRate)
+      return compiled(codersOf(entropy(priors), entities, tickRate))
+    },
+    compile: (compile) => {
+      compileBy = compile
+      compiled(coders)
     },
     inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
   }
