@@ -25,6 +25,7 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, type Frame } from '../scenario.ts'
 import { seesAll, type CrowdPeer, type Sees } from './crowd-peer.ts'
+import { LineFates } from './line-fates.ts'
 
 const TICK_RATE = 60
 const WINDOW_TICKS = 64
@@ -43,6 +44,8 @@ const Player = entity({
 }, { name: 'Player' })
 
 export type Codec = 'packed' | 'entropy'
+/** How old baselines are: so many ticks for all, or as lines are (line-fates.ts). */
+export type Distance = number | 'real'
 
 /** As a server has it: code made for the entity. */
 function makeCoder(schema: Schema, codec: Codec): RowCoder {
@@ -78,8 +81,7 @@ interface Line {
   readonly source: SnapshotSource
   readonly sink: SnapshotSink | undefined
   readonly timeline: Timeline | undefined
-  /** By tick, modulo one more than the distance: the first sequence of that tick. */
-  readonly first: Float64Array
+  readonly fates: LineFates
   next: number
 }
 
@@ -97,9 +99,9 @@ export class TickwireCrowd implements CrowdPeer {
   readonly #out = new BitWriter(this.#bytes)
   readonly #reader = new BitReader(new Uint8Array(0))
 
-  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: number; readonly sees: Sees; readonly readers?: number }) {
+  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: Distance; readonly sees: Sees; readonly readers?: number }) {
     const { codec, distance, sees, readers = READERS } = options
-    this.name = `tickwire ${codec}, t-${distance}`
+    this.name = `tickwire ${codec}, ${distance === 'real' ? 'real lines' : `t-${distance}`}`
     this.#sees = sees
     const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => makeCoder(schema, codec))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
@@ -111,7 +113,7 @@ export class TickwireCrowd implements CrowdPeer {
       const world = isReader ? new World([Player], { isReadOnly: true }) : undefined
       const timeline = world && new Timeline(world, WINDOW_TICKS)
       const sink = world && timeline && new SnapshotSink(world, timeline, { coders: coders() })
-      return { source, sink, timeline, first: new Float64Array(distance + 1), next: 0 }
+      return { source, sink, timeline, fates: new LineFates(distance, client + 1), next: 0 }
     })
   }
 
@@ -185,22 +187,19 @@ export class TickwireCrowd implements CrowdPeer {
 
   /** @hot */
   #serve(line: Line): number {
-    const { source, first } = line
+    const { source, fates } = line
     const { tick } = this.#world
-    const places = first.length
-    first[tick % places] = line.next
-    // What was sent `distance` ticks ago has arrived.
-    const to = first[(tick + 2) % places]!
-    for (let sequence = first[(tick + 1) % places]!; sequence < to; sequence++) source.onDelivered(NOW, sequence)
+    fates.hear(tick, source)
     source.begin()
     let bytes = 0
     for (;;) {
       this.#out.reset(this.#bytes)
       if (!source.fill(NOW, line.next, this.#out)) return bytes
       const length = this.#out.finish()
+      const isArriving = fates.send(tick, line.next)
       line.next++
       bytes += length
-      if (line.sink !== undefined) this.#keep(line, length)
+      if (isArriving && line.sink !== undefined) this.#keep(line, length)
     }
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
-import { foldDifference, readDifference, unfoldDifference, writeDifference } from './difference.ts'
+import { differenceBits, foldDifference, readDifference, unfoldDifference, writeDifference } from './difference.ts'
 
 const SEED = 1
 const widths = fc.integer({ min: 0, max: 32 })
@@ -48,6 +48,7 @@ test('[CODEC6] a difference is read back, and a second spelling is refused', () 
     writeDifference(writer, folded, width)
     writer.finish()
     const reader = new BitReader(writer.bytes)
+    expect(writer.bitLength).toBe(differenceBits(folded, width))
     expect(readDifference(reader, width) | 0).toBe(folded)
     expect(reader.bitPosition).toBe(writer.bitLength)
   }), { seed: SEED, numRuns: 2000 })

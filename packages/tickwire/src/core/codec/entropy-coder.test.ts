@@ -95,7 +95,8 @@ test('[CODEC9] no delta is longer than the packed one by more than 12 bits', () 
     pair.rows = engine.row(samples[0]!)
     pair.baseRows = age === 0 ? schema.initialRow : engine.row(samples[1]!)
     pair.age = age
-    const sizes = [new PackedCoder(schema), new EntropyCoder(schema, TICKS_PER_SECOND)].map((coder) => {
+    const packed = new PackedCoder(schema)
+    const sizes = [packed, new EntropyCoder(schema, TICKS_PER_SECOND)].map((coder) => {
       const writer = new BitWriter(new Uint8Array(1 << 16))
       coder.write(writer, 2, pair, engine.heap)
       return writer.bitLength
@@ -103,6 +104,8 @@ test('[CODEC9] no delta is longer than the packed one by more than 12 bits', () 
     // Below half a row of numbers it is not even tried: that is short enough.
     const half = schema.leaves.reduce((sum, { width }) => sum + Math.max(width, 1), 0) / 2
     expect(sizes[1]!).toBeLessThanOrEqual(Math.max(sizes[0]! + 12, half))
+    // What it is held against without being written is never more than it takes.
+    expect(packed.bitsAtLeast(2, pair)).toBeLessThanOrEqual(sizes[0]!)
   }), { seed: 1, numRuns: 150 })
 })
 

@@ -68,12 +68,19 @@ export class EntropyCoder implements RowCoder {
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const start = out.bitLength
     this.#sink.to(out)
-    const code = this.#code
-    const isChanged = code === undefined ? this.model.encode(this.#sink, set, pair, heap)
-      // Tables first: asking for those of an age may replace the entries.
-      : code.sets[set](out, pair, this.#tables.at(ageClass(pair.age)), this.bank.entries, code.parts, heap)
-    if (out.bitLength - start > this.#doubtful[set] && !out.failed) this.#writeShorter(out, start, set, pair, heap)
+    const isChanged = this.#encode(out, set, pair, heap)
+    const bits = out.bitLength - start
+    // That packed is shorter is rare, and most often seen without writing it.
+    if (bits > this.#doubtful[set] && !out.failed && this.#packed.bitsAtLeast(set, pair) < bits) this.#writeShorter(out, start, set, pair, heap)
     return isChanged
+  }
+
+  #encode(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    const code = this.#code
+    if (code === undefined) return this.model.encode(this.#sink, set, pair, heap)
+    // Tables first: asking for those of an age may replace the entries.
+    const age = this.#tables.at(ageClass(pair.age))
+    return code.sets[set](out, pair, age, this.bank.entries, code.parts, heap)
   }
 
   /** @hot */
@@ -104,6 +111,6 @@ export class EntropyCoder implements RowCoder {
     this.#packed.write(out, set, pair, heap)
     if (!out.failed && out.bitLength - start < bits) return
     out.rewind(start)
-    this.model.encode(this.#sink, set, pair, heap)
+    this.#encode(out, set, pair, heap)
   }
 }

@@ -27,7 +27,7 @@ import type { Leaf } from '../schema/leaf.ts'
 import { diffMask, type Mask } from '../schema/mask.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
-import { foldDifference, LEAD_BITS_MAX, readDifference, unfoldDifference, writeDifference } from './difference.ts'
+import { differenceBits, foldDifference, LEAD_BITS_MAX, readDifference, unfoldDifference, writeDifference } from './difference.ts'
 import { FORM, PLAN, planLeaves } from './packed-plan.ts'
 import { gridsOf, schemaGrid, type MakeGrid, type RotationGrid } from './rotation.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
@@ -39,11 +39,16 @@ const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH, top: TOP, sign: SIGN }
 export class PackedCoder implements RowCoder {
   readonly #schema: Schema
   readonly #plan: Int32Array
+  /** By field set: leaves that are written as differences whenever they differ. */
+  readonly #numbers: readonly Int32Array[]
   readonly #grids: readonly (RotationGrid | undefined)[]
 
   constructor(schema: Schema, makeGrid: MakeGrid = schemaGrid) {
     this.#schema = schema
     this.#plan = planLeaves(schema.leaves)
+    this.#numbers = schema.masks.map(({ members }) => Int32Array.from(members.filter(({ kind }) => kind === 'plain').flatMap(
+      ({ firstLeaf, leafCount }) => Array.from({ length: leafCount }, (_, index) => firstLeaf + index).filter((leaf) => this.#plan[leaf << SHIFT] === DIFFERENCE),
+    )))
     this.#grids = gridsOf(schema, makeGrid)
   }
 
@@ -58,6 +63,21 @@ export class PackedCoder implements RowCoder {
     const { rows, at, baseRows, baseAt } = pair
     for (let lane = 0; lane < laneCount; lane++) rows[at + lane] = baseRows[baseAt + lane]
     this.#readMembers(reader, masks[set], pair, heap)
+  }
+
+  /** Bits that `write` takes at least: the mask, and numbers that differ outside of groups and structs. @hot */
+  bitsAtLeast(set: FieldSet, { rows, at, baseRows, baseAt }: RowPair): number {
+    const plan = this.#plan
+    const leaves = this.#numbers[set]
+    let bits = this.#schema.masks[set].width
+    for (let index = 0; index < leaves.length; index++) {
+      const slot = leaves[index] << SHIFT
+      const lane = plan[slot + LANE]
+      const value = rows[at + lane]
+      const base = baseRows[baseAt + lane]
+      if (value !== base) bits += differenceBits((foldDifference(value, base, plan[slot + MAX]) - 1) | 0, plan[slot + WIDTH])
+    }
+    return bits
   }
 
   /** Writes a mask and the members that differ; whether any does. */
