@@ -1,49 +1,54 @@
 /**
- * Where code made from text comes in on Node: functions that encode the rows of a game's entities, at two fifths of the model's time.
+ * Where code made from text comes in on Node: functions that write and read the rows of a game's entities, in a third and in half of the model's time.
  *
  * Equal texts are one function, so that all matches of a game warm it up together.
  */
 
-import type { PrefixSink } from '../core/codec/prefix-stream.ts'
-import type { CompileRows, EncodeRow, RowCodeParts } from '../core/codec/row-code.ts'
-import { SPREADS, vectorClass } from '../core/codec/row-contexts.ts'
+import type { PrefixSink, PrefixSource } from '../core/codec/prefix-stream.ts'
+import type { CompileRows, ReadRow, RowCodeParts, WriteRow } from '../core/codec/row-code.ts'
+import { readMask, SPREADS, vectorClass } from '../core/codec/row-contexts.ts'
 import type { RowModel } from '../core/codec/row-model.ts'
-import { tokenRawBits, tokenSymbol, writeToken } from '../core/codec/token.ts'
-import { ROW_CODE_PARAMETERS, rowCode } from '../core/codec/row-code-text.ts'
+import { readToken, tokenRawBits, tokenSymbol, writeToken } from '../core/codec/token.ts'
+import { READ_PARAMETERS, readText, WRITE_PARAMETERS, writeText } from '../core/codec/row-code-text.ts'
 import { SPELT_SIZES } from '../core/codec/row-code-token.ts'
 
 /** Items of an entity that code is made for: V8 does not optimise functions of more than 60 KB of its own code, and an item takes half a KB. */
 const ITEMS_MAX = 96
-/** Functions that are kept: those of a hundred entities. A server has a few games; tests make entities by the thousand. */
+/** Functions that are kept: those of fifty entities. A server has a few games; tests make entities by the thousand. */
 const KEPT_MAX = 300
 
 const SPELLING = Uint16Array.from({ length: SPELT_SIZES }, (_, size) => (tokenSymbol(size) << 4) | tokenRawBits(tokenSymbol(size)))
 
-const kept = new Map<string, EncodeRow>()
+const kept = new Map<string, unknown>()
 
 /** Makes the code of an entity. Nothing where it is too large, or this process was started without leave to. */
-export const compileRows: CompileRows = (model, sink) => {
-  const { plan } = model
+export const compileRows: CompileRows = (model, sink, source) => {
+  const { plan, schema } = model
   if (plan.count > ITEMS_MAX) return undefined
+  const sets = [0, 1, 2] as const
   try {
-    return { sets: ([0, 1, 2] as const).map((set) => functionOf(rowCode(plan, set))), parts: partsOf(model, sink) }
+    return {
+      // What is made of text has no type: these are written as functions of these.
+      writes: sets.map((set) => functionOf(WRITE_PARAMETERS, writeText(plan, set)) as WriteRow),
+      reads: sets.map((set) => functionOf(READ_PARAMETERS, readText(plan, set, schema.laneCount)) as ReadRow),
+      parts: partsOf(model, sink, source),
+    }
   } catch {
     // `--disallow-code-generation-from-strings`: the model does as well.
     return undefined
   }
 }
 
-function functionOf(body: string): EncodeRow {
+function functionOf(parameters: readonly string[], body: string): unknown {
   const known = kept.get(body)
   if (known !== undefined) return known
   if (kept.size >= KEPT_MAX) kept.clear()
-  // What is made of text has no type: rowCode writes functions of this one.
-  const made = new Function(...ROW_CODE_PARAMETERS, body) as EncodeRow
+  const made: unknown = new Function(...parameters, body)
   kept.set(body, made)
   return made
 }
 
-function partsOf(model: RowModel, sink: PrefixSink): RowCodeParts {
+function partsOf(model: RowModel, sink: PrefixSink, source: PrefixSource): RowCodeParts {
   return {
     spelling: SPELLING,
     spreads: SPREADS,
@@ -53,5 +58,13 @@ function partsOf(model: RowModel, sink: PrefixSink): RowCodeParts {
     vectorClass: (item, pair) => vectorClass(model.plan, item, pair),
     token: (table, residual) => writeToken(sink, table, residual, 1),
     write: (chunk, item, age, pair, heap) => model.writeItem(sink, age, chunk, item, pair, heap),
+    readMask: (code, width) => readMask(source, code, width),
+    share: (chunk, mask, motion) => {
+      model.masks[chunk] = mask
+      model.motions[chunk] = motion
+    },
+    readToken: (table) => readToken(source, table, 1),
+    readOther: (chunk, item, isOff, age, pair, heap) => model.readOther(source, age, chunk, item, isOff, pair, heap),
+    leave: (item, pair) => model.leave(item, pair),
   }
 }

@@ -14,6 +14,7 @@ import { DurationHistogram } from '../core/game/rooms/duration-histogram.ts'
 import type { JoinRequest } from '../core/game/rooms/join-body.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
+import { compileRows } from './compile-rows.ts'
 import { systemEntropy } from './entropy.ts'
 import { RandomInput } from './load-input.ts'
 import { WeatherPort, type LoadWeather } from './load-weather.ts'
@@ -95,6 +96,7 @@ class HeadlessPlayer {
     const { game, seed, join } = options
     const input = new RandomInput(game.inputSchema, seed + number)
     const startedAt = now()
+    game.compile(compileRows)
     this.#port = port
     this.host = createClientHost(game, {
       entropy: systemEntropy, security: { provider: bestProvider() },

@@ -59,9 +59,9 @@ export class EntropyCoder implements RowCoder {
         bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
   }
 
-  /** Writes by code made for this entity from now on, the same bits in less time. */
+  /** Writes and reads by code made for this entity from now on, the same bits in less time. */
   compile(compile: CompileRows): void {
-    this.#code ??= compile(this.model, this.#sink)
+    this.#code ??= compile(this.model, this.#sink, this.#source)
   }
 
   /** @hot */
@@ -80,13 +80,19 @@ export class EntropyCoder implements RowCoder {
     if (code === undefined) return this.model.encode(this.#sink, set, pair, heap)
     // Tables first: asking for those of an age may replace the entries.
     const age = this.#tables.at(ageClass(pair.age))
-    return code.sets[set](out, pair, age, this.bank.entries, code.parts, heap)
+    return code.writes[set](out, pair, age, this.bank.entries, code.parts, heap)
   }
 
   /** @hot */
   read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
     this.#source.from(reader)
-    if (!this.model.decode(this.#source, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
+    if (!this.#decode(reader, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
+  }
+
+  #decode(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    const code = this.#code
+    if (code === undefined) return this.model.decode(this.#source, set, pair, heap)
+    return code.reads[set](reader, pair, this.#tables.at(ageClass(pair.age)), code.parts, heap)
   }
 
   account(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean {

@@ -1,6 +1,6 @@
 /**
- * Text for `row-code-text.ts`: what one item is guessed to be, and by how much it came off. The same as `row-predictor.ts`, with the
- * slots of the item written into it; the reasons are there.
+ * Text for `row-code-text.ts`: what one item is guessed to be (`guess`), its class and the likely sign (0 or -1). The same as `row-predictor.ts`, with
+ * the slots of the item written into it; the reasons are there.
  */
 
 import { SLOT, type RowPlan } from './row-plan.ts'
@@ -8,34 +8,31 @@ import { CLASS_UNKNOWN, MOTION_MAX, MOTION_STEPS_MAX } from './row-predictor.ts'
 import { BENDS_SHIFT, WEIGHTS_SHIFT } from './row-tables.ts'
 
 /** A number that nothing carries: `guessFree`. */
-export function freeItem(plan: RowPlan, item: number, chunk: number, bit: number): string {
+export function freeGuess(plan: RowPlan, item: number): string {
   const slot = item << SLOT.shift
   const lane = plan.slots[slot + SLOT.lane]
   const bend = `bends[${item << BENDS_SHIFT} + (c${item} << 1) - sign]`
-  return `if ((m${chunk} | d${chunk}) & ${bit}) {
-  guess = b${lane}
-  sign = 0
-  if (hasOlder) {
-    const step = ${shortWay(plan, slot, `s${lane}`)}
-    if (step !== 0) {
-      sign = step >> 31
-      ${motionClass(item, 'step')}
-      if (step <= ${MOTION_STEPS_MAX} && step >= ${-MOTION_STEPS_MAX}) {
-        const parts = ticks * weights[${item << WEIGHTS_SHIFT} + c${item}] * step
-        guess += olderTicks === 1 ? (parts + 16) >> 5 : Math.floor((parts + 16 * olderTicks) / (32 * olderTicks))
-        guess += (ticks * (ticks + 1) * ${bend} + 16) >> 5
-        ${settled(plan, slot)}
-      }
+  return `guess = b${lane}
+sign = 0
+if (hasOlder) {
+  const step = ${shortWay(plan, slot, `s${lane}`)}
+  if (step !== 0) {
+    sign = step >> 31
+    ${motionClass(item, 'step')}
+    if (step <= ${MOTION_STEPS_MAX} && step >= ${-MOTION_STEPS_MAX}) {
+      const way = ticks * weights[${item << WEIGHTS_SHIFT} + c${item}] * step
+      guess += olderTicks === 1 ? (way + 16) >> 5 : Math.floor((way + 16 * olderTicks) / (32 * olderTicks))
+      guess += (ticks * (ticks + 1) * ${bend} + 16) >> 5
+      ${settled(plan, slot)}
     }
-  } else {
-    c${item} = ${CLASS_UNKNOWN}
   }
-  ${compared(plan, item, chunk, bit)}
+} else {
+  c${item} = ${CLASS_UNKNOWN}
 }`
 }
 
 /** A number that a rate carries: `guessCarried`. */
-export function carriedItem(plan: RowPlan, item: number, chunk: number, bit: number): string {
+export function carriedGuess(plan: RowPlan, item: number): string {
   const slot = item << SLOT.shift
   const lane = plan.slots[slot + SLOT.lane]
   const rate = plan.slots[slot + SLOT.rateLane]
@@ -44,28 +41,18 @@ export function carriedItem(plan: RowPlan, item: number, chunk: number, bit: num
 sign = 0
 if (n${rate} !== b${rate} || n${rate} !== ${plan.rests[item]}) {
   const change = n${rate} - b${rate}
-  const parts = ${plan.gains[item << 1]} * ((ticks - 1) * b${rate} + (ticks + 1) * n${rate}) + ${plan.gains[(item << 1) + 1]} * ticks
-  const whole = ticks === 0 || parts > ${MOTION_STEPS_MAX} || parts < ${-MOTION_STEPS_MAX} ? 0 : Math.floor(parts + 0.5) | 0
+  const way = ${plan.gains[item << 1]} * ((ticks - 1) * b${rate} + (ticks + 1) * n${rate}) + ${plan.gains[(item << 1) + 1]} * ticks
+  const whole = ticks === 0 || way > ${MOTION_STEPS_MAX} || way < ${-MOTION_STEPS_MAX} ? 0 : Math.floor(way + 0.5) | 0
   guess = p${item} = (b${lane} + whole) | 0
   if (change === 0) {
-    sign = parts < whole ? -1 : 0
+    sign = way < whole ? -1 : 0
   } else {
     sign = change >> 31
     ${motionClass(item, 'change')}
     ${isLed ? followed(plan, item) : ''}
   }
   ${settled(plan, slot)}
-}
-${compared(plan, item, chunk, bit)}`
-}
-
-/** An item of another sort, by the model; floats that did not move stay. */
-export function otherItem(item: number, chunk: number, bit: number, isFloat: boolean): string {
-  const compare = `if (parts.compare(${item}, age, pair)) k${chunk} |= ${bit}
-r${item} = residuals[${item}]
-c${item} = classes[${item}]
-residuals[${item}] = 0`
-  return isFloat ? `if ((m${chunk} | d${chunk}) & ${bit}) {\n${compare}\n}` : compare
+}`
 }
 
 /** `followed`: what the component before came off by. */
@@ -94,14 +81,8 @@ function settled({ slots }: RowPlan, slot: number): string {
   return `guess = guess < 0 ? 0 : guess > ${max} ? ${max} : guess`
 }
 
-/** The residual, and the bit of the mask. */
-function compared(plan: RowPlan, item: number, chunk: number, bit: number): string {
-  const slot = item << SLOT.shift
-  return `off = ${shortWay(plan, slot, `(n${plan.slots[slot + SLOT.lane]} - guess)`)}
-if (off !== 0) { k${chunk} |= ${bit}; r${item} = ((off ^ sign) - sign) | 0 }`
-}
-
-function shortWay({ slots }: RowPlan, slot: number, difference: string): string {
+/** A difference, the short way round. */
+export function shortWay({ slots }: RowPlan, slot: number, difference: string): string {
   const turn = slots[slot + SLOT.turn]
   return turn === 0 ? `${difference} | 0` : `(${difference} << ${turn}) >> ${turn}`
 }

@@ -1,7 +1,7 @@
 /**
- * The text of a function that says the rows of one entity: `RowModel.encode` (row-model.ts) with the plan written into it,
- * straight from top to bottom, numbers where the model has tables of them. It takes two fifths of the time (docs/adr/0029); the model is the
- * clear twin, held equal bit by bit by node/compile-rows.test.ts.
+ * The text of functions that say and hear the rows of one entity: `RowModel` with the plan written into it, straight from top to bottom,
+ * numbers where the model has tables of them. It takes a third of the time (docs/adr/0029); the model is the clear twin, held equal bit by bit by
+ * node/compile-rows.test.ts.
  *
  * ```
  * n3, b3, s3   lane 3: now, in the baseline, and how far it went from the older row to the baseline
@@ -16,64 +16,95 @@
  */
 
 import type { FieldSet } from './row-coder.ts'
-import { HALF_REST } from './row-contexts.ts'
+import { HALF_REST, RAW_MASK } from './row-contexts.ts'
 import { ITEM, SLOT, type RowPlan } from './row-plan.ts'
 import { CARRY_TICKS_MAX } from './row-predictor.ts'
 import { MASK_AT_REST, MASK_CONTEXTS_SHIFT, MASK_MOVING } from './row-tables.ts'
-import { carriedItem, freeItem, otherItem } from './row-code-guess.ts'
-import { itemText, PUT } from './row-code-token.ts'
+import { carriedGuess, freeGuess, shortWay } from './row-code-guess.ts'
+import { heardText, PUT, tokenText } from './row-code-token.ts'
 
-/** The names under which the text knows the arguments of `EncodeRow`. */
-export const ROW_CODE_PARAMETERS = ['out', 'pair', 'age', 'entries', 'parts', 'heap'] as const
+/** The names under which texts know the arguments of `WriteRow` and `ReadRow`. */
+export const WRITE_PARAMETERS = ['out', 'pair', 'age', 'entries', 'parts', 'heap'] as const
+export const READ_PARAMETERS = ['reader', 'pair', 'age', 'parts', 'heap'] as const
 
-/** The body of the function for the items of a field set. */
-export function rowCode(plan: RowPlan, set: FieldSet): string {
-  const chunkCount = plan.chunkCounts[set]
-  const items = Array.from({ length: plan.chunks[chunkCount] }, (_, item) => item)
-  const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk)
+const HEAD = [
+  '"use strict"',
+  'const { rows, at, baseRows, baseAt, olderRows, olderAt, olderTicks } = pair',
+  'const { weights, bends, tokens, activities, masks } = age',
+  'const { spelling, spreads, residuals, classes } = parts',
+  'const hasOlder = olderAt >= 0',
+  `const ticks = pair.age < ${CARRY_TICKS_MAX} ? pair.age : ${CARRY_TICKS_MAX}`,
+  'let acc = 0, used = 0, entry = 0, size = 0, guess = 0, off = 0, sign = 0, width = 0, bits = 0',
+].join('\n')
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, each) => each)
+
+/** The body of the function that says the items of a field set. */
+export function writeText(plan: RowPlan, set: FieldSet): string {
+  const chunks = upTo(plan.chunkCounts[set])
   return [
-    '"use strict"',
-    'const { rows, at, baseRows, baseAt, olderRows, olderAt, olderTicks } = pair',
-    'const { weights, bends, tokens, activities, masks } = age',
-    'const { spelling, spreads, residuals, classes } = parts',
-    'const hasOlder = olderAt >= 0',
-    `const ticks = pair.age < ${CARRY_TICKS_MAX} ? pair.age : ${CARRY_TICKS_MAX}`,
-    'let acc = 0, used = 0, entry = 0, size = 0, guess = 0, off = 0, sign = 0, width = 0, bits = 0',
-    laneText(plan, chunkCount),
-    ...chunks.map((chunk) => chunkText(plan, chunk)),
-    ...items.map((item) => itemText(plan, item)),
+    HEAD,
+    ...lanesOf(plan, chunks.length).map((lane) => `const n${lane} = rows[at + ${lane}], b${lane} = baseRows[baseAt + ${lane}]`),
+    motionText(plan, chunks.length),
+    ...chunks.map((chunk) => `let d${chunk} = 0`),
+    ...eachLane(plan, chunks.length, (lane, chunk, bit) => `if (n${lane} !== b${lane}) d${chunk} |= ${bit}`),
+    ...chunks.map((chunk) => writeChunk(plan, chunk)),
+    ...upTo(plan.chunks[chunks.length]).map((item) => tokenText(plan, item)),
     'if (used !== 0) out.writeBits(acc, used)',
     `return ${chunks.map((chunk) => `d${chunk}`).join(' | ') || '0'} ? true : false`,
   ].join('\n')
 }
 
-/** Loads every lane once, and sees which items moved. */
-function laneText({ lanes, laneBits, chunkLanes }: RowPlan, chunkCount: number): string {
-  const used = lanes.subarray(0, chunkLanes[chunkCount])
-  const moved: string[] = []
-  const differs: string[] = []
-  for (let chunk = 0; chunk < chunkCount; chunk++) {
-    for (let index = chunkLanes[chunk]; index < chunkLanes[chunk + 1]; index++) {
-      moved.push(`if (s${lanes[index]} !== 0) m${chunk} |= ${laneBits[index]}`)
-      differs.push(`if (n${lanes[index]} !== b${lanes[index]}) d${chunk} |= ${laneBits[index]}`)
-    }
-  }
-  const lines: string[] = []
-  for (const lane of used) lines.push(`const n${lane} = rows[at + ${lane}], b${lane} = baseRows[baseAt + ${lane}]\nlet s${lane} = 0`)
-  for (let chunk = 0; chunk < chunkCount; chunk++) lines.push(`let m${chunk} = 0, d${chunk} = 0, k${chunk} = 0`)
-  lines.push('if (hasOlder) {')
-  for (const lane of used) lines.push(`s${lane} = (b${lane} - olderRows[olderAt + ${lane}]) | 0`)
-  return [...lines, ...moved, '}', ...differs].join('\n')
+/** The body of the function that hears the items of a field set, of rows of so many lanes. It says false where a packed delta follows. */
+export function readText(plan: RowPlan, set: FieldSet, laneCount: number): string {
+  const chunks = upTo(plan.chunkCounts[set])
+  const items = upTo(plan.chunks[chunks.length])
+  return [
+    HEAD,
+    ...upTo(laneCount).map((lane) => `const b${lane} = baseRows[baseAt + ${lane}]\nlet n${lane} = rows[at + ${lane}] = b${lane}`),
+    motionText(plan, chunks.length),
+    ...chunks.map((chunk) => readChunk(plan, chunk)),
+    ...chunks.flatMap((chunk) => upTo(plan.chunks[chunk + 1]).slice(plan.chunks[chunk]).map((item) => readItem(plan, item, chunk))),
+    ...items.map((item) => `residuals[${item}] = 0`),
+    'return true',
+  ].join('\n')
+}
+
+/** Lanes of the first so many chunks. */
+function lanesOf({ lanes, chunkLanes }: RowPlan, chunkCount: number): number[] {
+  return [...lanes.subarray(0, chunkLanes[chunkCount])]
+}
+
+function eachLane({ lanes, laneBits, chunkLanes }: RowPlan, chunkCount: number, text: (lane: number, chunk: number, bit: number) => string): string[] {
+  return upTo(chunkCount).flatMap((chunk) => upTo(chunkLanes[chunk + 1]).slice(chunkLanes[chunk]).map((index) => text(lanes[index], chunk, laneBits[index])))
+}
+
+/** Sees which items were in motion. */
+function motionText(plan: RowPlan, chunkCount: number): string {
+  const lanes = lanesOf(plan, chunkCount)
+  return [
+    ...lanes.map((lane) => `let s${lane} = 0`),
+    ...upTo(chunkCount).map((chunk) => `let m${chunk} = 0, k${chunk} = 0`),
+    'if (hasOlder) {',
+    ...lanes.map((lane) => `s${lane} = (b${lane} - olderRows[olderAt + ${lane}]) | 0`),
+    ...eachLane(plan, chunkCount, (lane, chunk, bit) => `if (s${lane} !== 0) m${chunk} |= ${bit}`),
+    '}',
+  ].join('\n')
+}
+
+/** What the mask of a chunk is said by. */
+function maskCodeText(plan: RowPlan, chunk: number): string {
+  const moving = movingText(plan, plan.chunks[chunk], plan.chunks[chunk + 1])
+  return `const code${chunk} = masks[${chunk << MASK_CONTEXTS_SHIFT} + (hasOlder ? activities[${chunk}][m${chunk}] : ${moving} ? ${MASK_MOVING} : ${MASK_AT_REST})]`
 }
 
 /** Guesses the items of a chunk, and says which came off. */
-function chunkText(plan: RowPlan, chunk: number): string {
+function writeChunk(plan: RowPlan, chunk: number): string {
   const { chunks, sorts } = plan
   const [first, end] = [chunks[chunk], chunks[chunk + 1]]
-  const lines: string[] = []
-  for (let item = first; item < end; item++) lines.push(guessText(plan, chunk, item, 1 << (item - first)))
-  lines.push(
-    `const code${chunk} = masks[${chunk << MASK_CONTEXTS_SHIFT} + (hasOlder ? activities[${chunk}][m${chunk}] : ${movingText(plan, first, end)} ? ${MASK_MOVING} : ${MASK_AT_REST})]`,
+  return [
+    ...upTo(end).slice(first).map((item) => compareItem(plan, chunk, item, 1 << (item - first))),
+    maskCodeText(plan, chunk),
     `const turned${chunk} = k${chunk} ^ (m${chunk} & ${sorts[chunk].lasting})`,
     `const symbol${chunk} = code${chunk}.symbols[turned${chunk}]`,
     `entry = entries[code${chunk}.table << 8 | symbol${chunk}]`,
@@ -82,20 +113,57 @@ function chunkText(plan: RowPlan, chunk: number): string {
     `if (symbol${chunk} >= code${chunk}.masks.length) { bits = bits << ${end - first} | turned${chunk}; width += ${end - first} }`,
     PUT,
     `const f${chunk} = spreads[k${chunk}], g${chunk} = spreads[m${chunk}]`,
-  )
-  return lines.join('\n')
+  ].join('\n')
 }
 
-function guessText(plan: RowPlan, chunk: number, item: number, bit: number): string {
+/** Finds the residual of an item, and its bit of the mask. */
+function compareItem(plan: RowPlan, chunk: number, item: number, bit: number): string {
   const { slots } = plan
   const slot = item << SLOT.shift
   const kind = slots[slot + SLOT.kind]
   const group = slots[slot + SLOT.group]
+  const lane = slots[slot + SLOT.lane]
+  const compared = `off = ${shortWay(plan, slot, `(n${lane} - guess)`)}\nif (off !== 0) { k${chunk} |= ${bit}; r${item} = ((off ^ sign) - sign) | 0 }`
+  const asked = `if (parts.compare(${item}, age, pair)) k${chunk} |= ${bit}\nr${item} = residuals[${item}]\nc${item} = classes[${item}]\nresiduals[${item}] = 0`
+  const ifMoved = (text: string): string => `if ((m${chunk} | d${chunk}) & ${bit}) {\n${text}\n}`
   const text = kind === ITEM.flag || kind === ITEM.value ? `k${chunk} |= d${chunk} & ${bit}`
-    : kind !== ITEM.number ? otherItem(item, chunk, bit, kind === ITEM.float)
-    : slots[slot + SLOT.rate] < 0 ? freeItem(plan, item, chunk, bit) : carriedItem(plan, item, chunk, bit)
-  const guarded = group < 0 ? text : `if (n${group} !== 0) {\n${text}\n}`
-  return `let r${item} = 0, c${item} = 0${slots[slot + SLOT.rate] < 0 ? '' : `, p${item} = 0`}\n${guarded}`
+    : kind === ITEM.float ? ifMoved(asked)
+    : kind !== ITEM.number ? asked
+    : slots[slot + SLOT.rate] < 0 ? ifMoved(`${freeGuess(plan, item)}\n${compared}`) : `${carriedGuess(plan, item)}\n${compared}`
+  return `${itemNames(plan, item)}\n${group < 0 ? text : `if (n${group} !== 0) {\n${text}\n}`}`
+}
+
+/** Reads which items of a chunk came off. */
+function readChunk(plan: RowPlan, chunk: number): string {
+  const width = plan.chunks[chunk + 1] - plan.chunks[chunk]
+  return `${maskCodeText(plan, chunk)}
+k${chunk} = parts.readMask(code${chunk}, ${width})
+if (k${chunk} === ${RAW_MASK}) return false
+k${chunk} ^= m${chunk} & ${plan.sorts[chunk].lasting}
+parts.share(${chunk}, k${chunk}, m${chunk})
+const f${chunk} = spreads[k${chunk}], g${chunk} = spreads[m${chunk}]`
+}
+
+/** Guesses an item, and reads by how much it came off. */
+function readItem(plan: RowPlan, item: number, chunk: number): string {
+  const { slots, chunks } = plan
+  const slot = item << SLOT.shift
+  const bit = 1 << (item - chunks[chunk])
+  const kind = slots[slot + SLOT.kind]
+  const group = slots[slot + SLOT.group]
+  const lane = slots[slot + SLOT.lane]
+  const asked = `parts.readOther(${chunk}, ${item}, (k${chunk} & ${bit}) !== 0, age, pair, heap)\nr${item} = residuals[${item}]`
+  const ifMoved = (text: string): string => `if ((m${chunk} | k${chunk}) & ${bit}) {\n${text}\n}`
+  const text = kind === ITEM.flag ? `if (k${chunk} & ${bit}) n${lane} = rows[at + ${lane}] = b${lane} ^ 1`
+    : kind === ITEM.value ? `if (k${chunk} & ${bit}) parts.readOther(${chunk}, ${item}, true, age, pair, heap)`
+    : kind === ITEM.float ? ifMoved(asked)
+    : kind !== ITEM.number ? asked
+    : slots[slot + SLOT.rate] < 0 ? ifMoved(`${freeGuess(plan, item)}\n${heardText(plan, item, chunk, bit)}`) : `${carriedGuess(plan, item)}\n${heardText(plan, item, chunk, bit)}`
+  return `${itemNames(plan, item)}\n${group < 0 ? text : `if (n${group} === 0) {\nif (k${chunk} & ${bit}) reader.fail()\nparts.leave(${item}, pair)\n} else {\n${text}\n}`}`
+}
+
+function itemNames({ slots }: RowPlan, item: number): string {
+  return `let r${item} = 0, c${item} = 0${slots[(item << SLOT.shift) + SLOT.rate] < 0 ? '' : `, p${item} = 0`}`
 }
 
 /** Whether the baseline alone says that something moves: as `RowModel` has it. */

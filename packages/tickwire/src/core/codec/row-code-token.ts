@@ -1,4 +1,4 @@
-/** Text for `row-code-text.ts`: what is said of an item that came off its prediction, and in which context. The same as in `row-model.ts`. */
+/** Text for `row-code-text.ts`: what is said and heard of an item that came off its prediction, and in which context. The same as in `row-model.ts`. */
 
 import { ITEM, SLOT, type RowPlan } from './row-plan.ts'
 import { TOKEN_CONTEXTS_SHIFT } from './row-tables.ts'
@@ -12,16 +12,15 @@ export const PUT = 'if (used + width > 32) { out.writeBits(acc, used); acc = bit
 const FLUSH = 'if (used !== 0) out.writeBits(acc, used)\n  acc = used = 0'
 
 /** Says an item, if it came off. */
-export function itemText(plan: RowPlan, item: number): string {
-  const { slots, chunks, parts } = plan
+export function tokenText(plan: RowPlan, item: number): string {
+  const { slots, chunks } = plan
   const kind = slots[(item << SLOT.shift) + SLOT.kind]
   if (kind === ITEM.flag) return ''
   const chunk = chunks.findLastIndex((first) => first <= item)
   if (kind === ITEM.value) return `if (k${chunk} & ${1 << (item - chunks[chunk])}) {\n  ${FLUSH}\n  parts.write(${chunk}, ${item}, age, pair, heap)\n}`
   if (kind === ITEM.dropped) return `if (r${item} !== 0) {\n  entry = entries[age.dropped[${item}] << 8 | r${item} - 1]\n  width = entry & 15\n  bits = entry >>> 4\n  ${PUT}\n}`
-  const context = kind === ITEM.code ? codeContext(plan, item) : tokenContext(plan, item)
   return `if (r${item} !== 0) {
-  const table = tokens[${item << TOKEN_CONTEXTS_SHIFT} + (c${item} << 5) + ${parts[item] === 0 ? 'g' : 'f'}${chunk} + ${context}]
+  const table = tokens[${contextText(plan, item, chunk)}]
   sign = r${item} >> 31
   size = (r${item} ^ sign) - sign - 1
   if (size < ${SPELT_SIZES}) {
@@ -36,6 +35,27 @@ export function itemText(plan: RowPlan, item: number): string {
     parts.token(table, r${item})
   }
 }`
+}
+
+/** Hears a number that was guessed, and puts it into the row. */
+export function heardText(plan: RowPlan, item: number, chunk: number, bit: number): string {
+  const slot = item << SLOT.shift
+  const [lane, max, shift, turn, wrap] = [SLOT.lane, SLOT.max, SLOT.sign, SLOT.turn, SLOT.wrap].map((place) => plan.slots[slot + place])
+  return `if (k${chunk} & ${bit}) {
+  r${item} = residuals[${item}] = parts.readToken(tokens[${contextText(plan, item, chunk)}])
+  off = ((r${item} ^ sign) - sign) | 0
+  ${turn === 0 ? '' : `if ((off << ${turn}) >> ${turn} !== off) reader.fail()`}
+  guess += off
+}
+guess &= ${wrap}
+${max === -1 ? '' : `if (guess >>> 0 > ${max >>> 0}) reader.fail()`}
+n${lane} = rows[at + ${lane}] = ${shift === 0 ? 'guess' : `(guess << ${shift}) >> ${shift}`}`
+}
+
+/** Which context an item's token is in. */
+function contextText(plan: RowPlan, item: number, chunk: number): string {
+  const near = plan.slots[(item << SLOT.shift) + SLOT.kind] === ITEM.code ? codeContext(plan, item) : tokenContext(plan, item)
+  return `${item << TOKEN_CONTEXTS_SHIFT} + (c${item} << 5) + ${plan.parts[item] === 0 ? 'g' : 'f'}${chunk} + ${near}`
 }
 
 /** How fast the vector moved, or how far the item before came off; of a third component, the further of both. */

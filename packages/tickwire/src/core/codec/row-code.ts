@@ -1,16 +1,17 @@
 /**
- * The contract of code that is made for the rows of one entity: what says the bits of `row-model.ts` without asking its tables of slots.
+ * The contract of code that is made for the rows of one entity: what says and hears the bits of `row-model.ts` without asking its tables of slots.
  *
  * Core makes none. A platform may (`node/compile-rows.ts`, by `row-code-text.ts`), where text may become code; pages with a strict content security policy
  * refuse that, and speak by the model.
  */
 
+import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { ValueStore } from '../schema/values.ts'
-import type { PrefixSink } from './prefix-stream.ts'
+import type { PrefixSink, PrefixSource } from './prefix-stream.ts'
 import type { RowPair } from './row-coder.ts'
 import type { RowModel } from './row-model.ts'
-import type { AgeTables } from './row-tables.ts'
+import type { AgeTables, MaskCode } from './row-tables.ts'
 
 /** What such code asks of the model: items that are no whole numbers, and what is rare. */
 export interface RowCodeParts {
@@ -28,16 +29,29 @@ export interface RowCodeParts {
   token(table: number, residual: number): void
   /** Writes an item that has no token. */
   write(chunk: number, item: number, age: AgeTables, pair: RowPair, heap: ValueStore): void
+  /** Reads which items of a chunk came off, as they are said. */
+  readMask(code: MaskCode, width: number): number
+  /** Tells the model which items of a chunk came off, and which were in motion: `readOther` looks there. */
+  share(chunk: number, mask: number, motion: number): void
+  readToken(table: number): number
+  /** Reads an item that is no whole number. */
+  readOther(chunk: number, item: number, isOff: boolean, age: AgeTables, pair: RowPair, heap: ValueStore): void
+  /** Makes what was in a group that is gone what it is in a fresh object. */
+  leave(item: number, pair: RowPair): void
 }
 
 /** Says a row, as `RowModel.encode` would, in the prefix codes of `entries`; whether it differs from the baseline. */
-export type EncodeRow = (out: BitWriter, pair: RowPair, age: AgeTables, entries: Uint16Array, parts: RowCodeParts, heap: ValueStore) => boolean
+export type WriteRow = (out: BitWriter, pair: RowPair, age: AgeTables, entries: Uint16Array, parts: RowCodeParts, heap: ValueStore) => boolean
+
+/** Hears a row, as `RowModel.decode` would; false where a packed delta follows. */
+export type ReadRow = (reader: BitReader, pair: RowPair, age: AgeTables, parts: RowCodeParts, heap: ValueStore) => boolean
 
 /** The code of an entity, by field set. */
 export interface RowCode {
-  readonly sets: readonly EncodeRow[]
+  readonly writes: readonly WriteRow[]
+  readonly reads: readonly ReadRow[]
   readonly parts: RowCodeParts
 }
 
 /** Makes the code of an entity; nothing where the platform makes none, or the entity is too large for it. */
-export type CompileRows = (model: RowModel, sink: PrefixSink) => RowCode | undefined
+export type CompileRows = (model: RowModel, sink: PrefixSink, source: PrefixSource) => RowCode | undefined

@@ -44,25 +44,25 @@ const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } =
 
 export class RowModel {
   readonly plan: plans.RowPlan
-  readonly #schema: Schema
+  readonly schema: Schema
   readonly #tables: tables.RowTables
   readonly #rotations: RotationPredictor
   readonly guesses: Guesses
   /** By chunk: bits of the items that came off their prediction, first item lowest. */
-  readonly #masks: Int32Array
+  readonly masks: Int32Array
   /** By chunk: which items were in motion. */
-  readonly #motions: Int32Array
+  readonly motions: Int32Array
   /** By item: the residual, its sign turned to the likely one. Of a dropped component, how far on it is. */
   readonly residuals: Int32Array
 
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
     this.plan = plan
-    this.#schema = schema
+    this.schema = schema
     this.#tables = rowTables
     this.#rotations = new RotationPredictor(schema, plan, makeGrid)
     this.guesses = new Guesses(plan.count)
-    this.#masks = new Int32Array(plan.chunks.length - 1)
-    this.#motions = new Int32Array(plan.chunks.length - 1)
+    this.masks = new Int32Array(plan.chunks.length - 1)
+    this.motions = new Int32Array(plan.chunks.length - 1)
     this.residuals = new Int32Array(plan.count)
   }
 
@@ -71,7 +71,7 @@ export class RowModel {
     const age = this.#tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts } = this.plan
     const chunkCount = chunkCounts[set]
-    const masks = this.#masks
+    const masks = this.masks
     const isChanged = this.#sayMasks(sink, chunkCount, age, pair)
     for (let chunk = 0; chunk < chunkCount; chunk++) {
       for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.writeItem(sink, age, chunk, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
@@ -86,7 +86,7 @@ export class RowModel {
     const { chunks, chunkCounts, slots } = this.plan
     this.#sayMasks(sink, chunkCounts[set], age, pair)
     for (let chunk = 0; chunk < chunkCounts[set]; chunk++) {
-      for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) {
+      for (let bits = this.masks[chunk]; bits !== 0; bits &= bits - 1) {
         const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
         const before = out.bitLength
         this.writeItem(sink, age, chunk, item, pair, heap)
@@ -99,7 +99,7 @@ export class RowModel {
   /** Says which items of each chunk came off their prediction. Whether anything differs from the baseline. */
   #sayMasks(sink: SymbolSink, chunkCount: number, age: tables.AgeTables, pair: RowPair): boolean {
     const { chunks, sorts } = this.plan
-    const masks = this.#masks
+    const masks = this.masks
     let changed = 0
     for (let chunk = 0; chunk < chunkCount; chunk++) {
       const before = this.#motion(chunk, pair)
@@ -107,7 +107,7 @@ export class RowModel {
       changed |= now
       const mask = this.#compare(chunk, before, now, age, pair)
       masks[chunk] = mask
-      this.#motions[chunk] = before
+      this.motions[chunk] = before
       const code = this.#maskCode(chunk, before, age, pair)
       const turned = mask ^ (before & sorts[chunk].lasting)
       const symbol = code.symbols[turned]
@@ -128,7 +128,7 @@ export class RowModel {
     const age = this.#tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts } = this.plan
     const { rows, at, baseRows, baseAt } = pair
-    const { laneCount } = this.#schema
+    const { laneCount } = this.schema
     for (let lane = 0; lane < laneCount; lane++) rows[at + lane] = baseRows[baseAt + lane]
     const chunkCount = chunkCounts[set]
     for (let chunk = 0; chunk < chunkCount; chunk++) {
@@ -138,8 +138,8 @@ export class RowModel {
         this.#forget(chunk)
         return false
       }
-      this.#masks[chunk] = mask ^ (motion & this.plan.sorts[chunk].lasting)
-      this.#motions[chunk] = motion
+      this.masks[chunk] = mask ^ (motion & this.plan.sorts[chunk].lasting)
+      this.motions[chunk] = motion
     }
     for (let chunk = 0; chunk < chunkCount; chunk++) this.#readChunk(source, chunk, age, pair, heap)
     this.#forget(chunkCount)
@@ -155,7 +155,7 @@ export class RowModel {
   #forget(chunkCount: number): void {
     const { chunks } = this.plan
     for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) this.residuals[chunks[chunk] + 31 - Math.clz32(bits & -bits)] = 0
+      for (let bits = this.masks[chunk]; bits !== 0; bits &= bits - 1) this.residuals[chunks[chunk] + 31 - Math.clz32(bits & -bits)] = 0
     }
   }
 
@@ -230,7 +230,7 @@ export class RowModel {
   /** Which code of its rotation an item is: 0, 1 or 2. */
   #codeOf(item: number): number {
     const { slots } = this.plan
-    return slots[(item << SHIFT) + LANE] - this.#schema.leaves[slots[(item << SHIFT) + LEAF_AT]].lane - 1
+    return slots[(item << SHIFT) + LANE] - this.schema.leaves[slots[(item << SHIFT) + LEAF_AT]].lane - 1
   }
 
   #compareCode(item: number, pair: RowPair): boolean {
@@ -244,7 +244,7 @@ export class RowModel {
 
   /** Whether an item differs from the baseline. */
   #differs(item: number, { rows, at, baseRows, baseAt }: RowPair): boolean {
-    const { lane, laneCount } = this.#schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
+    const { lane, laneCount } = this.schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
     for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
     return false
   }
@@ -260,7 +260,7 @@ export class RowModel {
       writeToken(sink, age.tokens[this.#codeContext(chunk, item)], this.residuals[item], 1)
     } else if (kind !== FLAG) {
       const leaf = slots[(item << SHIFT) + LEAF_AT]
-      writeLeaves(sink.raw(), this.#schema, leaf, leaf + 1, pair.rows, pair.at, heap)
+      writeLeaves(sink.raw(), this.schema, leaf, leaf + 1, pair.rows, pair.at, heap)
     }
   }
 
@@ -274,7 +274,7 @@ export class RowModel {
 
   /** How much happens to the row: of parts by what came off, of all else by what was in motion. */
   #spread(chunk: number, item: number): number {
-    return SPREADS[this.plan.parts[item] !== 0 ? this.#masks[chunk] : this.#motions[chunk]]
+    return SPREADS[this.plan.parts[item] !== 0 ? this.masks[chunk] : this.motions[chunk]]
   }
 
   /** How far the item before came off; of a third component, the further of both before it. */
@@ -299,9 +299,9 @@ export class RowModel {
     const { slots, chunks, sorts } = this.plan
     const { free, carried, grouped } = sorts[chunk]
     const { rows, at } = pair
-    const mask = this.#masks[chunk]
+    const mask = this.masks[chunk]
     const first = chunks[chunk]
-    for (let bits = mask | (this.#motions[chunk] & free) | carried | grouped; bits !== 0; bits &= bits - 1) {
+    for (let bits = mask | (this.motions[chunk] & free) | carried | grouped; bits !== 0; bits &= bits - 1) {
       const bit = bits & -bits
       const item = first + 31 - Math.clz32(bit)
       const slot = item << SHIFT
@@ -309,7 +309,7 @@ export class RowModel {
       const group = slots[slot + GROUP]
       if (group >= 0 && rows[at + group] === 0) {
         if (isOff) source.raw().fail()
-        this.#leave(item, pair)
+        this.leave(item, pair)
       } else if (slots[slot + KIND] === NUMBER) {
         let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, this.guesses)
           : guessCarried(this.plan, item, age, pair, this.guesses)
@@ -320,15 +320,15 @@ export class RowModel {
       } else if (slots[slot + KIND] === FLAG) {
         if (isOff) rows[at + slots[slot + LANE]] ^= 1
       } else {
-        this.#readOther(source, age, chunk, item, isOff, pair, heap)
+        this.readOther(source, age, chunk, item, isOff, pair, heap)
       }
     }
   }
 
   /** What was in a group that is gone is what it is in a fresh object. */
-  #leave(item: number, { rows, at }: RowPair): void {
-    const { lane, laneCount } = this.#schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
-    for (let each = lane; each < lane + laneCount; each++) rows[at + each] = this.#schema.initialRow[each]
+  leave(item: number, { rows, at }: RowPair): void {
+    const { lane, laneCount } = this.schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
+    for (let each = lane; each < lane + laneCount; each++) rows[at + each] = this.schema.initialRow[each]
   }
 
   /** A residual that goes the long way round is a second spelling of the short one. */
@@ -342,7 +342,7 @@ export class RowModel {
     return residual
   }
 
-  #readOther(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair, heap: ValueStore): void {
+  readOther(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair, heap: ValueStore): void {
     const slot = item << SHIFT
     const { slots } = this.plan
     const reader = source.raw()
@@ -353,11 +353,11 @@ export class RowModel {
     } else if (slots[slot + KIND] === FLOAT) {
       const place = guessFloat(slots, item, age, pair, this.guesses) + (!isOff ? 0 : this.#readResidual(source, age, chunk, item, pair))
       const float = orderFloat(place | 0)
-      if (!isFieldFloat(float, this.#schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
+      if (!isFieldFloat(float, this.schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
       pair.rows[pair.at + slots[slot + LANE]] = float
     } else if (isOff) {
       const leaf = slots[slot + LEAF_AT]
-      readLeaves(reader, this.#schema, leaf, leaf + 1, pair.rows, pair.at, heap)
+      readLeaves(reader, this.schema, leaf, leaf + 1, pair.rows, pair.at, heap)
       if (!this.#differs(item, pair)) reader.fail()
     }
   }
