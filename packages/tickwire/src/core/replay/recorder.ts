@@ -15,7 +15,6 @@
 import { ConfigError } from '../base/assert.ts'
 import { RECORDING_FLUSH_MS, RECORDING_KEY_MS } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
-import { PackedCoder } from '../codec/packed-coder.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { Timeline } from '../world/timeline.ts'
@@ -24,11 +23,11 @@ import type { ChunkBuffer } from './chunk-buffer.ts'
 import { InputsWriter } from './inputs-track.ts'
 import { NotesWriter, type NoteKind } from './notes-track.ts'
 import { PacketsWriter, type PacketWay } from './packets-track.ts'
-import { CODEC, type RecordedFields } from './recording-head.ts'
+import { CODEC, type RecordedFields, type RecordingCodec } from './recording-head.ts'
 import { RecordingRing } from './recording-ring.ts'
 import { RecordingWriter, type RecordingSink } from './recording-writer.ts'
 import type { RecordedGame } from './playback.ts'
-import { RowsWriter } from './rows-writer.ts'
+import { RowsWriter, TIMELINE_TICKS_MIN } from './rows-writer.ts'
 
 /** What a recorder must know of a game: a `Game` is one. */
 export interface RecordableGame extends RecordedGame {
@@ -47,6 +46,11 @@ export interface RecorderOptions {
   readonly timeline?: Timeline
   /** Which fields: `everything` to play the match again, less to show it to people. Default: everything. */
   readonly fields?: RecordedFields
+  /**
+   * How rows are written: `packed`, by rules that fit on a page, or `entropy`, in about half the bytes, by tables that stand in its readers.
+   * Default: packed.
+   */
+  readonly codec?: RecordingCodec
   /** How long what was recorded may wait. */
   readonly flushMs?: Millis
   /** How far apart the ticks are that playback can begin at. */
@@ -55,7 +59,6 @@ export interface RecorderOptions {
   readonly startedAt?: number
 }
 
-const OWN_WINDOW = 2
 const NO_TICK = -1
 
 export class Recorder {
@@ -80,19 +83,20 @@ export class Recorder {
   #flushedTick: Tick = NO_TICK
 
   constructor(game: RecordableGame, world: World, options: RecorderOptions) {
-    const { sink, timeline, fields = 'everything', flushMs = RECORDING_FLUSH_MS, keyMs = RECORDING_KEY_MS, startedAt = 0 } = options
+    const { sink, timeline, fields = 'everything', codec = 'packed', flushMs = RECORDING_FLUSH_MS, keyMs = RECORDING_KEY_MS, startedAt = 0 } = options
     this.#flushTicks = ticksOf('flushMs', flushMs, game.tickRate)
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
     if (!Number.isSafeInteger(startedAt) || startedAt < 0) throw new ConfigError('startedAt', `${startedAt}`, 'Give whole seconds since 1970, or leave it out.')
+    checkCodec(codec, timeline)
     this.#world = world
     this.#ring = sink instanceof RecordingRing ? sink : undefined
-    this.#timeline = timeline ?? new Timeline(world, OWN_WINDOW)
+    this.#timeline = timeline ?? new Timeline(world, TIMELINE_TICKS_MIN[codec])
     this.#isOwnTimeline = timeline === undefined
-    this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, (schema) => new PackedCoder(schema))
+    this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, codec)
     this.#inputs = new InputsWriter(game.inputSchema)
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
     this.#writer = new RecordingWriter(
-      { codec: CODEC.packed, fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
+      { codec: CODEC[codec], fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
   }
 
   /** What is remembered, as the bytes of a recording, where it is recorded into a ring; undefined elsewhere. */
@@ -191,4 +195,10 @@ export class Recorder {
 function ticksOf(path: string, ms: Millis, tickRate: number): number {
   if (!(ms > 0 && ms <= 60_000)) throw new ConfigError(path, `${ms} ms`, 'Give more than 0 and at most 60,000.')
   return Math.max(1, Math.round((ms * tickRate) / 1000))
+}
+
+function checkCodec(codec: RecordingCodec, timeline: Timeline | undefined): void {
+  if (!Object.hasOwn(CODEC, codec)) throw new ConfigError('codec', JSON.stringify(codec), `Give ${Object.keys(CODEC).map((name) => `'${name}'`).join(' or ')}, or leave it out.`)
+  const ticks = TIMELINE_TICKS_MIN[codec]
+  if (timeline !== undefined && timeline.windowTicks < ticks) throw new ConfigError('timeline', `${timeline.windowTicks} ticks`, `Let it remember ${ticks} ticks or more, or leave it out.`)
 }
