@@ -16,12 +16,14 @@ import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
+import { DRAWS_MAX } from './draw-count.ts'
 import { ENTRY, NO_ENTRY, PlainHeadsReader, type EntryHeadsReader } from './entry-heads.ts'
 import { FormerRows } from './former-rows.ts'
 import { LivelyHeadsReader } from './lively-heads.ts'
 import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
 import type { RecordedFields, RecordingCodec } from './recording-head.ts'
 import { COUNT_BITS } from './rows-writer.ts'
+import { readSmall } from './small-number.ts'
 
 const NO_BYTES = new Uint8Array(0)
 const PEER_MAX = 0xffff_ffff
@@ -71,11 +73,19 @@ export class RowsReader {
     const isKey = reader.readBits(1) === 1
     const hasDice = reader.readBits(1) === 1
     if ((mustBeKey && !isKey) || hasDice && !this.#hasEverything) reader.fail()
-    if (hasDice) for (let word = 0; word < 4; word++) this.#world.prng.state[word] = reader.readBits(32)
+    if (hasDice) this.#readDice(isKey)
     if (!reader.failed) this.#readEntries(isKey)
     if (this.left === 0 && !reader.failed) this.#finish()
     if (reader.failed) this.left = 0
     return !reader.failed
+  }
+
+  #readDice(isKey: boolean): void {
+    const { prng } = this.#world
+    const draws = this.#block === undefined || isKey ? 0 : readSmall(this.#reader)
+    if (draws > DRAWS_MAX) return this.#reader.fail()
+    for (let draw = 0; draw < draws; draw++) prng.nextU32()
+    if (draws === 0) for (let word = 0; word < 4; word++) prng.state[word] = this.#reader.readBits(32)
   }
 
   #finish(): void {

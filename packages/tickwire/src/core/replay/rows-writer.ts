@@ -2,7 +2,7 @@
  * The world, tick by tick, as the body of a chunk of rows.
  *
  *   body     ticks 16 LE | tick | tick | …                       as many as that says, one after the other; then zeros to a byte
- *   tick     key 1 | dice 1 | generator 4 x 32, if dice | entries, and that none follows
+ *   tick     key 1 | dice 1 | generator, if dice | entries, and that none follows
  *   entry    index and kind (`entry-heads.ts`) | …               ascending by object index
  *     0 change    delta against the object's row one tick before
  *     1 birth     generation 16 | type 8 | owner varint | delta against the initial row
@@ -33,10 +33,12 @@ import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { CHUNK, FLAG_KEY } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
+import { drawsBetween } from './draw-count.ts'
 import { ENTRY, PlainHeadsWriter, type EntryHeadsWriter } from './entry-heads.ts'
 import { LivelyHeadsWriter } from './lively-heads.ts'
 import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
 import type { RecordedFields, RecordingCodec } from './recording-head.ts'
+import { writeSmall } from './small-number.ts'
 
 /** Bits of the count of ticks before them. */
 export const COUNT_BITS = 16
@@ -131,10 +133,20 @@ export class RowsWriter {
     hasDice &&= this.#hasEverything
     out.writeBits(isKey ? 1 : 0, 1)
     out.writeBits(hasDice ? 1 : 0, 1)
-    if (hasDice) for (let word = 0; word < 4; word++) out.writeBits(state[word], 32)
+    if (hasDice) this.#writeDice(out, state, isKey)
     this.#heads.begin(isKey)
     this.#writeEntries(out, tick, isKey)
     this.#heads.end()
+  }
+
+  /** The generator's words; in the entropy codec how often it was drawn since the tick before, where that leads there. */
+  #writeDice(out: BitWriter, state: Uint32Array, isKey: boolean): void {
+    if (this.#block !== undefined && !isKey) {
+      const draws = drawsBetween(this.#dice, state)
+      writeSmall(out, draws)
+      if (draws > 0) return
+    }
+    for (let word = 0; word < 4; word++) out.writeBits(state[word], 32)
   }
 
   /** @hot */
