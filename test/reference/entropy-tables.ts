@@ -8,8 +8,11 @@ import { prefixCodes } from './bits-entropy-reference.ts'
 import type { Bits } from './bits-reference.ts'
 import type { Item, Plan, Role } from './entropy-items.ts'
 
-/** Codes by symbol, as text. */
-export type Code = readonly Bits[]
+/** By symbol: its prefix code, as text, and its share of 2^15. */
+export interface Code {
+  readonly codes: readonly Bits[]
+  readonly shares: readonly number[]
+}
 
 export interface Masks {
   readonly masks: readonly number[]
@@ -69,8 +72,11 @@ export function sharesOf(frequencies: readonly number[]): number[] {
   return shares
 }
 
-const codeOf = (lengths: readonly number[]): Code => prefixCodes(lengths) as Bits[]
-const codeOfFrequencies = (frequencies: readonly number[]): Code => codeOf(lengthsOf(sharesOf(frequencies)))
+const codeOf = (lengths: readonly number[], shares: readonly number[]): Code => ({ codes: prefixCodes(lengths) as Bits[], shares })
+function codeOfFrequencies(frequencies: readonly number[]): Code {
+  const shares = sharesOf(frequencies)
+  return codeOf(lengthsOf(shares), shares)
+}
 
 /** The masks of a list with how often each occurs, and last how often none of them. */
 function masksOf(masks: readonly number[], frequencies: readonly number[], chunk: number): Masks {
@@ -117,7 +123,8 @@ function meanOf({ role, kind, carrier }: Item, width: number, age: number, motio
 function shape(mean: number, lopsided: number): Code {
   let number = 0
   while (number < 25 && mean > 0.15 * 2 ** number * (1 + 1e-9)) number++
-  return codeOf(FILE.shapes.find(([which, skew]) => which === number && skew === lopsided)![2])
+  const [, , lengths, shares] = FILE.shapes.find(([which, skew]) => which === number && skew === lopsided)!
+  return codeOf(lengths, shares)
 }
 
 const ACTIVITY: { readonly [R in Role]: number } = { rate: 1, carried: 2, mover: 2, other: 4 }
