@@ -41,7 +41,8 @@ export class FormerRows {
 
   /** Gives a pair the row of two ticks ago, if there is one, and keeps that of one tick ago, at `at` of its store. @hot */
   find(index: number, store: EntityStore, at: number, pair: RowPair): void {
-    const { type, rows, schema: { laneCount } } = store
+    const { type, rows } = store
+    const { laneCount } = store.schema
     if (this.#rows[type].length < rows.length) this.#growRows(type, rows.length)
     const former = this.#rows[type]
     const older = this.#older[type]

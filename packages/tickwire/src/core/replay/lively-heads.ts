@@ -18,6 +18,7 @@
  * A key begins anew: nobody is lively, and chances are the first ones. Both sides count alike, and nothing is said of it.
  */
 
+import { OBJECTS_MAX } from '../base/limits.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { RansSink, RansSource } from '../codec/rans-stream.ts'
@@ -53,20 +54,33 @@ class Liveliness {
   /** By object index: the last eight ticks, the latest highest. */
   #histories = new Uint8Array(INDEXES_FIRST)
   #said = new Uint8Array(INDEXES_FIRST)
+  /** Above every index that was spoken of since the last key, and above every one that is lively. */
   #count = 0
+  #livelyEnd = 0
+  /** What `from` found last. */
+  #next = NO_ENTRY
 
   begin(isKey: boolean): void {
     this.end = isKey ? END + 1 : END
-    this.#said.fill(SAID.nothing)
-    if (!isKey) return
-    this.#histories.fill(0)
+    this.#said.fill(SAID.nothing, 0, this.#count)
+    if (isKey) this.#clear()
+    this.#livelyEnd = this.#count
+    this.#next = NO_ENTRY
+  }
+
+  #clear(): void {
+    this.#histories.fill(0, 0, this.#count)
+    this.#count = 0
     this.chances.set(FIRST_CHANCES)
   }
 
-  /** The first lively index from one on; what no index reaches when there is none. @hot */
+  /** The first lively index from one on, which rises within a tick; `NOBODY` when there is none. @hot */
   from(index: number): number {
-    for (let each = index; each < this.#count; each++) if (this.#histories[each] !== 0) return each
-    return NOBODY
+    if (index <= this.#next) return this.#next
+    let next = index
+    while (next < this.#livelyEnd && this.#histories[next] === 0) next++
+    this.#next = next < this.#livelyEnd ? next : NOBODY
+    return this.#next
   }
 
   /** @hot */
@@ -209,7 +223,7 @@ export class LivelyHeadsReader implements EntryHeadsReader {
     const index = this.#cursor + readSmall(this.#reader)
     const kind = this.#reader.readBits(2)
     // Who is asked for is not passed over, and that he changed is a yes.
-    if (index > next || (index === next && kind === ENTRY.change)) this.#reader.fail()
+    if (index > next || (index === next && kind === ENTRY.change) || index >= OBJECTS_MAX) this.#reader.fail()
     return this.#reader.failed ? NO_ENTRY : this.#found(index, kind)
   }
 

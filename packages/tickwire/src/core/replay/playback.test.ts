@@ -181,6 +181,11 @@ describe.each(CODECS)('a recording, %s', (codec) => {
     expect(seen.size).toBe(recorder.tickCount)
   })
 
+})
+
+describe.each(CODECS)('a file of its own, %s', (codec) => {
+  const playBalls = (sink: RecorderOptions['sink']) => playTheBalls(sink, { codec })
+
   test('[REC6] of another game is refused by name', () => {
     const sink = new MemorySink()
     playBalls(sink).recorder.close()
