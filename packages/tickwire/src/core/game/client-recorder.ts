@@ -25,7 +25,7 @@ import { NotesWriter } from '../replay/notes-track.ts'
 import { PacketsWriter } from '../replay/packets-track.ts'
 import { CODEC, type RecordingCodec } from '../replay/recording-head.ts'
 import { RecordingWriter, type RecordingSink } from '../replay/recording-writer.ts'
-import { RowsWriter, TIMELINE_TICKS_MIN } from '../replay/rows-writer.ts'
+import { RowsWriter, timelineTicksFor } from '../replay/rows-writer.ts'
 import type { Shape } from '../schema/field.ts'
 import { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
@@ -52,7 +52,7 @@ class RowsTrack {
   constructor(world: World, tickRate: number, keyTicks: number, codec: RecordingCodec, type: number) {
     this.#world = world
     this.#keyTicks = keyTicks
-    this.#timeline = new Timeline(world, TIMELINE_TICKS_MIN[codec])
+    this.#timeline = new Timeline(world, timelineTicksFor(codec))
     this.rows = new RowsWriter(world, this.#timeline, 'everything', tickRate, codec, type)
   }
 

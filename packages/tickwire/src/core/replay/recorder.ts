@@ -27,7 +27,7 @@ import { CODEC, type RecordedFields, type RecordingCodec } from './recording-hea
 import { RecordingRing } from './recording-ring.ts'
 import { RecordingWriter, type RecordingSink } from './recording-writer.ts'
 import type { RecordedGame } from './playback.ts'
-import { RowsWriter, TIMELINE_TICKS_MIN } from './rows-writer.ts'
+import { RowsWriter, timelineTicksFor } from './rows-writer.ts'
 
 /** What a recorder must know of a game: a `Game` is one. */
 export interface RecordableGame extends RecordedGame {
@@ -87,10 +87,9 @@ export class Recorder {
     this.#flushTicks = ticksOf('flushMs', flushMs, game.tickRate)
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
     if (!Number.isSafeInteger(startedAt) || startedAt < 0) throw new ConfigError('startedAt', `${startedAt}`, 'Give whole seconds since 1970, or leave it out.')
-    checkCodec(codec, timeline)
     this.#world = world
     this.#ring = sink instanceof RecordingRing ? sink : undefined
-    this.#timeline = timeline ?? new Timeline(world, TIMELINE_TICKS_MIN[codec])
+    this.#timeline = timeline ?? new Timeline(world, timelineTicksFor(codec))
     this.#isOwnTimeline = timeline === undefined
     this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, codec)
     this.#inputs = new InputsWriter(game.inputSchema)
@@ -195,10 +194,4 @@ export class Recorder {
 function ticksOf(path: string, ms: Millis, tickRate: number): number {
   if (!(ms > 0 && ms <= 60_000)) throw new ConfigError(path, `${ms} ms`, 'Give more than 0 and at most 60,000.')
   return Math.max(1, Math.round((ms * tickRate) / 1000))
-}
-
-function checkCodec(codec: RecordingCodec, timeline: Timeline | undefined): void {
-  if (!Object.hasOwn(CODEC, codec)) throw new ConfigError('codec', JSON.stringify(codec), `Give ${Object.keys(CODEC).map((name) => `'${name}'`).join(' or ')}, or leave it out.`)
-  const ticks = TIMELINE_TICKS_MIN[codec]
-  if (timeline !== undefined && timeline.windowTicks < ticks) throw new ConfigError('timeline', `${timeline.windowTicks} ticks`, `Let it remember ${ticks} ticks or more, or leave it out.`)
 }

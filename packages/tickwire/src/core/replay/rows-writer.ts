@@ -19,6 +19,7 @@
  * Rows come from a dense Timeline, which knows what changed: a tick costs what changed in it, and a look at each index.
  */
 
+import { ConfigError } from '../base/assert.ts'
 import { RECORDING_CHUNK_TICKS_MAX } from '../base/limits.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { writeVarint } from '../bits/varint.ts'
@@ -37,14 +38,18 @@ import { drawsBetween } from './draw-count.ts'
 import { ENTRY, PlainHeadsWriter, type EntryHeadsWriter } from './entry-heads.ts'
 import { LivelyHeadsWriter } from './lively-heads.ts'
 import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
-import type { RecordedFields, RecordingCodec } from './recording-head.ts'
+import { CODEC, type RecordedFields, type RecordingCodec } from './recording-head.ts'
 import { writeSmall } from './small-number.ts'
 
 /** Bits of the count of ticks before them. */
 export const COUNT_BITS = 16
 const NOBODY = 0
+
 /** Ticks that a Timeline must remember to be recorded from: rows are told against the tick before, or that and the one before it. */
-export const TIMELINE_TICKS_MIN: { readonly [C in RecordingCodec]: number } = { packed: 2, entropy: 3 }
+export function timelineTicksFor(codec: RecordingCodec): number {
+  if (Object.hasOwn(CODEC, codec)) return codec === 'packed' ? 2 : 3
+  throw new ConfigError('codec', JSON.stringify(codec), `Give ${Object.keys(CODEC).map((name) => `'${name}'`).join(' or ')}, or leave it out.`)
+}
 
 export class RowsWriter {
   readonly chunk: ChunkBuffer
@@ -68,8 +73,10 @@ export class RowsWriter {
   /** Everyone was born in the last tick written. */
   #wasKey = true
 
-  /** `type` of its chunks: rows, or told rows. For the entropy codec the Timeline remembers `TIMELINE_TICKS_MIN` ticks. */
+  /** `type` of its chunks: rows, or told rows. The Timeline remembers `timelineTicksFor` its codec. */
   constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, codec: RecordingCodec, type: number = CHUNK.rows) {
+    const windowTicks = timelineTicksFor(codec)
+    if (timeline.windowTicks < windowTicks) throw new ConfigError('timeline', `${timeline.windowTicks} ticks`, `Let it remember ${windowTicks} ticks or more, or leave it out.`)
     this.chunk = new ChunkBuffer(type, COUNT_BITS)
     this.#world = world
     this.#timeline = timeline
