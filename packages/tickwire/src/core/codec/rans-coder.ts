@@ -30,8 +30,8 @@ export class RansCoder implements RowCoder {
   readonly #packed: PackedCoder
   readonly #sink: SymbolSink
   readonly #source: SymbolSource
-  /** By field set. */
-  readonly #maskBits: readonly number[]
+  /** By field set: bits above which the packed delta may be shorter: half of what all numbers of it have. */
+  readonly #doubtful: readonly number[]
 
   constructor(schema: Schema, ticksPerSecond: number, block: RansSink | RansSource) {
     const plan = planRow(schema, ticksPerSecond)
@@ -41,7 +41,9 @@ export class RansCoder implements RowCoder {
     this.#packed = new PackedCoder(schema)
     this.#sink = this.#block.of(tables.bank)
     this.#source = (block instanceof RansSource ? block : NO_SOURCE).of(tables.bank)
-    this.#maskBits = schema.masks.map(({ width }) => width)
+    this.#doubtful = schema.masks.map(({ members }) =>
+      members.reduce((bits, { firstLeaf, leafCount }) =>
+        bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
   }
 
   /** `out` is where the block's raw bits go. @hot */
@@ -51,8 +53,8 @@ export class RansCoder implements RowCoder {
     const { count } = this.#block
     const isChanged = this.#model.encode(this.#sink, set, pair, heap)
     const bits = out.bitLength - start + this.#block.bitsSince(count)
-    // A packed delta has a mask, however little else.
-    if (bits > this.#maskBits[set] && !out.failed && this.#packed.bitsAtLeast(set, pair) < bits) this.#writeShorter(out, start, count, bits, set, pair, heap)
+    // That packed is shorter is rare, and most often seen without writing it.
+    if (bits > this.#doubtful[set] && !out.failed && this.#packed.bitsAtLeast(set, pair) < bits) this.#writeShorter(out, start, count, bits, set, pair, heap)
     return isChanged
   }
 

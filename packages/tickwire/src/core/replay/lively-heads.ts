@@ -25,6 +25,8 @@ import type { RansSink, RansSource } from '../codec/rans-stream.ts'
 import { ENTRY, NO_ENTRY, type EntryHeadsReader, type EntryHeadsWriter, type EntryKind } from './entry-heads.ts'
 import { readSmall, writeSmall } from './small-number.ts'
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { change: CHANGE, death: DEATH } = ENTRY
 const SILENT = 16
 const END = 17
 const CONTEXTS = 19
@@ -98,7 +100,7 @@ class Liveliness {
   say(index: number, kind: number): void {
     if (index >= this.#histories.length) this.#grow(index + 1)
     if (index >= this.#count) this.#count = index + 1
-    this.#said[index] = kind === ENTRY.death ? SAID.gone : SAID.spoken
+    this.#said[index] = kind === DEATH ? SAID.gone : SAID.spoken
   }
 
   /** The tick is over. @hot */
@@ -148,7 +150,7 @@ export class LivelyHeadsWriter implements EntryHeadsWriter {
     lively.say(index, kind)
     if (next === NOBODY) this.#bit(lively.end, false)
     else {
-      const isChange = next === index && kind === ENTRY.change
+      const isChange = next === index && kind === CHANGE
       this.#bit(lively.contextOf(next), isChange)
       if (isChange) return
       this.#bit(SILENT, false)
@@ -212,7 +214,7 @@ export class LivelyHeadsReader implements EntryHeadsReader {
         lively.keep()
         return NO_ENTRY
       }
-      if (this.#bit(lively.contextOf(next))) return this.#found(next, ENTRY.change)
+      if (this.#bit(lively.contextOf(next))) return this.#found(next, CHANGE)
       if (!this.#bit(SILENT)) return this.#other(next)
       this.#cursor = next + 1
     }
@@ -223,7 +225,7 @@ export class LivelyHeadsReader implements EntryHeadsReader {
     const index = this.#cursor + readSmall(this.#reader)
     const kind = this.#reader.readBits(2)
     // Who is asked for is not passed over, and that he changed is a yes.
-    if (index > next || (index === next && kind === ENTRY.change) || index >= OBJECTS_MAX) this.#reader.fail()
+    if (index > next || (index === next && kind === CHANGE) || index >= OBJECTS_MAX) this.#reader.fail()
     return this.#reader.failed ? NO_ENTRY : this.#found(index, kind)
   }
 

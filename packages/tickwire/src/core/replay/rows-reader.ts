@@ -25,6 +25,9 @@ import type { RecordedFields, RecordingCodec } from './recording-head.ts'
 import { COUNT_BITS } from './rows-writer.ts'
 import { readSmall } from './small-number.ts'
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { birth: BIRTH, death: DEATH, handover: HANDOVER } = ENTRY
+const NONE = NO_ENTRY
 const NO_BYTES = new Uint8Array(0)
 const PEER_MAX = 0xffff_ffff
 
@@ -99,7 +102,7 @@ export class RowsReader {
     let next = 0
     heads.begin(isKey)
     this.#former?.beginTick()
-    for (let index = heads.next(); index !== NO_ENTRY; index = heads.next()) {
+    for (let index = heads.next(); index !== NONE; index = heads.next()) {
       if (reader.failed || index >= OBJECTS_MAX) return reader.fail()
       // Of the dead and of strangers a key does not speak.
       if (isKey) this.#unseat(next, index)
@@ -113,7 +116,7 @@ export class RowsReader {
   #readEntry(index: number, isKey: boolean): void {
     const reader = this.#reader
     const { kind } = this.#heads
-    if (kind === ENTRY.birth) {
+    if (kind === BIRTH) {
       const id = index * 0x1_0000 + reader.readBits(16)
       const type = reader.readBits(8)
       const owner = readVarint(reader)
@@ -122,8 +125,8 @@ export class RowsReader {
     }
     const handle = this.#handleAt(index)
     if (isKey || handle === undefined) return reader.fail()
-    if (kind === ENTRY.death) return this.#world.unseat(handle)
-    if (kind === ENTRY.handover) {
+    if (kind === DEATH) return this.#world.unseat(handle)
+    if (kind === HANDOVER) {
       const owner = readVarint(reader)
       if (owner > PEER_MAX || owner === handle.owner) return reader.fail()
       this.#world.setOwner(handle, owner)

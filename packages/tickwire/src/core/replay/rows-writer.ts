@@ -41,6 +41,8 @@ import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
 import { CODEC, type RecordedFields, type RecordingCodec } from './recording-head.ts'
 import { writeSmall } from './small-number.ts'
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { change: CHANGE, birth: BIRTH, death: DEATH, handover: HANDOVER } = ENTRY
 /** Bits of the count of ticks before them. */
 export const COUNT_BITS = 16
 const NOBODY = 0
@@ -165,7 +167,7 @@ export class RowsWriter {
       const known = !isKey && index < this.#knownCount ? this.#known[index] : NOBODY
       if (!isHere && known === NOBODY) continue
       const id = isHere ? objects.idAt(index) : NOBODY
-      if (id === NOBODY) this.#heads.write(index, ENTRY.death)
+      if (id === NOBODY) this.#heads.write(index, DEATH)
       else if (id !== known) this.#writeBirth(out, tick, index, id)
       else if (this.#timeline.changedAt(id) === tick) this.#writeChange(out, tick, index, id)
       if (out.failed) return
@@ -183,7 +185,7 @@ export class RowsWriter {
     pair.baseAt = 0
     pair.age = 0
     pair.olderAt = -1
-    this.#heads.write(index, ENTRY.birth)
+    this.#heads.write(index, BIRTH)
     out.writeBits(id & 0xffff, 16)
     out.writeBits(type, 8)
     writeVarint(out, this.#timeline.owner(type, id, tick))
@@ -206,7 +208,7 @@ export class RowsWriter {
     pair.olderRows = rows
     pair.olderAt = this.#wasKey ? -1 : timeline.find(type, id, tick - 2)
     if (!isHandover && !diffMask(this.#masks[type], rows, pair.at, rows, pair.baseAt)) return
-    this.#heads.write(index, isHandover ? ENTRY.handover : ENTRY.change)
+    this.#heads.write(index, isHandover ? HANDOVER : CHANGE)
     if (isHandover) writeVarint(out, owner)
     this.#coders[type].write(out, this.#set, pair, this.#world.heap)
   }
