@@ -90,7 +90,9 @@ describe.each(CODECS)('random games of every field kind, %s', (codec) => {
     }
     expect(lastTick).toBe(25)
   })
+})
 
+describe.each(CODECS)('long games, %s', (codec) => {
   test('[REC3] a spot in the middle costs what is in its chunk, and playback goes on at the next key', () => {
     const { recorded, bytes, truth } = play({ ...makeGame(pieces, 9), ticks: 40 }, { codec })
     const { chunks } = opened(bytes)
@@ -113,9 +115,7 @@ describe.each(CODECS)('random games of every field kind, %s', (codec) => {
       }
     }
   })
-})
 
-describe.each(CODECS)('long games, %s', (codec) => {
   test('[REC1] play again as they were while many ticks go by without a key', () => {
     for (let seed = 500; seed < 530; seed++) {
       const game = { ...makeGame(pieces, seed), ticks: 60 }

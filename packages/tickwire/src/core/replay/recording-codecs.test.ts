@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { gameOf, opened } from '../../../../../test/reference/recording-games.ts'
 import { entropy } from '../codec/snapshot-codec.ts'
 import { entity } from '../schema/definition.ts'
-import { angle, bool, group, list, ref, text, u8, vec2 } from '../schema/field-kinds.ts'
+import { angle, bool, bytes, group, list, ref, text, u8, vec2 } from '../schema/field-kinds.ts'
 import { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { CHUNK } from './chunk.ts'
@@ -59,8 +59,8 @@ function recorded(codec: RecordingCodec, boats: number, ticks: number, options: 
 test('[REC19] range-coded, the same match plays the same, tick for tick, in about half the bytes', () => {
   for (const fields of ['everything', 'all', 'owner'] as const) {
     const files = (['packed', 'entropy'] as const).map((codec) => recorded(codec, 60, 240, { fields }))
-    const [plain, coded] = files.map((bytes) => new Playback(opened(bytes), game))
-    expect(files.map((bytes) => opened(bytes).head.codec)).toEqual([CODEC.packed, CODEC.entropy])
+    const [plain, coded] = files.map((file) => new Playback(opened(file), game))
+    expect(files.map((file) => opened(file).head.codec)).toEqual([CODEC.packed, CODEC.entropy])
     expect(opened(files[1]!).chunks.map(({ type, flags, tick }) => [type, flags, tick])).toEqual(opened(files[0]!).chunks.map(({ type, flags, tick }) => [type, flags, tick]))
     for (let tick = 1; tick <= 240; tick++) {
       expect([plain!.step(), coded!.step()]).toEqual(['ok', 'ok'])
@@ -72,13 +72,13 @@ test('[REC19] range-coded, the same match plays the same, tick for tick, in abou
 })
 
 test('[REC20] from every key on it plays alike, whatever was read before', () => {
-  const bytes = recorded('entropy', 20, 400, { keyMs: 700, flushMs: 300 })
-  const truth = new Playback(opened(bytes), game)
+  const file = recorded('entropy', 20, 400, { keyMs: 700, flushMs: 300 })
+  const truth = new Playback(opened(file), game)
   const states = Array.from({ length: 400 }, () => {
     truth.step()
     return stateOf(truth.world)
   })
-  const jumping = new Playback(opened(bytes), game)
+  const jumping = new Playback(opened(file), game)
   for (let jump = 0; jump < 60; jump++) {
     const tick = 1 + ((jump * 7919) % 400)
     expect(jumping.seek(tick)).toBe('ok')
@@ -124,15 +124,40 @@ test('[REC12, REC19] a ring of range-coded rows is played while it grows, and sa
 })
 
 test('[REC5, REC19] what does not fit into a chunk at first is written again, and comes out the same', () => {
-  const bytes = recorded('entropy', 3000, 12, { flushMs: 60_000, keyMs: 60_000 })
-  const { chunks } = opened(bytes)
+  const file = recorded('entropy', 3000, 12, { flushMs: 60_000, keyMs: 60_000 })
+  const { chunks } = opened(file)
   expect(chunks.filter(({ type }) => type === CHUNK.rows).map(({ length }) => length)).toEqual([expect.any(Number)])
   expect(chunks[0]!.length).toBeGreaterThan(16_384)
-  const playback = new Playback(opened(bytes), game)
+  const playback = new Playback(opened(file), game)
   harbour(3000, 12, {}, (world) => {
     expect(playback.step()).toBe('ok')
     expect(stateOf(playback.world)).toBe(stateOf(world))
   })
+})
+
+test.each(['packed', 'entropy'] as const)('[REC5] a tick too large for any chunk is lost, up to a key, and what was before it is not (%s)', (codec) => {
+  const Hoard = entity({ gold: bytes(16_383), count: u8 }, { name: 'Hoard' })
+  const world = new World([Hoard])
+  const sink = new MemorySink()
+  const recorder = new Recorder(gameOf([Hoard]), world, { sink, codec, flushMs: 1000, keyMs: 5000 })
+  const gold = (tick: number, at: number, size: number): Uint8Array => Uint8Array.from({ length: size }, (_, place) => tick + at * 7 + (place >>> 8))
+  for (let tick = 1; tick <= 8; tick++) {
+    world.beginTick()
+    if (tick === 1) for (let count = 0; count < 1100; count++) world.spawn(Hoard, {})
+    ;[...world.each(Hoard)].forEach((hoard, at) => {
+      hoard.gold = gold(tick, at, tick === 4 ? 16_383 : 5)
+      hoard.count = tick
+    })
+    world.endTick()
+    recorder.tick()
+  }
+  recorder.close()
+  expect([recorder.tickCount, recorder.lostTicks]).toEqual([7, 1])
+  const playback = new Playback(opened(sink.bytes()), gameOf([Hoard]))
+  for (const tick of [1, 2, 3, 5, 6, 7, 8]) {
+    expect(playback.seek(tick)).toBe('ok')
+    expect([...playback.world.each(Hoard)].every(({ count, gold: held }, at) => count === tick && held.join() === gold(tick, at, 5).join())).toBe(true)
+  }
 })
 
 test('[REC11] a codec that there is none of, and a Timeline that is too short for it, are refused by name', () => {
