@@ -5,14 +5,23 @@
 
 import type { BitSource } from './bits-reference.ts'
 import { readRow, type Spoken } from './entropy-reference.ts'
-import type { Code } from './entropy-tables.ts'
+import { sharesOf, type Code } from './entropy-tables.ts'
 import { little, need, number, small, sourceOf, varint } from './recording-bits.ts'
 import type { Chunk, RecordingMeaning } from './recording-checker.ts'
 import type { Plain, PlainShape } from './schema-reference.ts'
 
+/** A table as it has learnt in a block. */
+interface Learning {
+  shares: readonly number[]
+  readonly frequencies: number[]
+  uses: number
+}
+
 /** Symbols from the end of a body, raw bits from its beginning. */
-class Block implements Spoken {
+class Block {
   readonly raw: BitSource
+  /** By entity and name of the table. */
+  readonly #learning = new Map<string, Learning>()
   readonly #bytes: Uint8Array
   #at: number
   #state: number
@@ -26,7 +35,23 @@ class Block implements Spoken {
     need(this.#state >= 2 ** 15 && this.#state < 2 ** 31, 'a state')
   }
 
-  symbol({ shares }: Pick<Code, 'shares'>): number {
+  /** The rows of an entity. */
+  of(type: number): Spoken {
+    return { raw: this.raw, symbol: (code) => this.#learnt(type, code) }
+  }
+
+  #learnt(type: number, { name, shares }: Code): number {
+    const key = `${type} ${name}`
+    const table = this.#learning.get(key) ?? { shares, frequencies: [...shares], uses: 0 }
+    this.#learning.set(key, table)
+    const symbol = this.symbol(table.shares)
+    table.frequencies[symbol]! += 1024
+    table.uses++
+    if ([1, 2, 4, 8, 16].includes(table.uses) || table.uses % 32 === 0) table.shares = sharesOf(table.frequencies)
+    return symbol
+  }
+
+  symbol(shares: readonly number[]): number {
     const place = this.#state % 32_768
     let [symbol, first] = [0, 0]
     while (place >= first + shares[symbol]!) first += shares[symbol++]!
@@ -134,7 +159,7 @@ export class BlockRows {
 
   #isYes(block: Block, context: number): boolean {
     const chance = this.#chances[context]!
-    const isYes = block.symbol({ shares: [chance, 32_768 - chance] }) === 0
+    const isYes = block.symbol([chance, 32_768 - chance]) === 0
     this.#chances[context] = isYes ? chance + Math.floor((32_768 - chance) / 32) : chance - Math.floor(chance / 32)
     return isYes
   }
@@ -164,7 +189,7 @@ export class BlockRows {
 
   #row(block: Block, type: number, age: number, base: readonly number[], older: readonly number[] | null): readonly number[] {
     const shape = this.#shapes[type]!
-    return readRow(block, { shape, ticksPerSecond: this.#head.tickRate, set: this.#set, age, base, older, olderTicks: 1, initial: initialOf(shape) })
+    return readRow(block.of(type), { shape, ticksPerSecond: this.#head.tickRate, set: this.#set, age, base, older, olderTicks: 1, initial: initialOf(shape) })
   }
 
   /** Lanes of the members that the recording has. */

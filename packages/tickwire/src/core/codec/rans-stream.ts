@@ -11,14 +11,17 @@
  * from the end of the block backwards. Raw bits are written and read in order, from the block's beginning. So neither part
  * says how long it is: they end where they meet.
  *
- * A block may hold symbols of many tables, and bits whose chances the caller keeps.
+ * A block may hold symbols of many tables, which learn as they are used (`learning-tables.ts`), and bits whose chances the caller keeps.
+ * Symbols are priced when they are settled: until then they can be taken back, and nothing was learnt of them.
  *
  * Invariant: a block begins and ends in the least state; the reader refuses any other.
  */
 
+import { assert } from '../base/assert.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import type { CodeBank } from './code-bank.ts'
+import { LearningTables } from './learning-tables.ts'
 import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 
 /** The least state: renormalising keeps it at or above. It is also what all shares add up to. */
@@ -27,15 +30,18 @@ const SHARE_BITS = 15
 const SHARE_MASK = 32_767
 const STATE_BYTES = 4
 const SYMBOLS_FIRST = 4096
-/** Places of a table are looked up by their highest bits, and searched from there. */
-const BUCKET_SHIFT = 7
+/** A symbol that is not settled: ~(its bank | table 15 | symbol 8). */
+const BANK_SHIFT = 23
+const SLOT_MASK = 0x7f_ffff
 
 /** Collects symbols and writes them as one block. Raw bits go where `to` said. */
 export class RansSink {
   /** Symbols in the block. */
   count = 0
-  /** By symbol: first << 16 | share, as in `CodeBank.ranges`. */
-  #ranges = new Uint32Array(SYMBOLS_FIRST)
+  /** By symbol: first << 16 | share; negative until it is settled. */
+  #ranges = new Int32Array(SYMBOLS_FIRST)
+  #settled = 0
+  readonly #tables: LearningTables[] = []
   readonly #raw: BitWriter
 
   constructor(raw: BitWriter) {
@@ -44,7 +50,8 @@ export class RansSink {
 
   /** Where symbols of a bank's tables go. */
   of(bank: CodeBank): SymbolSink {
-    return new RansBankSink(this, bank, this.#raw)
+    this.#tables.push(new LearningTables(bank))
+    return new RansBankSink(this, this.#tables.length - 1, this.#raw)
   }
 
   /** Bytes that the words of the block take at most: a symbol costs at most one word. */
@@ -52,7 +59,7 @@ export class RansSink {
     return STATE_BYTES + 2 * this.count
   }
 
-  /** @hot */
+  /** A range, or what will be one. @hot */
   push(range: number): void {
     if (this.count === this.#ranges.length) this.#grow()
     this.#ranges[this.count++] = range
@@ -63,20 +70,40 @@ export class RansSink {
     this.push(isYes ? share : (share << 16) | (STATE_MIN - share))
   }
 
-  /** Forgets all symbols after the first `count`. */
+  /** Forgets all symbols after the first `count`; those that are settled stay. */
   rewind(count: number): void {
+    assert(count >= this.#settled && count <= this.count, 'what is settled is not taken back')
     this.count = count
   }
 
   /** What symbols from the one at `count` on cost, about, in bits. */
   bitsSince(count: number): number {
     let halves = 0
-    for (let index = count; index < this.count; index++) halves += 2 * Math.clz32(this.#ranges[index] & 0xffff) - 33
+    for (let index = count; index < this.count; index++) halves += 2 * Math.clz32(this.#shareOf(this.#ranges[index])) - 33
     return halves >> 1
+  }
+
+  /** What is in the block stays in it. @hot */
+  settle(): void {
+    const ranges = this.#ranges
+    for (let index = this.#settled; index < this.count; index++) {
+      if (ranges[index] >= 0) continue
+      const slot = ~ranges[index]
+      ranges[index] = this.#tables[slot >>> BANK_SHIFT].take((slot & SLOT_MASK) >>> 8, slot & 0xff)
+    }
+    this.#settled = this.count
+  }
+
+  /** Begins a block anew. */
+  clear(): void {
+    this.count = 0
+    this.#settled = 0
+    for (const tables of this.#tables) tables.begin()
   }
 
   /** Ends the raw bits at a whole byte, writes the words behind them, and begins another block. */
   finish(): void {
+    this.settle()
     const ranges = this.#ranges
     const out = this.#raw
     out.writeBits(0, -out.bitLength & 7)
@@ -93,11 +120,16 @@ export class RansSink {
     }
     writeWord(out, state & 0xffff)
     writeWord(out, state >>> 16)
-    this.count = 0
+    this.clear()
+  }
+
+  /** Of what is not settled, as the bank has it. */
+  #shareOf(range: number): number {
+    return (range >= 0 ? range : this.#tables[~range >>> BANK_SHIFT].bank.ranges[~range & SLOT_MASK]) & 0xffff
   }
 
   #grow(): void {
-    const ranges = new Uint32Array(this.#ranges.length * 2)
+    const ranges = new Int32Array(this.#ranges.length * 2)
     ranges.set(this.#ranges)
     this.#ranges = ranges
   }
@@ -105,18 +137,18 @@ export class RansSink {
 
 class RansBankSink implements SymbolSink {
   readonly #block: RansSink
-  readonly #bank: CodeBank
+  readonly #first: number
   readonly #raw: BitWriter
 
-  constructor(block: RansSink, bank: CodeBank, raw: BitWriter) {
+  constructor(block: RansSink, bank: number, raw: BitWriter) {
     this.#block = block
-    this.#bank = bank
+    this.#first = bank << BANK_SHIFT
     this.#raw = raw
   }
 
   /** @hot */
   symbol(table: number, symbol: number, raw: number, width: number): void {
-    this.#block.push(this.#bank.ranges[(table << 8) | symbol])
+    this.#block.push(~(this.#first | (table << 8) | symbol))
     if (width > 0) this.#raw.writeBits(raw, width)
   }
 
@@ -128,6 +160,7 @@ class RansBankSink implements SymbolSink {
 /** Reads a block's symbols; its raw bits are read by the reader that it was made with. */
 export class RansSource {
   readonly #raw: BitReader
+  readonly #tables: LearningTables[] = []
   /** The byte behind the next word. */
   #at = 0
   #state = STATE_MIN
@@ -138,11 +171,14 @@ export class RansSource {
 
   /** Where symbols of a bank's tables come from. */
   of(bank: CodeBank): SymbolSource {
-    return new RansBankSource(this, bank, this.#raw)
+    const tables = new LearningTables(bank)
+    this.#tables.push(tables)
+    return new RansBankSource(this, tables, this.#raw)
   }
 
   /** Begins a block that ends where the reader's bytes end. On nonsense the reader has failed. */
   begin(): void {
+    for (const tables of this.#tables) tables.begin()
     this.#at = this.#raw.bytes.length
     this.#state = STATE_MIN
     const high = this.#next()
@@ -191,44 +227,25 @@ export class RansSource {
 
 class RansBankSource implements SymbolSource {
   readonly #block: RansSource
-  readonly #bank: CodeBank
+  readonly #tables: LearningTables
   readonly #raw: BitReader
-  /** By table, then by the highest bits of a place: the symbol whose range holds the first such place. Made when first asked for. */
-  readonly #buckets: (Uint8Array | undefined)[] = []
 
-  constructor(block: RansSource, bank: CodeBank, raw: BitReader) {
+  constructor(block: RansSource, tables: LearningTables, raw: BitReader) {
     this.#block = block
-    this.#bank = bank
+    this.#tables = tables
     this.#raw = raw
   }
 
   /** @hot */
   symbol(table: number): number {
     if (this.#raw.failed) return 0
-    const { place } = this.#block
-    const { ranges } = this.#bank
-    let symbol = (this.#buckets[table] ?? this.#bucketsOf(table))[place >>> BUCKET_SHIFT]
-    let range = ranges[(table << 8) | symbol]
-    // Shares add up to all places, so that one symbol holds this.
-    while (place >= (range >>> 16) + (range & 0xffff)) range = ranges[(table << 8) | ++symbol]
-    this.#block.take(range)
+    const symbol = this.#tables.find(table, this.#block.place)
+    this.#block.take(this.#tables.take(table, symbol))
     return symbol
   }
 
   raw(): BitReader {
     return this.#raw
-  }
-
-  #bucketsOf(table: number): Uint8Array {
-    const buckets = new Uint8Array(STATE_MIN >>> BUCKET_SHIFT)
-    const { ranges } = this.#bank
-    let symbol = 0
-    for (let bucket = 0; bucket < buckets.length; bucket++) {
-      while (bucket << BUCKET_SHIFT >= (ranges[(table << 8) | symbol] >>> 16) + (ranges[(table << 8) | symbol] & 0xffff)) symbol++
-      buckets[bucket] = symbol
-    }
-    this.#buckets[table] = buckets
-    return buckets
   }
 }
 

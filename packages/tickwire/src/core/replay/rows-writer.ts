@@ -115,6 +115,7 @@ export class RowsWriter {
       block?.rewind(symbols)
       if (said === 'too-large') return false
     }
+    block?.settle()
     this.#heads.keep()
     this.#remember()
     this.#wasKey = isKey
@@ -130,7 +131,7 @@ export class RowsWriter {
 
   clear(): void {
     this.chunk.clear()
-    this.#block?.rewind(0)
+    this.#block?.clear()
     this.count = 0
   }
 
