@@ -47,7 +47,8 @@ export interface RecorderOptions {
   /** Which fields: `everything` to play the match again, less to show it to people. Default: everything. */
   readonly fields?: RecordedFields
   /**
-   * How rows are written: `packed`, by rules that fit on a page, or `entropy`, in about half the bytes, by tables that stand in its readers.
+   * How rows are written: `packed`, by rules that fit on a page, or `entropy`, in about half the bytes and twice the time, by tables that
+   * its readers must have.
    * Default: packed.
    */
   readonly codec?: RecordingCodec
