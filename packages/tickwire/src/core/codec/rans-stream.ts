@@ -1,6 +1,6 @@
 /**
  * The same symbols at their price, fractions of a bit included: for streams that one receiver reads in order, such as
- * recordings. A tenth smaller than prefix codes where the baseline is the tick before; not copyable.
+ * recordings. Not copyable.
  *
  * ```
  * raw bits, then zeros to a whole byte  ->  |  <-  16-bit words, low byte first  |  state, 32 bits, low byte first
@@ -34,7 +34,7 @@ const SYMBOLS_FIRST = 4096
 const BANK_SHIFT = 23
 const SLOT_MASK = 0x7f_ffff
 
-/** Collects symbols and writes them as one block. Raw bits go where `to` said. */
+/** Collects symbols and writes them as one block, behind raw bits that others have written to the same writer meanwhile. */
 export class RansSink {
   /** Symbols in the block. */
   count = 0

@@ -5,7 +5,7 @@
  * sense leaves the world between two ticks and is told; only a key makes it whole again.
  */
 
-import { OBJECTS_MAX } from '../base/limits.ts'
+import { OBJECTS_MAX, RECORDING_DRAWS_MAX } from '../base/limits.ts'
 import type { ObjectId } from '../base/time.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
@@ -16,7 +16,6 @@ import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
-import { DRAWS_MAX } from './draw-count.ts'
 import { ENTRY, NO_ENTRY, PlainHeadsReader, type EntryHeadsReader } from './entry-heads.ts'
 import { FormerRows } from './former-rows.ts'
 import { LivelyHeadsReader } from './lively-heads.ts'
@@ -86,7 +85,7 @@ export class RowsReader {
   #readDice(isKey: boolean): void {
     const { prng } = this.#world
     const draws = this.#block === undefined || isKey ? 0 : readSmall(this.#reader)
-    if (draws > DRAWS_MAX) return this.#reader.fail()
+    if (draws > RECORDING_DRAWS_MAX) return this.#reader.fail()
     for (let draw = 0; draw < draws; draw++) prng.nextU32()
     if (draws === 0) for (let word = 0; word < 4; word++) prng.state[word] = this.#reader.readBits(32)
   }
