@@ -11,7 +11,7 @@ import { runCodec } from './scenario/codec-alone.ts'
 import { runRace, runStandard } from './scenario/crowd-race.ts'
 
 const OPTIONS = {
-  'n': { type: 'string', default: '200' }, 'clients': { type: 'string' }, 'views': { type: 'string' }, 'codec': { type: 'string' }, 'distance': { type: 'string', default: '1' },
+  'n': { type: 'string', default: '200' }, 'clients': { type: 'string' }, 'views': { type: 'string' }, 'codec': { type: 'string' }, 'distance': { type: 'string', default: '1' }, 'lines': { type: 'string', default: 'steady' },
   'ticks': { type: 'string' }, 'seed': { type: 'string' }, 'train-seed': { type: 'string', default: '1' }, 'rounds': { type: 'string', default: '15' },
 } as const
 
@@ -23,6 +23,7 @@ export const bench: Bench = {
   summary: 'the standard crowd told: bytes, CPU and heap beside @colyseus/schema and nengi 2; the codec by itself',
   options: [
     '--clients N              so many clients, all of replication (default 1 with --views)', '--views same|subset      everybody sees all, or nine of ten, others each (default same)',
+    '--lines steady|real      all baselines --distance old, or each client on a line of its own: 50 to 250 ms, 5 % lost (default steady)',
     '--codec packed|entropy   (default packed with clients, entropy by itself)', '--distance D             ticks to the baseline (default 1)', '--n N                    players (default 200)',
     `--ticks N                (default ${RACE_TICKS} with clients, ${CODEC_TICKS} by itself)`, '--seed S                 of the crowd (default 1 with clients, 2 by itself)',
     '--train-seed S           of the crowd to train on; 0 = built-in tables (default 1; the codec by itself)', '--rounds N               timed rounds (default 15; the codec by itself)',
@@ -37,7 +38,8 @@ export const bench: Bench = {
     const base = { seed: number(values.seed, 1), distance, codec: values.codec === 'entropy' ? 'entropy' as const : 'packed' as const }
     if (values.clients !== undefined || values.views !== undefined) {
       const views = values.views === 'subset' ? 'subset' : 'same'
-      return runRace({ ...base, players: Number(values.n), clients: number(values.clients, 1), views, ticks: number(values.ticks, RACE_TICKS) })
+      const isReal = values.lines === 'real'
+      return runRace({ ...base, ...(isReal && { distance: 'real' as const }), players: Number(values.n), clients: number(values.clients, 1), views, ticks: number(values.ticks, RACE_TICKS) })
     }
     if (args.length > 0) return codecAlone()
     const [whole, alone] = [runStandard(base), codecAlone()]

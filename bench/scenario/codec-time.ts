@@ -12,11 +12,8 @@ const FIRST_TICK = 30
 const TICKS = 20
 const ROOM_BYTES = 1 << 18
 
-/**
- * Timings in ns per object; the control is a hundred steps of a generator that write to a table. `plain`: the same coder without code made
- * for the entity.
- */
-export function timeCodec(coder: RowCoder, plain: RowCoder, crowd: Crowd, distance: number, rounds: number): Timing[] {
+/** Timings in ns per object; the control is a hundred steps of a generator that write to a table. */
+export function timeCodec(coder: RowCoder, crowd: Crowd, distance: number, rounds: number): Timing[] {
   const objects = TICKS * crowd.players
   const heap = new ValueHeap()
   const pair = new RowPair()
@@ -31,13 +28,6 @@ export function timeCodec(coder: RowCoder, plain: RowCoder, crowd: Crowd, distan
       coder.write(writer, 0, pair, heap)
     }
   }
-  const encodePlain = (tick: number): void => {
-    target.reset(target.bytes)
-    for (let player = 0; player < crowd.players; player++) {
-      aim(pair, crowd, tick, distance, player)
-      plain.write(target, 0, pair, heap)
-    }
-  }
   const ticks = Array.from({ length: TICKS }, (_, index) => FIRST_TICK + index)
   const packed = ticks.map((tick) => {
     encode(tick)
@@ -47,7 +37,6 @@ export function timeCodec(coder: RowCoder, plain: RowCoder, crowd: Crowd, distan
   const bitsEach = Math.max(1, Math.floor((Math.min(...packed.map(({ length }) => length)) * 8) / crowd.players))
   const contenders: Contender[] = [
     { name: 'encode', ops: objects, run() { for (const tick of ticks) encode(tick) } },
-    { name: 'encode_plain', ops: objects, run() { for (const tick of ticks) encodePlain(tick) } },
     {
       name: 'decode', ops: objects, run() {
         ticks.forEach((tick, index) => {

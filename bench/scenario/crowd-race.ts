@@ -14,12 +14,14 @@ import { allocatedBytes, median, type BenchResult, type Figure, type Table } fro
 import { ColyseusCrowd } from './colyseus-crowd.ts'
 import { cpuMs, seesAll, seesMost, verify, type CrowdPeer, type Sees } from './crowd-peer.ts'
 import { NengiCrowd } from './nengi-crowd.ts'
-import { TickwireCrowd, type Codec } from './tickwire-crowd.ts'
+import { TickwireCrowd, type Codec, type Distance } from './tickwire-crowd.ts'
 import { makeCrowd, type Frame } from '../scenario.ts'
 
 const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
 const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
 const WARMUP_TICKS = 60
+/** Round trips until everybody has acknowledged. */
+const REAL_WARMUP_TICKS = 30
 const HEAP_PLAYERS = 200
 const HEAP_RUN_TICKS = 500
 const HEAP_RUNS = 20
@@ -31,7 +33,7 @@ export interface Setting {
   readonly players: number
   readonly clients: number
   readonly seed: number
-  readonly distance: number
+  readonly distance: Distance
   readonly views: 'same' | 'subset'
   readonly codec: Codec
   readonly ticks: number
@@ -83,7 +85,7 @@ function contenders({ players, clients, views, codec, distance }: Setting, sees:
 function race(setting: Setting): Taken[] {
   const { players, seed, views, ticks, distance } = setting
   const sees = views === 'same' ? seesAll : seesMost
-  const first = WARMUP_TICKS + distance
+  const first = WARMUP_TICKS + (distance === 'real' ? REAL_WARMUP_TICKS : distance)
   const frames = makeCrowd(players, first + ticks, seed)
   const taken = contenders(setting, sees).map((peer): Taken => ({ peer, write: [], encode: [], bytes: 0 }))
   frames.forEach((frame, tick) => {
@@ -92,7 +94,8 @@ function race(setting: Setting): Taken[] {
       play(one, frame, tick >= first)
       // Until the first rows are known to have arrived, whole ones are repeated now and then, not in every tick.
       if (one.peer instanceof TickwireCrowd) {
-        if (tick >= distance) one.peer.verifyReaders(frame)
+        // Packets that are lost are told again: then readers are behind for a while.
+        if (distance !== 'real' && tick >= distance) one.peer.verifyReaders(frame)
       } else {
         verify(one.peer, frame, sees, tick)
       }
@@ -147,7 +150,7 @@ function byteFigures({ players, clients, ticks, views, codec, distance }: Settin
   const [ours] = taken
   const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
   // Entropy by itself has the short name: here it is frames as they are sent, heads and all, by built-in tables.
-  const name = `${codec}${distance === 1 ? '' : `_t${distance}`}${codec === 'entropy' ? '_frames' : ''}`
+  const name = `${codec}${distance === 1 ? '' : distance === 'real' ? '_real' : `_t${distance}`}${codec === 'entropy' ? '_frames' : ''}`
   const isBudgeted = players === 200 && views === 'same'
   const atMost = !isBudgeted ? undefined : codec === 'packed' ? (distance === 1 ? 0.3 : undefined) : distance === 1 ? 0.13 : distance === 6 ? 0.25 : undefined
   return [
@@ -156,10 +159,10 @@ function byteFigures({ players, clients, ticks, views, codec, distance }: Settin
   ]
 }
 
-function cpuFigures({ players, clients, views }: Setting, taken: readonly Taken[]): Figure[] {
+function cpuFigures({ players, clients, views, codec }: Setting, taken: readonly Taken[]): Figure[] {
   const isBudgeted = players === CPU_PLAYERS && clients === CPU_CLIENTS
   const value = ratioOf(taken[0]!, find(taken, 'colyseus quantised, StateView'))
-  return [{ name: 'encode_cpu_ratio_stateview', value, unit: 'ratio', against: STATE_VIEW, ...(isBudgeted && { atMost: views === 'same' ? 0.05 : 0.15 }) }]
+  return [{ name: 'encode_cpu_ratio_stateview', value, unit: 'ratio', against: STATE_VIEW, ...(isBudgeted && { atMost: codec === 'packed' && views === 'same' ? 0.05 : 0.15 }) }]
 }
 
 /** Over there and back, so that nobody jumps where the crowd begins anew. */

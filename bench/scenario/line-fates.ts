@@ -51,12 +51,12 @@ export class LineFates {
   }
 
   /** Tells all that is heard of in a tick, before anything is sent. @hot */
-  hear(tick: number, of: HearsOfPackets): void {
+  hear(tick: number, source: HearsOfPackets): void {
     const slot = tick & (SLOTS - 1)
     for (let at = 0; at < this.#counts[slot]!; at++) {
       const sequence = this.#heard[slot * HEARD_MAX + at]!
-      if (sequence >= 0) of.onDelivered(0, sequence)
-      else of.onLost(0, -1 - sequence)
+      if (sequence >= 0) source.onDelivered(0, sequence)
+      else source.onLost(0, -1 - sequence)
     }
     this.#counts[slot] = 0
   }

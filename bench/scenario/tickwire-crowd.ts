@@ -2,7 +2,7 @@
  * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, packets of 1,200 B that may be lost one by one.
  *
  * Every packet is acknowledged `distance` ticks after it was sent: at 1 a delta is against the tick before, as those of the
- * peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it. Some clients have a SnapshotSink, all
+ * peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it; 'real' is a line for each (line-fates.ts). Some clients have a SnapshotSink, all
  * over the crowd, and rows are compared with the authority's, lane by lane.
  */
 

@@ -75,6 +75,8 @@ class RowReader {
   readonly #row: number[]
   /** By item: the residual as it was said. */
   readonly #said: number[]
+  /** By item: whether it came off its prediction. */
+  #isSaid: readonly boolean[] = []
   /** By carried item: where its rate alone puts it. */
   readonly #carried: number[]
   /** Of the rotation being read: predicted lanes, unit components, and by code class and sign. */
@@ -104,6 +106,7 @@ class RowReader {
       }
       for (let item = this.#plan.chunks[chunk]!; item < this.#plan.chunks[chunk + 1]!; item++) isSaid.push(((mask >> (item - this.#plan.chunks[chunk]!)) & 1) === 1)
     }
+    this.#isSaid = isSaid
     this.#plan.items.forEach((item, at) => this.#item(item, at, isSaid[at]!))
     return this.#row
   }
@@ -142,7 +145,7 @@ class RowReader {
     else if (kind === 'code') this.#code(item, at, isSaid)
     else {
       const guess = kind === 'float' ? this.#guessFloat(item, at) : item.carrier === undefined ? this.#guessFree(item, at) : this.#guessCarried(item, at)
-      const residual = isSaid ? this.#token(at, guess.motion * 32 + this.#near(item, at), guess.sign) : 0
+      const residual = isSaid ? this.#token(at, guess.motion * 32 + this.#spread(item, at) + this.#near(item, at), guess.sign) : 0
       if (around(residual, item.round) !== residual) throw new Refused('the long way round')
       this.#row[lane] = kind === 'float' ? ordered(around(guess.value + residual, WORD)) : this.#lane(item, guess.value + residual)
     }
@@ -187,6 +190,17 @@ class RowReader {
     if (at === 0) return 0
     const isThird = isPart && this.#plan.items[at - 1]!.isPart
     return Math.max(bitsOf(this.#said[at - 1]!, 7), isThird ? bitsOf(this.#said[at - 2]!, 7) : 0)
+  }
+
+  /** How many of its chunk came off, or were in motion: as eights. */
+  #spread({ kind, carrier, isPart, vector }: Item, at: number): number {
+    const { base, older } = this.#held
+    const { chunks, items } = this.#plan
+    const chunk = chunks.findLastIndex((first) => first <= at)
+    const byMask = kind === 'code' || (carrier === undefined && (isPart || vector.length > 0))
+    const places = items.map((_, place) => place).slice(chunks[chunk], chunks[chunk + 1])
+    const count = places.filter((place) => byMask ? this.#isSaid[place]! : older !== null && base[items[place]!.lane] !== older[items[place]!.lane]).length
+    return count < 3 ? 0 : count < 5 ? 8 : count < 6 ? 16 : 24
   }
 
   #settled({ isBound, largest }: Item, value: number): number {
@@ -261,11 +275,12 @@ class RowReader {
     this.#row[item.lane] = rotation.dropped
   }
 
-  #code({ code, lane, bits }: Item, at: number, isSaid: boolean): void {
+  #code(item: Item, at: number, isSaid: boolean): void {
+    const { code, lane, bits } = item
     const rotation = this.#rotation
     const before = code === 1 ? this.#said.slice(Math.max(0, at - 4), at - 1) : this.#said.slice(at - (code - 1), at)
     const near = Math.max(0, ...before.map((residual) => bitsOf(residual, 7)))
-    const residual = isSaid ? this.#token(at, rotation.classes[code - 1]! * 32 + (code - 1) * 8 + near, rotation.signs[code - 1]!) : 0
+    const residual = isSaid ? this.#token(at, rotation.classes[code - 1]! * 32 + this.#spread(item, at) + near, rotation.signs[code - 1]!) : 0
     this.#row[lane] = rotation.codes[code - 1]! + residual
     if (this.#row[lane]! < 0 || this.#row[lane]! > 2 ** bits - 2) throw new Refused('no such code')
   }

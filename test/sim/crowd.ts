@@ -6,6 +6,7 @@
  * everything that he must know is current, and he holds nothing that he may not (C4).
  */
 
+import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
 import { entropy, packed } from 'tickwire'
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
@@ -87,6 +88,7 @@ class Crowd {
     this.#net = new SimNet({ seed, weather })
     const security = { provider: new StubCrypto() }
     const game = makeCrowdGame({ tickRate, snapshotRate, codec })
+    if (seed % 2 === 0) game.compile(compileRows)
     this.#host = new ServerHost(game, {
       security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 96, maxSpectators: 32, spectators: { fields: isPrivy ? 'followed' : 'all' },
       interest: { teamOf: (peer) => this.#teams.get(peer) ?? 0, partition: dice.chance(0.5) ? 'grid' : 'octree' },

@@ -6,7 +6,7 @@
 
 import type { PrefixSink } from '../core/codec/prefix-stream.ts'
 import type { CompileRows, EncodeRow, RowCodeParts } from '../core/codec/row-code.ts'
-import { vectorClass } from '../core/codec/row-contexts.ts'
+import { SPREADS, vectorClass } from '../core/codec/row-contexts.ts'
 import type { RowModel } from '../core/codec/row-model.ts'
 import { tokenRawBits, tokenSymbol, writeToken } from '../core/codec/token.ts'
 import { ROW_CODE_PARAMETERS, rowCode } from '../core/codec/row-code-text.ts'
@@ -46,11 +46,12 @@ function functionOf(body: string): EncodeRow {
 function partsOf(model: RowModel, sink: PrefixSink): RowCodeParts {
   return {
     spelling: SPELLING,
+    spreads: SPREADS,
     residuals: model.residuals,
     classes: model.guesses.classes,
     compare: (item, age, pair) => model.compareOther(item, age, pair),
     vectorClass: (item, pair) => vectorClass(model.plan, item, pair),
     token: (table, residual) => writeToken(sink, table, residual, 1),
-    write: (item, age, pair, heap) => model.writeItem(sink, age, item, pair, heap),
+    write: (chunk, item, age, pair, heap) => model.writeItem(sink, age, chunk, item, pair, heap),
   }
 }

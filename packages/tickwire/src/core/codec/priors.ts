@@ -16,7 +16,7 @@ import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
 /** The form of this file; another number is another form. */
-export const PRIORS_FORM = 1
+export const PRIORS_FORM = 2
 
 /** Masks that have symbols, how often each occurs, and last how often none of them. */
 export interface MaskPriors {

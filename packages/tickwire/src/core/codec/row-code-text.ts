@@ -8,6 +8,7 @@
  * r5, c5       item 5: its residual with the likely sign, and its class
  * p5           what item 5 was guessed to be before it followed another
  * m0, d0, k0   chunk 0: what was in motion, what differs from the baseline, what came off its prediction
+ * f0, g0       chunk 0: how many items came off, how many were in motion, as contexts
  * acc, used    bits that are not yet written, and how many: at most 32
  * ```
  *
@@ -15,6 +16,7 @@
  */
 
 import type { FieldSet } from './row-coder.ts'
+import { HALF_REST } from './row-contexts.ts'
 import { ITEM, SLOT, type RowPlan } from './row-plan.ts'
 import { CARRY_TICKS_MAX } from './row-predictor.ts'
 import { MASK_AT_REST, MASK_CONTEXTS_SHIFT, MASK_MOVING } from './row-tables.ts'
@@ -33,7 +35,7 @@ export function rowCode(plan: RowPlan, set: FieldSet): string {
     '"use strict"',
     'const { rows, at, baseRows, baseAt, olderRows, olderAt, olderTicks } = pair',
     'const { weights, bends, tokens, activities, masks } = age',
-    'const { spelling, residuals, classes } = parts',
+    'const { spelling, spreads, residuals, classes } = parts',
     'const hasOlder = olderAt >= 0',
     `const ticks = pair.age < ${CARRY_TICKS_MAX} ? pair.age : ${CARRY_TICKS_MAX}`,
     'let acc = 0, used = 0, entry = 0, size = 0, guess = 0, off = 0, sign = 0, width = 0, bits = 0',
@@ -79,6 +81,7 @@ function chunkText(plan: RowPlan, chunk: number): string {
     'bits = entry >>> 4',
     `if (symbol${chunk} >= code${chunk}.masks.length) { bits = bits << ${end - first} | turned${chunk}; width += ${end - first} }`,
     PUT,
+    `const f${chunk} = spreads[k${chunk}], g${chunk} = spreads[m${chunk}]`,
   )
   return lines.join('\n')
 }
@@ -101,7 +104,7 @@ function movingText({ slots, gains }: RowPlan, first: number, end: number): stri
   for (let item = first; item < end; item++) {
     const slot = item << SLOT.shift
     if (slots[slot + SLOT.rate] < 0 || slots[slot + SLOT.kind] !== ITEM.number) continue
-    ways.push(`Math.abs(${gains[item << 1]} * b${slots[slot + SLOT.rateLane]} + ${gains[(item << 1) + 1] / 2}) > 0.125`)
+    ways.push(`Math.abs(${gains[item << 1]} * b${slots[slot + SLOT.rateLane]} + ${gains[(item << 1) + 1] / 2}) > ${HALF_REST}`)
   }
   return ways.length === 0 ? 'false' : `(${ways.join(' || ')})`
 }

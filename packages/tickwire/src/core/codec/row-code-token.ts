@@ -13,15 +13,15 @@ const FLUSH = 'if (used !== 0) out.writeBits(acc, used)\n  acc = used = 0'
 
 /** Says an item, if it came off. */
 export function itemText(plan: RowPlan, item: number): string {
-  const { slots, chunks } = plan
+  const { slots, chunks, parts } = plan
   const kind = slots[(item << SLOT.shift) + SLOT.kind]
   if (kind === ITEM.flag) return ''
   const chunk = chunks.findLastIndex((first) => first <= item)
-  if (kind === ITEM.value) return `if (k${chunk} & ${1 << (item - chunks[chunk])}) {\n  ${FLUSH}\n  parts.write(${item}, age, pair, heap)\n}`
+  if (kind === ITEM.value) return `if (k${chunk} & ${1 << (item - chunks[chunk])}) {\n  ${FLUSH}\n  parts.write(${chunk}, ${item}, age, pair, heap)\n}`
   if (kind === ITEM.dropped) return `if (r${item} !== 0) {\n  entry = entries[age.dropped[${item}] << 8 | r${item} - 1]\n  width = entry & 15\n  bits = entry >>> 4\n  ${PUT}\n}`
   const context = kind === ITEM.code ? codeContext(plan, item) : tokenContext(plan, item)
   return `if (r${item} !== 0) {
-  const table = tokens[${item << TOKEN_CONTEXTS_SHIFT} + (c${item} << 5) + ${context}]
+  const table = tokens[${item << TOKEN_CONTEXTS_SHIFT} + (c${item} << 5) + ${parts[item] === 0 ? 'g' : 'f'}${chunk} + ${context}]
   sign = r${item} >> 31
   size = (r${item} ^ sign) - sign - 1
   if (size < ${SPELT_SIZES}) {
@@ -56,7 +56,7 @@ function vectorText({ slots }: RowPlan, slot: number, item: number, laneCount: n
   return classText(Array.from({ length: laneCount }, (_, index) => sizeOf(`s${first + index}`)).join(' | '))
 }
 
-/** Which code it is; how far codes before it came off, or, for the first, the items before the rotation. */
+/** How far codes before it came off, or, for the first, the items before the rotation. */
 function codeContext({ slots }: RowPlan, item: number): string {
   let dropped = item - 1
   while (slots[(dropped << SLOT.shift) + SLOT.kind] !== ITEM.dropped) dropped--
@@ -64,7 +64,7 @@ function codeContext({ slots }: RowPlan, item: number): string {
   const first = code === 0 ? Math.max(0, item - 4) : dropped + 1
   const end = code === 0 ? dropped : item
   const sizes = Array.from({ length: end - first }, (_, index) => sizeOf(`r${first + index}`))
-  return sizes.length === 0 ? `${code << 3}` : `${code << 3} + ${classText(sizes.join(' | '))}`
+  return sizes.length === 0 ? '0' : classText(sizes.join(' | '))
 }
 
 function sizeOf(residual: string): string {

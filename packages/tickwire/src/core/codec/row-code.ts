@@ -16,6 +16,8 @@ import type { AgeTables } from './row-tables.ts'
 export interface RowCodeParts {
   /** By size of a residual below 256: the symbol of its token without the sign, times 16, and how many bits follow. */
   readonly spelling: Uint16Array
+  /** Of row-contexts.ts. */
+  readonly spreads: Uint8Array
   readonly residuals: Int32Array
   readonly classes: Uint8Array
   /** Finds the residual and the class of an item; whether it came off. */
@@ -25,7 +27,7 @@ export interface RowCodeParts {
   /** Writes a token of any size. */
   token(table: number, residual: number): void
   /** Writes an item that has no token. */
-  write(item: number, age: AgeTables, pair: RowPair, heap: ValueStore): void
+  write(chunk: number, item: number, age: AgeTables, pair: RowPair, heap: ValueStore): void
 }
 
 /** Says a row, as `RowModel.encode` would, in the prefix codes of `entries`; whether it differs from the baseline. */

@@ -27,7 +27,7 @@ import { isFieldFloat, orderFloat } from './float-order.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
 import { RotationPredictor } from './rotation-predictor.ts'
 import type { FieldSet, RowPair } from './row-coder.ts'
-import { RAW_MASK, readMask, vectorClass } from './row-contexts.ts'
+import { isMoving, RAW_MASK, readMask, SPREADS, vectorClass } from './row-contexts.ts'
 import * as plans from './row-plan.ts'
 import { changedItems, classOf, Guesses, guessCarried, guessFloat, guessFree } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
@@ -38,12 +38,9 @@ import { readToken, writeToken } from './token.ts'
 const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, code: CODE } = plans.ITEM
 const {
   shift: SHIFT, kind: KIND, lane: LANE, max: MAX, sign: SIGN, rate: RATE, before: BEFORE, group: GROUP, leaf: LEAF_AT, turn: TURN, wrap: WRAP,
-  rateLane: RATE_LANE, leadRateLane: LEAD_RATE_LANE,
+  leadRateLane: LEAD_RATE_LANE,
 } = plans.SLOT
 const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } = tables
-
-/** Half the steps of a tick below which something rests. */
-const REST = 0.125
 
 export class RowModel {
   readonly plan: plans.RowPlan
@@ -77,7 +74,7 @@ export class RowModel {
     const masks = this.#masks
     const isChanged = this.#sayMasks(sink, chunkCount, age, pair)
     for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.writeItem(sink, age, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
+      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.writeItem(sink, age, chunk, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
     }
     this.#forget(chunkCount)
     return isChanged
@@ -92,7 +89,7 @@ export class RowModel {
       for (let bits = this.#masks[chunk]; bits !== 0; bits &= bits - 1) {
         const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
         const before = out.bitLength
-        this.writeItem(sink, age, item, pair, heap)
+        this.writeItem(sink, age, chunk, item, pair, heap)
         leafBits[slots[(item << SHIFT) + LEAF_AT]] += out.bitLength - before
       }
     }
@@ -110,6 +107,7 @@ export class RowModel {
       changed |= now
       const mask = this.#compare(chunk, before, now, age, pair)
       masks[chunk] = mask
+      this.#motions[chunk] = before
       const code = this.#maskCode(chunk, before, age, pair)
       const turned = mask ^ (before & sorts[chunk].lasting)
       const symbol = code.symbols[turned]
@@ -164,20 +162,8 @@ export class RowModel {
   /** What a chunk's mask is said by: the motion it was in tells what comes next. */
   #maskCode(chunk: number, motion: number, age: tables.AgeTables, pair: RowPair): tables.MaskCode {
     const activity = pair.olderAt >= 0 ? age.activities[chunk][motion]
-      : this.#isMoving(chunk, pair) ? MASK_MOVING : MASK_AT_REST
+      : isMoving(this.plan, chunk, pair) ? MASK_MOVING : MASK_AT_REST
     return age.masks[(chunk << MASK_CONTEXTS_SHIFT) + activity]
-  }
-
-  /** Whether the baseline alone says that something moves. */
-  #isMoving(chunk: number, { baseRows, baseAt }: RowPair): boolean {
-    const { slots, gains, chunks } = this.plan
-    for (let item = chunks[chunk]; item < chunks[chunk + 1]; item++) {
-      const slot = item << SHIFT
-      if (slots[slot + RATE] < 0 || slots[slot + KIND] !== NUMBER) continue
-      const way = gains[item << 1] * baseRows[baseAt + slots[slot + RATE_LANE]] + gains[(item << 1) + 1] / 2
-      if (way > REST || way < -REST) return true
-    }
-    return false
   }
 
   /** Finds what came off its prediction: the mask, and the residuals. `motion`, `now`: what changed up to the baseline, and since. */
@@ -263,15 +249,15 @@ export class RowModel {
     return false
   }
 
-  writeItem(sink: SymbolSink, age: tables.AgeTables, item: number, pair: RowPair, heap: ValueStore): void {
+  writeItem(sink: SymbolSink, age: tables.AgeTables, chunk: number, item: number, pair: RowPair, heap: ValueStore): void {
     const { slots } = this.plan
     const kind = slots[(item << SHIFT) + KIND]
     if (kind === NUMBER || kind === FLOAT) {
-      writeToken(sink, age.tokens[this.#tokenContext(item, pair)], this.residuals[item], 1)
+      writeToken(sink, age.tokens[this.#tokenContext(chunk, item, pair)], this.residuals[item], 1)
     } else if (kind === DROPPED) {
       sink.symbol(age.dropped[item], this.residuals[item] - 1, 0, 0)
     } else if (kind === CODE) {
-      writeToken(sink, age.tokens[this.#codeContext(item)], this.residuals[item], 1)
+      writeToken(sink, age.tokens[this.#codeContext(chunk, item)], this.residuals[item], 1)
     } else if (kind !== FLAG) {
       const leaf = slots[(item << SHIFT) + LEAF_AT]
       writeLeaves(sink.raw(), this.#schema, leaf, leaf + 1, pair.rows, pair.at, heap)
@@ -279,11 +265,16 @@ export class RowModel {
   }
 
   /** The context of an item's token. */
-  #tokenContext(item: number, pair: RowPair): number {
+  #tokenContext(chunk: number, item: number, pair: RowPair): number {
     const vector = this.plan.slots[(item << SHIFT) + LEAD_RATE_LANE]
     const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? vectorClass(this.plan, item, pair)
       : item === 0 ? 0 : this.#sizeBefore(item)
-    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + size
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + this.#spread(chunk, item) + size
+  }
+
+  /** How much happens to the row: of parts by what came off, of all else by what was in motion. */
+  #spread(chunk: number, item: number): number {
+    return SPREADS[this.plan.parts[item] !== 0 ? this.#masks[chunk] : this.#motions[chunk]]
   }
 
   /** How far the item before came off; of a third component, the further of both before it. */
@@ -294,14 +285,14 @@ export class RowModel {
     return isThird ? Math.max(size, classOf(this.residuals[item - 2], 7)) : size
   }
 
-  /** The context of a code: which it is; how far codes before it came off, or, for the first, the items before the rotation. */
-  #codeContext(item: number): number {
+  /** The context of a code: how far codes before it came off, or, for the first, the items before the rotation. */
+  #codeContext(chunk: number, item: number): number {
     const code = this.#codeOf(item)
     const first = code === 0 ? Math.max(0, item - 4) : item - code
     const end = code === 0 ? item - 1 : item
     let size = 0
     for (let before = first; before < end; before++) size = Math.max(size, classOf(this.residuals[before], 7))
-    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + (code << 3) + size
+    return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + this.#spread(chunk, item) + size
   }
 
   #readChunk(source: SymbolSource, chunk: number, age: tables.AgeTables, pair: RowPair, heap: ValueStore): void {
@@ -322,14 +313,14 @@ export class RowModel {
       } else if (slots[slot + KIND] === NUMBER) {
         let value = slots[slot + RATE] < 0 ? guessFree(slots, item, age, pair, this.guesses)
           : guessCarried(this.plan, item, age, pair, this.guesses)
-        if (isOff) value += this.#readResidual(source, age, item, pair)
+        if (isOff) value += this.#readResidual(source, age, chunk, item, pair)
         value &= slots[slot + WRAP]
         if (value >>> 0 > slots[slot + MAX] >>> 0) source.raw().fail()
         rows[at + slots[slot + LANE]] = (value << slots[slot + SIGN]) >> slots[slot + SIGN]
       } else if (slots[slot + KIND] === FLAG) {
         if (isOff) rows[at + slots[slot + LANE]] ^= 1
       } else {
-        this.#readOther(source, age, item, isOff, pair, heap)
+        this.#readOther(source, age, chunk, item, isOff, pair, heap)
       }
     }
   }
@@ -341,9 +332,9 @@ export class RowModel {
   }
 
   /** A residual that goes the long way round is a second spelling of the short one. */
-  #readResidual(source: SymbolSource, age: tables.AgeTables, item: number, pair: RowPair): number {
+  #readResidual(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, pair: RowPair): number {
     const turn = this.plan.slots[(item << SHIFT) + TURN]
-    const mirrored = readToken(source, age.tokens[this.#tokenContext(item, pair)], 1)
+    const mirrored = readToken(source, age.tokens[this.#tokenContext(chunk, item, pair)], 1)
     // The lowest of 32 bits is its own mirror image.
     const residual = (this.guesses.signs[item] < 0 ? -mirrored : mirrored) | 0
     this.residuals[item] = mirrored
@@ -351,16 +342,16 @@ export class RowModel {
     return residual
   }
 
-  #readOther(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair, heap: ValueStore): void {
+  #readOther(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair, heap: ValueStore): void {
     const slot = item << SHIFT
     const { slots } = this.plan
     const reader = source.raw()
     if (slots[slot + KIND] === DROPPED) {
       this.#readDropped(source, age, item, isOff, pair)
     } else if (slots[slot + KIND] === CODE) {
-      this.#readCode(source, age, item, isOff, pair)
+      this.#readCode(source, age, chunk, item, isOff, pair)
     } else if (slots[slot + KIND] === FLOAT) {
-      const place = guessFloat(slots, item, age, pair, this.guesses) + (!isOff ? 0 : this.#readResidual(source, age, item, pair))
+      const place = guessFloat(slots, item, age, pair, this.guesses) + (!isOff ? 0 : this.#readResidual(source, age, chunk, item, pair))
       const float = orderFloat(place | 0)
       if (!isFieldFloat(float, this.#schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
       pair.rows[pair.at + slots[slot + LANE]] = float
@@ -382,14 +373,14 @@ export class RowModel {
     pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] = rotations.lanes[0]
   }
 
-  #readCode(source: SymbolSource, age: tables.AgeTables, item: number, isOff: boolean, pair: RowPair): void {
+  #readCode(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair): void {
     const rotations = this.#rotations
     const code = this.#codeOf(item)
     const to = pair.at + this.plan.slots[(item << SHIFT) + LANE]
     let value = rotations.lanes[1 + code]
     if (isOff) {
       this.guesses.classes[item] = rotations.classes[code]
-      const residual = readToken(source, age.tokens[this.#codeContext(item)], 1)
+      const residual = readToken(source, age.tokens[this.#codeContext(chunk, item)], 1)
       this.residuals[item] = residual
       value += rotations.signs[code] < 0 ? -residual : residual
     }

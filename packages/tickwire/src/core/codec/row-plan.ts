@@ -45,6 +45,8 @@ export interface RowPlan {
   readonly gains: Float64Array
   /** By carried item: the lane of its rate at which it rests; -1 where none is exactly that. */
   readonly rests: Int32Array
+  /** By item: 1 = part of a vector that nothing carries, or of a rotation. */
+  readonly parts: Uint8Array
   /** By item: the path of its leaf. */
   readonly paths: readonly string[]
   /** By chunk: its first item; one more entry is where the last one ends. */
@@ -102,6 +104,7 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
   return {
     count: drafts.length, slots, gains,
     rests: Int32Array.from(drafts, (_, item) => restOf(slots, gains, item)),
+    parts: Uint8Array.from(drafts, (_, item) => isPart(slots, item << SLOT.shift) ? 1 : 0),
     paths: drafts.map(({ leaf, code }) => `${schema.leaves[leaf].path}${code > 0 ? `#${code}` : ''}`),
     chunks: Int32Array.from(chunks),
     chunkCounts: [chunkCounts[0], chunkCounts[1], chunkCounts[2]],
@@ -113,6 +116,12 @@ export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
 function restOf(slots: Int32Array, gains: Float64Array, item: number): number {
   const lane = -gains[item * 2 + 1] / (2 * gains[item * 2])
   return slots[(item << SLOT.shift) + SLOT.rate] >= 0 && Number.isInteger(lane) && lane >= 0 ? lane : -1
+}
+
+function isPart(slots: Int32Array, slot: number): boolean {
+  if (slots[slot] === ITEM.code) return true
+  // Of the first of a vector that nothing carries, the last slot says how many lanes it has.
+  return slots[slot + SLOT.rate] < 0 && (slots[slot + SLOT.before] >= 0 || slots[slot + SLOT.leadRateLane] > 0)
 }
 
 function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {

@@ -4,8 +4,8 @@
  * Tables differ by the age of the baseline, in classes: 0 (the initial row), 1, 2-3, 4-7, 8-11, 12-15, 16 and more ticks. One
  * table for all ages costs up to a third more bits.
  *
- * Within an age, the context of a token is how sure the prediction was (0..7) and how large the residual of the item
- * before was (0..7; of a vector's first component, how fast the whole vector moved; of a rotation's second and third code, 8 and 16 more); the context of a mask is which items of its chunk changed from the older row to the baseline, folded
+ * Within an age, the context of a token is how sure the prediction was (0..7), how large the residual of the item
+ * before was (0..7; of a vector's first component, how fast the whole vector moved) and how much happens to the row (0..3: row-contexts.ts), which only priors tell apart; the context of a mask is which items of its chunk changed from the older row to the baseline, folded
  * into 62 activities; 62 and 63 stand for no older row, at rest and moving.
  */
 

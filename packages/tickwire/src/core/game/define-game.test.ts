@@ -15,7 +15,7 @@ test('[GAME1] a wrong game is refused at once, with the path and the fix', () =>
   expect(() => defineGame({ ...base, entities: [Player, Player] })).toThrow('entities: the same definition twice')
   expect(() => defineGame({ ...base, messages: [Chat, Chat] })).toThrow('messages: the same definition twice')
   expect(() => defineGame({ ...base, input: { keys: struct({}) } })).toThrow('input.keys: no fields')
-  const torn = { form: 1, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], ages: [] } as const
+  const torn = { form: 2, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], ages: [] } as const
   expect(() => defineGame({ ...base, codec: entropy({ entity: torn }) })).toThrow('priors.entity: trained for other fields. Train again: npx tickwire train.')
   expect(() => defineGame({ ...base, codec: entropy({ Boat: torn }) })).toThrow('codec: priors for "Boat", which is no entity of the game')
 })

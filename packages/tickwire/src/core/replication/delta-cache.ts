@@ -1,12 +1,12 @@
 /**
  * The bits of this tick's deltas, each made once and copied to everyone who shares it.
  *
- *   heads     by object index: the first delta of it
- *   next      by delta: another one of the same object, against another baseline or for another field set
+ *   places    by baseline modulo 64 and key, a row by object index: the newest delta made there
+ *   next      by delta: the one that was in its place before, against a baseline 64 ticks or more away
  *   words     an arena, cleared every tick: the bits of a delta from the highest bit of a word on
  *
- * In a calm network nearly all clients share a baseline, and a chain has one link. Invariant: after warm-up nothing is
- * allocated; arrays only grow, to what the busiest tick needed.
+ * Receivers on lines of their own have a dozen baselines: a chain by object would be walked to its end before each new delta. Invariant: after
+ * warm-up nothing is allocated; arrays only grow, to what the busiest tick needed.
  *
  * It does not know what the bits mean.
  */
@@ -38,18 +38,22 @@ export function isPairedBy(base: Tick, tick: Tick, flags: number, strideTicks: n
   return base === tick - strideTicks || ((flags & DELTA_RESTED) !== 0 && base < tick - strideTicks)
 }
 
-// A constant of this module, for speed: see schema/leaf-table.ts.
+// Constants of this module, for speed: see schema/leaf-table.ts.
 const DELTA_RESTED = DELTA.rested
+const NONE = NO_DELTA
 
+/** Places of baselines, and bits of a key. */
+const SLOTS_MASK = 63
+const KEY_BITS = 3
+const ROWS = (SLOTS_MASK + 1) << KEY_BITS
+const NO_PLACES = new Int32Array(0)
 const DELTAS_FIRST = 256
 const WORDS_FIRST = 2048
 const SCRATCH_BYTES = (DATAGRAM_BYTES_MAX + 3) & ~3
 
 export class DeltaCache {
-  heads: Int32Array = new Int32Array(0)
   /** By delta. */
   bases: Float64Array = new Float64Array(DELTAS_FIRST)
-  keys: Uint8Array = new Uint8Array(DELTAS_FIRST)
   next: Int32Array = new Int32Array(DELTAS_FIRST)
   wordAts: Int32Array = new Int32Array(DELTAS_FIRST)
   bits: Int32Array = new Int32Array(DELTAS_FIRST)
@@ -58,23 +62,32 @@ export class DeltaCache {
   /** Deltas made in this tick. */
   count = 0
   #wordCount = 0
+  #capacity = 0
+  /** Rows of places, made when first needed; which are in use in this tick. */
+  readonly #places: Int32Array[] = new Array<Int32Array>(ROWS).fill(NO_PLACES)
+  readonly #isUsed = new Uint8Array(ROWS)
+  readonly #used = new Uint16Array(ROWS)
+  #usedCount = 0
   readonly #scratch = new Uint8Array(SCRATCH_BYTES)
   readonly #view = new DataView(this.#scratch.buffer)
   readonly #writer = new BitWriter(this.#scratch)
 
   /** Forgets everything: another tick, with so many indexes. */
   clear(capacity: number): void {
-    if (capacity > this.heads.length) this.heads = new Int32Array(capacity)
-    this.heads.fill(NO_DELTA)
+    for (let at = 0; at < this.#usedCount; at++) this.#isUsed[this.#used[at]] = 0
+    this.#usedCount = 0
+    this.#capacity = capacity
     this.count = 0
     this.#wordCount = 0
   }
 
   /** The delta of an object against a baseline, for a field set and the like (`key`); `NO_DELTA` if nobody made it yet. @hot */
   find(index: number, base: Tick, key: number): number {
-    const { bases, keys, next } = this
-    let delta = this.heads[index]
-    while (delta !== NO_DELTA && (bases[delta] !== base || keys[delta] !== key)) delta = next[delta]
+    const row = (base & SLOTS_MASK) << KEY_BITS | key
+    if (this.#isUsed[row] === 0) return NONE
+    const { bases, next } = this
+    let delta = this.#places[row][index]
+    while (delta !== NONE && bases[delta] !== base) delta = next[delta]
     return delta
   }
 
@@ -93,15 +106,25 @@ export class DeltaCache {
     writer.finish()
     for (let word = 0; word < wordCount; word++) this.words[this.#wordCount + word] = this.#view.getInt32(word << 2)
     const delta = this.count++
+    const row = (base & SLOTS_MASK) << KEY_BITS | key
+    if (this.#isUsed[row] === 0) this.#use(row)
+    const places = this.#places[row]
     this.bases[delta] = base
-    this.keys[delta] = key
-    this.next[delta] = this.heads[index]
+    this.next[delta] = places[index]
     this.wordAts[delta] = this.#wordCount
     this.bits[delta] = bits
     this.flags[delta] = writer.failed ? flags | DELTA.oversized : flags
-    this.heads[index] = delta
+    places[index] = delta
     this.#wordCount += wordCount
     return delta
+  }
+
+  /** Nobody has a place in a row yet. */
+  #use(row: number): void {
+    if (this.#places[row].length < this.#capacity) this.#places[row] = new Int32Array(this.#capacity)
+    this.#places[row].fill(NONE)
+    this.#isUsed[row] = 1
+    this.#used[this.#usedCount++] = row
   }
 
   #reserve(wordCount: number): void {
@@ -109,7 +132,6 @@ export class DeltaCache {
     if (this.count < this.bases.length) return
     const capacity = 2 * this.bases.length
     this.bases = widen(this.bases, new Float64Array(capacity))
-    this.keys = widen(this.keys, new Uint8Array(capacity))
     this.next = widen(this.next, new Int32Array(capacity))
     this.wordAts = widen(this.wordAts, new Int32Array(capacity))
     this.bits = widen(this.bits, new Int32Array(capacity))

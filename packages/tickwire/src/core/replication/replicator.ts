@@ -19,7 +19,6 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import { PackedCoder } from '../codec/packed-coder.ts'
 import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
-import { diffMask } from '../schema/mask.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
@@ -179,11 +178,6 @@ export class Replicator implements DeltaFinder {
     const { rows } = pool
     const rest = marks.isRested(index, set, base) ? DELTA.rested : 0
     const out = cache.begin()
-    // Not what the coder says: it may call a row nothing new that is where it was predicted. Who rested until now and changed differs.
-    const isSurelyOther = rest !== 0 && marks.changed[index << 2 | set] === marks.tick
-    if (!isOwned && !isSurelyOther && !diffMask(pool.schema.masks[set], rows, marks.rowAts[index], rows, baseAt)) {
-      return cache.add(index, base, key, DELTA.same | rest)
-    }
     if (isOwned) this.#writeOwner(out, index, type)
     let flags = rest | (isOwned ? DELTA.owned : 0)
     const pair = this.#fill(index, type)
@@ -201,8 +195,8 @@ export class Replicator implements DeltaFinder {
       pair.olderAt = (flags & DELTA.older) !== 0 ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
       pair.olderTicks = this.strideTicks
     }
-    this.coders[type].write(out, set, pair, this.#world.heap)
-    return cache.add(index, base, key, flags)
+    const isOther = this.coders[type].write(out, set, pair, this.#world.heap)
+    return cache.add(index, base, key, isOther || isOwned ? flags : DELTA.same | rest)
   }
 
   #encodeFull(index: number, key: number): number {

@@ -108,8 +108,11 @@ export class Timeline implements ValueKeeper {
    */
   find(type: number, id: ObjectId, tick: Tick): number {
     const index = indexOf(id)
-    if (index >= this.#capacity || !this.has(tick)) return -1
-    const reference = this.#references[tick % this.windowTicks][index]
+    if (index >= this.#capacity || tick < 0) return -1
+    // Divided once: this is asked for every row that is told.
+    const slot = tick % this.windowTicks
+    if (this.#ticks[slot] !== tick) return -1
+    const reference = this.#references[slot][index]
     if (reference === 0 || reference >>> ROW_BITS !== type) return -1
     const pool = this.pools[type]
     const row = reference & ROW_MASK
