@@ -17,7 +17,11 @@ import { RansSink, RansSource } from './rans-stream.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
 import { planRow } from './row-plan.ts'
+import { ageClass } from './row-tables.ts'
 import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
+
+/** Of rows in a recording: born, and told against the tick before. */
+const AGES = [0, 1] as const
 
 export class RansCoder implements RowCoder {
   readonly usesOlder: boolean = true
@@ -40,6 +44,8 @@ export class RansCoder implements RowCoder {
     this.#block = block instanceof RansSink ? block : undefined
     this.#sink = block instanceof RansSink ? block.of(tables.bank) : undefined
     this.#source = block instanceof RansSource ? block.of(tables.bank) : undefined
+    // Made now, some milliseconds each: a match that is recorded does not wait for them when the first of a kind is born.
+    if (block instanceof RansSink) for (const age of AGES) tables.at(ageClass(age))
     this.#doubtful = schema.masks.map(({ members }) =>
       members.reduce((bits, { firstLeaf, leafCount }) =>
         bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
