@@ -15,10 +15,11 @@ import { SnapshotSource } from '../packages/tickwire/src/core/replication/snapsh
 import { sourceOf } from '../packages/tickwire/src/core/replay/byte-source.ts'
 import { Playback } from '../packages/tickwire/src/core/replay/playback.ts'
 import { Recorder } from '../packages/tickwire/src/core/replay/recorder.ts'
+import type { RecordingCodec } from '../packages/tickwire/src/core/replay/recording-head.ts'
 import { openRecording } from '../packages/tickwire/src/core/replay/recording.ts'
 import { MemorySink } from '../packages/tickwire/src/core/replay/recording-memory.ts'
 import { entity, type Entity } from '../packages/tickwire/src/core/schema/definition.ts'
-import { fixed, int, u8 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
+import { angle, fixed, int, u8, vec3 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { Handle } from '../packages/tickwire/src/core/world/handle.ts'
 import { Timeline } from '../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../packages/tickwire/src/core/world/world.ts'
@@ -26,9 +27,20 @@ import { gameOf } from '../test/reference/recording-games.ts'
 import { allocatedBytes, median, type Bench, type BenchResult, type Table } from './harness.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd } from './scenario.ts'
 
-const Walker = entity(Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])), { name: 'Walker' })
+const range = (field: number, precision: number): { min: number; max: number; precision: number } =>
+  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
+const Walker = entity({
+  at: vec3(range(0, 1 / 512), range(1, 1 / 512), range(2, 1 / 512)).position(),
+  speed: vec3(range(3, 1 / 64), range(4, 1 / 64), range(5, 1 / 64)).velocity(),
+  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
+}, { name: 'Walker' })
+/** What a field of the frame is in the cell of a walker. */
+const CELL_SCALES: readonly number[] = [1 / 512, 1 / 512, 1 / 512, 1 / 64, 1 / 64, 1 / 64, (2 * Math.PI) / 4096, 1, 1, 1]
+/** The same, of an entity that does not say what its numbers are. */
+const Plain = entity(Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])), { name: 'Plain' })
 const Player = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), hue: u8 }, { name: 'Player' })
 
+const CODECS: readonly RecordingCodec[] = ['packed', 'entropy']
 const NO_SINK = { write: () => true }
 
 /** A match that plays itself. */
@@ -53,16 +65,18 @@ function hello(): Match {
   }
 }
 
-function crowd(players: number, ticks: number): Match {
-  const world = new World([Walker])
+function crowd(players: number, ticks: number, isPlain = false): Match {
+  const Person = (isPlain ? Plain : Walker) as Entity
+  const scales = isPlain ? FIELDS.map(() => 1) : CELL_SCALES
+  const world = new World([Person])
   const frames = makeCrowd(players, ticks)
-  const walkers = Array.from({ length: players }, (_, at) => world.spawn(Walker, {}, at + 1) as unknown as Handle)
+  const walkers = Array.from({ length: players }, (_, at) => world.spawn(Person, {}, at + 1) as unknown as Handle)
   return {
-    name: `the crowd, ${players} players at 60 Hz`, entities: [Walker], tickRate: 60, world,
+    name: `the crowd, ${players} players at 60 Hz${isPlain ? ', plain ints' : ''}`, entities: [Person], tickRate: 60, world,
     step(tick) {
       const frame = frames[tick % frames.length]!
       walkers.forEach((walker, at) => {
-        for (let field = 0; field < FIELD_COUNT; field++) walker.$cells[field] = frame[at * FIELD_COUNT + field]!
+        for (let field = 0; field < FIELD_COUNT; field++) walker.$cells[field] = frame[at * FIELD_COUNT + field]! * scales[field]!
       })
     },
   }
@@ -76,10 +90,10 @@ function play({ world, step }: Match, after: () => void): void {
 }
 
 /** Bytes and time of recording one match. */
-function record(match: Match, ticks: number): readonly (string | number)[] {
+function record(match: Match, ticks: number, codec: RecordingCodec): readonly (string | number)[] {
   const game = gameOf(match.entities, match.tickRate)
   const sink = new MemorySink()
-  const recorder = new Recorder(game, match.world, { sink })
+  const recorder = new Recorder(game, match.world, { sink, codec })
   const times: number[] = []
   for (let tick = 0; tick < ticks; tick++) {
     play(match, () => {
@@ -102,9 +116,9 @@ function record(match: Match, ticks: number): readonly (string | number)[] {
     return performance.now() - begin
   })
   const lanes = match.world.stores.reduce((sum, store) => sum + store.count * store.schema.laneCount, 0)
-  const heap = new Recorder(game, match.world, { sink: NO_SINK })
+  const heap = new Recorder(game, match.world, { sink: NO_SINK, codec })
   const heapBytes = allocatedBytes(() => { for (let tick = 0; tick < 600; tick++) play(match, () => heap.tick()) }, 600, 5)
-  return [match.name, bytes.length / ticks, lanes * 4, 1000 * median(times.toSorted((a, b) => a - b)), heapBytes, (1000 * playedMs) / ticks, median(seeks.toSorted((a, b) => a - b))]
+  return [match.name, codec, bytes.length / ticks, lanes * 4, 1000 * median(times.toSorted((a, b) => a - b)), 1000 * times.reduce((sum, each) => sum + each, 0) / ticks, heapBytes, (1000 * playedMs) / ticks, median(seeks.toSorted((a, b) => a - b))]
 }
 
 /** One tick of snapshots to everyone, with and without the account, in turns. */
@@ -165,18 +179,24 @@ export const bench: Bench = {
 }
 
 function run(ticks: number): BenchResult {
-  const matches = [record(hello(), ticks), record(crowd(24, ticks), ticks), record(crowd(1000, Math.min(ticks, 600)), Math.min(ticks, 600))]
+  const short = Math.min(ticks, 600)
+  const matches = CODECS.map((codec) => [
+    record(hello(), ticks, codec), record(crowd(24, ticks), ticks, codec), record(crowd(24, ticks, true), ticks, codec), record(crowd(200, short), short, codec), record(crowd(1000, short), short, codec),
+  ] as const)
+  const [[, packedCrowd], [, entropyCrowd]] = [matches[0]!, matches[1]!]
   const counted = account(24, ticks)
   const recorded: Table = {
     title: `${ticks} ticks`,
-    columns: ['match', 'bytes a tick', 'plain rows', 'us a tick', 'heap B a tick', 'us to play a tick', 'ms to seek'],
-    rows: matches,
+    columns: ['match', 'codec', 'bytes a tick', 'plain rows', 'us a tick', 'flushes spread', 'heap B a tick', 'us to play a tick', 'ms to seek'],
+    rows: matches[0]!.flatMap((row, at) => [row, matches[1]![at]!]),
   }
   return {
     tables: [recorded],
     figures: [
-      { name: 'recording_crowd_bytes_per_tick', value: Number(matches[1]![1]), unit: 'B/tick', against: `plain rows, ${matches[1]![2]} B` },
-      { name: 'recording_crowd_us_per_tick', value: Number(matches[1]![3]), unit: 'us/tick', against: null },
+      { name: 'recording_crowd_bytes_per_tick', value: Number(packedCrowd[2]), unit: 'B/tick', against: `plain rows, ${packedCrowd[3]} B` },
+      { name: 'recording_crowd_us_per_tick', value: Number(packedCrowd[4]), unit: 'us/tick', against: null },
+      { name: 'recording_crowd_entropy_bytes_per_tick', value: Number(entropyCrowd[2]), unit: 'B/tick', against: `packed, ${Number(packedCrowd[2]).toFixed(1)} B` },
+      { name: 'recording_crowd_entropy_us_per_tick', value: Number(entropyCrowd[4]), unit: 'us/tick', against: `packed, ${Number(packedCrowd[4]).toFixed(1)} us` },
       { name: 'account_ns_per_entry', value: accountAlone(), unit: 'ns', against: null },
       { name: 'account_ns_per_entry_in_place', value: counted.nsPerEntry, unit: 'ns', against: 'no account' },
       { name: 'account_share_of_snapshots', value: counted.share, unit: `of ${counted.tickUs.toFixed(0)} us`, against: 'no account', atMost: 0.1 },

@@ -8,6 +8,7 @@ import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import { IndexSet, PresenceSection } from '../../packages/tickwire/src/core/codec/presence-section.ts'
+import { RansCoder } from '../../packages/tickwire/src/core/codec/rans-coder.ts'
 import { RansSink, RansSource } from '../../packages/tickwire/src/core/codec/rans-stream.ts'
 import { RowPair, type RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
 import {
@@ -87,22 +88,29 @@ const presence: FuzzTarget = {
 }
 
 const coder = new EntropyCoder(Thing, 60)
-const sink = new RansSink(coder.bank, 1 << 14)
-const source = new RansSource(coder.bank)
+const reader = new BitReader(new Uint8Array(0))
+const source = new RansSource(reader)
+const blockCoder = new RansCoder(Thing, 60, source)
 
 const blocks: FuzzTarget = {
   name: 'codec-blocks',
-  seeds: () => ROWS.map((row) => {
+  seeds: () => ROWS.flatMap((row) => {
     const writer = new BitWriter(new Uint8Array(8192))
-    for (const age of [1, 6]) coder.model.encode(sink, 0, aim(row, age, true), engine.heap)
-    sink.finish(writer)
-    return writer.bytes.slice(0, writer.finish())
+    const sink = new RansSink(writer)
+    const twin = new RansCoder(Thing, 60, sink)
+    return [() => twin.write(writer, 0, aim(row, 6, true), engine.heap), () => coder.model.encode(sink.of(coder.bank), 0, aim(row, 6, true), engine.heap)].map((write) => {
+      writer.reset(writer.bytes)
+      for (const age of [1, 0]) twin.write(writer, 0, aim(row, age, true), engine.heap)
+      write()
+      sink.finish()
+      return writer.bytes.slice(0, writer.finish())
+    })
   }),
   run(bytes) {
-    const reader = new BitReader(bytes)
+    reader.reset(bytes)
     const got = new Int32Array(Thing.laneCount)
-    source.from(reader)
-    for (const age of [1, 6]) coder.model.decode(source, 0, aim(got, age, true), engine.heap)
+    source.begin()
+    for (const age of [1, 0, 6]) blockCoder.read(reader, 0, aim(got, age, true), engine.heap)
     source.finish()
   },
 }

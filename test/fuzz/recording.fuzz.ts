@@ -12,8 +12,10 @@ import { CHUNK, isChunkWhole, readChunkHead, sealChunk } from '../../packages/ti
 import { readGameText } from '../../packages/tickwire/src/core/replay/game-text.ts'
 import { Playback } from '../../packages/tickwire/src/core/replay/playback.ts'
 import { Recorder } from '../../packages/tickwire/src/core/replay/recorder.ts'
+import type { RecordingCodec } from '../../packages/tickwire/src/core/replay/recording-head.ts'
 import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
+import { RowsReader } from '../../packages/tickwire/src/core/replay/rows-reader.ts'
 import { ValueHeap } from '../../packages/tickwire/src/core/schema/value-heap.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { bool, fixed, group, list, quat, ref, text, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
@@ -21,17 +23,17 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { gameOf } from '../reference/recording-games.ts'
 import type { FuzzTarget } from './target.ts'
 
-const Thing = entity({ x: fixed(0, 100, 0.1), up: bool, label: text(9), shield: group({ hp: u8 }), pals: list(ref(), 3), turn: quat(6), plan: u8.server() }, { name: 'Thing' })
+const Thing = entity({ x: fixed(0, 100, 0.1).position(), pace: fixed(-20, 20, 0.5).velocity(), up: bool, label: text(9), shield: group({ hp: u8 }), pals: list(ref(), 3), turn: quat(6), plan: u8.server() }, { name: 'Thing' })
 const Spark = entity({ left: u8 }, { name: 'Spark' })
 const game = gameOf([Thing, Spark])
 
 const TICKS_MAX = 200
 
 /** A short match in which everything happens. */
-function match(ticks: number): Uint8Array {
+function match(ticks: number, codec: RecordingCodec = 'packed'): Uint8Array {
   const world = new World([Thing, Spark], { seed: 5 })
   const sink = new MemorySink()
-  const recorder = new Recorder(game, world, { sink, flushMs: 300, keyMs: 600 })
+  const recorder = new Recorder(game, world, { sink, codec, flushMs: 300, keyMs: 600 })
   const heap = new ValueHeap()
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
@@ -39,6 +41,7 @@ function match(ticks: number): Uint8Array {
     if (tick % 4 === 0) world.spawn(Spark, { left: 2 })
     for (const thing of world.each(Thing)) {
       thing.x += 1.5
+      thing.pace = tick % 6 === 0 ? 0 : 15
       thing.up = tick % 2 === 0
       thing.shield = tick % 5 === 0 ? { hp: tick } : null
       thing.turn = { x: world.prng.nextFloat(), y: 0.3, z: 0, w: 1 }
@@ -93,9 +96,44 @@ function mend(bytes: Uint8Array): Uint8Array {
   return mended
 }
 
+/** Tables of the entropy codec are made for every playback: by the game's entities, whatever is in the file. */
+const TABLES_BYTES_MAX = 1 << 23
+
+/** Bodies of range-coded rows, read after a whole one that begins anew: without the file around them they are many more. */
+function rowBodies(): FuzzTarget {
+  const recording = openRecording(sourceOf(match(17, 'entropy')))
+  if (typeof recording === 'string') throw new Error(recording)
+  const bodies = recording.chunks.filter(({ type }) => type === CHUNK.rows).map((chunk) => recording.load(chunk) ?? new Uint8Array(0))
+  let world = new World([])
+  let reader: RowsReader | undefined
+  const readAll = (body: Uint8Array): void => {
+    // A world that was once made wide is slow for ever.
+    if (reader === undefined || world.objects.highWater > 16_384) {
+      world = new World(game.entities, { isReadOnly: true })
+      reader = new RowsReader(world, 'everything', game.tickRate, 'entropy')
+    }
+    reader.reset(body)
+    for (let count = 0; count < TICKS_MAX && reader.left > 0 && reader.read(false); count++) {
+      world.sample()
+      world.collectValues()
+    }
+  }
+  return {
+    name: 'recording/range-coded-body',
+    seeds: () => bodies,
+    allocationBytesMax: TABLES_BYTES_MAX,
+    run(bytes) {
+      readAll(bodies[0] ?? bytes)
+      readAll(bytes)
+    },
+  }
+}
+
 export const targets: readonly FuzzTarget[] = [
   { name: 'recording/file', seeds: () => [match(5), match(14)], run: play },
-  { name: 'recording/mended', seeds: () => [match(3), match(9), match(17)], run: (bytes) => play(mend(bytes)) },
+  { name: 'recording/mended', seeds: () => [match(3), match(9), match(17)], run: (bytes) => play(mend(bytes)), allocationBytesMax: TABLES_BYTES_MAX },
+  { name: 'recording/range-coded', seeds: () => [match(3, 'entropy'), match(6, 'entropy')], run: (bytes) => play(mend(bytes)), allocationBytesMax: TABLES_BYTES_MAX },
+  rowBodies(),
   {
     name: 'recording/game-text',
     seeds: () => [game.text, 'tickRate 9\ninput {a:bool}\nentity 0 {v:vec2(0,1,0.1|0,2,0.5)=null;l:list(oneOf("a","b"),4)@owner;n:i64~velocity(v)=-5n}']

@@ -27,11 +27,27 @@ export interface Held {
 const FAR = 2 ** 18
 const WORD = 2 ** 32
 
+/** Where symbols come from, and what is no symbol. */
+export interface Spoken {
+  symbol(code: Code): number
+  readonly raw: BitSource
+}
+
 /** The row that bits turn a baseline into, and how many bits that took. */
 export function decodeEntropy(text: string, held: Held): { readonly row: number[]; readonly taken: number } {
+  const raw = new BitSource(text)
+  const symbol = ({ codes }: Code): number => {
+    for (let bits = raw.take(1); ; bits += raw.take(1)) if (codes.includes(bits)) return codes.indexOf(bits)
+  }
+  const row = readRow({ symbol, raw }, held)
+  return { row, taken: raw.taken }
+}
+
+/** The row that is spoken of next. */
+export function readRow(spoken: Spoken, held: Held): number[] {
   const plan = planItems(held.shape, held.ticksPerSecond, held.set, held.name)
   const age = ageClass(held.age)
-  return new RowReader(text, held, plan, held.priors === undefined ? builtIn(plan, age) : trained(plan, held.priors, age)).read()
+  return new RowReader(spoken, held, plan, held.priors === undefined ? builtIn(plan, age) : trained(plan, held.priors, age)).read()
 }
 
 /** Bits of a size, at most so many. */
@@ -51,7 +67,7 @@ function ordered(lane: number): number {
 }
 
 class RowReader {
-  readonly #source: BitSource
+  readonly #spoken: Spoken
   readonly #held: Held
   readonly #plan: Plan
   readonly #tables: Tables
@@ -66,8 +82,8 @@ class RowReader {
   /** Of the rotation being read: predicted lanes, unit components, and by code class and sign. */
   #rotation = { dropped: 0, codes: [0, 0, 0], unit: [0, 0, 0, 0], motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] }
 
-  constructor(text: string, held: Held, plan: Plan, tables: Tables) {
-    this.#source = new BitSource(text)
+  constructor(spoken: Spoken, held: Held, plan: Plan, tables: Tables) {
+    this.#spoken = spoken
     this.#held = held
     this.#plan = plan
     this.#tables = tables
@@ -77,28 +93,30 @@ class RowReader {
     this.#carried = plan.items.map(() => 0)
   }
 
-  read(): { readonly row: number[]; readonly taken: number } {
+  read(): number[] {
     const isSaid: boolean[] = []
     for (let chunk = 0; chunk + 1 < this.#plan.chunks.length; chunk++) {
       const mask = this.#mask(chunk)
       if (mask === 'packed') {
         const { shape, base, initial, set } = this.#held
-        const { row, taken } = decodePacked(this.#source.bits.slice(this.#source.taken), shape, base, initial, set)
-        return { row, taken: this.#source.taken + taken }
+        const { raw } = this.#spoken
+        const { row, taken } = decodePacked(raw.bits.slice(raw.taken), shape, base, initial, set)
+        raw.take(taken)
+        return row
       }
       for (let item = this.#plan.chunks[chunk]!; item < this.#plan.chunks[chunk + 1]!; item++) isSaid.push(((mask >> (item - this.#plan.chunks[chunk]!)) & 1) === 1)
     }
     this.#isSaid = isSaid
     this.#plan.items.forEach((item, at) => this.#item(item, at, isSaid[at]!))
-    return { row: this.#row, taken: this.#source.taken }
+    return this.#row
   }
 
   #symbol(code: Code): number {
-    for (let bits = this.#source.take(1); ; bits += this.#source.take(1)) if (code.includes(bits)) return code.indexOf(bits)
+    return this.#spoken.symbol(code)
   }
 
   #take(count: number): number {
-    return Number(this.#source.takeUnsigned(count))
+    return Number(this.#spoken.raw.takeUnsigned(count))
   }
 
   #mask(chunk: number): number | 'packed' {

@@ -8,8 +8,12 @@ import { prefixCodes } from './bits-entropy-reference.ts'
 import type { Bits } from './bits-reference.ts'
 import type { Item, Plan, Role } from './entropy-items.ts'
 
-/** Codes by symbol, as text. */
-export type Code = readonly Bits[]
+/** By symbol: its prefix code, as text, and its share of 2^15. Built-in codes of one name learn together, where codes learn. */
+export interface Code {
+  readonly name: string
+  readonly codes: readonly Bits[]
+  readonly shares: readonly number[]
+}
 
 export interface Masks {
   readonly masks: readonly number[]
@@ -69,13 +73,16 @@ export function sharesOf(frequencies: readonly number[]): number[] {
   return shares
 }
 
-const codeOf = (lengths: readonly number[]): Code => prefixCodes(lengths) as Bits[]
-const codeOfFrequencies = (frequencies: readonly number[]): Code => codeOf(lengthsOf(sharesOf(frequencies)))
+const codeOf = (name: string, lengths: readonly number[], shares: readonly number[]): Code => ({ name, codes: prefixCodes(lengths) as Bits[], shares })
+function codeOfFrequencies(name: string, frequencies: readonly number[]): Code {
+  const shares = sharesOf(frequencies)
+  return codeOf(name, lengthsOf(shares), shares)
+}
 
 /** The masks of a list with how often each occurs, and last how often none of them. */
-function masksOf(masks: readonly number[], frequencies: readonly number[], chunk: number): Masks {
+function masksOf(name: string, masks: readonly number[], frequencies: readonly number[], chunk: number): Masks {
   const sum = frequencies.reduce((total, each) => total + each, 0)
-  return { masks, code: codeOfFrequencies(chunk === 0 ? [...frequencies, sum / 4096] : frequencies) }
+  return { masks, code: codeOfFrequencies(name, chunk === 0 ? [...frequencies, sum / 4096] : frequencies) }
 }
 
 /** The built-in tables of a class of age. */
@@ -86,7 +93,7 @@ export function builtIn({ items, chunks }: Plan, age: number): Tables {
     weight: (at, motion) => weightOf(items, at, motion, age),
     bend: () => 0,
     token: (at, context) => shape(...meanOf(items[at]!, widths(items[at]!), age, context >> 5, Math.min(context & 7, 4))),
-    dropped: () => codeOfFrequencies([1, 1, 1]),
+    dropped: () => codeOfFrequencies('dropped', [1, 1, 1]),
     activity: (chunk, changed) => within(chunk).reduce((activity, { role }, at) => activity | ((changed >> at) & 1 ? ACTIVITY[role] : 0), 0),
     masks: (chunk, context) => builtInMasks(within(chunk), chunk, age, context),
   }
@@ -117,7 +124,8 @@ function meanOf({ role, kind, carrier }: Item, width: number, age: number, motio
 function shape(mean: number, lopsided: number): Code {
   let number = 0
   while (number < 25 && mean > 0.15 * 2 ** number * (1 + 1e-9)) number++
-  return codeOf(FILE.shapes.find(([which, skew]) => which === number && skew === lopsided)![2])
+  const [, , lengths, shares] = FILE.shapes.find(([which, skew]) => which === number && skew === lopsided)!
+  return codeOf(`shape ${number} ${lopsided}`, lengths, shares)
 }
 
 const ACTIVITY: { readonly [R in Role]: number } = { rate: 1, carried: 2, mover: 2, other: 4 }
@@ -134,7 +142,7 @@ function builtInMasks(items: readonly Item[], chunk: number, age: number, contex
   const masks = frequencies.map((_, mask) => mask).filter((mask) => frequencies[mask]! * 8192 > sum)
     .sort((a, b) => frequencies[b]! - frequencies[a]! || a - b).slice(0, 254).sort((a, b) => a - b)
   const listed = masks.map((mask) => frequencies[mask]!)
-  return masksOf(masks, [...listed, Math.max(sum - listed.reduce((total, each) => total + each, 0), sum / 4096)], chunk)
+  return masksOf(age === 0 ? `masks 0 ${chunk}` : `masks ${age} ${chunk} ${known}`, masks, [...listed, Math.max(sum - listed.reduce((total, each) => total + each, 0), sum / 4096)], chunk)
 }
 
 function oddsOf({ kind, role }: Item, age: number, activity: number): number {
@@ -167,12 +175,12 @@ export function trained(plan: Plan, priors: PriorsFile, age: number): Tables {
   return {
     weight: (item, motion) => found.weights[item * 8 + motion]!,
     bend: (item, motion, isDown) => found.bends[item * 16 + motion * 2 + (isDown ? 1 : 0)]!,
-    token: (item, context) => codeOfFrequencies(priors.tables[found.tokens[item * 256 + context]!]!),
-    dropped: (item) => (found.dropped[item]!.length === 0 ? rest.dropped(item) : codeOfFrequencies(found.dropped[item]!)),
+    token: (item, context) => codeOfFrequencies('', priors.tables[found.tokens[item * 256 + context]!]!),
+    dropped: (item) => (found.dropped[item]!.length === 0 ? rest.dropped(item) : codeOfFrequencies('', found.dropped[item]!)),
     activity: (chunk, changed) => found.activities[chunk]!.indexOf(changed) + 1,
     masks: (chunk, context) => {
       const mask = found.masks[chunk * 64 + context]!
-      return mask === null ? rest.masks(chunk, context) : masksOf(mask.masks, mask.counts, chunk)
+      return mask === null ? rest.masks(chunk, context) : masksOf('', mask.masks, mask.counts, chunk)
     },
   }
 }

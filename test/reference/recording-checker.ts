@@ -1,10 +1,13 @@
 /**
  * Reads recordings from docs/wire/RECORDING.md alone: slow, clear, and ignorant of the engine. Says what a file means, or
- * throws the reason why it means nothing. Of the packed codec it knows single numbers and bools, which is enough for the vectors.
+ * throws the reason why it means nothing. Of the packed codec it knows single numbers and bools, which is enough for the vectors;
+ * range-coded rows are read by `recording-block.ts`.
  */
 
-import { BitSource } from './bits-reference.ts'
+import type { BitSource } from './bits-reference.ts'
 import { referenceHash } from './hash-reference.ts'
+import { hex, little, need, number, small, sourceOf, string, varint } from './recording-bits.ts'
+import { BlockRows } from './recording-block.ts'
 import { parseSchemaText } from './schema-text.ts'
 import type { PlainShape } from './schema-reference.ts'
 
@@ -22,7 +25,7 @@ export interface RecordingMeaning {
   readonly notes: readonly unknown[]
 }
 
-interface Chunk { readonly type: number; readonly flags: number; readonly tick: number; readonly at: number; readonly body: Uint8Array }
+export interface Chunk { readonly type: number; readonly flags: number; readonly tick: number; readonly at: number; readonly body: Uint8Array }
 type Member = { readonly kind: 'bool' } | { readonly kind: 'number'; readonly max: number; readonly initial: number }
 
 const MAGIC = '895457520d0a1a0a'
@@ -44,7 +47,7 @@ export function readRecording(file: Uint8Array): RecordingMeaning {
   const isClosed = rest.at(-1)?.type === 7
   if (isClosed) checkIndexes(first, rest)
   const content = rest.filter(({ type }) => type !== 6 && type !== 7)
-  const world = new Rows(head)
+  const world = head.codec === 0 ? new Rows(head) : new BlockRows(head)
   const bodies = (type: number): Chunk[] => content.filter((chunk) => chunk.type === type)
   return {
     version, head: head.said, isClosed,
@@ -67,7 +70,10 @@ function readChunk(file: Uint8Array, at: number): Chunk {
 
 interface Head {
   readonly said: object
+  readonly codec: number
   readonly fields: number
+  readonly tickRate: number
+  readonly shapes: readonly PlainShape[]
   readonly input: readonly Member[]
   readonly entities: readonly (readonly Member[])[]
 }
@@ -82,14 +88,14 @@ function readHead(body: Uint8Array): Head {
   const text = string(bits)
   const names = Array.from({ length: varint(bits) }, () => string(bits))
   bits.finish()
-  need(codec === 0 && fields <= 3, 'a codec and fields that are known')
+  need(codec <= 1 && fields <= 3, 'a codec and fields that are known')
   const expected = referenceHash(new TextEncoder().encode(text), 1)
   need(fingerprint === hex(Array.from({ length: 8 }, (_, at) => Number((expected >> BigInt(8 * at)) & 255n))), 'the fingerprint of the text')
   const lines = text.split('\n')
   const shapes = (word: string): PlainShape[] => lines.filter((line) => line.startsWith(word)).map((line) => parseSchemaText(line.slice(line.indexOf('{'))))
   return {
-    said: { codec, fields, tickRate, fingerprint, startedAt, text, names }, fields,
-    input: shapes('input ').flatMap((shape) => membersOf(shape, 3)), entities: shapes('entity ').map((shape) => membersOf(shape, fields)),
+    said: { codec, fields, tickRate, fingerprint, startedAt, text, names }, codec, fields, tickRate, shapes: shapes('entity '),
+    input: shapes('input ').flatMap((shape) => membersOf(shape, 3)), entities: codec === 1 ? [] : shapes('entity ').map((shape) => membersOf(shape, fields)),
   }
 }
 
@@ -261,40 +267,4 @@ function checkIndexes(head: Chunk, rest: readonly Chunk[]): void {
     at = before
   }
   need(listed.flat().length === rest.filter(({ type }) => type !== 6 && type !== 7).length, 'every chunk in an index')
-}
-
-function small(bits: BitSource): number {
-  let value = 0
-  for (let group = 0; group < 6; group++) {
-    const isMore = number(bits, 1) === 1
-    const low = number(bits, 3)
-    value += low * 8 ** group
-    if (isMore) continue
-    need(group === 0 || low !== 0, 'one spelling')
-    return value
-  }
-  throw new Error('a small number')
-}
-
-function varint(bits: BitSource): number {
-  let value = 0
-  for (let group = 0; group < 8; group++) {
-    const byte = number(bits, 8)
-    value += (byte % 128) * 128 ** group
-    if (byte < 128) {
-      need(group === 0 || byte !== 0, 'one spelling')
-      return value
-    }
-  }
-  throw new Error('a varint')
-}
-
-const number = (bits: BitSource, width: number): number => Number(bits.takeUnsigned(width))
-const string = (bits: BitSource): string => new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bits.takeBytes(varint(bits))))
-const sourceOf = (bytes: Uint8Array): BitSource => new BitSource([...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join(''))
-const little = (bytes: Uint8Array, at: number, count: number): number => Array.from({ length: count }, (_, byte) => bytes[at + byte]! * 256 ** byte).reduce((a, b) => a + b, 0)
-const hex = (bytes: Iterable<number>): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-
-function need(condition: boolean, why: string): asserts condition {
-  if (!condition) throw new Error(why)
 }

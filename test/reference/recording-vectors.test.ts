@@ -31,7 +31,7 @@ describe('recording vectors', () => {
       expect(playback.seek(Number(tick))).toBe('ok')
       const shown = playback.world.stores.flatMap((store) => store.living().map((handle) => {
         const held = fields === 3 ? store.schema.members : store.schema.masks[fields as 0 | 1 | 2].members
-        return [handle.id, [handle.owner, ...held.map(({ lane }) => store.rows[store.rowAt(handle) + lane])]]
+        return [handle.id, [handle.owner, ...held.flatMap(({ lane, laneCount }) => [...store.rows.subarray(store.rowAt(handle) + lane, store.rowAt(handle) + lane + laneCount)])]]
       }))
       expect(Object.fromEntries(shown)).toEqual(objects)
     }

@@ -5,6 +5,7 @@ import { InputsReader } from '../../packages/tickwire/src/core/replay/inputs-tra
 import { noteText, readNotes } from '../../packages/tickwire/src/core/replay/notes-track.ts'
 import { readPackets, type RecordedPacket } from '../../packages/tickwire/src/core/replay/packets-track.ts'
 import { Playback } from '../../packages/tickwire/src/core/replay/playback.ts'
+import type { RecordingCodec } from '../../packages/tickwire/src/core/replay/recording-head.ts'
 import { openRecording, type ChunkList, type Recording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
@@ -26,12 +27,12 @@ interface Recorded {
   readonly truth: ReadonlyMap<number, readonly { id: number; x: number; y: number }[]>
 }
 
-function record(codec = entropy(), loss = 0.05): Recorded {
+function record(codec = entropy(), loss = 0.05, rows: RecordingCodec = 'packed'): Recorded {
   wind.x = 0
   const played = defineGame({ ...game, codec })
   const sim = simulate(played, { seed: 11, clients: 2, link: { latencyMs: 50, jitterMs: 15, loss } })
   const sink = new MemorySink()
-  const recorder = new ClientRecorder(sim.players[0]!.host as unknown as ClientHost<Shape>, sink)
+  const recorder = new ClientRecorder(sim.players[0]!.host as unknown as ClientHost<Shape>, sink, 0, rows)
   const truth = new Map<number, { id: number; x: number; y: number }[]>()
   for (let step = 0; step < 400; step++) {
     sim.hold(0, { right: step % 40 < 20, left: step % 40 >= 20 })
@@ -63,8 +64,8 @@ function dissectorOf({ played, recording, sim }: Recorded): PacketDissector {
   return dissector
 }
 
-test('[DEV7] a client records what it was told: the rows of a tick are those that the server had', () => {
-  const recorded = record(entropy(), 0)
+test.each(['packed', 'entropy'] as const)('[DEV7] a client records what it was told: the rows of a tick are those that the server had (%s)', (rows) => {
+  const recorded = record(entropy(), 0, rows)
   const { recording, truth, played } = recorded
   const told = new Playback(toldOf(recording), played)
   const dissector = dissectorOf(recorded)
@@ -80,6 +81,21 @@ test('[DEV7] a client records what it was told: the rows of a tick are those tha
     }
   }
   expect(compared).toBeGreaterThan(200)
+})
+
+test('[DEV7, REC19] range-coded it records the same: predicted and told rows, tick for tick', () => {
+  const [plain, coded] = (['packed', 'entropy'] as const).map((rows) => record(entropy(), 0.05, rows).recording)
+  for (const part of [(recording: Recording) => recording as ChunkList, (recording: Recording) => toldOf(recording)]) {
+    const [before, after] = [new Playback(part(plain!), game), new Playback(part(coded!), game)]
+    const objectsOf = ({ world }: Playback): unknown => [...world.each(Runner), ...world.each(Drone)].map((object) => [object.id, object.owner, JSON.stringify(object)])
+    let count = 0
+    for (let played = before.step(); played === 'ok'; played = before.step(), count++) {
+      expect(after.step()).toBe('ok')
+      expect([after.tick, objectsOf(after)]).toEqual([before.tick, objectsOf(before)])
+    }
+    expect(after.step()).not.toBe('ok')
+    expect(count).toBeGreaterThan(40)
+  }
 })
 
 test('[DEV7] it records what it predicted and what its player held, and each misprediction down to the field', () => {

@@ -17,11 +17,11 @@ const opened = (bytes: Uint8Array): Recording => {
   return recording
 }
 
-test('[REC16] a demo replays identically: after every tick the hash is that of the live run', () => {
+test.each(['packed', 'entropy'] as const)('[REC16] a demo replays identically: after every tick the hash is that of the live run (%s)', (codec) => {
   const sim = simulate(game, { seed: 7, clients: 3, link: { latencyMs: 60, jitterMs: 20, loss: 0.1 } })
   const { host } = sim
   const sink = new MemorySink()
-  const recorder = host.record(sink)
+  const recorder = host.record(sink, { codec })
   const hash = new StateHash(host.world)
   const truth = new Map<number, string>()
   for (let step = 0; step < 300; step++) {

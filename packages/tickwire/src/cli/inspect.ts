@@ -8,6 +8,7 @@ import { readGameText, type GameText } from '../core/replay/game-text.ts'
 import { noteText, readNotes, type RecordedNote } from '../core/replay/notes-track.ts'
 import { readPackets } from '../core/replay/packets-track.ts'
 import { Playback } from '../core/replay/playback.ts'
+import { codecOf } from '../core/replay/recording-head.ts'
 import type { Recording } from '../core/replay/recording.ts'
 import { UsageError, type Command, type CommandWorld } from './command.ts'
 import { openRecordingOption, readCountOption, sizeText } from './recording-option.ts'
@@ -62,6 +63,7 @@ interface Summary {
   readonly startedAt: string | undefined
   readonly fingerprint: string
   readonly fields: string
+  readonly codec: string
   readonly tickRate: number
   readonly firstTick: number
   readonly lastTick: number
@@ -92,7 +94,7 @@ function summaryOf(recording: Recording): Summary {
     end: recording.end, tornBytes: recording.tornBytes, damagedChunks: recording.damagedCount,
     startedAt: head.startedAt === 0 ? undefined : timeOf(head.startedAt),
     fingerprint: Buffer.from(head.fingerprint).toString('hex'),
-    fields: head.fields, tickRate: head.tickRate,
+    fields: head.fields, codec: codecOf(head.codec) ?? `${head.codec}`, tickRate: head.tickRate,
     firstTick: rows.first, lastTick: rows.last, seconds: rows.last < 0 ? 0 : (rows.last - rows.first + 1) / head.tickRate, missingTicks: rows.missing,
     sizeBytes: recording.sizeBytes, kinds,
     peers: [...peers].filter((peer) => peer !== 0).sort((a, b) => a - b),
@@ -167,7 +169,7 @@ function showSummary(path: string, summary: Summary, recording: Recording, hasCh
   const { firstTick, lastTick, seconds, tickRate, missingTicks, sizeBytes, end, tornBytes, damagedChunks } = summary
   line('file', `${path}, ${sizeText(sizeBytes)}, ${endText(end, tornBytes)}${damagedChunks > 0 ? `, ${damagedChunks} damaged chunks` : ''}`)
   if (summary.startedAt !== undefined) line('started', summary.startedAt)
-  line('game', `fingerprint ${summary.fingerprint}, ${tickRate} ticks a second, fields: ${summary.fields}`)
+  line('game', `fingerprint ${summary.fingerprint}, ${tickRate} ticks a second, fields: ${summary.fields}, codec: ${summary.codec}`)
   if (lastTick < 0) line('ticks', 'none')
   else line('ticks', `${firstTick} to ${lastTick}, ${seconds.toFixed(1)} s${missingTicks > 0 ? `, ${missingTicks} of them missing` : ''}`)
   line('peers', summary.peers.length === 0 ? 'none' : summary.peers.join(' '))

@@ -7,6 +7,7 @@ import { angle, bool, bytes, f32, group, i64, manual, text, u16, u8, vec2 } from
 import { defineGame, type Game } from '../core/game/define-game.ts'
 import { entropy, packed } from '../core/codec/snapshot-codec.ts'
 import { Recorder } from '../core/replay/recorder.ts'
+import type { RecordingCodec } from '../core/replay/recording-head.ts'
 import { World } from '../core/world/world.ts'
 import { createRecordingFile, openRecordingFile } from '../node/recording-file.ts'
 import { runTickwire } from './run.ts'
@@ -27,10 +28,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function record(of: Game<never> | typeof game, path: string, ticks: number, way = 0.37, beat = 7): void {
+function record(of: Game<never> | typeof game, path: string, ticks: number, way = 0.37, beat = 7, codec: RecordingCodec = 'packed'): void {
   const world = new World([Ship, Rock])
   const file = createRecordingFile(path)
-  const recorder = new Recorder(of, world, { sink: file, startedAt: 1_800_000_000 })
+  const recorder = new Recorder(of, world, { sink: file, codec, startedAt: 1_800_000_000 })
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
     if (tick === 1) {
@@ -70,7 +71,7 @@ describe('tickwire inspect', () => {
     const { code, out, err } = tickwire('inspect', at('match.twr'))
     expect([code, err]).toEqual([0, ''])
     for (const words of [
-      'closed', 'started     2027-01-15T08:00:00Z', '30 ticks a second, fields: everything', 'ticks       1 to 90, 3.0 s', 'peers       1 2', 'B a tick',
+      'closed', 'started     2027-01-15T08:00:00Z', '30 ticks a second, fields: everything, codec: packed', 'ticks       1 to 90, 3.0 s', 'peers       1 2', 'B a tick',
       'Ship: 2 objects, 2 at once', 'place:vec2(-500,500,0.001|-500,500,0.001)', 'Rock: 1 objects', '1 x heard', 'mark 0 round 1', 'joined 1',
     ]) expect(out).toContain(words)
     expect(out).not.toContain('tick 1 ')
@@ -116,6 +117,22 @@ describe('tickwire inspect', () => {
     expect(tickwire('inspect', at('odd.twr'), '--tick', '1')).toMatchObject({ code: 2, err: expect.stringContaining('manual') })
     expect(tickwire('bandwidth', at('odd.twr'))).toMatchObject({ code: 2, err: expect.stringContaining('measureBandwidth') })
   })
+})
+
+test('[REC19] every tool says the same of a range-coded recording', () => {
+  const files = (['packed', 'entropy'] as const).map((codec) => {
+    record(game, at(`${codec}.twr`), 220, 0.37, 7, codec)
+    return at(`${codec}.twr`)
+  })
+  const [plain, coded] = files.map((path) => {
+    const { file: _file, sizeBytes: _sizeBytes, kinds: _kinds, codec, ...rest } = JSON.parse(tickwire('inspect', path, '--json').out)
+    const { file: _path, ...bandwidth } = JSON.parse(tickwire('bandwidth', path, '--json').out)
+    expect(tickwire('train', path, '-o', `${path}.json`).code).toBe(0)
+    return { codec, said: { rest, bandwidth, tick: tickwire('inspect', path, '--tick', '150').out, priors: readFileSync(`${path}.json`, 'utf8') } }
+  })
+  expect([plain!.codec, coded!.codec]).toEqual(['packed', 'entropy'])
+  expect(coded!.said).toEqual(plain!.said)
+  expect(statSync(files[1]!).size).toBeLessThan(statSync(files[0]!).size)
 })
 
 describe('tickwire train', () => {

@@ -144,7 +144,7 @@ export { noteText, readNotes, type NoteKind, type RecordedNote } from './replay/
 export { readPackets, type PacketWay, type RecordedPacket } from './replay/packets-track.ts'
 export { Playback, type Played, type RecordedGame } from './replay/playback.ts'
 export { Recorder, type RecordableGame, type RecorderOptions } from './replay/recorder.ts'
-export type { RecordedFields, RecordingHead } from './replay/recording-head.ts'
+export type { RecordedFields, RecordingCodec, RecordingHead } from './replay/recording-head.ts'
 export { MemorySink } from './replay/recording-memory.ts'
 export { RecordingRing, type RecordingRingOptions } from './replay/recording-ring.ts'
 export type { RecordingSink } from './replay/recording-writer.ts'

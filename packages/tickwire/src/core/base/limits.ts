@@ -371,6 +371,9 @@ export const RECORDING_NAME_BYTES_MAX = 64
 /** Bytes of one note or packet in a recording. */
 export const RECORDING_ENTRY_BYTES_MAX: number = 2 ** 20
 
+/** Draws of the generator that a range-coded recording counts in a tick, instead of telling its words: a reader draws as often. */
+export const RECORDING_DRAWS_MAX = 1023
+
 /** What a ring of the last moments of a match remembers, unless told otherwise, and may take. */
 export const RECORDING_RING_MS = 60_000
 export const RECORDING_RING_BYTES_MAX: number = 2 ** 26

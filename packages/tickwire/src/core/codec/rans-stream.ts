@@ -1,161 +1,254 @@
 /**
  * The same symbols at their price, fractions of a bit included: for streams that one receiver reads in order, such as
- * recordings. A tenth smaller than prefix codes where the baseline is the tick before; not copyable.
+ * recordings. Not copyable.
  *
  * ```
- * words, varint | so many 16-bit words, low byte first | raw bits
+ * raw bits, then zeros to a whole byte  ->  |  <-  16-bit words, low byte first  |  state, 32 bits, low byte first
  * ```
  *
- * A range coder of the asymmetric kind (rANS): a state of 32 bits, renormalised by 16, shares of 2^15. It encodes
- * backwards, so a block is collected first and written by `finish`; it decodes forwards. Raw bits stand after the words,
- * in order.
+ * A range coder of the asymmetric kind (rANS): a state of 31 bits, renormalised by 16, shares of 2^15. It encodes from the
+ * last symbol to the first, so symbols are collected and written by `finish`; it decodes from the first, and takes its words
+ * from the end of the block backwards. Raw bits are written and read in order, from the block's beginning. So neither part
+ * says how long it is: they end where they meet.
  *
- * Invariant: a block ends in the state that it began with; the reader refuses any other.
+ * A block may hold symbols of many tables, which learn as they are used (`learning-tables.ts`), and bits whose chances the caller keeps.
+ * Symbols are priced when they are settled: until then they can be taken back, and nothing was learnt of them.
+ *
+ * Invariant: a block begins and ends in the least state; the reader refuses any other.
  */
 
+import { assert } from '../base/assert.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
-import { readVarint, writeVarint } from '../bits/varint.ts'
 import type { CodeBank } from './code-bank.ts'
+import { LearningTables } from './learning-tables.ts'
 import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 
-/** The least state: renormalising keeps it at or above. */
-const STATE_MIN = 65_536
+/** The least state: renormalising keeps it at or above. It is also what all shares add up to. */
+const STATE_MIN = 32_768
 const SHARE_BITS = 15
 const SHARE_MASK = 32_767
-/** Symbols of one block: what a recording writes at a time. */
-const BLOCK_SYMBOLS_MAX: number = 1 << 18
+const STATE_BYTES = 4
+const SYMBOLS_FIRST = 4096
+/** A symbol that is not settled: ~(its bank | table 15 | symbol 8). */
+const BANK_SHIFT = 23
+const SLOT_MASK = 0x7f_ffff
 
-/** Collects symbols and writes them as one block. */
-export class RansSink implements SymbolSink {
-  readonly #bank: CodeBank
-  /** By symbol: its table and itself, as an index of `CodeBank.ranges`. */
-  readonly #symbols = new Uint32Array(BLOCK_SYMBOLS_MAX)
-  readonly #words = new Uint16Array(BLOCK_SYMBOLS_MAX)
+/** Collects symbols and writes them as one block, behind raw bits that others have written to the same writer meanwhile. */
+export class RansSink {
+  /** Symbols in the block. */
+  count = 0
+  /** By symbol: first << 16 | share; negative until it is settled. */
+  #ranges = new Int32Array(SYMBOLS_FIRST)
+  #settled = 0
+  readonly #tables: LearningTables[] = []
   readonly #raw: BitWriter
-  #count = 0
 
-  /** `rawBytes`: room for the raw bits of a block. */
-  constructor(bank: CodeBank, rawBytes: number = 1 << 20) {
-    this.#bank = bank
-    this.#raw = new BitWriter(new Uint8Array(rawBytes))
+  constructor(raw: BitWriter) {
+    this.#raw = raw
   }
 
-  /** A block that would not hold everything, or whose raw bits did not fit: finish earlier. */
-  get failed(): boolean {
-    return this.#raw.failed || this.#count > BLOCK_SYMBOLS_MAX
+  /** Where symbols of a bank's tables go. */
+  of(bank: CodeBank): SymbolSink {
+    this.#tables.push(new LearningTables(bank))
+    return new RansBankSink(this, this.#tables.length - 1, this.#raw)
+  }
+
+  /** Bytes that the words of the block take at most: a symbol costs at most one word. */
+  get tailBytesMax(): number {
+    return STATE_BYTES + 2 * this.count
+  }
+
+  /** A range, or what will be one. @hot */
+  push(range: number): void {
+    if (this.count === this.#ranges.length) this.#grow()
+    this.#ranges[this.count++] = range
+  }
+
+  /** A yes or no; `share` of 2^15, neither none nor all, is for yes. @hot */
+  bit(isYes: boolean, share: number): void {
+    this.push(isYes ? share : (share << 16) | (STATE_MIN - share))
+  }
+
+  /** Forgets all symbols after the first `count`; those that are settled stay. */
+  rewind(count: number): void {
+    assert(count >= this.#settled && count <= this.count, 'what is settled is not taken back')
+    this.count = count
+  }
+
+  /** What symbols from the one at `count` on cost, about, in bits. */
+  bitsSince(count: number): number {
+    let halves = 0
+    for (let index = count; index < this.count; index++) halves += 2 * Math.clz32(this.#shareOf(this.#ranges[index])) - 33
+    return halves >> 1
+  }
+
+  /** What is in the block stays in it. @hot */
+  settle(): void {
+    const ranges = this.#ranges
+    for (let index = this.#settled; index < this.count; index++) {
+      if (ranges[index] >= 0) continue
+      const slot = ~ranges[index]
+      ranges[index] = this.#tables[slot >>> BANK_SHIFT].take((slot & SLOT_MASK) >>> 8, slot & 0xff)
+    }
+    this.#settled = this.count
+  }
+
+  /** Begins a block anew. */
+  clear(): void {
+    this.count = 0
+    this.#settled = 0
+    for (const tables of this.#tables) tables.begin()
+  }
+
+  /** Ends the raw bits at a whole byte, writes the words behind them, and begins another block. */
+  finish(): void {
+    this.settle()
+    const ranges = this.#ranges
+    const out = this.#raw
+    out.writeBits(0, -out.bitLength & 7)
+    let state = STATE_MIN
+    for (let index = this.count - 1; index >= 0; index--) {
+      const share = ranges[index] & 0xffff
+      // The state stays below 2^31: a share of 2^15 may take 2^16 times itself.
+      if (state >= share << 16) {
+        writeWord(out, state & 0xffff)
+        state >>>= 16
+      }
+      const times = (state / share) | 0
+      state = (times << SHARE_BITS) + (state - times * share) + (ranges[index] >>> 16)
+    }
+    writeWord(out, state & 0xffff)
+    writeWord(out, state >>> 16)
+    this.clear()
+  }
+
+  /** Of what is not settled, as the bank has it. */
+  #shareOf(range: number): number {
+    return (range >= 0 ? range : this.#tables[~range >>> BANK_SHIFT].bank.ranges[~range & SLOT_MASK]) & 0xffff
+  }
+
+  #grow(): void {
+    const ranges = new Int32Array(this.#ranges.length * 2)
+    ranges.set(this.#ranges)
+    this.#ranges = ranges
+  }
+}
+
+class RansBankSink implements SymbolSink {
+  readonly #block: RansSink
+  readonly #first: number
+  readonly #raw: BitWriter
+
+  constructor(block: RansSink, bank: number, raw: BitWriter) {
+    this.#block = block
+    this.#first = bank << BANK_SHIFT
+    this.#raw = raw
   }
 
   /** @hot */
   symbol(table: number, symbol: number, raw: number, width: number): void {
-    this.#symbols[this.#count++] = (table << 8) | symbol
-    this.#raw.writeBits(raw, width)
+    this.#block.push(~(this.#first | (table << 8) | symbol))
+    if (width > 0) this.#raw.writeBits(raw, width)
   }
 
   raw(): BitWriter {
     return this.#raw
   }
-
-  /** Writes the block and begins another. */
-  finish(out: BitWriter): void {
-    const { ranges } = this.#bank
-    const words = this.#words
-    let state = STATE_MIN
-    let at = words.length
-    for (let index = Math.min(this.#count, BLOCK_SYMBOLS_MAX) - 1; index >= 0; index--) {
-      const range = ranges[this.#symbols[index]]
-      const share = range & 0xffff
-      // The state stays below 2^32: a share of 2^15 may take 2^17 times itself.
-      if (state >= share * 131_072) {
-        words[--at] = state & 0xffff
-        state = Math.floor(state / 65_536)
-      }
-      state = Math.floor(state / share) * 32_768 + (state % share) + (range >>> 16)
-    }
-    writeVarint(out, words.length - at + 2)
-    writeWord(out, state & 0xffff)
-    writeWord(out, Math.floor(state / 65_536))
-    for (; at < words.length; at++) writeWord(out, words[at])
-    this.#raw.finish()
-    out.copyBits(this.#raw.bytes, 0, this.#raw.bitLength)
-    this.#count = 0
-    this.#raw.reset(this.#raw.bytes)
-  }
 }
 
-/** Reads a block's symbols. */
-export class RansSource implements SymbolSource {
-  readonly #bank: CodeBank
-  /** By table, then by place: the symbol whose range holds it. Made when first asked for. */
-  readonly #places: (Uint8Array | undefined)[] = []
-  readonly #words = new Uint16Array(BLOCK_SYMBOLS_MAX)
-  #raw = new BitReader(new Uint8Array(0))
-  #count = 0
+/** Reads a block's symbols; its raw bits are read by the reader that it was made with. */
+export class RansSource {
+  readonly #raw: BitReader
+  readonly #tables: LearningTables[] = []
+  /** The byte behind the next word. */
   #at = 0
   #state = STATE_MIN
 
-  constructor(bank: CodeBank) {
-    this.#bank = bank
+  constructor(raw: BitReader) {
+    this.#raw = raw
   }
 
-  /** Begins a block; the reader goes on with its raw bits. On nonsense it has failed. */
-  from(reader: BitReader): void {
-    this.#raw = reader
-    this.#at = 0
-    this.#count = readVarint(reader)
-    if (this.#count < 2 || this.#count > BLOCK_SYMBOLS_MAX || this.#count * 16 > reader.bitsLeft) reader.fail()
-    if (reader.failed) this.#count = 0
-    for (let word = 0; word < this.#count; word++) this.#words[word] = readWord(reader)
-    this.#state = this.#next() + this.#next() * 65_536
-    if (this.#state < STATE_MIN) reader.fail()
+  /** Where symbols of a bank's tables come from. */
+  of(bank: CodeBank): SymbolSource {
+    const tables = new LearningTables(bank)
+    this.#tables.push(tables)
+    return new RansBankSource(this, tables, this.#raw)
+  }
+
+  /** Begins a block that ends where the reader's bytes end. On nonsense the reader has failed. */
+  begin(): void {
+    for (const tables of this.#tables) tables.begin()
+    this.#at = this.#raw.bytes.length
+    this.#state = STATE_MIN
+    const high = this.#next()
+    const state = this.#next() + high * 65_536
+    if (state < STATE_MIN || state > 0x7fff_ffff) this.#raw.fail()
+    else this.#state = state
+  }
+
+  /** Where the next symbol stands among the shares of its table. @hot */
+  get place(): number {
+    return this.#state & SHARE_MASK
+  }
+
+  /** Takes the symbol that has this range, which holds the place. @hot */
+  take(range: number): void {
+    const state = (range & 0xffff) * (this.#state >>> SHARE_BITS) + (this.#state & SHARE_MASK) - (range >>> 16)
+    this.#state = state < STATE_MIN ? (state << 16) | this.#next() : state
+  }
+
+  /** The twin of `RansSink.bit`; no once the reader has failed. @hot */
+  bit(share: number): boolean {
+    if (this.#raw.failed) return false
+    const isYes = this.place < share
+    this.take(isYes ? share : (share << 16) | (STATE_MIN - share))
+    return isYes
+  }
+
+  /** Whether the block was read to its end and is what its writer made. */
+  finish(): boolean {
+    const raw = this.#raw
+    if (raw.readBits(-raw.bitPosition & 7) !== 0) raw.fail()
+    if (this.#at !== raw.bitPosition >>> 3 || this.#state !== STATE_MIN) raw.fail()
+    return !raw.failed
+  }
+
+  #next(): number {
+    const { bytes } = this.#raw
+    if (this.#at < 2) {
+      this.#raw.fail()
+      return 0
+    }
+    this.#at -= 2
+    return bytes[this.#at] | (bytes[this.#at + 1] << 8)
+  }
+}
+
+class RansBankSource implements SymbolSource {
+  readonly #block: RansSource
+  readonly #tables: LearningTables
+  readonly #raw: BitReader
+
+  constructor(block: RansSource, tables: LearningTables, raw: BitReader) {
+    this.#block = block
+    this.#tables = tables
+    this.#raw = raw
   }
 
   /** @hot */
   symbol(table: number): number {
     if (this.#raw.failed) return 0
-    const place = this.#state % 32_768
-    const symbol = this.#placesOf(table)[place]
-    const range = this.#bank.ranges[(table << 8) | symbol]
-    this.#state = (range & 0xffff) * Math.floor(this.#state / 32_768) + (place & SHARE_MASK) - (range >>> 16)
-    if (this.#state < STATE_MIN) this.#state = this.#state * 65_536 + this.#next()
+    const symbol = this.#tables.find(table, this.#block.place)
+    this.#block.take(this.#tables.take(table, symbol))
     return symbol
   }
 
   raw(): BitReader {
     return this.#raw
   }
-
-  /** Whether the block was read to its end and is what its writer made. */
-  finish(): boolean {
-    if (this.#at !== this.#count || this.#state !== STATE_MIN) this.#raw.fail()
-    return !this.#raw.failed
-  }
-
-  #next(): number {
-    if (this.#at < this.#count) return this.#words[this.#at++]
-    this.#raw.fail()
-    return 0
-  }
-
-  #placesOf(table: number): Uint8Array {
-    const known = this.#places[table]
-    if (known !== undefined) return known
-    const places = new Uint8Array(1 << SHARE_BITS)
-    const { ranges, codes } = this.#bank
-    for (let symbol = 0; symbol < codes[table].lengths.length; symbol++) {
-      const range = ranges[(table << 8) | symbol]
-      places.fill(symbol, range >>> 16, (range >>> 16) + (range & 0xffff))
-    }
-    this.#places[table] = places
-    return places
-  }
 }
 
 function writeWord(out: BitWriter, word: number): void {
   out.writeBits(((word & 0xff) << 8) | (word >>> 8), 16)
-}
-
-function readWord(reader: BitReader): number {
-  const bytes = reader.readBits(16)
-  return ((bytes & 0xff) << 8) | (bytes >>> 8)
 }

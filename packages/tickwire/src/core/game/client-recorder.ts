@@ -17,16 +17,15 @@
 
 import { RECORDING_FLUSH_MS, RECORDING_KEY_MS } from '../base/limits.ts'
 import type { Millis, ObjectId, Tick } from '../base/time.ts'
-import { PackedCoder } from '../codec/packed-coder.ts'
 import type { PacketHeader } from '../packet/header.ts'
 import { CHUNK } from '../replay/chunk.ts'
 import type { ChunkBuffer } from '../replay/chunk-buffer.ts'
 import { InputsWriter } from '../replay/inputs-track.ts'
 import { NotesWriter } from '../replay/notes-track.ts'
 import { PacketsWriter } from '../replay/packets-track.ts'
-import { CODEC } from '../replay/recording-head.ts'
+import { CODEC, type RecordingCodec } from '../replay/recording-head.ts'
 import { RecordingWriter, type RecordingSink } from '../replay/recording-writer.ts'
-import { RowsWriter } from '../replay/rows-writer.ts'
+import { RowsWriter, timelineTicksFor } from '../replay/rows-writer.ts'
 import type { Shape } from '../schema/field.ts'
 import { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
@@ -37,7 +36,6 @@ import { ToldWorld } from './told-world.ts'
 
 /** Rows of a tick are written when so much more has been heard: late packets have had their time. */
 const STRAGGLERS_MS = 250
-const WINDOW_TICKS = 2
 const NO_TICK = -1
 
 /** Rows of one world, tick after tick. */
@@ -51,11 +49,11 @@ class RowsTrack {
   readonly #keyTicks: number
   #keyTick: Tick = NO_TICK
 
-  constructor(world: World, tickRate: number, keyTicks: number, type: number) {
+  constructor(world: World, tickRate: number, keyTicks: number, codec: RecordingCodec, type: number) {
     this.#world = world
     this.#keyTicks = keyTicks
-    this.#timeline = new Timeline(world, WINDOW_TICKS)
-    this.rows = new RowsWriter(world, this.#timeline, 'everything', tickRate, (schema) => new PackedCoder(schema), type)
+    this.#timeline = new Timeline(world, timelineTicksFor(codec))
+    this.rows = new RowsWriter(world, this.#timeline, 'everything', tickRate, codec, type)
   }
 
   /** Takes in the tick that the world is at. `flush` writes what waits: a key begins a chunk. True when it was one. */
@@ -94,21 +92,23 @@ export class ClientRecorder implements Onlooker {
   readonly #flushTicks: number
   readonly #keyTicks: number
   readonly #stragglerTicks: number
+  readonly #codec: RecordingCodec
   #flushedTick: Tick = NO_TICK
 
-  constructor(host: ClientHost<Shape>, sink: RecordingSink, startedAt = 0) {
+  constructor(host: ClientHost<Shape>, sink: RecordingSink, startedAt = 0, codec: RecordingCodec = 'packed') {
     const { game } = host
     this.#host = host
     this.#flushTicks = ticksOf(RECORDING_FLUSH_MS, game.tickRate)
     this.#keyTicks = ticksOf(RECORDING_KEY_MS, game.tickRate)
     this.#stragglerTicks = ticksOf(STRAGGLERS_MS, game.tickRate)
+    this.#codec = codec
     this.#inputs = new InputsWriter(game.inputSchema)
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
     this.#writer = new RecordingWriter({
-      codec: CODEC.packed, fields: 'everything', tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names,
+      codec: CODEC[codec], fields: 'everything', tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names,
     }, sink)
     this.#toldWorld = new ToldWorld(host)
-    this.#told = new RowsTrack(this.#toldWorld.world, game.tickRate, this.#keyTicks, CHUNK.toldRows)
+    this.#told = new RowsTrack(this.#toldWorld.world, game.tickRate, this.#keyTicks, codec, CHUNK.toldRows)
     this.#stop = host.look(this)
     // Who rests may be told of no more: he is seated while his last row is still at hand.
     this.#catchUp(host.serverTick - this.#stragglerTicks)
@@ -125,7 +125,7 @@ export class ClientRecorder implements Onlooker {
 
   handleStepped(world: World): void {
     const { play } = this.#host.insides
-    this.#predicted ??= new RowsTrack(world, this.#host.game.tickRate, this.#keyTicks, CHUNK.rows)
+    this.#predicted ??= new RowsTrack(world, this.#host.game.tickRate, this.#keyTicks, this.#codec, CHUNK.rows)
     const { ring } = play.inputs
     const held = ring.latest(world.tick)
     if (held >= 0) this.#inputs.hold(this.#host.peer, ring.rows, ring.at(held), play.table.heap, held !== world.tick)

@@ -54,9 +54,9 @@ export class ChunkBuffer {
     this.#mark = this.writer.bitLength
   }
 
-  /** Ends an append. */
-  keep(): Appended {
-    if (!this.writer.failed) return 'kept'
+  /** Ends an append. `tailBytes` must still fit behind it: what its owner writes before it is sealed. */
+  keep(tailBytes: number = 0): Appended {
+    if (!this.writer.failed && (tailBytes === 0 || tailBytes * 8 + 7 <= this.writer.bitsLeft)) return 'kept'
     this.writer.rewind(this.#mark)
     const size = this.#bytes.length
     if (size >= chunkBytes(RECORDING_CHUNK_BYTES_MAX)) return 'too-large'

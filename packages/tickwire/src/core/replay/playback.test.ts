@@ -41,11 +41,13 @@ function play(game: RandomGame, options: Partial<RecorderOptions> = {}): { recor
 
 const pieces = makePieces(11)
 
-describe('random games of every field kind', () => {
+const CODECS = ['packed', 'entropy'] as const
+
+describe.each(CODECS)('random games of every field kind, %s', (codec) => {
   test.each([0, 1, 2, 3])('[REC1] play again as they were, tick for tick, and after a seek to any tick (part %i)', (part) => {
-    for (let seed = part * 100; seed < (part + 1) * 100; seed++) {
+    for (let seed = part * 100; seed < part * 100 + (codec === 'packed' ? 100 : 40); seed++) {
       const game = { ...makeGame(pieces, seed), ticks: 12 }
-      const { recorded, bytes, truth } = play(game)
+      const { recorded, bytes, truth } = play(game, { codec })
       const playback = new Playback(opened(bytes), recorded)
       const hash = new StateHash(playback.world)
       expect([playback.first, playback.last]).toEqual([1, game.ticks])
@@ -64,7 +66,7 @@ describe('random games of every field kind', () => {
   })
 
   test('[REC2] every cut of a file plays again up to its last whole chunk, and says how it ends', () => {
-    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 5), ticks: 25 })
+    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 5), ticks: 25 }, { codec })
     const whole = opened(bytes)
     const headEnd = whole.chunks[0]!.offset
     let lastTick = 0
@@ -88,9 +90,11 @@ describe('random games of every field kind', () => {
     }
     expect(lastTick).toBe(25)
   })
+})
 
+describe.each(CODECS)('long games, %s', (codec) => {
   test('[REC3] a spot in the middle costs what is in its chunk, and playback goes on at the next key', () => {
-    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 9), ticks: 40 })
+    const { recorded, bytes, truth } = play({ ...makeGame(pieces, 9), ticks: 40 }, { codec })
     const { chunks } = opened(bytes)
     for (const spot of chunks) {
       const damaged = bytes.slice()
@@ -111,12 +115,25 @@ describe('random games of every field kind', () => {
       }
     }
   })
+
+  test('[REC1] play again as they were while many ticks go by without a key', () => {
+    for (let seed = 500; seed < 520; seed++) {
+      const game = { ...makeGame(pieces, seed), ticks: 60 }
+      const { recorded, bytes, truth } = play(game, { codec, flushMs: 100 + (seed % 7) * 300, keyMs: 2500 })
+      const playback = new Playback(opened(bytes), recorded)
+      const hash = new StateHash(playback.world)
+      for (let tick = 1; tick <= game.ticks; tick++) {
+        expect(playback.step()).toBe('ok')
+        expect(contentOf(hash, playback.world), `seed ${seed}`).toBe(truth[tick])
+      }
+    }
+  })
 })
 
 const Ball = entity({ x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), secret: u8.server(), plan: u8.owner() }, { name: 'Ball' })
 
 /** Ten seconds of three balls, in a sink. */
-function playBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}, ticks = 100): { recorder: Recorder; world: World } {
+function playTheBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}, ticks = 100): { recorder: Recorder; world: World } {
   const world = new World([Ball])
   const recorder = new Recorder(gameOf([Ball]), world, { sink, ...options })
   for (let tick = 1; tick <= ticks; tick++) {
@@ -130,7 +147,9 @@ function playBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOptio
   return { recorder, world }
 }
 
-describe('a recording', () => {
+describe.each(CODECS)('a recording, %s', (codec) => {
+  const playBalls = (sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}) => playTheBalls(sink, { codec, ...options })
+
   test('[REC4] has only the fields it was asked for, and no dice', () => {
     for (const [fields, secret, plan] of [['everything', 7, 1], ['owner', 0, 1], ['team', 0, 0], ['all', 0, 0]] as const) {
       const sink = new MemorySink()
@@ -163,6 +182,11 @@ describe('a recording', () => {
     }
     expect(seen.size).toBe(recorder.tickCount)
   })
+
+})
+
+describe.each(CODECS)('a file of its own, %s', (codec) => {
+  const playBalls = (sink: RecorderOptions['sink']) => playTheBalls(sink, { codec })
 
   test('[REC6] of another game is refused by name', () => {
     const sink = new MemorySink()

@@ -11,15 +11,14 @@
  * It does not run the game: what it shows is what was there.
  */
 
-import { ConfigError } from '../base/assert.ts'
+import { assert, ConfigError } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
-import { PackedCoder } from '../codec/packed-coder.ts'
-import type { MakeRowCoder } from '../codec/row-coder.ts'
 import type { Entity } from '../schema/definition.ts'
 import { NO_TYPE } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
 import { CHUNK, type ChunkEntry } from './chunk.ts'
+import { codecOf } from './recording-head.ts'
 import { findChunk, tickCountOf, type ChunkList } from './recording.ts'
 import { RowsReader } from './rows-reader.ts'
 
@@ -35,7 +34,6 @@ export interface RecordedGame {
 /** How a move went: `missing`, the recording does not have that tick; `damaged`, it has, and it cannot be read. */
 export type Played = 'ok' | 'missing' | 'damaged'
 
-const makePacked: MakeRowCoder = (schema) => new PackedCoder(schema)
 const NOWHERE = -1
 
 export class Playback {
@@ -47,13 +45,15 @@ export class Playback {
   readonly #reader: RowsReader
 
   constructor(list: ChunkList, game: RecordedGame) {
-    const { fingerprint, names, fields, tickRate } = list.head
+    const { fingerprint, names, fields, tickRate, codec } = list.head
+    const rowsCodec = codecOf(codec)
+    assert(rowsCodec !== undefined, 'what is opened is in a codec that is known')
     if (game.fingerprint?.some((byte, at) => byte !== fingerprint[at]) || game.entities.length !== names.length) {
       throw new ConfigError('game', 'the recording is of another game, or another build of it', 'Play it with the build that made it, or with readGameText(recording.head.text), which needs none.')
     }
     this.#list = list
     this.world = new World(game.entities, { isReadOnly: true })
-    this.#reader = new RowsReader(this.world, fields, tickRate, makePacked)
+    this.#reader = new RowsReader(this.world, fields, tickRate, rowsCodec)
   }
 
   /** The first tick that can be shown; -1 when there is none. */

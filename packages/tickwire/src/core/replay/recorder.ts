@@ -15,7 +15,6 @@
 import { ConfigError } from '../base/assert.ts'
 import { RECORDING_FLUSH_MS, RECORDING_KEY_MS } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
-import { PackedCoder } from '../codec/packed-coder.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { Timeline } from '../world/timeline.ts'
@@ -24,11 +23,11 @@ import type { ChunkBuffer } from './chunk-buffer.ts'
 import { InputsWriter } from './inputs-track.ts'
 import { NotesWriter, type NoteKind } from './notes-track.ts'
 import { PacketsWriter, type PacketWay } from './packets-track.ts'
-import { CODEC, type RecordedFields } from './recording-head.ts'
+import { CODEC, type RecordedFields, type RecordingCodec } from './recording-head.ts'
 import { RecordingRing } from './recording-ring.ts'
 import { RecordingWriter, type RecordingSink } from './recording-writer.ts'
 import type { RecordedGame } from './playback.ts'
-import { RowsWriter } from './rows-writer.ts'
+import { RowsWriter, timelineTicksFor } from './rows-writer.ts'
 
 /** What a recorder must know of a game: a `Game` is one. */
 export interface RecordableGame extends RecordedGame {
@@ -47,6 +46,12 @@ export interface RecorderOptions {
   readonly timeline?: Timeline
   /** Which fields: `everything` to play the match again, less to show it to people. Default: everything. */
   readonly fields?: RecordedFields
+  /**
+   * How rows are written: `packed`, by rules that fit on a page, or `entropy`, in about half the bytes and twice the time, by tables that
+   * its readers must have.
+   * Default: packed.
+   */
+  readonly codec?: RecordingCodec
   /** How long what was recorded may wait. */
   readonly flushMs?: Millis
   /** How far apart the ticks are that playback can begin at. */
@@ -55,7 +60,6 @@ export interface RecorderOptions {
   readonly startedAt?: number
 }
 
-const OWN_WINDOW = 2
 const NO_TICK = -1
 
 export class Recorder {
@@ -80,19 +84,19 @@ export class Recorder {
   #flushedTick: Tick = NO_TICK
 
   constructor(game: RecordableGame, world: World, options: RecorderOptions) {
-    const { sink, timeline, fields = 'everything', flushMs = RECORDING_FLUSH_MS, keyMs = RECORDING_KEY_MS, startedAt = 0 } = options
+    const { sink, timeline, fields = 'everything', codec = 'packed', flushMs = RECORDING_FLUSH_MS, keyMs = RECORDING_KEY_MS, startedAt = 0 } = options
     this.#flushTicks = ticksOf('flushMs', flushMs, game.tickRate)
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
     if (!Number.isSafeInteger(startedAt) || startedAt < 0) throw new ConfigError('startedAt', `${startedAt}`, 'Give whole seconds since 1970, or leave it out.')
     this.#world = world
     this.#ring = sink instanceof RecordingRing ? sink : undefined
-    this.#timeline = timeline ?? new Timeline(world, OWN_WINDOW)
+    this.#timeline = timeline ?? new Timeline(world, timelineTicksFor(codec))
     this.#isOwnTimeline = timeline === undefined
-    this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, (schema) => new PackedCoder(schema))
+    this.#rows = new RowsWriter(world, this.#timeline, fields, game.tickRate, codec)
     this.#inputs = new InputsWriter(game.inputSchema)
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
     this.#writer = new RecordingWriter(
-      { codec: CODEC.packed, fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
+      { codec: CODEC[codec], fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
   }
 
   /** What is remembered, as the bytes of a recording, where it is recorded into a ring; undefined elsewhere. */

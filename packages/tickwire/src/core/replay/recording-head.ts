@@ -16,8 +16,17 @@ import { utf8Size } from '../bits/utf8.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
 import { fingerprintOf } from '../schema/fingerprint.ts'
 
-/** How rows were written (codec/): only the plain codec so far. */
-export const CODEC = { packed: 0 } as const
+/**
+ * How rows were written, by number on disk: differences; or range-coded, by the built-in tables that are named `entropy(2)` in a
+ * game's text. Other tables get another number, and these stay as long as recordings are to be read.
+ */
+export const CODEC = { packed: 0, entropy: 1 } as const
+export type RecordingCodec = keyof typeof CODEC
+
+/** The codec of a number; undefined where this build knows none. */
+export function codecOf(number: number): RecordingCodec | undefined {
+  return number === CODEC.packed ? 'packed' : number === CODEC.entropy ? 'entropy' : undefined
+}
 
 /** What of each object is in a recording: by number on disk. `everything` has `local` and `server` fields too. */
 export const RECORDED_FIELDS = ['all', 'team', 'owner', 'everything'] as const

@@ -77,7 +77,7 @@ describe('a file', () => {
     const at = (text: string): number => Buffer.from(bytes.subarray(head!.offset + 12)).indexOf(text)
     expect([
       refusal(bytes), refusal(version), refusal(magic), refusal(new Uint8Array(0)),
-      refusal(forge(bytes, head!, (body) => { body[0] = 1 })),
+      refusal(forge(bytes, head!, (body) => { body[0] = 2 })),
       refusal(forge(bytes, head!, (body) => { body[1] = 4 })),
       refusal(forge(bytes, head!, (body) => { body[3]! ^= 1 })),
       refusal(forge(bytes, head!, (body) => { body[at('entity 0')]! ^= 1 })),

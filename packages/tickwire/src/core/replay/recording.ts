@@ -14,7 +14,7 @@ import type { ByteSource } from './byte-source.ts'
 import {
   CHECK_BYTES, CHUNK, chunkBytes, CHUNK_HEAD_BYTES, FLAG_KEY, isChunkWhole, readChunkHead, readU32, readU48, type ChunkEntry,
 } from './chunk.ts'
-import { CODEC, readRecordingHead, type RecordingHead } from './recording-head.ts'
+import { codecOf, readRecordingHead, type RecordingHead } from './recording-head.ts'
 import { END_BODY_BYTES, MAGIC, PREAMBLE_BYTES, RECORDING_VERSION } from './recording-writer.ts'
 
 /** Why a file is no recording that can be read here. */
@@ -44,7 +44,7 @@ export function openRecording(source: ByteSource): Recording | RecordingRefusal 
   const body = first?.type === CHUNK.head ? loadChunk(source, first) : undefined
   const head = body && readRecordingHead(body)
   if (first === undefined || head === undefined) return 'damaged-head'
-  if (head.codec !== CODEC.packed) return 'unknown-codec'
+  if (codecOf(head.codec) === undefined) return 'unknown-codec'
   const start = PREAMBLE_BYTES + chunkBytes(first.length)
   return new Recording(source, head, readIndexes(source, start) ?? scan(source, start))
 }

@@ -5,19 +5,28 @@
  * sense leaves the world between two ticks and is told; only a key makes it whole again.
  */
 
-import { OBJECTS_MAX } from '../base/limits.ts'
+import { OBJECTS_MAX, RECORDING_DRAWS_MAX } from '../base/limits.ts'
 import type { ObjectId } from '../base/time.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
-import { RowPair, type FieldSet, type MakeRowCoder, type RowCoder } from '../codec/row-coder.ts'
+import { PackedCoder } from '../codec/packed-coder.ts'
+import { RansCoder } from '../codec/rans-coder.ts'
+import { RansSource } from '../codec/rans-stream.ts'
+import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
+import { ENTRY, NO_ENTRY, PlainHeadsReader, type EntryHeadsReader } from './entry-heads.ts'
+import { FormerRows } from './former-rows.ts'
+import { LivelyHeadsReader } from './lively-heads.ts'
 import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
-import type { RecordedFields } from './recording-head.ts'
-import { COUNT_BITS, ENTRY } from './rows-writer.ts'
+import type { RecordedFields, RecordingCodec } from './recording-head.ts'
+import { COUNT_BITS } from './rows-writer.ts'
 import { readSmall } from './small-number.ts'
 
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { birth: BIRTH, death: DEATH, handover: HANDOVER } = ENTRY
+const NONE = NO_ENTRY
 const NO_BYTES = new Uint8Array(0)
 const PEER_MAX = 0xffff_ffff
 
@@ -25,6 +34,10 @@ export class RowsReader {
   /** Ticks of the body that were not read yet. */
   left = 0
   readonly #world: World
+  /** Of the entropy codec, and the rows that its deltas know beside their baselines. */
+  readonly #block: RansSource | undefined
+  readonly #former: FormerRows | undefined
+  readonly #heads: EntryHeadsReader
   readonly #coders: readonly RowCoder[]
   readonly #set: FieldSet
   readonly #hasEverything: boolean
@@ -32,11 +45,18 @@ export class RowsReader {
   readonly #pair = new RowPair()
   readonly #scratch: readonly Int32Array[]
 
-  constructor(world: World, fields: RecordedFields, tickRate: number, makeCoder: MakeRowCoder) {
+  constructor(world: World, fields: RecordedFields, tickRate: number, codec: RecordingCodec) {
     this.#world = world
     this.#set = fieldSetOf(fields)
     this.#hasEverything = fields === 'everything'
-    this.#coders = world.stores.map(({ schema }) => makeCoder(recordedSchema(schema, fields), tickRate))
+    const block = codec === 'entropy' ? new RansSource(this.#reader) : undefined
+    this.#block = block
+    this.#former = block && new FormerRows(world)
+    this.#heads = block === undefined ? new PlainHeadsReader(this.#reader) : new LivelyHeadsReader(this.#reader, block)
+    this.#coders = world.stores.map(({ schema }) => {
+      const recorded = recordedSchema(schema, fields)
+      return block === undefined ? new PackedCoder(recorded) : new RansCoder(recorded, tickRate, block)
+    })
     this.#scratch = world.stores.map(({ schema }) => new Int32Array(schema.laneCount))
   }
 
@@ -45,6 +65,7 @@ export class RowsReader {
     this.#reader.reset(body)
     const count = this.#reader.readBits(COUNT_BITS)
     this.left = (count >>> 8) | ((count & 0xff) << 8)
+    this.#block?.begin()
   }
 
   /** Reads the next tick into the world; false when it makes no sense, or is no key though one was asked for. */
@@ -54,18 +75,33 @@ export class RowsReader {
     const isKey = reader.readBits(1) === 1
     const hasDice = reader.readBits(1) === 1
     if ((mustBeKey && !isKey) || hasDice && !this.#hasEverything) reader.fail()
-    if (hasDice) for (let word = 0; word < 4; word++) this.#world.prng.state[word] = reader.readBits(32)
+    if (hasDice) this.#readDice(isKey)
     if (!reader.failed) this.#readEntries(isKey)
-    if (this.left === 0 && !reader.failed) reader.finish()
+    if (this.left === 0 && !reader.failed) this.#finish()
     if (reader.failed) this.left = 0
     return !reader.failed
   }
 
+  #readDice(isKey: boolean): void {
+    const { prng } = this.#world
+    const draws = this.#block === undefined || isKey ? 0 : readSmall(this.#reader)
+    if (draws > RECORDING_DRAWS_MAX) return this.#reader.fail()
+    for (let draw = 0; draw < draws; draw++) prng.nextU32()
+    if (draws === 0) for (let word = 0; word < 4; word++) prng.state[word] = this.#reader.readBits(32)
+  }
+
+  #finish(): void {
+    if (this.#block === undefined) this.#reader.finish()
+    else this.#block.finish()
+  }
+
   #readEntries(isKey: boolean): void {
     const reader = this.#reader
+    const heads = this.#heads
     let next = 0
-    while (reader.readBits(1) === 1) {
-      const index = next + readSmall(reader)
+    heads.begin(isKey)
+    this.#former?.beginTick()
+    for (let index = heads.next(); index !== NONE; index = heads.next()) {
       if (reader.failed || index >= OBJECTS_MAX) return reader.fail()
       // Of the dead and of strangers a key does not speak.
       if (isKey) this.#unseat(next, index)
@@ -78,8 +114,8 @@ export class RowsReader {
 
   #readEntry(index: number, isKey: boolean): void {
     const reader = this.#reader
-    const kind = reader.readBits(2)
-    if (kind === ENTRY.birth) {
+    const { kind } = this.#heads
+    if (kind === BIRTH) {
       const id = index * 0x1_0000 + reader.readBits(16)
       const type = reader.readBits(8)
       const owner = readVarint(reader)
@@ -88,14 +124,16 @@ export class RowsReader {
     }
     const handle = this.#handleAt(index)
     if (isKey || handle === undefined) return reader.fail()
-    if (kind === ENTRY.death) return this.#world.unseat(handle)
-    if (kind === ENTRY.handover) {
+    if (kind === DEATH) return this.#world.unseat(handle)
+    if (kind === HANDOVER) {
       const owner = readVarint(reader)
       if (owner > PEER_MAX || owner === handle.owner) return reader.fail()
       this.#world.setOwner(handle, owner)
     }
     const store = handle.$store
-    this.#readRow(handle, store.rows, store.rowAt(handle), 1)
+    const at = store.rowAt(handle)
+    this.#former?.find(index, store, at, this.#pair)
+    this.#readRow(handle, store.rows, at, 1)
   }
 
   #readBirth(id: ObjectId, type: number, owner: number): void {
@@ -107,6 +145,8 @@ export class RowsReader {
     if (former !== undefined && !isSame) world.unseat(former)
     const handle = isSame ? former : world.seat(type, id, owner)
     if (isSame && former.owner !== owner) world.setOwner(former, owner)
+    this.#former?.forget(indexOf(id))
+    this.#pair.olderAt = -1
     this.#readRow(handle, world.stores[type].schema.initialRow, 0, 0)
   }
 

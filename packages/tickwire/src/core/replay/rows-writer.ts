@@ -2,12 +2,16 @@
  * The world, tick by tick, as the body of a chunk of rows.
  *
  *   body     ticks 16 LE | tick | tick | …                       as many as that says, one after the other; then zeros to a byte
- *   tick     key 1 | dice 1 | generator 4 x 32, if dice | entries | 0
- *   entry    1 | gap, small | kind 2 | …                         ascending by object index; gap = indexes left out before it
+ *   tick     key 1 | dice 1 | generator, if dice | entries, and that none follows
+ *   entry    index and kind (`entry-heads.ts`) | …               ascending by object index
  *     0 change    delta against the object's row one tick before
  *     1 birth     generation 16 | type 8 | owner varint | delta against the initial row
  *     2 death     nothing
  *     3 handover  owner varint | delta, perhaps of nothing
+ *
+ * Packed, all of it is bits. In the entropy codec heads and deltas are symbols of a range-coded block (`rans-stream.ts`), what else
+ * there is its raw bits, and behind the ticks come the block's words. Its deltas know the row two ticks before too, unless the tick
+ * before was the object's birth: that row a reader has who began at the last key.
  *
  * A key needs nothing before it: who is not born in it is not there. Everyone else who is not spoken of is what he was.
  * The generator is told in keys, and when it moved; only where everything is recorded, for it knows the future.
@@ -15,25 +19,39 @@
  * Rows come from a dense Timeline, which knows what changed: a tick costs what changed in it, and a look at each index.
  */
 
+import { ConfigError } from '../base/assert.ts'
 import { RECORDING_CHUNK_TICKS_MAX } from '../base/limits.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { writeVarint } from '../bits/varint.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
-import { RowPair, type FieldSet, type MakeRowCoder, type RowCoder } from '../codec/row-coder.ts'
+import { PackedCoder } from '../codec/packed-coder.ts'
+import { RansCoder } from '../codec/rans-coder.ts'
+import { RansSink } from '../codec/rans-stream.ts'
+import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
+import { diffMask, type Mask } from '../schema/mask.ts'
 import { NO_TYPE } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { CHUNK, FLAG_KEY } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
+import { drawsBetween } from './draw-count.ts'
+import { ENTRY, PlainHeadsWriter, type EntryHeadsWriter } from './entry-heads.ts'
+import { LivelyHeadsWriter } from './lively-heads.ts'
 import { fieldSetOf, recordedSchema } from './recorded-schema.ts'
-import type { RecordedFields } from './recording-head.ts'
+import { CODEC, type RecordedFields, type RecordingCodec } from './recording-head.ts'
 import { writeSmall } from './small-number.ts'
 
-/** What became of an object. */
-export const ENTRY = { change: 0, birth: 1, death: 2, handover: 3 } as const
+// Constants of this module, for speed: see schema/leaf-table.ts.
+const { change: CHANGE, birth: BIRTH, death: DEATH, handover: HANDOVER } = ENTRY
 /** Bits of the count of ticks before them. */
 export const COUNT_BITS = 16
 const NOBODY = 0
+
+/** Ticks that a Timeline must remember to be recorded from: rows are told against the tick before, or that and the one before it. */
+export function timelineTicksFor(codec: RecordingCodec): number {
+  if (Object.hasOwn(CODEC, codec)) return codec === 'packed' ? 2 : 3
+  throw new ConfigError('codec', JSON.stringify(codec), `Give ${Object.keys(CODEC).map((name) => `'${name}'`).join(' or ')}, or leave it out.`)
+}
 
 export class RowsWriter {
   readonly chunk: ChunkBuffer
@@ -41,7 +59,12 @@ export class RowsWriter {
   count = 0
   readonly #world: World
   readonly #timeline: Timeline
+  /** Of the entropy codec. */
+  readonly #block: RansSink | undefined
+  readonly #heads: EntryHeadsWriter
+  /** By type. */
   readonly #coders: readonly RowCoder[]
+  readonly #masks: readonly Mask[]
   readonly #set: FieldSet
   readonly #hasEverything: boolean
   readonly #pair = new RowPair()
@@ -49,15 +72,25 @@ export class RowsWriter {
   #known: Uint32Array = new Uint32Array(64)
   #knownCount = 0
   readonly #dice = new Uint32Array(4)
+  /** Everyone was born in the last tick written. */
+  #wasKey = true
 
-  /** `type` of its chunks: rows, or told rows. */
-  constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, makeCoder: MakeRowCoder, type: number = CHUNK.rows) {
+  /** `type` of its chunks: rows, or told rows. The Timeline remembers `timelineTicksFor` its codec. */
+  constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, codec: RecordingCodec, type: number = CHUNK.rows) {
+    const windowTicks = timelineTicksFor(codec)
+    if (timeline.windowTicks < windowTicks) throw new ConfigError('timeline', `${timeline.windowTicks} ticks`, `Let it remember ${windowTicks} ticks or more, or leave it out.`)
     this.chunk = new ChunkBuffer(type, COUNT_BITS)
     this.#world = world
     this.#timeline = timeline
     this.#set = fieldSetOf(fields)
     this.#hasEverything = fields === 'everything'
-    this.#coders = world.stores.map(({ schema }) => makeCoder(recordedSchema(schema, fields), tickRate))
+    const { writer } = this.chunk
+    const block = codec === 'entropy' ? new RansSink(writer) : undefined
+    const schemas = world.stores.map(({ schema }) => recordedSchema(schema, fields))
+    this.#block = block
+    this.#heads = block === undefined ? new PlainHeadsWriter(writer) : new LivelyHeadsWriter(writer, block)
+    this.#coders = schemas.map((schema) => block === undefined ? new PackedCoder(schema) : new RansCoder(schema, tickRate, block))
+    this.#masks = schemas.map(({ masks }) => masks[this.#set])
   }
 
   get isFull(): boolean {
@@ -72,25 +105,33 @@ export class RowsWriter {
       chunk.tick = tick
       chunk.flags = isKey ? FLAG_KEY : 0
     }
-    let said: ReturnType<ChunkBuffer['keep']>
-    do {
+    const block = this.#block
+    const symbols = block?.count ?? 0
+    for (;;) {
       chunk.mark()
       this.#writeTick(chunk.writer, tick, isKey)
-      said = chunk.keep()
-    } while (said === 'again')
-    if (said === 'too-large') return false
+      const said = chunk.keep(block?.tailBytesMax)
+      if (said === 'kept') break
+      block?.rewind(symbols)
+      if (said === 'too-large') return false
+    }
+    block?.settle()
+    this.#heads.keep()
     this.#remember()
+    this.#wasKey = isKey
     this.count++
     return true
   }
 
   /** The chunk, ready to be written; the next tick begins another. */
   seal(): Uint8Array {
+    this.#block?.finish()
     return this.chunk.seal(this.count)
   }
 
   clear(): void {
     this.chunk.clear()
+    this.#block?.clear()
     this.count = 0
   }
 
@@ -102,62 +143,75 @@ export class RowsWriter {
     hasDice &&= this.#hasEverything
     out.writeBits(isKey ? 1 : 0, 1)
     out.writeBits(hasDice ? 1 : 0, 1)
-    if (hasDice) for (let word = 0; word < 4; word++) out.writeBits(state[word], 32)
+    if (hasDice) this.#writeDice(out, state, isKey)
+    this.#heads.begin(isKey)
     this.#writeEntries(out, tick, isKey)
-    out.writeBits(0, 1)
+    this.#heads.end()
+  }
+
+  /** The generator's words; in the entropy codec how often it was drawn since the tick before, where that leads there. */
+  #writeDice(out: BitWriter, state: Uint32Array, isKey: boolean): void {
+    if (this.#block !== undefined && !isKey) {
+      const draws = drawsBetween(this.#dice, state)
+      writeSmall(out, draws)
+      if (draws > 0) return
+    }
+    for (let word = 0; word < 4; word++) out.writeBits(state[word], 32)
   }
 
   /** @hot */
   #writeEntries(out: BitWriter, tick: Tick, isKey: boolean): void {
     const { objects } = this.#world
     const end = isKey || objects.highWater > this.#knownCount ? objects.highWater : this.#knownCount
-    let next = 0
     for (let index = 0; index < end; index++) {
       const isHere = index < objects.highWater && objects.typeAt(index) !== NO_TYPE
       const known = !isKey && index < this.#knownCount ? this.#known[index] : NOBODY
       if (!isHere && known === NOBODY) continue
       const id = isHere ? objects.idAt(index) : NOBODY
-      if (id === known && this.#timeline.changedAt(id) !== tick) continue
-      const mark = out.bitLength
-      out.writeBits(1, 1)
-      writeSmall(out, index - next)
-      if (!this.#writeEntry(out, tick, index, id, known)) out.rewind(mark)
-      else next = index + 1
+      if (id === NOBODY) this.#heads.write(index, DEATH)
+      else if (id !== known) this.#writeBirth(out, tick, index, id)
+      else if (this.#timeline.changedAt(id) === tick) this.#writeChange(out, tick, index, id)
       if (out.failed) return
     }
   }
 
-  /** @hot False when there was nothing to say. */
-  #writeEntry(out: BitWriter, tick: Tick, index: number, id: ObjectId, known: ObjectId): boolean {
-    if (id === NOBODY) {
-      out.writeBits(ENTRY.death, 2)
-      return true
-    }
+  /** @hot */
+  #writeBirth(out: BitWriter, tick: Tick, index: number, id: ObjectId): void {
+    const type = this.#world.objects.typeAt(index)
+    const pool = this.#timeline.pools[type]
+    const pair = this.#pair
+    pair.rows = pool.rows
+    pair.at = this.#timeline.find(type, id, tick)
+    pair.baseRows = pool.schema.initialRow
+    pair.baseAt = 0
+    pair.age = 0
+    pair.olderAt = -1
+    this.#heads.write(index, BIRTH)
+    out.writeBits(id & 0xffff, 16)
+    out.writeBits(type, 8)
+    writeVarint(out, this.#timeline.owner(type, id, tick))
+    this.#coders[type].write(out, this.#set, pair, this.#world.heap)
+  }
+
+  /** Perhaps there is nothing to say: what changed is not recorded. @hot */
+  #writeChange(out: BitWriter, tick: Tick, index: number, id: ObjectId): void {
     const timeline = this.#timeline
     const type = this.#world.objects.typeAt(index)
-    const pool = timeline.pools[type]
+    const { rows } = timeline.pools[type]
     const pair = this.#pair
     const owner = timeline.owner(type, id, tick)
-    pair.rows = pool.rows
-    pair.at = timeline.find(type, id, tick)
-    if (id !== known) {
-      out.writeBits(ENTRY.birth, 2)
-      out.writeBits(id & 0xffff, 16)
-      out.writeBits(type, 8)
-      writeVarint(out, owner)
-      pair.baseRows = pool.schema.initialRow
-      pair.baseAt = 0
-      pair.age = 0
-      this.#coders[type].write(out, this.#set, pair, this.#world.heap)
-      return true
-    }
     const isHandover = timeline.owner(type, id, tick - 1) !== owner
-    out.writeBits(isHandover ? ENTRY.handover : ENTRY.change, 2)
-    if (isHandover) writeVarint(out, owner)
-    pair.baseRows = pool.rows
+    pair.rows = rows
+    pair.at = timeline.find(type, id, tick)
+    pair.baseRows = rows
     pair.baseAt = timeline.find(type, id, tick - 1)
     pair.age = 1
-    return this.#coders[type].write(out, this.#set, pair, this.#world.heap) || isHandover
+    pair.olderRows = rows
+    pair.olderAt = this.#wasKey ? -1 : timeline.find(type, id, tick - 2)
+    if (!isHandover && !diffMask(this.#masks[type], rows, pair.at, rows, pair.baseAt)) return
+    this.#heads.write(index, isHandover ? HANDOVER : CHANGE)
+    if (isHandover) writeVarint(out, owner)
+    this.#coders[type].write(out, this.#set, pair, this.#world.heap)
   }
 
   #remember(): void {

@@ -4,6 +4,7 @@ import { entity } from '../schema/definition.ts'
 import { fixed, text, u8 } from '../schema/field-kinds.ts'
 import { World } from '../world/world.ts'
 import { Recorder } from './recorder.ts'
+import type { RecordingCodec } from './recording-head.ts'
 import { MemorySink } from './recording-memory.ts'
 import { Theatre } from './theatre.ts'
 
@@ -12,11 +13,11 @@ const Spark = entity({ left: u8 }, { name: 'Spark' })
 const game = gameOf([Ball, Spark], 20)
 
 /** Ten seconds: two balls at constant speed, sparks that come and go, one gap if asked for. */
-function record(lost: readonly number[] = []): Theatre {
+function record(lost: readonly number[] = [], codec: RecordingCodec = 'packed'): Theatre {
   const world = new World([Ball, Spark])
   const sink = new MemorySink()
   let rows = 0
-  const recorder = new Recorder(game, world, { sink: { write: (bytes, chunk) => (chunk?.type === 2 && lost.includes(++rows) ? false : sink.write(bytes)) } })
+  const recorder = new Recorder(game, world, { codec, sink: { write: (bytes, chunk) => (chunk?.type === 2 && lost.includes(++rows) ? false : sink.write(bytes)) } })
   for (let tick = 1; tick <= 200; tick++) {
     world.beginTick()
     if (tick === 1) for (const owner of [1, 2]) world.spawn(Ball, { x: owner * 100, label: 'a' }, owner)
@@ -36,8 +37,8 @@ function record(lost: readonly number[] = []): Theatre {
 const xs = (theatre: Theatre): number[] => [...theatre.view.each(Ball)].map(({ x }) => x)
 const at = (moment: number): unknown[] => [1, 2].map((owner) => expect.closeTo(owner * 100 + moment * 0.5 * owner, 3))
 
-test('[REC17] any moment is drawn between its ticks: forwards at any speed, backwards, and after a jump', () => {
-  const theatre = record()
+test.each(['packed', 'entropy'] as const)('[REC17] any moment is drawn between its ticks: forwards at any speed, backwards, and after a jump (%s)', (codec) => {
+  const theatre = record([], codec)
   for (const step of [0.25, 1, 3.5, 40]) {
     for (let moment = 2; moment < 195; moment += step) {
       expect(theatre.show(moment)).toBe('ok')
@@ -60,8 +61,8 @@ test('[REC17] who comes and goes is shown while he is there', () => {
   expect([30, 39, 41, 45.5, 48.5, 55, 81, 85, 95].map(sparks)).toEqual([0, 0, 1, 1, 1, 0, 1, 1, 0])
 })
 
-test('[REC17] the end is the end, and behind a gap it goes on', () => {
-  const theatre = record([5])
+test.each(['packed', 'entropy'] as const)('[REC17] the end is the end, and behind a gap it goes on (%s)', (codec) => {
+  const theatre = record([5], codec)
   const shown: number[] = []
   for (let moment = 2; moment < 230; moment += 0.5) {
     if (theatre.show(moment) !== 'ok') continue
