@@ -39,16 +39,11 @@ const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH, top: TOP, sign: SIGN }
 export class PackedCoder implements RowCoder {
   readonly #schema: Schema
   readonly #plan: Int32Array
-  /** By field set: leaves that are written as differences whenever they differ. */
-  readonly #numbers: readonly Int32Array[]
   readonly #grids: readonly (RotationGrid | undefined)[]
 
   constructor(schema: Schema, makeGrid: MakeGrid = schemaGrid) {
     this.#schema = schema
     this.#plan = planLeaves(schema.leaves)
-    this.#numbers = schema.masks.map(({ members }) => Int32Array.from(members.filter(({ kind }) => kind === 'plain').flatMap(
-      ({ firstLeaf, leafCount }) => Array.from({ length: leafCount }, (_, index) => firstLeaf + index).filter((leaf) => this.#plan[leaf << SHIFT] === DIFFERENCE),
-    )))
     this.#grids = gridsOf(schema, makeGrid)
   }
 
@@ -68,14 +63,15 @@ export class PackedCoder implements RowCoder {
   /** Bits that `write` takes at least: the mask, and numbers that differ outside of groups and structs. @hot */
   bitsAtLeast(set: FieldSet, { rows, at, baseRows, baseAt }: RowPair): number {
     const plan = this.#plan
-    const leaves = this.#numbers[set]
-    let bits = this.#schema.masks[set].width
-    for (let index = 0; index < leaves.length; index++) {
-      const slot = leaves[index] << SHIFT
-      const lane = plan[slot + LANE]
-      const value = rows[at + lane]
-      const base = baseRows[baseAt + lane]
-      if (value !== base) bits += differenceBits((foldDifference(value, base, plan[slot + MAX]) - 1) | 0, plan[slot + WIDTH])
+    const { width, members } = this.#schema.masks[set]
+    let bits = width
+    for (let each = 0; each < members.length; each++) {
+      const { kind, firstLeaf, leafCount } = members[each]
+      for (let slot = firstLeaf << SHIFT; kind === 'plain' && slot < (firstLeaf + leafCount) << SHIFT; slot += 1 << SHIFT) {
+        const value = rows[at + plan[slot + LANE]]
+        const base = baseRows[baseAt + plan[slot + LANE]]
+        if (plan[slot] === DIFFERENCE && value !== base) bits += differenceBits((foldDifference(value, base, plan[slot + MAX]) - 1) | 0, plan[slot + WIDTH])
+      }
     }
     return bits
   }
