@@ -19,21 +19,16 @@ import type { RecordingCodec } from '../packages/tickwire/src/core/replay/record
 import { openRecording } from '../packages/tickwire/src/core/replay/recording.ts'
 import { MemorySink } from '../packages/tickwire/src/core/replay/recording-memory.ts'
 import { entity, type Entity } from '../packages/tickwire/src/core/schema/definition.ts'
-import { angle, fixed, int, u8, vec3 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
+import { fixed, int, u8 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { Handle } from '../packages/tickwire/src/core/world/handle.ts'
 import { Timeline } from '../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../packages/tickwire/src/core/world/world.ts'
 import { gameOf } from '../test/reference/recording-games.ts'
 import { allocatedBytes, median, type Bench, type BenchResult, type Table } from './harness.ts'
+import { CROWD_SHAPE } from './scenario/crowd-rows.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd } from './scenario.ts'
 
-const range = (field: number, precision: number): { min: number; max: number; precision: number } =>
-  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
-const Walker = entity({
-  at: vec3(range(0, 1 / 512), range(1, 1 / 512), range(2, 1 / 512)).position(),
-  speed: vec3(range(3, 1 / 64), range(4, 1 / 64), range(5, 1 / 64)).velocity(),
-  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
-}, { name: 'Walker' })
+const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
 /** What a field of the frame is in the cell of a walker. */
 const CELL_SCALES: readonly number[] = [1 / 512, 1 / 512, 1 / 512, 1 / 64, 1 / 64, 1 / 64, (2 * Math.PI) / 4096, 1, 1, 1]
 /** The same, of an entity that does not say what its numbers are. */

@@ -9,21 +9,16 @@ import { RowPair, type FieldSet, type RowCoder } from '../../packages/tickwire/s
 import { entropy, type SnapshotCodec } from '../../packages/tickwire/src/core/codec/snapshot-codec.ts'
 import { defineGame, type Game } from '../../packages/tickwire/src/core/game/define-game.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
-import { angle, bool, int, u8, vec3 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import { bool } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.ts'
 import type { ObjectOf } from '../../packages/tickwire/src/core/world/handle.ts'
 import { simulate } from '../../packages/tickwire/src/testing/simulate.ts'
-import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, makeCrowd, type Frame } from '../scenario.ts'
+import { CROWD_SHAPE } from '../scenario/crowd-rows.ts'
+import { FIELD_COUNT, FIELD_MIN, makeCrowd, type Frame } from '../scenario.ts'
 
 export const TICK_RATE = 60
 
-const range = (field: number, precision: number): { min: number; max: number; precision: number } =>
-  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
-const Walker = entity({
-  at: vec3(range(0, 1 / 512), range(1, 1 / 512), range(2, 1 / 512)).position(),
-  speed: vec3(range(3, 1 / 64), range(4, 1 / 64), range(5, 1 / 64)).velocity(),
-  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
-}, { name: 'Walker' })
+const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
 
 /** A row that a client read: which object's, at which tick, against which baseline, whether with the row before it, and in how many bits. */
 export interface Told {

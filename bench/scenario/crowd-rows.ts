@@ -10,12 +10,14 @@ const bounds = (field: number, precision: number): { min: number; max: number; p
   ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
 
 /** Lane by lane what `FIELDS` lists. */
+export const CROWD_SHAPE = {
+  at: vec3(bounds(0, 1 / 512), bounds(1, 1 / 512), bounds(2, 1 / 512)).position(),
+  speed: vec3(bounds(3, 1 / 64), bounds(4, 1 / 64), bounds(5, 1 / 64)).velocity(),
+  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
+}
+
 export function crowdSchema(): Schema {
-  return compileSchema('Player', {
-    position: vec3(bounds(0, 1 / 512), bounds(1, 1 / 512), bounds(2, 1 / 512)).position(),
-    velocity: vec3(bounds(3, 1 / 64), bounds(4, 1 / 64), bounds(5, 1 / 64)).velocity(),
-    yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
-  })
+  return compileSchema('Player', CROWD_SHAPE)
 }
 
 /** The rows of a crowd, tick by tick: `FIELD_COUNT` lanes a player. */

@@ -17,13 +17,13 @@ import { Replicator } from '../../packages/tickwire/src/core/replication/replica
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { SnapshotSource } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
-import { angle, int, u8, vec3 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { ObjectOf } from '../../packages/tickwire/src/core/world/handle.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
-import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, type Frame } from '../scenario.ts'
+import { FIELD_COUNT, FIELD_MIN, type Frame } from '../scenario.ts'
+import { CROWD_SHAPE } from './crowd-rows.ts'
 import { seesAll, type CrowdPeer, type Sees } from './crowd-peer.ts'
 import { LineFates } from './line-fates.ts'
 
@@ -35,13 +35,7 @@ const READERS = 4
 /** Replication looks at ticks, not at time. */
 const NOW = 0 as Millis
 
-const range = (field: number, precision: number): { min: number; max: number; precision: number } =>
-  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
-const Player = entity({
-  at: vec3(range(0, 1 / 512), range(1, 1 / 512), range(2, 1 / 512)).position(),
-  speed: vec3(range(3, 1 / 64), range(4, 1 / 64), range(5, 1 / 64)).velocity(),
-  yaw: angle(12), pitch: int(0, 2047), health: int(0, 127), flags: u8,
-}, { name: 'Player' })
+const Player = entity(CROWD_SHAPE, { name: 'Player' })
 
 export type Codec = 'packed' | 'entropy'
 /** How old baselines are: so many ticks for all, or as lines are (line-fates.ts). */

@@ -5,9 +5,12 @@
  */
 
 import type { PrefixSink, PrefixSource } from '../core/codec/prefix-stream.ts'
-import type { CompileRows, ReadRow, RowCodeParts, WriteRow } from '../core/codec/row-code.ts'
+import type { CompileRows, ReadRow, RowCodeParts, RowSpeech, WriteRow } from '../core/codec/row-code.ts'
+import type { FieldSet, RowPair } from '../core/codec/row-coder.ts'
 import { readMask, SPREADS, vectorClass } from '../core/codec/row-contexts.ts'
 import type { RowModel } from '../core/codec/row-model.ts'
+import { ageClass } from '../core/codec/row-tables.ts'
+import type { ValueStore } from '../core/schema/values.ts'
 import { readToken, tokenRawBits, tokenSymbol, writeToken } from '../core/codec/token.ts'
 import { READ_PARAMETERS, readText, WRITE_PARAMETERS, writeText } from '../core/codec/row-code-text.ts'
 import { SPELT_SIZES } from '../core/codec/row-code-token.ts'
@@ -17,22 +20,48 @@ const ITEMS_MAX = 96
 /** Functions that are kept: those of fifty entities. A server has a few games; tests make entities by the thousand. */
 const KEPT_MAX = 300
 
+const SETS: readonly FieldSet[] = [0, 1, 2]
 const SPELLING = Uint16Array.from({ length: SPELT_SIZES }, (_, size) => (tokenSymbol(size) << 4) | tokenRawBits(tokenSymbol(size)))
 
 const kept = new Map<string, unknown>()
 
+/** The code of an entity, by field set. */
+class CompiledRows implements RowSpeech {
+  readonly #model: RowModel
+  readonly #parts: RowCodeParts
+  readonly #writes: readonly WriteRow[]
+  readonly #reads: readonly ReadRow[]
+
+  constructor(model: RowModel, sink: PrefixSink, source: PrefixSource) {
+    const { plan, schema } = model
+    this.#model = model
+    this.#parts = partsOf(model, sink, source)
+    // What is made of text has no type: these are written as functions of these.
+    this.#writes = SETS.map((set) => functionOf(WRITE_PARAMETERS, writeText(plan, set)) as WriteRow)
+    this.#reads = SETS.map((set) => functionOf(READ_PARAMETERS, readText(plan, set, schema.laneCount)) as ReadRow)
+  }
+
+  /** @hot */
+  encode(sink: PrefixSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    const { tables } = this.#model
+    // Tables first: asking for those of an age may replace the entries.
+    const age = tables.at(ageClass(pair.age))
+    // reason: there are as many as there are field sets.
+    return this.#writes[set]!(sink.raw(), pair, age, tables.bank.entries, this.#parts, heap)
+  }
+
+  /** @hot */
+  decode(source: PrefixSource, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
+    // reason: there are as many as there are field sets.
+    return this.#reads[set]!(source.raw(), pair, this.#model.tables.at(ageClass(pair.age)), this.#parts, heap)
+  }
+}
+
 /** Makes the code of an entity. Nothing where it is too large, or this process was started without leave to. */
 export const compileRows: CompileRows = (model, sink, source) => {
-  const { plan, schema } = model
-  if (plan.count > ITEMS_MAX) return undefined
-  const sets = [0, 1, 2] as const
+  if (model.plan.count > ITEMS_MAX) return undefined
   try {
-    return {
-      // What is made of text has no type: these are written as functions of these.
-      writes: sets.map((set) => functionOf(WRITE_PARAMETERS, writeText(plan, set)) as WriteRow),
-      reads: sets.map((set) => functionOf(READ_PARAMETERS, readText(plan, set, schema.laneCount)) as ReadRow),
-      parts: partsOf(model, sink, source),
-    }
+    return new CompiledRows(model, sink, source)
   } catch {
     // `--disallow-code-generation-from-strings`: the model does as well.
     return undefined

@@ -12,14 +12,15 @@ import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { BuiltInTables } from './built-in-tables.ts'
 import type { CodeBank } from './code-bank.ts'
+import { PackedBound } from './packed-bound.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { PrefixSink, PrefixSource } from './prefix-stream.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
-import type { CompileRows, RowCode } from './row-code.ts'
+import type { CompileRows, RowSpeech } from './row-code.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
 import { planRow, type RowPlan } from './row-plan.ts'
-import { ageClass, type RowTables } from './row-tables.ts'
+import type { RowTables } from './row-tables.ts'
 
 /** What an entropy coder may be told beside its schema. */
 export interface EntropyOptions {
@@ -35,64 +36,45 @@ export class EntropyCoder implements RowCoder {
   readonly bank: CodeBank
   /** Which tables it speaks by: 0 = built in. */
   readonly version: number
-  readonly #tables: RowTables
   readonly #packed: PackedCoder
   readonly #sink: PrefixSink
   readonly #source: PrefixSource
-  /** By field set: bits above which the packed delta may be shorter. */
-  readonly #doubtful: readonly number[]
-  /** Made for this entity, where a platform does. */
-  #code: RowCode | undefined = undefined
+  readonly #bound: PackedBound
+  /** The model, or code made for this entity where a platform does. */
+  #speech: RowSpeech
 
   constructor(schema: Schema, ticksPerSecond: number, options: EntropyOptions = {}) {
     const plan = planRow(schema, ticksPerSecond)
     const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
     this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
-    this.#tables = tables
+    this.#speech = this.model
     this.bank = tables.bank
     this.version = tables.version
     this.#packed = new PackedCoder(schema, options.grid ?? schemaGrid)
     this.#sink = new PrefixSink(tables.bank)
     this.#source = new PrefixSource(tables.bank)
-    this.#doubtful = schema.masks.map((mask) =>
-      mask.members.reduce((bits, { firstLeaf, leafCount }) =>
-        bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
+    this.#bound = new PackedBound(schema)
   }
 
   /** Writes and reads by code made for this entity from now on, the same bits in less time. */
   compile(compile: CompileRows): void {
-    this.#code ??= compile(this.model, this.#sink, this.#source)
+    if (this.#speech === this.model) this.#speech = compile(this.model, this.#sink, this.#source) ?? this.model
   }
 
   /** @hot */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const start = out.bitLength
     this.#sink.to(out)
-    const isChanged = this.#encode(out, set, pair, heap)
+    const isChanged = this.#speech.encode(this.#sink, set, pair, heap)
     const bits = out.bitLength - start
-    // That packed is shorter is rare, and most often seen without writing it.
-    if (bits > this.#doubtful[set] && !out.failed && this.#packed.bitsAtLeast(set, pair) < bits) this.#writeShorter(out, start, set, pair, heap)
+    if (!out.failed && this.#bound.isDoubtful(set, pair, bits)) this.#writeShorter(out, start, set, pair, heap)
     return isChanged
-  }
-
-  #encode(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
-    const code = this.#code
-    if (code === undefined) return this.model.encode(this.#sink, set, pair, heap)
-    // Tables first: asking for those of an age may replace the entries.
-    const age = this.#tables.at(ageClass(pair.age))
-    return code.writes[set](out, pair, age, this.bank.entries, code.parts, heap)
   }
 
   /** @hot */
   read(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): void {
     this.#source.from(reader)
-    if (!this.#decode(reader, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
-  }
-
-  #decode(reader: BitReader, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
-    const code = this.#code
-    if (code === undefined) return this.model.decode(this.#source, set, pair, heap)
-    return code.reads[set](reader, pair, this.#tables.at(ageClass(pair.age)), code.parts, heap)
+    if (!this.#speech.decode(this.#source, set, pair, heap)) this.#packed.read(reader, set, pair, heap)
   }
 
   account(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): boolean {
@@ -104,7 +86,7 @@ export class EntropyCoder implements RowCoder {
     const isPacked = out.bitLength - start !== bits
     out.rewind(start)
     if (isPacked) this.write(out, set, pair, heap)
-    else this.model.account(this.#sink, out, set, pair, heap, leafBits)
+    else this.model.encode(this.#sink, set, pair, heap, leafBits)
     return !isPacked
   }
 
@@ -117,6 +99,6 @@ export class EntropyCoder implements RowCoder {
     this.#packed.write(out, set, pair, heap)
     if (!out.failed && out.bitLength - start < bits) return
     out.rewind(start)
-    this.#encode(out, set, pair, heap)
+    this.#speech.encode(this.#sink, set, pair, heap)
   }
 }

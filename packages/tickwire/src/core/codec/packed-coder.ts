@@ -27,7 +27,7 @@ import type { Leaf } from '../schema/leaf.ts'
 import { diffMask, type Mask } from '../schema/mask.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
-import { differenceBits, foldDifference, LEAD_BITS_MAX, readDifference, unfoldDifference, writeDifference } from './difference.ts'
+import { foldDifference, LEAD_BITS_MAX, readDifference, unfoldDifference, writeDifference } from './difference.ts'
 import { FORM, PLAN, planLeaves } from './packed-plan.ts'
 import { gridsOf, schemaGrid, type MakeGrid, type RotationGrid } from './rotation.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
@@ -58,22 +58,6 @@ export class PackedCoder implements RowCoder {
     const { rows, at, baseRows, baseAt } = pair
     for (let lane = 0; lane < laneCount; lane++) rows[at + lane] = baseRows[baseAt + lane]
     this.#readMembers(reader, masks[set], pair, heap)
-  }
-
-  /** Bits that `write` takes at least: the mask, and numbers that differ outside of groups and structs. @hot */
-  bitsAtLeast(set: FieldSet, { rows, at, baseRows, baseAt }: RowPair): number {
-    const plan = this.#plan
-    const { width, members } = this.#schema.masks[set]
-    let bits = width
-    for (let each = 0; each < members.length; each++) {
-      const { kind, firstLeaf, leafCount } = members[each]
-      for (let slot = firstLeaf << SHIFT; kind === 'plain' && slot < (firstLeaf + leafCount) << SHIFT; slot += 1 << SHIFT) {
-        const value = rows[at + plan[slot + LANE]]
-        const base = baseRows[baseAt + plan[slot + LANE]]
-        if (plan[slot] === DIFFERENCE && value !== base) bits += differenceBits((foldDifference(value, base, plan[slot + MAX]) - 1) | 0, plan[slot + WIDTH])
-      }
-    }
-    return bits
   }
 
   /** Writes a mask and the members that differ; whether any does. */

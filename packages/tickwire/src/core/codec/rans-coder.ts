@@ -12,6 +12,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import { BuiltInTables } from './built-in-tables.ts'
+import { PackedBound } from './packed-bound.ts'
 import { PackedCoder } from './packed-coder.ts'
 import { RansSink, RansSource } from './rans-stream.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
@@ -32,8 +33,7 @@ export class RansCoder implements RowCoder {
   readonly #sink: SymbolSink | undefined
   /** Of who reads. */
   readonly #source: SymbolSource | undefined
-  /** By field set: bits above which the packed delta may be shorter: half of what all numbers of it have. */
-  readonly #doubtful: readonly number[]
+  readonly #bound: PackedBound
 
   /** Writes to a block, or reads from one. */
   constructor(schema: Schema, ticksPerSecond: number, block: RansSink | RansSource) {
@@ -46,9 +46,7 @@ export class RansCoder implements RowCoder {
     this.#source = block instanceof RansSource ? block.of(tables.bank) : undefined
     // Made now, some milliseconds each: a match that is recorded does not wait for them when the first of a kind is born.
     if (block instanceof RansSink) for (const age of AGES) tables.at(ageClass(age))
-    this.#doubtful = schema.masks.map(({ members }) =>
-      members.reduce((bits, { firstLeaf, leafCount }) =>
-        bits + schema.leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
+    this.#bound = new PackedBound(schema)
   }
 
   /** `out` is where the block's raw bits go. @hot */
@@ -60,8 +58,7 @@ export class RansCoder implements RowCoder {
     const { count } = block
     const isChanged = this.#model.encode(sink, set, pair, heap)
     const bits = out.bitLength - start + block.bitsSince(count)
-    // That packed is shorter is rare, and most often seen without writing it.
-    if (bits <= this.#doubtful[set] || out.failed || this.#packed.bitsAtLeast(set, pair) >= bits) return isChanged
+    if (out.failed || !this.#bound.isDoubtful(set, pair, bits)) return isChanged
     if (this.#model.plan.chunkCounts[set] === 0) return isChanged
     out.rewind(start)
     block.rewind(count)

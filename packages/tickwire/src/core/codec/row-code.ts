@@ -9,7 +9,7 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { ValueStore } from '../schema/values.ts'
 import type { PrefixSink, PrefixSource } from './prefix-stream.ts'
-import type { RowPair } from './row-coder.ts'
+import type { FieldSet, RowPair } from './row-coder.ts'
 import type { RowModel } from './row-model.ts'
 import type { AgeTables, MaskCode } from './row-tables.ts'
 
@@ -46,12 +46,11 @@ export type WriteRow = (out: BitWriter, pair: RowPair, age: AgeTables, entries: 
 /** Hears a row, as `RowModel.decode` would; false where a packed delta follows. */
 export type ReadRow = (reader: BitReader, pair: RowPair, age: AgeTables, parts: RowCodeParts, heap: ValueStore) => boolean
 
-/** The code of an entity, by field set. */
-export interface RowCode {
-  readonly writes: readonly WriteRow[]
-  readonly reads: readonly ReadRow[]
-  readonly parts: RowCodeParts
+/** What rows are said and heard by: the model, or code that stands for it. */
+export interface RowSpeech {
+  encode(sink: PrefixSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
+  decode(source: PrefixSource, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
 }
 
-/** Makes the code of an entity; nothing where the platform makes none, or the entity is too large for it. */
-export type CompileRows = (model: RowModel, sink: PrefixSink, source: PrefixSource) => RowCode | undefined
+/** Makes code that stands for a model, with the streams of its coder; nothing where the platform makes none, or the entity is too large for it. */
+export type CompileRows = (model: RowModel, sink: PrefixSink, source: PrefixSource) => RowSpeech | undefined

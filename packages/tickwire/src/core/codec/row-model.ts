@@ -19,7 +19,6 @@
  * It knows no bits: see `symbol-stream.ts`.
  */
 
-import type { BitWriter } from '../bits/bit-writer.ts'
 import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
@@ -45,7 +44,7 @@ const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } =
 export class RowModel {
   readonly plan: plans.RowPlan
   readonly schema: Schema
-  readonly #tables: tables.RowTables
+  readonly tables: tables.RowTables
   readonly #rotations: RotationPredictor
   readonly guesses: Guesses
   /** By chunk: bits of the items that came off their prediction, first item lowest. */
@@ -58,7 +57,7 @@ export class RowModel {
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
     this.plan = plan
     this.schema = schema
-    this.#tables = rowTables
+    this.tables = rowTables
     this.#rotations = new RotationPredictor(schema, plan, makeGrid)
     this.guesses = new Guesses(plan.count)
     this.masks = new Int32Array(plan.chunks.length - 1)
@@ -66,34 +65,23 @@ export class RowModel {
     this.residuals = new Int32Array(plan.count)
   }
 
-  /** Says the row. Returns whether it differs from the baseline. @hot */
-  encode(sink: SymbolSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
-    const age = this.#tables.at(tables.ageClass(pair.age))
-    const { chunks, chunkCounts } = this.plan
+  /** Says the row. Returns whether it differs from the baseline. `leafBits`: counts what was said of each leaf, in bits of the sink. @hot */
+  encode(sink: SymbolSink, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits?: Float64Array): boolean {
+    const age = this.tables.at(tables.ageClass(pair.age))
+    const { chunks, chunkCounts, slots } = this.plan
     const chunkCount = chunkCounts[set]
     const masks = this.masks
     const isChanged = this.#sayMasks(sink, chunkCount, age, pair)
     for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) this.writeItem(sink, age, chunk, chunks[chunk] + 31 - Math.clz32(bits & -bits), pair, heap)
+      for (let bits = masks[chunk]; bits !== 0; bits &= bits - 1) {
+        const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
+        const before = leafBits === undefined ? 0 : sink.raw().bitLength
+        this.writeItem(sink, age, chunk, item, pair, heap)
+        if (leafBits !== undefined) leafBits[slots[(item << SHIFT) + LEAF_AT]] += sink.raw().bitLength - before
+      }
     }
     this.#forget(chunkCount)
     return isChanged
-  }
-
-  /** The same, and counts what was said of each leaf: `out` is where the sink's bits go. */
-  account(sink: SymbolSink, out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits: Float64Array): void {
-    const age = this.#tables.at(tables.ageClass(pair.age))
-    const { chunks, chunkCounts, slots } = this.plan
-    this.#sayMasks(sink, chunkCounts[set], age, pair)
-    for (let chunk = 0; chunk < chunkCounts[set]; chunk++) {
-      for (let bits = this.masks[chunk]; bits !== 0; bits &= bits - 1) {
-        const item = chunks[chunk] + 31 - Math.clz32(bits & -bits)
-        const before = out.bitLength
-        this.writeItem(sink, age, chunk, item, pair, heap)
-        leafBits[slots[(item << SHIFT) + LEAF_AT]] += out.bitLength - before
-      }
-    }
-    this.#forget(chunkCounts[set])
   }
 
   /** Says which items of each chunk came off their prediction. Whether anything differs from the baseline. */
@@ -119,13 +107,13 @@ export class RowModel {
 
   /** Says that another coder's delta follows. */
   encodeRaw(sink: SymbolSink, pair: RowPair): void {
-    const code = this.#maskCode(0, this.#motion(0, pair), this.#tables.at(tables.ageClass(pair.age)), pair)
+    const code = this.#maskCode(0, this.#motion(0, pair), this.tables.at(tables.ageClass(pair.age)), pair)
     sink.symbol(code.table, code.masks.length + 1, 0, 0)
   }
 
   /** Hears a row. False: another coder's delta follows instead. On nonsense the source's reader has failed. @hot */
   decode(source: SymbolSource, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
-    const age = this.#tables.at(tables.ageClass(pair.age))
+    const age = this.tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts } = this.plan
     const { rows, at, baseRows, baseAt } = pair
     const { laneCount } = this.schema
