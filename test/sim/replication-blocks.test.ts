@@ -45,9 +45,12 @@ class Game {
   readonly #dice: Prng
   readonly #mood: Mood
   readonly #walking = new Set<number>()
+  readonly #spans: readonly number[]
 
-  constructor(seed: number, coder: (schema: Schema) => RowCoder, mood: Mood, windowTicks: number, drawLine: (dice: Prng) => Line) {
+  /** `spans`: ticks that are waited for together, now these and now those; none = each packet by itself. */
+  constructor(seed: number, coder: (schema: Schema) => RowCoder, mood: Mood, windowTicks: number, drawLine: (dice: Prng) => Line, spans: readonly number[] = []) {
     this.#dice = new Prng(seed)
+    this.#spans = spans
     this.#mood = mood
     this.party = new Party(seed, ENTITIES, windowTicks, () => ENTITIES.map(({ schema }) => coder(schema)))
     this.party.isTwinned = true
@@ -62,6 +65,7 @@ class Game {
     const dice = this.#dice
     for (let tick = 0; tick < ticks; tick++) {
       this.party.tick(() => this.#step(), this.#mood.sleep > 0 && dice.nextInt(1, this.#mood.sleep) === 1)
+      if (this.#spans.length > 0 && dice.nextInt(0, 40) === 0) this.party.replicator.spanTicks = this.#spans[dice.nextInt(0, this.#spans.length - 1)]!
       if (tick % 50 === 49) this.party.receivers[dice.nextInt(0, PEERS - 1)]!.line = drawLine(dice)
     }
   }
@@ -127,6 +131,13 @@ describe('told by blocks as one by one', () => {
       for (let seed = 1; seed <= seeds; seed++) new Game(seed, coder, CALM, 32, fair).run(110, fair)
     })
 
+    test(`[REPL20] by spans of ticks, now longer and now shorter, ${name}`, { timeout: 600_000 }, () => {
+      for (let seed = 1; seed <= seeds; seed++) {
+        new Game(200 + seed, coder, CALM, 32, fair, [2, 4]).run(110, fair)
+        new Game(300 + seed, coder, WILD, 32, foul, [1, 2, 4, 5, 8]).run(160, foul)
+      }
+    })
+
     test(`[REPL20] in bad weather, ${name}`, { timeout: 600_000 }, () => {
       for (let seed = 1; seed <= seeds; seed++) {
         const game = new Game(100 + seed, coder, seed % 2 === 0 ? WILD : { ...CALM, blink: 60, churn: 1 }, seed % 3 === 0 ? 12 : 32, foul)
@@ -139,9 +150,11 @@ describe('told by blocks as one by one', () => {
 test('[REPL20] whole frames are copied between receivers who are told the same, and are what each would be sent', { timeout: 600_000 }, () => {
   for (const packetBytes of [1150, 97]) {
     const line = { ...CLEAR, packetBytes, packetsPerTick: 64 }
-    const game = new Game(packetBytes, CODERS['entropy']!, EQUAL, 32, () => line)
-    game.run(110, () => line)
-    expect(game.party.replicator.frames.copyCount).toBeGreaterThan(50)
+    for (const spans of [[], [4]]) {
+      const game = new Game(packetBytes, CODERS['entropy']!, EQUAL, 32, () => line, spans)
+      game.run(110, () => line)
+      expect(game.party.replicator.frames.copyCount).toBeGreaterThan(50)
+    }
   }
 })
 

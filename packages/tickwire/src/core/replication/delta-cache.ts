@@ -3,7 +3,7 @@
  *
  *   places    by baseline modulo 64 and key, a row by object index: the newest delta made there
  *   next      by delta: the one that was in its place before, against a baseline 64 ticks or more away
- *   words     an arena, cleared every tick: the bits of a delta from the highest bit of a word on
+ *   words     an arena, cleared every tick: bits of deltas by themselves, and of those that were made in strips (strip-cache.ts)
  *
  * Receivers on lines of their own have a dozen baselines: a chain by object would be walked to its end before each new delta. Invariant: after
  * warm-up nothing is allocated; arrays only grow, to what the busiest tick needed.
@@ -48,20 +48,23 @@ const KEY_BITS = 3
 const ROWS = (SLOTS_MASK + 1) << KEY_BITS
 const NO_PLACES = new Int32Array(0)
 const DELTAS_FIRST = 256
-const WORDS_FIRST = 2048
+const WORDS_FIRST = 4096
+/** What copying reads before and after what it copies. */
+const GUARD_WORDS = 2
 const SCRATCH_BYTES = (DATAGRAM_BYTES_MAX + 3) & ~3
 
 export class DeltaCache {
   /** By delta. */
   bases: Float64Array = new Float64Array(DELTAS_FIRST)
   next: Int32Array = new Int32Array(DELTAS_FIRST)
-  wordAts: Int32Array = new Int32Array(DELTAS_FIRST)
+  /** Where in `words` its bits begin. */
+  bitAts: Int32Array = new Int32Array(DELTAS_FIRST)
   bits: Int32Array = new Int32Array(DELTAS_FIRST)
   flags: Uint8Array = new Uint8Array(DELTAS_FIRST)
   words: Int32Array = new Int32Array(WORDS_FIRST)
   /** Deltas made in this tick. */
   count = 0
-  #wordCount = 0
+  #wordCount = GUARD_WORDS
   #capacity = 0
   /** Rows of places, made when first needed; which are in use in this tick. */
   readonly #places: Int32Array[] = new Array<Int32Array>(ROWS).fill(NO_PLACES)
@@ -78,7 +81,7 @@ export class DeltaCache {
     this.#usedCount = 0
     this.#capacity = capacity
     this.count = 0
-    this.#wordCount = 0
+    this.#wordCount = GUARD_WORDS
   }
 
   /** The delta of an object against a baseline, for a field set and the like (`key`); `NO_DELTA` if nobody made it yet. @hot */
@@ -98,24 +101,43 @@ export class DeltaCache {
   }
 
   /** Keeps what was written since `begin`; returns the delta. */
-  add(index: number, base: Tick, key: number, flags: number): number {
+  keep(index: number, base: Tick, key: number, flags: number): number {
     const writer = this.#writer
-    const bits = writer.failed || (flags & DELTA.same) !== 0 ? 0 : writer.bitLength
-    const wordCount = (bits + 31) >>> 5
-    this.#reserve(this.#wordCount + wordCount)
+    const { failed } = writer
+    const bits = failed || (flags & DELTA.same) !== 0 ? 0 : writer.bitLength
     writer.finish()
-    for (let word = 0; word < wordCount; word++) this.words[this.#wordCount + word] = this.#view.getInt32(word << 2)
+    const bitAt = this.append(this.#view, (bits + 31) >>> 5)
+    return this.add(index, base, key, failed ? flags | DELTA.oversized : flags, bitAt, bits)
+  }
+
+  /** Where the next words that are appended will begin, in bits. */
+  get end(): number {
+    return this.#wordCount << 5
+  }
+
+  /** Puts words into the arena; where they begin, in bits. @hot */
+  append(view: DataView, wordCount: number): number {
+    const first = this.#wordCount
+    this.#wordCount += wordCount
+    this.#reserve(this.#wordCount + GUARD_WORDS)
+    const { words } = this
+    for (let word = 0; word < wordCount; word++) words[first + word] = view.getInt32(word << 2)
+    return first << 5
+  }
+
+  /** Keeps a delta whose bits stand in the arena, or will; returns it. @hot */
+  add(index: number, base: Tick, key: number, flags: number, bitAt: number, bits: number): number {
+    if (this.count === this.bases.length) this.#widen()
     const delta = this.count++
     const row = (base & SLOTS_MASK) << KEY_BITS | key
     if (this.#isUsed[row] === 0) this.#use(row)
     const places = this.#places[row]
     this.bases[delta] = base
     this.next[delta] = places[index]
-    this.wordAts[delta] = this.#wordCount
+    this.bitAts[delta] = bitAt
     this.bits[delta] = bits
-    this.flags[delta] = writer.failed ? flags | DELTA.oversized : flags
+    this.flags[delta] = flags
     places[index] = delta
-    this.#wordCount += wordCount
     return delta
   }
 
@@ -128,12 +150,17 @@ export class DeltaCache {
   }
 
   #reserve(wordCount: number): void {
-    if (wordCount > this.words.length) this.words = widen(this.words, new Int32Array(2 * this.words.length))
-    if (this.count < this.bases.length) return
+    let { length } = this.words
+    if (wordCount <= length) return
+    while (length < wordCount) length *= 2
+    this.words = widen(this.words, new Int32Array(length))
+  }
+
+  #widen(): void {
     const capacity = 2 * this.bases.length
     this.bases = widen(this.bases, new Float64Array(capacity))
     this.next = widen(this.next, new Int32Array(capacity))
-    this.wordAts = widen(this.wordAts, new Int32Array(capacity))
+    this.bitAts = widen(this.bitAts, new Int32Array(capacity))
     this.bits = widen(this.bits, new Int32Array(capacity))
     this.flags = widen(this.flags, new Uint8Array(capacity))
   }

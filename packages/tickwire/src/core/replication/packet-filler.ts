@@ -65,8 +65,9 @@ export class PacketFiller {
   /** Of the block that is being written: members who are in the packet, and those with whom the row before is held. */
   #sentMask = 0
   #heldMask = 0
-  /** The strip in use, and what it is of. */
+  /** The strip in use, whom it has for others, and what it is of. */
   #strip: number = NO_STRIP
+  #unfit = 0
   #stripBlock = -1
   #stripLevel: Tick = NOTHING
   /** Whether all that the packet has of this came from members at the lower level of their blocks. */
@@ -217,6 +218,7 @@ export class PacketFiller {
   /** One strip is good for all runs of a block. */
   #findStrip(block: number, level: Tick, group: number): void {
     this.#strip = this.#replicator.strips.find(block, this.#blocks.sets[block], level, group, this.#blocks.paireds[block])
+    this.#unfit = this.#strip === NOT_STRIPPED ? 0 : this.#replicator.strips.unfit(this.#strip, this.#blocks.paireds[block])
     this.#stripBlock = block
     this.#stripLevel = level
   }
@@ -225,7 +227,7 @@ export class PacketFiller {
   #putRuns(out: BitWriter, block: number, wanted: number): boolean {
     const strip = this.#strip
     if (strip === NOT_STRIPPED || this.#replicator.probe !== undefined) return false
-    const sent = this.#frame.putRuns(out, block, wanted, strip)
+    const sent = this.#frame.putRuns(out, block, wanted, strip, this.#unfit)
     if (sent === 0) return false
     this.#heldMask |= sent & this.#replicator.strips.helds[strip]
     this.#sentMask |= sent
@@ -243,8 +245,8 @@ export class PacketFiller {
     const { bitLength } = out
     const strip = this.#strip
     let sent = low
-    if (strip !== NOT_STRIPPED && (strips.masks[strip] & low) !== 0) {
-      sent = this.#frame.putRun(out, block, wanted, strip)
+    if (strip !== NOT_STRIPPED && (strips.masks[strip] & ~this.#unfit & low) !== 0) {
+      sent = this.#frame.putRun(out, block, wanted, strip, this.#unfit)
       if (sent === 0) return false
       this.#heldMask |= sent & strips.helds[strip]
       if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
@@ -314,10 +316,10 @@ export class PacketFiller {
     const told = this.#told
     if (told.states[index] !== KNOWN) return GONE
     const set = told.sets[index]
-    const delta = this.#replicator.deltaFor(index, set, told.bases[index], told.pairs[index])
+    const delta = this.#replicator.deltaFor(index, set, told.bases[index], told.paireds[index] === 1)
     if (delta !== NOT_THERE) return delta
     this.restart(index, this.#tick)
-    return this.#replicator.deltaFor(index, set, FROM_INITIAL, FROM_INITIAL)
+    return this.#replicator.deltaFor(index, set, FROM_INITIAL, false)
   }
 
   /** Writes an entry and remembers it, or counts it out for its size; false when it does not fit, and nothing is written. @hot */
@@ -344,6 +346,7 @@ export class PacketFiller {
     const base = delta === GONE ? FROM_INITIAL : cache.bases[delta]
     const isPaired = base !== FROM_INITIAL && isPairedBy(base, this.#tick, cache.flags[delta], this.#replicator.strideTicks)
     this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
+    if (base === FROM_INITIAL) this.#records.hurry(sequence)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
     this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
     told.sents[index] = this.#tick

@@ -24,12 +24,13 @@ import type { World } from '../world/world.ts'
 import { ChangeMarks } from './change-marks.ts'
 import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import { FrameCache } from './frame-cache.ts'
+import { FrameChains } from './frame-chains.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
+import { SpanSheet } from './span-sheet.ts'
 import { StateGraph } from './state-graph.ts'
-import { StripCache, type DeltaFinder } from './strip-cache.ts'
-import { PAIR_LAG_STRIDES } from './told-blocks.ts'
+import { StripCache, type DeltaMaker } from './strip-cache.ts'
 
 /** When and as which of its tick an object was born; a tick of -1 when nobody knows. */
 export interface Births {
@@ -45,6 +46,8 @@ export interface ReplicatorOptions {
   readonly tokens?: Tokens
   /** Ticks from one telling to the next; the same on both sides. Rows before baselines are so much older. Default: 1. */
   readonly strideTicks?: number
+  /** Ticks whose packets are waited for together. Default: as many as from one telling to the next. */
+  readonly spanTicks?: number
 }
 
 /** In a key of the cache, beside the field set: the row before the baseline is used. */
@@ -63,13 +66,17 @@ export function typeBits(world: World): number {
   return bitsForCount(world.stores.length)
 }
 
-export class Replicator implements DeltaFinder {
+export class Replicator implements DeltaMaker {
   readonly timeline: Timeline
   readonly marks: ChangeMarks
   readonly cache: DeltaCache = new DeltaCache()
   readonly strips: StripCache
   readonly frames: FrameCache = new FrameCache()
   readonly states: StateGraph = new StateGraph()
+  readonly chains: FrameChains = new FrameChains()
+  readonly sheet: SpanSheet = new SpanSheet()
+  /** Ticks whose packets are waited for together: baselines are of their last ones (packet-spans.ts). */
+  spanTicks: number
   /** By type. */
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
@@ -81,7 +88,11 @@ export class Replicator implements DeltaFinder {
   readonly #births: Births | undefined
   readonly #tokens: Tokens | undefined
   readonly #typeBits: number
+  /** What is prepared: the rows, of which object, for which field set, and whether the owner is another. */
   readonly #pair = new RowPair()
+  #index = 0
+  #set: FieldSet = 0
+  #isOwned = false
 
   /** `like`: whose marks it shares. */
   constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}, like?: Replicator) {
@@ -91,6 +102,7 @@ export class Replicator implements DeltaFinder {
     this.#kin.push(this)
     this.marks = like === undefined ? new ChangeMarks(timeline, world.stores.map(({ schema }) => schema)) : like.marks
     this.strideTicks = options.strideTicks ?? 1
+    this.spanTicks = options.spanTicks ?? this.strideTicks
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
     this.#world = world
@@ -138,65 +150,67 @@ export class Replicator implements DeltaFinder {
   }
 
   /**
-   * The delta for who holds an object's row at `base`, and at `pair` with the one a stride before it; `NO_DELTA` when nobody knows that
+   * The delta for who holds an object's row at `base`, and, if `isPaired`, the one a stride before it; `NO_DELTA` when nobody knows that
    * row any more. `NO_BASE`: for who holds nothing. @hot
    */
-  deltaFor(index: number, set: number, base: Tick, pair: Tick): number {
-    const { marks, timeline, cache } = this
-    let from = base
-    let key = set
-    if (base !== NO_BASE) {
-      // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
-      if (marks.tick - base >= timeline.windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
-      if (marks.tick - base > 1 && marks.isRested(index, set, base)) {
-        // A rest is known to both: there is nothing better than its row.
-      } else if (base - pair <= PAIR_LAG_STRIDES * this.strideTicks && pair !== NO_BASE && this.coders[marks.types[index]].usesOlder === true) {
-        // A slightly older baseline whose motion is known is worth more than the newest one without.
-        if (marks.tick - pair + this.strideTicks < timeline.windowTicks) {
-          from = pair
-          key |= KEY_OLDER
-        }
-      }
-    }
-    const delta = cache.find(index, from, key)
-    return delta === NO_DELTA ? this.#encode(index, from, key) : delta
+  deltaFor(index: number, set: number, base: Tick, isPaired: boolean): number {
+    const { cache } = this
+    const key = base === NO_BASE ? set : this.keyFor(index, set, base, isPaired)
+    const delta = key === NO_DELTA ? NO_DELTA : cache.find(index, base, key)
+    if (delta !== NO_DELTA || key === NO_DELTA) return delta
+    if (base === NO_BASE) return this.#encodeFull(index, key)
+    const flags = this.prepare(index, base, key)
+    return cache.keep(index, base, key, this.write(cache.begin()) ? flags : flags & DELTA.rested | DELTA.same)
   }
 
-  #encode(index: number, base: Tick, key: number): number {
-    return base === NO_BASE ? this.#encodeFull(index, key) : this.#encodeDelta(index, base, key)
+  /** @hot */
+  keyFor(index: number, set: number, base: Tick, isPaired: boolean): number {
+    const { marks, timeline } = this
+    const age = marks.tick - base
+    // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
+    if (age >= timeline.windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
+    if (!isPaired || age + this.strideTicks >= timeline.windowTicks || this.coders[marks.types[index]].usesOlder !== true) return set
+    // A rest is known to both: there is nothing better than its row.
+    return age > 1 && marks.isRested(index, set, base) ? set : set | KEY_OLDER
   }
 
-  #encodeDelta(index: number, base: Tick, key: number): number {
-    const { marks, timeline, cache } = this
+  /** @hot */
+  prepare(index: number, base: Tick, key: number): number {
+    const { marks, timeline } = this
     const set = fieldSet(key)
     const type = marks.types[index]
     const pool = timeline.pools[type]
     const baseAt = marks.rowAtOf(index, set, base)
     assert(baseAt >= 0, 'a delta has a baseline that is still known')
     // What came back to an owner since is his anew.
-    const isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index] || this.#tokenTick(index, type) > base + 1
+    this.#isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index] || this.#tokenTick(index, type) > base + 1
     const { rows } = pool
-    const rest = marks.isRested(index, set, base) ? DELTA.rested : 0
-    const out = cache.begin()
-    if (isOwned) this.#writeOwner(out, index, type)
-    let flags = rest | (isOwned ? DELTA.owned : 0)
+    const isRested = marks.isRested(index, set, base)
+    const flags = (isRested ? DELTA.rested : 0) | (this.#isOwned ? DELTA.owned : 0)
     const pair = this.#fill(index, type)
+    this.#index = index
+    this.#set = set
     pair.baseRows = rows
     pair.baseAt = baseAt
-    pair.age = marks.tick - base
     pair.olderRows = rows
-    if (rest !== 0 && pair.age > 1) {
+    pair.age = marks.tick - base
+    if (isRested && pair.age > 1) {
       // Both know that the baseline's row held in the last two ticks: no motion is to go on over a rest.
       pair.age = 1
       pair.olderAt = baseAt
       pair.olderTicks = 1
-    } else {
-      if ((key & KEY_OLDER) !== 0) flags |= DELTA.older
-      pair.olderAt = (flags & DELTA.older) !== 0 ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
-      pair.olderTicks = this.strideTicks
+      return flags
     }
-    const isOther = this.coders[type].write(out, set, pair, this.#world.heap)
-    return cache.add(index, base, key, isOther || isOwned ? flags : DELTA.same | rest)
+    pair.olderAt = (key & KEY_OLDER) !== 0 ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
+    pair.olderTicks = this.strideTicks
+    return (key & KEY_OLDER) !== 0 ? flags | DELTA.older : flags
+  }
+
+  /** @hot */
+  write(out: BitWriter): boolean {
+    const type = this.marks.types[this.#index]
+    if (this.#isOwned) this.#writeOwner(out, this.#index, type)
+    return this.coders[type].write(out, this.#set, this.#pair, this.#world.heap) || this.#isOwned
   }
 
   #encodeFull(index: number, key: number): number {
@@ -221,7 +235,7 @@ export class Replicator implements DeltaFinder {
     pair.age = 0
     pair.olderAt = -1
     this.coders[type].write(out, set, pair, this.#world.heap)
-    return cache.add(index, NO_BASE, key, 0)
+    return cache.keep(index, NO_BASE, key, 0)
   }
 
   #writeOwner(out: BitWriter, index: number, type: number): void {

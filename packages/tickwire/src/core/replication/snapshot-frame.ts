@@ -60,7 +60,7 @@ export class SnapshotFrame {
 
   /** Writes an entry; false when it does not fit. @hot */
   put(out: BitWriter, index: number, delta: number): boolean {
-    const { bases, flags, bits, wordAts, words } = this.#cache
+    const { bases, flags, bits, bitAts, words } = this.#cache
     const { bitLength } = out
     const base = bases[delta]
     const gap = index - this.beforeIndex
@@ -71,7 +71,7 @@ export class SnapshotFrame {
     } else {
       writeDeltaHead(out, gap, index, age, flags[delta], this.#before)
     }
-    out.copyWords(words, wordAts[delta], bits[delta])
+    out.copyWordBits(words, bitAts[delta], bits[delta])
     if (!this.#fits(out, bitLength)) return false
     this.beforeIndex = index
     if (base !== FROM_INITIAL) this.#before = mannerOf(age, flags[delta])
@@ -80,14 +80,15 @@ export class SnapshotFrame {
 
   /**
    * Writes entries from the lowest of `wanted` on, as far as the strip has them without somebody between, and as they fit. Gives
-   * those that were written: 0 when the first does not fit, or only by overdrawing the cap. The strip has the lowest. @hot
+   * those that were written: 0 when the first does not fit, or only by overdrawing the cap. The strip has the lowest. Those in `unfit` it
+   * has for others. @hot
    */
-  putRun(out: BitWriter, block: number, wanted: number, strip: number): number {
-    const { masks, deltas, starts, ends, manners, words } = this.#strips
-    const { bases, flags } = this.#cache
+  putRun(out: BitWriter, block: number, wanted: number, strip: number, unfit: number): number {
+    const { masks, deltas, starts, ends, manners } = this.#strips
+    const { bases, flags, words } = this.#cache
     const low = wanted & -wanted
     // Whoever is in only one of the two stands between.
-    const between = (masks[strip] ^ wanted) & -low
+    const between = (masks[strip] ^ wanted | wanted & unfit) & -low
     let run = between === 0 ? wanted : wanted & ((between & -between) - 1)
     const first = 31 - Math.clz32(low)
     const index = block << SHIFT | first
@@ -119,11 +120,12 @@ export class SnapshotFrame {
 
   /**
    * Writes those of `wanted` that a strip has, run by run; gives those that were written. It stops before the first that is not in
-   * the strip, or at a run that does not fit whole. As `putRun` again and again: for each receiver and tick these are a hundred
+   * the strip, or `unfit`, or at a run that does not fit whole. As `putRun` again and again: for each receiver and tick these are a hundred
    * runs, where everybody sees something else. @hot
    */
-  putRuns(out: BitWriter, block: number, wanted: number, strip: number): number {
-    const { masks, plains, starts, ends, manners, words } = this.#strips
+  putRuns(out: BitWriter, block: number, wanted: number, strip: number, unfit: number): number {
+    const { masks, plains, starts, ends, manners } = this.#strips
+    const { words } = this.#cache
     const mask = masks[strip]
     const plain = plains[strip]
     const places = strip << SHIFT
@@ -132,8 +134,8 @@ export class SnapshotFrame {
     let before = this.#before
     while (rest !== 0) {
       const low = rest & -rest
-      if ((mask & low) === 0) break
-      const between = (mask ^ rest) & -low
+      if ((mask & ~unfit & low) === 0) break
+      const between = (mask ^ rest | rest & unfit) & -low
       const run = between === 0 ? rest : rest & ((between & -between) - 1)
       const at = places | 31 - Math.clz32(low)
       const last = places | 31 - Math.clz32(run)

@@ -6,7 +6,7 @@
  *           ──▶ up to four steps to other states: what was heard or asked, in which tick, and what was sent
  *   place   a ring: a state is forgotten when its place is needed, and whoever is still in it takes his own copy with him
  *
- *   receivers          a tick begins     a packet is filled     it has arrived
+ *   receivers          a tick begins     a packet is filled     a span has arrived
  *   the first of all   does it  ───────▶ does it  ────────────▶ does it             and writes down what came out
  *   all others         follow            copy the bytes         follow
  *
@@ -22,8 +22,8 @@ import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
 /** No state, no step. */
 export const NOWHERE = -1
-/** What a step is; its key: nothing, the room in bits, the number of the frame. */
-export const STEP = { begin: 0, fill: 1, deliver: 2 } as const
+/** What a step is; its key: nothing, the room in bits, the chain of frames. */
+export const STEP = { begin: 0, fill: 1, settle: 2 } as const
 
 /** Whoever is in a state: told when it is forgotten. */
 export interface Walker {

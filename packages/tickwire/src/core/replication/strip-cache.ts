@@ -8,29 +8,37 @@
  * A head depends on the entry before it, so a receiver copies the longest runs in which he is told of everybody, and writes only
  * the head of a run's first. The very first of a strip has none. Whoever is told of somebody that the strip has not makes it grow.
  *
- * Bits are those of delta-cache.ts, and like those are forgotten with the tick. It does not know who is told what.
+ * Bits stand in the arena of delta-cache.ts: a delta that is made here is kept there too, for who is told it by itself. It does not know
+ * who is told what.
  */
 
+import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
 import type { Tick } from '../base/time.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
-import { DELTA, isPairedBy, NO_BASE, NO_DELTA, type DeltaCache } from './delta-cache.ts'
+import { DELTA, isPairedBy, NO_DELTA, type DeltaCache } from './delta-cache.ts'
 import { isPlain, mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
 
 /** No strip: entries must be written one by one. */
 export const NO_STRIP = -1
 
-/** Who finds or makes the delta for who holds a row, and perhaps the one before another. */
-export interface DeltaFinder {
-  deltaFor(index: number, set: number, base: Tick, pair: Tick): number
+/** Who makes deltas. */
+export interface DeltaMaker {
+  /** Finds or makes the delta for who holds a row, and perhaps the one before it. */
+  deltaFor(index: number, set: number, base: Tick, isPaired: boolean): number
+  /** What such a delta is kept by in the cache; `NO_DELTA` when nobody knows the row any more. */
+  keyFor(index: number, set: number, base: Tick, isPaired: boolean): number
+  /** Gets ready to make one from a row that is known: its flags, unless nothing has changed. */
+  prepare(index: number, base: Tick, key: number): number
+  /** Makes what was prepared; whether anything has changed. */
+  write(out: BitWriter): boolean
 }
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { oversized: OVERSIZED } = DELTA
+const { oversized: OVERSIZED, rested: RESTED, same: SAME } = DELTA
 const NOTHING = NO_STRIP
 const NOT_THERE = NO_DELTA
-const FROM_INITIAL = NO_BASE
 const FORGOTTEN = LONG_AGO
 const SHIFT = BLOCK_SHIFT
 
@@ -39,10 +47,11 @@ const MEMBERS_MIN = 4
 /** How often a strip grows: views that have next to nothing in common gain nothing from it. */
 const GROWTH_MAX = 6
 const STRIPS_FIRST = 64
-const WORDS_FIRST = 4096
-/** What copying reads before and after what it copies. */
-const GUARD_WORDS = 2
 const SCRATCH_BYTES = 1 << 13
+/** Longer ones fit no packet. */
+const DELTA_BITS_MAX = DATAGRAM_BYTES_MAX << 3
+/** Before the first of a strip. */
+const NOBODY = -1
 
 export class StripCache {
   /** By strip: the objects in it; those that the deltas are paired for; those with whose rows the one of the tick before is held. */
@@ -56,27 +65,25 @@ export class StripCache {
   starts: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   ends: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
   manners: Int32Array = new Int32Array(STRIPS_FIRST << SHIFT)
-  words: Int32Array = new Int32Array(WORDS_FIRST)
   #heads = new Int32Array(0)
   #next = new Int32Array(STRIPS_FIRST)
   #levels = new Float64Array(STRIPS_FIRST)
   #sets = new Uint8Array(STRIPS_FIRST)
   #growths = new Uint8Array(STRIPS_FIRST)
   #count = 0
-  #wordCount = 0
   readonly #marks: ChangeMarks
   readonly #cache: DeltaCache
-  readonly #finder: DeltaFinder
+  readonly #maker: DeltaMaker
   readonly #strideTicks: number
   readonly #scratch = new Uint8Array(SCRATCH_BYTES)
   readonly #view = new DataView(this.#scratch.buffer)
   readonly #writer = new BitWriter(this.#scratch)
 
-  constructor(marks: ChangeMarks, cache: DeltaCache, finder: DeltaFinder, strideTicks: number) {
+  constructor(marks: ChangeMarks, cache: DeltaCache, maker: DeltaMaker, strideTicks: number) {
     this.#strideTicks = strideTicks
     this.#marks = marks
     this.#cache = cache
-    this.#finder = finder
+    this.#maker = maker
   }
 
   /** Forgets everything: another tick, with so many indexes. */
@@ -85,13 +92,15 @@ export class StripCache {
     if (blocks > this.#heads.length) this.#heads = new Int32Array(blocks)
     this.#heads.fill(NOTHING)
     this.#count = 0
-    this.#wordCount = GUARD_WORDS
   }
 
-  /** A strip with some of these objects, whose baselines are of a level, for a field set; `NO_STRIP` when none is worth it. @hot */
+  /**
+   * A strip with some of these objects, whose baselines are of a level, for a field set; `NO_STRIP` when none is worth it. It may have a
+   * few that are not `paired` as they should be: `unfit` says which. @hot
+   */
   find(block: number, set: number, level: Tick, wanted: number, paired: number): number {
     let strip = this.#heads[block]
-    while (strip !== NOTHING && (this.#levels[strip] !== level || this.#sets[strip] !== set || ((this.paireds[strip] ^ paired) & wanted & this.masks[strip]) !== 0)) {
+    while (strip !== NOTHING && (this.#levels[strip] !== level || this.#sets[strip] !== set || isFar((this.paireds[strip] ^ paired) & wanted & this.masks[strip]))) {
       strip = this.#next[strip]
     }
     if (strip === NOTHING) return countBits(wanted) < MEMBERS_MIN ? NOTHING : this.#make(block, set, level, wanted, paired)
@@ -104,10 +113,15 @@ export class StripCache {
     return strip
   }
 
+  /** Those of a strip whose deltas are for others than who has these pairs. @hot */
+  unfit(strip: number, paired: number): number {
+    return this.masks[strip] & (this.paireds[strip] ^ paired)
+  }
+
   /** The delta of an object of a block at a level; `NO_DELTA` when its baseline is gone. */
   deltaAt(index: number, set: number, level: Tick, isPaired: boolean): number {
     const base = this.#marks.lastChange(index, set, level)
-    return base === FORGOTTEN ? NOT_THERE : this.#finder.deltaFor(index, set, base, isPaired ? base : FROM_INITIAL)
+    return base === FORGOTTEN ? NOT_THERE : this.#maker.deltaFor(index, set, base, isPaired)
   }
 
   #make(block: number, set: number, level: Tick, wanted: number, paired: number): number {
@@ -118,9 +132,22 @@ export class StripCache {
     this.#levels[strip] = level
     this.#sets[strip] = set
     this.#growths[strip] = 0
-    this.paireds[strip] = paired
-    this.#fill(strip, block, wanted)
+    // Others will want the rest of those who changed, and most of them with the row before.
+    this.paireds[strip] = paired | ~wanted
+    this.#fill(strip, block, wanted | this.#others(block, set, level, wanted))
     return strip
+  }
+
+  /** Who else of a block changed, and was there at the level. */
+  #others(block: number, set: number, level: Tick, wanted: number): number {
+    const marks = this.#marks
+    let others = marks.masks.at(set, block, marks.tick) & ~wanted
+    for (let rest = others; rest !== 0; rest &= rest - 1) {
+      const bit = rest & -rest
+      const index = block << SHIFT | 31 - Math.clz32(bit)
+      if (marks.rowAtOf(index, set, level) < 0) others ^= bit
+    }
+    return others
   }
 
   /** Puts entries into a strip: as many as there is room for, and not those that fit no packet. */
@@ -129,53 +156,74 @@ export class StripCache {
     const out = this.#writer
     out.reset(this.#scratch)
     const { tick } = this.#marks
-    const origin = this.#wordCount << 5
+    const origin = cache.end
     let mask = 0
     let held = 0
     let plain = 0
-    let before = -1
+    let before = NOBODY
     let manner = NO_MANNER
     for (let rest = wanted; rest !== 0; rest &= rest - 1) {
       const bit = rest & -rest
       const index = block << SHIFT | 31 - Math.clz32(bit)
-      const delta = this.deltaAt(index, this.#sets[strip], this.#levels[strip], (this.paireds[strip] & bit) !== 0)
-      if (delta === NOT_THERE || (cache.flags[delta] & OVERSIZED) !== 0) continue
       const { bitLength } = out
-      const base = cache.bases[delta]
-      const flags = cache.flags[delta]
-      if (mask !== 0) writeDeltaHead(out, index - before, index, tick - base, flags, manner)
-      const at = strip << SHIFT | index & 31
-      this.starts[at] = origin + out.bitLength
-      out.copyWords(cache.words, cache.wordAts[delta], cache.bits[delta])
+      const delta = this.#put(strip, index, before, manner, origin, (this.paireds[strip] & bit) !== 0)
       if (out.failed) {
         out.rewind(bitLength)
         break
       }
+      if (delta === NOT_THERE) continue
+      const flags = cache.flags[delta]
+      const base = cache.bases[delta]
+      const at = strip << SHIFT | index & 31
       before = index
       manner = mannerOf(tick - base, flags)
       mask |= bit
       if (isPairedBy(base, tick, flags, this.#strideTicks)) held |= bit
       if (isPlain(tick - base, flags, manner)) plain |= bit
       this.deltas[at] = delta
+      this.starts[at] = origin + out.bitLength - cache.bits[delta]
       this.ends[at] = origin + out.bitLength
       this.manners[at] = manner
     }
     this.masks[strip] = mask
     this.helds[strip] = held
     this.plains[strip] = plain
-    this.#keep((out.finish() + 3) >>> 2)
+    cache.append(this.#view, (out.finish() + 3) >>> 2)
   }
 
-  /** Moves what was written into the arena. */
-  #keep(wordCount: number): void {
-    const first = this.#wordCount
-    this.#wordCount += wordCount
-    if (this.#wordCount + GUARD_WORDS > this.words.length) {
-      let length = this.words.length
-      while (length < this.#wordCount + GUARD_WORDS) length *= 2
-      this.words = widen(this.words, new Int32Array(length))
+  /** Writes an entry after another; its delta, or `NO_DELTA` when it has no place here. What is made here is kept where it stands. */
+  #put(strip: number, index: number, before: number, manner: number, origin: number, isPaired: boolean): number {
+    const cache = this.#cache
+    const maker = this.#maker
+    const out = this.#writer
+    const marks = this.#marks
+    const set = this.#sets[strip]
+    const base = marks.lastChange(index, set, this.#levels[strip])
+    const key = base === FORGOTTEN ? NOT_THERE : maker.keyFor(index, set, base, isPaired)
+    if (key === NOT_THERE) return NOT_THERE
+    const age = marks.tick - base
+    const found = cache.find(index, base, key)
+    if (found !== NOT_THERE) {
+      if ((cache.flags[found] & OVERSIZED) !== 0) return NOT_THERE
+      if (before !== NOBODY) writeDeltaHead(out, index - before, index, age, cache.flags[found], manner)
+      out.copyWordBits(cache.words, cache.bitAts[found], cache.bits[found])
+      return found
     }
-    for (let word = 0; word < wordCount; word++) this.words[first + word] = this.#view.getInt32(word << 2)
+    const { bitLength } = out
+    let flags = maker.prepare(index, base, key)
+    if (before !== NOBODY) writeDeltaHead(out, index - before, index, age, flags, manner)
+    let start = out.bitLength
+    if (!maker.write(out)) {
+      // It is what it was: that stands in the head.
+      flags = flags & RESTED | SAME
+      out.rewind(bitLength)
+      if (before !== NOBODY) writeDeltaHead(out, index - before, index, age, flags, manner)
+      start = out.bitLength
+    }
+    const bits = out.bitLength - start
+    if (bits <= DELTA_BITS_MAX) return out.failed ? NOT_THERE : cache.add(index, base, key, flags, origin + start, bits)
+    out.rewind(bitLength)
+    return NOT_THERE
   }
 
   #widen(): void {
@@ -193,6 +241,12 @@ export class StripCache {
     this.#sets = widen(this.#sets, new Uint8Array(capacity))
     this.#growths = widen(this.#growths, new Uint8Array(capacity))
   }
+}
+
+/** Whether too many are not as they should be: two and more are another strip's worth. */
+function isFar(others: number): boolean {
+  const rest = others & others - 1
+  return (rest & rest - 1) !== 0
 }
 
 function widen<T extends Int32Array | Uint8Array | Float64Array>(from: T, to: T): T {

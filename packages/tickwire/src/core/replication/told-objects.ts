@@ -7,7 +7,7 @@
  *
  *   bases    newest tick whose row he is known to hold; NO_BASE before the first
  *   sents    newest tick that he holds or that is on its way; NONE when he must be told anew
- *   pairs    newest tick whose row and the one told before it are both known to be held
+ *   paireds  whether the row told before the baseline is known to be held too
  *   epochs   what was sent before this tick is of no use: another object, another field set, another stay
  *
  * Invariant: bases <= sents where they are ticks; only ticks from the epoch on are promoted.
@@ -41,12 +41,16 @@ export class ToldObjects {
   sets: Uint8Array = new Uint8Array(0)
   flags: Uint8Array = new Uint8Array(0)
   reasons: Uint8Array = new Uint8Array(0)
+  paireds: Uint8Array = new Uint8Array(0)
   /** How urgent it has become: what was added since it was last sent. */
   urgencies: Float32Array = new Float32Array(0)
+  /** The tick of a row that is held above the baseline, which is better for now, in 32 bits; 0 when there is none. */
+  steps: Int32Array = new Int32Array(0)
   bases: Float64Array = new Float64Array(0)
-  pairs: Float64Array = new Float64Array(0)
   sents: Float64Array = new Float64Array(0)
   epochs: Float64Array = new Float64Array(0)
+  /** How much older than the newest a baseline may be for the sake of the row before it; 0 where no coder asks for that. */
+  lagTicks = 0
   readonly #strideTicks: number
 
   constructor(strideTicks: number) {
@@ -71,7 +75,8 @@ export class ToldObjects {
     this.flags[index] = MAY_HOLD
     this.reasons[index] = REASON.full
     this.bases[index] = FROM_INITIAL
-    this.pairs[index] = FROM_INITIAL
+    this.paireds[index] = 0
+    this.steps[index] = 0
     this.sents[index] = NONE
     this.epochs[index] = tick
   }
@@ -89,17 +94,37 @@ export class ToldObjects {
     this.epochs[index] = tick
   }
 
-  /** A row of this tick has arrived; `isPaired`: with it, or before, that of a stride before. @hot */
-  promote(index: number, tick: Tick, isPaired: boolean): void {
+  /**
+   * A row of this tick has arrived, `isPaired` with that of a stride before; a span that ended in another is settled. `isMoving`: there was
+   * a row to tell a stride before. @hot
+   */
+  promote(index: number, tick: Tick, isPaired: boolean, end: Tick, isMoving: boolean): void {
     if (this.states[index] !== KNOWN || tick < this.epochs[index]) return
     const base = this.bases[index]
-    const stride = this.#strideTicks
-    if (tick === base - stride) this.pairs[index] = base
-    else if ((isPaired || (tick === base + stride && base !== FROM_INITIAL)) && tick > this.pairs[index]) this.pairs[index] = tick
     if (tick <= base) return
+    const stride = this.#strideTicks
+    if (this.steps[index] !== 0 && this.steps[index] === (tick + stride | 0)) {
+      // The row before one that is held already.
+      this.rebase(index, tick + stride, true)
+      return
+    }
+    const before = tick - stride
+    const isHeld = isPaired || (base !== FROM_INITIAL && base === before) || (this.steps[index] !== 0 && this.steps[index] === (before | 0))
+    // A baseline with the row before it is worth more than a newer one without, unless nothing newer is to come.
+    if (isMoving && !isHeld && this.paireds[index] === 1 && this.sents[index] > tick && tick - base <= this.lagTicks) {
+      this.steps[index] = tick === end ? end : 0
+      return
+    }
+    this.rebase(index, tick, isHeld)
+  }
+
+  /** Has another baseline from now on. @hot */
+  rebase(index: number, tick: Tick, isPaired: boolean): void {
+    if (this.bases[index] === FROM_INITIAL) this.reasons[index] = CHANGED
     this.bases[index] = tick
+    this.paireds[index] = isPaired ? 1 : 0
+    this.steps[index] = 0
     if (this.sents[index] < tick) this.sents[index] = tick
-    if (base === FROM_INITIAL) this.reasons[index] = CHANGED
   }
 
   /** That an object is gone was understood. @hot */
@@ -126,13 +151,14 @@ export class ToldObjects {
     this.reasons = widen(this.reasons, new Uint8Array(need))
     this.urgencies = widen(this.urgencies, new Float32Array(need))
     this.bases = widen(this.bases, new Float64Array(need))
-    this.pairs = widen(this.pairs, new Float64Array(need))
+    this.paireds = widen(this.paireds, new Uint8Array(need))
+    this.steps = widen(this.steps, new Int32Array(need))
     this.sents = widen(this.sents, new Float64Array(need))
     this.epochs = widen(this.epochs, new Float64Array(need))
   }
 }
 
-function widen<T extends Uint8Array | Uint32Array | Float32Array | Float64Array>(from: T, to: T): T {
+function widen<T extends Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array>(from: T, to: T): T {
   to.set(from)
   return to
 }
