@@ -50,8 +50,8 @@ function drawLine(dice: Prng): Line {
   }
 }
 
-/** Carts that roll, stop at any tick, are loaded, and now and then replaced; every source has a twin that looks at each by itself. */
-function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: Prng) => Line): Party {
+/** Carts that roll, stop at any tick (so many of a thousand), are loaded, and now and then replaced; every source has a twin that looks at each by itself. */
+function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: Prng) => Line, whim = 58): Party {
   const dice = new Prng(seed)
   const party = new Party(seed, [Cart], 32, () => [new WaryCoder(Cart.schema)], strideTicks)
   party.isTwinned = true
@@ -64,8 +64,8 @@ function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: P
         count++
         const fate = dice.nextInt(0, 999)
         if (fate < 2) party.world.despawn(cart)
-        else if (fate < 60) rolling.has(cart.id) ? rolling.delete(cart.id) : rolling.add(cart.id)
-        else if (fate < 80) cart.load = dice.nextInt(0, 255)
+        else if (fate < 2 + whim) rolling.has(cart.id) ? rolling.delete(cart.id) : rolling.add(cart.id)
+        else if (fate >= 980) cart.load = dice.nextInt(0, 255)
         if (fate >= 2 && rolling.has(cart.id)) cart.x = (cart.x + 0.3) % 1000
       }
       for (; count < CARTS; count++) rolling.add(party.world.spawn(Cart, { x: dice.nextInt(0, 999) }).id)
@@ -86,7 +86,25 @@ describe.each([2, 3])('told every %i ticks', (strideTicks) => {
 
   test(`[REPL9] in calm weather most deltas have it: every ${strideTicks}`, { timeout: 120_000 }, () => {
     Object.assign(seen, { older: 0, all: 0 })
-    play(9, strideTicks, 120, () => ({ ...CLEAR, delay: 3, packetsPerTick: 8 }))
+    play(9, strideTicks, 120, () => ({ ...CLEAR, delay: 3, packetsPerTick: 8 }), 10)
     expect(seen.older / seen.all).toBeGreaterThan(0.7)
+  })
+
+  test(`[REPL9] who rested after his baseline is told without it: every ${strideTicks}`, () => {
+    const party = new Party(5, [Cart], 64, () => [new WaryCoder(Cart.schema)], strideTicks)
+    party.join(1, () => 0).line = { ...CLEAR, delay: 4 * strideTicks, patience: 100 }
+    const cart = party.world.spawn(Cart, { x: 0 })
+    const roll = (ticks: number, step: number): number => {
+      Object.assign(seen, { older: 0, all: 0 })
+      for (let tick = 0; tick < ticks * strideTicks; tick++) party.tick(() => { cart.x += step })
+      return seen.older
+    }
+    expect(roll(40, 0.3)).toBeGreaterThan(3)
+    roll(6, 0)
+    roll(7, 0.3)
+    // Rows that were told eight strides after the last one before the rest: what arrived of it is that one, and he rolls again.
+    expect(roll(4, 0.3)).toBe(0)
+    expect(seen.all).toBeGreaterThan(2)
+    expect(roll(40, 0.3)).toBeGreaterThan(3)
   })
 })

@@ -12,17 +12,21 @@ import type { FieldSet, RowPair } from './row-coder.ts'
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { difference: DIFFERENCE } = FORM
 const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH } = PLAN
+const NUMBER_WORDS = 3
 
 export class PackedBound {
-  readonly #schema: Schema
-  readonly #plan: Int32Array
-  /** By field set: half of what all numbers have. */
+  /** By field set: half of what all numbers have; the bits of the mask; lane, largest value and width of each number that is looked at. */
   readonly #halves: readonly number[]
+  readonly #maskBits: readonly number[]
+  readonly #numbers: readonly Int32Array[]
 
   constructor(schema: Schema) {
     const { masks, leaves } = schema
-    this.#schema = schema
-    this.#plan = planLeaves(leaves)
+    const plan = planLeaves(leaves)
+    this.#maskBits = masks.map(({ width }) => width)
+    this.#numbers = masks.map(({ members }) => Int32Array.from(members.filter(({ kind }) => kind === 'plain').flatMap(({ firstLeaf, leafCount }) =>
+      Array.from({ length: leafCount }, (_, leaf) => (firstLeaf + leaf) << SHIFT).filter((slot) => plan[slot] === DIFFERENCE)
+        .flatMap((slot) => [plan[slot + LANE], plan[slot + MAX], plan[slot + WIDTH]]))))
     this.#halves = masks.map(({ members }) =>
       members.reduce((bits, { firstLeaf, leafCount }) =>
         bits + leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
@@ -30,21 +34,17 @@ export class PackedBound {
 
   /** Whether the packed delta may have fewer than so many bits. @hot */
   isDoubtful(set: FieldSet, pair: RowPair, bits: number): boolean {
-    return bits > this.#halves[set] && this.bitsAtLeast(set, pair) < bits
+    return bits > this.#halves[set] && this.bitsAtLeast(set, pair, bits) < bits
   }
 
-  /** Bits that the packed delta takes at least: the mask, and numbers that differ outside of groups and structs. @hot */
-  bitsAtLeast(set: FieldSet, { rows, at, baseRows, baseAt }: RowPair): number {
-    const plan = this.#plan
-    const { width, members } = this.#schema.masks[set]
-    let bits = width
-    for (let each = 0; each < members.length; each++) {
-      const { kind, firstLeaf, leafCount } = members[each]
-      for (let slot = firstLeaf << SHIFT; kind === 'plain' && slot < (firstLeaf + leafCount) << SHIFT; slot += 1 << SHIFT) {
-        const value = rows[at + plan[slot + LANE]]
-        const base = baseRows[baseAt + plan[slot + LANE]]
-        if (plan[slot] === DIFFERENCE && value !== base) bits += differenceBits((foldDifference(value, base, plan[slot + MAX]) - 1) | 0, plan[slot + WIDTH])
-      }
+  /** Bits that the packed delta takes at least: the mask, and numbers that differ outside of groups and structs. At `enough` it stops. @hot */
+  bitsAtLeast(set: FieldSet, { rows, at, baseRows, baseAt }: RowPair, enough: number = Infinity): number {
+    const numbers = this.#numbers[set]
+    let bits = this.#maskBits[set]
+    for (let number = 0; number < numbers.length && bits < enough; number += NUMBER_WORDS) {
+      const value = rows[at + numbers[number]]
+      const base = baseRows[baseAt + numbers[number]]
+      if (value !== base) bits += differenceBits((foldDifference(value, base, numbers[number + 1]) - 1) | 0, numbers[number + 2])
     }
     return bits
   }

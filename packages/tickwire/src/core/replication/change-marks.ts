@@ -79,6 +79,11 @@ export class ChangeMarks {
     return (this.changed[at] === this.tick ? this.before[at] : this.changed[at]) <= since
   }
 
+  /** Whether what `set` sees of an object changed after a tick of the window and up to another. @hot */
+  hasChanged(index: number, set: number, from: Tick, to: Tick): boolean {
+    return (this.masks.since(set, index >>> BLOCK_SHIFT, from, to) & 1 << index) !== 0
+  }
+
   /** The last tick up to `tick` in which what `set` sees of an object changed; `LONG_AGO` when nobody knows any more. @hot */
   lastChange(index: number, set: number, tick: Tick): Tick {
     const at = index << 2 | set

@@ -217,8 +217,11 @@ export class PacketFiller {
 
   /** One strip is good for all runs of a block. */
   #findStrip(block: number, level: Tick, group: number): void {
-    this.#strip = this.#replicator.strips.find(block, this.#blocks.sets[block], level, group, this.#blocks.paireds[block])
-    this.#unfit = this.#strip === NOT_STRIPPED ? 0 : this.#replicator.strips.unfit(this.#strip, this.#blocks.paireds[block])
+    const { strips } = this.#replicator
+    const set = this.#blocks.sets[block]
+    const paired = this.#blocks.paireds[block] | ~strips.pairable(block, set, level)
+    this.#strip = strips.find(block, set, level, group, paired)
+    this.#unfit = this.#strip === NOT_STRIPPED ? 0 : strips.unfit(this.#strip, paired)
     this.#stripBlock = block
     this.#stripLevel = level
   }

@@ -28,6 +28,7 @@ import { FrameChains } from './frame-chains.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
+import { RowFinder } from './row-finder.ts'
 import { SpanSheet } from './span-sheet.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaMaker } from './strip-cache.ts'
@@ -88,6 +89,9 @@ export class Replicator implements DeltaMaker {
   readonly #births: Births | undefined
   readonly #tokens: Tokens | undefined
   readonly #typeBits: number
+  /** Rows of the ticks that were last asked for: deltas of one strip are from the same. */
+  readonly #baseRows: RowFinder
+  readonly #olderRows: RowFinder
   /** What is prepared: the rows, of which object, for which field set, and whether the owner is another. */
   readonly #pair = new RowPair()
   #index = 0
@@ -105,6 +109,8 @@ export class Replicator implements DeltaMaker {
     this.spanTicks = options.spanTicks ?? this.strideTicks
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
+    this.#baseRows = new RowFinder(this.marks, timeline)
+    this.#olderRows = new RowFinder(this.marks, timeline)
     this.#world = world
     this.#births = options.births
     this.#tokens = options.tokens
@@ -143,6 +149,8 @@ export class Replicator implements DeltaMaker {
 
   #clear(): void {
     const { length } = this.marks.ids
+    this.#baseRows.clear()
+    this.#olderRows.clear()
     this.cache.clear(length)
     this.strips.clear(length)
     this.frames.clear()
@@ -170,8 +178,8 @@ export class Replicator implements DeltaMaker {
     // Who holds a baseline for longer than the window was told nothing since: any entry after it would have been of a change.
     if (age >= timeline.windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
     if (!isPaired || age + this.strideTicks >= timeline.windowTicks || this.coders[marks.types[index]].usesOlder !== true) return set
-    // A rest is known to both: there is nothing better than its row.
-    return age > 1 && marks.isRested(index, set, base) ? set : set | KEY_OLDER
+    // Whoever rested after it does not go on as before.
+    return marks.hasChanged(index, set, base, base + this.strideTicks) ? set | KEY_OLDER : set
   }
 
   /** @hot */
@@ -180,11 +188,12 @@ export class Replicator implements DeltaMaker {
     const set = fieldSet(key)
     const type = marks.types[index]
     const pool = timeline.pools[type]
-    const baseAt = marks.rowAtOf(index, set, base)
-    assert(baseAt >= 0, 'a delta has a baseline that is still known')
+    const { rows, laneCount } = pool
+    const baseRow = this.#baseRows.find(index, set, base)
+    assert(baseRow >= 0, 'a delta has a baseline that is still known')
+    const baseAt = baseRow * laneCount
     // What came back to an owner since is his anew.
-    this.#isOwned = pool.owners[baseAt / pool.laneCount] !== marks.owners[index] || this.#tokenTick(index, type) > base + 1
-    const { rows } = pool
+    this.#isOwned = pool.owners[baseRow] !== marks.owners[index] || this.#tokenTick(index, type) > base + 1
     const isRested = marks.isRested(index, set, base)
     const flags = (isRested ? DELTA.rested : 0) | (this.#isOwned ? DELTA.owned : 0)
     const pair = this.#fill(index, type)
@@ -201,9 +210,12 @@ export class Replicator implements DeltaMaker {
       pair.olderTicks = 1
       return flags
     }
-    pair.olderAt = (key & KEY_OLDER) !== 0 ? marks.rowAtOf(index, set, base - this.strideTicks) : -1
     pair.olderTicks = this.strideTicks
-    return (key & KEY_OLDER) !== 0 ? flags | DELTA.older : flags
+    pair.olderAt = -1
+    if ((key & KEY_OLDER) === 0) return flags
+    const olderRow = this.#olderRows.find(index, set, base - this.strideTicks)
+    if (olderRow >= 0) pair.olderAt = olderRow * laneCount
+    return flags | DELTA.older
   }
 
   /** @hot */

@@ -196,8 +196,7 @@ export class RisingBlocks {
 
   /** Whether an object changed in the tick that was told before one: else there is no row before that anybody could hold. */
   #isMoving(index: number, set: number, tick: Tick): boolean {
-    const { masks, oldest } = this.#marks
     const before = tick - this.#strideTicks
-    return before >= oldest && (masks.at(set, index >>> SHIFT, before) & 1 << index) !== 0
+    return before > this.#marks.oldest && this.#marks.hasChanged(index, set, before - this.#strideTicks, before)
   }
 }

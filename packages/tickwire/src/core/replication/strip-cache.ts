@@ -113,6 +113,12 @@ export class StripCache {
     return strip
   }
 
+  /** Those for whom it matters whether the row before their baseline is held: who were on the move at a level (`DeltaMaker.keyFor`). @hot */
+  pairable(block: number, set: number, level: Tick): number {
+    const { masks, oldest } = this.#marks
+    return level < oldest ? -1 : masks.at(set, block, level) & masks.since(set, block, level, level + this.#strideTicks)
+  }
+
   /** Those of a strip whose deltas are for others than who has these pairs. @hot */
   unfit(strip: number, paired: number): number {
     return this.masks[strip] & (this.paireds[strip] ^ paired)
