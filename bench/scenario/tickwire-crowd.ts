@@ -93,13 +93,13 @@ export class TickwireCrowd implements CrowdPeer {
   readonly #out = new BitWriter(this.#bytes)
   readonly #reader = new BitReader(new Uint8Array(0))
 
-  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: Distance; readonly sees: Sees; readonly readers?: number; readonly spanTicks?: number }) {
-    const { codec, distance, sees, readers = READERS, spanTicks = 1 } = options
+  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: Distance; readonly sees: Sees; readonly readers?: number }) {
+    const { codec, distance, sees, readers = READERS } = options
     this.name = `tickwire ${codec}, ${distance === 'real' ? 'real lines' : `t-${distance}`}`
     this.#sees = sees
     const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => makeCoder(schema, codec))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
-    const replicator = new Replicator(this.#world, this.#timeline, { coders: coders(), spanTicks })
+    const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
     const every = Math.max(1, Math.floor(clients / readers))
     this.#lines = Array.from({ length: clients }, (_, client) => {
       const source = new SnapshotSource(replicator, this.#relevanceOf(client), client + 1)

@@ -29,6 +29,7 @@ import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 import { RowFinder } from './row-finder.ts'
+import { SpanLength } from './span-length.ts'
 import { SpanSheet } from './span-sheet.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaMaker } from './strip-cache.ts'
@@ -47,8 +48,6 @@ export interface ReplicatorOptions {
   readonly tokens?: Tokens
   /** Ticks from one telling to the next; the same on both sides. Rows before baselines are so much older. Default: 1. */
   readonly strideTicks?: number
-  /** Ticks whose packets are waited for together. Default: as many as from one telling to the next. */
-  readonly spanTicks?: number
 }
 
 /** In a key of the cache, beside the field set: the row before the baseline is used. */
@@ -76,8 +75,8 @@ export class Replicator implements DeltaMaker {
   readonly states: StateGraph = new StateGraph()
   readonly chains: FrameChains = new FrameChains()
   readonly sheet: SpanSheet = new SpanSheet()
-  /** Ticks whose packets are waited for together: baselines are of their last ones (packet-spans.ts). */
-  spanTicks: number
+  /** Ticks whose packets are waited for together. */
+  readonly span: SpanLength
   /** By type. */
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
@@ -106,7 +105,7 @@ export class Replicator implements DeltaMaker {
     this.#kin.push(this)
     this.marks = like === undefined ? new ChangeMarks(timeline, world.stores.map(({ schema }) => schema)) : like.marks
     this.strideTicks = options.strideTicks ?? 1
-    this.spanTicks = options.spanTicks ?? this.strideTicks
+    this.span = like === undefined ? new SpanLength(this.strideTicks) : like.span
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
     this.#baseRows = new RowFinder(this.marks, timeline)
@@ -144,7 +143,12 @@ export class Replicator implements DeltaMaker {
     const { marks, timeline } = this
     if (marks.tick === timeline.newest) return
     marks.update()
-    for (let at = 0; at < this.#kin.length; at++) this.#kin[at].#clear()
+    let deltas = 0
+    for (let at = 0; at < this.#kin.length; at++) {
+      deltas += this.#kin[at].cache.count
+      this.#kin[at].#clear()
+    }
+    this.span.observe(deltas)
   }
 
   #clear(): void {

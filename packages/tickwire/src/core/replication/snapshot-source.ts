@@ -188,7 +188,7 @@ export class SnapshotSource implements FrameSource {
     this.#sequence = sequence
     this.#spans.add(sequence, this.#records.frameOf(this.#records.find(sequence)), this.#replicator.chains)
     // Where nobody waits for more, packets are spans of their own.
-    if (this.#replicator.spanTicks <= this.#replicator.strideTicks) this.#spans.close(this.#tick)
+    if (this.#replicator.span.ticks <= this.#replicator.strideTicks) this.#spans.close(this.#tick)
     this.#mustGreet = false
     this.#cap.spend(out.bitLength)
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
@@ -255,11 +255,11 @@ export class SnapshotSource implements FrameSource {
 
   /** A tick of another span begins: the one before can be settled when all of it is known. */
   #turn(tick: Tick): void {
-    const { spanTicks } = this.#replicator
-    const span = Math.floor(tick / spanTicks)
+    const { ticks } = this.#replicator.span
+    const span = Math.floor(tick / ticks)
     if (span !== this.#span) this.#spans.close(this.#tick)
     this.#span = span
-    this.#told.lagTicks = this.#usesOlder ? LAG_SPANS * spanTicks : 0
+    this.#told.lagTicks = this.#usesOlder ? LAG_SPANS * ticks : 0
   }
 
   /** Moves baselines to what is known to be held now. */
