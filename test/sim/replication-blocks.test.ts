@@ -65,7 +65,7 @@ class Game {
     const dice = this.#dice
     for (let tick = 0; tick < ticks; tick++) {
       this.party.tick(() => this.#step(), this.#mood.sleep > 0 && dice.nextInt(1, this.#mood.sleep) === 1)
-      if (this.#spans.length > 0 && dice.nextInt(0, 40) === 0) this.party.replicator.span.fix(this.#spans[dice.nextInt(0, this.#spans.length - 1)]!)
+      if (this.#spans.length > 0 && dice.nextInt(0, 40) === 0) this.party.replicator.grid.fix(this.#spans[dice.nextInt(0, this.#spans.length - 1)]!)
       if (tick % 50 === 49) this.party.receivers[dice.nextInt(0, PEERS - 1)]!.line = drawLine(dice)
     }
   }

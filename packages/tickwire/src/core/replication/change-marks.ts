@@ -94,6 +94,13 @@ export class ChangeMarks {
     return this.settled[at] <= tick ? this.settled[at] : LONG_AGO
   }
 
+  /** The first tick of the window after `tick` in which what `set` sees of an object changed; the newest when there is none. @hot */
+  firstChange(index: number, set: number, tick: Tick): Tick {
+    let each = tick < this.oldest ? this.oldest : tick + 1
+    while (each < this.tick && (this.masks.at(set, index >>> BLOCK_SHIFT, each) >>> index & 1) === 0) each++
+    return each
+  }
+
   #look(tick: Tick): void {
     const references = this.#timeline.references(tick)
     const earlier = this.#timeline.references(tick === this.tick + 1 ? tick - 1 : NO_TICK)

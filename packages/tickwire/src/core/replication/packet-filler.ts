@@ -349,7 +349,6 @@ export class PacketFiller {
     const base = delta === GONE ? FROM_INITIAL : cache.bases[delta]
     const isPaired = base !== FROM_INITIAL && isPairedBy(base, this.#tick, cache.flags[delta], this.#replicator.strideTicks)
     this.#records.add(sequence, delta === GONE ? index | GONE_BIT : isPaired ? index | PAIRED_BIT : index)
-    if (base === FROM_INITIAL) this.#records.hurry(sequence)
     if (probe !== undefined) probe.onEntry(this.#peer, index, told.types[index], delta === GONE ? REASON_GONE : told.reasons[index], bits)
     this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
     told.sents[index] = this.#tick

@@ -5,8 +5,6 @@
  *            array, for with many receivers they are far away in memory whenever they are asked
  *   store    a ring of entries; what the oldest open packet has not let go of is never overwritten
  *
- * A packet whose fate is known stays until the span that it belongs to is settled (packet-spans.ts).
- *
  * Invariant: a packet is closed once. After warm-up nothing is allocated; the ring grows to what was ever on its way at
  * one time.
  */
@@ -35,18 +33,12 @@ const BLOCK_WORDS_MAX = 3
 const AT_TICK = 1
 const AT_START = 2
 const AT_COUNT = 3
-const ON_ITS_WAY = 0
-const ARRIVED = 1
-const LOST = 2
 
 export class PacketRecords {
   /** By slot << 2: sequence, tick, where its entries begin, how many. */
   readonly #slots: Float64Array = new Float64Array(SENT_PACKETS_MAX << 2).fill(FREE)
   /** By slot: the frame that others were sent too, by its number; 0 = of his own. */
   readonly #frames = new Int32Array(SENT_PACKETS_MAX)
-  /** By slot: what became of it; and whether anything in it counts as soon as it arrives. */
-  readonly #fates = new Uint8Array(SENT_PACKETS_MAX)
-  readonly #areUrgent = new Uint8Array(SENT_PACKETS_MAX)
   /** Entries, at `position & mask`. */
   store: Uint32Array = new Uint32Array(STORE_FIRST)
   mask: number = STORE_FIRST - 1
@@ -73,24 +65,6 @@ export class PacketRecords {
     return this.#slots[slot << 2 | AT_COUNT]
   }
 
-  isOnItsWay(slot: number): boolean {
-    return this.#fates[slot] === ON_ITS_WAY
-  }
-
-  isArrived(slot: number): boolean {
-    return this.#fates[slot] === ARRIVED
-  }
-
-  /** Whether it has first rows, or says that somebody is gone: what does not wait for the span. */
-  isUrgent(slot: number): boolean {
-    return this.#areUrgent[slot] === 1
-  }
-
-  /** What became of a packet. @hot */
-  resolve(slot: number, isArrived: boolean): void {
-    this.#fates[slot] = isArrived ? ARRIVED : LOST
-  }
-
   /** The number of the frame that it carries, if others carry it too; else 0. */
   frameOf(slot: number): number {
     return this.#frames[slot]
@@ -114,18 +88,11 @@ export class PacketRecords {
   /** Begins the record of a packet. Its slot is free. @hot */
   open(sequence: number, tick: Tick): void {
     const at = (sequence & MASK) << 2
-    this.#fates[sequence & MASK] = ON_ITS_WAY
-    this.#areUrgent[sequence & MASK] = 0
     this.#slots[at] = sequence
     this.#slots[at | AT_TICK] = tick
     this.#slots[at | AT_START] = this.#head
     this.#slots[at | AT_COUNT] = 0
     this.#frames[sequence & MASK] = 0
-  }
-
-  /** The packet that was opened last has what counts as soon as it arrives. @hot */
-  hurry(sequence: number): void {
-    this.#areUrgent[sequence & MASK] = 1
   }
 
   /** Adds an entry to the packet that was opened last. @hot */

@@ -21,16 +21,14 @@ import { PackedCoder } from '../codec/packed-coder.ts'
 import { RowPair, type FieldSet, type RowCoder } from '../codec/row-coder.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
+import { BaselineGrid } from './baseline-grid.ts'
 import { ChangeMarks } from './change-marks.ts'
 import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import { FrameCache } from './frame-cache.ts'
-import { FrameChains } from './frame-chains.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 import { RowFinder } from './row-finder.ts'
-import { SpanLength } from './span-length.ts'
-import { SpanSheet } from './span-sheet.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaMaker } from './strip-cache.ts'
 
@@ -73,10 +71,7 @@ export class Replicator implements DeltaMaker {
   readonly strips: StripCache
   readonly frames: FrameCache = new FrameCache()
   readonly states: StateGraph = new StateGraph()
-  readonly chains: FrameChains = new FrameChains()
-  readonly sheet: SpanSheet = new SpanSheet()
-  /** Ticks whose packets are waited for together. */
-  readonly span: SpanLength
+  readonly grid: BaselineGrid
   /** By type. */
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
@@ -105,7 +100,7 @@ export class Replicator implements DeltaMaker {
     this.#kin.push(this)
     this.marks = like === undefined ? new ChangeMarks(timeline, world.stores.map(({ schema }) => schema)) : like.marks
     this.strideTicks = options.strideTicks ?? 1
-    this.span = like === undefined ? new SpanLength(this.strideTicks) : like.span
+    this.grid = like === undefined ? new BaselineGrid(this.strideTicks) : like.grid
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.coders = options.coders ?? packedCoders(world)
     this.#baseRows = new RowFinder(this.marks, timeline)
@@ -148,7 +143,7 @@ export class Replicator implements DeltaMaker {
       deltas += this.#kin[at].cache.count
       this.#kin[at].#clear()
     }
-    this.span.observe(deltas)
+    this.grid.observe(deltas)
   }
 
   #clear(): void {

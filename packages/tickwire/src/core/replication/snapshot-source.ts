@@ -23,8 +23,7 @@ import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX } from './packet-records.ts'
-import { PacketSpans } from './packet-spans.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
 import { RisingBlocks } from './rising-blocks.ts'
@@ -39,13 +38,12 @@ const NOTHING = NONE
 const BLOCK_BIT = RECORD_BLOCK
 const ALL_HELD_BIT = RECORD_ALL_HELD
 const GONE_BIT = RECORD_GONE
+const PAIRED_BIT = RECORD_PAIRED
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
 const SHIFT = BLOCK_SHIFT
 
 const NO_SEQUENCE = -1
-/** How much older than the newest a baseline may be for the sake of the row before it, in spans. */
-const LAG_SPANS = 2
 
 export interface SnapshotSourceOptions {
   /** Bytes of snapshots a second at most, whatever the path would take. Default: only the path decides. */
@@ -65,11 +63,6 @@ export class SnapshotSource implements FrameSource {
   readonly #blocks: ToldBlocks
   readonly #rising: RisingBlocks
   readonly #records = new PacketRecords()
-  readonly #spans = new PacketSpans()
-  /** The number of the span that is told. */
-  #span = 0
-  /** Whether any coder looks at the row before the baseline. */
-  readonly #usesOlder: boolean
   readonly #walker: StateWalker
   readonly #due: DueList
   readonly #filler: PacketFiller
@@ -85,9 +78,9 @@ export class SnapshotSource implements FrameSource {
     const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
     this.#replicator = replicator
     this.#told = new ToldObjects(replicator.strideTicks)
-    this.#usesOlder = replicator.coders.some(({ usesOlder }) => usesOlder === true)
-    this.#blocks = new ToldBlocks(this.#told, replicator.marks, this.#usesOlder, !isOneByOne)
-    this.#rising = new RisingBlocks(this.#blocks, this.#told, replicator.marks, this.#usesOlder, replicator.strideTicks)
+    const usesOlder = replicator.coders.some((coder) => coder.usesOlder === true)
+    this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.grid, usesOlder, !isOneByOne)
+    this.#rising = new RisingBlocks(this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder)
     // Who has a cap of his own is never sent what another is.
     this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
     this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker)
@@ -98,7 +91,6 @@ export class SnapshotSource implements FrameSource {
 
   /** The newest tick that the receiver is known to hold an object's row of; -1 when there is none. */
   baselineOf(id: ObjectId): Tick {
-    if (this.#spans.isDue) this.#settleAll()
     this.#walker.catchUp()
     const index = indexOf(id)
     const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
@@ -141,7 +133,6 @@ export class SnapshotSource implements FrameSource {
     assert(replicator.marks === this.#replicator.marks, 'who is retrained is told of the same world')
     this.#walker.move(replicator.states)
     this.#records.unshare()
-    this.#spans.unshare()
     this.#filler.retrain(replicator)
     this.#replicator = replicator
     this.#version = version
@@ -154,8 +145,6 @@ export class SnapshotSource implements FrameSource {
     this.#replicator.update()
     const { tick } = this.#replicator.marks
     if (tick === this.#tick) return
-    this.#turn(tick)
-    if (this.#spans.isDue) this.#settleAll()
     this.#tick = tick
     this.#due.refresh()
     this.#cap.refill()
@@ -186,9 +175,6 @@ export class SnapshotSource implements FrameSource {
     }
     // Only now: a packet that nobody fills is not sent, and the next one has its number.
     this.#sequence = sequence
-    this.#spans.add(sequence, this.#records.frameOf(this.#records.find(sequence)), this.#replicator.chains)
-    // Where nobody waits for more, packets are spans of their own.
-    if (this.#replicator.span.ticks <= this.#replicator.strideTicks) this.#spans.close(this.#tick)
     this.#mustGreet = false
     this.#cap.spend(out.bitLength)
     this.#replicator.probe?.onFrame(this.#peer, this.#tick, headBits + (-out.bitLength & 7), entryBits)
@@ -199,43 +185,60 @@ export class SnapshotSource implements FrameSource {
   onDelivered(_now: Millis, sequence: number): void {
     const records = this.#records
     const slot = records.find(sequence)
-    if (slot === NOT_OPEN || !records.isOnItsWay(slot)) return
+    if (slot === NOT_OPEN) return
     this.#isGreeted = true
-    records.resolve(slot, true)
-    this.#spans.resolve(sequence, true)
-    if (records.isUrgent(slot)) this.#hurry(slot)
+    const frame = records.frameOf(slot)
+    if (!this.#walker.followDelivered(frame)) {
+      this.#deliver(slot)
+      this.#walker.addDelivered(frame, this.#due.count, this.#due.cursor, this.#due.block)
+    }
+    records.close(slot)
   }
 
-  /** What does not wait for the rest of the span: who was told for the first time, and who understood that somebody is gone. */
-  #hurry(slot: number): void {
-    this.#walker.leave()
+  /** What a packet that has arrived says of each object in it: of members first, whom others may join then. */
+  #deliver(slot: number): void {
     const records = this.#records
     const { store, mask } = records
     const tick = records.tickOf(slot)
+    this.#rising.hear(tick)
     const count = records.countOf(slot)
+    let singles = 0
     for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
       const entry = store[at & mask]
-      const index = entry & INDEX_BITS
-      if ((entry & BLOCK_BIT) !== 0) {
-        step += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
-        at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
-      } else if ((entry & GONE_BIT) !== 0) {
-        this.#told.forget(index, tick)
-        if (this.#told.states[index] !== KNOWN) this.#blocks.leave(index, this.#told.states[index] === LEAVING)
-      } else if (this.#told.bases[index] === FROM_INITIAL && this.#blocks.isLoose(index)) {
-        this.#rising.promote(index, tick, false, tick)
+      if ((entry & BLOCK_BIT) === 0) {
+        singles++
+        continue
       }
+      const isAllHeld = (entry & ALL_HELD_BIT) !== 0
+      const sent = store[(at + 1) & mask] | 0
+      this.#rising.deliver(entry & INDEX_BITS, sent, isAllHeld ? sent : store[(at + 2) & mask] | 0, tick)
+      step += isAllHeld ? 1 : 2
+      at += isAllHeld ? 1 : 2
     }
+    for (let at = records.startOf(slot); singles > 0; at++) {
+      const entry = store[at & mask]
+      if ((entry & BLOCK_BIT) === 0) this.#deliverSingle(entry, tick)
+      else at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
+      if ((entry & BLOCK_BIT) === 0) singles--
+    }
+  }
+
+  #deliverSingle(entry: number, tick: Tick): void {
+    const index = entry & INDEX_BITS
+    if ((entry & GONE_BIT) === 0) {
+      this.#rising.promote(index, tick, (entry & PAIRED_BIT) !== 0)
+      return
+    }
+    this.#told.forget(index, tick)
+    if (this.#told.states[index] !== KNOWN) this.#blocks.leave(index, this.#told.states[index] === LEAVING)
   }
 
   /** @hot */
   onLost(_now: Millis, sequence: number): void {
     const records = this.#records
     const slot = records.find(sequence)
-    if (slot === NOT_OPEN || !records.isOnItsWay(slot)) return
+    if (slot === NOT_OPEN) return
     this.#walker.leave()
-    records.resolve(slot, false)
-    this.#spans.resolve(sequence, false)
     const { store, mask } = records
     const tick = records.tickOf(slot)
     const count = records.countOf(slot)
@@ -251,64 +254,13 @@ export class SnapshotSource implements FrameSource {
       }
     }
     this.#mustGreet = !this.#isGreeted
+    records.close(slot)
   }
 
-  /** A tick of another span begins: the one before can be settled when all of it is known. */
-  #turn(tick: Tick): void {
-    const { ticks } = this.#replicator.span
-    const span = Math.floor(tick / ticks)
-    if (span !== this.#span) this.#spans.close(this.#tick)
-    this.#span = span
-    this.#told.lagTicks = this.#usesOlder ? LAG_SPANS * ticks : 0
-  }
-
-  /** Moves baselines to what is known to be held now. */
-  #settleAll(): void {
-    const spans = this.#spans
-    spans.isDue = false
-    for (let n = 0; n < spans.count;) {
-      const span = spans.at(n)
-      if (spans.isComplete(span)) {
-        spans.remove(n)
-        this.#settle(span)
-      } else {
-        n++
-      }
-    }
-  }
-
-  #settle(span: number): void {
-    const spans = this.#spans
-    const records = this.#records
-    const chain = spans.chains[span]
-    const isFollowing = this.#walker.followSettle(chain)
-    const { sheet, strideTicks } = this.#replicator
-    const first = spans.firsts[span]
-    if (!isFollowing) sheet.clear(spans.ends[span], this.#blocks.capacity)
-    for (let sequence = spans.lasts[span]; sequence >= first; sequence--) {
-      const slot = records.find(sequence)
-      if (slot === NOT_OPEN) continue
-      if (!isFollowing) sheet.add(records, slot, strideTicks)
-      records.close(slot)
-    }
-    if (isFollowing) return
-    for (let at = 0; at < sheet.count; at++) this.#rising.settle(sheet.blocks[at], sheet)
-    this.#walker.addSettle(chain, this.#due.count, this.#due.cursor, this.#due.block)
-  }
-
-  /** Begins the record of a packet. Packets so old that their place is needed are lost. */
+  /** Begins the record of a packet. A packet so old that its place is needed is lost. */
   #open(sequence: number): void {
-    while (this.#records.occupant(sequence) >= 0) this.#forceOldest()
+    const occupant = this.#records.occupant(sequence)
+    if (occupant >= 0) this.onLost(0, occupant)
     this.#records.open(sequence, this.#tick)
-  }
-
-  #forceOldest(): void {
-    const spans = this.#spans
-    const span = spans.at(0)
-    for (let sequence = spans.firsts[span]; sequence <= spans.lasts[span]; sequence++) this.onLost(0, sequence)
-    if (!spans.isComplete(span)) spans.close(this.#tick)
-    this.#walker.leave()
-    spans.remove(0)
-    this.#settle(span)
   }
 }

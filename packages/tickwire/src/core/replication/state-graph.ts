@@ -6,7 +6,7 @@
  *           ──▶ up to four steps to other states: what was heard or asked, in which tick, and what was sent
  *   place   a ring: a state is forgotten when its place is needed, and whoever is still in it takes his own copy with him
  *
- *   receivers          a tick begins     a packet is filled     a span has arrived
+ *   receivers          a tick begins     a packet is filled     it has arrived
  *   the first of all   does it  ───────▶ does it  ────────────▶ does it             and writes down what came out
  *   all others         follow            copy the bytes         follow
  *
@@ -22,8 +22,8 @@ import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
 /** No state, no step. */
 export const NOWHERE = -1
-/** What a step is; its key: nothing, the room in bits, the chain of frames. */
-export const STEP = { begin: 0, fill: 1, settle: 2 } as const
+/** What a step is; its key: nothing, the room in bits, the number of the frame. */
+export const STEP = { begin: 0, fill: 1, deliver: 2 } as const
 
 /** Whoever is in a state: told when it is forgotten. */
 export interface Walker {
@@ -59,7 +59,7 @@ export class StateGraph {
   readonly #followers = new Int32Array(PLACES)
   readonly #words: Int32Array[] = []
   readonly #levels: Float64Array[] = []
-  readonly #ticks = new Float64Array(PLACES << 1)
+  readonly #ticks = new Float64Array(PLACES << 2)
   /** By state << STEPS_SHIFT: what a step is, in which tick it was made, where it leads, and the number of the state there. */
   readonly #codes = new Int32Array(PLACES << STEPS_SHIFT)
   readonly #stepTicks = new Float64Array(PLACES << STEPS_SHIFT)
@@ -182,8 +182,9 @@ export class StateGraph {
     const place = this.#states[walker]
     told.words.set(this.#words[place])
     told.levelWords.set(this.#levels[place])
-    told.sentTick = this.#ticks[place << 1]
-    told.sentBefore = this.#ticks[place << 1 | 1]
+    told.sentTick = this.#ticks[place << 2]
+    told.sentBefore = this.#ticks[place << 2 | 1]
+    told.heardTick = this.#ticks[place << 2 | 2]
   }
 
   /** A walker goes his own way. */
@@ -229,8 +230,9 @@ export class StateGraph {
     }
     this.#words[place].set(told.words)
     this.#levels[place].set(told.levelWords)
-    this.#ticks[place << 1] = told.sentTick
-    this.#ticks[place << 1 | 1] = told.sentBefore
+    this.#ticks[place << 2] = told.sentTick
+    this.#ticks[place << 2 | 1] = told.sentBefore
+    this.#ticks[place << 2 | 2] = told.heardTick
     this.counts[place] = count
     this.cursors[place] = cursor
     this.blocks[place] = block
@@ -252,7 +254,9 @@ export class StateGraph {
     const words = this.#words[place]
     const levels = this.#levels[place]
     const { capacity } = told
-    if (words.length !== told.words.length || this.#ticks[place << 1] !== told.sentTick || this.#ticks[place << 1 | 1] !== told.sentBefore) return false
+    const at = place << 2
+    if (words.length !== told.words.length) return false
+    if (this.#ticks[at] !== told.sentTick || this.#ticks[at | 1] !== told.sentBefore || this.#ticks[at | 2] !== told.heardTick) return false
     for (let block = 0; block < capacity; block++) {
       for (let at = block; at < words.length; at += capacity) if (words[at] !== told.words[at] && (at !== SETS * capacity + block || words[block] !== 0)) return false
       if (words[block] !== 0 && levels[block] !== told.levelWords[block]) return false

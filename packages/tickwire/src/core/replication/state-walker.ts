@@ -15,7 +15,7 @@ import type { ToldBlocks } from './told-blocks.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const NOBODY = NOWHERE
-const { begin: BEGIN, fill: FILL, settle: SETTLE } = STEP
+const { begin: BEGIN, fill: FILL, deliver: DELIVER } = STEP
 /** Who found nobody looks again after two ticks, four, and so on up to 2 to the power of this; at the same ticks as all others. */
 const MISSES_MAX = 4
 /** Ticks that somebody went ahead and nobody followed, until he is alone. */
@@ -91,16 +91,15 @@ export class StateWalker implements Walker {
     this.#take(step)
   }
 
-  /** Follows who has heard in the same state that all of these frames arrived (`FrameChains`); false: he does it himself. @hot */
-  followSettle(chain: number): boolean {
-    if (this.#number === NOBODY) return false
-    const step = chain <= 0 ? NOBODY : this.#graph.find(this.#number, SETTLE, chain, this.#marks.tick)
+  /** Follows who has heard in the same state that a frame arrived; false: he does it himself. @hot */
+  followDelivered(frame: number): boolean {
+    const step = this.#number === NOBODY || frame === 0 ? NOBODY : this.#graph.find(this.#number, DELIVER, frame, this.#marks.tick)
     if (step !== NOBODY) {
       this.#take(step)
       return true
     }
     this.catchUp()
-    if (chain <= 0) this.leave()
+    if (frame === 0) this.leave()
     return false
   }
 
@@ -127,9 +126,9 @@ export class StateWalker implements Walker {
     this.#graph.frameNumbers[step] = frameNumber
   }
 
-  /** He has dealt with a span's arrival himself. @hot */
-  addSettle(chain: number, count: number, cursor: number, block: number): void {
-    this.#add(SETTLE, chain, count, cursor, block)
+  /** He has dealt with a frame's arrival himself. @hot */
+  addDelivered(frame: number, count: number, cursor: number, block: number): void {
+    this.#add(DELIVER, frame, count, cursor, block)
   }
 
   /** Makes his own ToldBlocks what his state is. @hot */

@@ -8,7 +8,7 @@
  *   sent   = last change up to `sentTick`; of who is pending, `sentBefore`
  *   paired = a bit
  *
- * Levels are last ticks of spans (packet-spans.ts). Two of them, for one of a block's two packets may be lost. Everybody else is *loose*: his numbers stand
+ * Levels are on the grid (baseline-grid.ts), most of them. Two a block, for one of its two packets may be lost. Everybody else is *loose*: his numbers stand
  * in ToldObjects. Loosening writes them there, joining checks that they are what they would be; both may be done at any time
  * and change nothing of what is sent, which is what test/sim/replication-blocks.test.ts holds together.
  *
@@ -16,20 +16,21 @@
  */
 
 import type { Tick } from '../base/time.ts'
+import type { BaselineGrid } from './baseline-grid.ts'
 import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { REASON } from './probe.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
 
 /** Where the words of all blocks stand in `words`, in so many times its capacity: cohorts at 0. */
-export const PLANE = { cohorts: 0, aheads: 1, sets: 2, pendings: 3, knowns: 4, leavings: 5, restless: 6, paireds: 7, steps: 8, stepTicks: 9 } as const
+export const PLANE = { cohorts: 0, aheads: 1, sets: 2, pendings: 3, knowns: 4, leavings: 5, restless: 6, paireds: 7, steps: 8, stepTicks: 9, waits: 10, waitTicks: 11 } as const
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { known: KNOWN } = STATE
 const { changed: CHANGED } = REASON
 const FORGOTTEN = LONG_AGO
 const SHIFT = BLOCK_SHIFT
-const PLANES = 10
+const PLANES = 12
 
 export class ToldBlocks {
   /**
@@ -47,9 +48,14 @@ export class ToldBlocks {
   aheadLevels: Float64Array = new Float64Array(0)
   /** Of the cohort: with the baseline the row before it is held. Who is not in the cohort has the bit, as has everybody when no coder asks. */
   paireds: Int32Array = new Int32Array(0)
-  /** Those of the cohort who hold a row of a tick above their baseline, which is better for now; the tick, in 32 bits. */
+  /**
+   * Those of the cohort who hold a row above their baseline and lack the one that makes a pair with it: the row before the end of a cell, or
+   * that of the end (baseline-grid.ts). The ticks, in 32 bits.
+   */
   steps: Int32Array = new Int32Array(0)
   stepTicks: Int32Array = new Int32Array(0)
+  waits: Int32Array = new Int32Array(0)
+  waitTicks: Int32Array = new Int32Array(0)
   /** Due in `sentTick` and not yet sent. */
   pendings: Int32Array = new Int32Array(0)
   /** Who is known to the receiver, and who is leaving. */
@@ -60,6 +66,8 @@ export class ToldBlocks {
   /** The tick that was listed last, and the one before it. */
   sentTick: Tick = NONE
   sentBefore: Tick = NONE
+  /** The newest tick of which anything is known to have arrived; where rows before baselines are asked for. */
+  heardTick: Tick = NONE
   /** How often a single object was asked or written down: what happens without that follows from this alone. */
   strays = 0
   /** `levels`, then `aheadLevels`. */
@@ -68,10 +76,12 @@ export class ToldBlocks {
   readonly #isJoining: boolean
   readonly #told: ToldObjects
   readonly #marks: ChangeMarks
+  readonly #grid: BaselineGrid
   /** Whether any coder looks at the row before the baseline. */
   readonly #usesOlder: boolean
 
-  constructor(told: ToldObjects, marks: ChangeMarks, usesOlder: boolean, isJoining: boolean) {
+  constructor(told: ToldObjects, marks: ChangeMarks, grid: BaselineGrid, usesOlder: boolean, isJoining: boolean) {
+    this.#grid = grid
     this.#told = told
     this.#marks = marks
     this.#usesOlder = usesOlder
@@ -110,6 +120,11 @@ export class ToldBlocks {
     this.restless[block] |= mask & ~this.cohorts[block]
   }
 
+  /** The tick of a row that is held above a baseline, if what makes a pair with it was not overtaken by a whole cell; else 0. @hot */
+  freshOf(tick: number): number {
+    return tick === 0 || (this.heardTick | 0) - tick >= this.#grid.staleTicks ? 0 : tick
+  }
+
   /** Writes the numbers of members down, who are none from now on. @hot */
   loosen(block: number, mask: number): void {
     const ahead = mask & this.aheads[block]
@@ -125,6 +140,7 @@ export class ToldBlocks {
     this.aheads[block] &= ~mask
     this.paireds[block] |= mask
     this.steps[block] &= ~mask
+    this.waits[block] &= ~mask
     this.even(block)
   }
 
@@ -182,6 +198,8 @@ export class ToldBlocks {
     this.paireds = this.#part(PLANE.paireds)
     this.steps = this.#part(PLANE.steps)
     this.stepTicks = this.#part(PLANE.stepTicks)
+    this.waits = this.#part(PLANE.waits)
+    this.waitTicks = this.#part(PLANE.waitTicks)
     const levelWords = new Float64Array(blocks << 1)
     levelWords.set(this.levels)
     levelWords.set(this.aheadLevels, blocks)
@@ -217,20 +235,25 @@ export class ToldBlocks {
       told.bases[index] = base === FORGOTTEN ? level : base
       told.paireds[index] = (this.paireds[block] & bit) === 0 ? 0 : 1
       told.steps[index] = (this.steps[block] & bit) === 0 ? 0 : this.stepTicks[block]
+      told.waits[index] = (this.waits[block] & bit) === 0 ? 0 : this.waitTicks[block]
       told.sents[index] = sent === FORGOTTEN ? sentLevel : sent
       told.reasons[index] = CHANGED
     }
     this.drop(block, mask)
   }
 
-  /** A loose object that is what a member would be becomes one; a span that ended in a tick is settled. @hot */
+  /** A loose object that is what a member would be becomes one, at a level of the block or at this one. @hot */
   join(index: number, block: number, bit: number, tick: Tick): void {
     const told = this.#told
     const marks = this.#marks
     const base = told.bases[index]
     const set = told.sets[index]
     if (!this.#isJoining || told.states[index] !== KNOWN || base < marks.oldest || (this.pendings[block] & bit) !== 0 || told.ids[index] !== marks.ids[index]) return
-    if (told.sents[index] !== marks.lastChange(index, set, this.sentTick) || told.steps[index] !== 0) return
+    if (told.sents[index] !== marks.lastChange(index, set, this.sentTick) ) return
+    const step = this.freshOf(told.steps[index])
+    const wait = this.freshOf(told.waits[index])
+    if (step !== 0 && this.steps[block] !== 0 && this.stepTicks[block] !== step) return
+    if (wait !== 0 && this.waits[block] !== 0 && this.waitTicks[block] !== wait) return
     const cohort = this.cohorts[block]
     if (cohort === 0) {
       if (marks.lastChange(index, set, tick) !== base) return
@@ -247,6 +270,14 @@ export class ToldBlocks {
     }
     this.cohorts[block] = cohort | bit
     if (told.paireds[index] === 0 && this.#usesOlder) this.paireds[block] &= ~bit
+    if (step !== 0) {
+      this.steps[block] |= bit
+      this.stepTicks[block] = step
+    }
+    if (wait !== 0) {
+      this.waits[block] |= bit
+      this.waitTicks[block] = wait
+    }
     this.restless[block] &= ~bit
     told.urgencies[index] = 0
   }

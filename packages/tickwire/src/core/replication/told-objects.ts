@@ -44,13 +44,12 @@ export class ToldObjects {
   paireds: Uint8Array = new Uint8Array(0)
   /** How urgent it has become: what was added since it was last sent. */
   urgencies: Float32Array = new Float32Array(0)
-  /** The tick of a row that is held above the baseline, which is better for now, in 32 bits; 0 when there is none. */
+  /** Ticks of rows that are held above the baseline, which is better for now, in 32 bits (ToldBlocks); 0 when there is none. */
   steps: Int32Array = new Int32Array(0)
+  waits: Int32Array = new Int32Array(0)
   bases: Float64Array = new Float64Array(0)
   sents: Float64Array = new Float64Array(0)
   epochs: Float64Array = new Float64Array(0)
-  /** How much older than the newest a baseline may be for the sake of the row before it; 0 where no coder asks for that. */
-  lagTicks = 0
   readonly #strideTicks: number
 
   constructor(strideTicks: number) {
@@ -77,6 +76,7 @@ export class ToldObjects {
     this.bases[index] = FROM_INITIAL
     this.paireds[index] = 0
     this.steps[index] = 0
+    this.waits[index] = 0
     this.sents[index] = NONE
     this.epochs[index] = tick
   }
@@ -95,27 +95,19 @@ export class ToldObjects {
   }
 
   /**
-   * A row of this tick has arrived, `isPaired` with that of a stride before; a span that ended in another is settled. `isMoving`: there was
-   * a row to tell a stride before. @hot
+   * A row of this tick has arrived. `isPaired`: with that of a stride before. `isYoung`: the baseline is not too old to wait for something
+   * newer, which is on its way. `isMoving`: it is worth it to wait for the row of a stride before. `isLast`: it is the last of its cell
+   * (baseline-grid.ts); `isNextLast`: the next is, and ends it. @hot
    */
-  promote(index: number, tick: Tick, isPaired: boolean, end: Tick, isMoving: boolean): void {
+  promote(index: number, tick: Tick, isPaired: boolean, isYoung: boolean, isMoving: boolean, isLast: boolean, isNextLast: boolean): void {
     if (this.states[index] !== KNOWN || tick < this.epochs[index]) return
     const base = this.bases[index]
     if (tick <= base) return
-    const stride = this.#strideTicks
-    if (this.steps[index] !== 0 && this.steps[index] === (tick + stride | 0)) {
-      // The row before one that is held already.
-      this.rebase(index, tick + stride, true)
-      return
-    }
-    const before = tick - stride
-    const isHeld = isPaired || (base !== FROM_INITIAL && base === before) || (this.steps[index] !== 0 && this.steps[index] === (before | 0))
-    // A baseline with the row before it is worth more than a newer one without, unless nothing newer is to come.
-    if (isMoving && !isHeld && this.paireds[index] === 1 && this.sents[index] > tick && tick - base <= this.lagTicks) {
-      this.steps[index] = tick === end ? end : 0
-      return
-    }
-    this.rebase(index, tick, isHeld)
+    const isHeld = isPaired || (base !== FROM_INITIAL && base === tick - this.#strideTicks)
+    // Where something newer is to come, the last row of a cell with the row before it is worth more than a newer one without.
+    if (!isYoung || (isLast && (isHeld || !isMoving || this.paireds[index] === 0))) this.rebase(index, tick, isHeld)
+    else if (isLast) this.waits[index] = tick
+    else if (isNextLast) this.steps[index] = tick
   }
 
   /** Has another baseline from now on. @hot */
@@ -124,6 +116,7 @@ export class ToldObjects {
     this.bases[index] = tick
     this.paireds[index] = isPaired ? 1 : 0
     this.steps[index] = 0
+    this.waits[index] = 0
     if (this.sents[index] < tick) this.sents[index] = tick
   }
 
@@ -153,6 +146,7 @@ export class ToldObjects {
     this.bases = widen(this.bases, new Float64Array(need))
     this.paireds = widen(this.paireds, new Uint8Array(need))
     this.steps = widen(this.steps, new Int32Array(need))
+    this.waits = widen(this.waits, new Int32Array(need))
     this.sents = widen(this.sents, new Float64Array(need))
     this.epochs = widen(this.epochs, new Float64Array(need))
   }
