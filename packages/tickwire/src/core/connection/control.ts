@@ -13,12 +13,12 @@
  * takes the number it expects, passes over the ones before it, and does not acknowledge one that comes too early. Path
  * messages are neither: they are about the path they travel on.
  *
- * Invariant: at most two rekey messages and one path reply wait, whatever the peer does.
+ * Invariant: at most three rekey messages and one path reply wait, whatever the peer does: an answer that is not acknowledged yet, an offer that
+ * gave way to the peer's, and the answer to that. Who makes us say more is broken.
  *
  * It does not decide when keys are due or a path is good.
  */
 
-import { assert } from '../base/assert.ts'
 import type { Millis } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
@@ -36,6 +36,8 @@ const REKEY = 1
 const PATH_CHECK = 2
 const PATH_REPLY = 3
 const NONE = 0
+/** Rekey messages that wait. */
+const WAITING_MAX = 3
 
 /** One connection's own frames, both ways. */
 export class Control implements FrameSource, FrameSink {
@@ -58,8 +60,7 @@ export class Control implements FrameSource, FrameSink {
   poll(now: Millis): 'ok' | 'broken' {
     if (this.rekey === undefined) return 'ok'
     const verdict = this.rekey.poll(now)
-    this.#collect()
-    return verdict
+    return this.#collect() ? verdict : 'broken'
   }
 
   wantsAt(now: Millis): Millis {
@@ -125,15 +126,14 @@ export class Control implements FrameSource, FrameSink {
     if (ahead > 0) return 'no-ack'
     this.#recvNumber = (this.#recvNumber + 1) & 0xff
     const verdict = this.rekey.handleMessage(now, message)
-    this.#collect()
-    return verdict
+    return this.#collect() ? verdict : 'broken'
   }
 
-  #collect(): void {
+  /** Whether what is to be said now has a place. */
+  #collect(): boolean {
     const message = this.rekey?.takeMessage()
-    if (message === undefined) return
-    this.#waiting.push(message)
-    assert(this.#waiting.length <= 2, 'an exchange of keys is two messages')
+    if (message === undefined) return true
+    return this.#waiting.push(message) <= WAITING_MAX
   }
 }
 

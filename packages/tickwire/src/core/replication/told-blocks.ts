@@ -8,11 +8,11 @@
  *   sent   = last change up to `sentTick`; of who is pending, `sentBefore`
  *   paired = a bit
  *
- * Levels are on the grid (baseline-grid.ts), most of them. Two a block, for one of its two packets may be lost. Everybody else is *loose*: his numbers stand
- * in ToldObjects. Loosening writes them there, joining checks that they are what they would be; both may be done at any time
+ * Levels are ends of cells (baseline-grid.ts), most of them. There are two, for one of a block's two packets may be lost, and who comes to
+ * rest is ahead of who moves. Everybody else is *loose*: his numbers stand in ToldObjects. Loosening writes them there, joining checks that they are what they would be; both may be done at any time
  * and change nothing of what is sent, which is what test/sim/replication-blocks.test.ts holds together.
  *
- * Invariant: of members, `bases`, `pairs`, `sents` of ToldObjects mean nothing; all else there does.
+ * Invariant: of members, `bases`, `paireds`, `sents`, `steps` and `waits` of ToldObjects mean nothing; all else there does.
  */
 
 import type { Tick } from '../base/time.ts'
