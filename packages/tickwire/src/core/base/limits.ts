@@ -93,7 +93,7 @@ export const GUEST_MS = 5000
  */
 export const GUESTS_MAX = 1024
 
-/** Guests of one origin. Who finds none left is not answered, and asks again a quarter second later. */
+/** Guests of one origin. Who finds no room is not answered, and asks again a quarter second later; his own older attempts give way. */
 export const GUESTS_PER_ORIGIN = 2
 
 /** Bytes of the longest answer to a stranger: an Accepted with all its welcome. */

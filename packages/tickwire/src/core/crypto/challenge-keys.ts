@@ -23,8 +23,11 @@ export interface Challenge {
   readonly serverKey: Uint8Array
 }
 
-interface BucketKey {
+/** What all challenges of one bucket have in common. */
+export interface ChallengeEra {
+  /** Counts up: of two challenges the one of the higher bucket was given later. */
   readonly bucket: number
+  /** The server's ephemeral key that stood beside them. */
   readonly key: AgreementKey
 }
 
@@ -33,8 +36,8 @@ export class ChallengeKeys {
   #provider: CryptoProvider
   #entropy: Entropy
   #secret: Uint8Array = new Uint8Array(CRYPTO_BYTES.key)
-  #current: BucketKey | undefined = undefined
-  #previous: BucketKey | undefined = undefined
+  #current: ChallengeEra | undefined = undefined
+  #previous: ChallengeEra | undefined = undefined
 
   constructor(provider: CryptoProvider, entropy: Entropy) {
     this.#provider = provider
@@ -48,14 +51,14 @@ export class ChallengeKeys {
     return { cookie: makeCookie(this.#provider, this.#secret, bucket, address, clientKey), serverKey: key.publicKey }
   }
 
-  /** The ephemeral key that stood beside this cookie when it was given; undefined when it was not, or too long ago. */
-  recognise(now: Millis, address: string, clientKey: Uint8Array, cookie: Uint8Array): AgreementKey | undefined {
+  /** When this cookie was given, and the key that stood beside it; undefined when it was not, or too long ago. */
+  recognise(now: Millis, address: string, clientKey: Uint8Array, cookie: Uint8Array): ChallengeEra | undefined {
     const bucket = challengeBucket(now)
     this.#turn(bucket)
     const made = checkCookie(this.#provider, this.#secret, bucket, address, clientKey, cookie)
     if (made === undefined) return undefined
-    if (made === this.#current?.bucket) return this.#current.key
-    return made === this.#previous?.bucket ? this.#previous.key : undefined
+    if (made === this.#current?.bucket) return this.#current
+    return made === this.#previous?.bucket ? this.#previous : undefined
   }
 
   /** Forgets everything: the server is going down. */
@@ -67,7 +70,7 @@ export class ChallengeKeys {
     this.#previous = undefined
   }
 
-  #keyOf(bucket: number): BucketKey {
+  #keyOf(bucket: number): ChallengeEra {
     this.#turn(bucket)
     if (this.#current === undefined) {
       const secret = new Uint8Array(CRYPTO_BYTES.key)

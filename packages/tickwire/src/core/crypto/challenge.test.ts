@@ -86,11 +86,11 @@ describe('challenge keys', () => {
     const { cookie, serverKey } = keys.challenge(100, 'a', client)
     const other = keys.challenge(CHALLENGE_BUCKET_MS + 100, 'a', client)
     expect(other.serverKey).not.toEqual(serverKey)
-    expect(keys.recognise(CHALLENGE_BUCKET_MS + 100, 'a', client, cookie)?.publicKey).toEqual(serverKey)
-    expect(keys.recognise(CHALLENGE_BUCKET_MS + 100, 'a', client, other.cookie)?.publicKey).toEqual(other.serverKey)
+    expect(keys.recognise(CHALLENGE_BUCKET_MS + 100, 'a', client, cookie)?.key.publicKey).toEqual(serverKey)
+    expect(keys.recognise(CHALLENGE_BUCKET_MS + 100, 'a', client, other.cookie)?.key.publicKey).toEqual(other.serverKey)
     expect(keys.recognise(CHALLENGE_BUCKET_MS + 100, 'b', client, cookie)).toBeUndefined()
     expect(keys.recognise(2 * CHALLENGE_BUCKET_MS, 'a', client, cookie)).toBeUndefined()
-    expect(keys.recognise(2 * CHALLENGE_BUCKET_MS, 'a', client, other.cookie)?.publicKey).toEqual(other.serverKey)
+    expect(keys.recognise(2 * CHALLENGE_BUCKET_MS, 'a', client, other.cookie)?.key.publicKey).toEqual(other.serverKey)
   })
 
   test('[CRYPTO17] at most two keys live, whatever the clock does, and none after the end', () => {

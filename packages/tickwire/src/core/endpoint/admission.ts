@@ -10,8 +10,8 @@
  *
  * Whoever was accepted is a guest: he has a place and no seat, and becomes a connection with his first packet that opens
  * under the keys, if a seat is free then; if not, he is told so, sealed. A response that is repeated gets the same bytes
- * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that. While the host makes up
- * its mind nobody is answered, and what was asked is kept, within the bounds of guests.
+ * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that. While the host makes up its mind
+ * nobody is answered, and what was asked is kept, within the bounds of guests. Nobody stands in the way of his own newer attempt.
  *
  * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests keep
  * nobody from a seat; a token lets one client in, once.
@@ -28,12 +28,12 @@ import {
 import { type Hello, readHello, writeAcceptance } from '../connection/handshake-body.ts'
 import { type HandshakeWords, type SessionKeys, deriveHello, deriveSession } from '../connection/session-keys.ts'
 import type { Transmit } from '../connection/transmit.ts'
-import { ChallengeKeys } from '../crypto/challenge-keys.ts'
+import { type ChallengeEra, ChallengeKeys } from '../crypto/challenge-keys.ts'
 import { type ConnectToken, verifyToken } from '../crypto/connect-token.ts'
 import { isEqualConstantTime, wipe } from '../crypto/constant-time.ts'
 import { SERVER_RANDOM_BYTES } from '../crypto/key-schedule.ts'
 import { OpeningKey } from '../crypto/packet-key.ts'
-import { type AgreementKey, CRYPTO_BYTES } from '../crypto/provider.ts'
+import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { signTranscript } from '../crypto/transcript.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { CompleteEndpointConfig, Verdict } from './endpoint-config.ts'
@@ -66,6 +66,7 @@ interface Asked {
   readonly from: string
   readonly saltLo: number
   readonly saltHi: number
+  readonly bucket: number
   readonly words: HandshakeWords
   readonly shared: Uint8Array
   readonly hello: Hello
@@ -143,8 +144,8 @@ export class Admission {
     const { clientKey, cookie } = message
     // Before it costs anything, and before a token is spent: an answer must be able to go.
     if (this.#reserve() === undefined) return
-    const key = from.length > ADDRESS_CHARS_MAX ? undefined : this.#challenges.recognise(now, from, clientKey, cookie)
-    if (key === undefined) {
+    const era = from.length > ADDRESS_CHARS_MAX ? undefined : this.#challenges.recognise(now, from, clientKey, cookie)
+    if (era === undefined) {
       this.drops.cookie++
       return
     }
@@ -158,9 +159,9 @@ export class Admission {
     } else if (waiting !== undefined && isEqualConstantTime(waiting.asked.words.cookie, cookie)) waiting.heardAt = now
     else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
     // Not answered: those before him will be gone when he asks again.
-    else if (known === undefined && waiting === undefined && this.#origins.hasManyGuests(from, this.#awaited(now))) this.drops.limited++
+    else if (known === undefined && waiting === undefined && !this.#mayBeGuest(now, from, era.bucket)) this.drops.limited++
     else {
-      const asked = this.#open(from, message, key, bytes, length)
+      const asked = this.#open(from, message, era, bytes, length)
       if (asked === undefined) this.drops.forged++
       else if (waiting === undefined) this.#decide(now, asked, known)
       else {
@@ -210,7 +211,7 @@ export class Admission {
   }
 
   #open(
-    from: string, message: HandshakeMessage, key: AgreementKey, bytes: Uint8Array, length: number,
+    from: string, message: HandshakeMessage, { bucket, key }: ChallengeEra, bytes: Uint8Array, length: number,
   ): Asked | undefined {
     const { provider, suites } = this.#config.security
     const suite = suites.find(({ id }) => id === message.suite)
@@ -225,7 +226,7 @@ export class Admission {
     const isOpen = opening.open(0, bytes, message.sealedAt, length)
     opening.wipe()
     const hello = isOpen ? readHello(bytes, message.sealedAt, length - CRYPTO_BYTES.tag) : undefined
-    return hello === undefined ? undefined : { from, saltLo: message.saltLo, saltHi: message.saltHi, words, shared, hello }
+    return hello === undefined ? undefined : { from, saltLo: message.saltLo, saltHi: message.saltHi, bucket, words, shared, hello }
   }
 
   /** He is where he says and holds his key: now, and not before, it matters what he wants. */
@@ -243,6 +244,7 @@ export class Admission {
       return
     }
     const hasSeat = !this.isClosed && this.#routes.hasSeat()
+    if (hasSeat && known === undefined) this.#makeRoom(now, asked)
     if (!hasSeat || (known === undefined && this.#origins.isCrowded(from, this.#routes.addresses(now)))) {
       this.#refuse(now, asked, 'full')
       return
@@ -251,6 +253,23 @@ export class Admission {
     const verdict = this.#config.admit({ connection: handle, from, fingerprint: hello.fingerprint, user: hello.user, token })
     if (verdict !== 'later') this.#answer(now, asked, known, handle, token, verdict)
     else if (known === undefined) this.#wait(now, asked, handle, token)
+  }
+
+  /** Whether his origin may have one more guest, or has an older one at his own address. */
+  #mayBeGuest(now: Millis, from: string, bucket: number): boolean {
+    return !this.#origins.hasManyGuests(from, this.#awaited(now)) || this.#routes.findOlderGuest(from, bucket, now) !== undefined
+  }
+
+  /**
+   * Where his origin has no room for him, an older guest at the very same address gives way: an attempt that its client gave up,
+   * kept here by late copies of its response. Only to a newer challenge: no late copy pushes out who came after it, and no two
+   * push out each other in turn. Only at one address, which is one socket: neighbours stay. A token spent remains spent.
+   */
+  #makeRoom(now: Millis, { from, bucket }: Asked): void {
+    const older = this.#routes.findOlderGuest(from, bucket, now)
+    if (older === undefined) return
+    const isThronged = this.#origins.hasManyGuests(from, this.#awaited(now))
+    if (isThronged || this.#origins.isCrowded(from, this.#routes.addresses(now))) this.#routes.forgetGuest(older)
   }
 
   #answer(
@@ -334,6 +353,7 @@ export class Admission {
     this.#routes.holdGuest({
       address: from, idLo, idHi, clientKey: words.clientKey, cookie: words.cookie, user: hello.user, welcome, handle,
       keys: session.ring, suite: words.suite.name, accepted: out.slice(0, length), heardAt: now,
+      bucket: Math.max(asked.bucket, known?.bucket ?? 0),
     })
   }
 

@@ -13,13 +13,13 @@ const counting = (): Entropy => {
 }
 const keyOf = (place: number): Uint8Array => new Uint8Array(32).fill(place)
 
-function guestIn(routes: Routes, place: number, address: string, heardAt: number): Guest {
+function guestIn(routes: Routes, place: number, address: string, heardAt: number, bucket: number = 0): Guest {
   const [idLo, idHi] = routes.drawId(place)
   const keys = new KeyRing(0, {
     provider: pureProvider, suite: createSuite(1, pureProvider), role: 'server', secret: new Uint8Array(32), transcript: new Uint8Array(32),
   })
   const guest: Guest = {
-    address, idLo, idHi, clientKey: keyOf(place), cookie: new Uint8Array(16), user: new Uint8Array(0), welcome: new Uint8Array(0), handle: place,
+    address, idLo, idHi, clientKey: keyOf(place), cookie: new Uint8Array(16), bucket, user: new Uint8Array(0), welcome: new Uint8Array(0), handle: place,
     keys, suite: '', accepted: new Uint8Array(0), heardAt,
   }
   routes.holdGuest(guest)
@@ -59,6 +59,20 @@ describe('routes', () => {
     expect(routes.findAsking('b', keyOf(3), 150)).toBeUndefined()
     expect(routes.findAsking('a', keyOf(4), 150)).toBeUndefined()
     expect(routes.findAsking('a', keyOf(3), 5100)).toBeUndefined()
+  })
+
+  test('[HS10] of the guests at one address the one of the oldest challenge is found, if it is older than the one given', () => {
+    const routes = new Routes(4, counting())
+    guestIn(routes, 0, 'a', 100, 7)
+    const oldest = guestIn(routes, 1, 'a', 300, 5)
+    guestIn(routes, 2, 'a', 100, 6)
+    guestIn(routes, 3, 'b', 100, 1)
+    expect(routes.findOlderGuest('a', 7, 400)).toBe(oldest)
+    expect(routes.findOlderGuest('a', 6, 400)).toBe(oldest)
+    expect(routes.findOlderGuest('a', 5, 400), 'as old is not older').toBeUndefined()
+    expect(routes.findOlderGuest('c', 7, 400)).toBeUndefined()
+    expect(routes.findOlderGuest('a', 9, 5200), 'nor does he who is gone count').toBe(oldest)
+    expect(routes.findOlderGuest('a', 9, 5300)).toBeUndefined()
   })
 
   test('[HS6] ids name their place, differ every time, and are never 0', () => {

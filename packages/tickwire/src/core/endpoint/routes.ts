@@ -28,6 +28,8 @@ export interface Guest extends ConnectionPeer {
   readonly keys: KeyRing
   /** The challenge he answered. */
   readonly cookie: Uint8Array
+  /** When the newest was given that he ever answered: a late copy of an older answer does not make him older. */
+  readonly bucket: number
   /** What he was told, sealed once: repeated as it is. */
   readonly accepted: Uint8Array
   /** When he last asked. */
@@ -110,6 +112,16 @@ export class Routes {
       if (party instanceof Connection || !isGone(party, now)) return party
     }
     return undefined
+  }
+
+  /** Of the guests from `address` who answered an older challenge than one of `bucket` the one of the oldest, if any. */
+  findOlderGuest(address: string, bucket: number, now: Millis): Guest | undefined {
+    let oldest: Guest | undefined = undefined
+    for (const guest of this.#guests) {
+      if (guest === undefined || guest.address !== address || isGone(guest, now)) continue
+      if (guest.bucket < (oldest?.bucket ?? bucket)) oldest = guest
+    }
+    return oldest
   }
 
   /** The connection of ours to `address` that asked with this salt. */
