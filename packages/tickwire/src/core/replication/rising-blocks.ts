@@ -54,11 +54,34 @@ export class RisingBlocks {
     const { oldest } = this.#marks
     if (blocks.cohorts[block] !== 0 && blocks.levels[block] < oldest) blocks.loosen(block, blocks.cohorts[block])
     const cohort = blocks.cohorts[block]
+    if ((mask & ~cohort) === 0 && tick >= oldest && this.#riseTogether(block, mask, pairs, tick)) return
     if ((mask & cohort) !== 0 && tick >= oldest) this.#deliverMembers(block, mask & cohort, pairs, tick)
     for (let loose = mask & ~cohort; loose !== 0; loose &= loose - 1) {
       const bit = loose & -loose
       this.#promote(block << SHIFT | 31 - Math.clz32(bit), block, bit, tick, (pairs & bit) !== 0)
     }
+  }
+
+  /** In calm weather that is all that happens to a block: everybody who changed since its level is in the packet. False when there is more to it. */
+  #riseTogether(block: number, mask: number, pairs: number, tick: Tick): boolean {
+    const blocks = this.#blocks
+    const level = blocks.levels[block]
+    if (tick !== this.#end || level >= tick || blocks.aheads[block] !== 0 || blocks.waits[block] !== 0) return false
+    const { masks } = this.#marks
+    const set = blocks.sets[block]
+    const stride = this.#strideTicks
+    const isNext = level === tick - stride
+    if ((blocks.cohorts[block] & ~mask & masks.since(set, block, level, tick)) !== 0) return false
+    if (this.#usesOlder) {
+      if (isNext && blocks.steps[block] !== 0) return false
+      const held = mask & (pairs | (isNext ? masks.at(set, block, level) : this.#stepsAt(block, tick - stride)))
+      // Who did not change in the tick before was not on the move, and has nothing to wait for.
+      if (held !== mask && (!isNext || stride > 1)) return false
+      blocks.paireds[block] = blocks.paireds[block] & ~mask | held
+      blocks.steps[block] &= ~mask
+    }
+    blocks.levels[block] = tick
+    return true
   }
 
   /** A row that was sent by itself has arrived. @hot */
