@@ -62,11 +62,15 @@ export function runStandard(base: Base): BenchResult {
   const tables: Table[] = []
   const figures: Figure[] = []
   const entropy: Setting = { ...small, codec: 'entropy' }
-  for (const setting of [small, { ...small, distance: 6 }, entropy, { ...entropy, distance: 6 }, large, { ...large, views: 'subset' as const }]) {
+  const aged: Setting = { ...large, codec: 'entropy', distance: 6 }
+  const settings = [
+    small, { ...small, distance: 6 }, entropy, { ...entropy, distance: 6 }, large, { ...large, views: 'subset' as const }, aged, { ...aged, distance: 'real' as const },
+  ]
+  for (const setting of settings) {
     const taken = race(setting)
     tables.push(table(setting, taken))
     if (setting.clients === 1) figures.push(...byteFigures(setting, taken))
-    else figures.push(...cpuFigures(setting, taken).map((figure) => ({ ...figure, name: `${figure.name}_${setting.views}` })))
+    else figures.push(...cpuFigures(setting, taken).map((figure) => ({ ...figure, name: `${setting.codec === 'packed' ? '' : `${codecName(setting)}_`}${figure.name}_${setting.views}` })))
   }
   figures.push({ name: 'heap_bytes_per_tick', value: heapBytes(base), unit: 'B/tick', against: 'replication, a source and a sink, 200 players, 10,000 ticks', atMost: 256 })
   return { tables, figures }
@@ -150,13 +154,18 @@ function byteFigures({ players, clients, ticks, views, codec, distance }: Settin
   const [ours] = taken
   const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
   // Entropy by itself has the short name: here it is frames as they are sent, heads and all, by built-in tables.
-  const name = `${codec}${distance === 1 ? '' : distance === 'real' ? '_real' : `_t${distance}`}${codec === 'entropy' ? '_frames' : ''}`
+  const name = `${codecName({ codec, distance })}${codec === 'entropy' ? '_frames' : ''}`
   const isBudgeted = players === 200 && views === 'same'
   const atMost = !isBudgeted ? undefined : codec === 'packed' ? (distance === 1 ? 0.3 : undefined) : distance === 1 ? 0.13 : distance === 6 ? 0.25 : undefined
   return [
     { name: `${name}_bytes_ratio_colyseus`, value: ours!.bytes / theirs.bytes, unit: 'ratio', against: COLYSEUS, ...(atMost !== undefined && { atMost }) },
     { name: `${name}_bytes_per_client_tick`, value: ours!.bytes / ticks / clients, unit: 'B', against: null },
   ]
+}
+
+/** A codec, and how old its baselines are. */
+function codecName({ codec, distance }: Pick<Setting, 'codec' | 'distance'>): string {
+  return `${codec}${distance === 1 ? '' : distance === 'real' ? '_real' : `_t${distance}`}`
 }
 
 function cpuFigures({ players, clients, views, codec }: Setting, taken: readonly Taken[]): Figure[] {

@@ -178,7 +178,7 @@ function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: numb
       else {
         latch(told, pair.baseAt, baseTick, timeline, tried.baseRows)
         const rested = isRested(told, timeline, tried.baseRows)
-        const older = timeline.find(type, id, baseTick - snapshotTicks)
+        const older = pair.olderAt < 0 ? -1 : timeline.find(type, id, baseTick - snapshotTicks)
         tried.age = rested ? 1 : tick - baseTick
         tried.olderTicks = rested ? 1 : snapshotTicks
         tried.olderAt = rested || older >= 0 ? 0 : -1

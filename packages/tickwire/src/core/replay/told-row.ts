@@ -4,7 +4,8 @@
  *   tick    58   59   60   61   62   63   64          snapshots every 2 ticks, baselines 4 ticks old:
  *         older       base      before     row         only ticks that are told count; motion is that of 2 ticks
  *
- * Who stood still from his baseline until the tick before is told against his rest, as REPL9 has it: age 1, the baseline's row before itself.
+ * Who stood still from his baseline until the tick before is told against his rest, as REPL9 has it: age 1, the baseline's row before itself. Who
+ * rested after it and has moved since is told without the older row.
  *
  * It knows no loss and no budget. It does not code anything.
  */
@@ -72,7 +73,7 @@ export class ToldRow {
     pair.baseAt = baseAt
     pair.age = isRested ? 1 : age
     pair.olderRows = pair.rows
-    pair.olderAt = isRested ? baseAt : timeline.find(type, id, this.baseTick - strideTicks)
+    pair.olderAt = isRested ? baseAt : this.#isMovingOn(timeline, baseAt) ? timeline.find(type, id, this.baseTick - strideTicks) : -1
     pair.olderTicks = isRested ? 1 : strideTicks
     return true
   }
@@ -87,13 +88,20 @@ export class ToldRow {
   }
 
   #isRested(timeline: Timeline, baseAt: number): boolean {
+    for (let tick = this.tick - 1; tick > this.baseTick; tick--) if (this.#isOther(timeline, baseAt, tick)) return false
+    return true
+  }
+
+  /** Whether it changed after the baseline before the next snapshot: else the row before that is not used. */
+  #isMovingOn(timeline: Timeline, baseAt: number): boolean {
+    for (let tick = this.baseTick + 1; tick <= this.baseTick + this.strideTicks; tick++) if (this.#isOther(timeline, baseAt, tick)) return true
+    return false
+  }
+
+  #isOther(timeline: Timeline, baseAt: number, tick: Tick): boolean {
     const { store: { type, schema: { masks } }, id, set } = this
     const { rows, owners, laneCount } = timeline.pools[type]
-    for (let tick = this.tick - 1; tick > this.baseTick; tick--) {
-      const at = timeline.find(type, id, tick)
-      if (at === baseAt) continue
-      if (owners[at / laneCount] !== owners[baseAt / laneCount] || diffMask(masks[set], rows, at, rows, baseAt)) return false
-    }
-    return true
+    const at = timeline.find(type, id, tick)
+    return at !== baseAt && (owners[at / laneCount] !== owners[baseAt / laneCount] || diffMask(masks[set], rows, at, rows, baseAt))
   }
 }
