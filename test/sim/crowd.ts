@@ -16,6 +16,7 @@ import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
 import { SimPort } from '../../packages/tickwire/src/testing/sim-net-port.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { drawCells } from './draw-cells.ts'
 import { Ask, Boom, Fighter, makeCrowdGame, Poke, TEAMS, Word, type CrowdInput } from './crowd-game.ts'
 import { CrowdCounts, CrowdPlayer, type CrowdScene } from './crowd-player.ts'
 import { CROWD_RULES } from './crowd-sight.ts'
@@ -93,6 +94,7 @@ class Crowd {
       security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 96, maxSpectators: 32, spectators: { fields: isPrivy ? 'followed' : 'all' },
       interest: { teamOf: (peer) => this.#teams.get(peer) ?? 0, partition: dice.chance(0.5) ? 'grid' : 'octree' },
     })
+    drawCells(this.#host.replicator.grid, seed)
     this.#truth = new CrowdTruth(this.#host.world, tickRate, isPrivy, CROWD_RULES)
     const node = this.#net.addNode('server', { isFixed: true })
     this.#port = new SimPort(this.#net, node, () => this.#now)

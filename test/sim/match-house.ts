@@ -25,6 +25,7 @@ import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.t
 import { CrowdTruth } from './crowd-truth.ts'
 import { AddressWatch, type DatagramWatch } from './invariants-datagrams.ts'
 import { hold } from './invariants.ts'
+import { drawCells } from './draw-cells.ts'
 import { Diary } from './match-diary.ts'
 import { Ask, DELIVERIES, type MatchGame, type MatchInput, Poke, SAID } from './match-game.ts'
 import type { Feature, Scenario } from './match-scenario.ts'
@@ -208,6 +209,7 @@ export class House implements NetResident {
       host = single
       match = single
     }
+    drawCells(match.replicator.grid, scenario.seed)
     const truth = new CrowdTruth(match.world, scenario.tickRate, isPrivy, made.rules)
     this.#watch(match, truth)
     return [host, match, truth]
