@@ -105,26 +105,6 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     }), CHECKS)
   })
 
-  test('copies of words', () => {
-    const bytesOfWords = Uint8Array.from({ length: 40 }, (_, index) => (index * 151 + 17) & 255)
-    const view = new DataView(bytesOfWords.buffer)
-    const words = Int32Array.from({ length: 10 }, (_, index) => view.getInt32(index * 4))
-    const copy = fc.nat(9).chain((at) => fc.tuple(fc.constant(at), fc.nat(320 - 32 * at)))
-    fc.assert(fc.property(fc.array(fc.tuple(field, copy), { maxLength: 8 }), (steps) => {
-      const bytes = new Uint8Array(400)
-      const writer = new BitWriter(bytes)
-      let expected = ''
-      for (const [[value, width], [at, count]] of steps) {
-        writer.writeBits(value, width)
-        writer.copyWords(words, at, count)
-        expected += fieldText(value, width) + text(bytesOfWords, count, 32 * at)
-      }
-      writer.finish()
-      expect(writer.failed).toBe(false)
-      expect(text(bytes, writer.bitLength)).toBe(expected)
-    }), CHECKS)
-  })
-
   test('copies of bits of words, from anywhere', () => {
     const bytesOfWords = Uint8Array.from({ length: 52 }, (_, index) => (index * 151 + 17) & 255)
     const view = new DataView(bytesOfWords.buffer)
@@ -187,9 +167,6 @@ describe('[BITS7] what is left is what single bits would have left', () => {
   test('a copy that does not fit copies nothing', () => {
     const late = new BitWriter(new Uint8Array(8))
     late.writeBits(1, 1)
-    late.copyWords(new Int32Array(2), 0, 64)
-    expect([late.failed, late.bitLength]).toEqual([true, 1])
-    late.rewind(1)
     late.copyWordBits(new Int32Array(5), 32, 64)
     expect([late.failed, late.bitLength]).toEqual([true, 1])
 

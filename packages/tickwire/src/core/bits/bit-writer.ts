@@ -142,34 +142,9 @@ export class BitWriter {
   }
 
   /**
-   * Copies `bitCount` bits that begin at the highest bit of `words[at]`. As `copyBits`, for sources that keep their bits in
-   * words of the machine: snapshots copy one delta to many, and bytes would be put together anew for each. @hot
-   */
-  copyWords(words: Int32Array, at: number, bitCount: number): void {
-    const end = this.#cursor + bitCount
-    if (end > this.#limit) {
-      this.#fail()
-      return
-    }
-    const view = this.#view
-    const used = this.#cursor & 31
-    let from = at
-    let to = this.#start + ((this.#cursor >>> 5) << 2)
-    let left = bitCount
-    let word = this.#word
-    for (; left >= 32; left -= 32, from++, to += 4) {
-      const field = words[from]
-      view.setInt32(to, word | (field >>> used))
-      word = (field << (31 - used)) << 1
-    }
-    this.#word = word
-    this.#cursor = end - left
-    if (left > 0) this.writeBits(words[from] >>> (32 - left), left)
-  }
-
-  /**
    * Copies `bitCount` bits from bit `bitOffset` of `words` on. There must be a word before the first and two after the last that
-   * are copied from; what stands in them does not matter. As `copyWords`, for what begins anywhere in a word. @hot
+   * are copied from; what stands in them does not matter. As `copyBits`, for sources that keep their bits in words of the machine: snapshots
+   * copy one delta to many, and bytes would be put together anew for each. @hot
    */
   copyWordBits(words: Int32Array, bitOffset: number, bitCount: number): void {
     const cursor = this.#cursor
