@@ -213,7 +213,8 @@ export class Replicator implements DeltaMaker {
     pair.olderAt = -1
     if ((key & KEY_OLDER) === 0) return flags
     const olderRow = this.#olderRows.find(index, set, base - this.strideTicks)
-    if (olderRow >= 0) pair.olderAt = olderRow * laneCount
+    if (olderRow < 0) return flags
+    pair.olderAt = olderRow * laneCount
     return flags | DELTA.older
   }
 

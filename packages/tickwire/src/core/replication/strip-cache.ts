@@ -249,7 +249,7 @@ export class StripCache {
   }
 }
 
-/** Whether too many are not as they should be: two and more are another strip's worth. */
+/** Whether too many are not as they should be: three and more are worth a strip of their own. */
 function isFar(others: number): boolean {
   const rest = others & others - 1
   return (rest & rest - 1) !== 0

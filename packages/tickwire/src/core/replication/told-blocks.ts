@@ -9,8 +9,9 @@
  *   paired = a bit
  *
  * Levels are ends of cells (baseline-grid.ts), most of them. There are two, for one of a block's two packets may be lost, and who comes to
- * rest is ahead of who moves. Everybody else is *loose*: his numbers stand in ToldObjects. Loosening writes them there, joining checks that they are what they would be; both may be done at any time
- * and change nothing of what is sent, which is what test/sim/replication-blocks.test.ts holds together.
+ * rest is ahead of who moves. Everybody else is *loose*: his numbers stand in ToldObjects. Loosening writes them there, joining checks
+ * that they are what they would be; both may be done at any time and change nothing of what is sent, which is what
+ * test/sim/replication-blocks.test.ts holds together.
  *
  * Invariant: of members, `bases`, `paireds`, `sents`, `steps` and `waits` of ToldObjects mean nothing; all else there does.
  */
@@ -90,10 +91,6 @@ export class ToldBlocks {
 
   get memberCount(): number {
     return this.cohorts.reduce((sum, cohort) => sum + countBits(cohort), 0)
-  }
-
-  isLoose(index: number): boolean {
-    return (this.cohorts[index >>> SHIFT] & 1 << index) === 0
   }
 
   /** The newest tick whose row of an object is known to be held; -1 when there is none. */
