@@ -148,6 +148,7 @@ function account(players: number, ticks: number): { readonly nsPerEntry: number;
   const pairs = Array.from({ length: spent.length >> 1 }, (_, at) => [spent[2 * at]!, spent[2 * at + 1]!] as const)
   const share = median(pairs.map(([off, on]) => on / off).sort((a, b) => a - b)) - 1
   const offUs = median(pairs.map(([off]) => (1000 * off) / 8).sort((a, b) => a - b))
+  replicator.settle()
   const entries = bits.report().entities.reduce((sum, entity) => sum + entity.entries, 0) / ticks
   return { nsPerEntry: (1000 * offUs * share) / entries, share, tickUs: offUs }
 }

@@ -12,6 +12,7 @@ import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { BitAccount } from '../../packages/tickwire/src/core/replication/bit-account.ts'
 import { AllRelevant, type Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
 import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
@@ -100,6 +101,8 @@ export class TickwireCrowd implements CrowdPeer {
     const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => makeCoder(schema, codec))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
     const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
+    // As on every host: bits are counted.
+    replicator.probe = new BitAccount(this.#world)
     const every = Math.max(1, Math.floor(clients / readers))
     this.#lines = Array.from({ length: clients }, (_, client) => {
       const source = new SnapshotSource(replicator, this.#relevanceOf(client), client + 1)

@@ -8,6 +8,7 @@ import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { BitAccount, type BandwidthReport } from '../../packages/tickwire/src/core/replication/bit-account.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { bool, fixed, i32, u16, u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
@@ -176,6 +177,29 @@ test('[REPL20] receivers in one state follow who was there first, part company w
       if (name === 'packed') expect(states.followCount - before, `${name}, after round ${round}`).toBeGreaterThan(0)
     }
   }
+})
+
+describe('bits counted by runs and copies', () => {
+  const clear = (): Line => ({ ...CLEAR, packetsPerTick: 64 })
+  /** What is counted when a game is played, of each entry as it is written or by runs and copies of frames. */
+  const play = (mood: Mood, drawLine: (dice: Prng) => Line, isOneByOne: boolean): { readonly report: BandwidthReport; readonly copies: number } => {
+    const game = new Game(17, CODERS['entropy']!, mood, 32, drawLine, [1, 4])
+    const { replicator, world } = game.party
+    const account = new BitAccount(world)
+    replicator.probe = isOneByOne ? { onEntry: (...entry) => { account.onEntry(...entry) }, onFrame: (...frame) => { account.onFrame(...frame) } } : account
+    game.run(140, drawLine)
+    replicator.settle()
+    return { report: account.report(), copies: replicator.frames.copyCount }
+  }
+
+  test.each([['equal', EQUAL, clear], ['calm', CALM, fair], ['wild', WILD, foul]] as const)('[BAND1] are those that were counted entry by entry: %s', { timeout: 600_000 }, (name, mood, drawLine) => {
+    const byRuns = play(mood, drawLine, false)
+    const oneByOne = play(mood, drawLine, true)
+    expect(byRuns.report).toEqual(oneByOne.report)
+    expect(byRuns.report.bits).toBeGreaterThan(10_000)
+    expect(oneByOne.copies).toBe(0)
+    if (name === 'equal') expect(byRuns.copies).toBeGreaterThan(50)
+  })
 })
 
 test('[REPL20] what is listed 32 at a time is little work: nothing is asked one by one once all is calm', () => {

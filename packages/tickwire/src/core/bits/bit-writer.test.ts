@@ -112,12 +112,15 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     // One word before what is copied, and two after.
     const copy = fc.integer({ min: 32, max: 352 }).chain((at) => fc.tuple(fc.constant(at), fc.nat(352 - at)))
     fc.assert(fc.property(fc.array(fc.tuple(field, copy), { maxLength: 8 }), (steps) => {
-      const bytes = new Uint8Array(400)
+      const bytes = new Uint8Array(800)
       const writer = new BitWriter(bytes)
       let expected = ''
       for (const [[value, width], [at, count]] of steps) {
         writer.writeBits(value, width)
         writer.copyWordBits(words, at, count)
+        expected += fieldText(value, width) + text(bytesOfWords, count, at)
+        if (width === 0 || width === 32) continue
+        writer.copyWordBitsAfter(value, width, words, at, count)
         expected += fieldText(value, width) + text(bytesOfWords, count, at)
       }
       writer.finish()
@@ -169,6 +172,12 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     late.writeBits(1, 1)
     late.copyWordBits(new Int32Array(5), 32, 64)
     expect([late.failed, late.bitLength]).toEqual([true, 1])
+    late.rewind(1)
+    late.copyWordBitsAfter(3, 2, new Int32Array(5), 32, 62)
+    expect([late.failed, late.bitLength]).toEqual([true, 1])
+    late.rewind(1)
+    late.copyWordBitsAfter(3, 2, new Int32Array(5), 32, 61)
+    expect([late.failed, late.bitLength, late.bytes[0]]).toEqual([false, 64, 0xe0])
 
     const bytes = new Uint8Array(8)
     const writer = new BitWriter(bytes)

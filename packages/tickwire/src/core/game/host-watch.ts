@@ -74,6 +74,7 @@ export class HostWatch {
 
   /** Where the bits went. */
   bandwidth(): BandwidthReport {
+    this.#replicator.settle()
     return this.#account.report((peer) => this.#sentBits(peer) - (this.#sentBefore.get(peer) ?? 0))
   }
 
@@ -85,6 +86,7 @@ export class HostWatch {
 
   /** Begins to count anew. */
   resetBandwidth(): void {
+    this.#replicator.settle()
     this.#account.reset()
     this.#sentBefore.clear()
     for (const id of this.#lines().keys()) this.#sentBefore.set(id, this.#sentBits(id))

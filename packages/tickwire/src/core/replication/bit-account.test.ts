@@ -58,10 +58,12 @@ describe('an account', () => {
       for (const owner of [1, 2, 3]) world.spawn(Player, { hp: 9, name: `p${owner}` }, owner)
       world.spawn(Rock, { size: 3 })
     }, () => true)
+    stage.replicator.settle()
     const entered = account.report()
     expect(entered.reasons).toMatchObject({ entered: entered.bits - entered.headBits, changed: 0, lost: 0, gone: 0 })
     for (let tick = 0; tick < 20; tick++) stage.tick(() => { for (const player of world.each(Player)) player.place.x += 0.5 }, () => tick % 4 !== 3)
     stage.tick(() => { for (const rock of world.each(Rock)) world.despawn(rock) }, () => true)
+    stage.replicator.settle()
     const report = account.report()
     expect(report.bits).toBe(stage.bits)
     expect([report.firstTick, report.lastTick]).toEqual([1, 22])
@@ -76,6 +78,23 @@ describe('an account', () => {
     expect(report.entities[1]!.reasons).toMatchObject({ changed: 0, lost: 0, gone: expect.any(Number) })
     account.reset()
     expect(account.report()).toMatchObject({ bits: 0, clients: [], objects: [], firstTick: -1 })
+  })
+
+  test('[BAND1] accounts for what was told by tables that retire', () => {
+    const stage = new Stage(2)
+    const { world, account, replicator, sources } = stage
+    stage.tick(() => { for (let count = 0; count < 12; count++) world.spawn(Player, {}) }, () => true)
+    const move = (): void => { for (const player of world.each(Player)) player.place.x += 0.5 }
+    for (let tick = 0; tick < 6; tick++) stage.tick(move, () => true)
+    const others = replicator.retrained(replicator.coders)
+    sources[0]!.retrain(others, 1)
+    for (let tick = 0; tick < 6; tick++) stage.tick(move, () => true)
+    sources[0]!.retrain(replicator, 0)
+    others.retire()
+    replicator.settle()
+    expect(account.report().bits).toBe(stage.bits)
+    expect(account.report().entities.reduce((sum, { bits }) => sum + bits, 0)).toBe(stage.bits - account.report().headBits)
+    expect(Object.values(account.report().reasons).reduce((sum, bits) => sum + bits, account.report().headBits)).toBe(stage.bits)
   })
 
   test('[BAND1] has room for as many clients and objects as come', () => {

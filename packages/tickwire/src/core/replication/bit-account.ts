@@ -3,10 +3,11 @@
  *
  *   const account = new BitAccount(world)
  *   replicator.probe = account
+ *   replicator.settle()              counts what it has copied in this tick
  *   account.report()                 since it was made, or since the last reset()
  *
- * Made to be left on: an entry costs three additions into typed arrays, and nothing is allocated but when a client or an
- * object is new. Fields are not counted here, for an entry does not know them: `FieldMeter` finds them out when asked.
+ * Made to be left on: an entry costs three additions into typed arrays, however many are sent it in a tick, and nothing is allocated but when a
+ * client or an object is new. Fields are not counted here, for an entry does not know them: `FieldMeter` finds them out when asked.
  */
 
 import { CONNECTIONS_MAX } from '../base/limits.ts'
@@ -87,9 +88,14 @@ export class BitAccount implements Probe {
 
   /** @hot */
   onEntry(_client: PeerId, index: number, type: number, reason: number, bits: number): void {
+    this.onEntries(index, type, reason, 1, bits)
+  }
+
+  /** @hot */
+  onEntries(index: number, type: number, reason: number, count: number, bits: number): void {
     const cell = type * REASON_COUNT + reason
     this.#bits[cell] += bits
-    this.#entries[cell]++
+    this.#entries[cell] += count
     if (index >= this.#objects.length) this.#grow(index)
     this.#objects[index] += bits
   }

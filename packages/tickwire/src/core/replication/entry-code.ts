@@ -58,11 +58,23 @@ export const PLAIN_BITS_MAX = 22
 
 /** Writes the head of a plain delta `gap` places after the entry before it. @hot */
 export function writePlain(out: BitWriter, gap: number, index: number): void {
-  if (gap < PLAIN_FIRST_2) out.writeBits(1, gap)
-  else if (gap < PLAIN_FIRST_4) out.writeBits(0b001_000 | (gap - PLAIN_FIRST_2), 6)
-  else if (gap < PLAIN_FIRST_8) out.writeBits(0b0_0110_0000 | (gap - PLAIN_FIRST_4), 9)
-  else if (gap < PLAIN_FIRST_16) out.writeBits(0xe00 | (gap - PLAIN_FIRST_8), 14)
-  else out.writeBits(0xf_0000 | index, PLAIN_BITS_MAX)
+  out.writeBits(plainHead(gap, index), plainWidth(gap))
+}
+
+/** The head of a plain delta. @hot */
+export function plainHead(gap: number, index: number): number {
+  if (gap < PLAIN_FIRST_2) return 1
+  if (gap < PLAIN_FIRST_4) return 0b001_000 | (gap - PLAIN_FIRST_2)
+  if (gap < PLAIN_FIRST_8) return 0b0_0110_0000 | (gap - PLAIN_FIRST_4)
+  return gap < PLAIN_FIRST_16 ? 0xe00 | (gap - PLAIN_FIRST_8) : 0xf_0000 | index
+}
+
+/** Its bits. @hot */
+export function plainWidth(gap: number): number {
+  if (gap < PLAIN_FIRST_2) return gap
+  if (gap < PLAIN_FIRST_4) return 6
+  if (gap < PLAIN_FIRST_8) return 9
+  return gap < PLAIN_FIRST_16 ? 14 : PLAIN_BITS_MAX
 }
 
 /** Begins the head of an entry that is not plain, `gap` places after the one before it: its kind follows. @hot */

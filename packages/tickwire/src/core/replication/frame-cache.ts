@@ -2,7 +2,7 @@
  * Whole frames of this tick, for receivers who are told the very same: who have the same objects due from the same baselines, in
  * packets of the same size.
  *
- *   slot    by what is due of a frame's first block, from which level, and the room: seen by one, kept from the second on, copied
+ *   slot    by what is due of a frame's first blocks, from which level, and the room: seen by one, kept from the second on, copied
  *           by all others; one of a few places from a hash on
  *
  * What a frame was made of is compared block by block before it is copied; a slot says only where to look. Nothing is kept where
@@ -13,6 +13,7 @@ import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
 import type { Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { countBits } from './change-masks.ts'
+import { FrameTally } from './frame-tally.ts'
 import { RECORD_ALL_HELD, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
@@ -37,6 +38,7 @@ const STROKE_SHIFT = 6
 const STROKES = (DATAGRAM_BYTES_MAX >>> STROKE_SHIFT) + 1
 /** Places that are looked at for a frame: two frames of one tick must not keep each other out. */
 const PROBES = 4
+const DIGEST_BLOCKS = 4
 /** The largest number of a frame: with two bits more it is still a small integer. */
 const NUMBER_MAX = 0x0fff_ffff
 const FREE = 0
@@ -46,11 +48,12 @@ const KEPT = 2
 export class FrameCache {
   /** Frames that were copied, ever. */
   copyCount = 0
+  readonly tally: FrameTally = new FrameTally(SLOTS)
   #number = 0
   /** By slot: what its frame begins with, how much room there was, how many blocks it spans, its bits and its entries. */
   readonly #states = new Uint8Array(SLOTS)
   readonly #blocks = new Int32Array(SLOTS)
-  readonly #pendings = new Int32Array(SLOTS)
+  readonly #digests = new Int32Array(SLOTS)
   readonly #firstLevels = new Float64Array(SLOTS)
   readonly #rooms = new Int32Array(SLOTS)
   readonly #spans = new Int32Array(SLOTS)
@@ -77,11 +80,12 @@ export class FrameCache {
   /** Forgets everything: another tick. */
   clear(): void {
     this.#states.fill(FREE)
+    this.tally.clear()
   }
 
   /** Writes the frame that is due from a block on, if another receiver was sent it, and records it; gives its slot, or `NO_FRAME`. @hot */
   copy(out: BitWriter, first: number, waiting: number, blocks: ToldBlocks, records: PacketRecords, sequence: number): number {
-    const slot = this.#find(first, blocks.pendings[first], blocks.levels[first], out.bitsLeft)
+    const slot = this.#find(first, digestOf(blocks.pendings, first), blocks.levels[first], out.bitsLeft)
     if (slot < 0 || this.#states[slot] !== KEPT) return NOTHING
     if ((this.#areLast[slot] === 1 && this.counts[slot] !== waiting) || !this.#isSame(slot, first, blocks)) return NOTHING
     const { pendings } = blocks
@@ -99,6 +103,7 @@ export class FrameCache {
   /** Writes a frame that is kept, and records it. @hot */
   put(slot: number, out: BitWriter, records: PacketRecords, sequence: number): void {
     this.copyCount++
+    this.tally.add(slot)
     const bits = this.#bits[slot]
     const strokes = bits >>> STROKE_SHIFT + 3
     if (strokes > 0) out.copyBytes(this.#views[slot * STROKES + strokes])
@@ -111,13 +116,15 @@ export class FrameCache {
    * Whether the frame that is due from a block on should be kept when it is written: somebody else was sent one that begins
    * alike, or waits for it (`isAwaited`). @hot
    */
-  wants(first: number, pending: number, level: Tick, room: number, isAwaited: boolean): number {
-    const slot = this.#find(first, pending, level, room)
+  wants(first: number, { pendings, levels }: ToldBlocks, room: number, isAwaited: boolean): number {
+    const digest = digestOf(pendings, first)
+    const level = levels[first]
+    const slot = this.#find(first, digest, level, room)
     if (slot < 0 || this.#states[slot] === KEPT) return NOTHING
     if (this.#states[slot] === SEEN) return slot
     this.#states[slot] = SEEN
     this.#blocks[slot] = first
-    this.#pendings[slot] = pending
+    this.#digests[slot] = digest
     this.#firstLevels[slot] = level
     this.#rooms[slot] = room
     return isAwaited ? slot : NOTHING
@@ -170,12 +177,12 @@ export class FrameCache {
   }
 
   /** The slot of frames that begin like this, or a free one for them; -1 when all places are taken. */
-  #find(first: number, pending: number, level: Tick, room: number): number {
-    const from = Math.imul(first * 0x2f0b + 1 ^ pending, 0x9e37_79b1) >>> (32 - SLOT_BITS)
+  #find(first: number, digest: number, level: Tick, room: number): number {
+    const from = Math.imul(first * 0x2f0b + 1 ^ digest, 0x9e37_79b1) >>> (32 - SLOT_BITS)
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (from + probe) & (SLOTS - 1)
       if (this.#states[slot] === FREE) return slot
-      if (this.#pendings[slot] === pending && this.#blocks[slot] === first && this.#firstLevels[slot] === level && this.#rooms[slot] === room) return slot
+      if (this.#digests[slot] === digest && this.#blocks[slot] === first && this.#firstLevels[slot] === level && this.#rooms[slot] === room) return slot
     }
     return NOTHING
   }
@@ -209,6 +216,14 @@ export class FrameCache {
       for (let stroke = 0; stroke < STROKES; stroke++) this.#views.push(new Uint8Array(this.#view.buffer, slot * FRAME_BYTES, stroke << STROKE_SHIFT))
     }
   }
+}
+
+/** What is due of the first blocks of a frame: who has one block alike with another by chance has not the next. @hot */
+function digestOf(pendings: Int32Array, first: number): number {
+  const end = Math.min(first + DIGEST_BLOCKS, pendings.length)
+  let digest = 0
+  for (let block = first; block < end; block++) digest = Math.imul(digest ^ pendings[block], 0x9e37_79b1)
+  return digest
 }
 
 /** Words of a block's record. */

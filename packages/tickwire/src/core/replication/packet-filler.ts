@@ -97,7 +97,7 @@ export class PacketFiller {
     const due = this.#due
     const walker = this.#walker
     // Who is short of bits, or looked at, has frames of his own.
-    const isOwn = due.isShort || capBits !== UNCAPPED || this.#replicator.probe !== undefined || (out.bitLength & 7) !== 0
+    const isOwn = due.isShort || capBits !== UNCAPPED || this.#replicator.isProbedOneByOne || (out.bitLength & 7) !== 0
     if (isOwn) walker.leave()
     else if (!walker.isAlone && this.#follow(sequence, out)) return
     walker.catchUp()
@@ -105,6 +105,7 @@ export class PacketFiller {
     this.#tick = tick
     this.#capBits = capBits
     this.#frame.begin(tick, capBits)
+    this.#replicator.strips.tally.begin(false)
     this.#stripBlock = -1
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
@@ -127,7 +128,7 @@ export class PacketFiller {
   #fillShared(sequence: number, out: BitWriter): void {
     const due = this.#due
     const walker = this.#walker
-    const { frames } = this.#replicator
+    const { frames, strips } = this.#replicator
     const room = out.bitsLeft
     const headBits = out.bitLength
     const { pendings } = this.#blocks
@@ -140,11 +141,13 @@ export class PacketFiller {
     if (slot !== NOT_KEPT) {
       due.cursor += frames.counts[slot]
     } else {
-      slot = frames.wants(due.block, pendings[due.block], this.#blocks.levels[due.block], room, !walker.isAlone)
+      slot = frames.wants(due.block, this.#blocks, room, !walker.isAlone)
       this.#isPlain = true
+      strips.tally.begin(slot !== NOT_KEPT)
       this.#fillInOrder(sequence, out)
       const isKept = slot !== NOT_KEPT && this.#isPlain && out.bitLength > headBits
       if (!isKept || !frames.keep(slot, out, headBits >>> 3, this.#blocks, this.#records, sequence)) slot = NOT_KEPT
+      else if (strips.adder !== undefined) frames.tally.keep(slot, strips.tally, strips)
     }
     if (slot === NOT_KEPT) walker.leave()
     else walker.addFill(room, due.count, due.cursor, due.block, slot, frames.numbers[slot])
@@ -229,7 +232,7 @@ export class PacketFiller {
   /** Writes runs of a block as long as there is nothing to it; false when that is at the first. */
   #putRuns(out: BitWriter, block: number, wanted: number): boolean {
     const strip = this.#strip
-    if (strip === NOT_STRIPPED || this.#replicator.probe !== undefined) return false
+    if (strip === NOT_STRIPPED || this.#replicator.isProbedOneByOne) return false
     const sent = this.#frame.putRuns(out, block, wanted, strip, this.#unfit)
     if (sent === 0) return false
     this.#heldMask |= sent & this.#replicator.strips.helds[strip]
@@ -252,7 +255,8 @@ export class PacketFiller {
       sent = this.#frame.putRun(out, block, wanted, strip, this.#unfit)
       if (sent === 0) return false
       this.#heldMask |= sent & strips.helds[strip]
-      if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
+      if (strips.adder !== undefined) this.#frame.count(out, bitLength, strip, sent)
+      else if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
     } else {
       const index = block << SHIFT | 31 - Math.clz32(low)
       const delta = strips.deltaAt(index, set, level, (blocks.paireds[block] & low) !== 0)
@@ -263,6 +267,7 @@ export class PacketFiller {
       if (!this.#frame.put(out, index, delta)) return false
       if (isPairedBy(cache.bases[delta], this.#tick, cache.flags[delta], this.#replicator.strideTicks)) this.#heldMask |= low
       if (probe !== undefined) probe.onEntry(this.#peer, index, this.#told.types[index], REASON_CHANGED, out.bitLength - bitLength)
+      if (strips.adder !== undefined) strips.tally.addSingle(index, out.bitLength - bitLength)
     }
     this.#sentMask |= sent
     blocks.pendings[block] &= ~sent

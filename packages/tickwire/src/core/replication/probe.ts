@@ -2,7 +2,8 @@
  * Who is told of every bit of a snapshot: whom it went to, what it was of, and why it was sent.
  *
  * Unset it costs one comparison a frame. It is told when an entry is copied into a packet, and not whether that packet
- * arrives: bits are spent when they are sent.
+ * arrives: bits are spent when they are sent. Who only adds up (`onEntries`) is told of what many are sent at once, after the tick; anybody
+ * else of each entry by itself, and then nothing is copied whole.
  */
 
 import type { PeerId, Tick } from '../base/time.ts'
@@ -26,9 +27,14 @@ export const REASON = {
 export interface Probe {
   /** One entry of a frame, with all its bits, head included. */
   onEntry(client: PeerId, index: number, type: number, reason: number, bits: number): void
+  /** So many entries of one object, to whomever, with the bits of all of them. */
+  onEntries?(index: number, type: number, reason: number, count: number, bits: number): void
   /** One frame: bits that belong to no entry (its tick, and the zeros that fill its last byte), and those of all entries. */
   onFrame(client: PeerId, tick: Tick, headBits: number, entryBits: number): void
 }
+
+/** Who only adds up. */
+export type Adder = Required<Pick<Probe, 'onEntries'>>
 
 /** Told of rows as they are read: what a delta was over, so that its bits can be told apart by field. */
 export interface RowProbe {

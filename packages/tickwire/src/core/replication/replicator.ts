@@ -26,7 +26,7 @@ import { ChangeMarks } from './change-marks.ts'
 import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
 import { FrameCache } from './frame-cache.ts'
 import type { Tokens } from './authority/token.ts'
-import type { Probe } from './probe.ts'
+import type { Adder, Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 import { RowFinder } from './row-finder.ts'
 import { StateGraph } from './state-graph.ts'
@@ -76,6 +76,8 @@ export class Replicator implements DeltaMaker {
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
   #probe: Probe | undefined = undefined
+  /** The probe, if it only adds up. */
+  #adder: Adder | undefined = undefined
   readonly #options: ReplicatorOptions
   /** All that share the marks, this one too. */
   readonly #kin: Replicator[]
@@ -109,7 +111,7 @@ export class Replicator implements DeltaMaker {
     this.#births = options.births
     this.#tokens = options.tokens
     this.#typeBits = typeBits(world)
-    this.#probe = like?.probe
+    this.#setProbe(like?.probe)
     this.#clear()
   }
 
@@ -119,7 +121,23 @@ export class Replicator implements DeltaMaker {
   }
 
   set probe(probe: Probe | undefined) {
-    for (const each of this.#kin) each.#probe = probe
+    this.settle()
+    for (const each of this.#kin) each.#setProbe(probe)
+  }
+
+  /** Whether it must be told of each entry as it is written. */
+  get isProbedOneByOne(): boolean {
+    return this.#probe !== undefined && this.#adder === undefined
+  }
+
+  /** Tells the probe what it was not told yet: copies are counted, and told when their tick is over. */
+  settle(): void {
+    const adder = this.#adder
+    if (adder === undefined) return
+    for (let at = 0; at < this.#kin.length; at++) {
+      this.#kin[at].strips.tell(adder)
+      this.#kin[at].frames.tally.tell(adder, this.marks.types)
+    }
   }
 
   /** One that speaks by other tables, over the same marks: what one of them told is a baseline for the other. */
@@ -129,6 +147,7 @@ export class Replicator implements DeltaMaker {
 
   /** Nobody is told by it any more. */
   retire(): void {
+    this.settle()
     const at = this.#kin.indexOf(this)
     if (at >= 0) this.#kin.splice(at, 1)
   }
@@ -137,6 +156,8 @@ export class Replicator implements DeltaMaker {
   update(): void {
     const { marks, timeline } = this
     if (marks.tick === timeline.newest) return
+    // Types are those of the tick that was told.
+    this.settle()
     marks.update()
     let deltas = 0
     for (let at = 0; at < this.#kin.length; at++) {
@@ -144,6 +165,14 @@ export class Replicator implements DeltaMaker {
       this.#kin[at].#clear()
     }
     this.grid.observe(deltas)
+  }
+
+  #setProbe(probe: Probe | undefined): void {
+    this.#probe = probe
+    this.#adder = probe?.onEntries === undefined ? undefined : probe as Probe & Adder
+    this.strips.adder = this.#adder
+    // Nobody noted what is in these.
+    this.frames.clear()
   }
 
   #clear(): void {

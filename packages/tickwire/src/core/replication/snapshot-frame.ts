@@ -12,7 +12,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE, type DeltaCache } from './delta-cache.ts'
 import { mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
-import { KIND, PLAIN_BITS_MAX, writeGap, writeKind, writePlain } from './entry-code.ts'
+import { KIND, PLAIN_BITS_MAX, plainHead, plainWidth, writeGap, writeKind } from './entry-code.ts'
 import { REASON, type Probe } from './probe.ts'
 import type { StripCache } from './strip-cache.ts'
 
@@ -124,7 +124,7 @@ export class SnapshotFrame {
    * these are fifty to a hundred runs. @hot
    */
   putRuns(out: BitWriter, block: number, wanted: number, strip: number, unfit: number): number {
-    const { masks, plains, starts, ends, manners } = this.#strips
+    const { masks, plains, starts, ends, manners, adder, tally } = this.#strips
     const { words } = this.#cache
     const mask = masks[strip]
     const plain = plains[strip]
@@ -140,19 +140,32 @@ export class SnapshotFrame {
       const bitCount = ends[last] - starts[at]
       // The head of the first stands in no strip.
       if ((plain & low) === 0 || manners[at] !== this.#before || bitCount + HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - out.bitLength)) {
+        const { bitLength } = out
         const sent = this.putRun(out, block, rest, strip, unfit)
         if (sent === 0) break
+        if (adder !== undefined) this.count(out, bitLength, strip, sent)
         rest ^= sent
         continue
       }
       const index = block << SHIFT | at & 31
-      writePlain(out, index - this.beforeIndex, index)
-      out.copyWordBits(words, starts[at], bitCount)
+      const gap = index - this.beforeIndex
+      const width = plainWidth(gap)
+      out.copyWordBitsAfter(plainHead(gap, index), width, words, starts[at], bitCount)
+      if (adder !== undefined) tally.add(at, last, width)
       this.beforeIndex = block << SHIFT | last & 31
       this.#before = manners[last]
       rest ^= run
     }
     return wanted ^ rest
+  }
+
+  /** Counts a run that was written last, from bit `from` on. */
+  count(out: BitWriter, from: number, strip: number, run: number): void {
+    const { starts, ends, tally } = this.#strips
+    const first = strip << SHIFT | 31 - Math.clz32(run & -run)
+    const last = strip << SHIFT | 31 - Math.clz32(run)
+    // What the first head took is what is not in the strip.
+    tally.add(first, last, out.bitLength - from - (ends[last] - starts[first]))
   }
 
   /** Tells of the entries of a run that was written last, from bit `from` on. */

@@ -19,6 +19,8 @@ import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { DELTA, isPairedBy, NO_DELTA, type DeltaCache } from './delta-cache.ts'
 import { isPlain, mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
+import type { Adder } from './probe.ts'
+import { StripTally } from './strip-tally.ts'
 
 /** No strip: entries must be written one by one. */
 export const NO_STRIP = -1
@@ -54,6 +56,8 @@ const DELTA_BITS_MAX = DATAGRAM_BYTES_MAX << 3
 const NOBODY = -1
 
 export class StripCache {
+  /** By strip: its block. */
+  blocks: Int32Array = new Int32Array(STRIPS_FIRST)
   /** By strip: the objects in it; those that the deltas are paired for; those with whose rows the one of the tick before is held. */
   masks: Int32Array = new Int32Array(STRIPS_FIRST)
   paireds: Int32Array = new Int32Array(STRIPS_FIRST)
@@ -71,6 +75,9 @@ export class StripCache {
   #sets = new Uint8Array(STRIPS_FIRST)
   #growths = new Uint8Array(STRIPS_FIRST)
   #count = 0
+  /** Who is told how often entries were copied, after the tick. */
+  adder: Adder | undefined = undefined
+  readonly tally: StripTally = new StripTally()
   readonly #marks: ChangeMarks
   readonly #cache: DeltaCache
   readonly #maker: DeltaMaker
@@ -107,6 +114,8 @@ export class StripCache {
     const missing = wanted & ~this.masks[strip]
     if (missing !== 0 && this.#growths[strip] < GROWTH_MAX && countBits(wanted) >= MEMBERS_MIN) {
       this.#growths[strip]++
+      // What was copied of it had other heads.
+      if (this.adder !== undefined) this.#tell(this.adder, strip)
       this.paireds[strip] = this.paireds[strip] & this.masks[strip] | paired & ~this.masks[strip]
       this.#fill(strip, block, this.masks[strip] | missing)
     }
@@ -130,11 +139,22 @@ export class StripCache {
     return base === FORGOTTEN ? NOT_THERE : this.#maker.deltaFor(index, set, base, isPaired)
   }
 
+  /** Tells how often the entries of all strips were copied, and begins anew. */
+  tell(adder: Adder): void {
+    for (let strip = 0; strip < this.#count; strip++) this.#tell(adder, strip)
+  }
+
+  #tell(adder: Adder, strip: number): void {
+    this.tally.tell(adder, strip, this, this.#marks.types)
+  }
+
   #make(block: number, set: number, level: Tick, wanted: number, paired: number): number {
     if (this.#count === this.masks.length) this.#widen()
     const strip = this.#count++
+    this.tally.reserve(this.#count)
     this.#next[strip] = this.#heads[block]
     this.#heads[block] = strip
+    this.blocks[strip] = block
     this.#levels[strip] = level
     this.#sets[strip] = set
     this.#growths[strip] = 0
@@ -242,6 +262,7 @@ export class StripCache {
     this.starts = widen(this.starts, new Int32Array(capacity << SHIFT))
     this.ends = widen(this.ends, new Int32Array(capacity << SHIFT))
     this.manners = widen(this.manners, new Int32Array(capacity << SHIFT))
+    this.blocks = widen(this.blocks, new Int32Array(capacity))
     this.#next = widen(this.#next, new Int32Array(capacity))
     this.#levels = widen(this.#levels, new Float64Array(capacity))
     this.#sets = widen(this.#sets, new Uint8Array(capacity))
