@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bool, defineGame, entity, fixed, i16, int, message, oneOf, rpc, text, u8, type Game } from 'tickwire'
+import { bool, defineGame, entity, fixed, i16, int, message, oneOf, packed, rpc, text, u8, type Game } from 'tickwire'
 import { serve, serveRooms, systemEntropy, type ServingRooms } from 'tickwire/node'
 import { readWeather } from '../../packages/tickwire/src/cli/load.ts'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
@@ -7,6 +7,7 @@ import { gameOfText } from '../../packages/tickwire/src/node/load-game.ts'
 import type { LoadReport } from '../../packages/tickwire/src/node/load.ts'
 import { RandomInput } from '../../packages/tickwire/src/node/load-input.ts'
 import { game } from '../../docs/guide/examples/rooms/game.ts'
+import { game as arenaGame } from '../../games/arena/game.ts'
 import { game as helloGame } from '../../games/hello/game.ts'
 
 let serving: ServingRooms
@@ -47,13 +48,15 @@ describe('tickwire load', () => {
     expect(out).toMatch(/corrections +[\d.]+ a minute and player/)
   }, 60_000)
 
-  test('[LOAD1] hello, served by its one line, is driven by address alone', async () => {
-    const hello = await serve(helloGame, { port: 0, webtransport: false, webrtc: false, signals: false, log: () => {} })
+  test.each<[name: string, game: Game]>([
+    ['hello', helloGame as unknown as Game], ['the arena, which is told every tick and shares its balls', arenaGame as unknown as Game],
+  ])('[LOAD1] what is served by one line is driven by address alone: %s', async (_name, served) => {
+    const house = await serve(served, { port: 0, webtransport: false, webrtc: false, signals: false, log: () => {} })
     try {
-      const { code, out } = await tickwire('load', hello.url, '--players', '4', '--seconds', '5', '--weather', '30ms,5ms,2%')
+      const { code, out } = await tickwire('load', house.url, '--players', '4', '--seconds', '5', '--weather', '30ms,5ms,2%')
       expect([code, out]).toEqual([0, expect.stringContaining('4 asked, 4 came in, 4 stayed')])
     } finally {
-      await hello.close()
+      await house.close()
     }
   }, 60_000)
 
@@ -83,6 +86,9 @@ describe('tickwire load', () => {
     })
     const copy = gameOfText(rich.text) as Game
     expect([copy.fingerprint, copy.predict, copy.messages[0]!.delivery]).toEqual([rich.fingerprint, 'none', 'unreliable'])
+    const told = gameOfText(defineGame({ ...rich, codec: packed, net: { snapshotRate: 10 }, entities: [entity({ x: u8 }, { authority: 'shared' })] }).text) as Game
+    expect([told.codec.name, told.snapshotTicks, told.entities[0]!.isShared, told.predict]).toEqual(['packed', 2, true, 'none'])
+    expect(gameOfText(rich.text.replace('entropy(2)', 'entropy(2;"P":0011)'))).toContain('tables that were trained for it')
     expect(gameOfText(defineGame({ ...rich, rpcs: [rpc({ a: u8 }, { to: 'server' })] }).text)).toContain('remote calls')
     expect(gameOfText(defineGame({ ...rich, predict: 'all' }).text)).toContain('needs its code')
     const input = new RandomInput(rich.inputSchema, 3)

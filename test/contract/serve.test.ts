@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createClientHost, defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
 import { monotonicNow, openWebSocket, serve, systemEntropy } from 'tickwire/node'
+import { simulate } from 'tickwire/testing'
 
 // Real sockets, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 })
@@ -49,6 +50,14 @@ async function until(isTrue: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+
+test('[GAME1] what was not made by defineGame is neither served nor simulated; a port is a number', async () => {
+  const definition = { tickRate: 60, input: INPUT, entities: [Player], step: () => {} }
+  const fix = 'game: not made by defineGame. Give what defineGame({ … }) returned.'
+  await expect(serve(definition as unknown as Game, { port: 0 })).rejects.toThrow(fix)
+  expect(() => simulate(definition as unknown as Game)).toThrow(fix)
+  await expect(serve(makeGame(), { port: 70_000 })).rejects.toThrow('port: 70000. Give 1 to 65535, or 0 for any that is free.')
+})
 
 test('[SERVE3] one call serves a match: players join over WebSocket, move, talk, leave, and are told when it ends', async () => {
   const game = makeGame()

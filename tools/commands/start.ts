@@ -8,10 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { buildPage } from '../page.ts'
 
 /** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
-const GAMES: readonly { readonly name: string; readonly what: string }[] = [
+const GAMES: readonly { readonly name: string; readonly what: string; readonly isPlain?: boolean }[] = [
   { name: 'arena', what: 'a first-person arena with bots, for friends and phones; --help says more' },
   { name: 'playground', what: 'eight labs of one idea each: lag, prediction, lag compensation, …, with their source beside them' },
-  { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs' },
+  { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs; it takes no arguments', isPlain: true },
 ]
 
 const HELP = `
@@ -32,6 +32,9 @@ if (first === '--help' || first === '-h') {
   process.exitCode = 1
 } else if (first !== undefined && named === undefined && !first.startsWith('-')) {
   console.error(`There is no game ${JSON.stringify(first)}.\n\n${HELP.trim()}`)
+  process.exitCode = 2
+} else if (game.isPlain === true && rest.length > 0) {
+  console.error(`${game.name} takes no arguments: what it does stands in ${serverOf(game.name)}.`)
   process.exitCode = 2
 } else {
   // The server sees the command line it would have seen had it been started by hand.

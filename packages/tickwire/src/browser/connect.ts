@@ -8,6 +8,7 @@
  */
 
 import { textToKey, textToToken, type ClientParts, type ClientTrace, type ConnectPass, type CryptoProvider, type Game, type JoinRequest, type Shape } from '../core/index.ts'
+import { checkGame } from '../core/game/define-game.ts'
 import { pageParts } from './client-parts.ts'
 import { ConnectError } from './connect-error.ts'
 import { pageProvider } from './crypto.ts'
@@ -54,6 +55,7 @@ const NO_BYTES = new Uint8Array(0)
  * one that is asked for. Rejects with a ConnectError that says why not.
  */
 export async function connect<I extends Shape>(game: Game<I>, url: string | URL, options: ConnectOptions = {}): Promise<Room<I>> {
+  checkGame(game)
   const { join: asked, keepSeat = true } = options
   const base = new URL(url)
   const place = keepSeat ? `${base.origin}${base.pathname} ${asked === undefined ? '' : JSON.stringify(asked)}` : undefined

@@ -2,6 +2,7 @@
  * A game for headless players, made of its text alone: they can join, hold and hear, but not step. Nothing is predicted.
  */
 
+import { entropy, packed } from '../core/codec/snapshot-codec.ts'
 import { defineGame, type Game } from '../core/game/define-game.ts'
 import { readGameText } from '../core/replay/game-text.ts'
 import { Message, type MessageDelivery } from '../core/schema/definition.ts'
@@ -14,10 +15,15 @@ export function gameOfText(text: string): Game | string {
   if (lines.includes('predict all')) return 'everybody predicts everything in it, which needs its code'
   const told = readGameText(text)
   if (typeof told === 'string') return told
+  const [, said] = /^codec (\S+)/m.exec(text) ?? []
+  const codec = [packed, entropy()].find((known) => known.text === said)
+  if (codec === undefined) return 'its snapshots are coded by tables that were trained for it, or by another build'
   const deliveries = lines.filter((line) => line.startsWith('message ')).map(deliveryOf)
   const messages = told.messages.map(({ schema }, type) => new Message(schema.shape, `message ${type}`, { delivery: deliveries[type] ?? 'reliable' }))
-  const game = defineGame({ tickRate: told.tickRate, input: told.inputSchema.shape, entities: told.entities, messages, predict: 'none', step: () => {} })
-  return game.text === text ? game : { ...game, text, fingerprint: bytesOf(fingerprintOf(text)) }
+  const { tickRate, snapshotTicks, entities } = told
+  const game = defineGame({ tickRate, codec, net: { snapshotRate: tickRate / snapshotTicks }, input: told.inputSchema.shape, entities, messages, step: () => {} })
+  // Not in the definition: where objects are shared a page must step its own, and these players stand still.
+  return { ...game, predict: 'none', ...(game.text !== text && { text, fingerprint: bytesOf(fingerprintOf(text)) }) }
 }
 
 function deliveryOf(line: string): MessageDelivery {

@@ -9,6 +9,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import {
   ConfigError, createRoomHost, keyToText, type HostRecordOptions, type Millis, type Recorder, type Room, type RoomHost, type RoomType,
 } from '../core/index.ts'
+import { checkGame } from '../core/game/define-game.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
@@ -80,6 +81,7 @@ export interface HouseParts {
 export async function openHouse<H extends House>(options: HouseOptions, build: (parts: HouseParts) => H): Promise<H> {
   const { port = PORT_DEFAULT, static: folder, tls, log = plainLog() } = options
   if (tls !== undefined) checkCertificate('tls', tls)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError('port', `${port}`, 'Give 1 to 65535, or 0 for any that is free.')
   let routes: ServeRoutes | undefined
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (routes?.handle(request, response) === true) return
@@ -146,7 +148,10 @@ export class House {
     this.log = log
     this.#server = server
     this.#transports = transports
-    for (const { game } of Object.values(types)) game.compile(compileRows)
+    for (const { game } of Object.values(types)) {
+      checkGame(game)
+      game.compile(compileRows)
+    }
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
     const { weather } = options

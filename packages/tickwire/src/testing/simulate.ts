@@ -16,7 +16,7 @@
 import { InvariantError } from '../core/base/assert.ts'
 import type { Millis, Tick } from '../core/base/time.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
-import type { Game } from '../core/game/define-game.ts'
+import { checkGame, type Game } from '../core/game/define-game.ts'
 import { ServerHost, type ServerHostOptions } from '../core/game/server-host.ts'
 import type { ClientHostOptions } from '../core/game/client-host.ts'
 import type { View } from '../core/game/view.ts'
@@ -54,6 +54,7 @@ const REST_STEP_MS = 50
 
 /** Starts a match and lets everybody in. */
 export function simulate<I extends Shape>(game: Game<I>, options: SimulateOptions = {}): Simulation<I> {
+  checkGame(game)
   return new Simulation(game, options)
 }
 

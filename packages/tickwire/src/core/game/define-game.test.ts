@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { entity, message } from '../schema/definition.ts'
 import { bool, fixed, struct, text, u8 } from '../schema/field-kinds.ts'
 import { entropy, packed } from '../codec/snapshot-codec.ts'
+import { ConfigError } from '../base/assert.ts'
 import { defineGame } from './define-game.ts'
 
 const Player = entity({ x: fixed(0, 10, 0.1) })
@@ -15,9 +16,35 @@ test('[GAME1] a wrong game is refused at once, with the path and the fix', () =>
   expect(() => defineGame({ ...base, entities: [Player, Player] })).toThrow('entities: the same definition twice')
   expect(() => defineGame({ ...base, messages: [Chat, Chat] })).toThrow('messages: the same definition twice')
   expect(() => defineGame({ ...base, input: { keys: struct({}) } })).toThrow('input.keys: no fields')
-  const torn = { form: 2, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], ages: [] } as const
+  const torn = { form: 3, version: 1, ticksPerSecond: 30, items: ['entity.y'], tables: [], masks: [], ages: [] } as const
   expect(() => defineGame({ ...base, codec: entropy({ entity: torn }) })).toThrow('priors.entity: trained for other fields. Train again: npx tickwire train.')
+  const old = JSON.parse('{ "form": 2, "version": 1, "items": ["entity.x"] }') as typeof torn
+  expect(() => defineGame({ ...base, codec: entropy({ entity: old }) })).toThrow('priors.entity: not priors of form 3. Train again: npx tickwire train.')
   expect(() => defineGame({ ...base, codec: entropy({ Boat: torn }) })).toThrow('codec: priors for "Boat", which is no entity of the game')
+})
+
+test.each<[name: string, definition: unknown, message: string]>([
+  ['nothing', undefined, 'game: missing. Give defineGame({ tickRate, input, entities, step }).'],
+  ['no tick rate', { ...base, tickRate: undefined }, 'tickRate: missing. Give a whole number of ticks a second: tickRate: 60.'],
+  ['a tick rate in words', { ...base, tickRate: '60' }, 'tickRate: "60". '],
+  ['another spelling', { ...base, tickrate: 60 }, 'tickrate: nothing that a game has. Write tickRate.'],
+  ['a setting in the wrong place', { ...base, snapshotRate: 20 }, 'snapshotRate: a number of the netcode. Write net: { snapshotRate }.'],
+  ['a setting that there is not', { ...base, net: { snapshotrate: 20 } }, 'net.snapshotrate: no number of the netcode. There are predictionMs, '],
+  ['no input', { ...base, input: undefined }, 'input: missing. '],
+  ['an input that is no field', { ...base, input: { left: 1 } }, 'input.left: not a field. Use bool, '],
+  ['entities by name', { ...base, entities: { Player } }, 'entities: an object. Give a list: entities: [Player].'],
+  ['what is no entity', { ...base, entities: [Player, { x: u8 }] }, 'entities[1]: an object. Give what entity({ … }) returned.'],
+  ['an entity that is null', { ...base, entities: [null] }, 'entities[0]: null. '],
+  ['what is no message', { ...base, messages: [() => {}] }, 'messages[0]: a function. Give what message({ … }) returned.'],
+  ['what is no rpc', { ...base, rpcs: [Chat] }, 'rpcs[0]: an object. Give what rpc({ … }, { to }) returned.'],
+  ['no step', { ...base, step: undefined }, 'step: missing. Give step(world, inputs) { … }.'],
+  ['hitboxes by name', { ...base, hitboxes: { Player: [] } }, 'hitboxes: an object. Give a list: '],
+  ['a list for a handler', { ...base, onJoin: [] }, 'onJoin: a list. Give onJoin(world, peer) { … }.'],
+  ['a codec by name', { ...base, codec: 'packed' }, 'codec: "packed". Say packed, entropy() or entropy(priors).'],
+  ['a prediction of nothing known', { ...base, predict: 'self' }, `predict: "self". Give 'owned', 'all' or 'none'.`],
+])('[GAME1] what is no game is refused, for those whom no compiler told: %s', (_name, definition, message) => {
+  expect(() => defineGame(definition as typeof base)).toThrow(ConfigError)
+  expect(() => defineGame(definition as typeof base)).toThrow(message)
 })
 
 test('[GAME2] the fingerprint is that of everything two builds must agree on', () => {

@@ -21,6 +21,7 @@ import { compileSchema, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { ObjectIdentity } from '../world/handle.ts'
 import type { External, World } from '../world/world.ts'
+import { checkDefinition } from './check-definition.ts'
 import { snapshotPeriod } from './paced-source.ts'
 import { completeSettings, type NetSettings, type Predict } from './settings.ts'
 
@@ -109,12 +110,14 @@ export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
 
 /** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
 export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
+  checkDefinition(definition)
   const { tickRate, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true, codec = entropy() } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
     throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
   }
   const net = completeSettings(tickRate, definition.net ?? {})
-  const input = inputOf(definition)
+  const inputSchema = compileSchema('input', inputOf(definition))
+  const input = inputSchema.shape
   checkDistinct('entities', entities)
   checkDistinct('messages', messages)
   checkDistinct('rpcs', rpcs)
@@ -151,8 +154,13 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
       compileBy = compile
       compiled(coders)
     },
-    inputSchema: compileSchema('input', input), text, fingerprint: littleEndian(fingerprintOf(text)),
+    inputSchema, text, fingerprint: littleEndian(fingerprintOf(text)),
   }
+}
+
+/** Whoever plays a game was given one: what `defineGame` takes looks much like what it makes. */
+export function checkGame(game: Game | undefined): void {
+  if (!(game?.fingerprint instanceof Uint8Array)) throw new ConfigError('game', 'not made by defineGame', 'Give what defineGame({ … }) returned.')
 }
 
 /** Coders of a game's entities, or a ConfigError that says why the codec has none for them. */

@@ -66,6 +66,7 @@ export function predictionTicks(tickRate: number, predictionMs: number): number 
 export function completeSettings(tickRate: number, said: Partial<NetSettings>): NetSettings {
   const net = { ...NET_SETTINGS, snapshotRate: Math.min(NET_SETTINGS.snapshotRate, tickRate), ...said }
   for (const [name, value] of Object.entries(net)) {
+    if (!(name in NET_SETTINGS)) throw new ConfigError(`net.${name}`, 'no number of the netcode', `There are ${Object.keys(NET_SETTINGS).join(', ')}.`)
     if (!(Number.isFinite(value) && value >= 0)) throw new ConfigError(`net.${name}`, `${value}`, 'Give a number from 0 on.')
   }
   const refuse = (name: keyof NetSettings, problem: string, fix: string): never => {

@@ -11,6 +11,7 @@ test('[RPC9] a call that contradicts itself is refused at definition, with the p
   expect(() => rpc({ hp: u8 }, { to: 'all', by: 'owner', name: 'Hit' })).toThrow('Hit.by')
   expect(() => rpc({ hp: u8 }, { to: 'all', reply: { ok: bool }, name: 'Hit' })).toThrow('Hit.reply')
   expect(() => rpc({ hp: u8.owner() }, { to: 'all', name: 'Hit' })).toThrow('Hit.hp')
+  expect(() => rpc({ hp: u8 }, { to: 'everyone' as 'all', name: 'Hit' })).toThrow("Hit.to: everyone. Say who is called: 'server', 'owner', 'all', 'peer'.")
 })
 
 test('[RPC9] everything two builds must agree on is in its text', () => {

@@ -13,6 +13,7 @@ import { compileSchema, type Schema } from '../schema/schema.ts'
 
 /** Whom a call is for. `server`: the authority. `owner`: who owns the object. `all`: everyone who sees it. `peer`: one player. */
 export type RpcTarget = 'server' | 'owner' | 'all' | 'peer'
+const TARGETS: readonly RpcTarget[] = ['server', 'owner', 'all', 'peer']
 
 /** How a call travels: see `MessageDelivery`. */
 export type RpcDelivery = 'reliable' | 'unordered' | 'unreliable'
@@ -40,6 +41,7 @@ export class Rpc<A extends Shape = Shape, R extends Shape = Shape> {
 
   constructor(shape: A, options: RpcOptions<R>) {
     const { to, delivery = 'reliable', reply, by = 'anyone', name = 'rpc' } = options
+    check(TARGETS.includes(to), `${name}.to`, `${to}`, `Say who is called: '${TARGETS.join("', '")}'`)
     this.args = compileSchema(name, shape)
     this.reply = reply && compileSchema(`${name}.reply`, reply)
     this.target = to

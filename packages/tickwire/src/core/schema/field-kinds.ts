@@ -5,7 +5,8 @@
 
 import { VALUE_BYTES_MAX } from '../base/limits.ts'
 import type { ObjectId } from '../base/time.ts'
-import { Field, type Bounds, type ManualCodec, type Shape } from './field.ts'
+import { BitBuffer } from '../bits/bit-buffer.ts'
+import { Field, type Bounds, type ManualCodec, type ManualTwins, type Shape } from './field.ts'
 import type { DeepReadonly, ValueOf, Vec2, Vec3, Vec4 } from './value-types.ts'
 
 /** True or false. In a definition it costs only its bit in the mask; inside a struct or list, 1 bit. */
@@ -127,7 +128,18 @@ export function ref(): Field<ObjectId | null> {
 
 /** A field by your own code, in the very bits you write. Mixes freely with declared ones. */
 export function manual<Value>(codec: ManualCodec<Value>): Field<Value> {
-  return new Field({ kind: 'manual', codec: codec as ManualCodec<never> })
+  return new Field({ kind: 'manual', codec: twinsOf(codec) as ManualTwins<never> })
+}
+
+/** One function for both ways as two: only who has such a field has all of BitBuffer in his page. What is no codec is left for the layout to refuse. */
+function twinsOf<Value>(codec: ManualCodec<Value>): ManualTwins<Value> {
+  if (typeof codec !== 'object' || codec === null || !('serialize' in codec) || typeof codec.create !== 'function') return codec as ManualTwins<Value>
+  return {
+    ...(codec.format !== undefined && { format: codec.format }),
+    create: () => codec.create(),
+    write: (writer, value) => { codec.serialize(new BitBuffer().overWriter(writer), value) },
+    read: (reader) => codec.serialize(new BitBuffer().overReader(reader), codec.create()),
+  }
 }
 
 /** `min, max, precision` for all components, or one `{ min, max, precision }` each. */

@@ -27,7 +27,7 @@ interface ManualBase<Value> {
   create(): Value
 }
 
-interface ManualTwins<Value> extends ManualBase<Value> {
+export interface ManualTwins<Value> extends ManualBase<Value> {
   write(writer: BitWriter, value: Value): void
   /** May throw on bytes that it did not expect: that counts as nonsense. */
   read(reader: BitReader): Value
@@ -67,7 +67,7 @@ export type FieldSpec =
   | { readonly kind: 'group'; readonly shape: Shape }
   | { readonly kind: 'list'; readonly item: Field<unknown>; readonly maxItems: number }
   | { readonly kind: 'ref' }
-  | { readonly kind: 'manual'; readonly codec: ManualCodec<never> }
+  | { readonly kind: 'manual'; readonly codec: ManualTwins<never> }
 
 /**
  * Who holds a field. `all`: everyone who sees the object. `team`, `owner`: only they (an owner is in the team).

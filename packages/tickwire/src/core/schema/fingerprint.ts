@@ -12,8 +12,8 @@
 import { hashBytes } from '../base/hash.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { utf8Size, writeUtf8 } from '../bits/utf8.ts'
-import type { Field, FieldSpec, ManualCodec, Shape } from './field.ts'
-import { VALUE_BITS_MAX, writeManual } from './value-codec.ts'
+import type { Field, FieldSpec, ManualTwins, Shape } from './field.ts'
+import { VALUE_BITS_MAX } from './value-codec.ts'
 
 /** A shape as canonical text: `{x:fixed(0,640,0.1);alive:bool=true}`. */
 export function describeShape(shape: Shape): string {
@@ -64,9 +64,9 @@ function describeInitial(spec: FieldSpec, initial: unknown): string {
 }
 
 /** A value of a manual field as its bits: `13:fa08`. What it is in memory is the game's own affair. */
-function describeBits(codec: ManualCodec<never>, value: never): string {
+function describeBits(codec: ManualTwins<never>, value: never): string {
   const writer = new BitWriter(new Uint8Array(VALUE_BITS_MAX / 8))
-  writeManual(writer, codec, value)
+  codec.write(writer, value)
   const hex = Array.from(writer.bytes.subarray(0, writer.finish()), (byte) => byte.toString(16).padStart(2, '0'))
   return `${writer.bitLength}:${hex.join('')}`
 }

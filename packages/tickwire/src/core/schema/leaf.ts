@@ -28,7 +28,7 @@ import {
   LIST_ITEMS_MAX, QUAT_BITS_MAX, QUAT_BITS_MIN, VALUE_BYTES_MAX,
 } from '../base/limits.ts'
 import { floatQuant, type FloatQuant } from '../bits/quantize.ts'
-import type { Blend, Field, FieldSpec, ManualCodec } from './field.ts'
+import type { Blend, Field, FieldSpec, ManualTwins } from './field.ts'
 import type { ItemLayout } from './layout.ts'
 
 /** What a leaf does, as a number, so that codecs are one loop with one dense switch. */
@@ -196,9 +196,9 @@ function checkSize(path: string, spec: HeapSpec): void {
   }
 }
 
-function isCodec(codec: ManualCodec<never>): boolean {
+function isCodec(codec: ManualTwins<never>): boolean {
   const has = (name: string): boolean => typeof Reflect.get(codec, name) === 'function'
-  return typeof codec === 'object' && codec !== null && has('create') && ((has('write') && has('read')) || has('serialize'))
+  return typeof codec === 'object' && codec !== null && has('create') && has('write') && has('read')
 }
 
 function isWholeIn(value: number, min: number, max: number): boolean {

@@ -12,7 +12,6 @@
  */
 
 import { readBytes, writeBytes } from '../bits/blob.ts'
-import { BitBuffer } from '../bits/bit-buffer.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { fixedStringRoom, readFixedString, readString, writeFixedString, writeString } from '../bits/text.ts'
@@ -20,7 +19,7 @@ import { utf8Size } from '../bits/utf8.ts'
 import { assert } from '../base/assert.ts'
 import { VALUE_BYTES_MAX } from '../base/limits.ts'
 import { dequantizeRow, quantizeLeaves } from './cells.ts'
-import type { ManualCodec } from './field.ts'
+import type { ManualTwins } from './field.ts'
 import type { ItemLayout } from './layout.ts'
 import { bitsFor, type Leaf } from './leaf.ts'
 import { readLeaves, writeLeaves } from './leaf-codec.ts'
@@ -53,7 +52,7 @@ export function writeHeapValue(writer: BitWriter, leaf: Leaf, value: unknown, sh
       writeList(writer, leaf, spec.maxItems, value as readonly unknown[], shelf ?? new Shelf())
       break
     case 'manual':
-      writeManual(writer, spec.codec, value as never)
+      spec.codec.write(writer, value as never)
       break
   }
 }
@@ -132,17 +131,11 @@ function checkFits(leaf: Leaf, count: number, max: number, unit: string): void {
   if (count > max) throw new RangeError(`${leaf.path}: ${count} ${unit}, at most ${max}.`)
 }
 
-/** Writes a manual value, whichever form its codec has. */
-export function writeManual(writer: BitWriter, codec: ManualCodec<never>, value: never): void {
-  if ('serialize' in codec) codec.serialize(new BitBuffer().overWriter(writer), value)
-  else codec.write(writer, value)
-}
-
-function readManual(reader: BitReader, codec: ManualCodec<never>): unknown {
+function readManual(reader: BitReader, codec: ManualTwins<never>): unknown {
   const { bytes, bitPosition } = reader
   let value: never
   try {
-    value = 'serialize' in codec ? codec.serialize(new BitBuffer().overReader(reader), codec.create()) : codec.read(reader)
+    value = codec.read(reader)
   } catch {
     reader.fail()
     return undefined
@@ -152,11 +145,11 @@ function readManual(reader: BitReader, codec: ManualCodec<never>): unknown {
 }
 
 /** Whether a value that was just read would be written as the very bits it was read from. */
-function rewritesTo(codec: ManualCodec<never>, value: never, bytes: Uint8Array, bitOffset: number, bitCount: number): boolean {
+function rewritesTo(codec: ManualTwins<never>, value: never, bytes: Uint8Array, bitOffset: number, bitCount: number): boolean {
   if (bitCount < 0 || bitCount > VALUE_BITS_MAX) return false
   const writer = new BitWriter(new Uint8Array((bitCount + 7) >>> 3))
   try {
-    writeManual(writer, codec, value)
+    codec.write(writer, value)
   } catch {
     return false
   }
