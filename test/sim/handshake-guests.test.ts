@@ -3,7 +3,7 @@
  */
 
 import { describe, expect, test } from 'vitest'
-import { CHALLENGE_BUCKET_MS } from '../../packages/tickwire/src/core/base/limits.ts'
+import { CHALLENGE_BUCKET_MS, GUESTS_PER_ORIGIN } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
 import { issueToken } from '../../packages/tickwire/src/core/crypto/connect-token.ts'
@@ -16,6 +16,9 @@ import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 
 const HERE = '203.0.113.7:1'
 const NEXT_DOOR = '203.0.113.7:2'
+/** As many guests as one origin may have. */
+const ALL = Array.from({ length: GUESTS_PER_ORIGIN }, (_, index) => index)
+const each = (count: number): number[] => ALL.map(() => count)
 /** Challenges are of the next bucket, and those of the first are good. */
 const LATER = CHALLENGE_BUCKET_MS + 500
 const CHALLENGE_BYTES = 73
@@ -72,42 +75,42 @@ class Attempt {
   }
 }
 
-/** A server with two guests from here, of the first bucket, of whom copies were heard a moment ago. */
+/** A server with as many guests from here as there may be, of the first bucket, of whom copies were heard a moment ago. */
 function haunted(config: Partial<EndpointConfig> = {}, tokens: readonly Uint8Array[] = []): { server: Endpoint; givenUp: readonly Attempt[] } {
   const server = make({ maxConnections: 4, ...config })
-  const givenUp = [0, 1].map((index) => {
-    const attempt = new Attempt(500 * index, server, HERE, tokens[index])
-    expect(attempt.hear(500 * index, 0)).toBe(1)
+  const givenUp = ALL.map((index) => {
+    const attempt = new Attempt(300 * index, server, HERE, tokens[index])
+    expect(attempt.hear(300 * index, 0)).toBe(1)
     return attempt
   })
-  expect(givenUp.map((attempt) => attempt.echo(LATER - 100)), 'both are awaited').toEqual([1, 1])
+  expect(givenUp.map((attempt) => attempt.echo(LATER - 100)), 'all are awaited').toEqual(each(1))
   return { server, givenUp }
 }
 
 describe('guests that their clients gave up', () => {
-  test('[HS10] two do not keep the third attempt of their address out, however late they are echoed', () => {
+  test('[HS10] they do not keep the next attempt of their address out, however late they are echoed', () => {
     const { server } = haunted()
-    const third = new Attempt(LATER, server, HERE)
-    expect(third.hear(LATER)).toBe(1)
-    third.speak(LATER)
-    expect(third.connection.isOpen).toBe(true)
+    const next = new Attempt(LATER, server, HERE)
+    expect(next.hear(LATER)).toBe(1)
+    next.speak(LATER)
+    expect(next.connection.isOpen).toBe(true)
     expect(server.connections.map(({ address }) => address)).toEqual([HERE])
   })
 
   test('[HS10] their echoes push nobody out who came after them, nor do those who came after them each other', () => {
     const { server, givenUp } = haunted()
-    const newer = [0, 1].map(() => {
+    const newer = ALL.map(() => {
       const attempt = new Attempt(LATER, server, HERE)
       expect(attempt.hear(LATER)).toBe(1)
       return attempt
     })
     for (let now = LATER + 100; now < LATER + 1000; now += 300) {
-      expect(givenUp.map((attempt) => attempt.echo(now)), 'they have given way').toEqual([0, 0])
+      expect(givenUp.map((attempt) => attempt.echo(now)), 'they have given way').toEqual(each(0))
       expect(new Attempt(now, server, HERE).hear(now), 'no newer than those who are awaited').toBe(0)
-      expect(newer.map((attempt) => attempt.echo(now)), 'these are awaited').toEqual([1, 1])
+      expect(newer.map((attempt) => attempt.echo(now)), 'these are awaited').toEqual(each(1))
     }
     for (const attempt of newer) attempt.speak(LATER + 1000)
-    expect(server.connections.length).toBe(2)
+    expect(server.connections.length).toBe(GUESTS_PER_ORIGIN)
   })
 
   test('[HS10] an older answer of his own, echoed late, makes nobody older', () => {
@@ -121,19 +124,19 @@ describe('guests that their clients gave up', () => {
     const now = LATER + 2000
     patient.hear(now, 0)
     expect(patient.echo(now)).toBe(1)
-    expect(new Attempt(now, server, HERE).hear(now)).toBe(1)
-    expect(new Attempt(now, server, HERE).hear(now), 'a third is not answered').toBe(0)
+    for (const _ of ALL.slice(1)) expect(new Attempt(now, server, HERE).hear(now)).toBe(1)
+    expect(new Attempt(now, server, HERE).hear(now), 'one more is not answered').toBe(0)
   })
 
   test('[HS10] neighbours behind the same origin do not give way', () => {
     const server = make({ maxConnections: 4 })
-    const neighbours = [NEXT_DOOR, '203.0.113.7:3'].map((from) => {
-      const neighbour = new Attempt(0, server, from)
+    const neighbours = ALL.map((index) => {
+      const neighbour = new Attempt(0, server, `203.0.113.7:${2 + index}`)
       expect(neighbour.hear(0, 0)).toBe(1)
       return neighbour
     })
     expect(new Attempt(LATER, server, HERE).hear(LATER)).toBe(0)
-    expect(neighbours.map((neighbour) => neighbour.echo(LATER))).toEqual([1, 1])
+    expect(neighbours.map((neighbour) => neighbour.echo(LATER))).toEqual(each(1))
   })
 
   test('[HS10] where an origin has one seat, it is not taken by who was given up; by a neighbour it is', () => {
@@ -156,12 +159,12 @@ describe('guests that their clients gave up', () => {
       expiresAt: NOW_SECONDS + 300, audience: 'arena', user: NO_BYTES,
     })
     const tokens = { issuers: [issuer.publicKey], audience: 'arena', spent: new SpentTokens(NOW_SECONDS), wallSeconds: () => NOW_SECONDS }
-    const { server, givenUp } = haunted({ security: { provider: pureProvider, identity, tokens } }, [tokenOf(1), tokenOf(2)])
+    const { server, givenUp } = haunted({ security: { provider: pureProvider, identity, tokens } }, ALL.map((index) => tokenOf(1 + index)))
     const second = new Attempt(LATER, server, HERE, tokenOf(1))
     second.hear(LATER)
     expect(second.connection.closeReason?.code).toBe('token')
-    expect(givenUp.map((attempt) => attempt.echo(LATER)), 'both are awaited').toEqual([1, 1])
-    const third = new Attempt(LATER, server, HERE, tokenOf(3))
+    expect(givenUp.map((attempt) => attempt.echo(LATER)), 'all are awaited').toEqual(each(1))
+    const third = new Attempt(LATER, server, HERE, tokenOf(1 + GUESTS_PER_ORIGIN))
     third.hear(LATER)
     third.speak(LATER)
     expect(third.connection.isOpen).toBe(true)
@@ -169,7 +172,7 @@ describe('guests that their clients gave up', () => {
     // There is room again: he who gave way is looked at, and his token is spent.
     givenUp[0]!.echo(LATER + 100)
     expect(server.admissionDrops.tokens).toBe(2)
-    expect(tokens.spent.count).toBe(3)
+    expect(tokens.spent.count).toBe(1 + GUESTS_PER_ORIGIN)
     expect(server.connections.length).toBe(1)
   })
 })

@@ -88,13 +88,16 @@ export const CHALLENGE_FRESH_MS = 2000
 export const GUEST_MS = 5000
 
 /**
- * Guests an endpoint awaits, beside its seats: twice what 200 origins may have. The one silent longest makes room, so an
+ * Guests an endpoint awaits, beside its seats: what 256 origins may have. The one silent longest makes room, so an
  * honest one is pushed out only by as many handshakes within his round trip, which no server could compute.
  */
 export const GUESTS_MAX = 1024
 
-/** Guests of one origin. Who finds no room is not answered, and asks again a quarter second later; his own older attempts give way. */
-export const GUESTS_PER_ORIGIN = 2
+/**
+ * Guests of one origin: a household that comes all at once, or attempts of one client whose port moved from each to the next, which look like neighbours. Who finds no
+ * room is not answered, and asks again a quarter second later; older attempts at his own address give way.
+ */
+export const GUESTS_PER_ORIGIN = 4
 
 /** Bytes of the longest answer to a stranger: an Accepted with all its welcome. */
 export const REPLY_BYTES_MAX = 400
@@ -384,7 +387,7 @@ export const WANTED_ROWS_MAX = 192
 /** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
 export const UNDECODABLE_FRAMES_MAX = 4096
 
-/** Bytes of the tables that a match may hand its clients while it runs, as text: training finds some 30,000 for an entity of a few fields. */
+/** Bytes of the tables that a match may hand its clients while it runs, as text: training finds some 10,000 to 60,000 for an entity. */
 export const TABLES_BYTES_MAX: number = 2 ** 20
 
 /** Bytes of tables in one frame: two fit a packet, or one beside a snapshot. */
