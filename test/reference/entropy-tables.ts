@@ -157,14 +157,22 @@ function oddsOf({ kind, role }: Item, age: number, activity: number): number {
 /** What a priors file has of one entity, as far as bits go by it. */
 export interface PriorsFile {
   readonly tables: readonly (readonly number[])[]
+  readonly masks: readonly { readonly masks: readonly number[]; readonly counts: readonly number[] }[]
   readonly ages: readonly ({
     readonly weights: readonly number[]
     readonly bends: readonly number[]
     readonly tokens: readonly number[]
     readonly dropped: readonly (readonly number[])[]
     readonly activities: readonly (readonly number[])[]
-    readonly masks: readonly ({ readonly masks: readonly number[]; readonly counts: readonly number[] } | null)[]
+    readonly masks: readonly number[]
   } | null)[]
+}
+
+/** The value at a place of a list that is told as values and how often each stands there. */
+function inRuns(runs: readonly number[], place: number): number {
+  let at = 0
+  for (let left = place - runs[1]!; left >= 0; left -= runs[at + 1]!) at += 2
+  return runs[at]!
 }
 
 /** The tables that priors stand for; built-in ones where they have none. */
@@ -173,14 +181,17 @@ export function trained(plan: Plan, priors: PriorsFile, age: number): Tables {
   const found = priors.ages[age]
   if (found === null || found === undefined) return rest
   return {
-    weight: (item, motion) => found.weights[item * 8 + motion]!,
-    bend: (item, motion, isDown) => found.bends[item * 16 + motion * 2 + (isDown ? 1 : 0)]!,
-    token: (item, context) => codeOfFrequencies('', priors.tables[found.tokens[item * 256 + context]!]!),
+    weight: (item, motion) => inRuns(found.weights, item * 8 + motion),
+    bend: (item, motion, isDown) => inRuns(found.bends, item * 16 + motion * 2 + (isDown ? 1 : 0)),
+    token: (item, context) => {
+      const counts = priors.tables[inRuns(found.tokens, item * 256 + context)]!
+      return codeOfFrequencies('', [...counts, ...new Array<number>(67 - counts.length).fill(0)])
+    },
     dropped: (item) => (found.dropped[item]!.length === 0 ? rest.dropped(item) : codeOfFrequencies('', found.dropped[item]!)),
     activity: (chunk, changed) => found.activities[chunk]!.indexOf(changed) + 1,
     masks: (chunk, context) => {
-      const mask = found.masks[chunk * 64 + context]!
-      return mask === null ? rest.masks(chunk, context) : masksOf('', mask.masks, mask.counts, chunk)
+      const table = inRuns(found.masks, chunk * 64 + context)
+      return table === -1 ? rest.masks(chunk, context) : masksOf('', priors.masks[table]!.masks, priors.masks[table]!.counts, chunk)
     },
   }
 }

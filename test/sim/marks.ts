@@ -25,6 +25,7 @@ export const SEEN_MARKS = [
   'a player is let in by an authority that began anew while he asked',
   'a client crashes in the middle of a match',
   'a player is sent away',
+  'tables are trained anew',
   'a player leaves while he writes something shared',
   'an attacker is thrown out',
   'an attacker stays to the end',

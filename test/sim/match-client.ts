@@ -289,9 +289,9 @@ export class MatchClient implements NetResident {
   #watchUse(sink: SnapshotSink): void {
     const { connection } = this
     const accept = sink.accept.bind(sink)
-    sink.accept = (now, sequence, frame) => {
+    sink.accept = (now, sequence, frame, coders) => {
       const { undecodableCount } = sink
-      const verdict = accept(now, sequence, frame)
+      const verdict = accept(now, sequence, frame, coders)
       if (verdict === 'ok' && sink.undecodableCount === undecodableCount && connection !== undefined) this.scene.house.diaryOf(connection)?.used.add(sequence)
       return verdict
     }

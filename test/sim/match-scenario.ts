@@ -41,6 +41,7 @@ export const FEATURES = {
   slowSnapshots: 'fewer snapshots than ticks',
   draws: 'players look: views are drawn at odd moments',
   thrift: 'everybody gets a few kilobytes a second, and what he needs most',
+  retrains: 'the authority goes on with other tables, which everybody is handed',
 } as const
 
 export type Feature = keyof typeof FEATURES
@@ -64,14 +65,17 @@ const CLIENTS_MAX = 32
 
 /** What cannot be together: the second gives way. */
 const EXCLUDED: readonly (readonly [Feature, Feature])[] = [
-  ['rooms', 'listen'], ['shared', 'predictAll'], ['shared', 'predictNone'], ['predictAll', 'predictNone'],
+  ['rooms', 'listen'], ['shared', 'predictAll'], ['shared', 'predictNone'], ['predictAll', 'predictNone'], ['packed', 'retrains'],
 ]
+const RETRAINS_PART = 0.4
 
 /** Draws the match of a seed; `only` is on in any case. */
 export function drawScenario(seed: number, only?: Feature): Scenario {
   const dice = new Dice(seed ^ 0x5ce7a)
   const part = 0.25 + 0.6 * dice.fraction()
-  const chosen = new Set(FEATURE_NAMES.filter((name) => dice.chance(RARE[name] ?? part)))
+  const chosen = new Set(FEATURE_NAMES.filter((name) => name !== 'retrains' && dice.chance(RARE[name] ?? part)))
+  // By dice of its own: seeds are what they were before.
+  if (new Dice(seed ^ 0x7ab1e5).chance(RETRAINS_PART)) chosen.add('retrains')
   if (seed % 4 === 0) chosen.add('attacker')
   else chosen.delete('attacker')
   if (only !== undefined) chosen.add(only)

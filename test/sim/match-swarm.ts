@@ -25,6 +25,7 @@ import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weath
 import type { Inputs } from '../../packages/tickwire/src/core/game/define-game.ts'
 import type { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { DatagramWatch } from './invariants-datagrams.ts'
+import { drawPriors } from './draw-priors.ts'
 import { Doubts, type Violation, hold, violationOf } from './invariants.ts'
 import { MatchAttacker } from './match-attacker.ts'
 import { type ClientScene, MatchClient, MatchCounts } from './match-client.ts'
@@ -231,6 +232,11 @@ class MatchWorld {
     if (whom !== undefined && match.spectators.has(whom) && peer !== undefined && dice.chance(0.2)) {
       const eyes = dice.chance(0.1) ? { id: whom } : peer
       house.beforeTick(() => match.follow({ id: whom }, eyes))
+    }
+    if (this.#has('retrains') && dice.chance(0.01)) {
+      const { entities, tickRate } = match.game
+      match.retrain(drawPriors(entities, tickRate, 1 + match.retraining.version, new Dice(dice.word())))
+      passMark('tables are trained anew')
     }
     if (peer === undefined) return
     if (this.#has('teams') && dice.chance(0.03)) {

@@ -182,11 +182,13 @@ test('[REPL23] who gets nothing keeps the tables he has while others go on; when
 test('[REPL24] what a match cannot go on with is refused by name, and changes nothing', () => {
   const sim = simulate(makeMoths(), { seed: 2 })
   const torn = JSON.parse(JSON.stringify(PRIORS)) as { Moth: { tables: number[][] } }
-  torn.Moth.tables[0] = [1, 2]
+  torn.Moth.tables[0] = [1, -2]
   expect(() => sim.host.retrain(torn as never)).toThrow('priors.Moth: a table of tokens is torn. Train again: npx tickwire train.')
   expect(() => sim.host.retrain({ Boat: PRIORS['Moth']! })).toThrow('codec: priors for "Boat", which is no entity of the game')
   const { tables } = PRIORS['Moth']!
-  const huge = { ...PRIORS['Moth']!, tables: Array.from({ length: Math.ceil(2 ** 20 / JSON.stringify(tables[0]).length) }, () => tables[0]!) }
+  const many = { ...PRIORS['Moth']!, tables: Array.from({ length: 1025 }, () => tables[0]!) }
+  expect(() => sim.host.retrain({ Moth: many })).toThrow('priors.Moth: a table of tokens is torn.')
+  const huge = { ...PRIORS['Moth']!, note: 'x'.repeat(2 ** 20) }
   expect(() => sim.host.retrain({ Moth: huge })).toThrow(/^retrain: \d+ bytes of priors\. Train for fewer entities: at most 1048576\.$/)
   const plain = createServerHost(defineGame({ ...makeMoths(), codec: packed }), { entropy: new Dice(1) })
   expect(() => plain.retrain(PRIORS)).toThrow(ConfigError)

@@ -8,6 +8,7 @@
 
 import { log2 } from '../base/math.ts'
 import { builtInToken } from './built-in-tables.ts'
+import { cheapest, wholeShares } from './pooling.ts'
 import type { RowPlan } from './row-plan.ts'
 import type { SymbolCounter } from './symbol-counter.ts'
 import * as tables from './row-tables.ts'
@@ -16,6 +17,11 @@ import { TOKEN_SYMBOLS } from './token.ts'
 /** Tables of one entity: 48 cost 0.5 % more, 160 nothing less (docs/adr, the snapshot codec). */
 export const POOL_MAX = 128
 const ROUNDS = 5
+/** Contexts of an item: by the class of its motion, then by what is near it. */
+const CLASSES_SHIFT = 3
+const CLASS_CONTEXTS_SHIFT = tables.TOKEN_CONTEXTS_SHIFT - CLASSES_SHIFT
+/** What is near an item most often came off a little. */
+const NEAR_USUAL = 2
 /** How many sights' worth of trust a built-in shape has in a table, so that nothing is impossible. */
 const TRUST = 6
 
@@ -51,7 +57,11 @@ export function poolTables(plan: RowPlan, counter: SymbolCounter, seen: readonly
     frequencies = members.map(sumOf)
   }
   const used = frequencies.length > 0 ? frequencies : [builtInToken(plan, 0, 1, 0, 0)]
-  return { tables: used.map(wholeShares), tokens: seen.map((isSeen, age) => (isSeen ? assign(plan, counter, age, used) : [])) }
+  return {
+    // What never occurs at the end is left out.
+    tables: used.map(wholeShares).map((table) => table.slice(0, 1 + table.findLastIndex((share) => share > 0))),
+    tokens: seen.map((isSeen, age) => (isSeen ? assign(plan, counter, age, used) : [])),
+  }
 }
 
 function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolean[]): Context[] {
@@ -69,19 +79,27 @@ function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolea
   return found
 }
 
-/** Which table serves each context of an age: the cheapest for what was heard there, or in its item, or as if built in. */
+/**
+ * Which table serves each context of an age: the cheapest for what was heard there, leaning on what it would be untrained. Where nothing was heard one serves
+ * all of a class: what was heard in the class, or as if built in.
+ */
 function assign(plan: RowPlan, counter: SymbolCounter, age: number, used: readonly (readonly number[])[]): number[] {
   const costs = used.map(costsOf)
-  return Array.from({ length: plan.count << tables.TOKEN_CONTEXTS_SHIFT }, (_, place) => {
-    const item = place >> tables.TOKEN_CONTEXTS_SHIFT
-    const heard = new Map<number, number>()
-    for (const [symbol, count] of counter.tokens(age, item, place & 255) ?? []) heard.set(symbol, count)
-    // A context of few sights leans on what it would be without any.
-    builtInToken(plan, item, age, (place >> 5) & 7, place & 7).forEach((share, symbol) => {
+  const lean = (item: number, motion: number, near: number, heard: Map<number, number>): number => {
+    builtInToken(plan, item, age, motion, near).forEach((share, symbol) => {
       if (share > 1e-4) heard.set(symbol, (heard.get(symbol) ?? 0) + share * TRUST)
     })
     return cheapest(costs, heard)
-  })
+  }
+  return Array.from({ length: plan.count << CLASSES_SHIFT }, (_, place): number[] => {
+    const item = place >> CLASSES_SHIFT
+    const motion = place & 7
+    const contexts = Array.from({ length: 1 << CLASS_CONTEXTS_SHIFT }, (_, context) => counter.tokens(age, item, motion << CLASS_CONTEXTS_SHIFT | context))
+    const heard = new Map<number, number>()
+    for (const counts of contexts) for (const [symbol, count] of counts ?? []) heard.set(symbol, (heard.get(symbol) ?? 0) + count)
+    const unheard = lean(item, motion, NEAR_USUAL, heard)
+    return contexts.map((counts, context) => (counts === undefined ? unheard : lean(item, motion, context & 7, new Map(counts))))
+  }).flat()
 }
 
 function sumOf(group: readonly Context[]): number[] {
@@ -97,23 +115,4 @@ function sumOf(group: readonly Context[]): number[] {
 function costsOf(frequencies: readonly number[]): Float64Array {
   const sum = frequencies.reduce((total, each) => total + each, 0)
   return Float64Array.from(frequencies, (each) => Math.min(14, log2(sum / Math.max(each, sum / 16_384))))
-}
-
-function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): number {
-  let best = 0
-  let least = Infinity
-  costs.forEach((table, index) => {
-    let cost = 0
-    for (const [symbol, count] of counts) cost += count * table[symbol]
-    if (cost < least) {
-      least = cost
-      best = index
-    }
-  })
-  return best
-}
-
-function wholeShares(frequencies: readonly number[]): number[] {
-  const sum = frequencies.reduce((total, each) => total + each, 0)
-  return frequencies.map((each) => Math.round((each * 30_000) / sum))
 }

@@ -4,6 +4,8 @@
  * Frequencies, never codes: codes are made of them when a coder is made, and a range coder needs the frequencies
  * themselves. Both sides must hold the same priors; `priorsText` is what their fingerprint is made of.
  *
+ * Thousands of contexts share a few tables, and neighbours most often the same: a file says which in runs, so that it is small enough for a page.
+ *
  * Nothing here is trusted: a file may be stale or torn. `checkPriors` says what is wrong with it, by path.
  */
 
@@ -15,8 +17,10 @@ import type { RowPlan } from './row-plan.ts'
 import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
+/** In the place of a table of masks: the built-in one. */
+export const BUILT_IN = -1
 /** The form of this file; another number is another form. */
-export const PRIORS_FORM = 2
+export const PRIORS_FORM = 3
 
 /** Masks that have symbols, how often each occurs, and last how often none of them. */
 export interface MaskPriors {
@@ -24,20 +28,23 @@ export interface MaskPriors {
   readonly counts: readonly number[]
 }
 
+/** A list as its values and how often each stands there in a row: 7, 7, 7, 2 is 7, 3, 2, 1. */
+export type Runs = readonly number[]
+
 /** What was found for one class of age. */
 export interface AgePriors {
   /** By item, eight each, as `AgeTables.weights`. */
-  readonly weights: readonly number[]
+  readonly weights: Runs
   /** By item, sixteen each, as `AgeTables.bends`. */
-  readonly bends: readonly number[]
+  readonly bends: Runs
   /** By item and context: an index of `EntityPriors.tables`. */
-  readonly tokens: readonly number[]
+  readonly tokens: Runs
   /** By item: how often which component is dropped where it is not the predicted one, counted on from that; empty for all else. */
   readonly dropped: readonly (readonly number[])[]
   /** By chunk: the changes (older row to baseline) that are activities 1, 2, …; every other is activity 0. */
   readonly activities: readonly (readonly number[])[]
-  /** By chunk and context; null where nothing was seen. */
-  readonly masks: readonly (MaskPriors | null)[]
+  /** By chunk and context: an index of `EntityPriors.masks`, or `BUILT_IN` where nothing was seen. */
+  readonly masks: Runs
 }
 
 /** What was found for one entity. */
@@ -48,8 +55,10 @@ export interface EntityPriors {
   readonly ticksPerSecond: number
   /** The items that were counted, in order: a schema with others needs other priors. */
   readonly items: readonly string[]
-  /** How often each token occurs, table by table. */
+  /** How often each token occurs, table by table; those that never do at the end are left out. */
   readonly tables: readonly (readonly number[])[]
+  /** Tables of masks, each of one chunk. */
+  readonly masks: readonly MaskPriors[]
   /** By class of age; null where too little was seen, and built-in tables serve. */
   readonly ages: readonly (AgePriors | null)[]
 }
@@ -62,27 +71,51 @@ export function checkPriors(priors: EntityPriors, plan: RowPlan, path: string): 
   check(typeof priors === 'object' && priors !== null && priors.form === PRIORS_FORM, `not priors of form ${PRIORS_FORM}`)
   check(isWhole(priors.version, 1, 2 ** 31 - 1), `version ${priors.version}`)
   check(sameTexts(priors.items, plan.paths), 'trained for other fields')
-  check(isList(priors.tables) && priors.tables.length >= 1 && priors.tables.every((table) => areCounts(table, TOKEN_SYMBOLS)), 'a table of tokens is torn')
+  // There are never more tables than contexts; who sends nothing has one table all the same.
+  const tokensMax = Math.max(1, plan.count << tables.TOKEN_CONTEXTS_SHIFT)
+  const masksMax = (plan.chunks.length - 1) * tables.AGE_CLASSES << tables.MASK_CONTEXTS_SHIFT
+  check(isList(priors.tables) && priors.tables.length >= 1 && priors.tables.length <= tokensMax && priors.tables.every((table) => areCounts(table, 0, TOKEN_SYMBOLS)), 'a table of tokens is torn')
+  check(isList(priors.masks) && priors.masks.length <= masksMax && priors.masks.every(isMasks), 'a table of masks is torn')
   check(isList(priors.ages) && priors.ages.length === tables.AGE_CLASSES, 'not one entry for each class of age')
   priors.ages.forEach((age, index) => {
-    if (age !== null) check(isAge(age, plan, priors.tables.length), `age class ${index} is torn`)
+    if (age !== null) check(isAge(age, plan, priors), `age class ${index} is torn`)
   })
 }
 
-function isAge(age: AgePriors, plan: RowPlan, tableCount: number): boolean {
+function isMasks(priors: MaskPriors): boolean {
+  const { masks, counts } = priors ?? {}
+  return isList(masks) && masks.length >= 1 && masks.length <= MASKS_MAX && areCounts(counts, masks.length + 1, masks.length + 1)
+    && masks.every((each, at) => isWhole(each, at === 0 ? 0 : masks[at - 1] + 1, 0xffff))
+}
+
+function isAge(age: AgePriors, plan: RowPlan, { tables: counts, masks }: EntityPriors): boolean {
   const chunkCount = plan.chunks.length - 1
-  const width = (chunk: number): number => plan.chunks[chunk + 1] - plan.chunks[chunk]
-  const isMask = (mask: MaskPriors | null, chunk: number): boolean => mask === null || (
-    isList(mask.masks) && mask.masks.length <= MASKS_MAX && mask.masks.every((each, at) => isWhole(each, 0, (1 << width(chunk)) - 1) && (at === 0 || each > mask.masks[at - 1]))
-    && areCounts(mask.counts, mask.masks.length + 1) && mask.masks.length >= 1)
-  return areWhole(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, tables.WEIGHT_MAX)
-    && areWhole(age.bends, plan.count << tables.BENDS_SHIFT, -tables.BEND_MAX, tables.BEND_MAX)
-    && areWhole(age.tokens, plan.count << tables.TOKEN_CONTEXTS_SHIFT, 0, tableCount - 1)
-    && isList(age.dropped) && age.dropped.length === plan.count && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 3)))
+  const masksOf = (chunk: number): number => 1 << (plan.chunks[chunk + 1] - plan.chunks[chunk])
+  return areRuns(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, tables.WEIGHT_MAX)
+    && areRuns(age.bends, plan.count << tables.BENDS_SHIFT, -tables.BEND_MAX, tables.BEND_MAX)
+    && areRuns(age.tokens, plan.count << tables.TOKEN_CONTEXTS_SHIFT, 0, counts.length - 1)
+    && isList(age.dropped) && age.dropped.length === plan.count && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 3, 3)))
     && isList(age.activities) && age.activities.length === chunkCount
-    && age.activities.every((list, chunk) => areWhole(list, Math.min(list.length, tables.ACTIVITIES_MAX - 1), 0, (1 << width(chunk)) - 1))
-    && isList(age.masks) && age.masks.length === chunkCount << tables.MASK_CONTEXTS_SHIFT
-    && age.masks.every((mask, context) => isMask(mask, context >> tables.MASK_CONTEXTS_SHIFT))
+    && age.activities.every((list, chunk) => isList(list) && list.length < tables.ACTIVITIES_MAX && list.every((each) => isWhole(each, 0, masksOf(chunk) - 1)))
+    && areRuns(age.masks, chunkCount << tables.MASK_CONTEXTS_SHIFT, BUILT_IN, masks.length - 1)
+    && fromRuns(age.masks).every((table, context) => table === BUILT_IN || masks[table].masks.every((mask) => mask < masksOf(context >> tables.MASK_CONTEXTS_SHIFT)))
+}
+
+/** A list as runs. */
+export function toRuns(list: readonly number[]): Runs {
+  const runs: number[] = []
+  for (const value of list) {
+    if (runs.at(-2) === value) runs[runs.length - 1]++
+    else runs.push(value, 1)
+  }
+  return runs
+}
+
+/** The list that runs stand for. */
+export function fromRuns(runs: Runs): number[] {
+  const list: number[] = []
+  for (let at = 0; at < runs.length; at += 2) for (let times = runs[at + 1]; times > 0; times--) list.push(runs[at])
+  return list
 }
 
 /** The tables that priors stand for. */
@@ -91,6 +124,9 @@ export class TrainedTables implements tables.RowTables {
   readonly bank: CodeBank = new CodeBank()
   readonly #plan: RowPlan
   readonly #priors: EntityPriors
+  readonly #tokens: readonly (readonly number[])[]
+  /** By chunk, then by table of masks. */
+  readonly #masks: (tables.MaskCode | undefined)[][]
   readonly #ages: (tables.AgeTables | undefined)[] = new Array<undefined>(tables.AGE_CLASSES).fill(undefined)
 
   constructor(plan: RowPlan, priors: EntityPriors, path: string = 'priors') {
@@ -98,6 +134,8 @@ export class TrainedTables implements tables.RowTables {
     this.version = priors.version
     this.#plan = plan
     this.#priors = priors
+    this.#tokens = priors.tables.map((counts) => Array.from({ length: TOKEN_SYMBOLS }, (_, symbol) => counts[symbol] ?? 0))
+    this.#masks = Array.from({ length: plan.chunks.length - 1 }, () => [])
   }
 
   at(age: number): tables.AgeTables {
@@ -111,29 +149,33 @@ export class TrainedTables implements tables.RowTables {
     const builtIn = builtInAge(plan, bank, age)
     if (found === null) return builtIn
     return {
-      weights: Int8Array.from(found.weights),
-      bends: Int16Array.from(found.bends),
-      tokens: Uint16Array.from(found.tokens, (table) => bank.add(this.#priors.tables[table])),
+      weights: Int8Array.from(fromRuns(found.weights)),
+      bends: Int16Array.from(fromRuns(found.bends)),
+      tokens: Uint16Array.from(fromRuns(found.tokens), (table) => bank.add(this.#tokens[table])),
       dropped: Uint16Array.from(found.dropped, (counts, item) => (counts.length === 0 ? builtIn.dropped[item] : bank.add(counts))),
       activities: found.activities.map((list, chunk) => {
         const activities = new Uint8Array(1 << (plan.chunks[chunk + 1] - plan.chunks[chunk]))
         list.forEach((changed, index) => { activities[changed] = index + 1 })
         return activities
       }),
-      masks: found.masks.map((mask, context) => {
-        const chunk = context >> tables.MASK_CONTEXTS_SHIFT
-        return mask === null ? builtIn.masks[context] : maskCodeOf(bank, mask.masks, mask.counts, chunk === 0, plan.chunks[chunk + 1] - plan.chunks[chunk])
-      }),
+      masks: fromRuns(found.masks).map((table, context) => (table === BUILT_IN ? builtIn.masks[context] : this.#maskCode(context >> tables.MASK_CONTEXTS_SHIFT, table))),
     }
+  }
+
+  /** One for all contexts that share it. */
+  #maskCode(chunk: number, table: number): tables.MaskCode {
+    const { chunks } = this.#plan
+    const { masks, counts } = this.#priors.masks[table]
+    return (this.#masks[chunk][table] ??= maskCodeOf(this.bank, masks, counts, chunk === 0, chunks[chunk + 1] - chunks[chunk]))
   }
 }
 
-/** Canonical text of priors: equal text, equal bits. */
+/** Canonical text of priors: equal text, equal bits. Of what is nothing of the kind it is any text: a coder is not made of that. */
 export function priorsText(priors: EntityPriors): string {
-  const { form, version, ticksPerSecond, items, tables: counts, ages } = priors
+  const { form, version, ticksPerSecond, items, tables: counts, masks, ages } = priors
   const age = (found: AgePriors | null): unknown => found === null ? null
-    : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks.map((mask) => (mask === null ? null : [mask.masks, mask.counts]))]
-  return JSON.stringify([form, version, ticksPerSecond, items, counts, ages.map(age)])
+    : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks]
+  return JSON.stringify([form, version, ticksPerSecond, items, counts, isList(masks) ? masks.map((each) => [each.masks, each.counts]) : null, isList(ages) ? ages.map(age) : null])
 }
 
 function isList(value: unknown): value is readonly unknown[] {
@@ -144,12 +186,20 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 }
 
-function areWhole(list: unknown, length: number, min: number, max: number): boolean {
-  return isList(list) && list.length === length && list.every((each) => isWhole(each, min, max))
+/** Whether these are runs of a list of so many values. Nothing is made of them before: a few bytes may say a billion. */
+function areRuns(runs: unknown, length: number, min: number, max: number): boolean {
+  if (!isList(runs) || runs.length % 2 !== 0) return false
+  let count = 0
+  for (let at = 0; at < runs.length; at += 2) {
+    const times = runs[at + 1]
+    if (!isWhole(runs[at], min, max) || !isWhole(times, 1, length)) return false
+    count += times as number
+  }
+  return count === length
 }
 
-function areCounts(list: unknown, length: number): boolean {
-  return length <= SYMBOLS_MAX && areWhole(list, length, 0, SHARES)
+function areCounts(list: unknown, lengthMin: number, lengthMax: number): boolean {
+  return isList(list) && list.length >= lengthMin && list.length <= Math.min(lengthMax, SYMBOLS_MAX) && list.every((each) => isWhole(each, 0, SHARES))
 }
 
 function sameTexts(a: unknown, b: readonly string[]): boolean {
