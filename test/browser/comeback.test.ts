@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { serve, type Serving } from 'tickwire/node'
 import { game, Walker } from '../browser-pages/match-page.ts'
@@ -54,17 +54,25 @@ async function walk(page: Page, serving: Serving): Promise<Seen> {
   return await look(page)
 }
 
+/** From now on nothing of a page runs: no timer, no handler, no frame. On a busy machine Chromium may forget that it was asked, so it is asked again. */
+async function pause(tools: CDPSession): Promise<void> {
+  let isPaused = false
+  tools.once('Debugger.paused', () => { isPaused = true })
+  await tools.send('Debugger.enable')
+  await until(async () => {
+    await tools.send('Debugger.pause')
+    await sleep(500)
+    return isPaused
+  })
+}
+
 browserTest('[SEAT10, LADDER10] a page that slept for 30 s is in its seat again, and sees what is now', async (browser) => {
   const serving = await serve(game, { port: 0, static: folder, log: () => {}, resumeMs: RESUME_MS })
   try {
     const page = await browser.newPage()
     const { peer } = await walk(page, serving)
     const tools = await page.context().newCDPSession(page)
-    // Nothing of the page runs: no timer, no handler, no frame.
-    await tools.send('Debugger.enable')
-    const paused = new Promise((resolve) => { tools.once('Debugger.paused', resolve) })
-    await tools.send('Debugger.pause')
-    await paused
+    await pause(tools)
     await sleep(SLEEP_MS)
     // The server has given the line up, and kept the seat.
     await until(() => serving.host.endpoint.connections.length === 0)
