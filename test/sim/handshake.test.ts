@@ -257,6 +257,27 @@ describe('asking', () => {
     expect(house.server.connections).toEqual([])
   })
 
+  test('[HS6, SEC8] who uses his keys first from another address is in, and followed there once he has proven it', () => {
+    const { server, client, first, now } = standing(false)
+    server.handleDatagram(now, 'elsewhere', first.slice(), first.length)
+    expect(server.connections.map(({ address }) => address), 'where he asked from').toEqual(['client'])
+    const out = createTransmit()
+    for (let later = now; later < now + 2000; later += 50) {
+      // What goes where he was before reaches him too, as on two paths of one page.
+      while (server.pollTransmit(later, out)) client.handleDatagram(later, 'server', out.bytes, out.length)
+      while (client.pollTransmit(later, out)) server.handleDatagram(later, 'elsewhere', out.bytes, out.length)
+    }
+    expect(client.connections[0]!.isOpen).toBe(true)
+    expect(server.connections.map(({ address }) => address)).toEqual(['elsewhere'])
+    expect(server.drops.unknownConnection).toBe(0)
+
+    const carried = standing(false)
+    const forged = carried.first.slice()
+    forged[forged.length - 1]! ^= 1
+    carried.server.handleDatagram(carried.now, 'elsewhere', forged, forged.length)
+    expect(carried.server.connections, 'not without the keys').toEqual([])
+  })
+
   test('[HS8] seats are never oversold, however many knock at once', () => {
     const server = serverOf(16)
     const out = createTransmit()

@@ -296,10 +296,10 @@ export class Endpoint {
     }
   }
 
-  /** A guest uses his keys: now he is a connection, if there is a seat. Whoever is nobody is told so, within bounds. */
+  /** A guest uses his keys: now he is a connection at the address he has proven, if there is a seat. Whoever is nobody is told so, within bounds. */
   #handleGuest(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
-    const guest = this.#routes.findGuest(from, header.idLo, header.idHi, now)
+    const guest = this.#routes.findGuest(header.idLo, header.idHi, now)
     if (guest === undefined || this.#isClosed) {
       this.drops.unknownConnection++
       if (this.#config.maxConnections > 0) this.#admission?.handleStray(now, from, header.idLo, header.idHi, length)

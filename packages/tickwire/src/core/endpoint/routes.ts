@@ -140,10 +140,11 @@ export class Routes {
     return undefined
   }
 
-  findGuest(address: string, idLo: number, idHi: number, now: Millis): Guest | undefined {
+  /** By his id alone, as a connection is: his address may have changed since he asked, as a page's does that climbs to a better transport. */
+  findGuest(idLo: number, idHi: number, now: Millis): Guest | undefined {
     const guest = this.#guests[idLo & PLACE_MASK]
     if (guest === undefined || guest.idLo !== idLo || guest.idHi !== idHi) return undefined
-    return guest.address === address && !isGone(guest, now) ? guest : undefined
+    return isGone(guest, now) ? undefined : guest
   }
 
   /** Keeps a place for a guest; whoever had it before is forgotten, and his keys with him. */
