@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { createClientHost, defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
-import { monotonicNow, openWebSocket, serve, systemEntropy } from 'tickwire/node'
+import { monotonicNow, openWebSocket, serve, serveRooms, systemEntropy, type ServeOptions, type ServeRoomsOptions } from 'tickwire/node'
 import { simulate } from 'tickwire/testing'
 
 // Real sockets, on a machine that may be busy.
@@ -57,6 +57,15 @@ test('[GAME1] what was not made by defineGame is neither served nor simulated; a
   await expect(serve(definition as unknown as Game, { port: 0 })).rejects.toThrow(fix)
   expect(() => simulate(definition as unknown as Game)).toThrow(fix)
   await expect(serve(makeGame(), { port: 70_000 })).rejects.toThrow('port: 70000. Give 1 to 65535, or 0 for any that is free.')
+})
+
+test('[GAME1] options that nobody reads are refused, with the name that was meant', async () => {
+  const asked = { port: 0, webTransport: { port: 4001 }, onjoined: () => {} }
+  await expect(serve(makeGame(), asked)).rejects.toThrow('serve.webTransport: no option. Write webtransport.')
+  await expect(serve(makeGame(), { port: 0, players: 4 } as ServeOptions)).rejects.toThrow(/^serve\.players: no option\. There are port, .*maxPlayers/)
+  await expect(serveRooms({}, { maxrooms: 4 } as ServeRoomsOptions)).rejects.toThrow('serveRooms.maxrooms: no option. Write maxRooms.')
+  const duel = { game: makeGame(), seats: 2 }
+  await expect(serveRooms({ duel }, { port: 0 })).rejects.toThrow('duel.seats: no option. There are game, capacity,')
 })
 
 test('[SERVE3] one call serves a match: players join over WebSocket, move, talk, leave, and are told when it ends', async () => {

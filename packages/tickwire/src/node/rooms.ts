@@ -7,6 +7,7 @@
  */
 
 import type { HostRecordOptions, Metadata, Recorder, Room, RoomFilter, RoomListing, RoomType } from '../core/index.ts'
+import { checkNames, ROOM_TYPE_NAMES, ROOMS_NAMES } from './option-names.ts'
 import { House, openHouse, type HouseOptions } from './rooms-house.ts'
 
 export interface ServeRoomsOptions extends HouseOptions {
@@ -15,8 +16,10 @@ export interface ServeRoomsOptions extends HouseOptions {
 }
 
 /** Serves rooms of these types until `close`. Throws ConfigError when a port is taken, or a transport that was asked for cannot be. */
-export function serveRooms(types: { readonly [name: string]: RoomType }, options: ServeRoomsOptions = {}): Promise<ServingRooms> {
-  return openHouse(options, (parts) => new ServingRooms(types, parts, options.maxRooms))
+export async function serveRooms(types: { readonly [name: string]: RoomType }, options: ServeRoomsOptions = {}): Promise<ServingRooms> {
+  checkNames('serveRooms', options, ROOMS_NAMES)
+  for (const [name, type] of Object.entries(types)) checkNames(name, type, ROOM_TYPE_NAMES)
+  return await openHouse(options, (parts) => new ServingRooms(types, parts, options.maxRooms))
 }
 
 /** Rooms that are being served. */

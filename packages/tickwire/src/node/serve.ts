@@ -12,6 +12,7 @@
 import { SPECTATORS_DEFAULT } from '../core/base/limits.ts'
 import type { CloseReason, Game, HostRecordOptions, Match, Peer, Recorder, Room, Shape, SpectatorOptions } from '../core/index.ts'
 import type { InterestOptions } from '../core/replication/interest/interest.ts'
+import { checkNames, SERVE_NAMES } from './option-names.ts'
 import { House, openHouse, type HouseOptions, type HouseParts } from './rooms-house.ts'
 
 export interface ServeOptions<I extends Shape = Shape> extends HouseOptions {
@@ -36,8 +37,9 @@ const MATCH = 'match'
 const RESTART_MS = 1000
 
 /** Serves a game until `close`. Throws ConfigError when a port is taken, or a transport that was asked for cannot be. */
-export function serve<I extends Shape>(game: Game<I>, options: ServeOptions<I> = {}): Promise<Serving<I>> {
-  return openHouse(options, (parts) => new Serving(game, options, parts))
+export async function serve<I extends Shape>(game: Game<I>, options: ServeOptions<I> = {}): Promise<Serving<I>> {
+  checkNames('serve', options, SERVE_NAMES)
+  return await openHouse(options, (parts) => new Serving(game, options, parts))
 }
 
 /** The match of a game that is served, and the seats in it. */
