@@ -61,6 +61,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
   /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
+  /^packages\/[^/]+\/bin\/[^/]+\.mjs$/,
   /^tools\/run\.mjs$/,
   /^tools\/commands\/[^/]+\.ts$/,
   /^tools\/(gen|verify|capture)-[^/]+\.ts$/,

@@ -74,6 +74,17 @@ test.each(doors)('[PACK1] plain Node imports the door %s, and finds there what i
   expect(present).toEqual(expect.arrayContaining(promisedBy(door)))
 })
 
+test('[PACK5] npx tickwire runs what was built where it is installed, and the sources in a checkout', () => {
+  const said = run(consumer, join(consumer, 'node_modules', '.bin', 'tickwire'), '--help')
+  expect(said).toContain('tickwire bandwidth')
+  expect(run(join(ROOT, 'games', 'hello'), tool('tickwire'), '--help')).toBe(said)
+})
+
+test('[PACK5] who has read enough of it may close the pipe', () => {
+  const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" node_modules/tickwire/bin/tickwire.mjs --help | true`], { cwd: consumer, encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
+
 describe('types', () => {
   beforeAll(() => {
     // Every consumer that uses the node door has Node's types; they are not what is tested here.

@@ -6,6 +6,12 @@
 import { systemEntropy } from '../node/entropy.ts'
 import { startTickwire } from './run.ts'
 
+// Whoever reads may have seen enough: `tickwire inspect match.twr | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 process.exitCode = await startTickwire(process.argv.slice(2), {
   print: (line) => console.log(line),
   complain: (line) => console.error(line),
