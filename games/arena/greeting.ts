@@ -17,10 +17,12 @@ export interface Greeted {
   readonly isLocal: boolean
   readonly isListening?: boolean
   readonly weather?: LoadWeather | undefined
+  /** The file that the match is recorded to. */
+  readonly recordPath?: string
 }
 
 export function greeting(facts: Greeted): string {
-  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, isListening, weather } = facts
+  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, isListening, weather, recordPath } = facts
   const urls = isLocal ? [] : addresses.map((address) => `http://${address}:${new URL(url).port}`)
   const [first] = urls
   const line = (name: string, text: string): string => `  ${name.padEnd(14)}${text}`
@@ -34,6 +36,7 @@ export function greeting(facts: Greeted): string {
       ...Object.entries(missing).map(([name, why]) => line('without', `${name}: ${why}`)),
     ]),
     ...(weather === undefined ? [] : [line('weather', describeWeather(weather))]),
+    ...(recordPath === undefined ? [] : [line('recorded', recordPath)]),
     ...(isListening === true ? [line('listening', 'you host it: the match ends when you leave it')] : []),
     ...(first === undefined ? [] : ['', '  Join from a phone on the same network:', '', qrText(first)]),
     '', '  Ctrl-C ends it.',

@@ -93,5 +93,11 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     }
   }, PING_MS)
   pings.unref()
+  try {
+    if (settings.recordPath !== undefined) serving.record(settings.recordPath)
+  } catch (error) {
+    await serving.close()
+    throw error
+  }
   return serving
 }

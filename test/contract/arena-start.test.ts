@@ -1,9 +1,12 @@
 /** The arena as a command: what it says, what it refuses and how it goes on, and how it ends. Real processes, real ports. */
 
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createClientHost, createServerHost, type ServerHost } from 'tickwire'
-import { bestProvider, monotonicNow as now, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
+import { bestProvider, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
 import { readArguments } from '../../games/arena/arguments.ts'
 import { Fighter, input, Seat } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
@@ -33,7 +36,7 @@ test('[ARENA15] it says where it is, what it offers and how fast it ticks, serve
 test('[ARENA15] --help explains; what makes no sense is refused with what would', SLOW, async () => {
   const help = new Program(SERVER, ['--help'])
   expect(await help.ended).toBe(0)
-  for (const flag of ['--port', '--bots', '--tick', '--weather', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
+  for (const flag of ['--port', '--bots', '--tick', '--weather', '--record', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
   const wrong = new Program(SERVER, ['--port', '99999'])
   expect(await wrong.ended).toBe(2)
   expect(wrong.said).toContain('--port takes a whole number from 0 to 65535, not "99999"')
@@ -53,6 +56,28 @@ test('[ARENA15] a port that is taken is said to be, with a command that goes on'
   const { said } = program
   expect(said).toContain(`${port} is in use by another program`)
   expect(said).toContain(`npm start -- --port ${port + 10}`)
+})
+
+test('[ARENA15] --record keeps the match in a file, whole when it ends; where there can be none it says why, and ends', SLOW, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-arena-'))
+  try {
+    const path = join(folder, 'match.twr')
+    const program = new Program(SERVER, ['--port', '0', '--record', path])
+    await program.says(/Ctrl-C ends it/)
+    expect(program.said).toContain(`recorded      ${path}`)
+    program.child.kill('SIGINT')
+    expect(await program.ended).toBe(0)
+    const opened = openRecordingFile(path)
+    if (typeof opened === 'string') throw new Error(opened)
+    expect(opened.recording.end).toBe('closed')
+    opened.close()
+    const wrong = new Program(SERVER, ['--port', '0', '--record', folder])
+    expect(await wrong.ended).toBe(1)
+    expect(wrong.said).toContain(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  expect(readArguments(['--local', '--record', 'match.twr'])).toEqual({ problem: expect.stringContaining('choose one') })
 })
 
 test('[ARENA15] --local is for this machine, without a network', SLOW, async () => {
