@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { createClientHost, defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
+import { connect } from 'tickwire/browser'
 import { monotonicNow, openWebSocket, serve, serveRooms, systemEntropy, type ServeOptions, type ServeRoomsOptions } from 'tickwire/node'
 import { simulate } from 'tickwire/testing'
 
@@ -51,11 +52,12 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-test('[GAME1] what was not made by defineGame is neither served nor simulated; a port is a number', async () => {
+test('[GAME1] what was not made by defineGame is neither served nor simulated nor joined; a port is a number', async () => {
   const definition = { tickRate: 60, input: INPUT, entities: [Player], step: () => {} }
   const fix = 'game: not made by defineGame. Give what defineGame({ … }) returned.'
   await expect(serve(definition as unknown as Game, { port: 0 })).rejects.toThrow(fix)
   expect(() => simulate(definition as unknown as Game)).toThrow(fix)
+  await expect(connect(definition as unknown as Game, 'http://localhost:1')).rejects.toThrow(fix)
   await expect(serve(makeGame(), { port: 70_000 })).rejects.toThrow('port: 70000. Give 1 to 65535, or 0 for any that is free.')
 })
 

@@ -52,6 +52,20 @@ describe('control frames', () => {
     expect(server.ring.open(1300, 1, 10, bytes, 15, 51)).toBe('ok')
   })
 
+  test('[CONN7] three messages about keys may wait; who makes it four is broken, and none is lost of who acknowledges', () => {
+    const sayMore = { poll: () => 'ok', takeMessage: () => new Uint8Array(34) } as unknown as Rekey
+    const control = new Control()
+    control.rekey = sayMore
+    expect(Array.from({ length: 4 }, () => control.poll(0))).toEqual(['ok', 'ok', 'ok', 'broken'])
+    const patient = new Control()
+    patient.rekey = sayMore
+    for (let sequence = 1; sequence < 300; sequence++) {
+      expect(patient.poll(0)).toBe('ok')
+      expect(frameOf(patient, sequence)?.[1], 'numbered').toBe((sequence - 1) & 0xff)
+      patient.onDelivered(0, sequence)
+    }
+  })
+
   test('[SEC8] a check is answered once, with its nonce; a reply counts for its packet only', () => {
     const control = new Control()
     const nonce = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
