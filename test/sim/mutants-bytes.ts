@@ -29,6 +29,7 @@ export const BYTE_MUTANTS: readonly Mutant[] = [
   { name: 'fragments are not given back', file: 'core/delivery/fragment-pool.ts', find: 'this.pool.bytes -= length\n', replace: '' },
   { name: 'a block is given to two', file: 'core/delivery/fragment-pool.ts', find: 'return this.#free[--this.#freeCount]', replace: 'return this.#free[this.#freeCount - 1]' },
   { name: 'a seat more than there are', file: 'core/endpoint/routes.ts', find: 'return this.#seated < this.#seats', replace: 'return this.#seated <= this.#seats' },
+  { name: 'guests are heard only where they asked', file: 'core/endpoint/endpoint.ts', find: 'if (guest === undefined || this.#isClosed) {', replace: 'if (guest === undefined || guest.address !== from || this.#isClosed) {' },
   { name: 'seats are not given back', file: 'core/endpoint/routes.ts', find: '      this.#seated--\n', replace: '' },
   { name: 'a path is checked without credit', file: 'core/connection/path-check.ts', find: 'return now >= this.#sendAt && this.#creditBytes >= PATH_CHECK_BYTES_MAX', replace: 'return now >= this.#sendAt' },
   { name: 'a path is believed without an answer', file: 'core/connection/connection.ts', find: 'if (!isReply || from !== this.#path.address) {', replace: 'if (!isNewest) {' },

@@ -19,6 +19,7 @@ import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-
 import type { NetResident } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
 import type { SimNode } from '../../packages/tickwire/src/testing/sim-net-node.ts'
 import { AddressWatch } from './invariants-datagrams.ts'
+import { GuestWatch } from './invariants-guests.ts'
 import { SAID_BYTES_MAX, type Session } from './invariants-session.ts'
 import { ViolationError, hold } from './invariants.ts'
 import { passMark } from './marks.ts'
@@ -85,6 +86,7 @@ export class Party implements NetResident {
   comesAt = Infinity
   readonly #world: World
   #addresses: AddressWatch | undefined
+  #guests: GuestWatch | undefined
   #port: Pick<DatagramPort, 'send'> | undefined
   readonly #out: Pick<DatagramPort, 'send'>
   readonly #onEvent: (event: EndpointEvent) => void
@@ -95,6 +97,7 @@ export class Party implements NetResident {
     this.node = node
     this.role = role
     this.#addresses = role === 'server' ? new AddressWatch() : undefined
+    this.#guests = role === 'server' ? new GuestWatch() : undefined
     this.endpoint = endpoint(this)
     this.#onEvent = (event) => this.#handle(event)
     this.#out = { send: (to, bytes, length) => this.#send(to, bytes, length) }
@@ -109,6 +112,7 @@ export class Party implements NetResident {
     }
     this.talks.length = 0
     this.#addresses = new AddressWatch()
+    this.#guests = new GuestWatch()
     this.endpoint = endpoint
   }
 
@@ -159,6 +163,7 @@ export class Party implements NetResident {
   #send(to: string, bytes: Uint8Array, length: number): void {
     this.#world.datagrams.handleSent(this.#world.now, this.node.index, bytes, length)
     this.#addresses?.handleSent(to, bytes, length, this.endpoint.connections)
+    this.#guests?.handleSent(this.#now, to, bytes, length)
     this.addresses.add(this.node.address)
     if (this.role === 'server' || !this.#world.isStolen(this, bytes, length)) this.#port?.send(to, bytes, length)
   }
@@ -172,6 +177,7 @@ export class Party implements NetResident {
     if (event.type === 'opened') {
       hold(!talk.isOpened, 'I16', () => 'opened twice')
       talk.isOpened = true
+      this.#guests?.handleOpened(event.connection)
       this.#world.counts.opened++
       this.vandalism.isArmed = this.role === 'vandal'
       return
