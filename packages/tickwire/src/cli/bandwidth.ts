@@ -60,7 +60,7 @@ Exit code: 0.`,
       // Tables that a game was trained with are not in its recordings: it is measured by the built-in ones.
       const isPacked = /^codec packed(?: every \d+)?$/m.test(head.text)
       const [now, other] = isPacked ? [packed, entropy()] : [entropy(), packed]
-      const trained = values.priors === undefined ? [] : [entropy(readPriors(values.priors))]
+      const trained = values.priors === undefined ? [] : [entropy(readPriors(values.priors, game.entities.map(({ schema }) => schema.name)))]
       const codecs = [isPacked ? 'packed' : 'entropy', isPacked ? 'entropy' : 'packed', ...trained.map(() => 'trained')]
       const table = measureBandwidth(recording, game, {
         ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'], makeCoder: now.make, others: [other, ...trained].map(({ make }) => make),
@@ -76,9 +76,16 @@ Exit code: 0.`,
 }
 
 /** What `tickwire train` wrote. Whether it is of these fields is found out by who makes coders of it. */
-function readPriors(path: string): Priors {
+function readPriors(path: string, names: readonly string[]): Priors {
+  const priors = parsePriors(path)
+  const stray = Object.keys(priors).find((name) => !names.includes(name))
+  if (stray !== undefined) throw new UsageError(`--priors ${path} is for "${stray}", and this recording has ${names.join(', ')}. Give what tickwire train wrote of the same game.`)
+  return priors
+}
+
+function parsePriors(path: string): Priors {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Priors
+    return Object(JSON.parse(readFileSync(path, 'utf8'))) as Priors
   } catch (error) {
     throw new UsageError(`--priors ${path} cannot be read (${error instanceof SyntaxError ? 'no JSON' : error instanceof Error && 'code' in error ? error.code : 'unknown'}). Give what tickwire train wrote.`)
   }

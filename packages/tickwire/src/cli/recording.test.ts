@@ -159,6 +159,7 @@ describe('tickwire train', () => {
     record(game, at('short.twr'), 5)
     expect(tickwire('train', at('short.twr'), '-o', at('none.json'))).toMatchObject({ code: 1, err: expect.stringContaining('Record a minute of play') })
     expect(tickwire('bandwidth', at('match.twr'), '--priors', 'README.md')).toMatchObject({ code: 2, err: expect.stringContaining('no JSON') })
+    expect(tickwire('bandwidth', at('match.twr'), '--priors', 'package.json')).toMatchObject({ code: 2, err: expect.stringContaining('is for "name", and this recording has Ship, Rock.') })
   })
 })
 
