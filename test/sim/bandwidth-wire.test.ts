@@ -82,8 +82,15 @@ interface Play {
   readonly looked: readonly string[]
 }
 
-/** `isNoisy`: runners stop, too, and turn as nobody foretells. */
-function play(snapshotRate: number, seed: number, seconds: number, { priors, isNoisy = false }: { priors?: Priors; isNoisy?: boolean } = {}): Play {
+interface PlayOptions {
+  readonly priors?: Priors
+  /** Runners stop, too, and turn as nobody foretells. */
+  readonly isNoisy?: boolean
+  /** Each way. */
+  readonly latencyMs?: number
+}
+
+function play(snapshotRate: number, seed: number, seconds: number, { priors, isNoisy = false, latencyMs = 40 }: PlayOptions = {}): Play {
   const wire: Notes = new Map()
   const looked: string[] = []
   let now = 0
@@ -116,7 +123,7 @@ function play(snapshotRate: number, seed: number, seconds: number, { priors, isN
   })
   const sink = new MemorySink()
   const sim = simulate(game, { seed, clients: 1 })
-  sim.weather({ latencyMs: 40, jitterMs: 0, loss: 0 })
+  sim.weather({ latencyMs, jitterMs: 0, loss: 0 })
   sim.run(2000)
   const before = sim.host.bandwidth().bits
   const recorder = sim.host.record(sink)
@@ -150,12 +157,12 @@ function ageIn(texts: readonly string[]): number {
 
 const bitsOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Number(/(\d+) bits$/.exec(text)?.[1]), 0)
 
-describe.each([[60, 1], [30, 2], [20, 3]])('told %d times a second', (snapshotRate, strideTicks) => {
-  test(`[REC14] the profiler codes what the server writes, against the same rows, in the same bits: every ${strideTicks}`, () => {
-    const { wire, recording } = play(snapshotRate, 5, 4)
+describe.each([[60, 1, 40], [30, 2, 40], [20, 3, 40], [60, 1, 2], [30, 2, 2], [20, 3, 2]])('told %d times a second', (snapshotRate, strideTicks, latencyMs) => {
+  test(`[REC14] the profiler codes what the server writes, against the same rows, in the same bits: every ${strideTicks}, ${latencyMs} ms away`, () => {
+    const { wire, recording } = play(snapshotRate, 5, 4, { latencyMs })
     const ages = new Map([...wire].map(([tick, texts]) => [tick, ageIn(texts)] as const))
     // A path of four and a half ticks has baselines of five ticks and of four, in turn.
-    const profiles = new Map([...new Set(ages.values())].filter((age) => age > 1 && age < TICK_RATE / 2).map((age) => [age, profile(recording, age)] as const))
+    const profiles = new Map([...new Set(ages.values())].filter((age) => age > 0 && age < TICK_RATE / 2).map((age) => [age, profile(recording, age)] as const))
     const recorded = [...profiles.values()][0]!.notes
     const [first, last] = [Math.min(...recorded.keys()), Math.max(...recorded.keys())]
     let lit = 0
@@ -170,6 +177,7 @@ describe.each([[60, 1], [30, 2], [20, 3]])('told %d times a second', (snapshotRa
     }
     expect(compared).toBeGreaterThan((3 * TICK_RATE) / strideTicks)
     expect(lit).toBeGreaterThan(0)
+    expect(profiles.has(strideTicks), 'on short paths the snapshot before is the baseline').toBe(latencyMs < 10)
     for (const { notes, bits } of profiles.values()) {
       expect([...notes.keys()].every((tick) => tick % strideTicks === 0)).toBe(true)
       expect(bits).toBe([...notes.values()].reduce((sum, texts) => sum + bitsOf(texts), 0))
@@ -189,6 +197,15 @@ test.each([60, 30, 20])('[BAND2] who asks a running match what its fields cost i
   expect(runners.length).toBeLessThanOrEqual(12 * snapshotRate)
   // Of the oldest tick that is looked at, the row before the baseline is remembered no more.
   expect(runners.filter((text) => !text.includes(` of ${age}: `) || !text.includes(`, ${strideTicks} before it: `)).every((text) => text.includes('no older'))).toBe(true)
+})
+
+test('[CODEC14] tables learnt of a match that is told every tick are cheaper on short paths too, where the baseline is the tick before', () => {
+  const { game, recording } = play(60, 7, 12, { isNoisy: true })
+  const { priors } = trainRecording(recording, game, 1)
+  for (const latencyMs of [2, 40]) {
+    const [learnt, untrained] = [{ priors }, {}].map((options) => play(60, 8, 4, { ...options, isNoisy: true, latencyMs }).bits)
+    expect(learnt!, `${latencyMs} ms`).toBeLessThan(untrained!)
+  }
 })
 
 test.each([30, 20])('[CODEC14] tables learnt of rows as they are told are cheaper on the wire than those of every tick: told %d times a second', (snapshotRate) => {

@@ -68,7 +68,8 @@ export class ToldRow {
       this.#clear()
       return false
     }
-    const isRested = this.#isRested(timeline, baseAt)
+    // Of the tick before nothing is known to have rested, as on the wire: who moved goes on.
+    const isRested = age > 1 && this.#isRested(timeline, baseAt)
     pair.baseRows = pair.rows
     pair.baseAt = baseAt
     pair.age = isRested ? 1 : age
