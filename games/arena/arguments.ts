@@ -15,6 +15,7 @@ export const HELP: string = `npm start -- arena [options]      Serves the arena:
   --frags 25 --minutes 10   when a match ends
   --weather 100ms,20ms,5%   latency each way, jitter, loss: for all players, to feel what the engine does about it
   --record match.twr        into this file: npx tickwire inspect, bandwidth and train read it
+  --learn                   learn from the match, and tell it in fewer bits: a minute after somebody has begun to play
   --listen                  host it and play it: opens the page here, and the match ends when you leave it
   --local                   for this machine alone: the page plays by itself, against bots, without a network
   --help
@@ -28,6 +29,7 @@ export interface ArenaSettings {
   readonly limits: typeof LIMITS
   readonly weather?: LoadWeather | undefined
   readonly isLocal: boolean
+  readonly isLearning?: boolean
   /** The file that the match is recorded to. */
   readonly recordPath?: string
   /** Who hosts it plays it, and ends it by leaving. */
@@ -48,7 +50,7 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
       options: {
         port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
         frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
-        weather: { type: 'string' }, record: { type: 'string' }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
+        weather: { type: 'string' }, record: { type: 'string' }, learn: { type: 'boolean', default: false }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
       },
     }).values
   } catch (error) {
@@ -61,11 +63,13 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
     if (!Number.isInteger(value) || value < min || value > max) return refuse(`--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(values[name as keyof typeof limits])}`)
   }
   if (values.local && values.listen) return refuse('--local plays without a network, and --listen lets others in: choose one')
-  if (values.local && values.record !== undefined) return refuse('--local plays in the page, where --record does not reach: choose one')
+  for (const name of ['record', 'learn'] as const) {
+    if (values.local && values[name] !== undefined && values[name] !== false) return refuse(`--local plays in the page, where --${name} does not reach: choose one`)
+  }
   const weather = values.weather === undefined ? undefined : parseWeather(values.weather)
   if (values.weather !== undefined && weather === undefined) return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
   return {
     port: Number(values.port), bots: Number(values.bots), tickRate: Number(values.tick),
-    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, ...(values.record !== undefined && { recordPath: resolve(values.record) }), isLocal: values.local, isListening: values.listen, folder: fileURLToPath(new URL('./public', import.meta.url)),
+    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, ...(values.record !== undefined && { recordPath: resolve(values.record) }), isLocal: values.local, isListening: values.listen, isLearning: values.learn, folder: fileURLToPath(new URL('./public', import.meta.url)),
   }
 }

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { ConfigError, type Peer } from 'tickwire'
-import { serve, type Serving } from 'tickwire/node'
+import { plainLog, serve, type Serving } from 'tickwire/node'
 import { HELP, readArguments, type ArenaSettings } from './arguments.ts'
 import { createBot } from './bots.ts'
 import { Seat, type input } from './definitions.ts'
@@ -58,7 +58,7 @@ function openBrowser(url: string): void {
 
 /** Serves a match with bots. Throws ConfigError when it cannot. */
 export async function serveArena(settings: ArenaSettings): Promise<Serving<typeof input>> {
-  const { port, tickRate, limits, weather, isLocal, folder } = settings
+  const { port, tickRate, limits, weather, isLocal, isLearning, folder } = settings
   const people = new Set<number>()
   const bots: Peer[] = []
   // Bots play while somebody is there, looking on counts, and make room for people.
@@ -68,7 +68,7 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     while (bots.length > wanted) serving.host.kick(performance.now(), bots.pop()!)
   }
   const serving: Serving<typeof input> = await serve(arenaGame({ tickRate, limits }), {
-    port, static: folder, maxPlayers: PLAYERS_MAX, maxSpectators: SPECTATORS_MAX, spectators: { fields: 'followed' }, ...(weather && { weather }), ...(isLocal && { address: '127.0.0.1' }),
+    port, static: folder, maxPlayers: PLAYERS_MAX, maxSpectators: SPECTATORS_MAX, spectators: { fields: 'followed' }, ...(weather && { weather }), ...(isLocal && { address: '127.0.0.1' }), ...(isLearning === true && { learn: true, log: plainLog('info') }),
     onJoined: ({ id }) => {
       if (id >= BOTS_FROM) return
       people.add(id)

@@ -36,7 +36,7 @@ test('[ARENA15] it says where it is, what it offers and how fast it ticks, serve
 test('[ARENA15] --help explains; what makes no sense is refused with what would', SLOW, async () => {
   const help = new Program(SERVER, ['--help'])
   expect(await help.ended).toBe(0)
-  for (const flag of ['--port', '--bots', '--tick', '--weather', '--record', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
+  for (const flag of ['--port', '--bots', '--tick', '--weather', '--record', '--learn', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
   const wrong = new Program(SERVER, ['--port', '99999'])
   expect(await wrong.ended).toBe(2)
   expect(wrong.said).toContain('--port takes a whole number from 0 to 65535, not "99999"')
@@ -78,6 +78,7 @@ test('[ARENA15] --record keeps the match in a file, whole when it ends; where th
     rmSync(folder, { recursive: true })
   }
   expect(readArguments(['--local', '--record', 'match.twr'])).toEqual({ problem: expect.stringContaining('choose one') })
+  expect(readArguments(['--local', '--learn'])).toEqual({ problem: expect.stringContaining('choose one') })
 })
 
 test('[ARENA15] --local is for this machine, without a network', SLOW, async () => {

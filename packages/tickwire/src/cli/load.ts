@@ -9,6 +9,7 @@ import type { Game } from '../core/game/define-game.ts'
 import type { JoinRequest } from '../core/game/rooms/join-body.ts'
 import { askServer, runLoad, type LoadReport, type Spread } from '../node/load.ts'
 import { gameOfText } from '../node/load-game.ts'
+import { NAMES_HEADER } from '../node/serve-routes.ts'
 import type { LoadWeather } from '../node/load-weather.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
 import { readCountOption, sizeText } from './recording-option.ts'
@@ -114,7 +115,7 @@ async function readGame(url: string, file: string | undefined, type: string | un
   }
   const response = await fetch(`${url}/tickwire/game${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`)
   if (!response.ok) throw new UsageError((await response.text()).trim())
-  const game = gameOfText(await response.text())
+  const game = gameOfText(await response.text(), JSON.parse(decodeURIComponent(response.headers.get(NAMES_HEADER) ?? '[]')) as string[])
   if (typeof game === 'string') throw new UsageError(`this game cannot be played from its text: ${game}. Use --game FILE.`)
   return game
 }

@@ -14,6 +14,7 @@ export type {
 } from './providers.ts'
 export { serveRooms, ServingRooms, type ServeRoomsOptions } from './rooms.ts'
 export { House, type HouseOptions } from './rooms-house.ts'
+export type { LearnOptions } from './learning.ts'
 export { serve, Serving, type ServedMatch, type ServeOptions } from './serve.ts'
 export type { ServerInfo } from './serve-routes.ts'
 export type { TransportOptions, UdpServing, WebRtcServing, WebTransportServing } from './serve-transports.ts'

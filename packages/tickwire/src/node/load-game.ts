@@ -8,12 +8,12 @@ import { readGameText } from '../core/replay/game-text.ts'
 import { Message, type MessageDelivery } from '../core/schema/definition.ts'
 import { fingerprintOf } from '../core/schema/fingerprint.ts'
 
-/** The game; or a sentence that says why its code is needed. */
-export function gameOfText(text: string): Game | string {
+/** The game; or a sentence that says why its code is needed. `names`: those of its entities, without which nothing that its server learns is understood. */
+export function gameOfText(text: string, names: readonly string[] = []): Game | string {
   const lines = text.split('\n')
   if (lines.some((line) => line.startsWith('rpc '))) return 'it has remote calls, whose code is needed'
   if (lines.includes('predict all')) return 'everybody predicts everything in it, which needs its code'
-  const told = readGameText(text)
+  const told = readGameText(text, names)
   if (typeof told === 'string') return told
   const [, said] = /^codec (\S+)/m.exec(text) ?? []
   const codec = [packed, entropy()].find((known) => known.text === said)

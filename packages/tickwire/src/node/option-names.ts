@@ -14,7 +14,7 @@ type Names<Options> = { readonly [name in keyof Required<Options>]: true }
 
 const HOUSE: Names<HouseOptions> = {
   port: true, address: true, static: true, security: true, limits: true, origins: true, pathGraceMs: true, weather: true, keepRooms: true, ops: true,
-  signals: true, drainMs: true, log: true, tls: true, webtransport: true, webrtc: true, udp: true, maxSockets: true,
+  learn: true, signals: true, drainMs: true, log: true, tls: true, webtransport: true, webrtc: true, udp: true, maxSockets: true,
 }
 export const SERVE_NAMES: Names<ServeOptions> = {
   ...HOUSE, maxPlayers: true, maxSpectators: true, spectators: true, interest: true, bytesPerSecond: true, resumeMs: true, onMatch: true, onJoined: true, onLeft: true,

@@ -17,6 +17,7 @@ import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
 import { systemEntropy } from './entropy.ts'
+import { Learning, type LearnOptions } from './learning.ts'
 import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
@@ -53,6 +54,8 @@ export interface HouseOptions extends TransportOptions {
    * game. Players are not told; they come back to their seats.
    */
   readonly keepRooms?: string
+  /** Whether it learns from its own matches how to tell them in fewer bits, with a process of low priority beside it. Default: no. */
+  readonly learn?: LearnOptions | boolean
   /** The port for the operator: health, metrics, a status page. Default: on 127.0.0.1, two above the HTTP port. */
   readonly ops?: OpsOptions | false
   /** Whether SIGTERM and SIGINT end the process in good order, with exit code 0. Default: yes. */
@@ -97,7 +100,7 @@ export async function openHouse<H extends House>(options: HouseOptions, build: (
     const house = build({ server, transports, options, log })
     routes = new ServeRoutes({
       origins: options.origins ?? [], info: () => house.info, rooms: (filter) => house.rooms.list(filter),
-      gameText: (type) => house.rooms.gameOf(type)?.text, ...(transports.answer && { answer: transports.answer }),
+      game: (type) => house.rooms.gameOf(type), ...(transports.answer && { answer: transports.answer }),
     })
     if (options.ops !== false) await house.openOps(options.ops ?? {}, port === 0 ? 0 : bound + 2)
     return house
@@ -130,6 +133,7 @@ export class House {
   /** Who we are, for the next process; only where rooms are kept. */
   readonly #secret: Uint8Array | undefined
   readonly #restored: readonly Room[]
+  readonly #learning: Learning | undefined
   #status: StatusServer | undefined
   #timer: NodeJS.Timeout | undefined
   #isDrainDue = false
@@ -169,6 +173,8 @@ export class House {
       onAuthFault: (error) => log({ level: 'error', event: 'auth-fault', message: `onAuth threw, and whoever asked was refused: ${textOf(error)}` }),
       onWake: () => this.#drainSoon(),
     })
+    const { learn = false } = options
+    this.#learning = learn === false ? undefined : new Learning(types, learn === true ? {} : learn, () => this.rooms.rooms, log, now)
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(server, PORT_DEFAULT)}`
     this.#ports.onDatagram = (from, bytes, length) => {
       this.rooms.handleDatagram(now(), from, bytes, length)
@@ -242,6 +248,7 @@ export class House {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#forgetSignals()
+    this.#learning?.close()
     for (const close of this.#recordings) close()
     clearTimeout(this.#timer)
     for (const grace of this.#graces) clearTimeout(grace)

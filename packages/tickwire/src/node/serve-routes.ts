@@ -4,7 +4,7 @@
  * ```
  * GET  /tickwire/info    the offers as JSON: transports, ports, certificate hashes, and why one is missing
  * GET  /tickwire/rooms   rooms that may be joined, as JSON; ?type= and ?any-key= narrow it
- * GET  /tickwire/game    what is played, as text: enough for headless players to join. ?type= names a type of room
+ * GET  /tickwire/game    what is played, as text: enough for headless players to join. ?type= names a type of room; names of entities in a header
  * POST /tickwire/rtc     an SDP offer, answered with an SDP answer that has all candidates in it
  * ```
  *
@@ -13,13 +13,15 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { originKey } from '../core/endpoint/origin-key.ts'
-import type { RoomFilter, RoomListing } from '../core/index.ts'
+import type { Game, RoomFilter, RoomListing } from '../core/index.ts'
 import { monotonicNow } from './clock.ts'
 import { type AllowedOrigins, isAllowedOrigin } from './page-origin.ts'
 
 export const MATCH_PATH = '/tickwire'
 export const INFO_PATH = '/tickwire/info'
 export const GAME_PATH = '/tickwire/game'
+/** Names of entities, as JSON, percent-encoded: they are not in the text, and tables that were learnt go by them. */
+export const NAMES_HEADER = 'x-tickwire-entities'
 export const ROOMS_PATH = '/tickwire/rooms'
 export const SIGNALLING_PATH = '/tickwire/rtc'
 
@@ -39,8 +41,8 @@ export interface Routes {
   readonly origins: AllowedOrigins
   info(): ServerInfo
   rooms(filter: RoomFilter): readonly RoomListing[]
-  /** The text of the game of a type of room; undefined when there is no such type. */
-  gameText(type: string | undefined): string | undefined
+  /** The game of a type of room; undefined when there is no such type. */
+  game(type: string | undefined): Game | undefined
   /** Undefined where there is no WebRTC. */
   answer?(offer: string): Promise<string>
 }
@@ -86,9 +88,10 @@ export class ServeRoutes {
   }
 
   #tellGame({ url = '' }: IncomingMessage, response: ServerResponse): void {
-    const text = this.#routes.gameText(filterOf(url).type)
-    if (text === undefined) reply(response, 404, 'There is no such type of room.')
-    else response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }).end(text)
+    const game = this.#routes.game(filterOf(url).type)
+    if (game === undefined) return reply(response, 404, 'There is no such type of room.')
+    const names = encodeURIComponent(JSON.stringify(game.entities.map(({ schema }) => schema.name)))
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', [NAMES_HEADER]: names }).end(game.text)
   }
 
   async #signal(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -17,8 +17,8 @@ export type Priors = { readonly [entity: string]: EntityPriors }
 export interface SnapshotCodec {
   readonly name: 'packed' | 'entropy'
   readonly make: MakeRowCoder
-  /** Names of the entities that it was trained for. */
-  readonly trained: readonly string[]
+  /** What it was trained with. */
+  readonly priors: Priors
   /** Canonical text, short: priors stand in it by their hash. Equal text, equal bits. */
   readonly text: string
 }
@@ -27,7 +27,7 @@ export interface SnapshotCodec {
 const ENTROPY_FORM = 2
 
 /** Differences, without tables and without motion: the simple one. */
-export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), trained: [], text: 'packed' }
+export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), priors: {}, text: 'packed' }
 
 /** Motion predicted, the rest in few bits; by built-in tables, or by those that training found. */
 export function entropy(priors: Priors = {}): SnapshotCodec {
@@ -38,7 +38,7 @@ export function entropy(priors: Priors = {}): SnapshotCodec {
       const found = Object.hasOwn(priors, schema.name) ? priors[schema.name] : undefined
       return new EntropyCoder(schema, ticksPerSecond, found === undefined ? {} : { tables: (plan) => new TrainedTables(plan, found, `priors.${schema.name}`) })
     },
-    trained: names,
+    priors,
     text: `entropy(${ENTROPY_FORM}${names.map((name) => `;${JSON.stringify(name)}:${hashHex(fingerprintOf(priorsText(priors[name])), 0)}`).join('')})`,
   }
 }

@@ -165,7 +165,7 @@ export function checkGame(game: Game | undefined): void {
 
 /** Coders of a game's entities, or a ConfigError that says why the codec has none for them. */
 export function codersOf(codec: SnapshotCodec, entities: readonly Entity[], tickRate: number): readonly RowCoder[] {
-  const stray = codec.trained.find((name) => !entities.some(({ schema }) => schema.name === name))
+  const stray = Object.keys(codec.priors).find((name) => !entities.some(({ schema }) => schema.name === name))
   if (stray !== undefined) {
     throw new ConfigError('codec', `priors for "${stray}", which is no entity of the game`, "Train again, or name it: entity(shape, { name: '…' }).")
   }

@@ -1,0 +1,56 @@
+/** What the last minute of a match teaches, and whether that is worth handing out. */
+
+import { describe, expect, test } from 'vitest'
+import { angle, bool, defineGame, entity, fixed, math, Recorder, RecordingRing, u8 } from 'tickwire'
+import { study } from '../../packages/tickwire/src/core/replay/study.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+
+const TICK_RATE = 60
+/** Goes round in circles, each at a pace of its own. */
+const Boat = entity({ x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 }, { name: 'Boat' })
+/** Hardly ever changes. */
+const Buoy = entity({ hue: u8 }, { name: 'Buoy' })
+const game = defineGame({ tickRate: TICK_RATE, input: { idle: bool }, entities: [Boat, Buoy], step: () => {} })
+
+/** So many seconds of boats. */
+function record(seconds: number, boats: number): RecordingRing {
+  const world = new World([Boat, Buoy])
+  const ring = new RecordingRing()
+  const recorder = new Recorder(game, world, { sink: ring })
+  for (let tick = 1; tick <= seconds * TICK_RATE; tick++) {
+    world.beginTick()
+    if (tick === 1) {
+      world.spawn(Buoy, {})
+      for (let count = 0; count < boats; count++) world.spawn(Boat, { x: 20 * count, heading: count, hp: 100 })
+    }
+    for (const boat of world.each(Boat)) {
+      boat.heading += 0.01 + math.sin(tick / 30 + boat.x) * 0.01
+      boat.x += math.cos(boat.heading) * 0.1
+      boat.y += math.sin(boat.heading) * 0.1
+    }
+    world.endTick()
+    recorder.tick()
+  }
+  recorder.flush()
+  return ring
+}
+
+describe('a study', () => {
+  test('[LEARN1] finds tables by which what it did not learn from is told in fewer bits, of entities for which that pays', () => {
+    const { priors, bitsBefore, bitsAfter } = study(record(20, 12), game, {}, 7)
+    expect(Object.keys(priors ?? {})).toEqual(['Boat'])
+    expect(priors!.Boat!.version).toBe(7)
+    expect(bitsAfter).toBeLessThan(0.8 * bitsBefore)
+    expect(() => game.codersBy(priors!)).not.toThrow()
+  })
+
+  test('[LEARN1] does not hand out what is no better than what is in force, and keeps that', () => {
+    const { priors: first } = study(record(20, 12), game, {}, 1)
+    const again = study(record(20, 12), game, first!, 2)
+    expect(again).toMatchObject({ priors: undefined, bitsAfter: again.bitsBefore })
+  })
+
+  test.each([['too little to learn from', 0.5, 12], ['too few to pay', 8, 1], ['nothing', 0, 0]])('[LEARN1] %s: no tables', (_name, seconds, boats) => {
+    expect(study(record(seconds, boats), game, {}, 1).priors).toBeUndefined()
+  })
+})
