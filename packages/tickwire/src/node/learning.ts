@@ -2,7 +2,7 @@
  * A server that learns while it plays: its games' tables (`entropy(priors)`) from its own matches, without anybody at hand.
  *
  * ```
- * somebody plays ──▶ the last minute is kept ──▶ another process, of low priority, learns from it and tries it ──▶ if it pays, every room
+ * somebody is there ──▶ the last minute is kept ──▶ another process, of low priority, learns from it and tries it ──▶ if it pays, every room
  *   of that type hands it to its players (`retraining.ts`), and it is written into a folder, from which the next start takes it
  * ```
  *
@@ -109,7 +109,7 @@ export class Learning {
       const own = rooms.filter(({ typeName }) => typeName === subject.name)
       for (const room of own) this.#hand(room, subject)
       if (subject.heard !== undefined && !own.includes(subject.heard.room)) forget(subject)
-      const busiest = own.reduce<Room | undefined>((most, room) => room.seats.players > (most?.seats.players ?? 0) ? room : most, undefined)
+      const busiest = own.reduce<Room | undefined>((most, room) => toldIn(room) > (most === undefined ? 0 : toldIn(most)) ? room : most, undefined)
       if (subject.heard === undefined && busiest !== undefined && this.#now() >= subject.dueAt) this.#listen(subject, busiest)
       if (subject.heard !== undefined && this.#now() >= subject.heard.since + this.#windowMs && this.#child === undefined) this.#study(subject, subject.heard.recorder)
     }
@@ -168,7 +168,7 @@ export class Learning {
   }
 
   #adopt(subject: Subject, priors: Priors | undefined, bitsBefore: number, bitsAfter: number): void {
-    if (priors === undefined) return
+    if (priors === undefined) return this.#log({ level: 'debug', event: 'learnt-nothing', message: `${subject.name} goes on as it is: nothing new saves more than handing it out takes` })
     const percent = Math.round(100 * (1 - bitsAfter / bitsBefore))
     subject.inForce = priors
     subject.isLearnt = true
@@ -194,6 +194,11 @@ export class Learning {
     subject.dueAt = Infinity
     this.#log({ level: 'warn', event: 'learning-failed', message: `nothing can be learnt of ${subject.name}: ${problem}` })
   }
+}
+
+/** How many a room is told to. */
+function toldIn({ seats }: Room): number {
+  return seats.players + seats.spectators
 }
 
 function forget(subject: Subject): void {
