@@ -34,8 +34,8 @@ export class Program {
   }
 
   /** Waits until it has said something like that. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    for (let waited = 0; waited < SAYS_MS_MAX; waited += 20) {
+  async says(pattern: RegExp, msMax: number = SAYS_MS_MAX): Promise<RegExpExecArray> {
+    for (const deadline = performance.now() + msMax; performance.now() < deadline;) {
       const found = pattern.exec(this.said)
       if (found !== null) return found
       if (this.child.exitCode !== null) break

@@ -160,7 +160,7 @@ export class Learning {
       if (!this.#isClosed) onDone(result ?? `the process that learns has ended. ${said}`)
     })
     try {
-      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     } catch {
       // Where that may not be, it is as important as others.
     }
