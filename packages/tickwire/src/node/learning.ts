@@ -2,7 +2,7 @@
  * A server that learns while it plays: its games' tables (`entropy(priors)`) from its own matches, without anybody at hand.
  *
  * ```
- * somebody is there ──▶ the last minute is kept ──▶ another process, of low priority, learns from it and tries it ──▶ if it pays, every room
+ * somebody is there ──▶ the last minute is kept ──▶ another process, of lower priority, learns from it and tries it ──▶ if it pays, every room
  *   of that type hands it to its players (`retraining.ts`), and it is written into a folder, from which the next start takes it
  * ```
  *
@@ -86,7 +86,7 @@ export class Learning {
 
   #subjectOf(name: string, game: Game): Subject {
     if (game.codec.name !== 'entropy') throw new ConfigError('learn', `${name} is told by ${game.codec.name}, which has no tables`, 'Say codec: entropy(), or leave it out.')
-    const kept = this.#folder === undefined ? undefined : this.#read(join(this.#folder, `${name}.json`), game)
+    const kept = this.#folder === undefined ? undefined : this.#read(fileOf(this.#folder, name), game)
     return { name, game, inForce: kept ?? game.codec.priors, isLearnt: kept !== undefined, version: 1, dueAt: 0, heard: undefined }
   }
 
@@ -180,7 +180,7 @@ export class Learning {
 
   /** At once or not at all: whoever starts meanwhile reads the one before. */
   #write(folder: string, { name, inForce }: Subject): void {
-    const path = join(folder, `${name}.json`)
+    const path = fileOf(folder, name)
     try {
       mkdirSync(folder, { recursive: true })
       writeFileSync(`${path}.new`, `${JSON.stringify(inForce)}\n`)
@@ -194,6 +194,11 @@ export class Learning {
     subject.dueAt = Infinity
     this.#log({ level: 'warn', event: 'learning-failed', message: `nothing can be learnt of ${subject.name}: ${problem}` })
   }
+}
+
+/** Types of rooms may be called anything. */
+function fileOf(folder: string, name: string): string {
+  return join(folder, `${encodeURIComponent(name)}.json`)
 }
 
 /** How many a room is told to. */

@@ -2,8 +2,8 @@
  * What the last minute of a match teaches, and whether it is worth handing out: tables are learnt from the first two thirds of it and tried on
  * the rest, entity by entity, on short paths and on usual ones.
  *
- * An entity's tables are taken when a client who sees everything of it saves more bits with them, in two minutes, than their text takes. Tables that are in force
- * already are what they must beat, so a match that goes on as before is not trained again.
+ * An entity's tables are taken when a client who sees everything of it saves more bits with them, in two minutes, than their text takes, and handed out when
+ * that holds of all together. Tables that are in force already are what they must beat, so a match that goes on as before is not trained again.
  */
 
 import { entropy, type Priors } from '../codec/snapshot-codec.ts'
@@ -38,17 +38,25 @@ export function study(list: ChunkList, game: RecordedGame, inForce: Priors, vers
   }))
   const taken: { [entity: string]: Priors[string] } = {}
   let [bitsBefore, bitsAfter] = [0, 0]
+  /** Bits of what was tried, as of two minutes. */
+  const inTwoMinutes = (PAYS_WITHIN_S * tickRate) / Math.max(1, tried[0].ticks)
   for (const { schema: { name } } of game.entities) {
     // On the average of these paths.
     const costs = tried.flatMap(({ entities }) => entities.filter((cost) => cost.name === name))
     const [before, after] = [mean(costs.map(({ bits }) => bits)), mean(costs.map(({ bits, otherBits }) => otherBits[0] ?? bits))]
-    const saved = (before - after) * (PAYS_WITHIN_S * tickRate) / Math.max(1, tried[0].ticks)
-    const isWorth = Object.hasOwn(found, name) && saved > 8 * JSON.stringify(found[name]).length
+    const isWorth = Object.hasOwn(found, name) && (before - after) * inTwoMinutes > textBits(found[name])
     if (isWorth) taken[name] = found[name]
     bitsBefore += before
     bitsAfter += isWorth ? after : before
   }
-  return { priors: Object.keys(taken).length === 0 ? undefined : { ...inForce, ...taken }, bitsBefore, bitsAfter }
+  // All of them are handed out, those that nobody needs anew among them.
+  const priors = { ...inForce, ...taken }
+  if ((bitsBefore - bitsAfter) * inTwoMinutes > textBits(priors)) return { priors, bitsBefore, bitsAfter }
+  return { priors: undefined, bitsBefore, bitsAfter: bitsBefore }
+}
+
+function textBits(priors: object): number {
+  return 8 * JSON.stringify(priors).length
 }
 
 function mean(values: readonly number[]): number {
