@@ -60,11 +60,11 @@ async function start(options: ServeOptions = {}): Promise<Serving> {
 }
 
 /** A server whose WebTransport is reached through a relay. There is no WebRTC. */
-async function startBehindRelay(): Promise<{ serving: Serving; relay: UdpRelay }> {
+async function startBehindRelay(options: ServeOptions = {}): Promise<{ serving: Serving; relay: UdpRelay }> {
   const port = await freeUdpPort()
   const relay = await UdpRelay.open(port)
   open.push(() => relay.close())
-  return { serving: await start({ webtransport: { port, announcePort: relay.port }, webrtc: false }), relay }
+  return { serving: await start({ webtransport: { port, announcePort: relay.port }, webrtc: false, ...options }), relay }
 }
 
 /** A page of the server's own, unless another is named, that has joined. */
@@ -174,6 +174,17 @@ if (quiche !== undefined) {
     const page = await play(browser, serving)
     expect((await look(page)).transport).toBe('websocket')
     await until(async () => (await look(page)).reason.includes('webtransport: '))
+  })
+
+  browserTest('[LADDER5] a handshake is finished on the path where it was begun, whatever opens meanwhile; then the match climbs', async (browser) => {
+    const { serving, relay } = await startBehindRelay({ weather: { latencyMs: 120, jitterMs: 0, loss: 0 } })
+    for (const delayMs of [40, 70, 100]) {
+      relay.delayMs = delayMs
+      const page = await play(browser, serving, {}, `${serving.url}/loose.html`)
+      await until(async () => (await look(page)).transport === 'webtransport')
+      expect(serving.rooms.endpoint.admissionDrops.cookie, 'nobody was asked on one path and answered on another').toBe(0)
+      await page.close()
+    }
   })
 
   browserTest('[LADDER5] a match climbs when a better way opens and falls when it is cut, with session and keys kept', async (browser) => {

@@ -13,15 +13,19 @@ export async function freeUdpPort(): Promise<number> {
 
 export class UdpRelay {
   isCut = false
+  /** Each way. */
+  delayMs = 0
   readonly port: number
   readonly #door: Socket
   readonly #links: Map<number, Socket> = new Map()
+  #isClosed = false
 
   private constructor(door: Socket, target: number) {
     this.#door = door
     this.port = door.address().port
     door.on('message', (bytes, { address, port }) => {
-      if (!this.isCut) this.#linkOf(address, port).send(bytes, target, '127.0.0.1')
+      const link = this.#linkOf(address, port)
+      this.#later(() => link.send(bytes, target, '127.0.0.1'))
     })
   }
 
@@ -39,14 +43,22 @@ export class UdpRelay {
   }
 
   close(): void {
+    this.#isClosed = true
     for (const socket of [this.#door, ...this.#links.values()]) socket.close()
+  }
+
+  /** Unless it is cut, or over by then. */
+  #later(send: () => void): void {
+    if (this.isCut) return
+    if (this.delayMs === 0) return send()
+    setTimeout(() => { if (!this.#isClosed) send() }, this.delayMs)
   }
 
   #linkOf(address: string, port: number): Socket {
     const known = this.#links.get(port)
     if (known !== undefined) return known
     const link = createSocket('udp4')
-    link.on('message', (bytes) => { if (!this.isCut) this.#door.send(bytes, port, address) })
+    link.on('message', (bytes) => this.#later(() => this.#door.send(bytes, port, address)))
     this.#links.set(port, link)
     return link
   }

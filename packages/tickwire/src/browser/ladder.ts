@@ -2,9 +2,9 @@
  * The best way to a server that a page can have, as one datagram port: WebTransport, WebRTC, WebSocket, in this order.
  *
  * All rungs are tried at once, the costly ones a little later; the match begins on the best that is open when the others
- * have had their head start, and climbs when a better one opens. Nothing above notices: a connection has a name that is
- * not its address, so the server follows it to the new path once it has proven itself there (`connection/path-check.ts`),
- * and session and keys stay.
+ * have had their head start. A handshake is finished where it was begun, since a cookie is good at one address; once it is let in
+ * the match climbs when a better rung opens. Nothing above notices: a connection has a name that is not its address, so the
+ * server follows it to the new path once it has proven itself there (`connection/path-check.ts`), and session and keys stay.
  *
  * ```
  *            opens                     heard on it
@@ -71,6 +71,7 @@ export class Ladder implements DatagramPort {
   #spare: Path | undefined
   #isSuspect = false
   #isHeadStartOver = false
+  #isSettled = false
   #isSpareTurn = false
   #hasHeard = false
   #heardAt = 0
@@ -113,6 +114,12 @@ export class Ladder implements DatagramPort {
     await opened
     const watch = setInterval(() => this.#watch(), WATCH_MS)
     this.#gone.signal.addEventListener('abort', () => clearInterval(watch))
+  }
+
+  /** The match has let us in: from now on better paths are taken. */
+  settle(): void {
+    this.#isSettled = true
+    this.#consider()
   }
 
   /** Tries the better rungs again, now. Nothing is lost when they fail. */
@@ -183,7 +190,7 @@ export class Ladder implements DatagramPort {
           this.#consider()
         })
       }
-    } else if (this.#active.isProven && (this.#isSuspect || (this.#isAbove(best, this.#active.rung) && !isBetterPending))) this.#use(best)
+    } else if (this.#active.isProven && (this.#isSuspect || (this.#isSettled && this.#isAbove(best, this.#active.rung) && !isBetterPending))) this.#use(best)
   }
 
   #use(rung: Rung): void {

@@ -47,6 +47,7 @@ export class Line<I extends Shape = Shape> {
       this.host.handlePathClosed(address)
       this.wake()
     }
+    void this.opened.then(() => ladder.settle())
     void this.closed.then(() => this.end())
     this.wake()
   }
