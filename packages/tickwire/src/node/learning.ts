@@ -38,7 +38,6 @@ const SAID_CHARS_MAX = 1000
 /** One type of room. */
 interface Subject {
   readonly name: string
-  readonly game: Game
   /** Tables that its rooms are told by: what was learnt, or those of the build. */
   inForce: Priors
   isLearnt: boolean
@@ -87,7 +86,7 @@ export class Learning {
   #subjectOf(name: string, game: Game): Subject {
     if (game.codec.name !== 'entropy') throw new ConfigError('learn', `${name} is told by ${game.codec.name}, which has no tables`, 'Say codec: entropy(), or leave it out.')
     const kept = this.#folder === undefined ? undefined : this.#read(fileOf(this.#folder, name), game)
-    return { name, game, inForce: kept ?? game.codec.priors, isLearnt: kept !== undefined, version: 1, dueAt: 0, heard: undefined }
+    return { name, inForce: kept ?? game.codec.priors, isLearnt: kept !== undefined, version: 1, dueAt: 0, heard: undefined }
   }
 
   /** What an earlier process learnt, if it fits the game of today. */
