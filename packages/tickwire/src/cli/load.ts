@@ -54,6 +54,7 @@ prints their round trips, losses, late inputs and corrections, and what the serv
                   is asked what it plays
   --ops URL       the server's port for its operator. Default on this machine: two above its HTTP port
   --ramp N        players who come in a second. Default: ${RAMP}
+  --seed N        of what they hold and of the weather. Default: 1
   --json          the report as JSON
 
 Exit code: 0; 1 when somebody could not join or was put out.`,
