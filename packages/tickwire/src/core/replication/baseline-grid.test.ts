@@ -31,6 +31,15 @@ describe('cells of ticks', () => {
     expect(grid.ticks).toBe(8)
   })
 
+  test('[REPL26] are waited for: two tellings where each is a cell, three cells where they are wide', () => {
+    const grid = new BaselineGrid(2)
+    expect(grid.lagTicks).toBe(4)
+    grid.fix(8)
+    expect(grid.lagTicks).toBe(24)
+    grid.fix(2)
+    expect(grid.lagTicks).toBe(4)
+  })
+
   test('[REPL26] shrink when little is made, and stay as they are between', () => {
     const grid = new BaselineGrid(1)
     observe(grid, 9000, 64)

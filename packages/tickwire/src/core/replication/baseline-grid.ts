@@ -21,7 +21,9 @@ const PERIOD_TICKS = 16
 const DELTAS_MANY = 4000
 const DELTAS_FEW = 1000
 /** How much older than the newest row a baseline may be, for being on the grid and for the row before it. */
-const LAG_CELLS = 2
+const LAG_TELLINGS = 2
+/** Who loses the ends of two wide cells, one in a hundred, waits for the third. At two he would rise to a tick that nobody else has for a level: a sixth of all deltas. */
+const LAG_WIDE_CELLS = 3
 const STALE_STRIDES_MIN = 3
 
 export class BaselineGrid {
@@ -39,7 +41,7 @@ export class BaselineGrid {
   constructor(strideTicks: number) {
     this.strideTicks = strideTicks
     this.ticks = strideTicks
-    this.lagTicks = LAG_CELLS * strideTicks
+    this.lagTicks = LAG_TELLINGS * strideTicks
     this.staleTicks = STALE_STRIDES_MIN * strideTicks
   }
 
@@ -70,7 +72,8 @@ export class BaselineGrid {
 
   #widen(ticks: number): void {
     this.ticks = ticks
-    this.lagTicks = LAG_CELLS * ticks
-    this.staleTicks = ticks > this.strideTicks ? ticks : STALE_STRIDES_MIN * ticks
+    const isWide = ticks > this.strideTicks
+    this.lagTicks = (isWide ? LAG_WIDE_CELLS : LAG_TELLINGS) * ticks
+    this.staleTicks = isWide ? ticks : STALE_STRIDES_MIN * ticks
   }
 }
