@@ -13,9 +13,7 @@ const GROUND = ['base', 'bits', 'schema', 'codec', 'packet'] as const
 const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint'] as const
 
 /** Each may import the ground, and the ones before it: replication reads the world's Timeline (docs/adr/0009). */
-const GAME_STATE = [
-  'world', 'time', 'replication', 'predict', 'interpolate', 'rewind', 'rpc', 'lockstep', 'replay',
-] as const
+const GAME_STATE = ['world', 'time', 'replication', 'predict', 'interpolate', 'rewind', 'rpc', 'replay'] as const
 
 /** The only folder that imports both. */
 const MEETING = ['game'] as const

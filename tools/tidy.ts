@@ -8,6 +8,7 @@
 import { banFindings, cosmeticFindings } from './tidy/determinism-rules.ts'
 import { hotFindings } from './tidy/hot-rules.ts'
 import { cycleFindings, deadFileFindings, layerFindings } from './tidy/import-rules.ts'
+import { indexFindings, linkFindings } from './tidy/link-rules.ts'
 import { type Finding, type Repository } from './tidy/repository.ts'
 import { sizeFindings } from './tidy/size-rules.ts'
 import { ruleFindings, traceabilityFindings } from './tidy/spec-rules.ts'
@@ -39,6 +40,8 @@ export function tidy(repository: Repository, { isStrict = false }: TidyOptions =
     ...ruleFindings(repository),
     ...traceabilityFindings(repository, isStrict),
     ...wordFindings(repository),
+    ...linkFindings(repository),
+    ...indexFindings(repository),
   ]
   return findings.sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
 }

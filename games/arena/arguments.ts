@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import type { LoadWeather } from 'tickwire/node'
+import { outOfBounds, PORTS, readOptions, type Misuse } from '../command-line.ts'
 import { LIMITS, TICK_RATE } from './game.ts'
 import { parseWeather } from './weather.ts'
 
@@ -41,27 +41,16 @@ export interface ArenaSettings {
 }
 
 /** What was asked for; or what is wrong with it. */
-export function readArguments(args: readonly string[]): ArenaSettings | 'help' | { readonly problem: string } {
-  const refuse = (problem: string): { problem: string } => ({ problem })
-  let values
-  try {
-    values = parseArgs({
-      args: [...args],
-      options: {
-        port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
-        frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
-        weather: { type: 'string' }, record: { type: 'string' }, learn: { type: 'boolean', default: false }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    return refuse(String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, ''))
-  }
-  if (values.help) return 'help'
-  const limits = { port: [0, 65_535], bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] } as const
-  for (const [name, [min, max]] of Object.entries(limits)) {
-    const value = Number(values[name as keyof typeof limits])
-    if (!Number.isInteger(value) || value < min || value > max) return refuse(`--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(values[name as keyof typeof limits])}`)
-  }
+export function readArguments(args: readonly string[]): ArenaSettings | 'help' | Misuse {
+  const refuse = (problem: string): Misuse => ({ problem })
+  const values = readOptions(args, {
+    port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
+    frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
+    weather: { type: 'string' }, record: { type: 'string' }, learn: { type: 'boolean', default: false }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false },
+  })
+  if (values === 'help' || 'problem' in values) return values
+  const wrong = outOfBounds(values, { port: PORTS, bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] })
+  if (wrong !== undefined) return wrong
   if (values.local && values.listen) return refuse('--local plays without a network, and --listen lets others in: choose one')
   for (const name of ['record', 'learn'] as const) {
     if (values.local && values[name] !== undefined && values[name] !== false) return refuse(`--local plays in the page, where --${name} does not reach: choose one`)

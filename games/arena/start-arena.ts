@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { ConfigError, type Peer } from 'tickwire'
 import { plainLog, serve, type Serving } from 'tickwire/node'
+import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type ArenaSettings } from './arguments.ts'
 import { createBot } from './bots.ts'
 import { Seat, type input } from './definitions.ts'
@@ -23,12 +24,7 @@ const BOTS_FROM = 0x8000_0000
 /** Serves and prints. It lives until it is told to end, which `serve` hears by itself. */
 export async function startArena(args: string[]): Promise<void> {
   const settings = readArguments(args)
-  if (settings === 'help') return console.log(HELP)
-  if ('problem' in settings) {
-    console.error(`${settings.problem}\n\n${HELP}`)
-    process.exitCode = 2
-    return
-  }
+  if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   let serving: Serving<typeof input>
   try {
     serving = await serveArena({ ...settings, ...(settings.isListening && { onEmpty: () => process.kill(process.pid, 'SIGINT') }) })

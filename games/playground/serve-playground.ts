@@ -8,7 +8,7 @@ import { createReadStream, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname } from 'node:path'
-import { parseArgs } from 'node:util'
+import type { PlaygroundSettings } from './arguments.ts'
 
 const TYPES: { readonly [extension: string]: string } = {
   '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml', '.ts': 'text/plain', '.map': 'application/json',
@@ -19,9 +19,8 @@ export interface ServedPlayground {
   close(): Promise<void>
 }
 
-/** `--port 4000`; 0 takes any that is free. `--host 0.0.0.0` lets phones on the network in; unless said, this machine alone. */
-export async function servePlayground(args: string[]): Promise<ServedPlayground> {
-  const { port, host } = parseArgs({ args, options: { port: { type: 'string', default: '4000' }, host: { type: 'string', default: '127.0.0.1' } } }).values
+/** Serves it; throws when the port cannot be had. */
+export async function servePlayground({ port, host }: PlaygroundSettings): Promise<ServedPlayground> {
   const files = new Map([...filesIn('public', '/'), ...filesIn('labs', '/labs/')])
   const server = createServer(({ method, url }, response) => {
     const { pathname } = new URL(url ?? '/', 'http://localhost')
@@ -37,8 +36,8 @@ export async function servePlayground(args: string[]): Promise<ServedPlayground>
     else createReadStream(file).on('error', () => response.destroy()).pipe(response)
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) => reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port 4001`)))
-    server.listen(Number(port), host, resolve)
+    server.once('error', ({ message }) => reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port ${port + 10}`)))
+    server.listen(port, host, resolve)
   })
   const { port: taken } = server.address() as AddressInfo
   return {

@@ -19,7 +19,7 @@ let served: ServedPlayground
 beforeAll(async () => {
   mkdirSync(PICTURES, { recursive: true })
   await buildPage(FOLDER)
-  served = await servePlayground(['--port', '0'])
+  served = await servePlayground({ port: 0, host: '127.0.0.1' })
 }, 60_000)
 afterAll(async () => await served.close())
 

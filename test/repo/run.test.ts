@@ -218,4 +218,10 @@ describe('the commands', () => {
       expect(stderr).toContain(`npm run ${name}`)
     }
   })
+
+  test('[REPO6] a game that takes no arguments says so, and where to look, wherever the repository is', async () => {
+    const { code, stdout, stderr } = await run(ROOT, ['start', 'hello', '--frobnicate'])
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'hello takes no arguments: what it does stands in games/hello/server.ts.\n' })
+    expect(await run(ROOT, ['start', 'hello', '--help'])).toEqual({ code: 0, stdout: stderr, stderr: '' })
+  })
 })

@@ -283,6 +283,56 @@ describe('documents', () => {
     expect(found('words', { [trace]: `| ${words[4]!.join('')} | x | later: y | |\n` })).toEqual([])
     expect(found('words', { 'README.md': 'networking, framework/worker, START-1' })).toEqual([])
   })
+
+  test('[TIDY14] a link leads to a file or a folder that is here', () => {
+    const linksIn = (text: string): number[] =>
+      found('links', { 'games/README.md': text, 'games/a/b.ts': '', 'other.md': '', 'c d.txt': '' }).map((place) => Number(place.split(':')[1]))
+    expect(linksIn('[a](a/b.ts) [b](../other.md)\n[c](a) [d](./a/) [e](..) [f](/other.md) [g](../c%20d.txt) [h](<a/b.ts> "title")')).toEqual([])
+    expect(linksIn('[a](a/c.ts)\n[b](other.md)\n[c](b/)\n[d](../../other.md)\n[e](../Other.md)\n[f](/a/b.ts)\n[g](a/c.ts \'title\')')).toEqual([1, 2, 3, 4, 5, 6, 7])
+    expect(linksIn('fine\n[two\nlines](none.md)\n![picture](none.png)\n[![both](none.svg)](a/b.ts)\n[`code`](none.md)')).toEqual([3, 4, 5, 6])
+    expect(linksIn('[a][b]\n\n[b]: none.md\n[c]: a/b.ts\n\n<img alt="" src="none.png"> <a href="a/b.ts">')).toEqual([3, 6])
+    expect(linksIn('[a](https://example.com/none.md) [b](mailto:a@b.c) [c](//example.com/none)')).toEqual([])
+    expect(linksIn('`[a](none.md)` ``a ` [b](none.md)``\n\n```md\n[c](none.md)\n```\n<!-- [d](none.md) -->\n[e](none.md)')).toEqual([7])
+  })
+
+  test('[TIDY14] a link to what is no text leads there too', () => {
+    const repository = repositoryOf({ 'README.md': '![a](docs/a.png)\n![b](docs/b.png)\n[c](docs)' }, ['docs/a.png'])
+    expect(tidy(repository).filter(({ rule }) => rule === 'links').map(({ line }) => line)).toEqual([2])
+  })
+
+  test.each([
+    ['Plain words', 'plain-words'],
+    ['7. A test: `game.test.ts`', '7-a-test-gametestts'],
+    ['What it is, and **is not** #', 'what-it-is-and-is-not'],
+    ['snake_case - and – dashes', 'snake_case---and--dashes'],
+    ['[A link](b.md), shown', 'a-link-shown'],
+    ['Größe 2²', 'größe-2'],
+  ])('[TIDY14] the anchor of "%s" is #%s', (heading, anchor) => {
+    const files = { 'a.md': `# Title\n\n## ${heading}\n\n[here](#${anchor})\n[not](#${anchor}-1)\n`, 'b.md': `[there](a.md#${encodeURIComponent(anchor)})` }
+    expect(found('links', files)).toEqual(['a.md:6'])
+  })
+
+  test('[TIDY14] headings of one name are numbered; code has none, nor have other files', () => {
+    const files = {
+      'a.md': '## Twice\n\n## Twice\n\n```sh\n# Comment\n```\n',
+      'b.md': '[a](a.md#twice)\n[b](a.md#twice-1)\n[c](a.md#twice-2)\n[d](a.md#comment)\n[e](c.ts#twice)\n[f](a.md#Twice)\n[g](#)',
+      'c.ts': '',
+    }
+    expect(found('links', files)).toEqual(['b.md:3', 'b.md:4', 'b.md:5', 'b.md:6'])
+  })
+
+  test('[TIDY14] docs/README.md lists every page, and decisions by their own titles', () => {
+    const pages = { 'docs/adr/0001-a.md': '# 1. A `b`: c\n', 'docs/guide/d.md': '', 'docs/guide/examples/e.ts': '', 'docs/wire/f.json': '' }
+    const problems = (index: string): string[] => {
+      const findings = tidy(repositoryOf({ ...pages, ...(index !== '' && { 'docs/README.md': index }) })).filter(({ rule }) => rule === 'links')
+      return findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
+    }
+    const rest = '[d](guide/d.md), [f](wire/f.json)'
+    expect(problems(`[A \`b\`: c](adr/0001-a.md)\n${rest}`)).toEqual([])
+    expect(problems(`${rest}\n[A](adr/0001-a.md)`)).toEqual(['docs/README.md:2 lists a decision by another title than its own: [A `b`: c](adr/0001-a.md)'])
+    expect(problems('')).toEqual(['adr/0001-a.md', 'guide/d.md', 'wire/f.json'].map((page) => `docs/README.md:1 does not list docs/${page}`))
+    expect(found('links', { 'docs/adr/0001-a.md': '# A\n', 'docs/README.md': '[A](adr/0001-a.md)' })).toEqual(['docs/adr/0001-a.md:1'])
+  })
 })
 
 describe('the scanner', () => {

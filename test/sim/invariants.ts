@@ -2,7 +2,8 @@
  * What must hold in every simulated world, by number; and what is thrown when it does not.
  *
  * Numbers are those of the plan the simulation is built to, so there are gaps: what is missing belongs to lockstep, replays
- * and stores. I22, the same seed gives the same trace, is held by tests that run a seed twice.
+ * and stores. I22, the same seed gives the same trace, is held by tests that run a seed twice. docs/spec/simulation.md has the
+ * same words, and says when each is looked at.
  */
 
 /** Every invariant that a world checks while it runs. */
@@ -18,14 +19,14 @@ export const INVARIANTS = {
   I13: 'what a peer and all peers may have us hold is bounded, and nothing is left when they are gone',
   I14: 'an address that is not proven gets no more bytes than came from it, and no connection moves where its peer is not',
   I15: 'there are never more connections than seats',
-  I16: 'a connection lives along its table and ends once, with one reason that both sides understand alike',
+  I16: 'a connection lives along its table and ends once, with one reason that both sides understand alike; between honest sides nothing makes no sense; who was let in is never told that he is nobody, wherever he speaks from',
   I17: 'when the weather clears everybody is connected within 5 s',
   I18: 'when the weather clears every reliable message has arrived within 10 s',
   G2: 'what the game says reliably arrives once and in order',
   G3: 'a request is answered with its own answer, and somehow before its time is up',
-  G4: 'in a tick everybody acts on the input that he said for it, or on one that he held before',
+  G4: 'in a tick everybody acts on the input that he said for it, or, where that is not here, on the one before',
   C1: 'every row that a client holds for a tick is the row of the authority at that tick, in his field set',
-  C2: 'nobody is told what he may not know',
+  C2: 'nobody is told what he may not know: no object, and no field of one',
   C3: 'prediction stands on what was told, and what it takes for confirmed is true',
   C4: 'two seconds after the weather has cleared everybody knows what he must, and holds nothing that he may not',
   C5: 'half a second after it was played what a client predicted is confirmed, once it is calm',

@@ -10,7 +10,7 @@ import { buildPage } from '../page.ts'
 /** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
 const GAMES: readonly { readonly name: string; readonly what: string; readonly isPlain?: boolean }[] = [
   { name: 'arena', what: 'a first-person arena with bots, for friends and phones; --help says more' },
-  { name: 'playground', what: 'eight labs of one idea each: lag, prediction, lag compensation, …, with their source beside them' },
+  { name: 'playground', what: 'eight labs of one idea each: lag, prediction, lag compensation and the rest; --help says more' },
   { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs; it takes no arguments', isPlain: true },
 ]
 
@@ -28,14 +28,15 @@ const game = named ?? GAMES.find(({ name }) => existsSync(serverOf(name)))
 if (first === '--help' || first === '-h') {
   console.log(HELP.trim())
 } else if (game === undefined || !existsSync(serverOf(game.name))) {
-  console.error(`There is nothing to play yet: ${serverOf((game ?? GAMES[0])?.name ?? '')} does not exist.`)
+  console.error(`There is nothing to play yet: ${pathOf((game ?? GAMES[0])?.name ?? '')} does not exist.`)
   process.exitCode = 1
 } else if (first !== undefined && named === undefined && !first.startsWith('-')) {
   console.error(`There is no game ${JSON.stringify(first)}.\n\n${HELP.trim()}`)
   process.exitCode = 2
 } else if (game.isPlain === true && rest.length > 0) {
-  console.error(`${game.name} takes no arguments: what it does stands in ${serverOf(game.name)}.`)
-  process.exitCode = 2
+  const isAsked = rest.includes('--help') || rest.includes('-h')
+  console[isAsked ? 'log' : 'error'](`${game.name} takes no arguments: what it does stands in ${pathOf(game.name)}.`)
+  process.exitCode = isAsked ? 0 : 2
 } else {
   // The server sees the command line it would have seen had it been started by hand.
   process.argv = [process.execPath, serverOf(game.name), ...(named === undefined ? process.argv.slice(2) : rest)]
@@ -45,5 +46,10 @@ if (first === '--help' || first === '-h') {
 }
 
 function serverOf(name: string): string {
-  return fileURLToPath(new URL(`../../games/${name}/server.ts`, import.meta.url))
+  return fileURLToPath(new URL(`../../${pathOf(name)}`, import.meta.url))
+}
+
+/** From the root, where commands are typed: the same on every machine. */
+function pathOf(name: string): string {
+  return `games/${name}/server.ts`
 }

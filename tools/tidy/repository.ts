@@ -1,5 +1,6 @@
 /**
- * The repository as tidy reads it: every text file that people wrote, by its path from the root.
+ * The repository as tidy reads it: every text file that people wrote, by its path from the root, and the
+ * paths of what is no text.
  *
  * Rules see only this, never the disk; so a test can plant a violation in a few lines of made-up repository.
  */
@@ -18,6 +19,8 @@ export interface Finding {
 
 /** All files people wrote. */
 export interface Repository {
+  /** Path of every file, pictures too. */
+  readonly paths: ReadonlySet<string>
   /** Path to text, of every text file. */
   readonly texts: ReadonlyMap<string, string>
   /** Those of them that are TypeScript or JavaScript. */
@@ -30,6 +33,7 @@ const SOURCE_NAMES = /\.(?:ts|mts|mjs|js)$/
 /** Reads the repository at `root`, without what its .gitignore leaves out. */
 export function readRepository(root: string): Repository {
   const texts: Record<string, string> = {}
+  const others: string[] = []
   const isIgnored = ignoredBy(readFileSync(join(root, '.gitignore'), 'utf8'))
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
@@ -37,10 +41,11 @@ export function readRepository(root: string): Repository {
       if (entry.name === '.git' || isIgnored(path)) continue
       if (entry.isDirectory()) walk(path)
       else if (entry.isFile() && TEXT_NAMES.test(entry.name)) texts[path] = readFileSync(join(root, path), 'utf8')
+      else others.push(path)
     }
   }
   walk('.')
-  return repositoryOf(texts)
+  return repositoryOf(texts, others)
 }
 
 /** The forms of .gitignore that ours uses: `name/`, `*.ending`, and `/path/from/the/root`, with `*` within one name. */
@@ -53,11 +58,12 @@ function ignoredBy(text: string): (path: string) => boolean {
   return (path) => patterns.some((pattern) => pattern.test(path))
 }
 
-/** A repository from texts. */
-export function repositoryOf(texts: Readonly<Record<string, string>>): Repository {
+/** A repository from texts, and from the paths of what is no text. */
+export function repositoryOf(texts: Readonly<Record<string, string>>, others: readonly string[] = []): Repository {
   const paths = Object.keys(texts).sort()
   const sources = paths.filter((path) => SOURCE_NAMES.test(path))
   return {
+    paths: new Set([...paths, ...others]),
     texts: new Map(paths.map((path) => [path, texts[path]!])),
     sources: new Map(sources.map((path) => [path, sourceFile(path, texts[path]!)])),
   }

@@ -56,7 +56,7 @@ export const PACKETS_PER_FLUSH_MAX = 32
 /** Messages of a reliable channel between the oldest unacknowledged and the newest sent. */
 export const RELIABLE_WINDOW_MESSAGES = 256
 
-/** Bytes of one message: fits a safe datagram beside header (22), acks (13), frame heads (7) and a future tag (16). */
+/** Bytes of one message: fits a safe datagram beside header (22), acks (13), frame heads (7) and the seal's tag (16). */
 export const MESSAGE_BYTES_MAX = 1024
 
 /** Bytes of messages one channel holds in each direction: a slow or hostile peer pins this much and no more. */

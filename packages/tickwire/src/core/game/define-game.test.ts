@@ -3,11 +3,17 @@ import { entity, message } from '../schema/definition.ts'
 import { bool, fixed, struct, text, u8 } from '../schema/field-kinds.ts'
 import { entropy, packed } from '../codec/snapshot-codec.ts'
 import { ConfigError } from '../base/assert.ts'
+import { rpc } from '../rpc/rpc.ts'
 import { defineGame } from './define-game.ts'
 
 const Player = entity({ x: fixed(0, 10, 0.1) })
 const Other = entity({ hp: u8 })
 const Chat = message({ text: text(20) })
+/** Of one shape: another receiver, delivery, caller or answer is another call. */
+const CALLS = [
+  rpc({ seat: u8 }, { to: 'server' }), rpc({ seat: u8 }, { to: 'all' }), rpc({ seat: u8 }, { to: 'server', delivery: 'unordered' }),
+  rpc({ seat: u8 }, { to: 'server', by: 'owner' }), rpc({ seat: u8 }, { to: 'server', reply: { isYours: bool } }), rpc({ chair: u8 }, { to: 'server' }),
+]
 const base = { tickRate: 30, input: { left: bool }, entities: [Player], step: () => {} }
 
 test('[GAME1] a wrong game is refused at once, with the path and the fix', () => {
@@ -49,12 +55,19 @@ test.each<[name: string, definition: unknown, message: string]>([
 
 test('[GAME2] the fingerprint is that of everything two builds must agree on', () => {
   const hex = (game: { fingerprint: Uint8Array }): string => [...game.fingerprint].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  const same = [defineGame(base), defineGame({ ...base, step: () => 1 as unknown as void })].map(hex)
-  expect(same[0]).toBe(same[1])
-  expect(same[0]).toHaveLength(16)
-  const others = [
-    { ...base, tickRate: 60 }, { ...base, input: { right: bool } }, { ...base, entities: [Player, Other] },
-    { ...base, entities: [Other] }, { ...base, messages: [Chat] }, { ...base, codec: packed },
-  ].map((definition) => hex(defineGame(definition as typeof base)))
-  expect(new Set([same[0], ...others]).size).toBe(7)
+  const fingerprintsOf = (definitions: readonly object[]): string[] => definitions.map((definition) => hex(defineGame({ ...base, ...definition } as typeof base)))
+  const [own = ''] = fingerprintsOf([{}])
+  expect(own).toHaveLength(16)
+  const same = fingerprintsOf([
+    { step: () => 1 }, { onJoin: () => {} }, { drawAhead: false }, { predict: 'owned' }, { predict: 'none' },
+    // At 30 ticks a second both are a snapshot every tick.
+    { net: { snapshotRate: 30 } }, { net: { snapshotRate: 25 } }, { net: { interpolationMs: 50, timeoutMs: 5000 } },
+  ])
+  expect(new Set(same)).toEqual(new Set([own]))
+  const others = fingerprintsOf([
+    { tickRate: 60 }, { codec: packed }, { net: { snapshotRate: 15 } }, { net: { snapshotRate: 10 } }, { predict: 'all' }, { input: { right: bool } },
+    { entities: [Player, Other] }, { entities: [Other, Player] }, { entities: [Other] }, { entities: [entity({ x: fixed(0, 10, 0.1) }, { authority: 'shared' })] },
+    { messages: [Chat] }, { messages: [message({ text: text(20) }, 'message', { delivery: 'unordered' })] }, ...CALLS.map((call) => ({ rpcs: [call] })), { rpcs: CALLS },
+  ])
+  expect(new Set([own, ...others]).size).toBe(1 + others.length)
 })

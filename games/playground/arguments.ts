@@ -1,0 +1,27 @@
+/** The command line of the playground. */
+
+import { outOfBounds, PORTS, readOptions, type Misuse } from '../command-line.ts'
+
+export const HELP: string = `npm start -- playground [options]      Serves the playground: eight labs, one idea of netcode each.
+
+  --port 4000               where; 0 takes any that is free
+  --host 127.0.0.1          for whom: this machine alone; 0.0.0.0 lets phones on the network in
+  --help
+
+Ctrl-C ends it.`
+
+export interface PlaygroundSettings {
+  readonly port: number
+  /** The address that it listens at. */
+  readonly host: string
+}
+
+/** What was asked for; or what is wrong with it. */
+export function readArguments(args: readonly string[]): PlaygroundSettings | 'help' | Misuse {
+  const values = readOptions(args, { port: { type: 'string', default: '4000' }, host: { type: 'string', default: '127.0.0.1' } })
+  if (values === 'help' || 'problem' in values) return values
+  const { port, host } = values
+  // Node takes no address for every address.
+  if (host === '') return { problem: '--host takes an address of this machine, such as 0.0.0.0 for all of them' }
+  return outOfBounds({ port }, { port: PORTS }) ?? { port: Number(port), host }
+}
