@@ -59,6 +59,11 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
   if (values.weather !== undefined && weather === undefined) return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
   return {
     port: Number(values.port), bots: Number(values.bots), tickRate: Number(values.tick),
-    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, ...(values.record !== undefined && { recordPath: resolve(values.record) }), isLocal: values.local, isListening: values.listen, isLearning: values.learn, folder: fileURLToPath(new URL('./public', import.meta.url)),
+    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, ...(values.record !== undefined && { recordPath: resolve(typedIn(), values.record) }), isLocal: values.local, isListening: values.listen, isLearning: values.learn, folder: fileURLToPath(new URL('./public', import.meta.url)),
   }
+}
+
+/** Where the command was typed: npm goes to the root of the repository first, and then we to the game. */
+function typedIn(): string {
+  return process.env['INIT_CWD'] ?? process.cwd()
 }

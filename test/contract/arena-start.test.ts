@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createClientHost, createServerHost, type ServerHost } from 'tickwire'
 import { bestProvider, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
 import { readArguments } from '../../games/arena/arguments.ts'
@@ -77,6 +77,9 @@ test('[ARENA15] --record keeps the match in a file, whole when it ends; where th
   } finally {
     rmSync(folder, { recursive: true })
   }
+  vi.stubEnv('INIT_CWD', '/some/place')
+  expect(readArguments(['--record', 'match.twr'])).toMatchObject({ recordPath: resolve('/some/place/match.twr') })
+  vi.unstubAllEnvs()
   expect(readArguments(['--local', '--record', 'match.twr'])).toEqual({ problem: expect.stringContaining('choose one') })
   expect(readArguments(['--local', '--learn'])).toEqual({ problem: expect.stringContaining('choose one') })
 })
