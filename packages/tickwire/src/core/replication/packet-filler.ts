@@ -19,7 +19,7 @@ import type { Replicator } from './replicator.ts'
 import { SnapshotFrame } from './snapshot-frame.ts'
 import type { StateWalker } from './state-walker.ts'
 import { NO_STRIP } from './strip-cache.ts'
-import type { ToldBlocks } from './told-blocks.ts'
+import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { FLAG, NONE, STATE, type ToldObjects } from './told-objects.ts'
 import { sortAscending } from './urgency-order.ts'
 
@@ -36,6 +36,7 @@ const NOT_KEPT = NO_FRAME
 const NOT_STRIPPED = NO_STRIP
 const SHIFT = BLOCK_SHIFT
 const UNCAPPED = NO_CAP
+const { aheads: AHEADS, sets: SETS, pendings: PENDINGS, paireds: PAIREDS } = PLANE
 const { gone: REASON_GONE, changed: REASON_CHANGED } = REASON
 
 /** In the place of a delta: the object is gone, and there are no bits of it. */
@@ -171,13 +172,27 @@ export class PacketFiller {
     const due = this.#due
     const { pendings } = this.#blocks
     for (; due.block < pendings.length; due.block++) {
-      if (pendings[due.block] === 0) continue
+      if (pendings[due.block] === 0 || this.#fillWhole(sequence, out, due.block)) continue
       this.#sentMask = 0
       this.#heldMask = 0
       const isDone = this.#fillBlock(sequence, out, due.block)
       if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
       if (!isDone) return
     }
+  }
+
+  /** Where everything that is due of a block stands in one strip, and nothing else: most blocks are like that where all see all. */
+  #fillWhole(sequence: number, out: BitWriter, block: number): boolean {
+    const { words, capacity, levels } = this.#blocks
+    const pending = words[PENDINGS * capacity + block]
+    if ((pending & (~words[block] | words[AHEADS * capacity + block])) !== 0 || this.#replicator.isProbedOneByOne) return false
+    const { strips } = this.#replicator
+    const strip = strips.findWhole(block, words[SETS * capacity + block], levels[block], pending, words[PAIREDS * capacity + block])
+    if (strip === NOT_STRIPPED || !this.#frame.putStrip(out, block, strip)) return false
+    this.#records.addBlock(sequence, block, pending, pending & strips.helds[strip])
+    words[PENDINGS * capacity + block] = 0
+    this.#due.cursor += countBits(pending)
+    return true
   }
 
   /** Writes what is due of a block; false when not all of it fits. */
@@ -199,7 +214,11 @@ export class PacketFiller {
       const wanted = others === 0 ? pending : pending & ((others & -others) - 1)
       const level = isAhead ? aheadLevels[block] : levels[block]
       if (block !== this.#stripBlock || level !== this.#stripLevel) this.#findStrip(block, level, group)
-      if (this.#putRuns(out, block, wanted) || this.#putMembers(out, block, wanted, level)) continue
+      if (this.#putRuns(out, block, wanted)) {
+        if (this.#frame.isFull) return false
+        continue
+      }
+      if (this.#putMembers(out, block, wanted, level)) continue
       if (this.#frame.beforeIndex >= 0) return false
       // What does not even fit an empty packet is looked at by itself.
       this.#blocks.loosen(block, low)

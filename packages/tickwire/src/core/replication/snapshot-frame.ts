@@ -23,10 +23,14 @@ const FROM_INITIAL = NO_BASE
 const SHIFT = BLOCK_SHIFT
 const HEAD_BITS_MAX = PLAIN_BITS_MAX
 const NONE = NO_MANNER
+/** The longest head of all: the index, the kind, an age as a varint, and two bits. */
+const ANY_HEAD_BITS_MAX = 96
 
 export class SnapshotFrame {
   /** The index of the last entry; -1 before the first. */
   beforeIndex = -1
+  /** A run was cut short because there is no room for its next entry: nothing fits any more. */
+  isFull = false
   /** The manner of the last delta (delta-head.ts). */
   #before = NO_MANNER
   #tick: Tick = 0
@@ -44,6 +48,7 @@ export class SnapshotFrame {
     this.#tick = tick
     this.#capBits = capBits
     this.beforeIndex = -1
+    this.isFull = false
     this.#before = NONE
   }
 
@@ -145,6 +150,8 @@ export class SnapshotFrame {
         if (sent === 0) break
         if (adder !== undefined) this.count(out, bitLength, strip, sent)
         rest ^= sent
+        this.isFull = sent !== run
+        if (this.isFull) break
         continue
       }
       const index = block << SHIFT | at & 31
@@ -157,6 +164,35 @@ export class SnapshotFrame {
       rest ^= run
     }
     return wanted ^ rest
+  }
+
+  /** Writes all that a strip has; false when it may not fit: then `putRuns` writes what does. @hot */
+  putStrip(out: BitWriter, block: number, strip: number): boolean {
+    const { masks, plains, starts, ends, deltas, manners, adder, tally } = this.#strips
+    const { bases, flags, words } = this.#cache
+    const mask = masks[strip]
+    const low = mask & -mask
+    const at = strip << SHIFT | 31 - Math.clz32(low)
+    const last = strip << SHIFT | 31 - Math.clz32(mask)
+    const start = starts[at]
+    const bitCount = ends[last] - start
+    const { bitLength } = out
+    if (bitCount + ANY_HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - bitLength)) return false
+    const index = block << SHIFT | at & 31
+    const gap = index - this.beforeIndex
+    let width = plainWidth(gap)
+    if ((plains[strip] & low) !== 0 && manners[at] === this.#before) {
+      out.copyWordBitsAfter(plainHead(gap, index), width, words, start, bitCount)
+    } else {
+      const delta = deltas[at]
+      writeDeltaHead(out, gap, index, this.#tick - bases[delta], flags[delta], this.#before)
+      width = out.bitLength - bitLength
+      out.copyWordBits(words, start, bitCount)
+    }
+    if (adder !== undefined) tally.add(at, last, width)
+    this.beforeIndex = block << SHIFT | last & 31
+    this.#before = manners[last]
+    return true
   }
 
   /** Counts a run that was written last, from bit `from` on. */

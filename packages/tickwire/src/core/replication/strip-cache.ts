@@ -62,6 +62,8 @@ export class StripCache {
   masks: Int32Array = new Int32Array(STRIPS_FIRST)
   paireds: Int32Array = new Int32Array(STRIPS_FIRST)
   helds: Int32Array = new Int32Array(STRIPS_FIRST)
+  /** Of whom it matters whether they are paired (`pairable`). */
+  #pairables = new Int32Array(STRIPS_FIRST)
   /** Those that are plain where the delta before is of the same manner (delta-head.ts). */
   plains: Int32Array = new Int32Array(STRIPS_FIRST)
   /** By strip << 5 | place in the block: the delta, where its bits begin and end in `words`, and its manner. */
@@ -122,6 +124,17 @@ export class StripCache {
     return strip
   }
 
+  /** The strip that has just these objects of a block from a level, paired as they are; `NO_STRIP` if there is none yet. @hot */
+  findWhole(block: number, set: number, level: Tick, wanted: number, paired: number): number {
+    let strip = this.#heads[block]
+    while (strip !== NOTHING) {
+      const isThis = this.#levels[strip] === level && this.masks[strip] === wanted && this.#sets[strip] === set
+      if (isThis && ((this.paireds[strip] ^ paired) & wanted & this.#pairables[strip]) === 0) return strip
+      strip = this.#next[strip]
+    }
+    return NOTHING
+  }
+
   /** Those for whom it matters whether the row before their baseline is held: who were on the move at a level (`DeltaMaker.keyFor`). @hot */
   pairable(block: number, set: number, level: Tick): number {
     const { masks, oldest } = this.#marks
@@ -158,6 +171,7 @@ export class StripCache {
     this.#levels[strip] = level
     this.#sets[strip] = set
     this.#growths[strip] = 0
+    this.#pairables[strip] = this.pairable(block, set, level)
     // Others will want the rest of those who changed, and most of them with the row before.
     this.paireds[strip] = paired | ~wanted
     this.#fill(strip, block, wanted | this.#others(block, set, level, wanted))
@@ -258,6 +272,7 @@ export class StripCache {
     this.paireds = widen(this.paireds, new Int32Array(capacity))
     this.helds = widen(this.helds, new Int32Array(capacity))
     this.plains = widen(this.plains, new Int32Array(capacity))
+    this.#pairables = widen(this.#pairables, new Int32Array(capacity))
     this.deltas = widen(this.deltas, new Int32Array(capacity << SHIFT))
     this.starts = widen(this.starts, new Int32Array(capacity << SHIFT))
     this.ends = widen(this.ends, new Int32Array(capacity << SHIFT))
