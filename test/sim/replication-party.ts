@@ -128,7 +128,7 @@ export class Receiver {
     this.sink = new SnapshotSink(this.world, this.timeline, { strideTicks: party.strideTicks, ...(party.makeCoders === undefined ? {} : { coders: party.makeCoders() }) })
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
-    this.twin = party.isTwinned ? new SnapshotSource(party.replicator, this.relevance, peer, { ...options, isOneByOne: true }) : undefined
+    this.twin = party.isTwinned ? new SnapshotSource(party.twinOf(party.replicator), this.relevance, peer, { ...options, isOneByOne: true }) : undefined
   }
 
   /** From now on he is told by other tables, which he holds: `coders` are his own. */
@@ -136,7 +136,7 @@ export class Receiver {
     this.#tables.set(version, coders)
     this.#isRetrained = true
     this.source.retrain(replicator, version)
-    this.twin?.retrain(replicator, version)
+    this.twin?.retrain(this.#party.twinOf(replicator), version)
   }
 
   /** One tick of the line: sends, carries, receives. */
@@ -294,6 +294,7 @@ export class Party {
   isTwinned = false
   readonly #entities: readonly Entity[]
   readonly #truths = new Map<string, string>()
+  readonly #twins = new Map<Replicator, Replicator>()
 
   constructor(seed: number, entities: readonly Entity[], windowTicks: number, makeCoders?: () => readonly RowCoder[], strideTicks = 1) {
     this.seed = seed
@@ -309,6 +310,13 @@ export class Party {
     const receiver = new Receiver(this, this.#entities, peer, sees, options)
     this.receivers.push(receiver)
     return receiver
+  }
+
+  /** Who makes bits for twins: over the same marks, and none that were made for somebody else. */
+  twinOf(replicator: Replicator): Replicator {
+    const twin = this.#twins.get(replicator) ?? replicator.retrained(replicator.coders)
+    this.#twins.set(replicator, twin)
+    return twin
   }
 
   /** One tick: the game moves, then everyone is told what he must know; or not, where a host that slept runs several at once. */

@@ -38,6 +38,9 @@ export class ChangeMarks {
   types: Uint8Array = new Uint8Array(0)
   owners: Uint32Array = new Uint32Array(0)
   rowAts: Uint32Array = new Uint32Array(0)
+  /** By index: since when he lives there, and since when he has his owner. */
+  bornAt: Float64Array = new Float64Array(0)
+  ownedAt: Float64Array = new Float64Array(0)
   /** By index << 2 | set. */
   changed: Float64Array = new Float64Array(0)
   before: Float64Array = new Float64Array(0)
@@ -143,12 +146,17 @@ export class ChangeMarks {
     const row = reference & ROW_MASK
     const was = earlier & ROW_MASK
     const isBorn = earlier === 0 || earlier >>> ROW_BITS !== type || ids[was] !== ids[row]
-    if (isBorn) this.censusTick = this.tick
+    const isOwned = isBorn || owners[was] !== owners[row]
+    if (isBorn) {
+      this.censusTick = this.tick
+      this.bornAt[index] = this.tick
+    }
+    if (isOwned) this.ownedAt[index] = this.tick
     this.ids[index] = ids[row]
     this.types[index] = type
     this.owners[index] = owners[row]
     this.rowAts[index] = row * laneCount
-    const set = isBorn || owners[was] !== owners[row] ? 0 : firstSet(this.#laneSets[type], rows, row * laneCount, was * laneCount)
+    const set = isOwned ? 0 : firstSet(this.#laneSets[type], rows, row * laneCount, was * laneCount)
     for (let at = index << 2 | set; at < (index << 2) + SETS; at++) {
       this.before[at] = isBorn ? this.tick : this.changed[at]
       this.changed[at] = this.tick
@@ -179,6 +187,8 @@ export class ChangeMarks {
     this.types = widen(this.types, new Uint8Array(need))
     this.owners = widen(this.owners, new Uint32Array(need))
     this.rowAts = widen(this.rowAts, new Uint32Array(need))
+    this.bornAt = widen(this.bornAt, new Float64Array(need))
+    this.ownedAt = widen(this.ownedAt, new Float64Array(need))
     this.changed = widen(this.changed, new Float64Array(need << 2))
     this.before = widen(this.before, new Float64Array(need << 2))
     this.settled = widen(this.settled, new Float64Array(need << 2))

@@ -19,6 +19,7 @@ import { LONG_AGO, type ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { DELTA, isPairedBy, NO_DELTA, type DeltaCache } from './delta-cache.ts'
 import { isPlain, mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
+import type { DeltaRows } from './delta-rows.ts'
 import type { Adder } from './probe.ts'
 import { StripTally } from './strip-tally.ts'
 
@@ -29,10 +30,8 @@ export const NO_STRIP = -1
 export interface DeltaMaker {
   /** Finds or makes the delta for who holds a row, and perhaps the one before it. */
   deltaFor(index: number, set: number, base: Tick, isPaired: boolean): number
-  /** What such a delta is kept by in the cache; `NO_DELTA` when nobody knows the row any more. */
-  keyFor(index: number, set: number, base: Tick, isPaired: boolean): number
-  /** Gets ready to make one from a row that is known: its flags, unless nothing has changed. */
-  prepare(index: number, base: Tick, key: number): number
+  /** Finds the rows that one is made from. */
+  readonly rows: DeltaRows
   /** Makes what was prepared; whether anything has changed. */
   write(out: BitWriter): boolean
 }
@@ -135,7 +134,7 @@ export class StripCache {
     return NOTHING
   }
 
-  /** Those for whom it matters whether the row before their baseline is held: who were on the move at a level (`DeltaMaker.keyFor`). @hot */
+  /** Those for whom it matters whether the row before their baseline is held: who were on the move at a level (`DeltaRows.keyFor`). @hot */
   pairable(block: number, set: number, level: Tick): number {
     const { masks, oldest } = this.#marks
     return level < oldest ? -1 : masks.at(set, block, level) & masks.since(set, block, level, level + this.#strideTicks)
@@ -197,6 +196,7 @@ export class StripCache {
     out.reset(this.#scratch)
     const { tick } = this.#marks
     const origin = cache.end
+    const direct = this.#maker.rows.aim(block, this.#sets[strip], this.#levels[strip])
     let mask = 0
     let held = 0
     let plain = 0
@@ -206,7 +206,7 @@ export class StripCache {
       const bit = rest & -rest
       const index = block << SHIFT | 31 - Math.clz32(bit)
       const { bitLength } = out
-      const delta = this.#put(strip, index, before, manner, origin, (this.paireds[strip] & bit) !== 0)
+      const delta = this.#put(strip, index, before, manner, origin, (this.paireds[strip] & bit) !== 0, (direct & bit) !== 0)
       if (out.failed) {
         out.rewind(bitLength)
         break
@@ -232,14 +232,15 @@ export class StripCache {
   }
 
   /** Writes an entry after another; its delta, or `NO_DELTA` when it has no place here. What is made here is kept where it stands. */
-  #put(strip: number, index: number, before: number, manner: number, origin: number, isPaired: boolean): number {
+  #put(strip: number, index: number, before: number, manner: number, origin: number, isPaired: boolean, isDirect: boolean): number {
     const cache = this.#cache
     const maker = this.#maker
+    const { rows } = maker
     const out = this.#writer
     const marks = this.#marks
     const set = this.#sets[strip]
-    const base = marks.lastChange(index, set, this.#levels[strip])
-    const key = base === FORGOTTEN ? NOT_THERE : maker.keyFor(index, set, base, isPaired)
+    const base = isDirect ? this.#levels[strip] : marks.lastChange(index, set, this.#levels[strip])
+    const key = isDirect ? rows.keyAimed(index, set, isPaired) : base === FORGOTTEN ? NOT_THERE : rows.keyFor(index, set, base, isPaired)
     if (key === NOT_THERE) return NOT_THERE
     const age = marks.tick - base
     const found = cache.find(index, base, key)
@@ -250,7 +251,7 @@ export class StripCache {
       return found
     }
     const { bitLength } = out
-    let flags = maker.prepare(index, base, key)
+    let flags = isDirect ? rows.prepareAimed(index, key) : rows.prepare(index, base, key)
     if (before !== NOBODY) writeDeltaHead(out, index - before, index, age, flags, manner)
     let start = out.bitLength
     if (!maker.write(out)) {
