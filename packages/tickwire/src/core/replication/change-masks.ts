@@ -39,9 +39,16 @@ export class ChangeMasks {
 
   /** Who of a block changed after a tick and up to another. @hot */
   since(set: number, block: number, from: Tick, to: Tick): number {
-    let bits = 0
-    for (let tick = from + 1; tick <= to; tick++) bits |= this.at(set, block, tick)
-    return bits
+    const { bits, capacity } = this
+    const rowStep = SETS * capacity
+    let changed = 0
+    let at = this.rowOf(set, from + 1) + block
+    for (let left = to - from; left > 0; left--) {
+      changed |= bits[at]
+      at += rowStep
+      if (at >= bits.length) at -= bits.length
+    }
+    return changed
   }
 
   /** @hot */

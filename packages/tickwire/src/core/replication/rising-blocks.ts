@@ -31,7 +31,9 @@ export class RisingBlocks {
   /** Ticks from one telling to the next. */
   readonly #strideTicks: number
   /** Of the packet that arrived last: the end of its cell. */
-  #end: Tick = 0
+  end: Tick = 0
+  /** Whether the tick told after its own is one, and was told. */
+  #isNextEnd = false
 
   constructor(blocks: ToldBlocks, told: ToldObjects, marks: ChangeMarks, grid: BaselineGrid, usesOlder: boolean) {
     this.#blocks = blocks
@@ -44,7 +46,10 @@ export class RisingBlocks {
 
   /** A packet of a tick has arrived: what was in it comes next. @hot */
   hear(tick: Tick): void {
-    this.#end = this.#grid.endOf(tick)
+    const next = tick + this.#strideTicks
+    const end = this.#grid.endOf(tick)
+    this.end = end
+    this.#isNextEnd = this.#usesOlder && next <= this.#blocks.sentTick && tick >= this.#marks.oldest && (end === tick ? this.#grid.endOf(next) : end) === next
     if (this.#usesOlder && tick > this.#blocks.heardTick) this.#blocks.heardTick = tick
   }
 
@@ -54,34 +59,11 @@ export class RisingBlocks {
     const { oldest } = this.#marks
     if (blocks.cohorts[block] !== 0 && blocks.levels[block] < oldest) blocks.loosen(block, blocks.cohorts[block])
     const cohort = blocks.cohorts[block]
-    if ((mask & ~cohort) === 0 && tick >= oldest && this.#riseTogether(block, mask, pairs, tick)) return
     if ((mask & cohort) !== 0 && tick >= oldest) this.#deliverMembers(block, mask & cohort, pairs, tick)
     for (let loose = mask & ~cohort; loose !== 0; loose &= loose - 1) {
       const bit = loose & -loose
       this.#promote(block << SHIFT | 31 - Math.clz32(bit), block, bit, tick, (pairs & bit) !== 0)
     }
-  }
-
-  /** In calm weather that is all that happens to a block: everybody who changed since its level is in the packet. False when there is more to it. */
-  #riseTogether(block: number, mask: number, pairs: number, tick: Tick): boolean {
-    const blocks = this.#blocks
-    const level = blocks.levels[block]
-    if (tick !== this.#end || level >= tick || blocks.aheads[block] !== 0 || blocks.waits[block] !== 0) return false
-    const { masks } = this.#marks
-    const set = blocks.sets[block]
-    const stride = this.#strideTicks
-    const isNext = level === tick - stride
-    if ((blocks.cohorts[block] & ~mask & masks.since(set, block, level, tick)) !== 0) return false
-    if (this.#usesOlder) {
-      if (isNext && blocks.steps[block] !== 0) return false
-      const held = mask & (pairs | (isNext ? masks.at(set, block, level) : this.#stepsAt(block, tick - stride)))
-      // Who did not change in the tick before was not on the move, and has nothing to wait for.
-      if (held !== mask && (!isNext || stride > 1)) return false
-      blocks.paireds[block] = blocks.paireds[block] & ~mask | held
-      blocks.steps[block] &= ~mask
-    }
-    blocks.levels[block] = tick
-    return true
   }
 
   /** A row that was sent by itself has arrived. @hot */
@@ -108,7 +90,7 @@ export class RisingBlocks {
     // After a window he has let go of a row, unless it is the newest that he was told.
     if (tick < this.#marks.oldest && told.sents[index] !== tick) return
     const set = told.sets[index]
-    const isMoving = this.#usesOlder && this.#end === tick && this.#isMoving(index, set, tick)
+    const isMoving = this.#usesOlder && this.end === tick && this.#isMoving(index, set, tick)
     const isYoung = told.bases[index] !== FROM_INITIAL && told.sents[index] > tick && tick - this.#marks.firstChange(index, set, told.bases[index]) < this.#grid.lagTicks
     const isNextLast = (this.#nextLast(set, block, tick) & bit) !== 0
     const next = tick + this.#strideTicks
@@ -123,19 +105,18 @@ export class RisingBlocks {
 
   /** Of whom of a block a tick is the last of its cell in which they changed, or may be. */
   #last(set: number, block: number, tick: Tick): number {
-    const end = this.#end
+    const end = this.end
     return tick === end ? -1 : end > this.#blocks.sentTick || tick < this.#marks.oldest ? 0 : ~this.#marks.masks.since(set, block, tick, end)
   }
 
   /** Of whom the tick told after one is, where that is the end of its cell. */
   #nextLast(set: number, block: number, tick: Tick): number {
-    const next = tick + this.#strideTicks
-    return this.#usesOlder && next <= this.#blocks.sentTick && tick >= this.#marks.oldest && this.#grid.endOf(next) === next ? this.#marks.masks.at(set, block, next) : 0
+    return this.#isNextEnd ? this.#marks.masks.at(set, block, tick + this.#strideTicks) : 0
   }
 
   /** The level to which who has not changed since a tick may rise: the end of its cell, if that was told already. */
   #levelOf(tick: Tick): Tick {
-    return this.#end <= this.#blocks.sentTick ? this.#end : tick
+    return this.end <= this.#blocks.sentTick ? this.end : tick
   }
 
   #deliverMembers(block: number, mask: number, pairs: number, tick: Tick): void {
@@ -143,7 +124,7 @@ export class RisingBlocks {
     const set = blocks.sets[block]
     const ahead = blocks.aheads[block]
     const newer = mask & ((tick > blocks.levels[block] ? ~ahead : 0) | (ahead !== 0 && tick > blocks.aheadLevels[block] ? ahead : 0))
-    if (newer === 0 || this.#passBy(block, set, newer, tick)) return
+    if (newer === 0) return
     const last = newer & this.#last(set, block, tick)
     const nextLast = newer & this.#nextLast(set, block, tick)
     let waiting = last === newer ? 0 : this.#young(block, newer & ~last, tick)
@@ -152,24 +133,11 @@ export class RisingBlocks {
     const leap = nextLast & this.#waitsAt(block, tick + this.#strideTicks)
     const arrived = newer & ~leap
     const held = this.#usesOlder ? this.#held(block, arrived, pairs, tick) : 0
-    if (this.#usesOlder && this.#end === tick && (arrived & ~held) !== 0) waiting |= this.#lonely(block, arrived & last & ~held, tick)
+    if (this.#usesOlder && this.end === tick && (arrived & ~held) !== 0) waiting |= this.#lonely(block, arrived & last & ~held, tick)
     waiting &= arrived
     if (this.#usesOlder) this.#note(block, newer & ~waiting, waiting & last, waiting & ~last & nextLast, tick)
     if (waiting !== arrived) this.#raise(block, arrived & ~waiting, held, tick)
     if (leap !== 0) this.#leap(block, leap, tick + this.#strideTicks)
-  }
-
-  /** What most packets are, where there are cells: all of it moves on within the cell, and waits for its end. False when there is more to it. */
-  #passBy(block: number, set: number, members: number, tick: Tick): boolean {
-    const blocks = this.#blocks
-    const next = tick + this.#strideTicks
-    if (this.#end === tick || next > blocks.sentBefore || tick - blocks.levels[block] > this.#grid.lagTicks) return false
-    if ((members & ~this.#marks.masks.at(set, block, next)) !== 0) return false
-    if (next !== this.#end || !this.#usesOlder) return true
-    if (blocks.waits[block] !== 0 || (blocks.steps[block] !== 0 && blocks.stepTicks[block] !== (tick | 0))) return false
-    blocks.steps[block] |= members
-    blocks.stepTicks[block] = tick
-    return true
   }
 
   /** Members have another baseline from now on, with the row before it or not. */
@@ -219,12 +187,11 @@ export class RisingBlocks {
   /** Those of members of whom the row before did not arrive, and whose baseline, with the row before it, is worth more. */
   #lonely(block: number, members: number, tick: Tick): number {
     const blocks = this.#blocks
-    let lonely = this.#young(block, members & blocks.paireds[block], tick)
-    for (let rest = lonely; rest !== 0; rest &= rest - 1) {
-      const bit = rest & -rest
-      if (!this.#isMoving(block << SHIFT | 31 - Math.clz32(bit), blocks.sets[block], tick)) lonely ^= bit
-    }
-    return lonely
+    const before = tick - this.#strideTicks
+    // Who did not change in the tick told before: there is no row before that anybody could hold.
+    const moving = before > this.#marks.oldest ? this.#marks.masks.since(blocks.sets[block], block, before - this.#strideTicks, before) : 0
+    const paired = members & moving & blocks.paireds[block]
+    return paired === 0 ? 0 : this.#young(block, paired, tick)
   }
 
   /** Members rise to a tick. Who did not change is at any level, and stays with the many. */

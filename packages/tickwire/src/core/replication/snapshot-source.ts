@@ -18,27 +18,25 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { indexOf } from '../world/object-table.ts'
+import { ArrivedPackets } from './arrived-packets.ts'
 import { ByteCap } from './byte-cap.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_INDEX } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
-import { RisingBlocks } from './rising-blocks.ts'
 import { StateWalker } from './state-walker.ts'
 import { ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, ToldObjects } from './told-objects.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
-const { known: KNOWN, leaving: LEAVING } = STATE
+const { known: KNOWN } = STATE
 const FROM_INITIAL = NO_BASE
 const NOTHING = NONE
 const BLOCK_BIT = RECORD_BLOCK
 const ALL_HELD_BIT = RECORD_ALL_HELD
-const GONE_BIT = RECORD_GONE
-const PAIRED_BIT = RECORD_PAIRED
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
 const SHIFT = BLOCK_SHIFT
@@ -61,7 +59,7 @@ export class SnapshotSource implements FrameSource {
   readonly #peer: PeerId
   readonly #told: ToldObjects
   readonly #blocks: ToldBlocks
-  readonly #rising: RisingBlocks
+  readonly #arrived: ArrivedPackets
   readonly #records = new PacketRecords()
   readonly #walker: StateWalker
   readonly #due: DueList
@@ -80,7 +78,7 @@ export class SnapshotSource implements FrameSource {
     this.#told = new ToldObjects(replicator.strideTicks)
     const usesOlder = replicator.coders.some((coder) => coder.usesOlder === true)
     this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.grid, usesOlder, !isOneByOne)
-    this.#rising = new RisingBlocks(this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder)
+    this.#arrived = new ArrivedPackets(this.#records, this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder)
     // Who has a cap of his own is never sent what another is.
     this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
     this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker)
@@ -189,48 +187,10 @@ export class SnapshotSource implements FrameSource {
     this.#isGreeted = true
     const frame = records.frameOf(slot)
     if (!this.#walker.followDelivered(frame)) {
-      this.#deliver(slot)
+      this.#arrived.deliver(slot)
       this.#walker.addDelivered(frame, this.#due.count, this.#due.cursor, this.#due.block)
     }
     records.close(slot)
-  }
-
-  /** What a packet that has arrived says of each object in it: of members first, whom others may join then. */
-  #deliver(slot: number): void {
-    const records = this.#records
-    const { store, mask } = records
-    const tick = records.tickOf(slot)
-    this.#rising.hear(tick)
-    const count = records.countOf(slot)
-    let singles = 0
-    for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
-      const entry = store[at & mask]
-      if ((entry & BLOCK_BIT) === 0) {
-        singles++
-        continue
-      }
-      const isAllHeld = (entry & ALL_HELD_BIT) !== 0
-      const sent = store[(at + 1) & mask] | 0
-      this.#rising.deliver(entry & INDEX_BITS, sent, isAllHeld ? sent : store[(at + 2) & mask] | 0, tick)
-      step += isAllHeld ? 1 : 2
-      at += isAllHeld ? 1 : 2
-    }
-    for (let at = records.startOf(slot); singles > 0; at++) {
-      const entry = store[at & mask]
-      if ((entry & BLOCK_BIT) === 0) this.#deliverSingle(entry, tick)
-      else at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
-      if ((entry & BLOCK_BIT) === 0) singles--
-    }
-  }
-
-  #deliverSingle(entry: number, tick: Tick): void {
-    const index = entry & INDEX_BITS
-    if ((entry & GONE_BIT) === 0) {
-      this.#rising.promote(index, tick, (entry & PAIRED_BIT) !== 0)
-      return
-    }
-    this.#told.forget(index, tick)
-    if (this.#told.states[index] !== KNOWN) this.#blocks.leave(index, this.#told.states[index] === LEAVING)
   }
 
   /** @hot */
