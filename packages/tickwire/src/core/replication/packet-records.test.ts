@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SENT_PACKETS_MAX } from '../base/limits.ts'
 import { Prng } from '../base/prng.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_NONE_HELD } from './packet-records.ts'
 
 test('[REPL7] what every open packet carried is remembered, whatever is closed in whatever order', () => {
   for (let seed = 1; seed <= 24; seed++) {
@@ -27,10 +27,11 @@ test('[REPL7] what every open packet carried is remembered, whatever is closed i
       const carried = Array.from({ length: dice.nextInt(0, seed % 4 === 0 ? 400 : 20) }, () => dice.nextInt(0, 65_535))
       for (const entry of carried) records.add(sequence, entry)
       if (dice.nextInt(0, 3) === 0) {
-        const [block, sent, held] = [dice.nextInt(0, 2047), dice.nextInt(1, 0xffff_ffff), dice.nextInt(0, 0xffff_ffff)]
+        const [block, sent, held] = [dice.nextInt(0, 2047), dice.nextInt(1, 0xffff_ffff), dice.nextInt(1, 0xffff_ffff)]
         records.addBlock(sequence, block, sent, held)
         records.addBlock(sequence, block, sent, sent)
-        carried.push(block | RECORD_BLOCK, sent, held, block | RECORD_BLOCK | RECORD_ALL_HELD, sent)
+        records.addBlock(sequence, block, sent, 0)
+        carried.push(block | RECORD_BLOCK, sent, held, block | RECORD_BLOCK | RECORD_ALL_HELD, sent, block | RECORD_BLOCK | RECORD_ALL_HELD | RECORD_NONE_HELD, sent)
       }
       open.set(sequence, carried)
     }

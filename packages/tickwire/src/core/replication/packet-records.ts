@@ -1,8 +1,8 @@
 /**
  * What each packet on its way carried of snapshots: object indexes, and what else its arrival would say of them.
  *
- *   slots    by sequence modulo the packets that can be on their way: sequence, tick, where its entries begin, how many; in one
- *            array, for with many receivers they are far away in memory whenever they are asked
+ *   slots    by sequence modulo the packets that can be on their way: sequence, tick, where its entries begin, how many, and its
+ *            frame; in one place, for with many receivers they are far away in memory whenever they are asked
  *   store    a ring of entries; what the oldest open packet has not let go of is never overwritten
  *
  * Invariant: a packet is closed once. After warm-up nothing is allocated; the ring grows to what was ever on its way at
@@ -20,6 +20,8 @@ export const RECORD_PAIRED = 0x2_0000
 export const RECORD_BLOCK = 0x4_0000
 /** Of a block: with all of them it is, and there is no third word. */
 export const RECORD_ALL_HELD = 0x8_0000
+/** Beside that: it is with none of them. Where there are cells (baseline-grid.ts), nine blocks of ten are so. */
+export const RECORD_NONE_HELD = 0x10_0000
 export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1
@@ -31,14 +33,16 @@ const FREE = -1
 const STORE_FIRST = 256
 const BLOCK_WORDS_MAX = 3
 const AT_TICK = 1
-const AT_START = 2
-const AT_COUNT = 3
+/** In words: those of a slot begin at slot << 3. */
+const AT_START = 4
+const AT_COUNT = 5
+const AT_FRAME = 6
 
 export class PacketRecords {
-  /** By slot << 2: sequence, tick, where its entries begin, how many. */
+  /** By slot << 2: sequence, tick. */
   readonly #slots: Float64Array = new Float64Array(SENT_PACKETS_MAX << 2).fill(FREE)
-  /** By slot: the frame that others were sent too, by its number; 0 = of his own. */
-  readonly #frames = new Int32Array(SENT_PACKETS_MAX)
+  /** The same memory, by slot << 3: where its entries begin, how many, and the frame that others were sent too, by its number; 0 = of his own. */
+  readonly #words: Int32Array = new Int32Array(this.#slots.buffer)
   /** Entries, at `position & mask`. */
   store: Uint32Array = new Uint32Array(STORE_FIRST)
   mask: number = STORE_FIRST - 1
@@ -58,26 +62,26 @@ export class PacketRecords {
 
   /** The position of the first entry in `store`. */
   startOf(slot: number): number {
-    return this.#slots[slot << 2 | AT_START]
+    return this.#words[slot << 3 | AT_START]
   }
 
   countOf(slot: number): number {
-    return this.#slots[slot << 2 | AT_COUNT]
+    return this.#words[slot << 3 | AT_COUNT]
   }
 
   /** The number of the frame that it carries, if others carry it too; else 0. */
   frameOf(slot: number): number {
-    return this.#frames[slot]
+    return this.#words[slot << 3 | AT_FRAME]
   }
 
   /** The packet that was opened last carries a frame that others carry too. @hot */
   share(sequence: number, frame: number): void {
-    this.#frames[sequence & MASK] = frame
+    this.#words[(sequence & MASK) << 3 | AT_FRAME] = frame
   }
 
   /** Nobody else carries what is on its way: numbers of frames are of those who are told by the same tables. */
   unshare(): void {
-    this.#frames.fill(0)
+    for (let slot = 0; slot < SLOTS; slot++) this.#words[slot << 3 | AT_FRAME] = 0
   }
 
   /** The open packet whose slot another one needs; -1 when the slot is free. */
@@ -87,12 +91,12 @@ export class PacketRecords {
 
   /** Begins the record of a packet. Its slot is free. @hot */
   open(sequence: number, tick: Tick): void {
-    const at = (sequence & MASK) << 2
-    this.#slots[at] = sequence
-    this.#slots[at | AT_TICK] = tick
-    this.#slots[at | AT_START] = this.#head
-    this.#slots[at | AT_COUNT] = 0
-    this.#frames[sequence & MASK] = 0
+    const slot = sequence & MASK
+    this.#slots[slot << 2] = sequence
+    this.#slots[slot << 2 | AT_TICK] = tick
+    this.#words[slot << 3 | AT_START] = this.#head
+    this.#words[slot << 3 | AT_COUNT] = 0
+    this.#words[slot << 3 | AT_FRAME] = 0
   }
 
   /** Adds an entry to the packet that was opened last. @hot */
@@ -100,7 +104,7 @@ export class PacketRecords {
     if (((this.#head - this.#tail) | 0) === this.store.length) this.#makeRoom(1)
     this.store[this.#head & this.mask] = entry
     this.#head = (this.#head + 1) | 0
-    this.#slots[(sequence & MASK) << 2 | AT_COUNT]++
+    this.#words[(sequence & MASK) << 3 | AT_COUNT]++
   }
 
   /** Adds objects of one block: who was sent, and with whom of them the row before is held. @hot */
@@ -108,12 +112,13 @@ export class PacketRecords {
     if (((this.#head - this.#tail) | 0) > this.store.length - BLOCK_WORDS_MAX) this.#makeRoom(BLOCK_WORDS_MAX)
     const { store, mask } = this
     const head = this.#head
-    const size = sent === held ? BLOCK_WORDS_MAX - 1 : BLOCK_WORDS_MAX
-    store[head & mask] = sent === held ? block | RECORD_BLOCK | RECORD_ALL_HELD : block | RECORD_BLOCK
+    const isMixed = held !== 0 && held !== sent
+    const size = isMixed ? BLOCK_WORDS_MAX : BLOCK_WORDS_MAX - 1
+    store[head & mask] = block | (isMixed ? RECORD_BLOCK : held === 0 ? RECORD_BLOCK | RECORD_ALL_HELD | RECORD_NONE_HELD : RECORD_BLOCK | RECORD_ALL_HELD)
     store[(head + 1) & mask] = sent
-    if (sent !== held) store[(head + 2) & mask] = held
+    if (isMixed) store[(head + 2) & mask] = held
     this.#head = (head + size) | 0
-    this.#slots[(sequence & MASK) << 2 | AT_COUNT] += size
+    this.#words[(sequence & MASK) << 3 | AT_COUNT] += size
   }
 
   /** Adds all entries of a packet that another receiver was sent too: words of `entries`, and the frame's number. @hot */
@@ -123,14 +128,14 @@ export class PacketRecords {
     const head = this.#head
     for (let step = 0; step < count; step++) store[(head + step) & mask] = entries[from + step]
     this.#head = (head + count) | 0
-    this.#slots[(sequence & MASK) << 2 | AT_COUNT] += count
-    this.#frames[sequence & MASK] = frame
+    this.#words[(sequence & MASK) << 3 | AT_COUNT] += count
+    this.#words[(sequence & MASK) << 3 | AT_FRAME] = frame
   }
 
   /** Lets go of a packet whose fate is known. @hot */
   close(slot: number): void {
     this.#slots[slot << 2] = FREE
-    this.#slots[slot << 2 | AT_COUNT] = 0
+    this.#words[slot << 3 | AT_COUNT] = 0
   }
 
   #makeRoom(need: number): void {
