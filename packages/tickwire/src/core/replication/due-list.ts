@@ -146,6 +146,8 @@ export class DueList {
     // Nobody knows who changed in ticks before the window: then everybody may have.
     const isBlind = sentBefore < oldest - 1
     const hasGap = tick - sentBefore > 1
+    // The slow twin asks everybody.
+    const isSure = !hasGap && blocks.isJoining
     let count = 0
     const { bits } = masks
     // Where the blocks of the tick's changes begin, by field set.
@@ -164,8 +166,11 @@ export class DueList {
       if (loose !== 0) {
         const changed = isBlind ? -1 : hasGap ? masks.since(SET_WIDEST, block, sentBefore, tick) : bits[firstRow + SET_WIDEST * rowStep + block]
         const asked = loose & (words[RESTLESS * capacity + block] | changed)
-        words[pendingAt] &= ~loose
-        if (asked !== 0) this.#ask(block, asked)
+        // Who changed for all to see was not sent it yet, and his numbers, which are far away in memory, need not be asked.
+        const sure = isSure ? loose & words[KNOWNS * capacity + block] & ~words[RESTLESS * capacity + block] & bits[firstRow + block] : 0
+        words[pendingAt] = words[pendingAt] & ~loose | sure
+        if (asked !== 0) blocks.strays++
+        if ((asked & ~sure) !== 0) this.#ask(block, asked & ~sure)
       }
       if (words[pendingAt] !== 0) count += countBits(words[pendingAt])
     }
@@ -184,7 +189,6 @@ export class DueList {
 
   /** Asks loose objects one by one. */
   #ask(block: number, asked: number): void {
-    this.#blocks.strays++
     const { changed, tick } = this.#marks
     const { pendings, restless } = this.#blocks
     const { bases, sents, sets, states, urgencies } = this.#told

@@ -74,7 +74,7 @@ export class ToldBlocks {
   /** `levels`, then `aheadLevels`. */
   levelWords: Float64Array = new Float64Array(0)
   /** Whether objects may join cohorts: false makes it the slow twin. */
-  readonly #isJoining: boolean
+  readonly isJoining: boolean
   readonly #told: ToldObjects
   readonly #marks: ChangeMarks
   readonly #grid: BaselineGrid
@@ -86,7 +86,7 @@ export class ToldBlocks {
     this.#told = told
     this.#marks = marks
     this.#usesOlder = usesOlder
-    this.#isJoining = isJoining
+    this.isJoining = isJoining
   }
 
   get memberCount(): number {
@@ -245,7 +245,7 @@ export class ToldBlocks {
     const marks = this.#marks
     const base = told.bases[index]
     const set = told.sets[index]
-    if (!this.#isJoining || told.states[index] !== KNOWN || base < marks.oldest || (this.pendings[block] & bit) !== 0 || told.ids[index] !== marks.ids[index]) return
+    if (!this.isJoining || told.states[index] !== KNOWN || base < marks.oldest || (this.pendings[block] & bit) !== 0 || told.ids[index] !== marks.ids[index]) return
     if (told.sents[index] !== marks.lastChange(index, set, this.sentTick) ) return
     const step = this.freshOf(told.steps[index])
     const wait = this.freshOf(told.waits[index])
