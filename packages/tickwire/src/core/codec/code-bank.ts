@@ -58,7 +58,7 @@ export class CodeBank {
 }
 
 /** Whole shares of 2^15, at least 1 each, in proportion. */
-function toShares(frequencies: readonly number[]): number[] {
+export function toShares(frequencies: readonly number[]): number[] {
   const count = frequencies.length
   assert(count >= 2 && count <= SYMBOLS_MAX, 'a table has 2 to 256 symbols')
   const sum = frequencies.reduce((total, each) => total + each, 0)

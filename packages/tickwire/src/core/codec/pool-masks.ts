@@ -7,7 +7,7 @@
 
 import { log2 } from '../base/math.ts'
 import { MASK_RARE, MASKS_MAX } from './mask-code.ts'
-import { cheapest, wholeShares } from './pooling.ts'
+import { cheapest, roughCounts } from './pooling.ts'
 import { BUILT_IN, type MaskPriors } from './priors.ts'
 import type { RowPlan } from './row-plan.ts'
 import type { SymbolCounter } from './symbol-counter.ts'
@@ -18,6 +18,8 @@ const POOL_MAX = 48
 const ROUNDS = 4
 /** How many rows' worth of trust the habits of a chunk have against those of one of its contexts. */
 const MARGINAL_ROWS = 20
+/** Rows in which a mask must have occurred to be listed: to say it bit by bit once takes no more than to list it. */
+const LISTED_ROWS = 2
 /** A code has 12 bits at most. */
 const COST_MAX = 12
 const CONTEXTS = 1 << tables.MASK_CONTEXTS_SHIFT
@@ -104,8 +106,8 @@ function costsOf(weights: ReadonlyMap<number, number>, width: number): Float64Ar
 function priorsOf(weights: ReadonlyMap<number, number>): MaskPriors {
   const all = [...weights].sort(([a, more], [b, less]) => less - more || a - b)
   const sum = all.reduce((total, [, weight]) => total + weight, 0)
-  const frequent = all.filter(([, weight]) => weight * MASK_RARE > sum).slice(0, MASKS_MAX)
+  const frequent = all.filter(([, weight], at) => (weight >= LISTED_ROWS || at === 0) && weight * MASK_RARE > sum).slice(0, MASKS_MAX)
   const rest = all.slice(frequent.length).reduce((total, [, weight]) => total + weight, 1)
   const listed = frequent.sort(([a], [b]) => a - b)
-  return { masks: listed.map(([mask]) => mask), counts: wholeShares([...listed.map(([, weight]) => weight), rest]) }
+  return { masks: listed.map(([mask]) => mask), counts: roughCounts([...listed.map(([, weight]) => weight), rest]) }
 }

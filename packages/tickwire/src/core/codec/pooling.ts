@@ -1,9 +1,13 @@
-/** What pools of tables have in common, of tokens (pool-tables.ts) and of masks (pool-masks.ts): which table is cheapest for what was counted, and counts as a file holds them. */
+/**
+ * What pools of tables have in common, of tokens (pool-tables.ts) and of masks (pool-masks.ts): which table is cheapest for what was counted, and counts as a file
+ * holds them.
+ *
+ * Files travel while people play (ADR 27), so what they say must be worth its bytes: counts are rough where codes are, and contexts change tables only where that pays.
+ */
 
-import { SHARES } from './code-bank.ts'
-
-/** What shares in a file add up to, about: the longest code is of what occurs once in so many times. */
-const FILE_SHARES = SHARES >> 3
+import { PREFIX_BITS_MAX } from '../base/limits.ts'
+import { prefixLengths } from '../bits/prefix-code.ts'
+import { toShares } from './code-bank.ts'
 
 /** The table that says these symbols, so often each, in fewest bits; `costs` are the bits of each symbol, by table. */
 export function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): number {
@@ -20,8 +24,46 @@ export function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<num
   return best
 }
 
-/** Counts as whole shares, so that a file of them is small and the same everywhere. */
-export function wholeShares(counts: readonly number[]): number[] {
-  const sum = counts.reduce((total, each) => total + each, 0)
-  return counts.map((each) => Math.round((each * FILE_SHARES) / sum))
+/** The bits of these symbols, so often each, by every table. */
+export function pricesOf(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): Float64Array {
+  return Float64Array.from(costs, (table) => {
+    let price = 0
+    for (const [symbol, count] of counts) price += count * table[symbol]
+    return price
+  })
+}
+
+/**
+ * A table for each place, so that prices and changes of table together are least; `prices` are the bits of what is said there, by table, and a change takes
+ * `changeBits`. What was heard three times does not leave its neighbours' table for two bits: saying so would take more, and most likely it was chance.
+ */
+export function cheapestWalk(prices: readonly Float64Array[], changeBits: number): number[] {
+  /** By place and table: the table of the place before, on the cheapest way here. */
+  const cameFrom: Uint16Array[] = []
+  let sums = new Float64Array(prices[0]?.length ?? 0)
+  for (const price of prices) {
+    const least = leastOf(sums)
+    const changed = sums[least] + changeBits
+    cameFrom.push(Uint16Array.from(sums, (sum, table) => (sum <= changed ? table : least)))
+    sums = sums.map((sum, table) => Math.min(sum, changed) + price[table])
+  }
+  const walk: number[] = []
+  let table = leastOf(sums)
+  for (const from of cameFrom.reverse()) {
+    walk.push(table)
+    table = from[table]
+  }
+  return walk.reverse()
+}
+
+function leastOf(values: Float64Array): number {
+  return values.indexOf(values.reduce((least, value) => Math.min(least, value), Infinity))
+}
+
+/**
+ * Counts as a file holds them: powers of two, by the lengths of the codes that the counts make, and 0 for the longest. They make the same codes again, but for what hardly
+ * ever occurs, and take a third of the bytes of the counts themselves.
+ */
+export function roughCounts(counts: readonly number[]): number[] {
+  return Array.from(prefixLengths(toShares(counts)), (length) => (length === PREFIX_BITS_MAX ? 0 : 1 << (PREFIX_BITS_MAX - 1 - length)))
 }

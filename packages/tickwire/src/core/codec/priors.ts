@@ -1,8 +1,8 @@
 /**
  * What training found, as plain data that a JSON file holds and a game ships with its schema.
  *
- * Frequencies, never codes: codes are made of them when a coder is made, and a range coder needs the frequencies
- * themselves. Both sides must hold the same priors; `priorsText` is what their fingerprint is made of.
+ * Frequencies, as rough as the codes that are made of them when a coder is made (pooling.ts). Both sides must hold the same priors; `priorsText` is what their
+ * fingerprint is made of.
  *
  * Thousands of contexts share a few tables, and neighbours most often the same: a file says which in runs, so that it is small enough for a page.
  *

@@ -14,7 +14,7 @@ import { builtInAge } from './built-in-tables.ts'
 import { CodeBank } from './code-bank.ts'
 import { poolMasks } from './pool-masks.ts'
 import { poolTables } from './pool-tables.ts'
-import { wholeShares } from './pooling.ts'
+import { roughCounts } from './pooling.ts'
 import { PRIORS_FORM, toRuns, type AgePriors, type EntityPriors } from './priors.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
 import type { RowPair } from './row-coder.ts'
@@ -62,5 +62,5 @@ export function train(
 
 function dropped(counter: SymbolCounter, age: number, item: number): readonly number[] {
   const counts = counter.dropped(age, item)
-  return counts === undefined ? [] : wholeShares(Array.from({ length: 3 }, (_, turn) => (counts.get(turn) ?? 0) + 0.5))
+  return counts === undefined ? [] : roughCounts(Array.from({ length: 3 }, (_, turn) => (counts.get(turn) ?? 0) + 0.5))
 }
