@@ -7,6 +7,7 @@ import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { writeVarint } from '../../packages/tickwire/src/core/bits/varint.ts'
 import { RowPair } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import { decodeText, encodeText } from '../../packages/tickwire/src/core/codec/packed-text.ts'
 import { entropy } from '../../packages/tickwire/src/core/codec/snapshot-codec.ts'
 import { train } from '../../packages/tickwire/src/core/codec/training.ts'
 import { codersOf } from '../../packages/tickwire/src/core/game/define-game.ts'
@@ -38,7 +39,7 @@ const TEXT = learnt()
 
 /** The piece that a text of any length fits: what comes after it is of the next. */
 function pieces(version: number, text: string): Uint8Array[] {
-  const bytes = new TextEncoder().encode(text)
+  const bytes = encodeText(text)
   return Array.from({ length: Math.ceil(bytes.length / 512) }, (_, piece) => {
     const body = bytes.subarray(piece * 512, (piece + 1) * 512)
     const out = new BitWriter(new Uint8Array(body.length + 24))
@@ -72,12 +73,16 @@ export const targets: readonly FuzzTarget[] = [
       if (verdict === 'no-ack' || tables.codersOf(1) === undefined) throw new Error(`${verdict}, and version 1 is gone`)
       readBy(tables)
     },
+    // The cells of the model that unpacks are 0.8 MB, twice.
+    allocationBytesMax: 8 << 20,
   },
   {
     name: 'tables/text',
     seeds: () => ['{}', TEXT].map((text) => new TextEncoder().encode(text)),
-    run: (bytes) => {
+    run: (plain) => {
       const tables = makeTables()
+      // What is no text has no packed form; U+FFFD stands for that.
+      const bytes = encodeText(new TextDecoder().decode(plain))
       for (let piece = 0; piece * 512 < bytes.length; piece++) {
         const body = bytes.subarray(piece * 512, (piece + 1) * 512)
         const out = new BitWriter(new Uint8Array(body.length + 24))
@@ -90,6 +95,17 @@ export const targets: readonly FuzzTarget[] = [
       readBy(tables)
     },
     allocationBytesMax: 16 << 20,
+  },
+  {
+    name: 'tables/packed',
+    seeds: () => ['', '{}', '[1,1,1,1,1,1]', TEXT.slice(0, 300)].map(encodeText),
+    run: (bytes) => {
+      const text = decodeText(bytes, 4096)
+      if (text === undefined) return
+      const again = encodeText(text)
+      if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at])) throw new Error('a text has two spellings')
+    },
+    allocationBytesMax: 4 << 20,
   },
   {
     name: 'tables/retrained',

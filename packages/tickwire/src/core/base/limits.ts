@@ -387,7 +387,10 @@ export const WANTED_ROWS_MAX = 192
 /** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
 export const UNDECODABLE_FRAMES_MAX = 4096
 
-/** Bytes of the tables that a match may hand its clients while it runs, as text: training finds some 10,000 to 60,000 for an entity. */
+/**
+ * Bytes of the tables that a match may hand its clients while it runs, as text and packed: training finds some 10,000 to 50,000 of text for an entity. To unpack as many as this
+ * takes half a second, whatever they are.
+ */
 export const TABLES_BYTES_MAX: number = 2 ** 20
 
 /** Bytes of tables in one frame: two fit a packet, or one beside a snapshot. */

@@ -13,9 +13,9 @@
 import { ConfigError } from '../base/assert.ts'
 import { TABLES_BYTES_MAX } from '../base/limits.ts'
 import type { PeerId } from '../base/time.ts'
-import { BitWriter } from '../bits/bit-writer.ts'
-import { utf8Size, writeUtf8 } from '../bits/utf8.ts'
+import { utf8Size } from '../bits/utf8.ts'
 import { LANES } from '../channel/lane.ts'
+import { encodeText } from '../codec/packed-text.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
 import type { Priors } from '../codec/snapshot-codec.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -55,10 +55,7 @@ export class Retraining {
     const text = JSON.stringify(priors)
     const size = utf8Size(text)
     if (size > TABLES_BYTES_MAX) throw new ConfigError('retrain', `${size} bytes of priors`, `Train for fewer entities: at most ${TABLES_BYTES_MAX}.`)
-    const writer = new BitWriter(new Uint8Array(size))
-    writeUtf8(writer, text)
-    writer.finish()
-    const tables = { version: ++this.version, bytes: writer.bytes, coders, replicators: new Map<Replicator, Replicator>() }
+    const tables = { version: ++this.version, bytes: encodeText(text), coders, replicators: new Map<Replicator, Replicator>() }
     this.#tables = [...this.#tables, tables]
     for (const { source } of this.#lines.values()) source.offer(tables)
     this.#sweep()

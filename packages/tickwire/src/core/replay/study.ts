@@ -2,10 +2,11 @@
  * What the last minute of a match teaches, and whether it is worth handing out: tables are learnt from the first two thirds of it and tried on
  * the rest, entity by entity, on short paths and on usual ones.
  *
- * An entity's tables are taken when a client who sees everything of it saves more bits with them, in two minutes, than their text takes, and handed out when
+ * An entity's tables are taken when a client who sees everything of it saves more bits with them, in two minutes, than handing them out takes, and handed out when
  * that holds of all together. Tables that are in force already are what they must beat, so a match that goes on as before is not trained again.
  */
 
+import { encodeText } from '../codec/packed-text.ts'
 import { entropy, type Priors } from '../codec/snapshot-codec.ts'
 import { measureBandwidth } from './bandwidth-table.ts'
 import type { RecordedGame } from './playback.ts'
@@ -44,19 +45,20 @@ export function study(list: ChunkList, game: RecordedGame, inForce: Priors, vers
     // On the average of these paths.
     const costs = tried.flatMap(({ entities }) => entities.filter((cost) => cost.name === name))
     const [before, after] = [mean(costs.map(({ bits }) => bits)), mean(costs.map(({ bits, otherBits }) => otherBits[0] ?? bits))]
-    const isWorth = Object.hasOwn(found, name) && (before - after) * inTwoMinutes > textBits(found[name])
+    const isWorth = Object.hasOwn(found, name) && (before - after) * inTwoMinutes > packedBits(found[name])
     if (isWorth) taken[name] = found[name]
     bitsBefore += before
     bitsAfter += isWorth ? after : before
   }
   // All of them are handed out, those that nobody needs anew among them.
   const priors = { ...inForce, ...taken }
-  if ((bitsBefore - bitsAfter) * inTwoMinutes > textBits(priors)) return { priors, bitsBefore, bitsAfter }
+  if ((bitsBefore - bitsAfter) * inTwoMinutes > packedBits(priors)) return { priors, bitsBefore, bitsAfter }
   return { priors: undefined, bitsBefore, bitsAfter: bitsBefore }
 }
 
-function textBits(priors: object): number {
-  return 8 * JSON.stringify(priors).length
+/** What each client is sent of them. */
+function packedBits(priors: object): number {
+  return 8 * encodeText(JSON.stringify(priors)).length
 }
 
 function mean(values: readonly number[]): number {

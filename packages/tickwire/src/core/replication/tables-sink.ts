@@ -3,19 +3,20 @@
  * version that each names.
  *
  *   tables      version varint | bytes of all varint | piece varint | its bytes: 512, the last one fewer
+ *   all pieces  the priors' JSON, packed (codec/packed-text.ts)
  *   retrained   version varint | a snapshot frame (snapshot-sink.ts)
  *
  * The packet with the last piece is acknowledged when the whole was checked and coders are made of it, and not before. Of two versions
  * coders are kept, whichever were the last: frames by the one before may still be on their way. A frame by any other is `no-ack`.
  *
- * Nothing is believed: what is no whole set of tables for this game is `broken`, and nothing throws.
+ * Nothing is believed: what they unpack to is bounded before it is unpacked, what is no whole set of tables for this game is `broken`, and nothing throws.
  */
 
 import { TABLES_BYTES_MAX, TABLES_PIECE_BYTES } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import { BitReader } from '../bits/bit-reader.ts'
-import { readUtf8 } from '../bits/utf8.ts'
+import type { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
+import { decodeText } from '../codec/packed-text.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
 import type { FrameSink, FrameVerdict } from '../packet/frame-source.ts'
 import type { SnapshotSink } from './snapshot-sink.ts'
@@ -83,10 +84,10 @@ export class TablesSink implements FrameSink {
 
   /** All pieces are here. */
   #take(): boolean {
-    const reader = new BitReader(this.#bytes)
+    const text = decodeText(this.#bytes, TABLES_BYTES_MAX)
+    if (text === undefined) return false
     try {
-      const coders = this.#make(readUtf8(reader, this.#bytes.length))
-      if (reader.failed) return false
+      const coders = this.#make(text)
       this.#older = this.#coders
       this.#olderVersion = this.version
       this.#coders = coders

@@ -2,6 +2,7 @@
  * Hands one receiver the tables that a match goes on with, in pieces that each know their place.
  *
  *   frame   version varint | bytes of all varint | piece varint | its bytes: 512, the last one fewer
+ *   all     the priors' JSON, packed (codec/packed-text.ts)
  *
  * A piece that is lost rides again. The receiver acknowledges the packet with the last piece only once he has checked the whole and can
  * read by it: so when all have arrived he holds the version, and nobody has to say so.

@@ -54,7 +54,7 @@ export const WIRE_FIELDS = {
   'tables.version': 'which tables',
   'tables.size': 'how many bytes they have',
   'tables.piece': 'which 512 of them these are',
-  'tables.body': 'a piece of the priors, as JSON',
+  'tables.body': 'a piece of the priors: JSON, packed',
   'wanted.id': 'an object that is asked for whole',
   'channel.number': 'which channel',
   'channel.promise': '0 unreliable … by the table of channels',
