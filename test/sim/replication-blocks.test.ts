@@ -125,6 +125,9 @@ const foul = (dice: Prng): Line => ({
   packetBytes: dice.nextInt(0, 2) === 0 ? 90 : dice.nextInt(200, 1150), packetsPerTick: dice.nextInt(1, 12),
 })
 
+/** Little is on its way, and now and then something else comes before it. */
+const hasty = (dice: Prng): Line => ({ ...CLEAR, loss: dice.nextInt(0, 2) * 0.1, ackLoss: 0.1, twice: 0.05, delay: dice.nextInt(0, 2), jitter: dice.nextInt(0, 2) * 3, packetBytes: dice.nextInt(100, 1150) })
+
 describe('told by blocks as one by one', () => {
   const seeds = Number(process.env['TICKWIRE_SEEDS'] ?? 2)
   for (const [name, coder] of Object.entries(CODERS)) {
@@ -143,6 +146,21 @@ describe('told by blocks as one by one', () => {
       for (let seed = 1; seed <= seeds; seed++) {
         const game = new Game(100 + seed, coder, seed % 2 === 0 ? WILD : { ...CALM, blink: 60, churn: 1 }, seed % 3 === 0 ? 12 : 32, foul)
         game.run(160, foul)
+      }
+    })
+  }
+})
+
+describe('told by blocks as one by one, where a tick is 0', () => {
+  // Ticks of rows above baselines are kept in 32 bits, and 0 is none: the first tick of all, and the one that comes after 2^32 of them, two years at 60 a second.
+  const lively: Mood = { churn: 0, handover: 0, whim: 30, blink: 0, sleep: 25 }
+  for (const [name, first] of [['from the first tick on', 0], ['in 32 bits, from 0 again', 2 ** 32 - 10], ['in 32 bits, below 0', 2 ** 31 - 10]] as const) {
+    test(`[REPL20] ${name}`, { timeout: 600_000 }, () => {
+      for (let seed = 1; seed <= 6 * Number(process.env['TICKWIRE_SEEDS'] ?? 2); seed++) {
+        const game = new Game(400 + seed, CODERS['entropy']!, lively, seed % 2 === 0 ? 12 : 32, hasty)
+        game.party.world.tick = first - 1
+        game.party.replicator.grid.fix([1, 2, 4][seed % 3]!)
+        game.run(26, hasty)
       }
     })
   }

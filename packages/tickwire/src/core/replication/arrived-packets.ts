@@ -116,7 +116,7 @@ export class ArrivedPackets {
     const { end } = this.#rising
     this.#levelMin = end === tick ? oldest : Math.max(oldest, tick - lagTicks)
     this.#isBeforeFresh = blocks.freshOf(before) !== 0
-    if (tick < oldest || before === 0) return NO_WAY
+    if (tick < oldest) return NO_WAY
     if (end === tick) return RISE
     return next > blocks.sentBefore ? NO_WAY : next !== end || !this.#usesOlder ? PASS : STEP
   }

@@ -271,13 +271,13 @@ export class RisingBlocks {
   /** Who holds a row of the end of a cell, above his baseline. */
   #waitsAt(block: number, tick: Tick): number {
     const blocks = this.#blocks
-    return blocks.waits[block] !== 0 && blocks.freshOf(blocks.waitTicks[block]) === (tick | 0) ? blocks.waits[block] : 0
+    return blocks.waits[block] !== 0 && blocks.waitTicks[block] === (tick | 0) && blocks.freshOf(tick | 0) !== 0 ? blocks.waits[block] : 0
   }
 
   /** Who holds a row of before the end of a cell. */
   #stepsAt(block: number, tick: Tick): number {
     const blocks = this.#blocks
-    return blocks.steps[block] !== 0 && blocks.freshOf(blocks.stepTicks[block]) === (tick | 0) ? blocks.steps[block] : 0
+    return blocks.steps[block] !== 0 && blocks.stepTicks[block] === (tick | 0) && blocks.freshOf(tick | 0) !== 0 ? blocks.steps[block] : 0
   }
 
   /** Notes who holds a row of a tick above his baseline; who has risen does so no more. There is room for one tick of each kind. */

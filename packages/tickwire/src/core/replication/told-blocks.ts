@@ -117,7 +117,10 @@ export class ToldBlocks {
     this.restless[block] |= mask & ~this.cohorts[block]
   }
 
-  /** The tick of a row that is held above a baseline, if what makes a pair with it was not overtaken by a whole cell; else 0. @hot */
+  /**
+   * The tick of a row that is held above a baseline, if what makes a pair with it was not overtaken by a whole cell; else 0. No such row is of
+   * tick 0; one in 2^32 of them is in 32 bits, and counts as none. @hot
+   */
   freshOf(tick: number): number {
     return tick === 0 || (this.heardTick | 0) - tick >= this.#grid.staleTicks ? 0 : tick
   }
