@@ -10,6 +10,7 @@ import { monotonicNow as now, openUdp, systemEntropy } from 'tickwire/node'
 import { afterAll, expect, test } from 'vitest'
 import { game } from '../../games/hello/game.ts'
 import { CHECKS, conformance } from '../../packages/tickwire/src/cli/conformance.ts'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
 
 interface Report {
   readonly kept: number
@@ -160,4 +161,12 @@ test('[CONF5] each check names a heading that the pages of the wire have, and no
     const source = readFileSync(new URL(`../../packages/tickwire/src/cli/conformance/${file}.ts`, import.meta.url), 'utf8')
     for (const [, from = ''] of source.matchAll(/from '([^']+)'/g)) expect(from).toMatch(/^(node:|\.\/)/)
   }
+})
+
+test.each([
+  ['localhost', 'is no HOST:PORT'], ['localhost:0', 'with a port from 1 to 65535'], ['localhost:65536', 'with a port from 1 to 65535'], ['nowhere.invalid:4001', 'nowhere.invalid is not found'],
+])('%s is no server, and it is said why', async (address, words) => {
+  let err = ''
+  const code = await startTickwire(['conformance', address], { print: () => {}, complain: (line) => { err += line }, nowSeconds: () => 0, entropy: systemEntropy })
+  expect([code, err]).toEqual([2, expect.stringContaining(words)])
 })

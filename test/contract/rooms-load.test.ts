@@ -65,6 +65,10 @@ describe('tickwire load', () => {
       [[], 'Give one URL'],
       [['nowhere'], 'nowhere is no URL of a server'],
       [['http://127.0.0.1:1'], 'nobody serves a game at http://127.0.0.1:1'],
+      [['http://127.0.0.1:1'], 'Start it first, or give another URL.'],
+      // Whoever is not there need not be asked first.
+      [['http://127.0.0.1:1', '--players', '-1'], '--players'], [['http://127.0.0.1:1', '--seconds', '0x10'], '--seconds 0x10 is no whole number from 1 on.'],
+      [[serving.url, '--game', 'tools/layers.ts'], '--game tools/layers.ts exports no `game`.'],
       [[serving.url, '--weather', 'rain'], '--weather rain is none. Write it as 100ms,20ms,5%.'],
       [[serving.url, '--players', '0'], '--players 0 is no whole number from 1 on.'],
       [[serving.url, '--transport', 'pigeon'], 'there are udp and websocket'],

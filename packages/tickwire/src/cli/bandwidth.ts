@@ -2,7 +2,7 @@
  * `tickwire bandwidth`: what a recorded match costs, by entity and field, and what would make it cheaper.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { FieldSet } from '../core/codec/row-coder.ts'
 import { entropy, packed, type Priors } from '../core/codec/snapshot-codec.ts'
@@ -10,6 +10,7 @@ import { measureBandwidth, type BandwidthTable, type EntityCost } from '../core/
 import { readGameText } from '../core/replay/game-text.ts'
 import { bandwidthPicture } from './bandwidth-picture.ts'
 import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { cannotBe, writeFileOption } from './file-option.ts'
 import { openRecordingOption, readCountOption } from './recording-option.ts'
 
 const OPTIONS = {
@@ -46,7 +47,7 @@ a running server counts those (host.bandwidth()).
   --svg FILE    a picture of it, too
   --json        as JSON
 
-Exit code: 0.`,
+Exit code: 0; 1 when there is no tick in the recording to measure.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const set = AUDIENCES.indexOf(values.for)
@@ -67,8 +68,9 @@ Exit code: 0.`,
       })
       if (values.json) world.print(JSON.stringify({ file: path, for: values.for, codecs, ...table }))
       else showTable(table, codecs, world)
-      if (values.svg !== undefined) writeFileSync(values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
-      return 0
+      if (values.svg !== undefined) writeFileOption('--svg', values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
+      if (table.ticks === 0) world.complain(`${path}: no tick of rows is in it, so there is nothing to measure. Was it copied whole?`)
+      return table.ticks === 0 ? 1 : 0
     } finally {
       close()
     }
@@ -84,19 +86,19 @@ function readPriors(path: string, names: readonly string[]): Priors {
 }
 
 function parsePriors(path: string): Priors {
+  let priors: unknown
   try {
-    return Object(JSON.parse(readFileSync(path, 'utf8'))) as Priors
+    priors = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new UsageError(`--priors ${path} cannot be read (${error instanceof SyntaxError ? 'no JSON' : error instanceof Error && 'code' in error ? error.code : 'unknown'}). Give what tickwire train wrote.`)
+    throw new UsageError(`--priors ${path} ${error instanceof SyntaxError ? 'cannot be read (no JSON).' : cannotBe('read', error)} Give what tickwire train wrote.`)
   }
+  if (typeof priors !== 'object' || priors === null || Array.isArray(priors)) throw new UsageError(`--priors ${path} has no priors in it. Give what tickwire train wrote.`)
+  return priors as Priors
 }
 
 function showTable(table: BandwidthTable, [now = '', ...others]: readonly string[], world: CommandWorld): void {
   const { ticks, tickRate, snapshotTicks, snapshots, ageTicks, bits } = table
-  if (ticks === 0) {
-    world.print('No tick of rows is in it.')
-    return
-  }
+  if (ticks === 0) return
   const seconds = ticks / tickRate
   const [every, each] = snapshotTicks === 1 ? ['', 'tick'] : [`, told every ${snapshotTicks} ticks`, 'snapshot']
   world.print(`${ticks} ticks, ${seconds.toFixed(1)} s${every}, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / Math.max(1, snapshots)).toFixed(1)} bytes a ${each} by ${now}, for one client that sees everything\n`)

@@ -2,8 +2,10 @@
  * `tickwire conformance`: speaks the wire to a server from the standard's tables alone, and says point by point what it keeps.
  */
 
+import { lookup } from 'node:dns/promises'
 import { parseArgs } from 'node:util'
 import { UsageError, type AsyncCommand } from './command.ts'
+import { codeOf } from './file-option.ts'
 import { ASKING_CHECKS } from './conformance/checks-asking.ts'
 import { CONNECTED_CHECKS } from './conformance/checks-connected.ts'
 import { LEAVING_CHECKS } from './conformance/checks-leaving.ts'
@@ -24,6 +26,7 @@ const OPTIONS = {
 
 /** What has no answer after so much of the time that an answer may take has none. */
 const SILENCE_SHARE = 0.6
+const PORT_MAX = 65_535
 
 type Outcome = 'kept' | 'broken' | 'not tried'
 
@@ -68,6 +71,9 @@ Exit code: 0 everything that was tried is kept, 1 something is not, or nothing c
     const [address] = positionals
     if (address === undefined || positionals.length > 1) throw new UsageError('Give one server, as HOST:PORT.')
     const target = targetOf(address, values)
+    await lookup(target.host).catch((error: unknown) => {
+      throw new UsageError(`${target.host} is not found (${codeOf(error)}). Give the name or the address of a machine.`)
+    })
     const lines: Line[] = []
     for (const check of checks) {
       const line = await tryCheck(check, target)
@@ -105,11 +111,12 @@ function chosen(only: readonly string[] | undefined, isQuick: boolean): readonly
 
 function targetOf(address: string, values: { fingerprint: string; user: string; token: string; identity?: string; patience: string }): Target {
   const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address)
-  if (match === null) throw new UsageError(`"${address}" is no HOST:PORT.`)
+  const port = Number(match?.[2])
+  if (match === null || port < 1 || port > PORT_MAX) throw new UsageError(`"${address}" is no HOST:PORT. Write localhost:4001, with a port from 1 to ${PORT_MAX}.`)
   const answerMs = Number(values.patience)
   if (!(answerMs >= 50 && answerMs <= 10_000)) throw new UsageError('--patience is in milliseconds, from 50 to 10000.')
   return {
-    host: match[1] ?? '', port: Number(match[2]),
+    host: match[1] ?? '', port,
     fingerprint: bytesOption('--fingerprint', values.fingerprint, 8, 8),
     user: bytesOption('--user', values.user, 0, 64),
     token: bytesOption('--token', values.token, 0, 429),

@@ -16,6 +16,7 @@ import { WIRE_FIELDS } from '../core/game/dissection/wire-fields.ts'
 import { Inspection } from '../core/game/inspection/inspection.ts'
 import { serveFile } from '../node/static-files.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
+import { codeOf } from './file-option.ts'
 import { openRecordingOption, readCountOption } from './recording-option.ts'
 
 // The same from `src` and from `dist`: the package has both.
@@ -26,7 +27,13 @@ const OPTIONS = {
   open: { type: 'boolean', default: false },
   server: { type: 'string' },
   port: { type: 'string' },
+  tick: { type: 'string' },
+  chunks: { type: 'boolean' },
+  json: { type: 'boolean' },
 } as const
+/** Those of the list, which have no meaning here. */
+const OF_THE_LIST = ['tick', 'chunks', 'json'] as const
+const PORT_MAX = 65_535
 
 /** Serves a recording as a page, until the process is told to end. */
 export const inspectPage: AsyncCommand = {
@@ -34,11 +41,15 @@ export const inspectPage: AsyncCommand = {
   help: '',
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-    const port = readCountOption('--port', values.port, 0, 0)
+    const stray = OF_THE_LIST.find((name) => values[name] !== undefined)
+    if (stray !== undefined) throw new UsageError(`--${stray} is for the list, and the page shows it all. Leave one of the two out.`)
+    const port = readCountOption('--port', values.port, 0, 0, PORT_MAX)
     const { recording, path } = openRecordingOption(positionals)
     const authority = values.server === undefined ? undefined : openRecordingOption([values.server]).recording
     const inspection = openInspection(() => new Inspection(recording, authority === undefined ? {} : { authority }))
-    const { url, close } = await serveInspection(inspection, basename(path), port)
+    const { url, close } = await serveInspection(inspection, basename(path), port).catch((error: unknown) => {
+      throw new UsageError(`--port ${port} cannot be listened on (${codeOf(error)}). Give another, or leave it out: any that is free.`)
+    })
     world.print(`${path} is at ${url}   (Ctrl+C ends it)`)
     if (values.open) openInBrowser(url, world)
     await new Promise<void>((resolve) => { process.once('SIGINT', resolve) })

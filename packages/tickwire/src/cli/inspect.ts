@@ -17,7 +17,11 @@ const OPTIONS = {
   tick: { type: 'string' },
   chunks: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  server: { type: 'string' },
+  port: { type: 'string' },
 } as const
+/** Those of the page (inspect-page.ts). */
+const OF_THE_PAGE = ['server', 'port'] as const
 
 /** Shows a recording. */
 export const inspect: Command = {
@@ -41,6 +45,8 @@ code (manual) cannot be shown.
 Exit code: 0 whole, 1 torn or damaged, or that tick is not in it.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const stray = OF_THE_PAGE.find((name) => values[name] !== undefined)
+    if (stray !== undefined) throw new UsageError(`--${stray} is for the page. Say --page, too.`)
     const tick = values.tick === undefined ? undefined : readCountOption('--tick', values.tick, 0, 0)
     const { recording, path, close } = openRecordingOption(positionals)
     try {

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { type KeyKind, textToKey } from '../core/crypto/token-text.ts'
 import { UsageError } from './command.ts'
+import { cannotBe } from './file-option.ts'
 
 /** The key of `kind` that `--option value` names. */
 export function readKeyOption(option: string, value: string | undefined, kind: KeyKind): Uint8Array {
@@ -13,7 +14,7 @@ export function readKeyOption(option: string, value: string | undefined, kind: K
   const text = value.startsWith('tickwire-') ? value : readKeyFile(option, value)
   const found = textToKey(text.trim())
   if (found === undefined) throw new UsageError(`${option} ${shown(value)} is no key. "tickwire token keys" makes some.`)
-  if (found.kind !== kind) throw new UsageError(`${option} needs the ${describe(kind)}; this is a ${found.kind.replace('-', ' ')} key.`)
+  if (found.kind !== kind) throw new UsageError(`${option} needs the ${describe(kind)}; this is ${found.kind.startsWith('i') ? 'an' : 'a'} ${found.kind.replace('-', ' ')} key.`)
   return found.key
 }
 
@@ -21,7 +22,7 @@ function readKeyFile(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new UsageError(`${option}: ${path} cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'}).`)
+    throw new UsageError(`${option}: ${path} ${cannotBe('read', error)}`)
   }
 }
 

@@ -61,15 +61,10 @@ Exit code: 0; 1 when somebody could not join or was put out.`,
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const url = readUrl(positionals)
-    const info = await askServer(url).catch((error: unknown) => {
-      throw new UsageError(`nobody serves a game at ${url} (${error instanceof Error ? error.message : String(error)}).`)
-    })
-    const transport = values.transport ?? (info.udp === undefined ? 'websocket' : 'udp')
-    if (transport !== 'udp' && transport !== 'websocket') throw new UsageError(`--transport ${transport}: there are udp and websocket.`)
-    if (transport === 'udp' && info.udp === undefined) throw new UsageError('that server has no UDP. Use --transport websocket.')
-    const report = await runLoad({
-      url, transport,
-      game: await readGame(url, values.game, values.type),
+    const { transport: wanted } = values
+    if (wanted !== undefined && wanted !== 'udp' && wanted !== 'websocket') throw new UsageError(`--transport ${wanted}: there are udp and websocket.`)
+    const asked = {
+      url,
       join: readJoin(values.room, values.code, values.type),
       players: readCountOption('--players', values.players, PLAYERS, 1),
       seconds: readCountOption('--seconds', values.seconds, SECONDS, 1),
@@ -77,8 +72,13 @@ Exit code: 0; 1 when somebody could not join or was put out.`,
       seed: readCountOption('--seed', values.seed, 1, 0),
       weather: readWeather(values.weather),
       opsUrl: values.ops ?? opsBeside(url),
-      onProgress: (text) => world.complain(text),
+    }
+    const info = await askServer(url).catch((error: unknown) => {
+      throw new UsageError(`nobody serves a game at ${url} (${whyUnheard(error)}). Start it first, or give another URL.`)
     })
+    const transport = wanted ?? (info.udp === undefined ? 'websocket' : 'udp')
+    if (transport === 'udp' && info.udp === undefined) throw new UsageError('that server has no UDP. Use --transport websocket.')
+    const report = await runLoad({ ...asked, transport, game: await readGame(url, values.game, values.type), onProgress: (text) => world.complain(text) })
     if (values.json) world.print(JSON.stringify(report, undefined, 2))
     else printReport(report, world)
     return report.stayed === report.asked ? 0 : 1
@@ -91,6 +91,13 @@ export function readWeather(text: string): LoadWeather {
   const [, latency = '0', jitter = '0', loss = '0'] = match ?? []
   if (match === null || Number(loss) > 100) throw new UsageError(`--weather ${text} is none. Write it as 100ms,20ms,5%.`)
   return { latencyMs: Number(latency), jitterMs: Number(jitter), loss: Number(loss) / 100 }
+}
+
+/** `fetch failed` has the reason inside. */
+function whyUnheard(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it answers, and not as Tickwire does'
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : error.message
 }
 
 function readUrl(positionals: readonly string[]): string {
@@ -111,7 +118,7 @@ async function readGame(url: string, file: string | undefined, type: string | un
     const module = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
       throw new UsageError(`--game ${file} cannot be imported: ${error instanceof Error ? error.message : String(error)}`)
     }) as { readonly game?: Game }
-    if (module.game === undefined) throw new UsageError(`--game ${file} exports no \`game\`.`)
+    if (!(module.game?.fingerprint instanceof Uint8Array)) throw new UsageError(`--game ${file} exports no \`game\`. Write export const game = defineGame({ … }).`)
     return module.game
   }
   const response = await fetch(`${url}/tickwire/game${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`)

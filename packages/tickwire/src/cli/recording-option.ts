@@ -3,6 +3,7 @@
 import { openRecordingFile, type OpenRecording } from '../node/recording-file.ts'
 import type { RecordingRefusal } from '../core/replay/recording.ts'
 import { UsageError } from './command.ts'
+import { cannotBe } from './file-option.ts'
 
 const REFUSALS: { readonly [why in RecordingRefusal]: string } = {
   'not-a-recording': 'is no recording: it does not begin like one. Give a file that host.record() or a Recorder wrote.',
@@ -19,17 +20,17 @@ export function openRecordingOption(positionals: readonly string[]): OpenRecordi
   try {
     opened = openRecordingFile(path)
   } catch (error) {
-    throw new UsageError(`${path} cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'}).`)
+    throw new UsageError(`${path} ${cannotBe('read', error)}`)
   }
   if (typeof opened === 'string') throw new UsageError(`${path} ${REFUSALS[opened]}`)
   return { ...opened, path }
 }
 
-/** A whole number from `min` on that `--option value` gives. */
-export function readCountOption(option: string, value: string | undefined, fallback: number, min: number): number {
+/** A whole number from `min` on, or up to `max`, that `--option value` gives. */
+export function readCountOption(option: string, value: string | undefined, fallback: number, min: number, max: number = Number.MAX_SAFE_INTEGER): number {
   if (value === undefined) return fallback
-  const count = Number(value)
-  if (!Number.isSafeInteger(count) || count < min) throw new UsageError(`${option} ${value} is no whole number from ${min} on.`)
+  const count = /^\d+$/.test(value) ? Number(value) : NaN
+  if (!(count >= min && count <= max)) throw new UsageError(`${option} ${value} is no whole number from ${min} ${max === Number.MAX_SAFE_INTEGER ? 'on' : `to ${max}`}.`)
   return count
 }
 

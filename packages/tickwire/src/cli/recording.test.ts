@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +11,7 @@ import { Recorder } from '../core/replay/recorder.ts'
 import type { RecordingCodec } from '../core/replay/recording-head.ts'
 import { World } from '../core/world/world.ts'
 import { createRecordingFile, openRecordingFile } from '../node/recording-file.ts'
-import { runTickwire } from './run.ts'
+import { runTickwire, startTickwire } from './run.ts'
 
 const Ship = entity({
   place: vec2(-500, 500, 0.001), heading: angle(14), speed: f32, ammo: u16, name: text(20), shield: group({ hp: u8 }), coins: i64, seal: bytes(4), plan: u8.owner(),
@@ -105,8 +106,26 @@ describe('tickwire inspect', () => {
     [['inspect'], 'Give one file'], [['inspect', 'a', 'b'], 'Give one file'], [['inspect', '/nowhere/at/all'], 'cannot be read (ENOENT)'],
     [['inspect', 'package.json'], 'is no recording'], [['inspect', 'package.json', '--tick', 'soon'], '--tick soon is no whole number'],
     [['bandwidth', 'package.json'], 'is no recording'], [['bandwidth', 'x', '--for', 'kings'], 'there are all, team, owner'],
+    [['inspect', 'packages'], 'packages cannot be read (EISDIR). It is a folder: give a file.'], [['inspect', 'package.json', '--tick='], '--tick  is no whole number'],
+    [['inspect', 'package.json', '--tick=-1'], '--tick -1 is no whole number from 0 on.'], [['inspect', 'package.json', '--port', '80'], '--port is for the page. Say --page, too.'],
+    [['--bogus'], 'there is no command "--bogus"'],
   ])('[REC13] %j makes no sense, and it is said why', (args, words) => {
     expect(tickwire(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) })
+  })
+
+  test('[REC13] a page that cannot be is refused in a sentence', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => { taken.listen(0, '127.0.0.1', resolve) })
+    const { port } = taken.address() as AddressInfo
+    for (const [args, words] of [
+      [['--port', '65536'], '--port 65536 is no whole number from 0 to 65535.'], [['--port', `${port}`], `--port ${port} cannot be listened on (EADDRINUSE). Give another`],
+      [['--json'], '--json is for the list'], [['--server', 'package.json'], 'package.json is no recording'],
+    ] as const) {
+      let err = ''
+      const code = await startTickwire(['inspect', at('match.twr'), '--page', ...args], { print: () => {}, complain: (line) => { err += line }, nowSeconds: () => 0, entropy: { fill: () => {} } })
+      expect([code, err]).toEqual([2, expect.stringContaining(words)])
+    }
+    taken.close()
   })
 
   test('[REC13] what only the game can read is named', () => {
@@ -150,7 +169,8 @@ describe('tickwire train', () => {
 
   test.each([
     [['train', 'package.json'], 2, 'Say where to write it'], [['train', 'package.json', '-o', 'x'], 2, 'is no recording'],
-    [['train', 'package.json', '-o', 'x', '--version', '0'], 2, '--version 0 is no whole number from 1 on'],
+    [['train', 'package.json', '-o', 'x', '--version', '0'], 2, '--version 0 is no whole number from 1 to 2147483647'],
+    [['train', 'package.json', '-o', 'x', '--version', '2147483648'], 2, '--version 2147483648 is no whole number from 1 to 2147483647'],
   ])('[CODEC14] %j makes no sense, and it is said why', (args, code, words) => {
     expect(tickwire(...args)).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
   })
@@ -160,6 +180,17 @@ describe('tickwire train', () => {
     expect(tickwire('train', at('short.twr'), '-o', at('none.json'))).toMatchObject({ code: 1, err: expect.stringContaining('Record a minute of play') })
     expect(tickwire('bandwidth', at('match.twr'), '--priors', 'README.md')).toMatchObject({ code: 2, err: expect.stringContaining('no JSON') })
     expect(tickwire('bandwidth', at('match.twr'), '--priors', 'package.json')).toMatchObject({ code: 2, err: expect.stringContaining('is for "name", and this recording has Ship, Rock.') })
+    for (const [text, words] of [['null', 'has no priors in it'], ['[]', 'has no priors in it'], ['5', 'has no priors in it'], ['{"Ship":null}', 'not priors of form'], ['{"Ship":{"form":3,"masks":[null],"ages":[5]}}', 'priors.Ship: version']]) {
+      writeFileSync(at('odd.json'), text!)
+      expect(tickwire('bandwidth', at('match.twr'), '--no-advice', '--priors', at('odd.json')), text).toMatchObject({ code: 2, err: expect.stringContaining(words!) })
+    }
+  })
+
+  test('[CODEC14] what cannot be written is named, and the way out', () => {
+    record(game, at('enough.twr'), 400)
+    expect(tickwire('train', at('enough.twr'), '-o', folder)).toMatchObject({ code: 2, err: expect.stringContaining('cannot be written (EISDIR). It is a folder: give a file.') })
+    expect(tickwire('train', at('enough.twr'), '-o', at('no/such.json'))).toMatchObject({ code: 2, err: expect.stringContaining('cannot be written (ENOENT)') })
+    expect(tickwire('bandwidth', at('match.twr'), '--no-advice', '--svg', folder)).toMatchObject({ code: 2, err: expect.stringContaining(`--svg ${folder} cannot be written (EISDIR)`) })
   })
 })
 
@@ -217,6 +248,13 @@ describe('tickwire bandwidth', () => {
     recorder.close()
     file.close()
     expect(tickwire('bandwidth', at('drones.twr')).out).toContain('Drone.at: .position(), and .velocity() of drift, saves')
+  })
+
+  test('[REC14] a recording of which nothing is left but its head has nothing to measure, with exit code 1', () => {
+    const { chunks } = JSON.parse(tickwire('inspect', at('match.twr'), '--json', '--chunks').out)
+    writeFileSync(at('head.twr'), readFileSync(at('match.twr')).subarray(0, chunks[0].offset + 3))
+    expect(tickwire('bandwidth', at('head.twr'))).toMatchObject({ code: 1, out: '', err: expect.stringContaining('there is nothing to measure') })
+    expect(tickwire('train', at('head.twr'), '-o', at('none.json'))).toMatchObject({ code: 1, err: expect.stringContaining('Record a minute of play') })
   })
 
   test('[REC14] the parts add up, and older baselines cost more', () => {

@@ -70,7 +70,7 @@ function complain(name: string, error: unknown, world: CommandWorld): number {
 function overview(args: readonly string[], world: CommandWorld): number {
   const group = args[0]?.startsWith('-') === false ? args[0] : undefined
   const listed = [...COMMANDS, ...ASYNC_COMMANDS].filter(([words]) => group === undefined || words.startsWith(`${group} `))
-  const isHelp = args.length === 0 || args.includes('--help') || args.includes('-h') || (args.length === 1 && listed.length > 0)
+  const isHelp = args.length === 0 || args.includes('--help') || args.includes('-h') || (args.length === 1 && group !== undefined && listed.length > 0)
   if (!isHelp || listed.length === 0) {
     world.complain(`tickwire: there is no command "${args.join(' ')}". tickwire --help lists them.`)
     return 2

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { type KeyKind, keyToText } from '../core/crypto/token-text.ts'
 import { bestProvider } from '../node/crypto.ts'
 import { UsageError, type Command } from './command.ts'
+import { cannotBe } from './file-option.ts'
 
 const OPTIONS = { out: { type: 'string', default: '.' }, force: { type: 'boolean', default: false } } as const
 
@@ -39,10 +40,14 @@ Writes four files into DIR (here, unless you say where):
     })
     const there = files.find(({ path }) => existsSync(path))
     if (there !== undefined && !values.force) throw new UsageError(`${there.path} is there already. --force overwrites it.`)
-    mkdirSync(values.out, { recursive: true })
-    for (const { path, text, mode } of files) {
-      writeFileSync(path, `${text}\n`, { mode })
-      world.print(path)
+    try {
+      mkdirSync(values.out, { recursive: true })
+      for (const { path, text, mode } of files) {
+        writeFileSync(path, `${text}\n`, { mode })
+        world.print(path)
+      }
+    } catch (error) {
+      throw new UsageError(`--out ${values.out} ${cannotBe('written', error)}`)
     }
     return 0
   },

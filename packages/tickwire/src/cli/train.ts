@@ -2,11 +2,12 @@
  * `tickwire train`: tables for the entropy codec, learnt from a recorded match.
  */
 
-import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { PRIORS_VERSION_MAX } from '../core/codec/priors.ts'
 import { readGameText } from '../core/replay/game-text.ts'
 import { trainRecording } from '../core/replay/train-recording.ts'
 import { UsageError, type Command } from './command.ts'
+import { writeFileOption } from './file-option.ts'
 import { openRecordingOption, readCountOption, sizeText } from './recording-option.ts'
 
 const OPTIONS = {
@@ -30,7 +31,7 @@ Exit code: 0; 1 when there is too little in the recording to learn from.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     if (values.out === undefined) throw new UsageError('Say where to write it: -o priors.json.')
-    const version = readCountOption('--version', values.version, 1, 1)
+    const version = readCountOption('--version', values.version, 1, 1, PRIORS_VERSION_MAX)
     const { recording, path, close } = openRecordingOption(positionals)
     try {
       const game = readGameText(recording.head.text, recording.head.names)
@@ -45,7 +46,7 @@ Exit code: 0; 1 when there is too little in the recording to learn from.`,
         return 1
       }
       const text = JSON.stringify(priors)
-      writeFileSync(values.out, `${text}\n`)
+      writeFileOption('--out', values.out, `${text}\n`)
       world.print(`${values.out}: ${sizeText(text.length + 1)}, version ${version}`)
       return 0
     } finally {

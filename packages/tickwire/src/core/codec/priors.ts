@@ -21,6 +21,7 @@ import { TOKEN_SYMBOLS } from './token.ts'
 export const BUILT_IN = -1
 /** The form of this file; another number is another form. */
 export const PRIORS_FORM = 3
+export const PRIORS_VERSION_MAX: number = 2 ** 31 - 1
 
 /** Masks that have symbols, how often each occurs, and last how often none of them. */
 export interface MaskPriors {
@@ -69,7 +70,7 @@ export function checkPriors(priors: EntityPriors, plan: RowPlan, path: string): 
     if (!isRight) throw new ConfigError(path, problem, 'Train again: npx tickwire train.')
   }
   check(typeof priors === 'object' && priors !== null && priors.form === PRIORS_FORM, `not priors of form ${PRIORS_FORM}`)
-  check(isWhole(priors.version, 1, 2 ** 31 - 1), `version ${priors.version}`)
+  check(isWhole(priors.version, 1, PRIORS_VERSION_MAX), `version ${priors.version}`)
   check(sameTexts(priors.items, plan.paths), 'trained for other fields')
   // There are never more tables than contexts; who sends nothing has one table all the same.
   const tokensMax = Math.max(1, plan.count << tables.TOKEN_CONTEXTS_SHIFT)
@@ -172,10 +173,10 @@ export class TrainedTables implements tables.RowTables {
 
 /** Canonical text of priors: equal text, equal bits. Of what is nothing of the kind it is any text: a coder is not made of that. */
 export function priorsText(priors: EntityPriors): string {
-  const { form, version, ticksPerSecond, items, tables: counts, masks, ages } = priors
-  const age = (found: AgePriors | null): unknown => found === null ? null
+  const { form, version, ticksPerSecond, items, tables: counts, masks, ages } = priors ?? {}
+  const age = (found: AgePriors | null): unknown => found === null || found === undefined ? null
     : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks]
-  return JSON.stringify([form, version, ticksPerSecond, items, counts, isList(masks) ? masks.map((each) => [each.masks, each.counts]) : null, isList(ages) ? ages.map(age) : null])
+  return JSON.stringify([form, version, ticksPerSecond, items, counts, isList(masks) ? masks.map((each) => [each?.masks, each?.counts]) : null, isList(ages) ? ages.map(age) : null])
 }
 
 function isList(value: unknown): value is readonly unknown[] {
