@@ -1,7 +1,18 @@
-/** A server that learns, for learning.test.ts: a folder, and how many milliseconds it listens. Says where it is, what it logs, and by which tables its players are told. */
+/**
+ * A server that learns, for the learning tests: as JSON, what it is told about learning, and whether it has rooms. Says where it is, what it logs, and by which
+ * tables its players are told, room by room.
+ *
+ * `faults` are what is loaded into the process that learns before anything else, one a study, until there are no more: modules, as data URLs. A process is
+ * begun with what the server was begun with, which is how they come in. Two are none: `no-argument` cannot be handed over, and with `no-program` there is nothing to start.
+ */
 
 import { angle, bool, defineGame, entity, fixed, math, u8 } from 'tickwire'
-import { serve } from 'tickwire/node'
+import { serve, serveRooms, type LearnOptions, type ServeLog } from 'tickwire/node'
+
+export interface LearningServer extends LearnOptions {
+  readonly hasRooms?: boolean
+  readonly faults?: readonly string[]
+}
 
 const TICK_RATE = 60
 const Boat = entity({ x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 }, { name: 'Boat' })
@@ -18,15 +29,31 @@ const game = defineGame({
   },
 })
 
-const [folder = '', windowMs = ''] = process.argv.slice(2)
-const serving = await serve(game, {
-  port: 0, webrtc: false, webtransport: false, udp: false, learn: { folder, windowMs: Number(windowMs) }, log: ({ level, event, message }) => console.log(`${level} ${event}: ${message}`),
-})
+const { hasRooms = false, faults = [], ...learn } = JSON.parse(process.argv[2] ?? '{}') as LearningServer
+const { execArgv, execPath } = process
+let studies = 0
+
+/** Whatever is to befall the next study. */
+function arm(): void {
+  const fault = faults[studies++]
+  process.execArgv = fault === undefined || fault === 'no-program' ? execArgv : [...execArgv, '--import', fault === 'no-argument' ? 'a\0b' : fault]
+  process.execPath = fault === 'no-program' ? `${execPath}-that-is-not-there` : execPath
+}
+
+const log: ServeLog = ({ level, event, message }) => {
+  console.log(`${level} ${event}: ${message}`)
+  if (event !== 'learning-failed') return
+  for (const { members, world } of serving.rooms.rooms) console.log(`${members.length} play on in tick ${world.tick}.`)
+  arm()
+}
+
+arm()
+const options = { port: 0, webrtc: false, webtransport: false, udp: false, learn, log } as const
+const serving = hasRooms ? await serveRooms({ regatta: { game, capacity: 2 } }, options) : await serve(game, options)
 console.log(`at ${serving.url}`)
 let told = ''
 setInterval(() => {
-  const { members, retraining } = serving.host
-  const versions = [...members].map(({ id }) => retraining.versionOf(id)).join()
+  const versions = serving.rooms.rooms.map(({ members, retraining }) => members.map(({ id }) => retraining.versionOf(id)).join()).join(';')
   if (versions !== told) console.log(`versions ${versions}.`)
   told = versions
 }, 50)

@@ -2,6 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { angle, bool, defineGame, entity, fixed, math, Recorder, RecordingRing, u8 } from 'tickwire'
+import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
+import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
+import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { study } from '../../packages/tickwire/src/core/replay/study.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 
@@ -52,5 +55,21 @@ describe('a study', () => {
 
   test.each([['too little to learn from', 0.5, 12], ['too few to pay', 8, 1], ['nothing', 0, 0]])('[LEARN1] %s: no tables', (_name, seconds, boats) => {
     expect(study(record(seconds, boats), game, {}, 1).priors).toBeUndefined()
+  })
+
+  test('[LEARN3] half of a recording, or one with a hole, teaches less or nothing, and nothing breaks', () => {
+    const bytes = record(6, 12).save()
+    const dice = new Prng(27)
+    let taught = 0
+    for (let round = 0; round < 24; round++) {
+      const torn = bytes.slice(0, dice.nextInt(0, bytes.length))
+      if (round % 2 === 1) torn.fill(dice.nextInt(0, 255), dice.nextInt(0, torn.length), dice.nextInt(0, torn.length))
+      const recording = openRecording(sourceOf(torn))
+      if (typeof recording === 'string') continue
+      const { priors = {} } = study(recording, game, {}, 1)
+      expect(() => game.codersBy(priors), `round ${round}`).not.toThrow()
+      if (Object.keys(priors).length > 0) taught++
+    }
+    expect(taught).toBeGreaterThan(0)
   })
 })

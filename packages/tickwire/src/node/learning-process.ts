@@ -15,8 +15,8 @@ export interface StudyTask {
   readonly version: number
 }
 
-/** What came of it; or why nothing ever will. */
-export type StudyResult = Study | { readonly problem: string }
+/** What came of it; or why nothing did, or ever will. */
+export type StudyResult = Study | { readonly problem: string; readonly isForGood: boolean }
 
 process.once('message', (task: StudyTask) => {
   process.send?.(answer(task), () => process.disconnect())
@@ -24,13 +24,13 @@ process.once('message', (task: StudyTask) => {
 
 function answer({ bytes, inForce, version }: StudyTask): StudyResult {
   const recording = openRecording(sourceOf(bytes))
-  if (typeof recording === 'string') return { problem: recording }
+  if (typeof recording === 'string') return { problem: `what was recorded is of no use (${recording})`, isForGood: false }
   const game = readGameText(recording.head.text, recording.head.names)
-  if (typeof game === 'string') return { problem: game }
+  if (typeof game === 'string') return { problem: game, isForGood: true }
   try {
     return study(recording, game, inForce, version)
   } catch (error) {
-    if (error instanceof ConfigError) return { problem: error.message }
+    if (error instanceof ConfigError) return { problem: error.message, isForGood: true }
     throw error
   }
 }

@@ -26,13 +26,16 @@ export interface LearnOptions {
   readonly windowMs?: number
   /** Where what was learnt is kept, a file a type of room (`match.json` of `serve`), as `tickwire train` writes it. Default: nowhere. */
   readonly folder?: string
+  /** A study that takes longer is given up. Default: five minutes. */
+  readonly studyMsMax?: number
 }
 
 const EVERY_MS = 600_000
 const WINDOW_MS = 60_000
 const WATCH_MS = 1000
-/** A study that takes longer than this is given up. */
 const STUDY_MS_MAX = 300_000
+/** Timers that are set to more go off at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 const SAID_CHARS_MAX = 1000
 
 /** One type of room. */
@@ -53,6 +56,7 @@ export class Learning {
   readonly #now: () => number
   readonly #everyMs: number
   readonly #windowMs: number
+  readonly #studyMsMax: number
   readonly #folder: string | undefined
   readonly #timer: NodeJS.Timeout
   /** By room: the tables that it was handed. */
@@ -61,8 +65,8 @@ export class Learning {
   #isClosed = false
 
   constructor(types: { readonly [name: string]: { readonly game: Game } }, options: LearnOptions, rooms: () => readonly Room[], log: ServeLog, now: () => number) {
-    const { everyMs = EVERY_MS, windowMs = WINDOW_MS, folder } = options
-    for (const [name, ms] of Object.entries({ everyMs, windowMs })) {
+    const { everyMs = EVERY_MS, windowMs = WINDOW_MS, studyMsMax = STUDY_MS_MAX, folder } = options
+    for (const [name, ms] of Object.entries({ everyMs, windowMs, studyMsMax })) {
       if (!(ms > 0)) throw new ConfigError(`learn.${name}`, `${ms}`, 'Give milliseconds, more than none.')
     }
     this.#rooms = rooms
@@ -70,6 +74,7 @@ export class Learning {
     this.#now = now
     this.#everyMs = everyMs
     this.#windowMs = windowMs
+    this.#studyMsMax = Math.min(studyMsMax, TIMER_MS_MAX)
     this.#folder = folder
     this.#subjects = Object.entries(types).map(([name, { game }]) => this.#subjectOf(name, game))
     this.#timer = setInterval(() => this.#watch(), Math.min(WATCH_MS, windowMs))
@@ -79,7 +84,7 @@ export class Learning {
   close(): void {
     this.#isClosed = true
     clearInterval(this.#timer)
-    this.#child?.kill()
+    this.#child?.kill('SIGKILL')
     for (const subject of this.#subjects) forget(subject)
   }
 
@@ -137,29 +142,39 @@ export class Learning {
     if (bytes === undefined) return
     if (!existsSync(path)) return this.#giveUp(subject, `${fileURLToPath(path)} is not there: a server in one bundle cannot learn`)
     this.#ask(path, { bytes, inForce: subject.inForce, version: subject.version }, (result) => {
-      if (typeof result === 'string') this.#log({ level: 'warn', event: 'learning-failed', message: `nothing was learnt of ${subject.name} this time: ${result}` })
-      else if ('problem' in result) this.#giveUp(subject, result.problem)
-      else this.#adopt(subject, result.priors, result.bitsBefore, result.bitsAfter)
+      if (!('problem' in result)) this.#adopt(subject, result.priors, result.bitsBefore, result.bitsAfter)
+      else if (result.isForGood) this.#giveUp(subject, result.problem)
+      else this.#log({ level: 'warn', event: 'learning-failed', message: `nothing was learnt of ${subject.name} this time: ${result.problem}` })
     })
   }
 
   /** Has another process do it; `onDone` hears what came of it, or why nothing did. */
-  #ask(path: URL, task: StudyTask, onDone: (result: StudyResult | string) => void): void {
-    const child = fork(path, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  #ask(path: URL, task: StudyTask, onDone: (result: StudyResult) => void): void {
+    let child: ChildProcess
+    try {
+      child = fork(path, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    } catch (error) {
+      return onDone({ problem: `no process could be started. ${reasonOf(error)}`, isForGood: false })
+    }
     this.#child = child
-    const tooLong = setTimeout(() => child.kill(), STUDY_MS_MAX)
+    let isTooLong = false
+    // Not by asking it to: what was loaded into it with the server may listen to that, and never come to it in the middle of a study.
+    const limit = setTimeout(() => { isTooLong = child.kill('SIGKILL') }, this.#studyMsMax)
     let result: StudyResult | undefined
     let said = ''
     child.stderr?.on('data', (chunk: Buffer) => { said = `${said}${String(chunk)}`.slice(0, SAID_CHARS_MAX) })
     child.once('message', (found: StudyResult) => { result = found })
-    child.once('error', (error) => { said += error.message })
-    child.once('close', () => {
-      clearTimeout(tooLong)
+    child.on('error', (error) => { said += error.message })
+    child.once('close', (code: number | null, signal: string | null) => {
+      clearTimeout(limit)
       this.#child = undefined
-      if (!this.#isClosed) onDone(result ?? `the process that learns has ended. ${said}`)
+      const end = child.pid === undefined ? 'could not be started' : isTooLong ? `took longer than ${this.#studyMsMax} ms` : signal === null ? `has ended with ${code}` : `was ended by ${signal}`
+      if (!this.#isClosed) onDone(result ?? { problem: `the process that learns ${end}. ${said}`.trimEnd(), isForGood: false })
     })
+    // Where there is no file or no memory left for it: then it has no channel either.
+    if (child.pid === undefined) return
     try {
-      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     } catch {
       // Where that may not be, it is as important as others.
     }
