@@ -52,6 +52,17 @@ test('[LEARN2] learns while it plays, hands it to every player, keeps it, and th
   expect(next.said).not.toContain('learnt')
 })
 
+test('[LEARN2] a room that is made after something was learnt is told by it', SLOW, async () => {
+  const server = await start(4000, 2, { hasRooms: true })
+  await server.says(/info learnt: regatta is told in \d+ % fewer bits from now on/, LEARNT_MS_MAX)
+  await server.says(/versions 1,1\./)
+  // Two have room in one.
+  await addPlayers(server, 2)
+  await server.says(/versions 1,1;1,1\./)
+  expect(server.said.match(/ learnt: /g), 'nothing was learnt anew for that').toHaveLength(1)
+  expect(Object.keys(JSON.parse(readFileSync(join(folder, 'regatta.json'), 'utf8')))).toEqual(['Boat'])
+})
+
 /** What befalls a process that learns, and what is said of it. */
 const DEATHS: readonly (readonly [fault: string, says: RegExp])[] = [
   ['process.kill(process.pid, "SIGKILL")', /the process that learns was ended by SIGKILL\./],
