@@ -14,7 +14,7 @@ export const STATE_MUTANTS: readonly Mutant[] = [
   { name: 'a late row takes the place of a newer', file: 'core/replication/snapshot-sink.ts', find: 'if (tick <= held.tellings[index] || tick <= held.floors[index]) {', replace: 'if (tick <= held.floors[index]) {' },
   { name: 'a rest is told as of the tick itself', file: 'core/replication/snapshot-sink.ts', find: 'timeline.put(tick - 1, type, id, this.#baseOwner, this.#base, 0)', replace: 'timeline.put(tick - 1, type, id, this.#baseOwner, this.#row, 0)' },
   { name: 'the owner of a row is the newest one', file: 'core/replication/snapshot-sink.ts', find: 'kind === KIND.deltaOwned ? owner : this.#baseOwner', replace: 'owner' },
-  { name: 'a change of owner is no change', file: 'core/replication/change-marks.ts', find: 'isBorn || owners[was] !== owners[row] ? 0 :', replace: 'isBorn ? 0 :' },
+  { name: 'a change of owner is no change', file: 'core/replication/change-marks.ts', find: 'const set = isOwned ? 0 :', replace: 'const set = isBorn ? 0 :' },
   { name: 'rested is said of who moved', file: 'core/replication/change-marks.ts', find: '(this.changed[at] === this.tick ? this.before[at] : this.changed[at]) <= since', replace: 'this.before[at] <= since' },
   { name: 'everybody gets the owner\'s fields', file: 'core/replication/interest/client-interest.ts', find: 'const set = isOwn ? SET_OWNER : team !== 0 && teams[index] === team ? SET_TEAM : SET_ALL', replace: 'const set = isOwn ? SET_OWNER : team !== 0 ? SET_TEAM : SET_ALL' },
   { name: 'view reaches further than it may', file: 'core/replication/interest/client-interest.ts', find: 'const limit = this.#isHeld(index) ? reach : rule.distance', replace: 'const limit = reach * 1.2' },
