@@ -12,14 +12,15 @@ import { findBrowser } from '../test/browser/browser.ts'
 export function ensureBrowser(): void {
   if (findBrowser() !== undefined || process.getuid?.() !== 0 || !hasAptGet()) return
   console.log('No browser was found: installing Debian\'s chromium with apt-get, for the browser tests.')
-  // The package lists of a fresh container are empty; those of a machine in use are mostly good enough.
-  if (!installChromium() && aptGet('update')) installChromium()
+  // The package lists of a fresh container are empty, and those of an image may be of months ago: then a browser would be, too. Where they cannot be had, older ones will do.
+  aptGet('update')
+  installChromium()
   const path = findBrowser()
   console.log(path === undefined ? 'apt-get could not; its own words, if any, are above.' : `Installed ${path}.`)
 }
 
-function installChromium(): boolean {
-  return aptGet('install', '--yes', '--no-install-recommends', 'chromium')
+function installChromium(): void {
+  aptGet('install', '--yes', '--no-install-recommends', 'chromium')
 }
 
 function hasAptGet(): boolean {

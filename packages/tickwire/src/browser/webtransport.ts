@@ -12,6 +12,8 @@ import { PathPort } from './path-port.ts'
 const MAX_AGE_MS = 250
 /** Datagrams that may wait in the browser: a burst, which age bounds as well. */
 const QUEUE_DATAGRAMS = 64
+/** What Chromium says until it knows the path; version 150 goes on saying so. */
+const UNMEASURED_BYTES = 1024
 
 /** Newer browsers make the writable on request; the types know only the older way. */
 interface Datagrams {
@@ -40,7 +42,7 @@ export async function openWebTransport(url: string, hashes: readonly BufferSourc
   await transport.ready
   signal?.removeEventListener('abort', abort)
   const datagrams: Datagrams = transport.datagrams
-  if (datagrams.maxDatagramSize < DATAGRAM_BYTES_SAFE) {
+  if (!mayCarryPackets(datagrams.maxDatagramSize)) {
     transport.close()
     throw new Error(`the path takes datagrams of ${datagrams.maxDatagramSize} bytes only`)
   }
@@ -70,4 +72,9 @@ async function receive(readable: ReadableStream<Uint8Array>, port: PathPort): Pr
   } catch {
     // The session is over, and `closed` says so too.
   }
+}
+
+/** Whether datagrams that a browser says are so large at most may carry our packets. Who does not know yet is tried: a handshake is as long as a packet, and is not answered where that is too long. */
+export function mayCarryPackets(maxDatagramSize: number): boolean {
+  return maxDatagramSize >= DATAGRAM_BYTES_SAFE || maxDatagramSize === UNMEASURED_BYTES
 }
