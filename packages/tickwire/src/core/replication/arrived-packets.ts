@@ -14,7 +14,7 @@
 import type { Tick } from '../base/time.ts'
 import type { BaselineGrid } from './baseline-grid.ts'
 import type { ChangeMarks } from './change-marks.ts'
-import { RECORD_ALL_HELD, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
+import { RECORD_ALIKE, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
 import { RisingBlocks } from './rising-blocks.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { STATE, type ToldObjects } from './told-objects.ts'
@@ -23,7 +23,7 @@ import { STATE, type ToldObjects } from './told-objects.ts'
 const { known: KNOWN, leaving: LEAVING } = STATE
 const { aheads: AHEADS, sets: SETS, paireds: PAIREDS, steps: STEPS, stepTicks: STEP_TICKS, waits: WAITS } = PLANE
 const BLOCK_BIT = RECORD_BLOCK
-const ALL_HELD_BIT = RECORD_ALL_HELD
+const ALIKE_BIT = RECORD_ALIKE
 const NONE_HELD_BIT = RECORD_NONE_HELD
 const GONE_BIT = RECORD_GONE
 const PAIRED_BIT = RECORD_PAIRED
@@ -83,7 +83,7 @@ export class ArrivedPackets {
       }
       const block = entry & INDEX_BITS
       const sent = store[++at & mask] | 0
-      const pairs = (entry & ALL_HELD_BIT) === 0 ? store[++at & mask] | 0 : (entry & NONE_HELD_BIT) === 0 ? sent : 0
+      const pairs = (entry & ALIKE_BIT) === 0 ? store[++at & mask] | 0 : (entry & NONE_HELD_BIT) === 0 ? sent : 0
       if ((sent & ~words[block]) === 0 && levels[block] >= levelMin) {
         if (way === RISE) {
           if (this.#rise(block, sent, pairs, tick)) continue
@@ -97,7 +97,7 @@ export class ArrivedPackets {
     for (let at = start; singles > 0; at++) {
       const entry = store[at & mask]
       if ((entry & BLOCK_BIT) !== 0) {
-        at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
+        at += (entry & ALIKE_BIT) !== 0 ? 1 : 2
       } else {
         singles--
         this.#deliverSingle(entry, tick)

@@ -14,7 +14,7 @@ import type { Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { countBits } from './change-masks.ts'
 import { FrameTally } from './frame-tally.ts'
-import { RECORD_ALL_HELD, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
+import { RECORD_ALIKE, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 
 /** No frame. */
@@ -228,5 +228,5 @@ function digestOf(pendings: Int32Array, first: number): number {
 
 /** Words of a block's record. */
 function sizeOf(entry: number): number {
-  return (entry & RECORD_ALL_HELD) !== 0 ? 2 : 3
+  return (entry & RECORD_ALIKE) !== 0 ? 2 : 3
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SENT_PACKETS_MAX } from '../base/limits.ts'
 import { Prng } from '../base/prng.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_NONE_HELD } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALIKE, RECORD_BLOCK, RECORD_NONE_HELD } from './packet-records.ts'
 
 test('[REPL7] what every open packet carried is remembered, whatever is closed in whatever order', () => {
   for (let seed = 1; seed <= 24; seed++) {
@@ -31,7 +31,7 @@ test('[REPL7] what every open packet carried is remembered, whatever is closed i
         records.addBlock(sequence, block, sent, held)
         records.addBlock(sequence, block, sent, sent)
         records.addBlock(sequence, block, sent, 0)
-        carried.push(block | RECORD_BLOCK, sent, held, block | RECORD_BLOCK | RECORD_ALL_HELD, sent, block | RECORD_BLOCK | RECORD_ALL_HELD | RECORD_NONE_HELD, sent)
+        carried.push(block | RECORD_BLOCK, sent, held, block | RECORD_BLOCK | RECORD_ALIKE, sent, block | RECORD_BLOCK | RECORD_ALIKE | RECORD_NONE_HELD, sent)
       }
       open.set(sequence, carried)
     }

@@ -18,9 +18,9 @@ export const RECORD_GONE = 0x1_0000
 export const RECORD_PAIRED = 0x2_0000
 /** Not an object but 32 of them: a block, then a word of who was sent, then one of those with whom the row before is held. */
 export const RECORD_BLOCK = 0x4_0000
-/** Of a block: with all of them it is, and there is no third word. */
-export const RECORD_ALL_HELD = 0x8_0000
-/** Beside that: it is with none of them. Where there are cells (baseline-grid.ts), nine blocks of ten are so. */
+/** Of a block: with all of them it is, or with none, and there is no third word. */
+export const RECORD_ALIKE = 0x8_0000
+/** Beside that: with none. Where there are cells (baseline-grid.ts), nine blocks of ten are so. */
 export const RECORD_NONE_HELD = 0x10_0000
 export const RECORD_INDEX = 0xffff
 /** No slot. */
@@ -114,7 +114,7 @@ export class PacketRecords {
     const head = this.#head
     const isMixed = held !== 0 && held !== sent
     const size = isMixed ? BLOCK_WORDS_MAX : BLOCK_WORDS_MAX - 1
-    store[head & mask] = block | (isMixed ? RECORD_BLOCK : held === 0 ? RECORD_BLOCK | RECORD_ALL_HELD | RECORD_NONE_HELD : RECORD_BLOCK | RECORD_ALL_HELD)
+    store[head & mask] = block | (isMixed ? RECORD_BLOCK : held === 0 ? RECORD_BLOCK | RECORD_ALIKE | RECORD_NONE_HELD : RECORD_BLOCK | RECORD_ALIKE)
     store[(head + 1) & mask] = sent
     if (isMixed) store[(head + 2) & mask] = held
     this.#head = (head + size) | 0

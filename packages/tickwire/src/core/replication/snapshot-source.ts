@@ -24,7 +24,7 @@ import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALL_HELD, RECORD_BLOCK, RECORD_INDEX } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALIKE, RECORD_BLOCK, RECORD_INDEX } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
 import { StateWalker } from './state-walker.ts'
@@ -36,7 +36,7 @@ const { known: KNOWN } = STATE
 const FROM_INITIAL = NO_BASE
 const NOTHING = NONE
 const BLOCK_BIT = RECORD_BLOCK
-const ALL_HELD_BIT = RECORD_ALL_HELD
+const ALIKE_BIT = RECORD_ALIKE
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
 const SHIFT = BLOCK_SHIFT
@@ -207,8 +207,8 @@ export class SnapshotSource implements FrameSource {
       const index = entry & INDEX_BITS
       if ((entry & BLOCK_BIT) !== 0) {
         this.#blocks.lose(index, store[(at + 1) & mask] | 0, tick)
-        step += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
-        at += (entry & ALL_HELD_BIT) !== 0 ? 1 : 2
+        step += (entry & ALIKE_BIT) !== 0 ? 1 : 2
+        at += (entry & ALIKE_BIT) !== 0 ? 1 : 2
       } else {
         this.#blocks.lose(index >>> SHIFT, 1 << index, tick)
       }
