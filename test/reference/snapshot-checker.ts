@@ -136,8 +136,10 @@ export class SnapshotChecker {
     const said = kind === 4 ? varint(source) : undefined
     if (said !== undefined && said > 0xffff_ffff) throw new Refused('no such owner')
     const { held } = place
-    const base = place.rows.get(tick - age)
-    if (held === undefined || tick - age <= place.floor || base === undefined || base.id !== held.id) return false
+    if (held === undefined) return false
+    const base = rowUpTo(place, held.id, tick - age)
+    if (base === undefined) return false
+    place.rows.set(tick - age, base)
     const flags = this.#entities[held.type]!
     const token = said === undefined ? {} : this.#token(source, tick, held.type)
     if (hasOlder) throw new Refused('a coder that looks at no older row')
@@ -161,6 +163,15 @@ export class SnapshotChecker {
     this.#places.set(index, place)
     return place
   }
+}
+
+/** The newest row told of an object at a tick or before it. */
+function rowUpTo({ rows, floor }: Place, id: number, tick: number): Told & { readonly id: number } | undefined {
+  for (let each = tick; each > floor; each--) {
+    const row = rows.get(each)
+    if (row?.id === id) return row
+  }
+  return undefined
 }
 
 /** One bit for each flag that the set holds: 1 = not what it was. */

@@ -214,7 +214,7 @@ function disorder(): Scene {
   stage.receive('another object takes the index', reborn)
   stage.tick('a delta of the other', () => { door.isOpen = true })
   const [honest] = [Buffer.from(stage.frames.at(-1)!.hex, 'hex')]
-  stage.receive('an age whose row we do not hold', frameOf(40, '0001 1 1 00011 0 0 10'))
+  stage.receive('an age whose row we do not hold', frameOf(40, '0001 1 1 10 0010011 0 0 10'))
   stage.receive('a delta of nobody', frameOf(41, '0001 000100000001 1 00000 0 10'))
   stage.receive('padding that is too long', Uint8Array.of(...honest, 0))
   stage.receive('an age before the world began', frameOf(5, '0001 1 1 01111 1 10'))
@@ -233,6 +233,16 @@ function disorder(): Scene {
   stage.receive('the same frame, the second spelt at length', frameOf(now!, '0001 1 1 00000 0 10 0001 1 1 00000 0 1'))
   stage.receive('a row before the baseline, of a coder that looks at none', frameOf(now!, '0001 1 1 00000 1 10'))
   return { name: 'out of order, and nonsense', entities: FLAGS, frames: stage.frames }
+}
+
+function between(): Scene {
+  const stage = new Stage()
+  stage.world.spawn(Lamp, {})
+  stage.tick('an object', () => {})
+  stage.receive('a delta over what held eight ticks after: the row that was told last', frameOf(13, '0001 1 1 00011 0 0 10'))
+  stage.receive('an older one, late, over the tick before that', frameOf(12, '0001 1 1 00011 0 0 01'))
+  stage.receive('over what held a tick after a telling, and until the tick before this', frameOf(20, '0001 1 1 00101 1 10'))
+  return { name: 'baselines between two tellings', entities: FLAGS, frames: stage.frames }
 }
 
 function shared(): Scene {
@@ -255,5 +265,5 @@ function shared(): Scene {
 
 /** All scenes, as the engine writes and reads them. */
 export function makeScenes(): Scene[] {
-  return [everyday(), gaps(), disorder(), shared()]
+  return [everyday(), gaps(), disorder(), between(), shared()]
 }

@@ -38,6 +38,9 @@ export interface Line {
 
 export const CLEAR: Line = { loss: 0, ackLoss: 0, twice: 0, delay: 2, jitter: 0, patience: 20, packetBytes: 1150, packetsPerTick: 32 }
 
+/** All that is remembered is compared with the truth every so many ticks. */
+const CHECK_ALL_TICKS = 16
+
 /** Who sees what: a function of index and tick, -1 unseen, else the field set. */
 export type Sees = (index: number, id: number, tick: number) => number
 
@@ -234,12 +237,16 @@ export class Receiver {
       if (bytes[at]! < 128) break
     }
     for (const each of [tick, tick - 1]) this.#checkTick(each)
+    // Baselines, too, are remembered at the ticks they were named by.
+    if (tick % CHECK_ALL_TICKS === 0) for (let each = Math.max(0, tick - this.timeline.windowTicks + 1); each < tick; each++) this.#checkTick(each)
   }
 
   #checkTick(tick: number): void {
     const references = this.timeline.references(tick)
-    // Nobody was asked in a tick that was slept through; what rested in it was in view before and after.
-    const seen = this.relevance.seen.get(tick) ?? this.relevance.seen.get(tick + 1)
+    // Nobody was asked in a tick that was slept through or is not told; what rested in it was in view before and after.
+    let asked = tick
+    while (asked < tick + this.#party.strideTicks && !this.relevance.seen.has(asked)) asked++
+    const seen = this.relevance.seen.get(asked)
     for (let index = 0; index < references.length; index++) {
       const reference = references[index]!
       if (reference === 0) continue

@@ -40,6 +40,8 @@ const NO_ROWS = new Int32Array(0)
 export interface RowCoder {
   /** It looks at the row before the baseline: then every delta says, in one bit, whether both sides hold it. */
   readonly usesOlder?: boolean
+  /** Without that row its deltas are much longer: there are places or rotations of which no speed is told. */
+  readonly needsOlder?: boolean
   /** Writes what turns the baseline into the row; false if, in this field set, that is nothing. */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
   /**

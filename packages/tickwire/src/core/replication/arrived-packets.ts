@@ -14,8 +14,10 @@
 import type { Tick } from '../base/time.ts'
 import type { BaselineGrid } from './baseline-grid.ts'
 import type { ChangeMarks } from './change-marks.ts'
-import { RECORD_ALIKE, RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
+import { RECORD_ALIKE, RECORD_BLOCK, RECORD_END, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, RECORD_SHEET, type PacketRecords } from './packet-records.ts'
+import { BLOCK_SHIFT } from './change-masks.ts'
 import { RisingBlocks } from './rising-blocks.ts'
+import type { SheetBlocks } from './sheet-blocks.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { STATE, type ToldObjects } from './told-objects.ts'
 
@@ -27,6 +29,9 @@ const ALIKE_BIT = RECORD_ALIKE
 const NONE_HELD_BIT = RECORD_NONE_HELD
 const GONE_BIT = RECORD_GONE
 const PAIRED_BIT = RECORD_PAIRED
+const SHEET_BIT = RECORD_SHEET
+const END_BIT = RECORD_END
+const SHIFT = BLOCK_SHIFT
 const INDEX_BITS = RECORD_INDEX
 /** Where the tick of a packet lies in its cell, as far as there is a short way. */
 const NO_WAY = 0
@@ -41,6 +46,7 @@ export class ArrivedPackets {
   readonly #marks: ChangeMarks
   readonly #grid: BaselineGrid
   readonly #rising: RisingBlocks
+  readonly #sheets: SheetBlocks
   /** Whether any coder looks at the row before the baseline. */
   readonly #usesOlder: boolean
   /** Of the packet: the lowest level of a block for which there is a short way. */
@@ -48,7 +54,8 @@ export class ArrivedPackets {
   /** Whether rows of the tick before, above the baselines, are still of use. */
   #isBeforeFresh = false
 
-  constructor(records: PacketRecords, blocks: ToldBlocks, told: ToldObjects, marks: ChangeMarks, grid: BaselineGrid, usesOlder: boolean) {
+  constructor(records: PacketRecords, blocks: ToldBlocks, told: ToldObjects, marks: ChangeMarks, grid: BaselineGrid, usesOlder: boolean, sheets: SheetBlocks) {
+    this.#sheets = sheets
     this.#records = records
     this.#blocks = blocks
     this.#told = told
@@ -82,8 +89,14 @@ export class ArrivedPackets {
         continue
       }
       const block = entry & INDEX_BITS
+      if ((entry & SHEET_BIT) !== 0) {
+        this.#sheets.hear(block, tick, (entry & END_BIT) !== 0)
+        continue
+      }
       const sent = store[++at & mask] | 0
       const pairs = (entry & ALIKE_BIT) === 0 ? store[++at & mask] | 0 : (entry & NONE_HELD_BIT) === 0 ? sent : 0
+      // What it was told before that is of no use now.
+      if (this.#sheets.has(block)) continue
       if ((sent & ~words[block]) === 0 && levels[block] >= levelMin) {
         if (way === RISE) {
           if (this.#rise(block, sent, pairs, tick)) continue
@@ -97,7 +110,7 @@ export class ArrivedPackets {
     for (let at = start; singles > 0; at++) {
       const entry = store[at & mask]
       if ((entry & BLOCK_BIT) !== 0) {
-        at += (entry & ALIKE_BIT) !== 0 ? 1 : 2
+        at += (entry & SHEET_BIT) !== 0 ? 0 : (entry & ALIKE_BIT) !== 0 ? 1 : 2
       } else {
         singles--
         this.#deliverSingle(entry, tick)
@@ -175,6 +188,7 @@ export class ArrivedPackets {
 
   #deliverSingle(entry: number, tick: Tick): void {
     const index = entry & INDEX_BITS
+    if (this.#sheets.has(index >>> SHIFT)) return
     if ((entry & GONE_BIT) === 0) {
       this.#rising.promote(index, tick, (entry & PAIRED_BIT) !== 0)
       return

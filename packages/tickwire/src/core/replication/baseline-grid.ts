@@ -20,6 +20,9 @@ const PERIOD_TICKS = 16
 /** More deltas a tick than this, some two milliseconds, make it wider; fewer than that make it narrower. Far enough apart that they do not do so in turns. */
 const DELTAS_MANY = 4000
 const DELTAS_FEW = 1000
+/** More entries a tick than this, to all receivers, are told by sheets where that can be (sheet-blocks.ts); fewer than that by themselves again. */
+const ENTRIES_MANY = 20_000
+const ENTRIES_FEW = 10_000
 /** How much older than the newest row a baseline may be, for being on the grid and for the row before it. */
 const LAG_TELLINGS = 2
 /** Who loses the ends of two wide cells, one in a hundred, waits for the third. At two he would rise to a tick that nobody else has for a level: a sixth of all deltas. */
@@ -34,8 +37,11 @@ export class BaselineGrid {
   lagTicks: number
   /** A row waits no longer for the one before or after it when something so much newer has arrived. */
   staleTicks: number
+  /** Whether blocks are told by sheets where that can be. */
+  isSheeted = false
   #isFixed = false
   #deltas = 0
+  #entries = 0
   #count = 0
 
   constructor(strideTicks: number) {
@@ -52,10 +58,21 @@ export class BaselineGrid {
     return tick + left - left % this.strideTicks
   }
 
-  /** From now on it is so wide. */
-  fix(ticks: number): void {
+  /** Whether a tick is the last that is told of its cell. @hot */
+  isEnd(tick: Tick): boolean {
+    return this.endOf(tick) === tick
+  }
+
+  /** From now on it is so wide, with sheets or without. */
+  fix(ticks: number, isSheeted: boolean = false): void {
     this.#isFixed = true
+    this.isSheeted = isSheeted
     this.#widen(ticks)
+  }
+
+  /** So many entries are due to somebody. @hot */
+  count(entries: number): void {
+    this.#entries += entries
   }
 
   /** So many deltas were made in a tick. @hot */
@@ -64,8 +81,12 @@ export class BaselineGrid {
     this.#deltas += deltas
     if (++this.#count < PERIOD_TICKS) return
     const mean = this.#deltas / PERIOD_TICKS
-    if (mean > DELTAS_MANY && this.ticks < TELLINGS_MAX * this.strideTicks) this.#widen(2 * this.ticks)
+    const isWidest = this.ticks === TELLINGS_MAX * this.strideTicks
+    if (mean > DELTAS_MANY && !isWidest) this.#widen(2 * this.ticks)
     else if (mean < DELTAS_FEW && this.ticks > this.strideTicks) this.#widen(this.ticks / 2)
+    const entries = this.#entries / PERIOD_TICKS
+    this.isSheeted = isWidest && mean >= DELTAS_FEW && entries > (this.isSheeted ? ENTRIES_FEW : ENTRIES_MANY)
+    this.#entries = 0
     this.#deltas = 0
     this.#count = 0
   }

@@ -41,6 +41,10 @@ export class ChangeMarks {
   /** By index: since when he lives there, and since when he has his owner. */
   bornAt: Float64Array = new Float64Array(0)
   ownedAt: Float64Array = new Float64Array(0)
+  /** By index: since when nobody lives there, of who lived there last. */
+  diedAt: Float64Array = new Float64Array(0)
+  /** By block of 32 indexes: where somebody lives. */
+  alives: Int32Array = new Int32Array(0)
   /** By index << 2 | set. */
   changed: Float64Array = new Float64Array(0)
   before: Float64Array = new Float64Array(0)
@@ -116,17 +120,23 @@ export class ChangeMarks {
       let all = 0
       let team = 0
       let owner = 0
+      let alive = 0
       for (let index = first; index < first + BLOCK; index++) {
         const reference = references[index]
-        if (reference !== 0) high = index + 1
-        else if (this.ids[index] !== 0) this.#bury(index)
-        if (reference === 0 || reference === earlier[index]) continue
+        if (reference === 0) {
+          if (this.ids[index] !== 0) this.#bury(index)
+          continue
+        }
+        high = index + 1
+        alive |= 1 << index
+        if (reference === earlier[index]) continue
         const set = this.#mark(index, reference, index < earlier.length ? earlier[index] : 0)
         const bit = 1 << index
         if (set === 0) all |= bit
         if (set <= 1) team |= bit
         if (set <= 2) owner |= bit
       }
+      this.alives[first >>> BLOCK_SHIFT] = alive
       this.masks.put(0, first >>> BLOCK_SHIFT, tick, all)
       this.masks.put(1, first >>> BLOCK_SHIFT, tick, team)
       this.masks.put(2, first >>> BLOCK_SHIFT, tick, owner)
@@ -136,6 +146,7 @@ export class ChangeMarks {
 
   #bury(index: number): void {
     this.ids[index] = 0
+    this.diedAt[index] = this.tick
     this.censusTick = this.tick
   }
 
@@ -189,6 +200,8 @@ export class ChangeMarks {
     this.rowAts = widen(this.rowAts, new Uint32Array(need))
     this.bornAt = widen(this.bornAt, new Float64Array(need))
     this.ownedAt = widen(this.ownedAt, new Float64Array(need))
+    this.diedAt = widen(this.diedAt, new Float64Array(need))
+    this.alives = widen(this.alives, new Int32Array(need >>> BLOCK_SHIFT))
     this.changed = widen(this.changed, new Float64Array(need << 2))
     this.before = widen(this.before, new Float64Array(need << 2))
     this.settled = widen(this.settled, new Float64Array(need << 2))
@@ -213,7 +226,7 @@ function laneSetsOf({ laneCount, masks }: Schema): Uint8Array {
   return sets
 }
 
-function widen<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
+function widen<T extends Uint8Array | Int32Array | Uint32Array | Float64Array>(from: T, to: T): T {
   to.set(from)
   return to
 }

@@ -16,7 +16,9 @@ import type { Tick } from '../base/time.ts'
 import type { ChangeMarks } from './change-marks.ts'
 import { BLOCK_SHIFT, countBits } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
+import type { BaselineGrid } from './baseline-grid.ts'
 import type { Relevance } from './relevance.ts'
+import type { SheetBlocks } from './sheet-blocks.ts'
 import type { StateWalker } from './state-walker.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, type ToldObjects } from './told-objects.ts'
@@ -30,7 +32,11 @@ const SHIFT = BLOCK_SHIFT
 const { sets: SETS, pendings: PENDINGS, knowns: KNOWNS, leavings: LEAVINGS, restless: RESTLESS } = PLANE
 /** The field set that sees every change that anybody is told. */
 const SET_WIDEST = 2
+/** The one that everybody may know. */
+const SET_COMMON = 0
 const NO_VERSION = -1
+/** Ticks without sheets after one in which not everything could be sent: what is told by sheets has no order of urgency. */
+const SHORT_TICKS = 120
 
 /** Ticks between two full rows of one object, the first of which may still arrive: who joins is not sent the world every tick. */
 const FULL_GAP_TICKS = 3
@@ -50,6 +56,13 @@ export class DueList {
   /** Whether not everything is likely to fit: then `entries` has what is due in the order of its urgency. */
   isShort = false
   entries: Uint32Array = new Uint32Array(0)
+  /** Whether blocks are told by sheets (sheet-blocks.ts) or are to be. */
+  isSheeted = false
+  /** Blocks that are told by sheets and were not in this tick, and the entries of those that were. */
+  sheetsLeft = 0
+  sheetEntries = 0
+  /** By block: what is to be told in one packet for it to be complete; 0 where that is of no use. */
+  completes: Int32Array = new Int32Array(0)
   /** Ticks in which not everything that was due could be sent. */
   shortTicks = 0
   readonly #told: ToldObjects
@@ -57,8 +70,15 @@ export class DueList {
   readonly #marks: ChangeMarks
   readonly #relevance: Relevance
   readonly #walker: StateWalker
-  /** By block: who is relevant. */
+  readonly #sheets: SheetBlocks
+  readonly #grid: BaselineGrid
+  /** From which tick on he may be told by sheets, for who was short of room. */
+  #sheetsFrom: Tick = NOTHING
+  /** By block: who is relevant; and of them who is not in the field set of everybody. */
   #relevants = new Int32Array(0)
+  #specials = new Int32Array(0)
+  /** Blocks in which all are for him as for everybody. */
+  #commonCount = 0
   #spare: Uint32Array = new Uint32Array(0)
   /** The relevance that was last walked, and in which tick. */
   #version = NO_VERSION
@@ -67,39 +87,56 @@ export class DueList {
   /** The most entries that went out in one tick, all that were due: as many will fit again. */
   #provenCount = 0
 
-  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance, walker: StateWalker) {
+  constructor(told: ToldObjects, blocks: ToldBlocks, marks: ChangeMarks, relevance: Relevance, walker: StateWalker, sheets: SheetBlocks, grid: BaselineGrid) {
     this.#walker = walker
+    this.#sheets = sheets
+    this.#grid = grid
     this.#told = told
     this.#blocks = blocks
     this.#marks = marks
     this.#relevance = relevance
   }
 
-  /** Lists what is due in the tick that the marks are of. @hot */
-  refresh(): void {
+  /** Whether nothing is left to be sent. */
+  get isDone(): boolean {
+    return this.cursor >= this.count && (this.sheetsLeft === 0 || this.block >= this.#blocks.capacity)
+  }
+
+  /** Lists what is due in the tick that the marks are of. `isSheetable`: he may be told by sheets. @hot */
+  refresh(isSheetable: boolean): void {
     const { tick, ids, censusTick } = this.#marks
     const relevance = this.#relevance
     const blocks = this.#blocks
     const walker = this.#walker
-    if (this.cursor !== this.count || ids.length > this.#capacity) walker.leave()
+    const sheets = this.#sheets
+    if (!this.isDone || ids.length > this.#capacity) walker.leave()
     const wasShort = this.#close()
     this.tick = tick
+    this.isSheeted = isSheetable && this.#grid.isSheeted && tick >= this.#sheetsFrom
+    sheets.enterReady()
+    if (sheets.count > 0 && !this.isSheeted) sheets.leaveAll(tick)
+    if (this.isSheeted) walker.leave()
     this.#reserve(ids.length)
     relevance.refresh(tick)
     const isOther = relevance.version !== this.#version || censusTick > this.#walkTick
     if (isOther || wasShort) walker.leave()
     this.#version = relevance.version
     this.#walkTick = tick
-    if (!isOther && !wasShort && walker.followBegin()) {
+    if (!isOther && !wasShort && !this.isSheeted && walker.followBegin()) {
       this.count = walker.graph.counts[walker.state]
       this.block = 0
     } else {
       blocks.sentBefore = blocks.sentTick
       blocks.sentTick = tick
       if (isOther) this.#walk()
+      this.completes.fill(0)
       this.#list()
-      walker.addBegin(this.count)
+      if (this.isSheeted) this.#listCompletely()
+      else walker.addBegin(this.count)
     }
+    this.#grid.count(this.count + this.sheetEntries)
+    this.sheetsLeft = sheets.count
+    this.sheetEntries = 0
     this.#order(wasShort)
   }
 
@@ -110,14 +147,24 @@ export class DueList {
     const told = this.#told
     const blocks = this.#blocks
     const relevants = this.#relevants
+    const specials = this.#specials
     relevants.fill(0)
+    specials.fill(0)
+    for (let at = 0; at < count; at++) {
+      const index = indexes[at]
+      if (index >= ids.length || ids[index] === 0) continue
+      relevants[index >>> SHIFT] |= 1 << index
+      if (sets[at] !== SET_COMMON) specials[index >>> SHIFT] |= 1 << index
+    }
+    this.#commonCount = 0
+    for (let block = 0; block < relevants.length; block++) {
+      if (this.#isCommon(block)) this.#commonCount++
+      else this.#sheets.leave(block, tick)
+    }
     for (let at = 0; at < count; at++) {
       const index = indexes[at]
       const id = index < ids.length ? ids[index] : 0
-      if (id === 0) continue
-      const block = index >>> SHIFT
-      const bit = 1 << index
-      relevants[block] |= bit
+      if (id === 0 || this.#sheets.has(index >>> SHIFT)) continue
       if (told.states[index] !== KNOWN || told.ids[index] !== id) {
         blocks.enter(index)
         told.enter(index, id, types[index], sets[at], tick)
@@ -129,6 +176,43 @@ export class DueList {
     for (let block = 0; block < relevants.length; block++) {
       for (let gone = blocks.knowns[block] & ~relevants[block]; gone !== 0; gone &= gone - 1) this.#leave(block << SHIFT | 31 - Math.clz32(gone & -gone))
     }
+  }
+
+  /** Whether a block has somebody in it, and all of them are for him as for everybody. */
+  #isCommon(block: number): boolean {
+    return this.#relevants[block] !== 0 && this.#relevants[block] === this.#marks.alives[block] && this.#specials[block] === 0
+  }
+
+  /** Lists all that blocks lack which are to go over to sheets: what was sent and is not known to have arrived, too. */
+  #listCompletely(): void {
+    const sheets = this.#sheets
+    const { tick } = this
+    if (sheets.count === this.#commonCount || !sheets.isComplete(tick)) return
+    for (let block = 0; block < this.#relevants.length; block++) {
+      if (sheets.has(block) || !this.#isCommon(block) || !sheets.tryComplete(block, tick)) continue
+      this.#complete(block)
+      this.completes[block] = this.#blocks.pendings[block]
+      // He holds all of it already.
+      if (this.completes[block] === 0) sheets.hear(block, tick, this.#grid.isEnd(tick))
+    }
+  }
+
+  /** Makes everybody in a block due whose newest row is not known to be held. */
+  #complete(block: number): void {
+    const blocks = this.#blocks
+    const { changed, masks, tick } = this.#marks
+    let lacking = blocks.leavings[block] & ~blocks.cohorts[block]
+    for (let rest = blocks.knowns[block]; rest !== 0; rest &= rest - 1) {
+      const bit = rest & -rest
+      const index = block << SHIFT | 31 - Math.clz32(bit)
+      const base = blocks.baseOf(index)
+      if (base === FROM_INITIAL || base < changed[index << 2 | this.#told.sets[index]]) lacking |= bit
+    }
+    // What is sent in another tick than it changed in is not what members are sent.
+    const others = lacking & ~masks.at(blocks.sets[block], block, tick)
+    blocks.loosen(block, others & blocks.cohorts[block])
+    this.count += countBits(lacking & ~blocks.pendings[block])
+    blocks.pendings[block] |= lacking
   }
 
   /** Somebody who was told of an object is to forget it. */
@@ -209,12 +293,14 @@ export class DueList {
 
   /** How the tick before went decides how the next is filled: whether not all of it could be sent. */
   #close(): boolean {
-    const isDone = this.cursor === this.count
+    const { isDone } = this
+    const sent = this.cursor + this.sheetEntries
     if (!isDone) this.shortTicks++
-    if (!isDone) this.#provenCount = this.cursor
-    else if (this.count > this.#provenCount) this.#provenCount = this.count
+    if (!isDone) this.#provenCount = sent
+    else if (sent > this.#provenCount) this.#provenCount = sent
     this.cursor = 0
     if (isDone) return false
+    this.#sheetsFrom = this.tick + SHORT_TICKS
     const { pendings, restless } = this.#blocks
     if (!this.isShort) this.#weigh()
     for (let block = 0; block < pendings.length; block++) {
@@ -242,6 +328,7 @@ export class DueList {
   #order(wasShort: boolean): void {
     this.isShort = this.count > 1 && (wasShort || this.count > 2 * this.#provenCount)
     if (!this.isShort) return
+    if (this.isSheeted) this.#leaveSheets()
     this.#walker.leave()
     const { pendings } = this.#blocks
     const { entries } = this
@@ -257,12 +344,24 @@ export class DueList {
     this.#spare = entries
   }
 
+  /** Everything must be weighed, whatever it was told by. */
+  #leaveSheets(): void {
+    this.#sheets.leaveAll(this.tick)
+    this.isSheeted = false
+    this.sheetsLeft = 0
+    this.completes.fill(0)
+    this.#list()
+  }
+
   #reserve(need: number): void {
     if (need <= this.#capacity) return
     this.#capacity = need
     this.#told.reserve(need)
     this.#blocks.reserve(need)
     this.#relevants = new Int32Array(this.#blocks.cohorts.length)
+    this.#specials = new Int32Array(this.#blocks.cohorts.length)
+    this.completes = new Int32Array(this.#blocks.cohorts.length)
+    this.#sheets.reserve(this.#blocks.cohorts.length)
     this.entries = new Uint32Array(need)
     this.#spare = new Uint32Array(need)
     // The lists are other ones, and the walk must fill them again.

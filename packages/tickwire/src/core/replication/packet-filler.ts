@@ -16,6 +16,8 @@ import { NO_FRAME } from './frame-cache.ts'
 import { RECORD_GONE, RECORD_PAIRED, type PacketRecords } from './packet-records.ts'
 import { REASON } from './probe.ts'
 import type { Replicator } from './replicator.ts'
+import type { SheetBlocks } from './sheet-blocks.ts'
+import { SheetFiller } from './sheet-filler.ts'
 import { SnapshotFrame } from './snapshot-frame.ts'
 import type { StateWalker } from './state-walker.ts'
 import { NO_STRIP } from './strip-cache.ts'
@@ -56,6 +58,8 @@ export class PacketFiller {
   readonly #records: PacketRecords
   readonly #due: DueList
   readonly #walker: StateWalker
+  readonly #sheets: SheetBlocks
+  readonly #sheetFiller: SheetFiller
   #frame: SnapshotFrame
   #tick: Tick = NOTHING
   #capBits = 0
@@ -73,10 +77,14 @@ export class PacketFiller {
   #stripLevel: Tick = NOTHING
   /** Whether all that the packet has of this came from members at the lower level of their blocks. */
   #isPlain = false
+  /** Somebody of the block that is being written was left out of it. */
+  #isCut = false
   /** Who did not fit a small packet that was empty. */
   #stuckIndex = -1
 
-  constructor(replicator: Replicator, peer: PeerId, told: ToldObjects, blocks: ToldBlocks, records: PacketRecords, due: DueList, walker: StateWalker) {
+  constructor(replicator: Replicator, peer: PeerId, told: ToldObjects, blocks: ToldBlocks, records: PacketRecords, due: DueList, walker: StateWalker, sheets: SheetBlocks) {
+    this.#sheets = sheets
+    this.#sheetFiller = new SheetFiller(replicator, sheets, records, due)
     this.#replicator = replicator
     this.#peer = peer
     this.#told = told
@@ -91,6 +99,7 @@ export class PacketFiller {
   retrain(replicator: Replicator): void {
     this.#replicator = replicator
     this.#frame = new SnapshotFrame(replicator.cache, replicator.strips)
+    this.#sheetFiller.retrain(replicator)
   }
 
   /** Writes entries of a tick after the head of a frame, within so many bits of it all. @hot */
@@ -98,7 +107,7 @@ export class PacketFiller {
     const due = this.#due
     const walker = this.#walker
     // Who is short of bits, or looked at, has frames of his own.
-    const isOwn = due.isShort || capBits !== UNCAPPED || this.#replicator.isProbedOneByOne || (out.bitLength & 7) !== 0
+    const isOwn = due.isShort || due.isSheeted || capBits !== UNCAPPED || this.#replicator.isProbedOneByOne || (out.bitLength & 7) !== 0
     if (isOwn) walker.leave()
     else if (!walker.isAlone && this.#follow(sequence, out)) return
     walker.catchUp()
@@ -121,6 +130,7 @@ export class PacketFiller {
   /** The receiver must be told an object whole: nothing that he holds of it can be built on. */
   restart(index: number, tick: Tick): void {
     this.#walker.leave()
+    this.#sheets.leave(index >>> SHIFT, tick)
     this.#told.restart(index, this.#told.sets[index], tick)
     this.#blocks.enter(index)
   }
@@ -130,8 +140,7 @@ export class PacketFiller {
     const due = this.#due
     const walker = this.#walker
     const { frames, strips } = this.#replicator
-    const room = out.bitsLeft
-    const headBits = out.bitLength
+    const { bitsLeft: room, bitLength: headBits } = out
     const { pendings } = this.#blocks
     while (due.block < pendings.length && pendings[due.block] === 0) due.block++
     if (due.block === pendings.length) {
@@ -161,9 +170,8 @@ export class PacketFiller {
     if (step < 0 || !frames.has(states.frames[step], states.frameNumbers[step])) return false
     frames.put(states.frames[step], out, this.#records, sequence)
     this.#walker.followFill(step)
-    const due = this.#due
-    due.cursor = states.cursors[this.#walker.state]
-    due.block = states.blocks[this.#walker.state]
+    this.#due.cursor = states.cursors[this.#walker.state]
+    this.#due.block = states.blocks[this.#walker.state]
     return true
   }
 
@@ -172,12 +180,21 @@ export class PacketFiller {
     const due = this.#due
     const { pendings } = this.#blocks
     for (; due.block < pendings.length; due.block++) {
-      if (pendings[due.block] === 0 || this.#fillWhole(sequence, out, due.block)) continue
-      this.#sentMask = 0
-      this.#heldMask = 0
-      const isDone = this.#fillBlock(sequence, out, due.block)
-      if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
-      if (!isDone) return
+      if (this.#sheets.has(due.block)) {
+        if (!this.#sheetFiller.fill(sequence, out, this.#frame, due.block, this.#isRoomy)) return
+        continue
+      }
+      const pending = pendings[due.block]
+      if (pending === 0) continue
+      this.#isCut = false
+      if (!this.#fillWhole(sequence, out, due.block)) {
+        this.#sentMask = 0
+        this.#heldMask = 0
+        const isDone = this.#fillBlock(sequence, out, due.block)
+        if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
+        if (!isDone) return
+      }
+      if (pending === due.completes[due.block] && !this.#isCut) this.#records.addSheet(sequence, due.block, this.#replicator.grid.isEnd(this.#tick))
     }
   }
 
@@ -250,11 +267,10 @@ export class PacketFiller {
 
   /** Writes runs of a block as long as there is nothing to it; false when that is at the first. */
   #putRuns(out: BitWriter, block: number, wanted: number): boolean {
-    const strip = this.#strip
-    if (strip === NOT_STRIPPED || this.#replicator.isProbedOneByOne) return false
-    const sent = this.#frame.putRuns(out, block, wanted, strip, this.#unfit)
+    if (this.#strip === NOT_STRIPPED || this.#replicator.isProbedOneByOne) return false
+    const sent = this.#frame.putRuns(out, block, wanted, this.#strip, this.#unfit)
     if (sent === 0) return false
-    this.#heldMask |= sent & this.#replicator.strips.helds[strip]
+    this.#heldMask |= sent & this.#replicator.strips.helds[this.#strip]
     this.#sentMask |= sent
     this.#blocks.pendings[block] &= ~sent
     this.#due.cursor += countBits(sent)
@@ -265,7 +281,6 @@ export class PacketFiller {
   #putMembers(out: BitWriter, block: number, wanted: number, level: Tick): boolean {
     const { strips, cache, probe } = this.#replicator
     const blocks = this.#blocks
-    const set = blocks.sets[block]
     const low = wanted & -wanted
     const { bitLength } = out
     const strip = this.#strip
@@ -278,7 +293,7 @@ export class PacketFiller {
       else if (probe !== undefined) this.#frame.tell(probe, out, bitLength, strip, sent, this.#peer, block, this.#told.types)
     } else {
       const index = block << SHIFT | 31 - Math.clz32(low)
-      const delta = strips.deltaAt(index, set, level, (blocks.paireds[block] & low) !== 0)
+      const delta = strips.deltaAt(index, blocks.sets[block], level, (blocks.paireds[block] & low) !== 0)
       if (delta === NOT_THERE || (cache.flags[delta] & OVERSIZED) !== 0) {
         blocks.loosen(block, low)
         return true
@@ -297,9 +312,8 @@ export class PacketFiller {
   /** Chooses from the front of the list what will fit, and writes it in the order of the packet; whether to choose again. */
   #fillChosen(sequence: number, out: BitWriter): boolean {
     const due = this.#due
-    const { entries, count } = due
+    const { entries, count, cursor: first } = due
     const deltas = this.#deltas
-    const first = due.cursor
     let room = Math.min(out.bitsLeft, this.#capBits)
     let end = first
     while (end < count && (room > 0 || end === first)) {
@@ -334,6 +348,7 @@ export class PacketFiller {
 
   /** An entry is not sent in this tick: it will be due in the next. */
   #skip(index: number): void {
+    this.#isCut = true
     this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)
     this.#blocks.restless[index >>> SHIFT] |= 1 << index
   }
@@ -353,6 +368,7 @@ export class PacketFiller {
   #write(sequence: number, out: BitWriter, index: number, delta: number): boolean {
     if (delta !== GONE && (this.#replicator.cache.flags[delta] & OVERSIZED) !== 0) {
       // As if sent: nothing can be done before it changes.
+      this.#isCut = true
       this.oversizedCount++
       this.#told.sents[index] = this.#tick
       this.#blocks.pendings[index >>> SHIFT] &= ~(1 << index)

@@ -28,6 +28,7 @@ import { FrameCache } from './frame-cache.ts'
 import type { Tokens } from './authority/token.ts'
 import type { Adder, Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
+import { SheetCache } from './sheet-cache.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaMaker } from './strip-cache.ts'
 
@@ -65,6 +66,7 @@ export class Replicator implements DeltaMaker {
   readonly marks: ChangeMarks
   readonly cache: DeltaCache = new DeltaCache()
   readonly strips: StripCache
+  readonly sheets: SheetCache
   readonly frames: FrameCache = new FrameCache()
   readonly states: StateGraph = new StateGraph()
   readonly grid: BaselineGrid
@@ -72,6 +74,8 @@ export class Replicator implements DeltaMaker {
   /** By type. */
   readonly coders: readonly RowCoder[]
   readonly strideTicks: number
+  /** Whether the row before a baseline is worth waiting for also where it is dear to wait (sheet-blocks.ts). */
+  readonly needsOlder: boolean
   #probe: Probe | undefined = undefined
   /** The probe, if it only adds up. */
   #adder: Adder | undefined = undefined
@@ -92,8 +96,10 @@ export class Replicator implements DeltaMaker {
     this.strideTicks = options.strideTicks ?? 1
     this.grid = like === undefined ? new BaselineGrid(this.strideTicks) : like.grid
     this.coders = options.coders ?? packedCoders(world)
+    this.needsOlder = this.coders.some((coder) => coder.needsOlder === true)
     this.rows = new DeltaRows(world, timeline, this.marks, this.coders, options.tokens, this.strideTicks)
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
+    this.sheets = new SheetCache(this.marks, this.cache, this, this.grid, this.needsOlder)
     this.#world = world
     this.#births = options.births
     this.#typeBits = typeBits(world)
@@ -122,6 +128,7 @@ export class Replicator implements DeltaMaker {
     if (adder === undefined) return
     for (let at = 0; at < this.#kin.length; at++) {
       this.#kin[at].strips.tell(adder)
+      this.#kin[at].sheets.tell(adder)
       this.#kin[at].frames.tally.tell(adder, this.marks.types)
     }
   }
@@ -146,11 +153,9 @@ export class Replicator implements DeltaMaker {
     this.settle()
     marks.update()
     let deltas = 0
-    for (let at = 0; at < this.#kin.length; at++) {
-      deltas += this.#kin[at].cache.count
-      this.#kin[at].#clear()
-    }
+    for (let at = 0; at < this.#kin.length; at++) deltas += this.#kin[at].cache.count + this.#kin[at].sheets.deltaCount
     this.grid.observe(deltas)
+    for (let at = 0; at < this.#kin.length; at++) this.#kin[at].#clear()
   }
 
   #setProbe(probe: Probe | undefined): void {
@@ -166,6 +171,7 @@ export class Replicator implements DeltaMaker {
     this.rows.clear()
     this.cache.clear(length)
     this.strips.clear(length)
+    this.sheets.clear()
     this.frames.clear()
     this.states.clear()
   }

@@ -11,9 +11,10 @@ import type { PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE, type DeltaCache } from './delta-cache.ts'
-import { mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
+import { isPlain, mannerOf, NO_MANNER, writeDeltaHead } from './delta-head.ts'
 import { KIND, PLAIN_BITS_MAX, plainHead, plainWidth, writeGap, writeKind } from './entry-code.ts'
 import { REASON, type Probe } from './probe.ts'
+import { NO_ENTRY, SHEET, SHEET_SHIFT, type SheetCache } from './sheet-cache.ts'
 import type { StripCache } from './strip-cache.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
@@ -23,6 +24,10 @@ const FROM_INITIAL = NO_BASE
 const SHIFT = BLOCK_SHIFT
 const HEAD_BITS_MAX = PLAIN_BITS_MAX
 const NONE = NO_MANNER
+const NOBODY = NO_ENTRY
+const SHEETS_SHIFT = SHEET_SHIFT
+const { bits: BITS, bitAt: BIT_AT, lead: LEAD, leadKind: LEAD_KIND, leadLast: LEAD_LAST, leadBits: LEAD_BITS, delta: FIRST_DELTA, age: AGE, flags: FLAGS, last: LAST, manner: MANNER } = SHEET
+const { copies: COPIES, leadHeads: LEAD_HEADS, deltaHeads: DELTA_HEADS } = SHEET
 /** The longest head of all: the index, the kind, an age as a varint, and two bits. */
 const ANY_HEAD_BITS_MAX = 96
 
@@ -192,6 +197,46 @@ export class SnapshotFrame {
     if (adder !== undefined) tally.add(at, last, width)
     this.beforeIndex = block << SHIFT | last & 31
     this.#before = manners[last]
+    return true
+  }
+
+  /** Writes a sheet that has anything in it; false when it may not fit. @hot */
+  putSheet(out: BitWriter, cache: SheetCache, sheet: number): boolean {
+    const { sheets, words } = cache
+    const at = sheet << SHEETS_SHIFT
+    const { bitLength } = out
+    const bits = sheets[at | BITS]
+    if (bits + 2 * ANY_HEAD_BITS_MAX > Math.min(out.bitsLeft, this.#capBits - bitLength)) return false
+    const start = sheets[at | BIT_AT]
+    const lead = sheets[at | LEAD]
+    let leadBits = 0
+    if (lead !== NOBODY) {
+      leadBits = sheets[at | LEAD_BITS]
+      writeGap(out, lead - this.beforeIndex, lead)
+      writeKind(out, sheets[at | LEAD_KIND])
+      sheets[at | LEAD_HEADS] += out.bitLength - bitLength
+      out.copyWordBits(words, start, leadBits)
+      this.beforeIndex = sheets[at | LEAD_LAST]
+    }
+    const index = sheets[at | FIRST_DELTA]
+    if (index !== NOBODY) {
+      const gap = index - this.beforeIndex
+      const age = sheets[at | AGE]
+      const flags = sheets[at | FLAGS]
+      const from = out.bitLength
+      if (isPlain(age, flags, this.#before)) {
+        const width = plainWidth(gap)
+        out.copyWordBitsAfter(plainHead(gap, index), width, words, start + leadBits, bits - leadBits)
+        sheets[at | DELTA_HEADS] += width
+      } else {
+        writeDeltaHead(out, gap, index, age, flags, this.#before)
+        sheets[at | DELTA_HEADS] += out.bitLength - from
+        out.copyWordBits(words, start + leadBits, bits - leadBits)
+      }
+      this.#before = sheets[at | MANNER]
+    }
+    sheets[at | COPIES]++
+    this.beforeIndex = sheets[at | LAST]
     return true
   }
 

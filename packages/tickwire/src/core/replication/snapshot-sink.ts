@@ -268,7 +268,7 @@ export class SnapshotSink implements FrameSink {
         return true
       }
       const olderTick = baseTick - this.#strideTicks
-      pair.olderAt = olderTick > held.floors[index] ? this.#timeline.find(type, id, olderTick) : NO_ROW
+      pair.olderAt = this.#timeline.findUpTo(type, id, olderTick, held.floors[index])
       pair.olderTicks = this.#strideTicks
       pair.olderRows = this.#timeline.pools[type].rows
       if (pair.olderAt < 0) return this.#refuse(tick, index)
@@ -295,23 +295,32 @@ export class SnapshotSink implements FrameSink {
   /** The owner that stands with the baseline last found. */
   #baseOwner: PeerId = 0
 
-  /** Puts the row at a baseline's tick, if it is still here, under the row that is to be read. */
+  /** Puts the newest row up to a baseline's tick, if it is still here, under the row that is to be read. */
   #findBase(index: number, id: ObjectId, type: number, tick: Tick): boolean {
     const { held } = this
     const timeline = this.#timeline
     let pool = timeline.pools[type]
     let at = timeline.find(type, id, tick)
-    if (at < 0 && timeline.changedAt(id) === tick) at = timeline.findLatest(type, id)
-    if (at < 0 && held.namedTicks[index] === tick) {
+    const isExact = at >= 0
+    if (!isExact) at = timeline.findUpTo(type, id, tick, held.floors[index])
+    if (at < 0 && this.#isNamed(index, tick)) {
       pool = held.pools[type]
       at = held.namedRows[index] * pool.laneCount
     }
     if (at < 0) return false
     for (let lane = 0; lane < pool.laneCount; lane++) this.#base[lane] = pool.rows[at + lane]
     this.#baseOwner = pool.owners[at / pool.laneCount]
+    // It held until then: so it is still found when the window has left the tick of its change behind.
+    if (!isExact) timeline.put(tick, type, id, this.#baseOwner, this.#base, 0)
     this.#pair.baseRows = this.#base
     this.#pair.baseAt = 0
     return true
+  }
+
+  /** Whether the baseline that was named last is that of a tick: named for it, or long before it, and still what held when the window began. */
+  #isNamed(index: number, tick: Tick): boolean {
+    const named = this.held.namedTicks[index]
+    return named === tick || (named > this.held.floors[index] && named < tick && tick > this.#timeline.newest - this.#timeline.windowTicks)
   }
 
   /** A baseline is not here. Only what would have been news is asked for. */

@@ -24,9 +24,10 @@ import { BLOCK_SHIFT } from './change-masks.ts'
 import { NO_BASE } from './delta-cache.ts'
 import { DueList } from './due-list.ts'
 import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALIKE, RECORD_BLOCK, RECORD_INDEX } from './packet-records.ts'
+import { NO_RECORD, PacketRecords, RECORD_ALIKE, RECORD_BLOCK, RECORD_INDEX, RECORD_SHEET } from './packet-records.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
+import { SheetBlocks } from './sheet-blocks.ts'
 import { StateWalker } from './state-walker.ts'
 import { ToldBlocks } from './told-blocks.ts'
 import { NONE, STATE, ToldObjects } from './told-objects.ts'
@@ -37,6 +38,7 @@ const FROM_INITIAL = NO_BASE
 const NOTHING = NONE
 const BLOCK_BIT = RECORD_BLOCK
 const ALIKE_BIT = RECORD_ALIKE
+const SHEET_BIT = RECORD_SHEET
 const INDEX_BITS = RECORD_INDEX
 const NOT_OPEN = NO_RECORD
 const SHIFT = BLOCK_SHIFT
@@ -62,6 +64,7 @@ export class SnapshotSource implements FrameSource {
   readonly #arrived: ArrivedPackets
   readonly #records = new PacketRecords()
   readonly #walker: StateWalker
+  readonly #sheets: SheetBlocks
   readonly #due: DueList
   readonly #filler: PacketFiller
   /** The tick that is told. */
@@ -71,6 +74,8 @@ export class SnapshotSource implements FrameSource {
   #mustGreet = true
   #isGreeted = false
   readonly #cap: ByteCap
+  /** Whether he may be sent what others are. */
+  readonly #isSocial: boolean
 
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
     const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
@@ -78,11 +83,13 @@ export class SnapshotSource implements FrameSource {
     this.#told = new ToldObjects(replicator.strideTicks)
     const usesOlder = replicator.coders.some((coder) => coder.usesOlder === true)
     this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.grid, usesOlder, !isOneByOne)
-    this.#arrived = new ArrivedPackets(this.#records, this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder)
+    this.#sheets = new SheetBlocks(this.#told, this.#blocks, replicator.marks, replicator.grid, replicator.needsOlder)
+    this.#arrived = new ArrivedPackets(this.#records, this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder, this.#sheets)
     // Who has a cap of his own is never sent what another is.
-    this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, !isOneByOne && bytesPerSecond === Infinity)
-    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker)
-    this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due, this.#walker)
+    this.#isSocial = !isOneByOne && bytesPerSecond === Infinity
+    this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, this.#isSocial)
+    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker, this.#sheets, replicator.grid)
+    this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due, this.#walker, this.#sheets)
     this.#peer = peer
     this.#cap = new ByteCap(bytesPerSecond, tickRate)
   }
@@ -91,6 +98,7 @@ export class SnapshotSource implements FrameSource {
   baselineOf(id: ObjectId): Tick {
     this.#walker.catchUp()
     const index = indexOf(id)
+    if (this.#sheets.has(index >>> SHIFT)) return this.#sheets.baseOf(index, id)
     const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
     return isKnown ? this.#blocks.baseOf(index) : FROM_INITIAL
   }
@@ -100,9 +108,9 @@ export class SnapshotSource implements FrameSource {
     return this.#filler.oversizedCount
   }
 
-  /** Entries that still wait for room in this tick. */
+  /** Entries that still wait for room in this tick; blocks that are told by sheets count for one. */
   get waitingCount(): number {
-    return this.#due.count - this.#due.cursor
+    return this.#due.count - this.#due.cursor + this.#due.sheetsLeft
   }
 
   /** Objects that are told 32 at a time, for their numbers are like those of others. */
@@ -120,6 +128,7 @@ export class SnapshotSource implements FrameSource {
   handleWanted(id: ObjectId): void {
     const told = this.#told
     const index = indexOf(id)
+    this.#sheets.leave(index >>> SHIFT, this.#tick)
     if (index < told.ids.length && told.ids[index] === id && told.states[index] === KNOWN) this.#filler.restart(index, this.#tick)
   }
 
@@ -144,7 +153,7 @@ export class SnapshotSource implements FrameSource {
     const { tick } = this.#replicator.marks
     if (tick === this.#tick) return
     this.#tick = tick
-    this.#due.refresh()
+    this.#due.refresh(this.#isSocial && !this.#replicator.isProbedOneByOne)
     this.#cap.refill()
   }
 
@@ -152,14 +161,14 @@ export class SnapshotSource implements FrameSource {
     // Nothing has happened yet.
     if (this.#replicator.timeline.newest < 0) return Infinity
     if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
-    return this.#due.cursor < this.#due.count && this.#cap.bits > 0 ? now : Infinity
+    return !this.#due.isDone && this.#cap.bits > 0 ? now : Infinity
   }
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
     // The rows are of a newer tick by now, which another began: what found no room waits for the next that is begun here.
     if (this.#tick === NOTHING || sequence === this.#sequence || this.#replicator.marks.tick !== this.#tick) return false
-    if (!this.#mustGreet && (this.#due.cursor >= this.#due.count || this.#cap.bits <= 0)) return false
+    if (!this.#mustGreet && (this.#due.isDone || this.#cap.bits <= 0)) return false
     if (this.#version !== 0) writeVarint(out, this.#version)
     writeVarint(out, this.#tick)
     if (out.failed) return false
@@ -205,11 +214,12 @@ export class SnapshotSource implements FrameSource {
     for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
       const entry = store[at & mask]
       const index = entry & INDEX_BITS
+      if ((entry & SHEET_BIT) !== 0) continue
       if ((entry & BLOCK_BIT) !== 0) {
-        this.#blocks.lose(index, store[(at + 1) & mask] | 0, tick)
+        if (!this.#sheets.has(index)) this.#blocks.lose(index, store[(at + 1) & mask] | 0, tick)
         step += (entry & ALIKE_BIT) !== 0 ? 1 : 2
         at += (entry & ALIKE_BIT) !== 0 ? 1 : 2
-      } else {
+      } else if (!this.#sheets.has(index >>> SHIFT)) {
         this.#blocks.lose(index >>> SHIFT, 1 << index, tick)
       }
     }

@@ -130,6 +130,16 @@ export class Timeline implements ValueKeeper {
     return reference === 0 || reference >>> ROW_BITS !== type ? -1 : (reference & ROW_MASK) * this.pools[type].laneCount
   }
 
+  /** Sparse: where the newest row lies that was told of an object at a tick or before it, and after `floor`; -1 when it is not known. O(ticks passed). @hot */
+  findUpTo(type: number, id: ObjectId, tick: Tick, floor: Tick): number {
+    const exact = tick > floor ? this.find(type, id, tick) : -1
+    if (exact >= 0) return exact
+    const changedAt = this.changedAt(id)
+    if (changedAt <= tick) return changedAt > floor ? this.findLatest(type, id) : -1
+    const known = this.lastKnown(type, id, tick - 1, floor + 1)
+    return known === NO_TICK ? -1 : this.find(type, id, known)
+  }
+
   /** The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
   lastKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
     const oldest = Math.max(to, this.newest - this.windowTicks + 1, 0)
