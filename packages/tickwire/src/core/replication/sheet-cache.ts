@@ -202,12 +202,16 @@ export class SheetCache {
     const changed = marks.masks.since(SET, block, from, marks.tick) & alive & ~born
     const aimed = rows.aim(block, SET, level)
     const paired = this.#needsOlder ? aimed : 0
+    const others = born | gone
     this.#out.reset(this.#scratch)
-    for (let rest = changed | born | gone; rest !== 0; rest &= rest - 1) {
-      const bit = rest & -rest
-      const index = block << SHIFT | 31 - Math.clz32(bit)
-      if ((changed & bit) === 0) this.#putOther(at, index, (gone & bit) !== 0)
-      else this.#putDelta(at, index, level, rows.keyAimed(index, SET, (paired & bit) !== 0))
+    this.#reserveNotes()
+    for (let rest = changed | others; rest !== 0;) {
+      const next = rest & others
+      // Deltas up to the first who is something else.
+      const run = next === 0 ? rest : rest & (next & -next) - 1
+      if (run === 0) this.#putOther(at, block << SHIFT | 31 - Math.clz32(next & -next), (gone & next & -next) !== 0)
+      else this.#putDeltas(at, block, level, run, paired)
+      rest &= run === 0 ? rest - 1 : ~run
     }
   }
 
@@ -218,31 +222,47 @@ export class SheetCache {
     return mask
   }
 
-  #putDelta(at: number, index: number, level: Tick, key: number): void {
+  /** Writes deltas of some in a block, over the rows as of a level. @hot */
+  #putDeltas(at: number, block: number, level: Tick, wanted: number, paired: number): void {
+    const { sheets } = this
     const out = this.#out
-    const { rows } = this.#maker
-    const isFirst = this.sheets[at | FIRST_DELTA] === NOBODY
-    const gap = index - this.sheets[at | LAST]
+    const maker = this.#maker
+    const { rows } = maker
+    const notes = this.#notes
     const age = this.#marks.tick - level
-    const manner = this.sheets[at | MANNER]
-    const from = out.bitLength
-    let flags = rows.prepareAimed(index, key)
-    if (!isFirst) writeDeltaHead(out, gap, index, age, flags, manner)
-    this.deltaCount++
-    if (!this.#maker.write(out)) {
-      // It is what it was: that stands in the head.
-      flags = flags & RESTED | SAME
-      out.rewind(from)
-      if (!isFirst) writeDeltaHead(out, gap, index, age, flags, manner)
+    let isFirst = sheets[at | FIRST_DELTA] === NOBODY
+    let last = sheets[at | LAST]
+    let manner = sheets[at | MANNER]
+    let noteAt = this.#noteCount
+    for (let rest = wanted; rest !== 0; rest &= rest - 1) {
+      const bit = rest & -rest
+      const index = block << SHIFT | 31 - Math.clz32(bit)
+      const from = out.bitLength
+      let flags = rows.prepareAimed(index, rows.keyAimed(index, SET, (paired & bit) !== 0))
+      if (!isFirst) writeDeltaHead(out, index - last, index, age, flags, manner)
+      if (!maker.write(out)) {
+        // It is what it was: that stands in the head.
+        flags = flags & RESTED | SAME
+        out.rewind(from)
+        if (!isFirst) writeDeltaHead(out, index - last, index, age, flags, manner)
+      }
+      if (isFirst) {
+        isFirst = false
+        sheets[at | FIRST_DELTA] = index
+        sheets[at | AGE] = age
+        sheets[at | FLAGS] = flags
+        sheets[at | LEAD_BITS] = from
+      }
+      last = index
+      manner = mannerOf(age, flags)
+      notes[noteAt++] = index << NOTE_INDEX_SHIFT | out.bitLength - from & NOTE_BITS_MASK
     }
-    if (isFirst) {
-      this.sheets[at | FIRST_DELTA] = index
-      this.sheets[at | AGE] = age
-      this.sheets[at | FLAGS] = flags
-      this.sheets[at | LEAD_BITS] = from
-    }
-    this.sheets[at | MANNER] = mannerOf(age, flags)
-    this.#note(at, index, KIND_DELTA, out.bitLength - from)
+    const count = noteAt - this.#noteCount
+    this.#noteCount = noteAt
+    this.deltaCount += count
+    sheets[at] += count
+    sheets[at | LAST] = last
+    sheets[at | MANNER] = manner
   }
 
   /** Writes who came or left. */
@@ -266,14 +286,14 @@ export class SheetCache {
       out.copyWordBits(cache.words, cache.bitAts[delta], cache.bits[delta])
     }
     if (this.sheets[at | FIRST_DELTA] === NOBODY) this.sheets[at | LEAD_LAST] = index
-    this.#note(at, index, kind, out.bitLength - from)
-  }
-
-  #note(at: number, index: number, kind: number, bits: number): void {
     this.sheets[at | LAST] = index
     this.sheets[at]++
-    if (this.#noteCount === this.#notes.length) this.#notes = widen(this.#notes, new Uint32Array(2 * this.#notes.length))
-    this.#notes[this.#noteCount++] = index << NOTE_INDEX_SHIFT | kind << NOTE_KIND_SHIFT | bits & NOTE_BITS_MASK
+    this.#notes[this.#noteCount++] = index << NOTE_INDEX_SHIFT | kind << NOTE_KIND_SHIFT | out.bitLength - from & NOTE_BITS_MASK
+  }
+
+  /** Makes room for the notes of one more sheet. */
+  #reserveNotes(): void {
+    if (this.#noteCount + (1 << SHIFT) > this.#notes.length) this.#notes = widen(this.#notes, new Uint32Array(2 * this.#notes.length))
   }
 
   #reserve(block: number): void {
