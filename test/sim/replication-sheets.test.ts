@@ -1,7 +1,7 @@
 /** Blocks told by sheets: what is held is true and becomes current, whatever the weather and however often they go over to that and back. */
 
 import { describe, expect, test } from 'vitest'
-import type { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
+import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { writeVarint } from '../../packages/tickwire/src/core/bits/varint.ts'
@@ -13,13 +13,15 @@ import { SHEET_SHIFT } from '../../packages/tickwire/src/core/replication/sheet-
 import { SnapshotFrame } from '../../packages/tickwire/src/core/replication/snapshot-frame.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
-import { u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import { fixed, u16, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { CODERS, EQUAL, fair, foul, Game, hasty, WILD, type Mood } from './replication-game.ts'
-import { CLEAR, type Line } from './replication-party.ts'
+import { CLEAR, Party, type Line } from './replication-party.ts'
 
 const SEEDS = Number(process.env['TICKWIRE_SEEDS'] ?? 2)
+/** What is the owner's alone makes its block another one to him. */
+const Buoy = entity({ x: fixed(-500, 500, 0.1), y: fixed(0, 100, 0.1), fuel: u16.owner() }, { name: 'Buoy' })
 /** Nobody is special to anybody, and many come and go. */
 const CROWD: Mood = { ...EQUAL, churn: 3, whim: 30 }
 /** A long path, as of a hundred clients. */
@@ -149,4 +151,31 @@ test('[REPL28] a baseline is the row that held at its tick, whenever it was told
   writeVarint(out, rows.newest + 1)
   writeDeltaHead(out, 1, 0, rows.newest + 1 - (first - 1), 0, NO_MANNER)
   expect(sink.accept(0, 0, new BitReader(out.bytes.slice(0, out.finish()))), 'before the first telling nothing held').toBe('no-ack')
+})
+
+test('[REPL1, REPL2, REPL27] packets of sheets are copied between receivers of whom each has something of his own', { timeout: 600_000 }, () => {
+  for (const [name, coder] of Object.entries(CODERS)) {
+    const party = new Party(9, [Buoy], 64, () => [coder(Buoy.schema)])
+    party.replicator.grid.fix(4, true)
+    const account = new BitAccount(party.world)
+    party.replicator.probe = account
+    const buoys = Array.from({ length: 400 }, (_, at) => party.world.spawn(Buoy, { x: at / 4, y: at % 50 }))
+    for (let peer = 1; peer <= 10; peer++) {
+      const receiver = party.join(peer, (index) => party.world.objects.ownerAt(index) === peer ? 2 : 0)
+      receiver.line = { ...CLEAR, delay: peer % 3, loss: peer % 4 === 0 ? 0.05 : 0, packetBytes: 900 + peer % 2 * 100, packetsPerTick: 64 }
+    }
+    const dice = new Prng(4)
+    for (let tick = 0; tick < 160; tick++) {
+      party.tick(() => {
+        for (const buoy of buoys) if (dice.nextInt(0, 2) > 0) buoy.x += dice.nextInt(-3, 3) / 10
+        // Somebody gets something, and gives it back.
+        if (tick % 9 === 4) party.world.setOwner(buoys[dice.nextInt(0, 399)]!, dice.nextInt(0, 10))
+      })
+    }
+    for (let tick = 0; tick < 40; tick++) party.tick(() => {})
+    for (const receiver of party.receivers) expect(receiver.whyNotCurrent(), name).toBe(undefined)
+    party.replicator.settle()
+    expect(account.report().bits, name).toBe(8 * party.receivers.reduce((sum, { bytesSent }) => sum + bytesSent, 0))
+    expect(party.replicator.sheetFrames.copyCount, name).toBeGreaterThan(300)
+  }
 })

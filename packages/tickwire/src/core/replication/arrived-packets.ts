@@ -14,7 +14,7 @@
 import type { Tick } from '../base/time.ts'
 import type { BaselineGrid } from './baseline-grid.ts'
 import type { ChangeMarks } from './change-marks.ts'
-import { RECORD_ALIKE, RECORD_BLOCK, RECORD_END, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, RECORD_SHEET, type PacketRecords } from './packet-records.ts'
+import { RECORD_ALIKE, RECORD_BLOCK, RECORD_COUNT_SHIFT, RECORD_END, RECORD_GONE, RECORD_INDEX, RECORD_NONE_HELD, RECORD_PAIRED, RECORD_SHEET, type PacketRecords } from './packet-records.ts'
 import { BLOCK_SHIFT } from './change-masks.ts'
 import { RisingBlocks } from './rising-blocks.ts'
 import type { SheetBlocks } from './sheet-blocks.ts'
@@ -31,6 +31,7 @@ const GONE_BIT = RECORD_GONE
 const PAIRED_BIT = RECORD_PAIRED
 const SHEET_BIT = RECORD_SHEET
 const END_BIT = RECORD_END
+const COUNT_SHIFT = RECORD_COUNT_SHIFT
 const SHIFT = BLOCK_SHIFT
 const INDEX_BITS = RECORD_INDEX
 /** Where the tick of a packet lies in its cell, as far as there is a short way. */
@@ -72,6 +73,8 @@ export class ArrivedPackets {
     const tick = records.tickOf(slot)
     const start = records.startOf(slot)
     const end = start + records.countOf(slot)
+    // Sheets that are not complete say nothing.
+    if (end === start) return
     const way = this.#wayOf(tick)
     const levelMin = this.#levelMin
     const { words, levels, capacity } = this.#blocks
@@ -90,7 +93,7 @@ export class ArrivedPackets {
       }
       const block = entry & INDEX_BITS
       if ((entry & SHEET_BIT) !== 0) {
-        this.#sheets.hear(block, tick, (entry & END_BIT) !== 0)
+        for (let each = 0; each < entry >>> COUNT_SHIFT; each++) this.#sheets.hear(block + each, tick, (entry & END_BIT) !== 0)
         continue
       }
       const sent = store[++at & mask] | 0

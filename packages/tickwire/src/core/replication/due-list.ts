@@ -227,6 +227,9 @@ export class DueList {
     const { tick, oldest, masks } = this.#marks
     const blocks = this.#blocks
     const { words, capacity, levels, sentBefore } = blocks
+    this.count = 0
+    this.block = 0
+    if (this.#sheets.count > 0 && isEmpty(words, KNOWNS * capacity, (LEAVINGS + 1) * capacity)) return
     // Nobody knows who changed in ticks before the window: then everybody may have.
     const isBlind = sentBefore < oldest - 1
     const hasGap = tick - sentBefore > 1
@@ -259,7 +262,6 @@ export class DueList {
       if (words[pendingAt] !== 0) count += countBits(words[pendingAt])
     }
     this.count = count
-    this.block = 0
   }
 
   /** Ticks were skipped: what is sent in another tick than it changed in is not what members are sent. */
@@ -367,4 +369,11 @@ export class DueList {
     // The lists are other ones, and the walk must fill them again.
     this.#version = NO_VERSION
   }
+}
+
+/** Whether words are all 0. @hot */
+function isEmpty(words: Int32Array, from: number, to: number): boolean {
+  let all = 0
+  for (let at = from; at < to; at++) all |= words[at]
+  return all === 0
 }

@@ -9,10 +9,10 @@
  * views differ, but the mark of who was seen. Frames with entries that were written one by one are not kept.
  */
 
-import { DATAGRAM_BYTES_MAX } from '../base/limits.ts'
 import type { Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { countBits } from './change-masks.ts'
+import { FrameStore } from './frame-store.ts'
 import { FrameTally } from './frame-tally.ts'
 import { RECORD_ALIKE, RECORD_INDEX, type PacketRecords } from './packet-records.ts'
 import { PLANE, type ToldBlocks } from './told-blocks.ts'
@@ -30,12 +30,6 @@ const BLOCKS_MAX = 64
 const BLOCKS_SHIFT = 6
 /** Words of a record: three a block. */
 const ENTRIES_MAX = 3 * BLOCKS_MAX
-/** A word before and two after, and what does not fill the last one. */
-const FRAME_WORDS = (DATAGRAM_BYTES_MAX >>> 2) + 4
-const FRAME_BYTES = FRAME_WORDS << 2
-/** Bytes that are copied in one stroke are so many times this: there is a view for each length, made once. */
-const STROKE_SHIFT = 6
-const STROKES = (DATAGRAM_BYTES_MAX >>> STROKE_SHIFT) + 1
 /** Places that are looked at for a frame: two frames of one tick must not keep each other out. */
 const PROBES = 4
 const DIGEST_BLOCKS = 4
@@ -50,14 +44,14 @@ export class FrameCache {
   copyCount = 0
   readonly tally: FrameTally = new FrameTally(SLOTS)
   #number = 0
-  /** By slot: what its frame begins with, how much room there was, how many blocks it spans, its bits and its entries. */
+  readonly #store = new FrameStore(SLOTS)
+  /** By slot: what its frame begins with, how much room there was, how many blocks it spans, and its entries. */
   readonly #states = new Uint8Array(SLOTS)
   readonly #blocks = new Int32Array(SLOTS)
   readonly #digests = new Int32Array(SLOTS)
   readonly #firstLevels = new Float64Array(SLOTS)
   readonly #rooms = new Int32Array(SLOTS)
   readonly #spans = new Int32Array(SLOTS)
-  readonly #bits = new Int32Array(SLOTS)
   readonly counts: Int32Array = new Int32Array(SLOTS)
   /** By slot: the number of its frame, which no other has. */
   readonly numbers: Int32Array = new Int32Array(SLOTS)
@@ -69,13 +63,9 @@ export class FrameCache {
   #paireds = new Int32Array(0)
   #levels = new Float64Array(0)
   #sets = new Uint8Array(0)
-  #words = new Int32Array(0)
   /** By slot: the words of its record. */
   #entries = new Uint32Array(0)
   readonly #entryCounts = new Int32Array(SLOTS)
-  /** The same as bytes; and views of their beginnings, by slot and length. */
-  #view = new DataView(new ArrayBuffer(0))
-  readonly #views: Uint8Array[] = []
 
   /** Forgets everything: another tick. */
   clear(): void {
@@ -104,11 +94,7 @@ export class FrameCache {
   put(slot: number, out: BitWriter, records: PacketRecords, sequence: number): void {
     this.copyCount++
     this.tally.add(slot)
-    const bits = this.#bits[slot]
-    const strokes = bits >>> STROKE_SHIFT + 3
-    if (strokes > 0) out.copyBytes(this.#views[slot * STROKES + strokes])
-    const stroked = strokes << STROKE_SHIFT + 3
-    out.copyWordBits(this.#words, ((slot * FRAME_WORDS + 1) << 5) + stroked, bits - stroked)
+    this.#store.put(slot, out)
     records.addShared(sequence, this.#entries, slot * ENTRIES_MAX, this.#entryCounts[slot], this.numbers[slot])
   }
 
@@ -142,7 +128,7 @@ export class FrameCache {
     if (blocks.pendings[last] === 0) while (++end < blocks.pendings.length && blocks.pendings[end] === 0) continue
     const isLast = end === blocks.pendings.length
     if (isLast) end = last
-    if (end - first >= BLOCKS_MAX || out.bitLength > DATAGRAM_BYTES_MAX << 3) return false
+    if (end - first >= BLOCKS_MAX || !this.#store.keep(slot, out, byteOffset)) return false
     this.#reserve()
     const at = slot << BLOCKS_SHIFT
     this.#sents.fill(0, at, at + BLOCKS_MAX)
@@ -161,12 +147,8 @@ export class FrameCache {
       this.#levels[at + block - first] = blocks.levels[block]
       this.#sets[at + block - first] = blocks.sets[block]
     }
-    out.takeWords(this.#words, slot * FRAME_WORDS + 1, byteOffset)
-    const firstWord = slot * FRAME_WORDS + 1
-    for (let word = 0; word < FRAME_WORDS - 3; word++) this.#view.setInt32(slot * FRAME_BYTES + (word << 2), this.#words[firstWord + word])
     this.#spans[slot] = end - first + 1
     this.#areLast[slot] = isLast ? 1 : 0
-    this.#bits[slot] = out.bitLength - (byteOffset << 3)
     this.counts[slot] = count
     this.#states[slot] = KEPT
     // Numbers wrap: what has an equal one was sent long before.
@@ -203,18 +185,13 @@ export class FrameCache {
   }
 
   #reserve(): void {
-    if (this.#words.length > 0) return
+    if (this.#dues.length > 0) return
     this.#dues = new Int32Array(SLOTS << BLOCKS_SHIFT)
     this.#sents = new Int32Array(SLOTS << BLOCKS_SHIFT)
     this.#entries = new Uint32Array(SLOTS * ENTRIES_MAX)
     this.#paireds = new Int32Array(SLOTS << BLOCKS_SHIFT)
     this.#levels = new Float64Array(SLOTS << BLOCKS_SHIFT)
     this.#sets = new Uint8Array(SLOTS << BLOCKS_SHIFT)
-    this.#words = new Int32Array(SLOTS * FRAME_WORDS + 2)
-    this.#view = new DataView(new ArrayBuffer(SLOTS * FRAME_BYTES))
-    for (let slot = 0; slot < SLOTS; slot++) {
-      for (let stroke = 0; stroke < STROKES; stroke++) this.#views.push(new Uint8Array(this.#view.buffer, slot * FRAME_BYTES, stroke << STROKE_SHIFT))
-    }
   }
 }
 

@@ -119,8 +119,10 @@ export class PacketFiller {
     this.#stripBlock = -1
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
-    else if (isOwn) this.#fillInOrder(sequence, out)
-    else this.#fillShared(sequence, out)
+    else if (!isOwn) this.#fillShared(sequence, out)
+    else if (due.isSheeted && this.#sheetFiller.copy(sequence, out)) return
+    else this.#fillInOrder(sequence, out)
+    if (due.isSheeted) this.#sheetFiller.keep(out)
   }
 
   #grow(need: number): void {
@@ -143,10 +145,7 @@ export class PacketFiller {
     const { bitsLeft: room, bitLength: headBits } = out
     const { pendings } = this.#blocks
     while (due.block < pendings.length && pendings[due.block] === 0) due.block++
-    if (due.block === pendings.length) {
-      walker.leave()
-      return
-    }
+    if (due.block === pendings.length) return walker.leave()
     let slot = frames.copy(out, due.block, due.count - due.cursor, this.#blocks, this.#records, sequence)
     if (slot !== NOT_KEPT) {
       due.cursor += frames.counts[slot]
@@ -187,6 +186,7 @@ export class PacketFiller {
       const pending = pendings[due.block]
       if (pending === 0) continue
       this.#isCut = false
+      this.#replicator.sheetFrames.spoil()
       if (!this.#fillWhole(sequence, out, due.block)) {
         this.#sentMask = 0
         this.#heldMask = 0
@@ -194,7 +194,7 @@ export class PacketFiller {
         if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
         if (!isDone) return
       }
-      if (pending === due.completes[due.block] && !this.#isCut) this.#records.addSheet(sequence, due.block, this.#replicator.grid.isEnd(this.#tick))
+      if (pending === due.completes[due.block] && !this.#isCut) this.#records.addSheets(sequence, due.block, 1, this.#replicator.grid.isEnd(this.#tick))
     }
   }
 
@@ -282,8 +282,8 @@ export class PacketFiller {
     const { strips, cache, probe } = this.#replicator
     const blocks = this.#blocks
     const low = wanted & -wanted
-    const { bitLength } = out
     const strip = this.#strip
+    const { bitLength } = out
     let sent = low
     if (strip !== NOT_STRIPPED && (strips.masks[strip] & ~this.#unfit & low) !== 0) {
       sent = this.#frame.putRun(out, block, wanted, strip, this.#unfit)

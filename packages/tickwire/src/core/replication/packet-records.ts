@@ -22,10 +22,11 @@ export const RECORD_BLOCK = 0x4_0000
 export const RECORD_ALIKE = 0x8_0000
 /** Beside that: with none. Where there are cells (baseline-grid.ts), nine blocks of ten are so. */
 export const RECORD_NONE_HELD = 0x10_0000
-/** Of a block: all of it, by a sheet that is complete (sheet-cache.ts), and there is no second word. */
+/** Of blocks from one on, so many (`RECORD_COUNT_SHIFT`): they were told completely (sheet-blocks.ts), and there is no second word. */
 export const RECORD_SHEET = 0x20_0000
 /** Beside that: in the last tick of a cell, and not in the one told before it. */
 export const RECORD_END = 0x40_0000
+export const RECORD_COUNT_SHIFT = 23
 export const RECORD_INDEX = 0xffff
 /** No slot. */
 export const NO_RECORD = -1
@@ -125,9 +126,10 @@ export class PacketRecords {
     this.#words[(sequence & MASK) << 3 | AT_COUNT] += size
   }
 
-  /** Adds all of a block, by a complete sheet. @hot */
-  addSheet(sequence: number, block: number, isEnd: boolean): void {
-    this.add(sequence, isEnd ? block | RECORD_BLOCK | RECORD_SHEET | RECORD_END : block | RECORD_BLOCK | RECORD_SHEET)
+  /** Adds blocks that were told completely, fewer than 128. @hot */
+  addSheets(sequence: number, block: number, count: number, isEnd: boolean): void {
+    const entry = block | RECORD_BLOCK | RECORD_SHEET | count << RECORD_COUNT_SHIFT
+    this.add(sequence, isEnd ? entry | RECORD_END : entry)
   }
 
   /** Adds all entries of a packet that another receiver was sent too: words of `entries`, and the frame's number. @hot */

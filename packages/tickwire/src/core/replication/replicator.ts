@@ -29,6 +29,7 @@ import type { Tokens } from './authority/token.ts'
 import type { Adder, Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
 import { SheetCache } from './sheet-cache.ts'
+import { SheetFrames } from './sheet-frames.ts'
 import { StateGraph } from './state-graph.ts'
 import { StripCache, type DeltaMaker } from './strip-cache.ts'
 
@@ -67,6 +68,7 @@ export class Replicator implements DeltaMaker {
   readonly cache: DeltaCache = new DeltaCache()
   readonly strips: StripCache
   readonly sheets: SheetCache
+  readonly sheetFrames: SheetFrames = new SheetFrames()
   readonly frames: FrameCache = new FrameCache()
   readonly states: StateGraph = new StateGraph()
   readonly grid: BaselineGrid
@@ -128,6 +130,7 @@ export class Replicator implements DeltaMaker {
     if (adder === undefined) return
     for (let at = 0; at < this.#kin.length; at++) {
       this.#kin[at].strips.tell(adder)
+      this.#kin[at].sheetFrames.tell(this.#kin[at].sheets)
       this.#kin[at].sheets.tell(adder)
       this.#kin[at].frames.tally.tell(adder, this.marks.types)
     }
@@ -172,6 +175,7 @@ export class Replicator implements DeltaMaker {
     this.cache.clear(length)
     this.strips.clear(length)
     this.sheets.clear()
+    this.sheetFrames.clear()
     this.frames.clear()
     this.states.clear()
   }

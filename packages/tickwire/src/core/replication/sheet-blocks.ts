@@ -75,6 +75,14 @@ export class SheetBlocks {
     return this.#ticks[block << 2 | LEVEL]
   }
 
+  /** The first block from one on, up to an end, that is not told by sheets from a level; the end when there is none. @hot */
+  runOf(first: number, level: Tick, end: number): number {
+    const ticks = this.#ticks
+    let block = first
+    while (block < end && ticks[block << 2 | LEVEL] === level) block++
+    return block
+  }
+
   /** The tick whose row of an object in a block that is told by sheets is known to be held; -1 when there is none. */
   baseOf(index: number, id: ObjectId): Tick {
     const { ids, bornAt } = this.#marks

@@ -36,6 +36,9 @@ export class SnapshotFrame {
   beforeIndex = -1
   /** A run was cut short because there is no room for its next entry: nothing fits any more. */
   isFull = false
+  /** Bits of the heads that were written for the last sheet: of its first entry, and of its first delta after others. */
+  leadHeadBits = 0
+  deltaHeadBits = 0
   /** The manner of the last delta (delta-head.ts). */
   #before = NO_MANNER
   #tick: Tick = 0
@@ -210,11 +213,14 @@ export class SnapshotFrame {
     const start = sheets[at | BIT_AT]
     const lead = sheets[at | LEAD]
     let leadBits = 0
+    this.leadHeadBits = 0
+    this.deltaHeadBits = 0
     if (lead !== NOBODY) {
       leadBits = sheets[at | LEAD_BITS]
       writeGap(out, lead - this.beforeIndex, lead)
       writeKind(out, sheets[at | LEAD_KIND])
-      sheets[at | LEAD_HEADS] += out.bitLength - bitLength
+      this.leadHeadBits = out.bitLength - bitLength
+      sheets[at | LEAD_HEADS] += this.leadHeadBits
       out.copyWordBits(words, start, leadBits)
       this.beforeIndex = sheets[at | LEAD_LAST]
     }
@@ -225,14 +231,14 @@ export class SnapshotFrame {
       const flags = sheets[at | FLAGS]
       const from = out.bitLength
       if (isPlain(age, flags, this.#before)) {
-        const width = plainWidth(gap)
-        out.copyWordBitsAfter(plainHead(gap, index), width, words, start + leadBits, bits - leadBits)
-        sheets[at | DELTA_HEADS] += width
+        this.deltaHeadBits = plainWidth(gap)
+        out.copyWordBitsAfter(plainHead(gap, index), this.deltaHeadBits, words, start + leadBits, bits - leadBits)
       } else {
         writeDeltaHead(out, gap, index, age, flags, this.#before)
-        sheets[at | DELTA_HEADS] += out.bitLength - from
+        this.deltaHeadBits = out.bitLength - from
         out.copyWordBits(words, start + leadBits, bits - leadBits)
       }
+      sheets[at | DELTA_HEADS] += this.deltaHeadBits
       this.#before = sheets[at | MANNER]
     }
     sheets[at | COPIES]++
