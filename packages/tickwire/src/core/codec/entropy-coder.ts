@@ -19,7 +19,7 @@ import { schemaGrid, type MakeGrid } from './rotation.ts'
 import type { CompileRows, RowSpeech } from './row-code.ts'
 import type { FieldSet, RowCoder, RowPair } from './row-coder.ts'
 import { RowModel } from './row-model.ts'
-import { planRow, ROLE, SLOT, type RowPlan } from './row-plan.ts'
+import { planRow, type RowPlan } from './row-plan.ts'
 import type { RowTables } from './row-tables.ts'
 
 /** What an entropy coder may be told beside its schema. */
@@ -31,7 +31,6 @@ export interface EntropyOptions {
 
 export class EntropyCoder implements RowCoder {
   readonly usesOlder: boolean = true
-  readonly needsOlder: boolean
   readonly model: RowModel
   /** For other streams of the same symbols (`rans-stream.ts`). */
   readonly bank: CodeBank
@@ -49,7 +48,6 @@ export class EntropyCoder implements RowCoder {
     const tables = options.tables === undefined ? new BuiltInTables(plan) : options.tables(plan)
     this.model = new RowModel(schema, plan, tables, options.grid ?? schemaGrid)
     this.#speech = this.model
-    this.needsOlder = plan.parts.some((part, item) => part === 1 && plan.slots[(item << SLOT.shift) + SLOT.role] !== ROLE.rate)
     this.bank = tables.bank
     this.version = tables.version
     this.#packed = new PackedCoder(schema, options.grid ?? schemaGrid)

@@ -13,6 +13,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueStore } from '../schema/values.ts'
 import type { CompileRows } from './row-code.ts'
+import type { RowPlan } from './row-plan.ts'
 
 /** Who a delta is for: an index of `Layout.masks`. 0 everyone, 1 the team, 2 the owner. */
 export type FieldSet = 0 | 1 | 2
@@ -40,8 +41,8 @@ const NO_ROWS = new Int32Array(0)
 export interface RowCoder {
   /** It looks at the row before the baseline: then every delta says, in one bit, whether both sides hold it. */
   readonly usesOlder?: boolean
-  /** Without that row its deltas are much longer: there are places or rotations of which no speed is told. */
-  readonly needsOlder?: boolean
+  /** How it predicts, if it does. */
+  readonly model?: { readonly plan: RowPlan }
   /** Writes what turns the baseline into the row; false if, in this field set, that is nothing. */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean
   /**

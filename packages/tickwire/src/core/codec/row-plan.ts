@@ -118,6 +118,11 @@ function restOf(slots: Int32Array, gains: Float64Array, item: number): number {
   return slots[(item << SLOT.shift) + SLOT.rate] >= 0 && Number.isInteger(lane) && lane >= 0 ? lane : -1
 }
 
+/** Whether deltas are much longer without the row before the baseline: there are places or rotations of which no speed is told. */
+export function needsOlder({ parts, slots }: RowPlan): boolean {
+  return parts.some((part, item) => part === 1 && slots[(item << SLOT.shift) + SLOT.role] !== ROLE.rate)
+}
+
 function isPart(slots: Int32Array, slot: number): boolean {
   if (slots[slot] === ITEM.code) return true
   // Of the first of a vector that nothing carries, the last slot says how many lanes it has.

@@ -197,16 +197,17 @@ export class DueList {
     }
   }
 
-  /** Makes everybody in a block due whose newest row is not known to be held. */
+  /** Makes everybody in a block due whose newest row is not known to be held; or for so long that it may be let go of when he moves before the first sheet comes. */
   #complete(block: number): void {
     const blocks = this.#blocks
-    const { changed, masks, tick } = this.#marks
+    const { changed, masks, tick, oldest } = this.#marks
+    const recent = (oldest + tick) / 2
     let lacking = blocks.leavings[block] & ~blocks.cohorts[block]
     for (let rest = blocks.knowns[block]; rest !== 0; rest &= rest - 1) {
       const bit = rest & -rest
       const index = block << SHIFT | 31 - Math.clz32(bit)
       const base = blocks.baseOf(index)
-      if (base === FROM_INITIAL || base < changed[index << 2 | this.#told.sets[index]]) lacking |= bit
+      if (base < recent || base < changed[index << 2 | this.#told.sets[index]]) lacking |= bit
     }
     // What is sent in another tick than it changed in is not what members are sent.
     const others = lacking & ~masks.at(blocks.sets[block], block, tick)

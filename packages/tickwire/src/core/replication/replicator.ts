@@ -18,6 +18,7 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import { PackedCoder } from '../codec/packed-coder.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
+import { needsOlder } from '../codec/row-plan.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import { BaselineGrid } from './baseline-grid.ts'
@@ -98,7 +99,7 @@ export class Replicator implements DeltaMaker {
     this.strideTicks = options.strideTicks ?? 1
     this.grid = like === undefined ? new BaselineGrid(this.strideTicks) : like.grid
     this.coders = options.coders ?? packedCoders(world)
-    this.needsOlder = this.coders.some((coder) => coder.needsOlder === true)
+    this.needsOlder = this.coders.some(({ model }) => model !== undefined && needsOlder(model.plan))
     this.rows = new DeltaRows(world, timeline, this.marks, this.coders, options.tokens, this.strideTicks)
     this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
     this.sheets = new SheetCache(this.marks, this.cache, this, this.grid, this.needsOlder)

@@ -268,7 +268,7 @@ export class SnapshotSink implements FrameSink {
         return true
       }
       const olderTick = baseTick - this.#strideTicks
-      pair.olderAt = this.#timeline.findUpTo(type, id, olderTick, held.floors[index])
+      pair.olderAt = olderTick > held.floors[index] ? this.#timeline.find(type, id, olderTick) : NO_ROW
       pair.olderTicks = this.#strideTicks
       pair.olderRows = this.#timeline.pools[type].rows
       if (pair.olderAt < 0) return this.#refuse(tick, index)
@@ -303,7 +303,7 @@ export class SnapshotSink implements FrameSink {
     let at = timeline.find(type, id, tick)
     const isExact = at >= 0
     if (!isExact) at = timeline.findUpTo(type, id, tick, held.floors[index])
-    if (at < 0 && this.#isNamed(index, tick)) {
+    if (at < 0 && held.namedTicks[index] === tick) {
       pool = held.pools[type]
       at = held.namedRows[index] * pool.laneCount
     }
@@ -315,12 +315,6 @@ export class SnapshotSink implements FrameSink {
     this.#pair.baseRows = this.#base
     this.#pair.baseAt = 0
     return true
-  }
-
-  /** Whether the baseline that was named last is that of a tick: named for it, or long before it, and still what held when the window began. */
-  #isNamed(index: number, tick: Tick): boolean {
-    const named = this.held.namedTicks[index]
-    return named === tick || (named > this.held.floors[index] && named < tick && tick > this.#timeline.newest - this.#timeline.windowTicks)
   }
 
   /** A baseline is not here. Only what would have been news is asked for. */

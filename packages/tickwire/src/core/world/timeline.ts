@@ -132,12 +132,8 @@ export class Timeline implements ValueKeeper {
 
   /** Sparse: where the newest row lies that was told of an object at a tick or before it, and after `floor`; -1 when it is not known. O(ticks passed). @hot */
   findUpTo(type: number, id: ObjectId, tick: Tick, floor: Tick): number {
-    const exact = tick > floor ? this.find(type, id, tick) : -1
-    if (exact >= 0) return exact
     const changedAt = this.changedAt(id)
-    if (changedAt <= tick) return changedAt > floor ? this.findLatest(type, id) : -1
-    const known = this.lastKnown(type, id, tick - 1, floor + 1)
-    return known === NO_TICK ? -1 : this.find(type, id, known)
+    return changedAt > floor && changedAt <= tick ? this.findLatest(type, id) : this.find(type, id, this.lastKnown(type, id, tick, floor + 1))
   }
 
   /** The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
