@@ -31,6 +31,24 @@ describe('cells of ticks', () => {
     expect(grid.ticks).toBe(8)
   })
 
+  test('[REPL27] at the widest, and where twenty thousand entries are told in a tick, blocks are told by sheets', () => {
+    const grid = new BaselineGrid(1)
+    const tell = (entries: number, deltas: number, ticks: number): boolean => {
+      for (let tick = 0; tick < ticks; tick++) {
+        grid.count(entries)
+        grid.observe(deltas)
+      }
+      return grid.isSheeted
+    }
+    expect(tell(60_000, 3000, 64), 'as long as cells are single tellings').toBe(false)
+    expect(tell(60_000, 5000, 64)).toBe(true)
+    expect(tell(12_000, 3000, 32), 'and stay so with half of that').toBe(true)
+    expect(tell(8000, 3000, 32)).toBe(false)
+    expect(tell(15_000, 3000, 32)).toBe(false)
+    expect(tell(60_000, 3000, 32)).toBe(true)
+    expect(tell(60_000, 500, 16), 'nor where next to nothing is made').toBe(false)
+  })
+
   test('[REPL26] are waited for: two tellings where each is a cell, three cells where they are wide', () => {
     const grid = new BaselineGrid(2)
     expect(grid.lagTicks).toBe(4)
