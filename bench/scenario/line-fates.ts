@@ -4,6 +4,8 @@
  * A steady line has one distance for all and loses nothing. A real one has a round trip of its own, 50 to 250 ms, up to 20 ms more each
  * way from packet to packet, and loses one in twenty, packets and acknowledgements alike. Who is lost is known when those after him
  * are acknowledged, two ticks later; an acknowledgement that is lost is repeated by the next, a tick later.
+ *
+ * Dice are thrown ahead (`draw`), where nobody measures time: weather is not what a server does.
  */
 
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
@@ -15,6 +17,8 @@ const HEARD_MAX = 128
 const LOSS = 0.05
 const [ROUND_TRIP_MS_MIN, ROUND_TRIP_MS_MAX, JITTER_MS] = [50, 250, 20]
 const LOST_LATER_TICKS = 2
+/** Packets of a tick for which dice are thrown ahead. */
+const DRAWN = 8
 
 export interface HearsOfPackets {
   onDelivered(now: number, sequence: number): void
@@ -28,6 +32,9 @@ export class LineFates {
   /** By tick: sequences, those that were lost below 0. */
   readonly #heard = new Float64Array(SLOTS * HEARD_MAX)
   readonly #counts = new Int32Array(SLOTS)
+  /** What becomes of the next packets: ticks until it is heard of, below 0 of those that are lost. */
+  readonly #drawn = new Int32Array(DRAWN)
+  #drawnCount = 0
 
   /** `distance`: ticks until everything is acknowledged; 'real' = as lines are. */
   constructor(distance: number | 'real', seed: number) {
@@ -42,12 +49,21 @@ export class LineFates {
       this.#add(tick + this.#distance, sequence)
       return true
     }
+    if (this.#drawnCount === 0) this.draw()
+    const fate = this.#drawn[--this.#drawnCount]!
+    this.#add(tick + Math.abs(fate), fate < 0 ? -1 - sequence : sequence)
+    return fate > 0
+  }
+
+  /** Throws dice for the next packets, as many as are missing. */
+  draw(): void {
     const dice = this.#dice
-    const isLost = dice.nextFloat() < LOSS
-    const ticks = Math.ceil((this.#roundTripMs + (dice.nextFloat() + dice.nextFloat()) * JITTER_MS) / TICK_MS)
-    const late = isLost ? LOST_LATER_TICKS : dice.nextFloat() < LOSS ? 1 : 0
-    this.#add(tick + ticks + late, isLost ? -1 - sequence : sequence)
-    return !isLost
+    for (; this.#distance === 0 && this.#drawnCount < DRAWN; this.#drawnCount++) {
+      const isLost = dice.nextFloat() < LOSS
+      const ticks = Math.ceil((this.#roundTripMs + (dice.nextFloat() + dice.nextFloat()) * JITTER_MS) / TICK_MS)
+      const late = isLost ? LOST_LATER_TICKS : dice.nextFloat() < LOSS ? 1 : 0
+      this.#drawn[this.#drawnCount] = isLost ? -(ticks + late) : ticks + late
+    }
   }
 
   /** Tells all that is heard of in a tick, before anything is sent. @hot */

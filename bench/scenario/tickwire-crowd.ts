@@ -144,6 +144,7 @@ export class TickwireCrowd implements CrowdPeer {
   }
 
   receive(): void {
+    for (const { fates } of this.#lines) fates.draw()
     for (let at = 0; at < this.#keptCount; at++) {
       const { line, bytes, length } = this.#kept[at]!
       this.#reader.reset(bytes, 0, length)

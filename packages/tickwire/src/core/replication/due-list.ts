@@ -35,6 +35,7 @@ const SET_WIDEST = 2
 /** The one that everybody may know. */
 const SET_COMMON = 0
 const NO_VERSION = -1
+const NONE_ONLY = -1
 /** Ticks without sheets after one in which not everything could be sent: what is told by sheets has no order of urgency. */
 const SHORT_TICKS = 120
 
@@ -77,6 +78,8 @@ export class DueList {
   /** By block: who is relevant; and of them who is not in the field set of everybody. */
   #relevants = new Int32Array(0)
   #specials = new Int32Array(0)
+  /** How many blocks were told by sheets when nothing else was. */
+  #onlySheets = NONE_ONLY
   /** Blocks in which all are for him as for everybody. */
   #commonCount = 0
   #spare: Uint32Array = new Uint32Array(0)
@@ -148,6 +151,7 @@ export class DueList {
     const blocks = this.#blocks
     const relevants = this.#relevants
     const specials = this.#specials
+    this.#onlySheets = NONE_ONLY
     relevants.fill(0)
     specials.fill(0)
     for (let at = 0; at < count; at++) {
@@ -230,7 +234,7 @@ export class DueList {
     const { words, capacity, levels, sentBefore } = blocks
     this.count = 0
     this.block = 0
-    if (this.#sheets.count > 0 && isEmpty(words, KNOWNS * capacity, (LEAVINGS + 1) * capacity)) return
+    if (this.#isAllInSheets()) return
     // Nobody knows who changed in ticks before the window: then everybody may have.
     const isBlind = sentBefore < oldest - 1
     const hasGap = tick - sentBefore > 1
@@ -263,6 +267,15 @@ export class DueList {
       if (words[pendingAt] !== 0) count += countBits(words[pendingAt])
     }
     this.count = count
+  }
+
+  /** Whether nothing at all is tracked. That is looked up once, for the words of a receiver are far away: it is so until a block leaves, or other objects are relevant. */
+  #isAllInSheets(): boolean {
+    const { words, capacity } = this.#blocks
+    const { count } = this.#sheets
+    if (count === 0) return false
+    if (count !== this.#onlySheets) this.#onlySheets = isEmpty(words, KNOWNS * capacity, (LEAVINGS + 1) * capacity) ? count : NONE_ONLY
+    return count === this.#onlySheets
   }
 
   /** Ticks were skipped: what is sent in another tick than it changed in is not what members are sent. */

@@ -106,6 +106,7 @@ export class PacketFiller {
   fill(sequence: number, out: BitWriter, tick: Tick, capBits: number): void {
     const due = this.#due
     const walker = this.#walker
+    if (due.isSheeted && this.#sheetFiller.copy(sequence, out)) return
     // Who is short of bits, or looked at, has frames of his own.
     const isOwn = due.isShort || due.isSheeted || capBits !== UNCAPPED || this.#replicator.isProbedOneByOne || (out.bitLength & 7) !== 0
     if (isOwn) walker.leave()
@@ -120,7 +121,6 @@ export class PacketFiller {
     this.#isRoomy = out.bitsLeft >= ROOMY_BITS
     if (due.isShort) while (this.#fillChosen(sequence, out)) continue
     else if (!isOwn) this.#fillShared(sequence, out)
-    else if (due.isSheeted && this.#sheetFiller.copy(sequence, out)) return
     else this.#fillInOrder(sequence, out)
     if (due.isSheeted) this.#sheetFiller.keep(out)
   }

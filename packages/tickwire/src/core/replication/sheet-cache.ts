@@ -94,6 +94,8 @@ export class SheetCache {
   /** Entries, sheet by sheet. */
   #notes = new Uint32Array(WORDS_FIRST)
   #noteCount = 0
+  /** By object index: how often deltas of it were copied, and their bits. */
+  #told = new Float64Array(0)
   /** Something in the sheet fits no packet at all. */
   #isTooLong = false
   readonly #marks: ChangeMarks
@@ -135,10 +137,13 @@ export class SheetCache {
     return this.#make(block, level, place)
   }
 
-  /** Tells how often entries were copied, and begins anew. */
+  /** Tells how often entries were copied, and begins anew: of an object all deltas at once, whatever they are over. */
   tell(adder: Adder): void {
+    if (this.#count === 0) return
     const { sheets } = this
     const { types } = this.#marks
+    if (this.#told.length < types.length << 1) this.#told = new Float64Array(types.length << 1)
+    const told = this.#told
     for (let sheet = 0; sheet < this.#count; sheet++) {
       const at = sheet << SHIFT_16
       const copies = sheets[at | COPIES]
@@ -148,11 +153,20 @@ export class SheetCache {
         const index = note >>> NOTE_INDEX_SHIFT
         const kind = note >>> NOTE_KIND_SHIFT & NOTE_KIND_MASK
         const heads = index === sheets[at | LEAD] ? sheets[at | LEAD_HEADS] : index === sheets[at | FIRST_DELTA] ? sheets[at | DELTA_HEADS] : 0
-        const reason = kind === KIND_DELTA ? CHANGED : kind === KIND_FULL ? ENTERED : GONE
-        adder.onEntries(index, types[index], reason, copies, copies * (note & NOTE_BITS_MASK) + heads)
+        const bits = copies * (note & NOTE_BITS_MASK) + heads
+        if (kind === KIND_DELTA) {
+          told[index << 1] += copies
+          told[index << 1 | 1] += bits
+        } else {
+          adder.onEntries(index, types[index], kind === KIND_FULL ? ENTERED : GONE, copies, bits)
+        }
       }
       sheets.fill(0, at | COPIES, (at | DELTA_HEADS) + 1)
     }
+    for (let index = 0; index < types.length; index++) {
+      if (told[index << 1] > 0) adder.onEntries(index, types[index], CHANGED, told[index << 1], told[index << 1 | 1])
+    }
+    told.fill(0)
   }
 
   #make(block: number, level: Tick, place: number): number {
