@@ -1,8 +1,7 @@
 /**
- * Whether a packed delta may be much shorter than one that was just written: it is rare, and most often seen without writing it.
+ * Whether a packed delta may be shorter than one that was just written: it is rare, and most often seen without writing it.
  *
- * Below half of what all numbers of a field set have it is not even asked: that is short enough (CODEC9). Nor is it where it would save less than saying so may
- * cost: of the deltas of a crowd one in fifty would be written twice for that, and one in four thousand be shorter, by three bits.
+ * Below half of what all numbers of a field set have it is not even asked: that is short enough (CODEC9).
  */
 
 import type { Schema } from '../schema/schema.ts'
@@ -14,8 +13,6 @@ import type { FieldSet, RowPair } from './row-coder.ts'
 const { difference: DIFFERENCE } = FORM
 const { shift: SHIFT, lane: LANE, max: MAX, width: WIDTH } = PLAN
 const NUMBER_WORDS = 3
-/** The longest symbol that says that a packed delta follows. */
-const RAW_BITS_MAX = 12
 
 export class PackedBound {
   /** By field set: half of what all numbers have; the bits of the mask; lane, largest value and width of each number that is looked at. */
@@ -35,9 +32,9 @@ export class PackedBound {
         bits + leaves.slice(firstLeaf, firstLeaf + leafCount).reduce((sum, { width }) => sum + Math.max(width, 1), 0), 0) >> 1)
   }
 
-  /** Whether the packed delta may be shorter than so many bits, and by more than may be the price of saying so. @hot */
-  isDoubtful(set: FieldSet, pair: RowPair, bits: number): boolean {
-    return bits > this.#halves[set] && this.bitsAtLeast(set, pair, bits - RAW_BITS_MAX) < bits - RAW_BITS_MAX
+  /** Whether the packed delta may be shorter than so many bits, by more than `spare`. @hot */
+  isDoubtful(set: FieldSet, pair: RowPair, bits: number, spare: number = 0): boolean {
+    return bits > this.#halves[set] && this.bitsAtLeast(set, pair, bits - spare) < bits - spare
   }
 
   /** Bits that the packed delta takes at least: the mask, and numbers that differ outside of groups and structs. At `enough` it stops. @hot */

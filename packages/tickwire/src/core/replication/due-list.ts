@@ -62,7 +62,7 @@ export class DueList {
   /** Blocks that are told by sheets and were not in this tick, and the entries of those that were. */
   sheetsLeft = 0
   sheetEntries = 0
-  /** By block: what is to be told in one packet for it to be complete; 0 where that is of no use. */
+  /** By block, if so: what is to be told in one packet for it to be complete; 0 where that is of no use. */
   completes: Int32Array = new Int32Array(0)
   /** Ticks in which not everything that was due could be sent. */
   shortTicks = 0
@@ -132,7 +132,6 @@ export class DueList {
       blocks.sentBefore = blocks.sentTick
       blocks.sentTick = tick
       if (isOther) this.#walk()
-      this.completes.fill(0)
       this.#list()
       if (this.isSheeted) this.#listCompletely()
       else walker.addBegin(this.count)
@@ -191,6 +190,7 @@ export class DueList {
   #listCompletely(): void {
     const sheets = this.#sheets
     const { tick } = this
+    this.completes.fill(0)
     if (sheets.count === this.#commonCount || !sheets.isComplete(tick)) return
     for (let block = 0; block < this.#relevants.length; block++) {
       if (sheets.has(block) || !this.#isCommon(block) || !sheets.tryComplete(block, tick)) continue
@@ -365,7 +365,6 @@ export class DueList {
     this.#sheets.leaveAll(this.tick)
     this.isSheeted = false
     this.sheetsLeft = 0
-    this.completes.fill(0)
     this.#list()
   }
 

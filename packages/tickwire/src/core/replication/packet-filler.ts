@@ -194,7 +194,7 @@ export class PacketFiller {
         if (this.#sentMask !== 0) this.#records.addBlock(sequence, due.block, this.#sentMask, this.#heldMask)
         if (!isDone) return
       }
-      if (pending === due.completes[due.block] && !this.#isCut) this.#records.addSheets(sequence, due.block, 1, this.#replicator.grid.isEnd(this.#tick))
+      if (due.isSheeted && pending === due.completes[due.block] && !this.#isCut) this.#records.addSheets(sequence, due.block, 1, this.#replicator.grid.isEnd(this.#tick))
     }
   }
 
