@@ -63,6 +63,11 @@ export class BaselineGrid {
     return this.endOf(tick) === tick
   }
 
+  /** Whether blocks that are told by sheets are told completely in a tick: the end of a cell, and the one told before it where rows before levels are used. @hot */
+  isComplete(tick: Tick, needsOlder: boolean): boolean {
+    return this.isEnd(tick) || (needsOlder && this.isEnd(tick + this.strideTicks))
+  }
+
   /** From now on it is so wide, with sheets or without. */
   fix(ticks: number, isSheeted: boolean = false): void {
     this.#isFixed = true

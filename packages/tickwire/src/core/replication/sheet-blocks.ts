@@ -37,7 +37,7 @@ const BEFORE_END = 2
 const END = 3
 /** In the place of the first: none counts. */
 const NEVER = Infinity
-/** In the place of a level: it is tracked; and so much less the level, if it goes over to sheets with the next tick. */
+/** In the place of a level, and of the ticks after it: it is tracked, there is none; and so much less the level, if it goes over to sheets with the next tick. */
 const TRACKED = -1
 /** Levels are younger than this: sheets are kept by levels modulo 64. */
 const AGE_MAX = 60
@@ -96,9 +96,9 @@ export class SheetBlocks {
     return tick - level > AGE_MAX || level < this.#marks.oldest
   }
 
-  /** Whether a tick is one of which complete tellings are of use: the end of a cell, or the one told before it. */
+  /** Whether complete tellings of a tick are of use. */
   isComplete(tick: Tick): boolean {
-    return this.#grid.isEnd(tick) || (this.#needsOlder && this.#grid.isEnd(tick + this.#grid.strideTicks))
+    return this.#grid.isComplete(tick, this.#needsOlder)
   }
 
   /** A tracked block, where all is for everybody to see, may be told completely now; false when that was tried often enough. */
@@ -142,7 +142,7 @@ export class SheetBlocks {
     const at = block << 2
     const level = this.#ticks[at | LEVEL]
     this.#ticks[at] = NEVER
-    this.#ticks[at | LEVEL] = TRACKED
+    this.#ticks.fill(TRACKED, at | LEVEL, at + 4)
     if (!isTold) return
     this.count--
     this.#blocks.strays++

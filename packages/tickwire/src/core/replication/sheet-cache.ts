@@ -119,9 +119,8 @@ export class SheetCache {
   /** Forgets everything: another tick. */
   clear(): void {
     const { tick } = this.#marks
-    const grid = this.#grid
-    this.isEnd = tick >= 0 && grid.isEnd(tick)
-    this.isComplete = this.isEnd || (this.#needsOlder && tick >= 0 && grid.isEnd(tick + grid.strideTicks))
+    this.isEnd = tick >= 0 && this.#grid.isEnd(tick)
+    this.isComplete = tick >= 0 && this.#grid.isComplete(tick, this.#needsOlder)
     this.#count = 0
     this.#wordCount = GUARD_WORDS
     this.#noteCount = 0
