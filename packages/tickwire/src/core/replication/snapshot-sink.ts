@@ -302,7 +302,11 @@ export class SnapshotSink implements FrameSink {
     let pool = timeline.pools[type]
     let at = timeline.find(type, id, tick)
     const isExact = at >= 0
-    if (!isExact) at = timeline.findUpTo(type, id, tick, held.floors[index])
+    if (!isExact) {
+      const told = timeline.changedAt(id)
+      const known = told > tick ? timeline.lastKnown(type, id, tick, 0) : told
+      if (known > held.floors[index]) at = known === told ? timeline.findLatest(type, id) : timeline.find(type, id, known)
+    }
     if (at < 0 && held.namedTicks[index] === tick) {
       pool = held.pools[type]
       at = held.namedRows[index] * pool.laneCount

@@ -130,12 +130,6 @@ export class Timeline implements ValueKeeper {
     return reference === 0 || reference >>> ROW_BITS !== type ? -1 : (reference & ROW_MASK) * this.pools[type].laneCount
   }
 
-  /** Sparse: where the newest row lies that was told of an object at a tick or before it, and after `floor`; -1 when it is not known. O(ticks passed). @hot */
-  findUpTo(type: number, id: ObjectId, tick: Tick, floor: Tick): number {
-    const changedAt = this.changedAt(id)
-    return changedAt > floor && changedAt <= tick ? this.findLatest(type, id) : this.find(type, id, this.lastKnown(type, id, tick, floor + 1))
-  }
-
   /** The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
   lastKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
     const oldest = Math.max(to, this.newest - this.windowTicks + 1, 0)
