@@ -15,7 +15,9 @@ import { readQuaternion, writeQuaternion } from '../packages/tickwire/src/core/b
 import { readRangedInt, writeRangedInt } from '../packages/tickwire/src/core/bits/ranged-int.ts'
 import { readInt, readVarint, writeInt, writeVarint } from '../packages/tickwire/src/core/bits/varint.ts'
 import { readVector3, writeVector3, type Vector } from '../packages/tickwire/src/core/bits/vector.ts'
-import { allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing } from './harness.ts'
+import {
+  allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing,
+} from './harness.ts'
 
 const PEER = '@thi.ng/bitstream 2.4.55'
 
@@ -27,7 +29,10 @@ export const bench: Bench = {
   summary: 'bit fields, varints and bit copies, beside @thi.ng/bitstream',
   options: ['--fields N     fields per round (default 100000)', '--rounds N     timed rounds (default 41)'],
   run: async (args) => {
-    const options = { fields: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '41' } } as const
+    const options = {
+      fields: { type: 'string', default: '100000' },
+      rounds: { type: 'string', default: '41' },
+    } as const
     const { values } = parseArgs({ args: [...args], options })
     return run(Number(values.fields), Number(values.rounds))
   },
@@ -54,7 +59,10 @@ function run(count: number, rounds: number): BenchResult {
 
   return {
     tables: [
-      nsTable(`${count} fields, mean ${(fields.bitCount / count).toFixed(1)} bits, ${fields.bytes.length} bytes`, timings),
+      nsTable(
+        `${count} fields, mean ${(fields.bitCount / count).toFixed(1)} bits, ${fields.bytes.length} bytes`,
+        timings,
+      ),
       nsTable(`${count} varints of every length`, varints),
       nsTable('a record of 160 bits by the typed helpers (two vectors, a quaternion, two more)', records),
       {
@@ -71,8 +79,10 @@ function run(count: number, rounds: number): BenchResult {
       ns('record_write_ns', records[0]!, 'ns/record'), ns('record_read_ns', records[1]!, 'ns/record'),
       ns('copy_48_ns', copies[0]!, 'ns/copy'),
       { name: 'copy_gbps', value: gbps(copies.at(-1)!, COPY_BITS.at(-1)!), unit: 'GB/s', against: null },
-      allocation('write_alloc', rivals[0]!, 'B/field'), allocation('read_alloc', rivals[2]!, 'B/field'),
-      allocation('record_write_alloc', helpers[0]!, 'B/record'), allocation('record_read_alloc', helpers[1]!, 'B/record'),
+      allocation('write_alloc', rivals[0]!, 'B/field'),
+      allocation('read_alloc', rivals[2]!, 'B/field'),
+      allocation('record_write_alloc', helpers[0]!, 'B/record'),
+      allocation('record_read_alloc', helpers[1]!, 'B/record'),
       allocation('copy_alloc', copiers[0]!, 'B/copy'),
     ],
   }
@@ -114,26 +124,30 @@ function fieldRivals({ count, bitCount, widths, values, bytes, peerBytes }: Fiel
     {
       name: 'write: tickwire', ops: count, run() {
         writer.reset(bytes)
-        for (let from = 0; from < count; from += CHUNK) writeOurs(writer, values, widths, from, Math.min(from + CHUNK, count))
+        for (let from = 0; from < count; from += CHUNK)
+          writeOurs(writer, values, widths, from, Math.min(from + CHUNK, count))
         writer.finish()
       },
     },
     {
       name: 'write: thi.ng', ops: count, run() {
         const stream = new BitOutputStream(peerBytes)
-        for (let from = 0; from < count; from += CHUNK) writePeer(stream, values, widths, from, Math.min(from + CHUNK, count))
+        for (let from = 0; from < count; from += CHUNK)
+          writePeer(stream, values, widths, from, Math.min(from + CHUNK, count))
       },
     },
     {
       name: 'read: tickwire', ops: count, run() {
         reader.reset(bytes)
-        for (let from = 0; from < count; from += CHUNK) sink ^= readOurs(reader, widths, from, Math.min(from + CHUNK, count))
+        for (let from = 0; from < count; from += CHUNK)
+          sink ^= readOurs(reader, widths, from, Math.min(from + CHUNK, count))
       },
     },
     {
       name: 'read: thi.ng', ops: count, run() {
         const stream = new BitInputStream(peerBytes, 0, bitCount)
-        for (let from = 0; from < count; from += CHUNK) sink ^= readPeer(stream, widths, from, Math.min(from + CHUNK, count))
+        for (let from = 0; from < count; from += CHUNK)
+          sink ^= readPeer(stream, widths, from, Math.min(from + CHUNK, count))
       },
     },
   ]
@@ -179,7 +193,10 @@ function verify({ count, bitCount, widths, values, bytes, peerBytes }: Fields): 
 
 function varintRivals(count: number): Contender[] {
   const random = xorshift(0xca11)
-  const values = Float64Array.from({ length: count }, () => (random() >>> (random() & 31)) * (random() % 8 === 0 ? 2 ** 21 : 1))
+  const values = Float64Array.from(
+    { length: count },
+    () => (random() >>> (random() & 31)) * (random() % 8 === 0 ? 2 ** 21 : 1),
+  )
   const ints = Int32Array.from({ length: count }, () => (random() | 0) >> (random() & 31))
   const bytes = new Uint8Array(count * 8)
   const intBytes = new Uint8Array(count * 5)
@@ -189,7 +206,8 @@ function varintRivals(count: number): Contender[] {
     {
       name: 'writeVarint', ops: count, run() {
         writer.reset(bytes)
-        for (let from = 0; from < count; from += CHUNK) writeVarints(writer, values, from, Math.min(from + CHUNK, count))
+        for (let from = 0; from < count; from += CHUNK)
+          writeVarints(writer, values, from, Math.min(from + CHUNK, count))
         writer.finish()
       },
     },
@@ -258,8 +276,8 @@ function copyRivals(): Contender[] {
 }
 
 /**
- * A record by the typed helpers, as a hand-written serialiser has them: 69 + 48 + 32 + 10 + 1 bits. No plain float: a double
- * handed to a call is allocated whenever the engine does not inline the call, which is the caller's business.
+ * A record by the typed helpers, as a hand-written serialiser has them: 69 + 48 + 32 + 10 + 1 bits. No plain float: a
+ * double handed to a call is allocated whenever the engine does not inline the call, which is the caller's business.
  */
 function helperRivals(): Contender[] {
   const count = 1000

@@ -1,7 +1,7 @@
 /**
- * What protection costs: sealing and opening a packet with each provider, the parts of a handshake, and what the simulator's
- * stub leaves. Packets are sealed as a connection seals them: in place, behind a header of 16 bytes, through the key that
- * counts its nonces.
+ * The cost of encryption: sealing and opening a packet with each provider, the parts of a handshake, and what the
+ * simulator's stub leaves. Packets are sealed as a connection seals them: in place, behind a header of 16 bytes,
+ * through the key that counts its nonces.
  *
  * The peer is node:crypto used plainly: one context a packet, as anyone would write it.
  */
@@ -15,7 +15,9 @@ import { SUITE, type CryptoProvider, type SuiteId } from '../packages/tickwire/s
 import { createSuite, keyMaterialBytes } from '../packages/tickwire/src/core/crypto/suite.ts'
 import { bestProvider, installedProviders } from '../packages/tickwire/src/node/crypto.ts'
 import { StubCrypto } from '../packages/tickwire/src/testing/stub-suite.ts'
-import { allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing } from './harness.ts'
+import {
+  allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing,
+} from './harness.ts'
 
 const HEADER = 16
 const SIZES = [64, 300, 1200] as const
@@ -43,7 +45,9 @@ function run(rounds: number): BenchResult {
   const handshake = interleave(installedProviders().flatMap(handshakeContenders), Math.min(rounds, 15), 3)
   return {
     tables: [
-      ...packets.map(({ size, timings }) => nsTable(`${size} bytes of plaintext, header of ${HEADER}; best here: ${bestProvider().name}`, timings)),
+      ...packets.map(({ size, timings }) =>
+        nsTable(`${size} bytes of plaintext, header of ${HEADER}; best here: ${bestProvider().name}`, timings),
+      ),
       nsTable('parts of a handshake', handshake),
     ],
     figures: [
@@ -58,12 +62,20 @@ function run(rounds: number): BenchResult {
 
 function packetFigures(timings: readonly Timing[], best: string, size: number): Figure[] {
   const libraries = [...new Set(timings.map(({ name }) => name.split(': ')[1]!))].filter((name) => name !== 'plain')
-  const ns = libraries.flatMap((library) => ['seal', 'open'].map((what): Figure => ({
-    name: `${what}_${size}_${library}_ns`, value: nsOf(timings, `${what} chacha: ${library}`), unit: 'ns/packet', against: null,
-  })))
+  const ns = libraries.flatMap((library) =>
+    ['seal', 'open'].map((what): Figure => ({
+      name: `${what}_${size}_${library}_ns`,
+      value: nsOf(timings, `${what} chacha: ${library}`),
+      unit: 'ns/packet',
+      against: null,
+    })),
+  )
   const against = 'node:crypto, one context a packet'
   const ratios = ['seal', 'open'].map((what): Figure => ({
-    name: `${what}_${size}_ratio_node`, value: ratio(timings, `${what} chacha: ${best}`, `${what} chacha: plain`), unit: 'ratio', against,
+    name: `${what}_${size}_ratio_node`,
+    value: ratio(timings, `${what} chacha: ${best}`, `${what} chacha: plain`),
+    unit: 'ratio',
+    against,
     // Where sodium-native is not installed, ours is node:crypto and a little bookkeeping.
     ...(best === 'sodium' && size <= 300 ? { atMost: 0.5 } : {}),
   }))
@@ -76,7 +88,9 @@ function nsOf(timings: readonly Timing[], name: string): number {
 
 /** Every library seals and opens packets of one size, in both suites; the plain peer in the first. */
 function packetContenders(providers: readonly CryptoProvider[], size: number): Contender[] {
-  const ours = providers.flatMap((provider) => Object.values(SUITE).flatMap((suite) => suiteContenders(provider, suite, size)))
+  const ours = providers.flatMap((provider) =>
+    Object.values(SUITE).flatMap((suite) => suiteContenders(provider, suite, size)),
+  )
   return [...ours, ...plainContenders(size)]
 }
 
@@ -162,11 +176,21 @@ function handshakeContenders(provider: CryptoProvider): Contender[] {
     },
   })
   return [
-    contender('challenge', 400, () => { makeCookie(provider, secret, 7, '203.0.113.77:50123', peer) }),
-    contender('ephemeral key', 3, () => { provider.importAgreement(secret) }),
-    contender('agree', 3, () => { own.agree(peer) }),
-    contender('token verify', 3, () => { if (typeof verifyToken(check, token, 1001) === 'string') throw new Error('refused') }),
-    contender('sign', 3, () => { server.sign(message) }),
+    contender('challenge', 400, () => {
+      makeCookie(provider, secret, 7, '203.0.113.77:50123', peer)
+    }),
+    contender('ephemeral key', 3, () => {
+      provider.importAgreement(secret)
+    }),
+    contender('agree', 3, () => {
+      own.agree(peer)
+    }),
+    contender('token verify', 3, () => {
+      if (typeof verifyToken(check, token, 1001) === 'string') throw new Error('refused')
+    }),
+    contender('sign', 3, () => {
+      server.sign(message)
+    }),
   ]
 }
 
@@ -181,5 +205,9 @@ function allocationFigures(provider: CryptoProvider): Figure[] {
 }
 
 function nsTable(title: string, timings: readonly Timing[]): Table {
-  return { title, columns: ['', 'ns (median)', 'fastest', 'slowest'], rows: timings.map(({ name, ns, nsMin, nsMax }) => [name, ns, nsMin, nsMax]) }
+  return {
+    title,
+    columns: ['', 'ns (median)', 'fastest', 'slowest'],
+    rows: timings.map(({ name, ns, nsMin, nsMax }) => [name, ns, nsMin, nsMax]),
+  }
 }

@@ -1,9 +1,10 @@
 /**
- * What a picture costs a client, and the past an authority: nanoseconds an object and draw, microseconds a rewind.
+ * The cost of drawing on a client and of rewinding on a server: nanoseconds per object and draw, microseconds per
+ * rewind.
  *
- * The object is that of the arena: position, velocity, yaw and pitch, a rotation where the line says so, and five fields that
- * do not blend. Everything moves, every tick is told. Beside it stands what a game would write by hand for the same fields:
- * plain objects, two snapshots, lerp.
+ * The object is that of the arena: position, velocity, yaw and pitch, a rotation where the row says so, and five fields
+ * that are not interpolated. Everything moves, and every tick is received. The comparison is hand-written code for the
+ * same fields: plain objects, two snapshots, lerp.
  */
 
 import { Interpolator } from '../packages/tickwire/src/core/interpolate/interpolator.ts'
@@ -13,17 +14,32 @@ import { entity, type Entity } from '../packages/tickwire/src/core/schema/defini
 import { angle, quat, u8, vec3 } from '../packages/tickwire/src/core/schema/field-kinds.ts'
 import { Timeline } from '../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../packages/tickwire/src/core/world/world.ts'
-import { allocatedBytes, interleave, type Bench, type BenchResult, type Contender, type Figure, type Timing } from './harness.ts'
+import {
+  allocatedBytes, interleave, type Bench, type BenchResult, type Contender, type Figure, type Timing,
+} from './harness.ts'
 
 const TICK_RATE = 128
 const WINDOW = 64
-const Fighter = entity({
-  at: vec3(-4096, 4096, 0.125).position(), speed: vec3(-512, 512, 0.125).velocity(), yaw: angle(16), pitch: angle(16),
-  kind: u8, flags: u8, health: u8, armor: u8, weapon: u8,
-}, { name: 'Fighter' })
-const Body = entity({ at: vec3(-4096, 4096, 0.125).position(), turn: quat(), spin: vec3(-9, 9, 0.01).angularVelocity('turn') }, { name: 'Body' })
+const Fighter = entity(
+  {
+    at: vec3(-4096, 4096, 0.125).position(),
+    speed: vec3(-512, 512, 0.125).velocity(),
+    yaw: angle(16),
+    pitch: angle(16),
+    kind: u8,
+    flags: u8,
+    health: u8,
+    armor: u8,
+    weapon: u8,
+  },
+  { name: 'Fighter' },
+)
+const Body = entity(
+  { at: vec3(-4096, 4096, 0.125).position(), turn: quat(), spin: vec3(-9, 9, 0.01).angularVelocity('turn') },
+  { name: 'Body' },
+)
 
-/** A world of which a second has been sampled, and the same told to a view. */
+/** A world with one sampled second, and a view that received the same second. */
 interface Stage {
   readonly world: World
   readonly timeline: Timeline
@@ -34,10 +50,11 @@ function stage(of: Entity, count: number): Stage {
   const world = new World([of])
   const timeline = new Timeline(world, WINDOW)
   const view = new World([of], { isReadOnly: true, sharing: world })
-  const told = new Timeline(view, WINDOW)
-  const interpolator = new Interpolator(view, told, { tickRate: TICK_RATE })
-  const objects = Array.from({ length: count }, (_, at) => world.spawn(of, { at: { x: at % 90 * 40, y: 0, z: Math.floor(at / 90) * 40 } }, at % 24 + 1)) as
-    unknown as { at: { x: number }; yaw?: number; turn?: unknown }[]
+  const received = new Timeline(view, WINDOW)
+  const interpolator = new Interpolator(view, received, { tickRate: TICK_RATE })
+  const objects = Array.from({ length: count }, (_, at) =>
+    world.spawn(of, { at: { x: (at % 90) * 40, y: 0, z: Math.floor(at / 90) * 40 } }, (at % 24) + 1),
+  ) as unknown as { at: { x: number }; yaw?: number; turn?: unknown }[]
   for (let tick = 1; tick <= WINDOW; tick++) {
     world.beginTick()
     for (const object of objects) {
@@ -49,7 +66,7 @@ function stage(of: Entity, count: number): Stage {
     timeline.sample()
     const [store] = world.stores
     for (const handle of store!.living()) {
-      told.put(tick, 0, handle.id, handle.owner, store!.rows, store!.rowAt(handle))
+      received.put(tick, 0, handle.id, handle.owner, store!.rows, store!.rowAt(handle))
       if (tick === 1) interpolator.enter(0, handle.id, 1)
     }
   }
@@ -60,7 +77,7 @@ function stage(of: Entity, count: number): Stage {
 function drawing({ interpolator }: Stage, from: number, to: number, draws: number): () => void {
   let last = from
   return () => {
-    // A moment never goes back for a game; here it must, and the search for rows begins anew.
+    // In a game the drawn moment never goes back; here it does, and the search for rows starts again.
     last = from
     for (let draw = 0; draw < draws; draw++) {
       interpolator.smoother.begin(1 / 144)
@@ -92,14 +109,21 @@ function byHand(count: number): () => void {
   }
 }
 
-const HITBOXES = [[Fighter, [capsule(0.6, 0.4), sphere(0.25, { name: 'head', offset: { x: 0, y: 1.2, z: 0 } })]]] as const
+const HITBOXES = [
+  [Fighter, [capsule(0.6, 0.4), sphere(0.25, { name: 'head', offset: { x: 0, y: 1.2, z: 0 } })]],
+] as const
 const REWINDS = 200
 
 function rewinding({ world, timeline }: Stage): { readonly run: () => void; readonly rewinder: Rewinder } {
   const rewinder = new Rewinder([Fighter], world, timeline, { tickRate: TICK_RATE, hitboxes: HITBOXES, perTick: 1e9 })
   const cast = { from: { x: -100, y: 0, z: 0 }, direction: { x: 1, y: 0, z: 0.001 }, ignore: 1 }
   const shoot = (past: { cast(of: typeof cast): unknown }): unknown => past.cast(cast)
-  return { rewinder, run: () => { for (let at = 0; at < REWINDS; at++) rewinder.rewind(1, WINDOW - 2 - at % 20 - 0.3, shoot) } }
+  return {
+    rewinder,
+    run: () => {
+      for (let at = 0; at < REWINDS; at++) rewinder.rewind(1, WINDOW - 2 - (at % 20) - 0.3, shoot)
+    },
+  }
 }
 
 function figure(name: string, value: number, unit: string, extra: Partial<Figure> = {}): Figure {
@@ -126,10 +150,18 @@ export const bench: Bench = {
     const heapRewind = allocatedBytes(crowds[0]!.run, REWINDS)
     const ns = (name: string): number => timings.find((timing: Timing) => timing.name === name)!.ns
     return {
-      tables: [{ title: 'A draw, a rewind', columns: ['what', 'ns', 'min', 'max'], rows: timings.map(({ name, ns: median, nsMin, nsMax }) => [name, median, nsMin, nsMax]) }],
+      tables: [
+        {
+          title: 'A draw, a rewind',
+          columns: ['what', 'ns', 'min', 'max'],
+          rows: timings.map(({ name, ns: median, nsMin, nsMax }) => [name, median, nsMin, nsMax]),
+        },
+      ],
       figures: [
         figure('draw_ns_per_object', ns('between rows'), 'ns'),
-        figure('draw_ratio_by_hand', ns('between rows') / ns('by hand, six fields of plain objects'), 'x', { against: 'a loop over plain objects' }),
+        figure('draw_ratio_by_hand', ns('between rows') / ns('by hand, six fields of plain objects'), 'x', {
+          against: 'a loop over plain objects',
+        }),
         figure('draw_quat_ns_per_object', ns('between rows, rotations'), 'ns'),
         figure('reckon_ns_per_object', ns('reckoned ahead'), 'ns'),
         figure('rewind_us_24', ns('rewind and cast, 24 objects') / 1000, 'us'),

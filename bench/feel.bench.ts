@@ -1,16 +1,16 @@
 /**
- * Feel, as numbers: scripted players in whole simulated matches, over lines of every kind. Nothing here is timed.
+ * Feel, as numbers: scripted players in whole simulated matches, over connections of every kind. No time is measured.
  *
- *   own_input_ticks          from a player's input to his own picture
- *   rollbacks_per_min_alone  how often a player alone in a world has to be put right
- *   hits_with                of 64 shots aimed at what the screen shows: what the authority finds, looking back up to 500 ms; the
- *                            worst of targets that run straight, run in circles, and stop and go
- *   hits_without             the same without looking back, on straight runs of two and a half widths a round trip
- *   visible_jumps_per_min    of one other player; what is visible: feel/shots.ts
- *   outage, sleep            back means: the other is drawn within half a width of where he is at the moment shown, and own
- *                            ticks run. No teleport means: no draw covers more than half of the way
+ *   own_input_ticks          from a player's input to the player's own screen
+ *   rollbacks_per_min_alone  how often a player alone in a world is corrected
+ *   hits_with                of 64 shots aimed at the screen: hits on a server that rewinds up to 500 ms; the worst of
+ *                            targets that run straight, run in circles, and stop and go
+ *   hits_without             the same without rewinding, on straight runs of two and a half widths per round trip
+ *   visible_jumps_per_min    of one other player; feel/shots.ts defines visible
+ *   outage, sleep            back means: the other player is drawn within half a width of its position at the drawn
+ *                            moment, and own ticks run. No teleport means: no draw covers more than half of the way
  *
- * Round trips are without jitter, which comes on top each way, even-handed between 0 and what is said.
+ * Round trips are without jitter. Jitter is added each way, evenly distributed between 0 and the given value.
  */
 
 import { parseArgs } from 'node:util'
@@ -47,7 +47,10 @@ export const bench: Bench = {
   summary: 'scripted players over lines of every kind: own input, hits, jumps, coming back',
   options: ['--seed N     (default 1)', '--brief      only the line that the figures are of'],
   run: async (args) => {
-    const { values } = parseArgs({ args: [...args], options: { seed: { type: 'string', default: '1' }, brief: { type: 'boolean', default: false } } })
+    const { values } = parseArgs({
+      args: [...args],
+      options: { seed: { type: 'string', default: '1' }, brief: { type: 'boolean', default: false } },
+    })
     return run(Number(values.seed), values.brief)
   },
 }
@@ -63,19 +66,36 @@ function run(seed: number, isBrief: boolean): BenchResult {
 
 const weatherOf = ({ rttMs, loss, jitterMs }: Line): Weather => ({ latencyMs: rttMs / 2, jitterMs, loss })
 const nameOf = ({ rttMs, loss, jitterMs }: Line): string => `${rttMs} ms, ${jitterMs} ms jitter, ${loss * 100} % loss`
-const figure = (name: string, value: number, unit: string, budget: Partial<Figure> = {}): Figure => ({ name, value, unit, against: nameOf(NAMED), ...budget })
+const figure = (name: string, value: number, unit: string, budget: Partial<Figure> = {}): Figure => ({
+  name,
+  value,
+  unit,
+  against: nameOf(NAMED),
+  ...budget,
+})
 
 function shoot(seed: number): { tables: Table[]; figures: Figure[] } {
   const weather = weatherOf(NAMED)
-  const series = (rewindMs: number): readonly Duel[] => MOTIONS.map((motion) => duel({ seed, weather, motion, shots: SHOTS, rewindMs }))
+  const series = (rewindMs: number): readonly Duel[] =>
+    MOTIONS.map((motion) => duel({ seed, weather, motion, shots: SHOTS, rewindMs }))
   const [full, half, none] = [series(REWIND_MS), series(250), series(0)]
   const jumps = Math.max(...full.map(({ jumpsPerMinute }) => jumpsPerMinute))
   return {
-    tables: [{
-      title: `${SHOTS} shots each at what is seen of a body ${WIDTH} m wide; ${nameOf(NAMED)}`,
-      columns: ['target', 'away, m', `hits, ${REWIND_MS} ms`, 'hits, 250 ms', 'hits, none', 'jumps/min', 'worst, m'],
-      rows: MOTIONS.map((motion, at) => [motion, full[at]!.awayM, full[at]!.hits, half[at]!.hits, none[at]!.hits, full[at]!.jumpsPerMinute, full[at]!.worstM]),
-    }],
+    tables: [
+      {
+        title: `${SHOTS} shots each at what is seen of a body ${WIDTH} m wide; ${nameOf(NAMED)}`,
+        columns: ['target', 'away, m', `hits, ${REWIND_MS} ms`, 'hits, 250 ms', 'hits, none', 'jumps/min', 'worst, m'],
+        rows: MOTIONS.map((motion, at) => [
+          motion,
+          full[at]!.awayM,
+          full[at]!.hits,
+          half[at]!.hits,
+          none[at]!.hits,
+          full[at]!.jumpsPerMinute,
+          full[at]!.worstM,
+        ]),
+      },
+    ],
     figures: [
       figure('hits_with', Math.min(...full.map(({ hits }) => hits)), `of ${SHOTS}`, { atLeast: SHOTS }),
       figure('hits_with_250', Math.min(...half.map(({ hits }) => hits)), `of ${SHOTS}`),
@@ -93,7 +113,9 @@ function play(seed: number): { tables: Table[]; figures: Figure[] } {
   return {
     tables: [
       {
-        title: `a minute of running about; ${nameOf(NAMED)}. In a crowd bodies push: what others do in the quarter second to come nobody can know`,
+        title:
+          `a minute of running; ${nameOf(NAMED)}. In a crowd bodies push each other: a client cannot know what others `
+          + 'do in the next quarter of a second',
         columns: ['', 'rollbacks', 'mistaken ticks', 'by, m', 'worst, m', 'late inputs'],
         rows: ([['alone', alone], [`${CROWD} on ten metres`, crowd]] as const).map(([name, one]) =>
           [name, one.rollbacksPerMinute, one.mistakenTicks, one.meanM, one.worstM, one.lateInputs]),
@@ -101,7 +123,12 @@ function play(seed: number): { tables: Table[]; figures: Figure[] } {
       {
         title: 'coming back',
         columns: ['after', 'back, ms', 'gap, m', 'longest step in a draw, m', 'share'],
-        rows: ([[`${OUTAGE_MS / 1000} s outage`, out], [`${SLEEP_MS / 1000} s sleep`, slept]] as const).map(([name, one]) => [name, one.backMs, one.gapM, one.stepM, one.stepShare]),
+        rows: (
+          [
+            [`${OUTAGE_MS / 1000} s outage`, out],
+            [`${SLEEP_MS / 1000} s sleep`, slept],
+          ] as const
+        ).map(([name, one]) => [name, one.backMs, one.gapM, one.stepM, one.stepShare]),
       },
     ],
     figures: [
@@ -117,16 +144,29 @@ function play(seed: number): { tables: Table[]; figures: Figure[] } {
 }
 
 function grid(seed: number): Table {
-  const lines = ROUND_TRIPS_MS.flatMap((rttMs) => LOSSES.flatMap((loss) => JITTERS_MS.map((jitterMs): Line => ({ rttMs, loss, jitterMs }))))
+  const lines = ROUND_TRIPS_MS.flatMap((rttMs) =>
+    LOSSES.flatMap((loss) => JITTERS_MS.map((jitterMs): Line => ({ rttMs, loss, jitterMs }))),
+  )
   return {
     title: `every line; ${GRID_SHOTS} shots each, rewind ${REWIND_MS} ms`,
-    columns: ['round trip, loss, jitter', 'own input, ticks', 'rollbacks/min alone', ...MOTIONS.map((motion) => `hits, ${motion}`), 'jumps/min', 'worst, m'],
+    columns: [
+      'round trip, loss, jitter',
+      'own input, ticks',
+      'rollbacks/min alone',
+      ...MOTIONS.map((motion) => `hits, ${motion}`),
+      'jumps/min',
+      'worst, m',
+    ],
     rows: lines.map((line) => {
       const weather = weatherOf(line)
       const duels = MOTIONS.map((motion) => duel({ seed, weather, motion, shots: GRID_SHOTS, rewindMs: REWIND_MS }))
       return [
-        `${line.rttMs} ms, ${line.loss * 100} %, ${line.jitterMs} ms`, ownInputTicks(seed, weather, 5), rollbacks(seed, weather, 1).rollbacksPerMinute,
-        ...duels.map(({ hits }) => hits), Math.max(...duels.map(({ jumpsPerMinute }) => jumpsPerMinute)), Math.max(...duels.map(({ worstM }) => worstM)),
+        `${line.rttMs} ms, ${line.loss * 100} %, ${line.jitterMs} ms`,
+        ownInputTicks(seed, weather, 5),
+        rollbacks(seed, weather, 1).rollbacksPerMinute,
+        ...duels.map(({ hits }) => hits),
+        Math.max(...duels.map(({ jumpsPerMinute }) => jumpsPerMinute)),
+        Math.max(...duels.map(({ worstM }) => worstM)),
       ]
     }),
   }

@@ -1,10 +1,11 @@
 /**
  * A flood of spoofed datagrams while sixteen play over UDP: how much later are their ticks than without it?
  *
- * Server, players and flooder are three processes on loopback. The server is watched in turns, a stretch without the flood and one with it,
- * so that what else the machine does shows in both; the figure is the difference of the medians of the stretches' 99th percentiles.
- * Spoofed are sources that never answer: 256 addresses of 127/8, a third requests, a third packets of connections that are none, a third
- * noise. Limits by origin do not help here: this machine's own addresses are exempt, so every request is worth a cookie.
+ * Server, players and flooder are three processes on loopback. The server is watched in turns, a stretch without the
+ * flood and one with it, so that what else the machine does shows in both; the figure is the difference of the medians
+ * of the stretches' 99th percentiles. Spoofed are sources that never answer: 256 addresses of 127/8, a third requests,
+ * a third packets of connections that are none, a third noise. Limits by origin do not help here: this machine's own
+ * addresses are exempt, so every request is worth a cookie.
  *
  * On two cores the flooder takes what it needs from the others: how many datagrams really came is in the table.
  */
@@ -31,9 +32,15 @@ interface Stretch extends ServerReport {
 export const bench: Bench = {
   name: 'flood',
   summary: '50,000 spoofed datagrams a second while 16 play: how late their ticks are',
-  options: ['--seconds N      of flood, in three stretches (default 30)', '--rate N         datagrams a second (default 50000)'],
+  options: [
+    '--seconds N      of flood, in three stretches (default 30)',
+    '--rate N         datagrams a second (default 50000)',
+  ],
   run: async (args) => {
-    const { values } = parseArgs({ args: [...args], options: { seconds: { type: 'string', default: '30' }, rate: { type: 'string', default: '50000' } } })
+    const { values } = parseArgs({
+      args: [...args],
+      options: { seconds: { type: 'string', default: '30' }, rate: { type: 'string', default: '50000' } },
+    })
     return await run(Number(values.seconds), Number(values.rate))
   },
 }
@@ -42,7 +49,12 @@ async function run(seconds: number, rate: number): Promise<BenchResult> {
   const server = start('flood/server-process.ts')
   const { url, udp } = await next<{ url: string; udp: number }>(server)
   const stretchSeconds = seconds / STRETCHES
-  const players = start('flood/players-process.ts', url, String(PLAYERS), String(Math.ceil(2 * seconds + STRETCHES * 4 + 10)))
+  const players = start(
+    'flood/players-process.ts',
+    url,
+    String(PLAYERS),
+    String(Math.ceil(2 * seconds + STRETCHES * 4 + 10)),
+  )
   const felt = next<LoadReport>(players)
   while ((await ask(server)).players < PLAYERS) await sleep(200)
   await sleep(1000)
@@ -56,7 +68,11 @@ async function run(seconds: number, rate: number): Promise<BenchResult> {
   return resultOf(stretches, report, rate)
 }
 
-async function watch(server: ChildProcess, seconds: number, flood: { readonly udp: number; readonly rate: number } | undefined): Promise<Stretch> {
+async function watch(
+  server: ChildProcess,
+  seconds: number,
+  flood: { readonly udp: number; readonly rate: number } | undefined,
+): Promise<Stretch> {
   const flooder = flood && start('attack/flooder.ts', 'spoofed', String(flood.udp), String(seconds), String(flood.rate))
   if (flooder !== undefined) await next(flooder)
   await ask(server)
@@ -70,23 +86,64 @@ async function watch(server: ChildProcess, seconds: number, flood: { readonly ud
 }
 
 function resultOf(stretches: readonly Stretch[], players: LoadReport, rate: number): BenchResult {
-  const p99Of = (isFlooded: boolean): number => median(stretches.filter((each) => each.isFlooded === isFlooded).map(({ lateMs }) => at(lateMs, 0.99)))
+  const p99Of = (isFlooded: boolean): number =>
+    median(stretches.filter((each) => each.isFlooded === isFlooded).map(({ lateMs }) => at(lateMs, 0.99)))
   const flooded = stretches.filter(({ isFlooded }) => isFlooded)
-  const arrived = flooded.reduce((sum, { received }) => sum + received, 0) / flooded.reduce((sum, { seconds }) => sum + seconds, 0)
+  const arrived =
+    flooded.reduce((sum, { received }) => sum + received, 0) / flooded.reduce((sum, { seconds }) => sum + seconds, 0)
   return {
-    tables: [{
-      title: `${PLAYERS} players at 60 ticks a second; ${rate} spoofed datagrams a second were asked for; ${cpus().length} cores`,
-      columns: ['stretch', 'sent 1/s', 'received 1/s', 'answered 1/s', 'late p50 ms', 'p99 ms', 'worst ms', 'ticks', 'skipped', 'server cores'],
-      rows: stretches.map(({ isFlooded, sent, received, answered, lateMs, skipped, cpu, seconds }) => [
-        isFlooded ? 'flood' : 'control', sent / seconds, received / seconds, answered / seconds, at(lateMs, 0.5), at(lateMs, 0.99), at(lateMs, 1), lateMs.length, skipped, cpu,
-      ]),
-    }, {
-      title: 'players, over all of it',
-      columns: ['joined', 'stayed', 'round trip p50 ms', 'p99 ms', 'late inputs'],
-      rows: [[players.joined, players.stayed, players.rttMs.p50, players.rttMs.p99, `${players.lateInputs} of ${players.inputs}`]],
-    }],
+    tables: [
+      {
+        title:
+          `${PLAYERS} players at 60 ticks a second; ${rate} spoofed datagrams a second were requested; `
+          + `${cpus().length} cores`,
+        columns: [
+          'stretch',
+          'sent 1/s',
+          'received 1/s',
+          'answered 1/s',
+          'late p50 ms',
+          'p99 ms',
+          'worst ms',
+          'ticks',
+          'skipped',
+          'server cores',
+        ],
+        rows: stretches.map(({ isFlooded, sent, received, answered, lateMs, skipped, cpu, seconds }) => [
+          isFlooded ? 'flood' : 'control',
+          sent / seconds,
+          received / seconds,
+          answered / seconds,
+          at(lateMs, 0.5),
+          at(lateMs, 0.99),
+          at(lateMs, 1),
+          lateMs.length,
+          skipped,
+          cpu,
+        ]),
+      },
+      {
+        title: 'players, over all of it',
+        columns: ['joined', 'stayed', 'round trip p50 ms', 'p99 ms', 'late inputs'],
+        rows: [
+          [
+            players.joined,
+            players.stayed,
+            players.rttMs.p50,
+            players.rttMs.p99,
+            `${players.lateInputs} of ${players.inputs}`,
+          ],
+        ],
+      },
+    ],
     figures: [
-      { name: 'flood_tick_ms_p99_added', value: p99Of(true) - p99Of(false), unit: 'ms', against: 'the same without a flood', atMost: 3 },
+      {
+        name: 'flood_tick_ms_p99_added',
+        value: p99Of(true) - p99Of(false),
+        unit: 'ms',
+        against: 'the same without a flood',
+        atMost: 3,
+      },
       { name: 'flood_us_per_datagram', value: costUs(stretches), unit: 'us', against: null },
       { name: 'flood_players_stayed', value: players.stayed, unit: 'players', against: null, atLeast: PLAYERS },
       { name: 'flood_datagrams_per_second', value: arrived, unit: '1/s', against: null },
@@ -96,9 +153,14 @@ function resultOf(stretches: readonly Stretch[], players: LoadReport, rate: numb
 
 /** Processor time of the server for one of them: what the machine does otherwise does not show in it. */
 function costUs(stretches: readonly Stretch[]): number {
-  const sum = (isFlooded: boolean, of: (stretch: Stretch) => number): number => stretches.filter((each) => each.isFlooded === isFlooded).reduce((total, each) => total + of(each), 0)
-  const seconds = (isFlooded: boolean, of: (stretch: Stretch) => number): number => sum(isFlooded, (each) => of(each) * each.seconds)
-  return 1e6 * (seconds(true, ({ cpu }) => cpu) - seconds(false, ({ cpu }) => cpu)) / Math.max(1, sum(true, ({ received }) => received) - sum(false, ({ received }) => received))
+  const sum = (isFlooded: boolean, of: (stretch: Stretch) => number): number =>
+    stretches.filter((each) => each.isFlooded === isFlooded).reduce((total, each) => total + of(each), 0)
+  const seconds = (isFlooded: boolean, of: (stretch: Stretch) => number): number =>
+    sum(isFlooded, (each) => of(each) * each.seconds)
+  return (
+    (1e6 * (seconds(true, ({ cpu }) => cpu) - seconds(false, ({ cpu }) => cpu)))
+    / Math.max(1, sum(true, ({ received }) => received) - sum(false, ({ received }) => received))
+  )
 }
 
 function start(file: string, ...args: string[]): ChildProcess {

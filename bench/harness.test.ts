@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { allocatedBytes, figuresTable, formatTable, interleave, isWithinBudget, median, ratio, type Timing } from './harness.ts'
+import {
+  allocatedBytes, figuresTable, formatTable, interleave, isWithinBudget, median, ratio, type Timing,
+} from './harness.ts'
 
 describe('interleave', () => {
   test('runs every contender every round, in turns, and counts only what comes after the warm-up', () => {
     const order: string[] = []
-    const contender = (name: string): { name: string; ops: number; run(): void } => ({ name, ops: 1, run: () => void order.push(name) })
+    const contender = (name: string): { name: string; ops: number; run(): void } => ({
+      name,
+      ops: 1,
+      run: () => void order.push(name),
+    })
     const timings = interleave([contender('a'), contender('b'), contender('c')], 2, 1)
     expect(order.join('')).toBe('abcbcacab')
     expect(timings.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
@@ -48,7 +54,10 @@ test('a figure misses its budget above it, below it, or when it is no number', (
 })
 
 test('tables line up, and budgets that are missed say so', () => {
-  const table = figuresTable([{ name: 'write_ratio', value: 0.123456, unit: 'ratio', against: 'peer 1.0', atMost: 0.1 }, { name: 'ns', value: 12345.6, unit: 'ns', against: null }])
+  const table = figuresTable([
+    { name: 'write_ratio', value: 0.123456, unit: 'ratio', against: 'peer 1.0', atMost: 0.1 },
+    { name: 'ns', value: 12345.6, unit: 'ns', against: null },
+  ])
   expect(formatTable(table).split('\n')).toEqual([
     'figures',
     'name         value   unit         budget   against',

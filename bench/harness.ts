@@ -3,14 +3,15 @@
  *
  * A file `bench/NAME.bench.ts` exports `bench: Bench`; `npm run bench -- NAME` finds it by that name.
  *
- * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared round by round: a shared machine
- * slows everyone in a round alike. Across processes and days only ratios keep their meaning, so budgets are ratios.
+ * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared round by round: a shared
+ * machine slows everyone in a round alike. Across processes and days only ratios keep their meaning, so budgets are
+ * ratios.
  */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** One number that somebody will quote. */
+/** One published number. */
 export interface Figure {
   readonly name: string
   readonly value: number
@@ -150,7 +151,11 @@ export function formatTable(table: Table): string {
   const cells = [table.columns, ...table.rows].map((row) => row.map(formatCell))
   const widths = table.columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) =>
-    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  ').trimEnd())
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  )
   const rule = widths.map((width) => '-'.repeat(width)).join('  ')
   return [table.title, ...lines.slice(0, 1), rule, ...lines.slice(1)].join('\n')
 }

@@ -1,10 +1,10 @@
 /**
- * A crowd in which everybody sees only his surroundings: 300 clients, 300 objects that all move, 30 ticks a second.
+ * A crowd in which each client sees only its surroundings: 300 clients, 300 objects that all move, 30 ticks a second.
  *
- * Timed is what a server does for its clients in a tick after `step`: remember the tick, find out who sees whom, write everyone's
- * packets, hear what became of those of three ticks ago (one in fifty was lost). Not timed: `step` itself, sealing and sending.
- * Beside it the part that is finding out who sees whom, by each partition and by looking at everybody, and with ten thousand
- * more objects in the same crowd.
+ * Timed is what a server does for its clients in a tick after `step`: remember the tick, compute interest, write
+ * everyone's packets, process the acknowledgements of three ticks ago (one in fifty was lost). Not timed: `step`,
+ * sealing, sending. The interest part is also timed alone, by each partition and by checking every
+ * object, and with ten thousand more objects in the same crowd.
  */
 
 import { parseArgs } from 'node:util'
@@ -32,24 +32,41 @@ const GROUND_EACH = 560
 const CROWD = 10_000
 const HEAP_TICKS = 200
 
-const shape = { at: vec2(-4096, 4096, 0.01).position(), speed: vec2(-16, 16, 0.01).velocity(), facing: angle(10), health: u8, ammo: int(0, 255).owner() } as const
+const shape = {
+  at: vec2(-4096, 4096, 0.01).position(),
+  speed: vec2(-16, 16, 0.01).velocity(),
+  facing: angle(10),
+  health: u8,
+  ammo: int(0, 255).owner(),
+} as const
 const Player = entity(shape, { name: 'Player', interest: near(DISTANCE) })
-/** The same by a predicate: what it costs to look at everybody. */
+/** The same by a predicate, which is called for every object. */
 const Watched = entity(shape, {
   name: 'Watched',
-  interest: where((viewer, { at }) => (at.x - viewer.x) * (at.x - viewer.x) + (at.y - viewer.y) * (at.y - viewer.y) <= DISTANCE * DISTANCE),
+  interest: where(
+    (viewer, { at }) =>
+      (at.x - viewer.x) * (at.x - viewer.x) + (at.y - viewer.y) * (at.y - viewer.y) <= DISTANCE * DISTANCE,
+  ),
 })
 type Walker = ObjectOf<typeof Player>
 
 export const bench: Bench = {
   name: 'interest',
-  summary: 'ticks of a crowd in which everybody sees his surroundings: 300 clients, 300 moving objects',
-  options: ['--clients N     (default 300)', '--objects N     (default 300)', '--ticks N       timed (default 300)', '--seed N        (default 1)'],
+  summary: 'ticks of a crowd in which each client sees its surroundings: 300 clients, 300 moving objects',
+  options: [
+    '--clients N     (default 300)',
+    '--objects N     (default 300)',
+    '--ticks N       timed (default 300)',
+    '--seed N        (default 1)',
+  ],
   run: async (args) => {
     const { values } = parseArgs({
       args: [...args],
       options: {
-        clients: { type: 'string', default: '300' }, objects: { type: 'string', default: '300' }, ticks: { type: 'string', default: '300' }, seed: { type: 'string', default: '1' },
+        clients: { type: 'string', default: '300' },
+        objects: { type: 'string', default: '300' },
+        ticks: { type: 'string', default: '300' },
+        seed: { type: 'string', default: '1' },
       },
     })
     return run(Number(values.clients), Number(values.objects), Number(values.ticks), Number(values.seed))
@@ -66,25 +83,61 @@ function run(clients: number, objects: number, ticks: number, seed: number): Ben
   const figures = [
     { name: 'interest_tick_p50_ms', value: median(sorted), unit: 'ms', against: null, atMost: 12 },
     { name: 'interest_tick_p99_ms', value: sorted[Math.floor(sorted.length * 0.99)]!, unit: 'ms', against: null },
-    { name: 'interest_refresh_p50_ms', value: median(refreshTimes.toSorted((a, b) => a - b)), unit: 'ms', against: null },
-    { name: 'interest_heap_bytes_per_tick', value: allocatedBytes(() => { for (let tick = 0; tick < HEAP_TICKS; tick++) match.tick() }, HEAP_TICKS, 5), unit: 'B/tick', against: null, atMost: 256 },
+    {
+      name: 'interest_refresh_p50_ms',
+      value: median(refreshTimes.toSorted((a, b) => a - b)),
+      unit: 'ms',
+      against: null,
+    },
+    {
+      name: 'interest_heap_bytes_per_tick',
+      value: allocatedBytes(
+        () => {
+          for (let tick = 0; tick < HEAP_TICKS; tick++) match.tick()
+        },
+        HEAP_TICKS,
+        5,
+      ),
+      unit: 'B/tick',
+      against: null,
+      atMost: 256,
+    },
   ]
   const size: Table = {
     title: `${clients} clients, ${objects} moving objects, near(${DISTANCE}), ${TICK_RATE} Hz`,
     columns: ['a tick', 'value'],
     rows: [
-      ['objects in view, a client', inView / ticks / clients], ['bytes, a client', bits / 8 / ticks / clients], ['packets, a client', packets / ticks / clients],
-      ['bits, an object in view', bits / inView], ['ms, fastest tick', sorted[0]!], ['ms, slowest tick', sorted.at(-1)!],
+      ['objects in view, a client', inView / ticks / clients],
+      ['bytes, a client', bits / 8 / ticks / clients],
+      ['packets, a client', packets / ticks / clients],
+      ['bits, an object in view', bits / inView],
+      ['ms, fastest tick', sorted[0]!],
+      ['ms, slowest tick', sorted.at(-1)!],
     ],
   }
   return { tables: [size, searchTable(clients, objects, seed)], figures }
 }
 
 /** Objects that wander over ground of a size. */
-function wanderers(world: World, type: typeof Player, count: number, clients: number, side: number, dice: Prng): Walker[] {
-  return Array.from({ length: count }, (_, at) => world.spawn(type, {
-    at: { x: dice.nextFloat() * side, y: dice.nextFloat() * side }, speed: { x: dice.nextFloat() * 10 - 5, y: dice.nextFloat() * 10 - 5 }, health: 100,
-  }, at < clients ? at + 1 : 0))
+function wanderers(
+  world: World,
+  type: typeof Player,
+  count: number,
+  clients: number,
+  side: number,
+  dice: Prng,
+): Walker[] {
+  return Array.from({ length: count }, (_, at) =>
+    world.spawn(
+      type,
+      {
+        at: { x: dice.nextFloat() * side, y: dice.nextFloat() * side },
+        speed: { x: dice.nextFloat() * 10 - 5, y: dice.nextFloat() * 10 - 5 },
+        health: 100,
+      },
+      at < clients ? at + 1 : 0,
+    ),
+  )
 }
 
 function wander(walkers: readonly Walker[], side: number, dice: Prng): void {
@@ -155,7 +208,7 @@ class Match {
     for (let at = 0; at < this.#interests.length; at++) this.inView += this.#interests[at]!.count
   }
 
-  /** Tells a client's source what became of its packets, and takes new ones from it. */
+  /** Reports the fate of packets to a client's source, and takes new packets from it. */
   #serve(client: number): void {
     const source = this.#sources[client]!
     const { tick } = this.world
@@ -180,9 +233,15 @@ class Match {
   }
 }
 
-/** Finding out who sees whom, by itself. */
+/** Interest alone. */
 function searchTable(clients: number, objects: number, seed: number): Table {
-  const timed = (name: string, type: typeof Player, count: number, options: InterestOptions, ticks: number): (string | number)[] => {
+  const timed = (
+    name: string,
+    type: typeof Player,
+    count: number,
+    options: InterestOptions,
+    ticks: number,
+  ): (string | number)[] => {
     const dice = new Prng(seed)
     const world = new World([type])
     // The crowd is as dense as the players are alone: in view there are as many.
@@ -205,12 +264,15 @@ function searchTable(clients: number, objects: number, seed: number): Table {
     return [name, count, inView / clients, median(late), late.at(-1)!]
   }
   return {
-    title: `who sees whom, ${clients} clients`,
+    title: `interest alone, ${clients} clients`,
     columns: ['by', 'objects', 'in view', 'ms, p50', 'ms, slowest'],
     rows: [
-      timed('grid', Player, objects, {}, 200), timed('octree', Player, objects, { partition: 'octree' }, 200),
-      timed('grid, half cells', Player, objects, { cellSize: DISTANCE / 2 }, 200), timed('looking at everybody', Watched, objects, {}, 60),
-      timed('grid', Player, CROWD, {}, 40), timed('octree', Player, CROWD, { partition: 'octree' }, 40),
+      timed('grid', Player, objects, {}, 200),
+      timed('octree', Player, objects, { partition: 'octree' }, 200),
+      timed('grid, half cells', Player, objects, { squareSize: DISTANCE / 2 }, 200),
+      timed('checking every object', Watched, objects, {}, 60),
+      timed('grid', Player, CROWD, {}, 40),
+      timed('octree', Player, CROWD, { partition: 'octree' }, 40),
     ],
   }
 }

@@ -1,15 +1,15 @@
 /**
  * What it costs to record a match, in bytes and in time, to play it again, and to leave the account of bits on.
  *
- * Two matches: the two players of hello, who walk; and the standard crowd (scenario.ts), 24 who walk, stand, jump and look
- * about at 60 ticks a second. Rows are recorded with everything in them; beside them stands what a snapshot of the whole world,
- * 4 bytes a number, would take.
+ * Two matches: the two players of hello, who walk; and the standard crowd (scenario.ts), 24 who walk, stand, jump and
+ * look about at 60 ticks a second. Rows are recorded with everything in them; beside them stands what a snapshot of the
+ * whole world, 4 bytes a number, would take.
  */
 
 import { parseArgs } from 'node:util'
 import { BitWriter } from '../packages/tickwire/src/core/bits/bit-writer.ts'
-import { BitAccount } from '../packages/tickwire/src/core/replication/bit-account.ts'
-import { AllRelevant } from '../packages/tickwire/src/core/replication/relevance.ts'
+import { BitAccount } from '../packages/tickwire/src/core/bandwidth/bit-account.ts'
+import { AllRelevant } from '../packages/tickwire/src/core/replication/interest/all-relevant.ts'
 import { Replicator } from '../packages/tickwire/src/core/replication/replicator.ts'
 import { SnapshotSource } from '../packages/tickwire/src/core/replication/snapshot-source.ts'
 import { sourceOf } from '../packages/tickwire/src/core/replay/byte-source.ts'
@@ -30,9 +30,23 @@ import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd } from './scenari
 
 const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
 /** What a field of the frame is in the cell of a walker. */
-const CELL_SCALES: readonly number[] = [1 / 512, 1 / 512, 1 / 512, 1 / 64, 1 / 64, 1 / 64, (2 * Math.PI) / 4096, 1, 1, 1]
+const CELL_SCALES: readonly number[] = [
+  1 / 512,
+  1 / 512,
+  1 / 512,
+  1 / 64,
+  1 / 64,
+  1 / 64,
+  (2 * Math.PI) / 4096,
+  1,
+  1,
+  1,
+]
 /** The same, of an entity that does not say what its numbers are. */
-const Plain = entity(Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])), { name: 'Plain' })
+const Plain = entity(
+  Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])),
+  { name: 'Plain' },
+)
 const Player = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), hue: u8 }, { name: 'Player' })
 
 const CODECS: readonly RecordingCodec[] = ['packed', 'entropy']
@@ -67,11 +81,15 @@ function crowd(players: number, ticks: number, isPlain = false): Match {
   const frames = makeCrowd(players, ticks)
   const walkers = Array.from({ length: players }, (_, at) => world.spawn(Person, {}, at + 1) as unknown as Handle)
   return {
-    name: `the crowd, ${players} players at 60 Hz${isPlain ? ', plain ints' : ''}`, entities: [Person], tickRate: 60, world,
+    name: `the crowd, ${players} players at 60 Hz${isPlain ? ', plain ints' : ''}`,
+    entities: [Person],
+    tickRate: 60,
+    world,
     step(tick) {
       const frame = frames[tick % frames.length]!
       walkers.forEach((walker, at) => {
-        for (let field = 0; field < FIELD_COUNT; field++) walker.$cells[field] = frame[at * FIELD_COUNT + field]! * scales[field]!
+        for (let field = 0; field < FIELD_COUNT; field++)
+          walker.$cells[field] = frame[at * FIELD_COUNT + field]! * scales[field]!
       })
     },
   }
@@ -112,17 +130,39 @@ function record(match: Match, ticks: number, codec: RecordingCodec): readonly (s
   })
   const lanes = match.world.stores.reduce((sum, store) => sum + store.count * store.schema.laneCount, 0)
   const heap = new Recorder(game, match.world, { sink: NO_SINK, codec })
-  const heapBytes = allocatedBytes(() => { for (let tick = 0; tick < 600; tick++) play(match, () => heap.tick()) }, 600, 5)
-  return [match.name, codec, bytes.length / ticks, lanes * 4, 1000 * median(times.toSorted((a, b) => a - b)), 1000 * times.reduce((sum, each) => sum + each, 0) / ticks, heapBytes, (1000 * playedMs) / ticks, median(seeks.toSorted((a, b) => a - b))]
+  const heapBytes = allocatedBytes(
+    () => {
+      for (let tick = 0; tick < 600; tick++) play(match, () => heap.tick())
+    },
+    600,
+    5,
+  )
+  return [
+    match.name,
+    codec,
+    bytes.length / ticks,
+    lanes * 4,
+    1000 * median(times.toSorted((a, b) => a - b)),
+    (1000 * times.reduce((sum, each) => sum + each, 0)) / ticks,
+    heapBytes,
+    (1000 * playedMs) / ticks,
+    median(seeks.toSorted((a, b) => a - b)),
+  ]
 }
 
 /** One tick of snapshots to everyone, with and without the account, in turns. */
-function account(players: number, ticks: number): { readonly nsPerEntry: number; readonly share: number; readonly tickUs: number } {
+function account(
+  players: number,
+  ticks: number,
+): { readonly nsPerEntry: number; readonly share: number; readonly tickUs: number } {
   const match = crowd(players, ticks)
   const { world } = match
   const timeline = new Timeline(world, 64)
   const replicator = new Replicator(world, timeline)
-  const sources = Array.from({ length: players }, (_, at) => new SnapshotSource(replicator, new AllRelevant(world, at + 1), at + 1))
+  const sources = Array.from(
+    { length: players },
+    (_, at) => new SnapshotSource(replicator, new AllRelevant(world, at + 1), at + 1),
+  )
   const bits = new BitAccount(world)
   const out = new BitWriter(new Uint8Array(1200))
   /** Milliseconds by block of ticks: without, with, without, … */
@@ -176,26 +216,64 @@ export const bench: Bench = {
 
 function run(ticks: number): BenchResult {
   const short = Math.min(ticks, 600)
-  const matches = CODECS.map((codec) => [
-    record(hello(), ticks, codec), record(crowd(24, ticks), ticks, codec), record(crowd(24, ticks, true), ticks, codec), record(crowd(200, short), short, codec), record(crowd(1000, short), short, codec),
-  ] as const)
+  const matches = CODECS.map(
+    (codec) =>
+      [
+        record(hello(), ticks, codec),
+        record(crowd(24, ticks), ticks, codec),
+        record(crowd(24, ticks, true), ticks, codec),
+        record(crowd(200, short), short, codec),
+        record(crowd(1000, short), short, codec),
+      ] as const,
+  )
   const [[, packedCrowd], [, entropyCrowd]] = [matches[0]!, matches[1]!]
   const counted = account(24, ticks)
   const recorded: Table = {
     title: `${ticks} ticks`,
-    columns: ['match', 'codec', 'bytes a tick', 'plain rows', 'us a tick', 'flushes spread', 'heap B a tick', 'us to play a tick', 'ms to seek'],
+    columns: [
+      'match',
+      'codec',
+      'bytes a tick',
+      'plain rows',
+      'us a tick',
+      'flushes spread',
+      'heap B a tick',
+      'us to play a tick',
+      'ms to seek',
+    ],
     rows: matches[0]!.flatMap((row, at) => [row, matches[1]![at]!]),
   }
   return {
     tables: [recorded],
     figures: [
-      { name: 'recording_crowd_bytes_per_tick', value: Number(packedCrowd[2]), unit: 'B/tick', against: `plain rows, ${packedCrowd[3]} B` },
+      {
+        name: 'recording_crowd_bytes_per_tick',
+        value: Number(packedCrowd[2]),
+        unit: 'B/tick',
+        against: `plain rows, ${packedCrowd[3]} B`,
+      },
       { name: 'recording_crowd_us_per_tick', value: Number(packedCrowd[4]), unit: 'us/tick', against: null },
-      { name: 'recording_crowd_entropy_bytes_per_tick', value: Number(entropyCrowd[2]), unit: 'B/tick', against: `packed, ${Number(packedCrowd[2]).toFixed(1)} B` },
-      { name: 'recording_crowd_entropy_us_per_tick', value: Number(entropyCrowd[4]), unit: 'us/tick', against: `packed, ${Number(packedCrowd[4]).toFixed(1)} us` },
+      {
+        name: 'recording_crowd_entropy_bytes_per_tick',
+        value: Number(entropyCrowd[2]),
+        unit: 'B/tick',
+        against: `packed, ${Number(packedCrowd[2]).toFixed(1)} B`,
+      },
+      {
+        name: 'recording_crowd_entropy_us_per_tick',
+        value: Number(entropyCrowd[4]),
+        unit: 'us/tick',
+        against: `packed, ${Number(packedCrowd[4]).toFixed(1)} us`,
+      },
       { name: 'account_ns_per_entry', value: accountAlone(), unit: 'ns', against: null },
       { name: 'account_ns_per_entry_in_place', value: counted.nsPerEntry, unit: 'ns', against: 'no account' },
-      { name: 'account_share_of_snapshots', value: counted.share, unit: `of ${counted.tickUs.toFixed(0)} us`, against: 'no account', atMost: 0.1 },
+      {
+        name: 'account_share_of_snapshots',
+        value: counted.share,
+        unit: `of ${counted.tickUs.toFixed(0)} us`,
+        against: 'no account',
+        atMost: 0.1,
+      },
     ],
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Six ticks back and up to now again, in every frame: what a frame costs at 32, 200 and 1,000 objects beside netplayjs.
  *
- * All rivals step the same ten numbers an object by the same rules, take turns in one process, and end where a simulation that
- * never had to go back would be. CPU time of the process; ratios are medians of those within a turn.
+ * All rivals step the same ten numbers an object by the same rules, take turns in one process, and end where a
+ * simulation that never had to go back would be. CPU time of the process; ratios are medians of those within a turn.
  */
 
 import { parseArgs } from 'node:util'
@@ -31,10 +31,13 @@ interface Rival {
 
 export const bench: Bench = {
   name: 'rollback',
-  summary: 'going back six ticks in every frame, beside netplayjs',
+  summary: 'rolling back six ticks in every frame, beside netplayjs',
   options: ['--depth N     ticks back (default 6)', '--turns N     timed, of each rival (default 15)'],
   run: async (args) => {
-    const { values } = parseArgs({ args: [...args], options: { depth: { type: 'string', default: '6' }, turns: { type: 'string', default: '15' } } })
+    const { values } = parseArgs({
+      args: [...args],
+      options: { depth: { type: 'string', default: '6' }, turns: { type: 'string', default: '15' } },
+    })
     return run(Number(values.depth), Number(values.turns))
   },
 }
@@ -53,28 +56,60 @@ async function run(depth: number, turns: number): Promise<BenchResult> {
     tables.push({
       title: `${size} objects of ten numbers, ${depth} ticks back and one on, ${turns} turns`,
       columns: ['what', 'us a frame', 'least', 'most', `of ${NETPLAY}`],
-      rows: rivals.map((rival) => [rival.name, middle(rival.taken) * 1000, Math.min(...rival.taken) * 1000, Math.max(...rival.taken) * 1000, ratio(rival, theirs)]),
+      rows: rivals.map((rival) => [
+        rival.name,
+        middle(rival.taken) * 1000,
+        Math.min(...rival.taken) * 1000,
+        Math.max(...rival.taken) * 1000,
+        ratio(rival, theirs),
+      ]),
     })
     figures.push(
-      { name: `ratio_netplayjs_${size}`, value: ratio(ours, theirs), unit: 'ratio', against: NETPLAY, ...(size === 1000 && { atMost: 0.01 }) },
+      {
+        name: `ratio_netplayjs_${size}`,
+        value: ratio(ours, theirs),
+        unit: 'ratio',
+        against: NETPLAY,
+        ...(size === 1000 && { atMost: 0.01 }),
+      },
       { name: `slots_ratio_netplayjs_${size}`, value: ratio(slots, theirs), unit: 'ratio', against: NETPLAY },
-      { name: `ratio_netplayjs_by_hand_${size}`, value: ratio(ours, byHand), unit: 'ratio', against: `${NETPLAY}, values given by hand` },
+      {
+        name: `ratio_netplayjs_by_hand_${size}`,
+        value: ratio(ours, byHand),
+        unit: 'ratio',
+        against: `${NETPLAY}, values given by hand`,
+      },
     )
   }
   const allocating = new PredictorRollback(200, depth)
-  figures.push({ name: 'heap_bytes_per_rollback', value: allocatedBytes(() => { for (let at = 0; at < 200; at++) allocating.frame(at & 1 ? -PUSH_UNITS : PUSH_UNITS) }, 200), unit: 'B', against: null })
+  figures.push({
+    name: 'heap_bytes_per_rollback',
+    value: allocatedBytes(() => {
+      for (let at = 0; at < 200; at++) allocating.frame(at & 1 ? -PUSH_UNITS : PUSH_UNITS)
+    }, 200),
+    unit: 'B',
+    against: null,
+  })
   return { tables, figures }
 }
 
 function rivalsOf(size: number, depth: number, modules: Awaited<ReturnType<typeof loadNetplay>>): Rival[] {
   const [predicted, slots] = [new PredictorRollback(size, depth), new SlotsRollback(size, depth)]
-  const [netplay, byHand] = [new NetplayRollback(modules, size, depth, false), new NetplayRollback(modules, size, depth, true)]
-  // There and back, so that nobody's speed runs away.
+  const [netplay, byHand] = [
+    new NetplayRollback(modules, size, depth, false),
+    new NetplayRollback(modules, size, depth, true),
+  ]
+  // Back and forth, so that the speed stays bounded.
   let turn = 0
   const sign = (): number => (turn++ & 1 ? -1 : 1)
   const frames = Math.max(1, Math.round(1000 / size))
   return [
-    { name: 'tickwire, the whole Predictor', frames: frames * 10, frame: () => predicted.frame(sign() * PUSH_UNITS), taken: [] },
+    {
+      name: 'tickwire, the whole Predictor',
+      frames: frames * 10,
+      frame: () => predicted.frame(sign() * PUSH_UNITS),
+      taken: [],
+    },
     { name: 'tickwire, slots and steps', frames: frames * 10, frame: () => slots.frame(), taken: [] },
     { name: 'netplayjs', frames, frame: () => netplay.frame(sign() * PUSH), taken: [] },
     { name: 'netplayjs, values given by hand', frames, frame: () => byHand.frame(sign() * PUSH), taken: [] },
@@ -95,19 +130,22 @@ function race(rivals: readonly Rival[], turns: number): void {
 const middle = (values: readonly number[]): number => median(values.toSorted((a, b) => a - b))
 const ratio = (one: Rival, other: Rival): number => middle(one.taken.map((ms, turn) => ms / other.taken[turn]!))
 
-/** Bodies that nobody ever took back. */
+/** Bodies without a rollback. */
 function straight(count: number, frames: number, pushAt: (frame: number) => number): Body[] {
   const bodies = start(count)
-  for (let frame = 1; frame <= frames; frame++) bodies.forEach((body, at) => moved(body, at === 0 ? pushAt(frame) : 0, TICK_S))
+  for (let frame = 1; frame <= frames; frame++)
+    bodies.forEach((body, at) => moved(body, at === 0 ? pushAt(frame) : 0, TICK_S))
   return bodies
 }
 
-/** Pushes come for some frames; then none, until all have been heard of. */
+/** There are pushes for some frames; then none, until all have been received. */
 function checkNetplay(rival: NetplayRollback): void {
   const isPushed = (frame: number): boolean => frame <= CHECKED_FRAMES / 2
-  // What was said last is what is foreseen: after the last push nothing must be left to foresee.
+  // The last input is the predicted one: after the last push no prediction may be open.
   for (let frame = 1; frame <= CHECKED_FRAMES; frame++) rival.frame(isPushed(frame) ? PUSH : 0)
-  const expected = straight(rival.state.bodies.length, CHECKED_FRAMES + rival.depth, (frame) => isPushed(frame) ? PUSH : 0)
+  const expected = straight(rival.state.bodies.length, CHECKED_FRAMES + rival.depth, (frame) =>
+    isPushed(frame) ? PUSH : 0,
+  )
   compare('netplayjs', rival.state.bodies[0]!, expected[0]!)
 }
 
@@ -116,8 +154,9 @@ function checkPredictor(rival: PredictorRollback, depth: number): void {
   const { predictor } = rival
   const begun = predictor.tick
   for (let frame = 0; frame < CHECKED_FRAMES; frame++) rival.frame(PUSH_UNITS)
-  if (predictor.rollbacks !== CHECKED_FRAMES) throw new Error(`tickwire: ${predictor.rollbacks} times back, not ${CHECKED_FRAMES}`)
-  // What is told of a tick is how it was after it: the push shows in the position from the next on.
+  if (predictor.rollbacks !== CHECKED_FRAMES)
+    throw new Error(`tickwire: ${predictor.rollbacks} times back, not ${CHECKED_FRAMES}`)
+  // A row has the state after its tick: the push shows in the position from the next tick on.
   const [body] = start(1)
   for (let tick = 2; tick <= predictor.tick; tick++) {
     moved(body!, 0, TICK_S)
@@ -127,7 +166,8 @@ function checkPredictor(rival: PredictorRollback, depth: number): void {
 }
 
 function compare(name: string, is: Pick<Body, 'x' | 'vx'>, should: Pick<Body, 'x' | 'vx'>): void {
-  // A row is told in steps of 1/256: one that was put in has lost what is below, every time.
+  // A row has steps of 1/256: each received row has lost the digits below.
   const slack = name === 'tickwire' ? CHECKED_FRAMES / 256 : 0
-  if (Math.abs(is.vx - should.vx) > slack || Math.abs(is.x - should.x) > slack) throw new Error(`${name}: ${is.x} at ${is.vx}, not ${should.x} at ${should.vx}`)
+  if (Math.abs(is.vx - should.vx) > slack || Math.abs(is.x - should.x) > slack)
+    throw new Error(`${name}: ${is.x} at ${is.vx}, not ${should.x} at ${should.vx}`)
 }

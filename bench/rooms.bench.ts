@@ -1,15 +1,15 @@
 /**
- * Rooms: how many may come in a second, how many rooms a process plays, what a room and a seat weigh, and how long joining takes
- * while all of that is going on.
+ * Rooms: how many may come in a second, how many rooms a process plays, what a room and a seat weigh, and how long
+ * joining takes while all of that is going on.
  *
- * Connecting, ticking and memory are measured in this process without sockets: the processor time of the
- * server's part alone counts, clients run between.
- * Joining is measured over real UDP on loopback, with rooms full of bots and players in the same process as the newcomers, so that
- * figure is what both ends together took.
+ * Connecting, ticking and memory are measured in this process without sockets: the processor time of the server's part
+ * alone counts, clients run between. Joining is measured over real UDP on loopback, with rooms full of bots and players
+ * in the same process as the newcomers, so that figure is what both ends together took.
  */
 
 import { parseArgs } from 'node:util'
-import { bool, createClientHost, createRoomHost, defineGame, entity, fixed, u8, type ClientHost, type RoomHost } from 'tickwire'
+import { bool, defineGame, entity, fixed, u8 } from 'tickwire'
+import { createClientHost, createRoomHost, type ClientHost, type RoomHost } from 'tickwire/engine'
 import { bestProvider, serveRooms, systemEntropy } from 'tickwire/node'
 import { runLoad } from '../packages/tickwire/src/node/load.ts'
 import { collect, type Bench, type BenchResult } from './harness.ts'
@@ -35,9 +35,15 @@ const game = defineGame({
 export const bench: Bench = {
   name: 'rooms',
   summary: 'connects a second, rooms in a process, memory of rooms and seats, joining under load',
-  options: ['--rooms N      rooms that are played (default 100)', '--joins N      players who join under load (default 200)'],
+  options: [
+    '--rooms N      rooms that are played (default 100)',
+    '--joins N      players who join under load (default 200)',
+  ],
   run: async (args) => {
-    const { values } = parseArgs({ args: [...args], options: { rooms: { type: 'string', default: '100' }, joins: { type: 'string', default: '200' } } })
+    const { values } = parseArgs({
+      args: [...args],
+      options: { rooms: { type: 'string', default: '100' }, joins: { type: 'string', default: '200' } },
+    })
     return await run(Number(values.rooms), Number(values.joins))
   },
 }
@@ -84,7 +90,7 @@ function makeHost(): RoomHost {
   })
 }
 
-/** Players without sockets: what they send is handed over, and the server's part of it is timed. */
+/** Players without sockets: their packets are passed to the server directly, and the server's part is timed. */
 class Crowd {
   readonly host: RoomHost = makeHost()
   readonly clients: ClientHost[] = []
@@ -104,15 +110,20 @@ class Crowd {
     this.now += ms
     this.clients.forEach((client, index) => {
       client.tick(this.now)
-      client.drain(this.now, { send: (_to, bytes, length) => this.#toServer.push({ from: addressOf(index), bytes: bytes.slice(0, length) }) })
+      client.drain(this.now, {
+        send: (_to, bytes, length) => this.#toServer.push({ from: addressOf(index), bytes: bytes.slice(0, length) }),
+      })
     })
     const toServer = this.#toServer.splice(0)
     const before = cpuUs()
     for (const { from, bytes } of toServer) this.host.handleDatagram(this.now, from, bytes, bytes.length)
     this.host.tick(this.now)
-    this.host.drain(this.now, { send: (to, bytes, length) => this.#toClients.push({ to, bytes: bytes.slice(0, length) }) })
+    this.host.drain(this.now, {
+      send: (to, bytes, length) => this.#toClients.push({ to, bytes: bytes.slice(0, length) }),
+    })
     this.serverUs += cpuUs() - before
-    for (const { to, bytes } of this.#toClients.splice(0)) this.clients[indexOf(to)]?.handleDatagram(this.now, 'server', bytes, bytes.length)
+    for (const { to, bytes } of this.#toClients.splice(0))
+      this.clients[indexOf(to)]?.handleDatagram(this.now, 'server', bytes, bytes.length)
   }
 }
 
@@ -159,7 +170,7 @@ function connectAll(count: number): { readonly connectUs: number; readonly tickU
 
 async function weigh(rooms: number): Promise<{ readonly roomBytes: number; readonly seatBytes: number }> {
   const used = async (): Promise<number> => {
-    // What this turn still holds is free in the next.
+    // Memory of this turn is freed in the next.
     await new Promise((resolve) => { setTimeout(resolve, 20) })
     collect()
     collect()
@@ -185,20 +196,45 @@ async function weigh(rooms: number): Promise<{ readonly roomBytes: number; reado
   return { roomBytes, seatBytes: (withSeats - await used() - filled * roomBytes) / seats }
 }
 
-async function joinUnderLoad(rooms: number, joins: number): Promise<{
-  readonly rooms: number; readonly joined: number; readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number; readonly tickMsP99: number
+async function joinUnderLoad(
+  rooms: number,
+  joins: number,
+): Promise<{
+  readonly rooms: number
+  readonly joined: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+  readonly tickMsP99: number
 }> {
-  const serving = await serveRooms({ bots: { game, capacity: SEATS, emptyMs: Infinity, mayCreate: false }, full: { game, capacity: SEATS } }, {
-    port: 0, webtransport: false, webrtc: false, signals: false, maxRooms: 10_000,
-  })
+  const serving = await serveRooms(
+    { bots: { game, capacity: SEATS, emptyMs: Infinity, mayCreate: false }, full: { game, capacity: SEATS } },
+    {
+      port: 0,
+      webtransport: false,
+      webrtc: false,
+      signals: false,
+      maxRooms: 10_000,
+      development: false,
+    },
+  )
   try {
     for (let index = 0; index < rooms; index++) {
       const room = serving.create('bots')
       for (let bot = 0; bot < SEATS; bot++) room.addBot(() => ({}))
     }
     const { joined, joinMs, server } = await runLoad({
-      url: serving.url, game, players: joins, seconds: Math.ceil(joins / 50) + 1, weather: { latencyMs: 0, jitterMs: 0, loss: 0 }, transport: 'udp',
-      join: { quick: 'full' }, seed: 1, rampPerSecond: 50, opsUrl: serving.opsUrl,
+      url: serving.url,
+      game,
+      players: joins,
+      seconds: Math.ceil(joins / 50) + 1,
+      weather: { latencyMs: 0, jitterMs: 0, loss: 0 },
+      transport: 'udp',
+      join: { quick: 'full' },
+      seed: 1,
+      rampPerSecond: 50,
+      opsUrl: serving.opsUrl,
     })
     return { rooms, joined, ...joinMs, tickMsP99: server?.tickMsP99 ?? 0 }
   } finally {

@@ -1,13 +1,14 @@
 /**
- * The standard crowd: players who walk, stand, jump, look about and are hurt, at 60 ticks a second, as quantised state.
+ * The standard crowd: players that walk, stand, jump, look about and are hurt, at 60 ticks a second, as quantised
+ * state.
  *
  *   x, y     1/512 m, ±256 m        18 bits      yaw      4096 steps a turn      12 bits
  *   z        1/512 m, 0..32 m       14 bits      pitch    2048 steps of ±90°     11 bits
  *   vx vy vz 1/64 m/s, ±32 m/s      12 bits      health   0..127                  7 bits
  *   flags    eight of them           8 bits      in all                         124 bits
  *
- * About seven in ten change in a tick: a player walks for some seconds in legs of up to a second and a half, then stands
- * for one or two. Seeded: the same crowd on every machine (to the last bit of its Math.sin).
+ * About seven in ten change in a tick: a player walks for some seconds in legs of up to a second and a half, then
+ * stands for one or two. Seeded: the same crowd on every machine (to the last bit of its Math.sin).
  */
 
 export const FIELDS = ['x', 'y', 'z', 'vx', 'vy', 'vz', 'yaw', 'pitch', 'health', 'flags'] as const
@@ -16,7 +17,7 @@ export const FIELD_COUNT: number = FIELDS.length
 export const FIELD_MIN: readonly number[] = [-131_072, -131_072, 0, -2048, -2048, -2048, 0, 0, 0, 0]
 export const FIELD_BITS: readonly number[] = [18, 18, 14, 12, 12, 12, 12, 11, 7, 8]
 
-/** What everybody holds at one tick: `FIELD_COUNT` whole numbers a player, one player after the other. */
+/** The state of all players at one tick: `FIELD_COUNT` whole numbers per player, one player after the other. */
 export type Frame = Int32Array
 
 /** `ticks` frames of a crowd of `players`. */
@@ -39,7 +40,7 @@ interface Walker {
   yaw: number; yawRate: number; pitch: number
   health: number; flags: number
   isIdle: boolean
-  /** Until when he walks or stands, and until when he keeps his course. */
+  /** Until when the player walks or stands, and until when it keeps its course. */
   phaseEnds: number; legEnds: number
   course: number; pace: number
 }
@@ -51,8 +52,22 @@ const FIELD_M = 250
 
 function newcomer(random: () => number): Walker {
   return {
-    x: (random() - 0.5) * 300, y: (random() - 0.5) * 300, z: 0, vx: 0, vy: 0, vz: 0, yaw: random() * 4096, yawRate: 0, pitch: 1024, health: 100, flags: 0,
-    isIdle: random() < 0.3, phaseEnds: Math.floor(random() * 180), legEnds: 0, course: 0, pace: 6,
+    x: (random() - 0.5) * 300,
+    y: (random() - 0.5) * 300,
+    z: 0,
+    vx: 0,
+    vy: 0,
+    vz: 0,
+    yaw: random() * 4096,
+    yawRate: 0,
+    pitch: 1024,
+    health: 100,
+    flags: 0,
+    isIdle: random() < 0.3,
+    phaseEnds: Math.floor(random() * 180),
+    legEnds: 0,
+    course: 0,
+    pace: 6,
   }
 }
 
@@ -104,7 +119,14 @@ function steer(player: Walker, vx: number, vy: number): void {
 function quantised({ x, y, z, vx, vy, vz, yaw, pitch, health, flags }: Walker): number[] {
   const turn = ((Math.round(yaw) % 4096) + 4096) % 4096
   const tilt = Math.max(0, Math.min(2047, Math.round(pitch)))
-  return [...[x, y, z].map((metres) => Math.round(metres * 512)), ...[vx, vy, vz].map((speed) => Math.round(speed * 64)), turn, tilt, health, flags]
+  return [
+    ...[x, y, z].map((metres) => Math.round(metres * 512)),
+    ...[vx, vy, vz].map((speed) => Math.round(speed * 64)),
+    turn,
+    tilt,
+    health,
+    flags,
+  ]
 }
 
 /** About normal, mean 0, deviation 1. */

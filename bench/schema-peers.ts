@@ -2,8 +2,8 @@
  * The crowd by other packers, each as its documents say and as kindly as possible: quantised whole numbers (smaller and
  * faster for all of them than floats), schemas where there are schemas, buffers of their own choosing.
  *
- * Objects are made before the clock starts, except for @colyseus/schema: there the writing to an object is where changes
- * are found, so it is part of packing.
+ * Objects are made before the clock starts, except for @colyseus/schema: there the writing to an object is where
+ * changes are found, so it is part of packing.
  */
 
 import { Decoder, Encoder, schema, t } from '@colyseus/schema'
@@ -59,7 +59,10 @@ function msgpackrPeer(states: readonly State[]): Packer {
 
 function protobufPeer(states: readonly State[]): Packer {
   const { root } = protobuf.parse(`syntax = "proto3";
-    message Player { sint32 x = 1; sint32 y = 2; uint32 z = 3; sint32 vx = 4; sint32 vy = 5; sint32 vz = 6; uint32 yaw = 7; uint32 pitch = 8; uint32 health = 9; uint32 flags = 10; }
+    message Player {
+      sint32 x = 1; sint32 y = 2; uint32 z = 3; sint32 vx = 4; sint32 vy = 5; sint32 vz = 6;
+      uint32 yaw = 7; uint32 pitch = 8; uint32 health = 9; uint32 flags = 10;
+    }
     message State { uint32 tick = 1; repeated Player players = 2; }`)
   const type = root.lookupType('State')
   const kept = holder()
@@ -75,7 +78,13 @@ function avscPeer(states: readonly State[]): Packer {
   const type = avro.Type.forSchema({
     type: 'record', name: 'State', fields: [
       { name: 'tick', type: 'int' },
-      { name: 'players', type: { type: 'array', items: { type: 'record', name: 'Player', fields: FIELDS.map((name) => ({ name, type: 'int' })) } } },
+      {
+        name: 'players',
+        type: {
+          type: 'array',
+          items: { type: 'record', name: 'Player', fields: FIELDS.map((name) => ({ name, type: 'int' })) },
+        },
+      },
     ],
   } as never)
   const kept = holder()
@@ -90,9 +99,21 @@ function avscPeer(states: readonly State[]): Packer {
 /** A map of players, patched: only what was written to since the last encode is sent. */
 function colyseusPeer(frames: readonly Frame[], players: number): Packer {
   Encoder.BUFFER_SIZE = 1 << 19
-  const Walker = schema({
-    x: t.int32(), y: t.int32(), z: t.int16(), vx: t.int16(), vy: t.int16(), vz: t.int16(), yaw: t.uint16(), pitch: t.uint16(), health: t.uint8(), flags: t.uint8(),
-  }, 'Walker')
+  const Walker = schema(
+    {
+      x: t.int32(),
+      y: t.int32(),
+      z: t.int16(),
+      vx: t.int16(),
+      vy: t.int16(),
+      vz: t.int16(),
+      yaw: t.uint16(),
+      pitch: t.uint16(),
+      health: t.uint8(),
+      flags: t.uint8(),
+    },
+    'Walker',
+  )
   const Room = schema({ players: t.map(Walker) }, 'Room')
   const state = new Room()
   const encoder = new Encoder(state as never)
@@ -111,13 +132,17 @@ function colyseusPeer(frames: readonly Frame[], players: number): Packer {
       const frame = frames[tick]!
       for (let player = 0; player < players; player++) {
         const walker = walkers[player]!
-        for (let field = 0, at = player * FIELDS.length; field < FIELDS.length; field++, at++) walker[FIELDS[field]!] = frame[at]!
+        for (let field = 0, at = player * FIELDS.length; field < FIELDS.length; field++, at++)
+          walker[FIELDS[field]!] = frame[at]!
       }
       const bytes = encoder.encode().slice()
       encoder.discardChanges()
       return bytes
     },
-    unpack(bytes) { decoder.decode(bytes) },
-    held: (player, field) => (mirror as unknown as { players: Map<string, Player> }).players.get(String(player))![FIELDS[field]!],
+    unpack(bytes) {
+      decoder.decode(bytes)
+    },
+    held: (player, field) =>
+      (mirror as unknown as { players: Map<string, Player> }).players.get(String(player))![FIELDS[field]!],
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Three ways to run a codec that was compiled from a schema, for docs/adr/0007-codecs-as-tables.md: the engine's loop over
- * tables, a closure per field, and code made from text. All write the same bits. Bench only: the engine makes no code from
- * text, for pages may forbid it.
+ * Three ways to run a codec that was compiled from a schema, for docs/adr/0007-codecs-as-tables.md: the engine's loop
+ * over tables, a closure per field, and code made from text. All write the same bits. Bench only: the engine makes no
+ * code from text, for pages may forbid it.
  */
 
 import type { BitReader } from '../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -24,7 +24,11 @@ export interface Variant {
 /** One closure a field and direction, called in a loop. For schemas of plain numbers, at most 32 of them. */
 export function closures({ leaves }: Layout): Variant {
   const count = leaves.length
-  const writers = leaves.map(({ lane, width }): WriteRow => (writer, rows, at) => writer.writeBits(rows[at + lane]!, width))
+  const writers = leaves.map(
+    ({ lane, width }): WriteRow =>
+      (writer, rows, at) =>
+        writer.writeBits(rows[at + lane]!, width),
+  )
   const readers = leaves.map(({ lane, width, max }): ReadRow => (reader, rows, at) => {
     const value = reader.readBits(width)
     if (value > max) reader.fail()
@@ -36,7 +40,8 @@ export function closures({ leaves }: Layout): Variant {
     readRow(reader, rows, at) { for (let index = 0; index < count; index++) readers[index]!(reader, rows, at) },
     writeDelta(writer, rows, at, baseRows, baseAt) {
       let bits = 0
-      for (let lane = 0; lane < count; lane++) if (rows[at + lane] !== baseRows[baseAt + lane]) bits |= 0x8000_0000 >>> lane
+      for (let lane = 0; lane < count; lane++)
+        if (rows[at + lane] !== baseRows[baseAt + lane]) bits |= 0x8000_0000 >>> lane
       writer.writeBits(bits >>> (32 - count), count)
       for (; bits !== 0; bits &= ~(0x8000_0000 >>> Math.clz32(bits))) writers[Math.clz32(bits)]!(writer, rows, at)
     },
@@ -57,18 +62,37 @@ export function generated({ leaves }: Layout): Variant {
   const count = leaves.length
   const bit = (index: number): number => 1 << (count - 1 - index)
   const lines = (line: (leaf: (typeof leaves)[number], index: number) => string): string => leaves.map(line).join('\n')
-  const tooLarge = ({ max, width }: (typeof leaves)[number]): string => (max === 2 ** width - 1 ? 'false' : `value > ${max}`)
+  const tooLarge = ({ max, width }: (typeof leaves)[number]): string =>
+    max === 2 ** width - 1 ? 'false' : `value > ${max}`
   return {
     name: 'generated',
-    writeRow: make('writer, rows, at', lines(({ lane, width }) => `writer.writeBits(rows[at + ${lane}], ${width})`)),
-    readRow: make('reader, rows, at', lines((leaf) => `{ const value = reader.readBits(${leaf.width}); if (${tooLarge(leaf)}) reader.fail(); rows[at + ${leaf.lane}] = value }`)),
-    writeDelta: make('writer, rows, at, baseRows, baseAt', [
-      'let mask = 0', lines(({ lane }, index) => `if (rows[at + ${lane}] !== baseRows[baseAt + ${lane}]) mask |= ${bit(index)}`), `writer.writeBits(mask, ${count})`,
-      lines(({ lane, width }, index) => `if (mask & ${bit(index)}) writer.writeBits(rows[at + ${lane}], ${width})`),
-    ].join('\n')),
-    readDelta: make('reader, rows, at, baseRows, baseAt', [
-      `const mask = reader.readBits(${count})`,
-      lines((leaf, index) => `if (mask & ${bit(index)}) {
+    writeRow: make(
+      'writer, rows, at',
+      lines(({ lane, width }) => `writer.writeBits(rows[at + ${lane}], ${width})`),
+    ),
+    readRow: make(
+      'reader, rows, at',
+      lines(
+        (leaf) =>
+          `{ const value = reader.readBits(${leaf.width}); if (${tooLarge(leaf)}) reader.fail(); `
+        + `rows[at + ${leaf.lane}] = value }`,
+      ),
+    ),
+    writeDelta: make(
+      'writer, rows, at, baseRows, baseAt',
+      [
+        'let mask = 0',
+        lines(({ lane }, index) => `if (rows[at + ${lane}] !== baseRows[baseAt + ${lane}]) mask |= ${bit(index)}`),
+        `writer.writeBits(mask, ${count})`,
+        lines(({ lane, width }, index) => `if (mask & ${bit(index)}) writer.writeBits(rows[at + ${lane}], ${width})`),
+      ].join('\n'),
+    ),
+    readDelta: make(
+      'reader, rows, at, baseRows, baseAt',
+      [
+        `const mask = reader.readBits(${count})`,
+        lines(
+          (leaf, index) => `if (mask & ${bit(index)}) {
         const value = reader.readBits(${leaf.width})
         if (${tooLarge(leaf)} || (value | 0) === baseRows[baseAt + ${leaf.lane}]) reader.fail()
         rows[at + ${leaf.lane}] = value

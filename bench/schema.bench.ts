@@ -1,6 +1,6 @@
 /**
- * A crowd packed and unpacked by its schema, beside msgpackr, protobufjs, avsc and @colyseus/schema: bytes and time a tick,
- * interleaved in one process, with every field of every player compared after every tick of the first pass.
+ * A crowd packed and unpacked by its schema, beside msgpackr, protobufjs, avsc and @colyseus/schema: bytes and time a
+ * tick, interleaved in one process, with every field of every player compared after every tick of the first pass.
  *
  * Ours twice: whole rows, which is what the first three do, and deltas against the tick before, which is what
  * @colyseus/schema does. Rows are what the Timeline holds; quantising live cells into them is timed on its own.
@@ -16,17 +16,27 @@ import { readDelta, writeDelta } from '../packages/tickwire/src/core/schema/row-
 import { isClose } from '../packages/tickwire/src/core/schema/row-equality.ts'
 import { compileSchema, type Schema } from '../packages/tickwire/src/core/schema/schema.ts'
 import { ValueHeap } from '../packages/tickwire/src/core/schema/value-heap.ts'
-import { allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing } from './harness.ts'
+import {
+  allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing,
+} from './harness.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd, type Frame } from './scenario.ts'
 import { makePeers, type Packer } from './schema-peers.ts'
+import { variantRuns } from './schema-variant-runs.ts'
 import { closures, generated, type Variant } from './schema-variants.ts'
 
 /** Each peer with its version, and what our bytes, packing and unpacking may be of its own at most. */
-const PEERS: { readonly [peer: string]: { readonly version: string; readonly bytes: number; readonly pack: number; readonly unpack: number } } = {
-  'msgpackr': { version: 'msgpackr 2.1.3, records', bytes: 0.7, pack: 0.4, unpack: 1 },
-  'protobufjs': { version: 'protobufjs 8.8.1', bytes: 0.7, pack: 0.4, unpack: 0.7 },
+const PEERS: {
+  readonly [peer: string]: {
+    readonly version: string
+    readonly bytes: number
+    readonly pack: number
+    readonly unpack: number
+  }
+} = {
+  msgpackr: { version: 'msgpackr 2.1.3, records', bytes: 0.7, pack: 0.4, unpack: 1 },
+  protobufjs: { version: 'protobufjs 8.8.1', bytes: 0.7, pack: 0.4, unpack: 0.7 },
   // Its decoder is code made from text, and reads whole bytes.
-  'avsc': { version: 'avsc 5.7.9', bytes: 0.9, pack: 0.5, unpack: 1.4 },
+  avsc: { version: 'avsc 5.7.9', bytes: 0.9, pack: 0.5, unpack: 1.4 },
   '@colyseus/schema': { version: '@colyseus/schema 5.0.34, patches', bytes: 0.55, pack: 0.1, unpack: 0.2 },
 }
 
@@ -37,11 +47,19 @@ const ALLOCATION_PLAYERS = 40
 export const bench: Bench = {
   name: 'schema',
   summary: 'a crowd packed by its schema: bytes and time, beside msgpackr, protobufjs, avsc and @colyseus/schema',
-  options: ['--players N    how large a crowd (default 200)', '--ticks N      ticks a round (default 60)', '--rounds N     timed rounds (default 15)'],
+  options: [
+    '--players N    how large a crowd (default 200)',
+    '--ticks N      ticks a round (default 60)',
+    '--rounds N     timed rounds (default 15)',
+  ],
   run: async (args) => {
     const { values } = parseArgs({
       args: [...args],
-      options: { players: { type: 'string', default: '200' }, ticks: { type: 'string', default: '60' }, rounds: { type: 'string', default: '15' } },
+      options: {
+        players: { type: 'string', default: '200' },
+        ticks: { type: 'string', default: '60' },
+        rounds: { type: 'string', default: '15' },
+      },
     })
     return run(Number(values.players), Number(values.ticks), Number(values.rounds))
   },
@@ -52,17 +70,29 @@ function run(players: number, ticks: number, rounds: number): BenchResult {
   const schema = crowdSchema()
   const packers = [wholeRows(schema, frames, players), deltas(schema, frames, players), ...makePeers(frames, players)]
   const bytes = new Map(packers.map((packer) => [packer.name, verifiedBytes(packer, frames, players)]))
-  const timings = interleave(packers.flatMap((packer) => timed(packer, ticks)), rounds)
+  const timings = interleave(
+    packers.flatMap((packer) => timed(packer, ticks)),
+    rounds,
+  )
   const variants = interleave(variantRivals(schema, frames, players), rounds)
   const loops = interleave(loopRivals(schema, frames, players), rounds)
   return {
-    tables: [packersTable(players, packers, bytes, timings), usTable('the same bits by three kinds of codec, us a tick', variants), usTable('other loops over rows, us a tick', loops)],
+    tables: [
+      packersTable(players, packers, bytes, timings),
+      usTable('the same bits by three kinds of codec, us a tick', variants),
+      usTable('other loops over rows, us a tick', loops),
+    ],
     figures: [...figuresOf(packers, bytes, timings), ...variantFigures(variants), allocationFigure(schema)],
   }
 }
 
 function crowdSchema(): Schema {
-  return compileSchema('Player', Object.fromEntries(FIELDS.map((name, field) => [name, int(FIELD_MIN[field]!, FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1)])))
+  return compileSchema(
+    'Player',
+    Object.fromEntries(
+      FIELDS.map((name, field) => [name, int(FIELD_MIN[field]!, FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1)]),
+    ),
+  )
 }
 
 /** The frames as rows: every value counted from the least of its field. */
@@ -108,14 +138,16 @@ function deltas(schema: Schema, frames: readonly Frame[], players: number): Pack
     pack(tick) {
       const base = tick === 0 ? fresh : rows[tick - 1]!
       writer.reset(writer.bytes)
-      for (let player = 0; player < players; player++) writeDelta(writer, schema, mask, rows[tick]!, player * FIELD_COUNT, base, player * FIELD_COUNT, heap)
+      for (let player = 0; player < players; player++)
+        writeDelta(writer, schema, mask, rows[tick]!, player * FIELD_COUNT, base, player * FIELD_COUNT, heap)
       return writer.bytes.slice(0, writer.finish())
     },
     unpack(bytes, tick) {
       const base = tick === 0 ? fresh : held[newest]!
       newest ^= 1
       reader.reset(bytes)
-      for (let player = 0; player < players; player++) readDelta(reader, schema, mask, held[newest]!, player * FIELD_COUNT, base, player * FIELD_COUNT, heap)
+      for (let player = 0; player < players; player++)
+        readDelta(reader, schema, mask, held[newest]!, player * FIELD_COUNT, base, player * FIELD_COUNT, heap)
       if (reader.failed) throw new Error('a delta was refused')
     },
     held: (player, field) => held[newest]![player * FIELD_COUNT + field]! + FIELD_MIN[field]!,
@@ -130,7 +162,8 @@ function verifiedBytes(packer: Packer, frames: readonly Frame[], players: number
     packer.unpack(bytes, tick)
     if (tick > 0) sum += bytes.length
     for (let at = 0; at < players * FIELD_COUNT; at++) {
-      if (packer.held(Math.floor(at / FIELD_COUNT), at % FIELD_COUNT) !== frame[at]) throw new Error(`${packer.name} lost ${FIELDS[at % FIELD_COUNT]} at tick ${tick}`)
+      if (packer.held(Math.floor(at / FIELD_COUNT), at % FIELD_COUNT) !== frame[at])
+        throw new Error(`${packer.name} lost ${FIELDS[at % FIELD_COUNT]} at tick ${tick}`)
     }
   })
   return sum / (frames.length - 1)
@@ -139,8 +172,20 @@ function verifiedBytes(packer: Packer, frames: readonly Frame[], players: number
 function timed(packer: Packer, ticks: number): Contender[] {
   const packed = Array.from({ length: ticks }, (_, tick) => packer.pack(tick))
   return [
-    { name: `pack: ${packer.name}`, ops: ticks, run() { for (let tick = 0; tick < ticks; tick++) packed[tick] = packer.pack(tick) } },
-    { name: `unpack: ${packer.name}`, ops: ticks, run() { for (let tick = 0; tick < ticks; tick++) packer.unpack(packed[tick]!, tick) } },
+    {
+      name: `pack: ${packer.name}`,
+      ops: ticks,
+      run() {
+        for (let tick = 0; tick < ticks; tick++) packed[tick] = packer.pack(tick)
+      },
+    },
+    {
+      name: `unpack: ${packer.name}`,
+      ops: ticks,
+      run() {
+        for (let tick = 0; tick < ticks; tick++) packer.unpack(packed[tick]!, tick)
+      },
+    },
   ]
 }
 
@@ -159,60 +204,6 @@ function variantRivals(schema: Schema, frames: readonly Frame[], players: number
   return rivals[0]!.map((_, index) => rivals.map((runs) => runs[index]!)).flat()
 }
 
-/** Four runs of one variant, each a plain loop: a shared helper would be compiled for all variants together. */
-function variantRuns(variant: Variant, rows: readonly Int32Array[], players: number): Contender[] {
-  const ops = rows.length - 1
-  const end = players * FIELD_COUNT
-  const held = new Int32Array(end)
-  const whole = rows.map(() => new Uint8Array(players * 16 + 8))
-  const delta = rows.map(() => new Uint8Array(players * 20 + 8))
-  const writer = new BitWriter(whole[0]!)
-  const reader = new BitReader(whole[0]!)
-  const checked = (tick: number): void => {
-    if (reader.failed || held[end - 1] !== rows[tick]![end - 1]) throw new Error(`${variant.name} lost tick ${tick}`)
-  }
-  const runs: Contender[] = [
-    {
-      name: `write rows: ${variant.name}`, ops, run() {
-        for (let tick = 1; tick <= ops; tick++) {
-          writer.reset(whole[tick]!)
-          for (let at = 0; at < end; at += FIELD_COUNT) variant.writeRow(writer, rows[tick]!, at)
-          writer.finish()
-        }
-      },
-    },
-    {
-      name: `read rows: ${variant.name}`, ops, run() {
-        for (let tick = 1; tick <= ops; tick++) {
-          reader.reset(whole[tick]!)
-          for (let at = 0; at < end; at += FIELD_COUNT) variant.readRow(reader, held, at)
-          checked(tick)
-        }
-      },
-    },
-    {
-      name: `write deltas: ${variant.name}`, ops, run() {
-        for (let tick = 1; tick <= ops; tick++) {
-          writer.reset(delta[tick]!)
-          for (let at = 0; at < end; at += FIELD_COUNT) variant.writeDelta(writer, rows[tick]!, at, rows[tick - 1]!, at)
-          writer.finish()
-        }
-      },
-    },
-    {
-      name: `read deltas: ${variant.name}`, ops, run() {
-        for (let tick = 1; tick <= ops; tick++) {
-          reader.reset(delta[tick]!)
-          for (let at = 0; at < end; at += FIELD_COUNT) variant.readDelta(reader, held, at, rows[tick - 1]!, at)
-          checked(tick)
-        }
-      },
-    },
-  ]
-  for (const contender of runs) contender.run()
-  return runs
-}
-
 function loopRivals(schema: Schema, frames: readonly Frame[], players: number): Contender[] {
   const ops = frames.length
   const rows = rowsOf(frames)
@@ -220,12 +211,19 @@ function loopRivals(schema: Schema, frames: readonly Frame[], players: number): 
   const row = new Int32Array(players * FIELD_COUNT)
   const live = new Float64Array(players * FIELD_COUNT)
   const loop = (name: string, body: (tick: number, at: number) => void): Contender => ({
-    name, ops, run() { for (let tick = 0; tick < ops; tick++) for (let player = 0; player < players; player++) body(tick, player * FIELD_COUNT) },
+    name,
+    ops,
+    run() {
+      for (let tick = 0; tick < ops; tick++)
+        for (let player = 0; player < players; player++) body(tick, player * FIELD_COUNT)
+    },
   })
   return [
     loop('quantise cells', (tick, at) => quantizeCells(schema, cells[tick]!, at, row, at)),
     loop('dequantise rows', (tick, at) => dequantizeRow(schema, rows[tick]!, at, live, at)),
-    loop('compare to prediction', (tick, at) => { sink ^= isClose(schema, rows[tick]!, at, rows[tick]!, at) ? 1 : 0 }),
+    loop('compare to prediction', (tick, at) => {
+      sink ^= isClose(schema, rows[tick]!, at, rows[tick]!, at) ? 1 : 0
+    }),
   ]
 }
 
@@ -241,7 +239,10 @@ function allocationFigure(schema: Schema): Figure {
   const [mask] = schema.masks
   const writer = new BitWriter(new Uint8Array(ROOM_BYTES))
   const reader = new BitReader(writer.bytes)
-  const [sent, held] = [0, 1].map(() => [new Int32Array(players * FIELD_COUNT), new Int32Array(players * FIELD_COUNT)]) as [Int32Array[], Int32Array[]]
+  const [sent, held] = [0, 1].map(() => [
+    new Int32Array(players * FIELD_COUNT),
+    new Int32Array(players * FIELD_COUNT),
+  ]) as [Int32Array[], Int32Array[]]
   let tick = 0
   const value = allocatedBytes(() => {
     for (let count = 0; count < ALLOCATION_TICKS; count++) {
@@ -267,20 +268,38 @@ function allocationFigure(schema: Schema): Figure {
   return { name: 'allocated_bytes_per_tick', value, unit: 'B/tick', against: null, atMost: 0 }
 }
 
-function packersTable(players: number, packers: readonly Packer[], bytes: ReadonlyMap<string, number>, timings: readonly Timing[]): Table {
+function packersTable(
+  players: number,
+  packers: readonly Packer[],
+  bytes: ReadonlyMap<string, number>,
+  timings: readonly Timing[],
+): Table {
   const us = (name: string): number => timings.find((timing) => timing.name === name)!.ns / 1000
   return {
     title: `${players} players, 10 fields of 124 bits in all, a tick`,
     columns: ['', 'bytes', 'pack us', 'unpack us'],
-    rows: packers.map(({ name }) => [PEERS[name]?.version ?? name, Math.round(bytes.get(name)!), us(`pack: ${name}`), us(`unpack: ${name}`)]),
+    rows: packers.map(({ name }) => [
+      PEERS[name]?.version ?? name,
+      Math.round(bytes.get(name)!),
+      us(`pack: ${name}`),
+      us(`unpack: ${name}`),
+    ]),
   }
 }
 
 function usTable(title: string, timings: readonly Timing[]): Table {
-  return { title, columns: ['', 'median', 'fastest', 'slowest'], rows: timings.map(({ name, ns, nsMin, nsMax }) => [name, ns / 1000, nsMin / 1000, nsMax / 1000]) }
+  return {
+    title,
+    columns: ['', 'median', 'fastest', 'slowest'],
+    rows: timings.map(({ name, ns, nsMin, nsMax }) => [name, ns / 1000, nsMin / 1000, nsMax / 1000]),
+  }
 }
 
-function figuresOf(packers: readonly Packer[], bytes: ReadonlyMap<string, number>, timings: readonly Timing[]): Figure[] {
+function figuresOf(
+  packers: readonly Packer[],
+  bytes: ReadonlyMap<string, number>,
+  timings: readonly Timing[],
+): Figure[] {
   const [whole, delta, ...peers] = packers.map(({ name }) => name)
   const us = (name: string): number => timings.find((timing) => timing.name === name)!.ns / 1000
   return [
@@ -294,16 +313,39 @@ function figuresOf(packers: readonly Packer[], bytes: ReadonlyMap<string, number
       const ours = peer === '@colyseus/schema' ? delta! : whole!
       const { version: against, ...most } = PEERS[peer]!
       return [
-        { name: `bytes_ratio_${short}`, value: bytes.get(ours)! / bytes.get(peer)!, unit: 'ratio', against, atMost: most.bytes },
-        { name: `pack_ratio_${short}`, value: ratio(timings, `pack: ${ours}`, `pack: ${peer}`), unit: 'ratio', against, atMost: most.pack },
-        { name: `unpack_ratio_${short}`, value: ratio(timings, `unpack: ${ours}`, `unpack: ${peer}`), unit: 'ratio', against, atMost: most.unpack },
+        {
+          name: `bytes_ratio_${short}`,
+          value: bytes.get(ours)! / bytes.get(peer)!,
+          unit: 'ratio',
+          against,
+          atMost: most.bytes,
+        },
+        {
+          name: `pack_ratio_${short}`,
+          value: ratio(timings, `pack: ${ours}`, `pack: ${peer}`),
+          unit: 'ratio',
+          against,
+          atMost: most.pack,
+        },
+        {
+          name: `unpack_ratio_${short}`,
+          value: ratio(timings, `unpack: ${ours}`, `unpack: ${peer}`),
+          unit: 'ratio',
+          against,
+          atMost: most.unpack,
+        },
       ]
     }),
   ]
 }
 
 function variantFigures(timings: readonly Timing[]): Figure[] {
-  return ['write rows', 'read rows', 'write deltas', 'read deltas'].flatMap((what) => ['closures', 'generated'].map((variant): Figure => ({
-    name: `${what.replace(' ', '_')}_ratio_${variant}`, value: ratio(timings, `${what}: tables`, `${what}: ${variant}`), unit: 'ratio', against: `the same by ${variant}`,
-  })))
+  return ['write rows', 'read rows', 'write deltas', 'read deltas'].flatMap((what) =>
+    ['closures', 'generated'].map((variant): Figure => ({
+      name: `${what.replace(' ', '_')}_ratio_${variant}`,
+      value: ratio(timings, `${what}: tables`, `${what}: ${variant}`),
+      unit: 'ratio',
+      against: `the same by ${variant}`,
+    })),
+  )
 }

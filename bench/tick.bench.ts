@@ -1,13 +1,13 @@
 /**
- * What a whole match costs its server: 24 fighters and 8 spectators, 128 ticks a second, every tick told to everybody.
+ * The cost of a whole match for its server: 24 fighters and 8 spectators, 128 ticks a second, every tick sent to all.
  *
- * Timed is everything that a server does in a tick with its real host: open and read everybody's packets, `step`, sample,
- * find out who must know what, write, seal and hand over everybody's packets. Not timed: clients, who are real hosts too and
- * run between; sockets, of which there are none. Times are CPU of this process: on a busy machine a clock on the wall shows
- * who else is running. The heap is read before and after the server's part of every tick.
+ * Timed is everything that a server does in a tick with its real host: open and read all packets, `step`,
+ * sample, compute interest, write, seal and send all packets. Not timed: clients, which are real
+ * hosts too and run between; sockets, of which there are none. Times are CPU of this process: on a busy machine a clock
+ * on the wall shows who else is running. The heap is read before and after the server's part of every tick.
  *
- * Payload is that of UDP, our own header and seal included; wire is with those of UDP and IPv4. Of the payload, snapshots are
- * shown by themselves.
+ * Payload is that of UDP, our own header and seal included; wire is with those of UDP and IPv4. Of the payload,
+ * snapshots are shown by themselves.
  */
 
 import { parseArgs } from 'node:util'
@@ -39,12 +39,19 @@ export const bench: Bench = {
   ],
   run: async (args) => {
     const options = {
-      fighters: { type: 'string', default: '24' }, spectators: { type: 'string', default: '8' }, ticks: { type: 'string', default: '2000' },
-      'heap-ticks': { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' },
+      fighters: { type: 'string', default: '24' },
+      spectators: { type: 'string', default: '8' },
+      ticks: { type: 'string', default: '2000' },
+      'heap-ticks': { type: 'string', default: '10000' },
+      seed: { type: 'string', default: '1' },
     } as const
     const { values } = parseArgs({ args: [...args], options })
     return run({
-      fighters: Number(values.fighters), spectators: Number(values.spectators), ticks: Number(values.ticks), heapTicks: Number(values['heap-ticks']), seed: Number(values.seed),
+      fighters: Number(values.fighters),
+      spectators: Number(values.spectators),
+      ticks: Number(values.ticks),
+      heapTicks: Number(values['heap-ticks']),
+      seed: Number(values.seed),
     })
   },
 }
@@ -59,23 +66,36 @@ function run({ fighters, spectators, ticks, heapTicks, seed }: Settings): BenchR
   const clients = fighters + spectators
   const perSecond = TICK_RATE / ticks / clients
   const at = (share: number): number => timed.cpu[Math.min(Math.floor(timed.cpu.length * share), timed.cpu.length - 1)]!
-  const wallAt = (share: number): number => timed.wall[Math.min(Math.floor(timed.wall.length * share), timed.wall.length - 1)]!
-  const snapshots = timed.snapshotBytes * perSecond / 1000
-  const payload = timed.bytes * perSecond / 1000
-  const wire = payload + timed.datagrams * perSecond * UDP_IP_BYTES / 1000
+  const wallAt = (share: number): number =>
+    timed.wall[Math.min(Math.floor(timed.wall.length * share), timed.wall.length - 1)]!
+  const snapshots = (timed.snapshotBytes * perSecond) / 1000
+  const payload = (timed.bytes * perSecond) / 1000
+  const wire = payload + (timed.datagrams * perSecond * UDP_IP_BYTES) / 1000
+  const objects = match.server.world.stores.map((store) => `${[...store.living()].length} ${store.schema.name}`)
   return {
     tables: [
       {
-        title: `${fighters} fighters, ${spectators} spectators, ${TICK_RATE} Hz, ${ticks} ticks, ${match.server.world.stores.map((store) => `${[...store.living()].length} ${store.schema.name}`).join(' and ')}, sealed by ${provider.name}`,
+        title:
+          `${fighters} fighters, ${spectators} spectators, ${TICK_RATE} Hz, ${ticks} ticks, `
+          + `${objects.join(' and ')}, sealed by ${provider.name}`,
         columns: ['ms a tick', 'p50', 'p90', 'p99', 'most'],
-        rows: [['CPU', median(timed.cpu), at(0.9), at(0.99), at(1)], ['on the wall', median(timed.wall), wallAt(0.9), wallAt(0.99), wallAt(1)]],
+        rows: [
+          ['CPU', median(timed.cpu), at(0.9), at(0.99), at(1)],
+          ['on the wall', median(timed.wall), wallAt(0.9), wallAt(0.99), wallAt(1)],
+        ],
       },
       {
         title: 'a client, each second',
         columns: ['', 'KB', 'packets'],
         rows: [
-          ['to him: snapshots', snapshots, ''], ['to him: payload', payload, timed.datagrams * perSecond], ['to him: wire, with UDP and IPv4', wire, ''],
-          ['from him: wire', (timed.bytesIn + timed.datagramsIn * UDP_IP_BYTES) * perSecond / 1000, timed.datagramsIn * perSecond],
+          ['to the client: snapshots', snapshots, ''],
+          ['to the client: payload', payload, timed.datagrams * perSecond],
+          ['to the client: wire, with UDP and IPv4', wire, ''],
+          [
+            'from the client: wire',
+            ((timed.bytesIn + timed.datagramsIn * UDP_IP_BYTES) * perSecond) / 1000,
+            timed.datagramsIn * perSecond,
+          ],
         ],
       },
     ],
@@ -84,7 +104,13 @@ function run({ fighters, spectators, ticks, heapTicks, seed }: Settings): BenchR
       { name: 'tick_p99_ms', value: at(0.99), unit: 'ms', against: null, atMost: 4 },
       { name: 'kb_per_s_per_client', value: payload, unit: 'KB/s', against: null, atMost: 50 },
       { name: 'wire_kb_per_s_per_client', value: wire, unit: 'KB/s', against: null },
-      { name: 'heap_bytes_per_tick', value: heap, unit: 'B/tick', against: `the server's host alone, ${heapTicks} ticks`, atMost: 256 },
+      {
+        name: 'heap_bytes_per_tick',
+        value: heap,
+        unit: 'B/tick',
+        against: `the server's host alone, ${heapTicks} ticks`,
+        atMost: 256,
+      },
     ],
   }
 }
@@ -121,11 +147,18 @@ function time(match: ArenaMatch, ticks: number): Timed {
   }
 }
 
-function counts({ bytesOut, datagramsOut, bytesIn, datagramsIn }: ArenaMatch): { bytes: number; datagrams: number; bytesIn: number; datagramsIn: number } {
+function counts({ bytesOut, datagramsOut, bytesIn, datagramsIn }: ArenaMatch): {
+  bytes: number
+  datagrams: number
+  bytesIn: number
+  datagramsIn: number
+} {
   return { bytes: bytesOut, datagrams: datagramsOut, bytesIn, datagramsIn }
 }
 
-/** Bytes that the server's part of a tick leaves on the heap: the mean over all ticks in which nothing was collected. */
+/**
+ * Bytes that the server's part of a tick leaves on the heap: the mean over all ticks in which nothing was collected.
+ */
 function watchHeap(match: ArenaMatch, ticks: number): number {
   const used = (): number => getHeapStatistics().used_heap_size
   const measure = (body: () => void): number => {

@@ -5,9 +5,9 @@
  * trip costs: two sends and two receives, the kernel's part included. Rivals take turns; ratios are medians of the
  * ratios within a round, as a busy machine slows a whole round.
  *
- * `plain` is what one writes first: `socket.send(bytes, port, host)`. Node then resolves the host for every datagram,
- * in a later turn. `tuned` has a lookup that answers at once, which nobody finds out before he looks for it; it neither
- * copies nor counts nor knows addresses, and is the floor.
+ * `plain` is the simplest program: `socket.send(bytes, port, host)`. Node then resolves the host for every datagram, in
+ * a later turn. `tuned` has a lookup that answers at once, which is not obvious; it neither copies nor counts nor knows
+ * addresses, and is the lower bound.
  */
 
 import { type Socket, type SocketOptions, createSocket } from 'node:dgram'
@@ -52,18 +52,30 @@ async function run(echoes: number, rounds: number): Promise<BenchResult> {
   for (const rival of rivals) rival.close()
   const middle = (values: number[]): number => median(values.sort((a, b) => a - b))
   const cpu = (index: number): number => middle(samples[index]!.map(({ cpuUs }) => cpuUs))
-  const cpuRatio = (against: number): number => middle(samples[2]!.map(({ cpuUs }, round) => cpuUs / samples[against]![round]!.cpuUs))
+  const cpuRatio = (against: number): number =>
+    middle(samples[2]!.map(({ cpuUs }, round) => cpuUs / samples[against]![round]!.cpuUs))
   return {
-    tables: [{
-      title: `${echoes} echoes of ${BYTES} bytes in a turn, ${IN_FLIGHT} in flight, ${rounds} rounds`,
-      columns: ['rival', 'CPU us/echo', 'least', 'wall us/echo'],
-      rows: rivals.map(({ name }, index) => [
-        name, cpu(index), Math.min(...samples[index]!.map(({ cpuUs }) => cpuUs)), middle(samples[index]!.map(({ wallUs }) => wallUs)),
-      ]),
-    }],
+    tables: [
+      {
+        title: `${echoes} echoes of ${BYTES} bytes in a turn, ${IN_FLIGHT} in flight, ${rounds} rounds`,
+        columns: ['rival', 'CPU us/echo', 'least', 'wall us/echo'],
+        rows: rivals.map(({ name }, index) => [
+          name,
+          cpu(index),
+          Math.min(...samples[index]!.map(({ cpuUs }) => cpuUs)),
+          middle(samples[index]!.map(({ wallUs }) => wallUs)),
+        ]),
+      },
+    ],
     figures: [
       { name: 'udp_cpu_ratio_raw_echo', value: cpuRatio(0), unit: 'ratio', against: NODE, atMost: 1.05 },
-      { name: 'udp_cpu_ratio_tuned_echo', value: cpuRatio(1), unit: 'ratio', against: `${NODE}, lookup replaced`, atMost: 1.15 },
+      {
+        name: 'udp_cpu_ratio_tuned_echo',
+        value: cpuRatio(1),
+        unit: 'ratio',
+        against: `${NODE}, lookup replaced`,
+        atMost: 1.15,
+      },
       { name: 'udp_cpu_us_per_packet', value: cpu(2) / 2, unit: 'us', against: null },
       { name: 'udp_raw_cpu_us_per_packet', value: cpu(0) / 2, unit: 'us', against: null },
     ],
@@ -78,7 +90,10 @@ async function measure(rival: Rival, echoes: number): Promise<{ cpuUs: number; w
   return { cpuUs: (user + system) / echoes, wallUs: Number(process.hrtime.bigint() - startedAt) / 1000 / echoes }
 }
 
-/** Keeps some in flight until all have come back. A datagram lost on loopback would be a finding, and hang: so it throws. */
+/**
+ * Keeps some in flight until all have come back. A datagram lost on loopback would be a finding, and hang: so it
+ * throws.
+ */
 function pingPong(send: () => void): { echo(count: number): Promise<void>; onBack(): void } {
   let [left, toSend] = [0, 0]
   let onDone = (): void => {}

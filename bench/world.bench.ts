@@ -1,6 +1,6 @@
 /**
- * The world beside what a game would use instead: plain objects and bitECS to walk over, one memory copy, structuredClone,
- * JSON and msgpackr to save and load, xxhash-wasm to hash.
+ * The world beside what a game would use instead: plain objects and bitECS to walk over, one memory copy,
+ * structuredClone, JSON and msgpackr to save and load, xxhash-wasm to hash.
  *
  * One entity of 20 numbers, as games have them, at 32, 1,000 and 10,000 objects. The budgets hold at every size: each
  * figure is the worst of the three.
@@ -17,7 +17,10 @@ import { SaveSlots } from '../packages/tickwire/src/core/world/save-slots.ts'
 import { StateHash } from '../packages/tickwire/src/core/world/state-hash.ts'
 import { Timeline } from '../packages/tickwire/src/core/world/timeline.ts'
 import { World } from '../packages/tickwire/src/core/world/world.ts'
-import { allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing } from './harness.ts'
+import {
+  allocatedBytes, interleave, ratio, type Bench, type BenchResult, type Contender, type Figure, type Table, type Timing,
+} from './harness.ts'
+import { makePlain, type Plain } from './world-plain.ts'
 
 /** Rounds that do not count: the compiler works beside us, and on a busy machine takes its time. */
 const WARMUPS = 200
@@ -29,7 +32,8 @@ const XXHASH = 'xxhash-wasm 1.1.0'
 
 export const bench: Bench = {
   name: 'world',
-  summary: 'iterate, save, load, hash and sample, beside plain objects, bitECS, structuredClone, JSON, msgpackr, xxhash-wasm',
+  summary:
+    'iterate, save, load, hash and sample, beside plain objects, bitECS, structuredClone, JSON, msgpackr, xxhash-wasm',
   options: ['--sizes A,B     objects (default 32,1000,10000)', '--rounds N      timed rounds (default 41)'],
   run: async (args) => {
     const { values } = parseArgs({
@@ -50,8 +54,8 @@ const Unit = entity({
 }, { name: 'Unit' })
 
 /**
- * Two more entities in the same world, and three in another: what handles share has seen more kinds of them than any engine
- * specialises code for, as it has in a real game.
+ * Two more entities in the same world, and three in another: what handles share has seen more kinds of them than any
+ * engine specialises code for, as it has in a real game.
  */
 const OTHERS = ['A', 'B', 'C', 'D', 'E'].map((name) => entity({ x: place, y: place, [`own${name}`]: u8 }, { name }))
 const NEIGHBOURS = OTHERS.slice(0, 2)
@@ -59,19 +63,9 @@ const NEIGHBOURS = OTHERS.slice(0, 2)
 function useOthers(): void {
   const world = new World(OTHERS)
   for (const other of OTHERS) world.spawn(other, {})
-  for (let round = 0; round < 3000; round++) for (const other of OTHERS) for (const object of world.each(other)) object.x = object.y + 1
+  for (let round = 0; round < 3000; round++)
+    for (const other of OTHERS) for (const object of world.each(other)) object.x = object.y + 1
 }
-
-/** `id` comes first: an object with the very names of the definition above would share its hidden class, and be slow for it. */
-function makePlain(): Plain {
-  return {
-    id: 0, x: 0.5, y: 0.5, z: 0.5, vx: 0.5, vy: 0.5, vz: 0.5, heading: 0.5, pitch: 0.5, hp: 1, armor: 1, ammo: 1, weapon: 1, team: 1,
-    level: 1, score: 1, kills: 1, isCrouched: true, isFiring: false, isReady: true, charge: 0.5,
-  }
-}
-
-type Plain = Record<'id' | 'x' | 'y' | 'z' | 'vx' | 'vy' | 'vz' | 'heading' | 'pitch' | 'hp' | 'armor' | 'ammo' | 'weapon' | 'team' | 'level' | 'score' | 'kills' | 'charge', number> &
-  Record<'isCrouched' | 'isFiring' | 'isReady', boolean>
 
 async function run(sizes: readonly number[], rounds: number): Promise<BenchResult> {
   const hasher = await xxhash()
@@ -103,7 +97,13 @@ async function run(sizes: readonly number[], rounds: number): Promise<BenchResul
     { name: 'iterate_ratio_objects', value: Math.max(...worst.iterate), unit: 'ratio', against: PLAIN, atMost: 2 },
     { name: 'save_ratio_memcpy', value: Math.max(...worst.save), unit: 'ratio', against: MEMCPY, atMost: 3 },
     { name: 'load_ratio_memcpy', value: Math.max(...worst.load), unit: 'ratio', against: MEMCPY, atMost: 3 },
-    { name: 'hash_ratio_xxhash', value: Math.min(...worst.hash), unit: 'ratio of rates', against: XXHASH, atLeast: 0.15 },
+    {
+      name: 'hash_ratio_xxhash',
+      value: Math.min(...worst.hash),
+      unit: 'ratio of rates',
+      against: XXHASH,
+      atLeast: 0.15,
+    },
     { name: 'heap_bytes_per_tick', value: bytesPerTick(), unit: 'B/tick', against: null, atMost: 0 },
   ]
   return { tables, figures }
@@ -139,10 +139,23 @@ const DT = 1 / 64
 
 function iterateContenders({ size, world, plain }: Scene): Contender[] {
   const runs = times(size, 6)
-  const columns = { x: new Float64Array(size + 1), y: new Float64Array(size + 1), z: new Float64Array(size + 1), vx: new Float64Array(size + 1), vy: new Float64Array(size + 1), vz: new Float64Array(size + 1) }
+  const columns = {
+    x: new Float64Array(size + 1),
+    y: new Float64Array(size + 1),
+    z: new Float64Array(size + 1),
+    vx: new Float64Array(size + 1),
+    vy: new Float64Array(size + 1),
+    vz: new Float64Array(size + 1),
+  }
   const ecs = createWorld()
   for (let count = 0; count < size; count++) addComponent(ecs, addEntity(ecs), columns)
-  const repeat = (name: string, body: () => void): Contender => ({ name, ops: runs, run: () => { for (let at = 0; at < runs; at++) body() } })
+  const repeat = (name: string, body: () => void): Contender => ({
+    name,
+    ops: runs,
+    run: () => {
+      for (let at = 0; at < runs; at++) body()
+    },
+  })
   return [
     repeat('tickwire handles', () => moveHandles(world)),
     repeat('plain objects', () => movePlain(plain)),
@@ -166,7 +179,10 @@ function movePlain(units: readonly Plain[]): void {
   }
 }
 
-function moveColumns(entities: ArrayLike<number>, { x, y, z, vx, vy, vz }: Record<'x' | 'y' | 'z' | 'vx' | 'vy' | 'vz', Float64Array>): void {
+function moveColumns(
+  entities: ArrayLike<number>,
+  { x, y, z, vx, vy, vz }: Record<'x' | 'y' | 'z' | 'vx' | 'vy' | 'vz', Float64Array>,
+): void {
   for (let at = 0; at < entities.length; at++) {
     const eid = entities[at]!
     x[eid]! += vx[eid]! * DT
@@ -178,7 +194,10 @@ function moveColumns(entities: ArrayLike<number>, { x, y, z, vx, vy, vz }: Recor
 /** Bytes that a save has to copy: the cells and the object table. */
 function savedBytes({ world }: Scene): number {
   // Cells and rows: a slot holds both.
-  const state = world.stores.reduce((sum, { highSlot, schema }) => sum + highSlot * (schema.cellCount * 8 + schema.laneCount * 4), 0)
+  const state = world.stores.reduce(
+    (sum, { highSlot, schema }) => sum + highSlot * (schema.cellCount * 8 + schema.laneCount * 4),
+    0,
+  )
   return (state + world.objects.highWater * 16) & ~7
 }
 
@@ -239,7 +258,13 @@ function hashContenders({ world, units, size, hashedBytes }: Scene, { h64Raw }: 
   const bytes = new Uint8Array(hashedBytes).map((_, at) => at * 31)
   const runs = times(size, 60)
   let turn = 0
-  const repeat = (name: string, body: () => unknown): Contender => ({ name, ops: runs, run: () => { for (let at = 0; at < runs; at++) sink = body() } })
+  const repeat = (name: string, body: () => unknown): Contender => ({
+    name,
+    ops: runs,
+    run: () => {
+      for (let at = 0; at < runs; at++) sink = body()
+    },
+  })
   return [
     repeat('tickwire, all changed', () => {
       store.rows = both[turn++ & 1]!
@@ -263,8 +288,16 @@ function sampleContenders({ world, units, size }: Scene): Contender[] {
   const runs = times(size, 60)
   const { laneCount } = store.schema
   let turn = 0
-  const moveEvery = (step: number): void => { for (let at = turn++ % step; at < size; at += step) units[at]!.x = turn % 100 }
-  const repeat = (name: string, body: () => void): Contender => ({ name, ops: runs, run: () => { for (let at = 0; at < runs; at++) body() } })
+  const moveEvery = (step: number): void => {
+    for (let at = turn++ % step; at < size; at += step) units[at]!.x = turn % 100
+  }
+  const repeat = (name: string, body: () => void): Contender => ({
+    name,
+    ops: runs,
+    run: () => {
+      for (let at = 0; at < runs; at++) body()
+    },
+  })
   return [
     repeat('world.sample, none moves', () => world.sample()),
     repeat('world.sample, a tenth moves', () => {

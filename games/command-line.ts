@@ -1,8 +1,7 @@
 /**
- * What the command lines of the games have in common: options are read or refused, numbers have bounds, and who asks for
- * help or needs it is shown it.
+ * The common parts of the games' command lines: parsing options, checking the range of numbers, and showing help.
  *
- * Exit codes are those of every command: 0 all is well, 1 it cannot be served, 2 the command line made no sense.
+ * Exit codes are those of every command: 0 success, 1 it cannot be served, 2 invalid command line.
  */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
@@ -11,26 +10,26 @@ type Options = NonNullable<ParseArgsConfig['options']>
 type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T; args: string[] }>>['values']
 type Bounds = readonly [min: number, max: number]
 
-/** Why a command line makes no sense. */
+/** Why a command line is invalid. */
 export interface Misuse {
   readonly problem: string
 }
 
-/** The ports there are; 0 takes any that is free. */
+/** Valid ports; 0 selects any free port. */
 export const PORTS: Bounds = [0, 65_535]
 
-/** Reads `args` by `options` (as in `node:util` parseArgs). Whoever says `--help` gets it, whatever else he says. */
+/** Parses `args` by `options` (as in `node:util` parseArgs). `--help` takes precedence over everything else. */
 export function readOptions<const T extends Options>(args: readonly string[], options: T): Values<T> | 'help' | Misuse {
   if (args.includes('--help') || args.includes('-h')) return 'help'
   try {
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
-    // Only its first sentence: the rest is advice about positional arguments that nobody meant.
+    // Only the first sentence: the rest is unrelated advice about positional arguments.
     return { problem: String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, '') }
   }
 }
 
-/** The first value that is no whole number within its bounds; undefined when all are. */
+/** The first value that is not a whole number within its bounds; undefined when all are. */
 export function outOfBounds<Name extends string>(
   values: Readonly<Record<NoInfer<Name>, string>>,
   bounds: Readonly<Record<Name, Bounds>>,
@@ -44,7 +43,7 @@ export function outOfBounds<Name extends string>(
   return undefined
 }
 
-/** Shows the help to who asked for it; who made a mistake is told so first, and the program ends with 2. */
+/** Prints the help. After an invalid command line, prints the problem first, and the program ends with 2. */
 export function showHelp(help: string, reason: 'help' | Misuse): void {
   if (reason === 'help') return console.log(help)
   console.error(`${reason.problem}\n\n${help}`)

@@ -30,7 +30,12 @@ function play(png: Buffer): Uint8Array[] {
   for (const { type, body } of chunks) {
     if (type === 'fcTL') control = Buffer.from(body)
     if (type !== 'IDAT' && type !== 'fdAT') continue
-    const [wide, high, left, top] = [4, 8, 12, 16].map((at) => control.readUInt32BE(at)) as [number, number, number, number]
+    const [wide, high, left, top] = [4, 8, 12, 16].map((at) => control.readUInt32BE(at)) as [
+      number,
+      number,
+      number,
+      number,
+    ]
     const rows = inflateSync(type === 'fdAT' ? body.subarray(4) : body)
     expect(rows.length).toBe(high * (wide * 4 + 1))
     for (let pixel = 0; pixel < wide * high; pixel++) {
@@ -50,7 +55,8 @@ function picture(width: number, height: number, colourOf: (x: number, y: number)
 }
 
 test('what is played is what was encoded, frame by frame, also where nothing changes', () => {
-  const square = (left: number): Pixels => picture(9, 5, (x, y) => (x === left && y === 2 ? [250, 40, 7, 255] : [10, 20, 30, 255]))
+  const square = (left: number): Pixels =>
+    picture(9, 5, (x, y) => (x === left && y === 2 ? [250, 40, 7, 255] : [10, 20, 30, 255]))
   const frames = [square(1), square(2), square(2), square(8)]
   expect(play(encodeApng(frames, 50))).toEqual(frames.map(({ rgba }) => rgba))
 })

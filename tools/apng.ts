@@ -66,7 +66,9 @@ function changedRectangle(before: Pixels, after: Pixels): Rectangle {
       bottom = y
     }
   }
-  return right < 0 ? { x: 0, y: 0, width: 1, height: 1 } : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }
+  return right < 0
+    ? { x: 0, y: 0, width: 1, height: 1 }
+    : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }
 }
 
 function changes(before: Pixels, after: Pixels, { x, y, width, height }: Rectangle): Uint8Array {
@@ -81,7 +83,12 @@ function changes(before: Pixels, after: Pixels, { x, y, width, height }: Rectang
 }
 
 function isSame(a: Pixels, b: Pixels, at: number): boolean {
-  return a.rgba[at] === b.rgba[at] && a.rgba[at + 1] === b.rgba[at + 1] && a.rgba[at + 2] === b.rgba[at + 2] && a.rgba[at + 3] === b.rgba[at + 3]
+  return (
+    a.rgba[at] === b.rgba[at]
+    && a.rgba[at + 1] === b.rgba[at + 1]
+    && a.rgba[at + 2] === b.rgba[at + 2]
+    && a.rgba[at + 3] === b.rgba[at + 3]
+  )
 }
 
 /** Each row has a byte in front that names its filter: 0, none. Flat colours compress best unfiltered. */

@@ -1,6 +1,6 @@
 /**
- * Plays the battle of docs/guide/examples/bandwidth.ts in both declarations and keeps what `tickwire bandwidth` says of it: tables
- * beside the example, pictures in docs/pictures. Run it when the codec has changed:
+ * Plays the battle of docs/guide/examples/bandwidth.ts in both declarations and saves the output of `tickwire
+ * bandwidth`: tables beside the example, pictures in docs/pictures. Run it after a change of the codec:
  * `node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts`.
  */
 

@@ -1,5 +1,6 @@
 /**
- * Takes the pictures of "reading the overlay": a real page in a real browser, in real weather, with a blow that only the server knew.
+ * Takes the pictures of "reading the overlay": a real page in a real browser, in real weather, with a blow that only
+ * the server knew.
  *
  *   node --conditions=tickwire-source --import tsx tools/capture-devtools.ts
  *
@@ -12,7 +13,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
-import { Inspection, MemorySink, openRecording, sourceOf, type Recording } from 'tickwire'
+import { openRecording, sourceOf } from 'tickwire'
+import { Inspection, MemorySink, type Recording } from 'tickwire/engine'
 import { serve } from 'tickwire/node'
 import { serveInspection } from '../packages/tickwire/src/cli/inspect-page.ts'
 import { game, wind } from '../test/browser-pages/devtools-game.ts'
@@ -20,12 +22,17 @@ import { launchBrowser } from '../test/browser/browser.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PICTURES = join(ROOT, 'docs/pictures')
-const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css"><script type="module" src="page.js"></script></head><body><canvas width="640" height="360"></canvas></body></html>`
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css"><script type="module" src="page.js"></script>
+</head><body><canvas width="640" height="360"></canvas></body></html>`
 
 const folder = mkdtempSync(`${tmpdir()}/devtools-`)
 writeFileSync(`${folder}/index.html`, PAGE)
-writeFileSync(`${folder}/style.css`, 'body { margin: 0; background: #10131a } canvas { display: block; background: #181d29; width: 640px }')
+writeFileSync(
+  `${folder}/style.css`,
+  'body { margin: 0; background: #10131a } canvas { display: block; background: #181d29; width: 640px }',
+)
 await build({
   entryPoints: [join(ROOT, 'test/browser-pages/devtools-page.ts')], outfile: `${folder}/page.js`,
   bundle: true, format: 'esm', target: 'es2022', conditions: ['tickwire-source'], logLevel: 'warning',
@@ -39,7 +46,10 @@ try {
   await page.goto(host.url)
   await until(async () => await page.evaluate<boolean>('window.page !== undefined && page.room.view.tick > 0'))
   await page.keyboard.press('Backquote')
-  await page.evaluate('page.devtools.record(); page.devtools.hasGhosts = true; page.devtools.setWeather({ latencyMs: 40, jitterMs: 20, loss: 0.03, reordering: 0.03 })')
+  await page.evaluate(
+    'page.devtools.record(); page.devtools.hasGhosts = true; '
+      + 'page.devtools.setWeather({ latencyMs: 40, jitterMs: 20, loss: 0.03, reordering: 0.03 })',
+  )
   await run(page, ['ArrowRight', 'ArrowDown', 'ArrowLeft'])
   wind.x = -40
   await run(page, ['ArrowUp', 'ArrowLeft'])
@@ -78,7 +88,9 @@ async function run(page: Page, keys: readonly string[]): Promise<void> {
 }
 
 async function press(page: Page, title: string): Promise<void> {
-  await page.evaluate(`document.querySelector('tickwire-devtools').shadowRoot.querySelector('button[title="${title}"]').click()`)
+  await page.evaluate(
+    `document.querySelector('tickwire-devtools').shadowRoot.querySelector('button[title="${title}"]').click()`,
+  )
 }
 
 function opened(bytes: Uint8Array): Recording {

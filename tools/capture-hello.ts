@@ -54,7 +54,12 @@ try {
 /** The two windows with the page in them, before anybody plays, and where its canvas is in each. */
 interface Stage {
   readonly pixels: Pixels
-  readonly canvases: readonly { readonly x: number; readonly y: number; readonly width: number; readonly height: number }[]
+  readonly canvases: readonly {
+    readonly x: number
+    readonly y: number
+    readonly width: number
+    readonly height: number
+  }[]
 }
 
 async function drawStage(using: Browser, { url }: Serving): Promise<Stage> {
@@ -62,7 +67,8 @@ async function drawStage(using: Browser, { url }: Serving): Promise<Stage> {
   const height = Math.round(TAB.height * TAB.scale) + 52
   const page = await using.newPage({ viewport: { width, height } })
   await page.route('**/client.js', async (route) => await route.abort())
-  const tab = `<section><header>localhost:4000</header><iframe src="${url}" width="${TAB.width}" height="${TAB.height}"></iframe></section>`
+  const frame = `<iframe src="${url}" width="${TAB.width}" height="${TAB.height}"></iframe>`
+  const tab = `<section><header>localhost:4000</header>${frame}</section>`
   await page.setContent(`<style>
     body { margin: 0; display: flex; justify-content: space-evenly; align-items: center; height: 100vh }
     section { border-radius: 10px; overflow: hidden; background: #2a3142; border: 1px solid #3d465c }
@@ -70,12 +76,19 @@ async function drawStage(using: Browser, { url }: Serving): Promise<Stage> {
     iframe { border: 0; display: block; zoom: ${TAB.scale} }
   </style>${tab}${tab}`, { waitUntil: 'networkidle' })
   const tabs = page.frames().filter((frame) => frame !== page.mainFrame())
-  const canvases = await Promise.all(tabs.map(async (frame) => {
-    const outer = await (await frame.frameElement()).boundingBox()
-    const { x, y, width: wide, height: high } = await frame.locator('canvas').evaluate((canvas) => canvas.getBoundingClientRect().toJSON())
-    const shown = (base: number, length: number): number => Math.round(base + length * TAB.scale)
-    return { x: shown(outer?.x ?? 0, x), y: shown(outer?.y ?? 0, y), width: shown(0, wide), height: shown(0, high) }
-  }))
+  const canvases = await Promise.all(
+    tabs.map(async (frame) => {
+      const outer = await (await frame.frameElement()).boundingBox()
+      const {
+        x,
+        y,
+        width: wide,
+        height: high,
+      } = await frame.locator('canvas').evaluate((canvas) => canvas.getBoundingClientRect().toJSON())
+      const shown = (base: number, length: number): number => Math.round(base + length * TAB.scale)
+      return { x: shown(outer?.x ?? 0, x), y: shown(outer?.y ?? 0, y), width: shown(0, wide), height: shown(0, high) }
+    }),
+  )
   const png = await page.screenshot({ omitBackground: true })
   await page.close()
   return { pixels: await decodePng(using, png, width, height), canvases }
@@ -147,7 +160,7 @@ interface Draw {
   readonly rgba: Uint8Array
 }
 
-/** Asks the page for its canvas, at the size it is shown, until told to stop. */
+/** Copies the canvas of the page, at its displayed size, until it is stopped. */
 async function startRecording(page: Page, size: { readonly width: number; readonly height: number }): Promise<void> {
   await page.evaluate(({ width, height, everyMs }) => {
     const game = document.querySelector('canvas')!
@@ -164,7 +177,9 @@ async function startRecording(page: Page, size: { readonly width: number; readon
 
 async function stopRecording(page: Page): Promise<Draw[]> {
   const draws = await page.evaluate(async () => {
-    const { recording } = window as unknown as { recording: { draws: { at: number; pixels: Uint8ClampedArray<ArrayBuffer> }[]; timer: number } }
+    const { recording } = window as unknown as {
+      recording: { draws: { at: number; pixels: Uint8ClampedArray<ArrayBuffer> }[]; timer: number }
+    }
     clearInterval(recording.timer)
     return await Promise.all(recording.draws.map(async ({ at, pixels }) => {
       const packed = new Blob([pixels]).stream().pipeThrough(new CompressionStream('deflate'))
@@ -183,7 +198,8 @@ function compose({ pixels, canvases }: Stage, seen: readonly Uint8Array[]): Pixe
       const alpha = source[3]! / 255
       if (alpha === 0) continue
       const target = ((box.y + Math.floor(at / box.width)) * pixels.width + box.x + (at % box.width)) * 4
-      for (let part = 0; part < 3; part++) rgba[target + part] = Math.round(source[part]! * alpha + rgba[target + part]! * (1 - alpha))
+      for (let part = 0; part < 3; part++)
+        rgba[target + part] = Math.round(source[part]! * alpha + rgba[target + part]! * (1 - alpha))
     }
   }
   return { ...pixels, rgba }

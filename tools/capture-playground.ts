@@ -1,9 +1,10 @@
 /**
- * Draws the guide's pictures of the labs: plays each without a page, and writes what its screens and its chart show then.
+ * Draws the pictures of the labs for the guides: plays each lab without a page, and saves its screens and its chart.
  *
  *   node --conditions=tickwire-source --import tsx tools/capture-playground.ts
  *
- * Run it when what is seen has changed: a lab, or the timing of the engine. The same lab gives the same picture, to the last bit.
+ * Run it after a visible change: of a lab, or of the timing of the engine. The same lab gives the same picture, to the
+ * last bit.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { advance, NO_HANDS, settingsOf, type Lab, type Settings } from '../games
 import { LABS } from '../games/playground/labs.ts'
 import { SvgPen, svgPicture } from '../games/playground/svg-pen.ts'
 
-/** When a picture is worth taking, in seconds; with which dials turned. */
+/** The time of each picture, in seconds, and changed settings. */
 const SHOTS: readonly (readonly [lab: string, file: string, seconds: number, turned?: Settings])[] = [
   ['feel-the-lag', 'lab-lag', 5.6],
   ['predict-and-reconcile', 'lab-predict', 5.4],
@@ -42,7 +43,8 @@ function drawLab(lab: Lab, seconds: number, turned: Settings): string {
   const width = EDGE * 2 + screens.length * (SCREEN_WIDTH + GAP) - GAP
   let marks = ''
   const place = (x: number, y: number, title: string, role: string, pen: SvgPen, at: number): void => {
-    marks += `<text x="${x}" y="${y + 16}" class="title fill ${role}">${title}</text><svg x="${x}" y="${y + CAPTION}" width="${pen.width}" height="${pen.height}">`
+    marks += `<text x="${x}" y="${y + 16}" class="title fill ${role}">${title}</text>`
+    marks += `<svg x="${x}" y="${y + CAPTION}" width="${pen.width}" height="${pen.height}">`
     marks += `<rect width="${pen.width}" height="${pen.height}" rx="${at}" class="field"/>${pen.marks}</svg>`
   }
   screens.forEach((screen, index) => {
@@ -57,5 +59,10 @@ function drawLab(lab: Lab, seconds: number, turned: Settings): string {
     place(EDGE, height, scope.title, 'ink', pen, 6)
     height += CAPTION + CHART_HEIGHT + EDGE
   }
-  return svgPicture(width, height, lab.title, `<rect width="${width}" height="${height}" class="page" rx="10"/>${marks}`)
+  return svgPicture(
+    width,
+    height,
+    lab.title,
+    `<rect width="${width}" height="${height}" class="page" rx="10"/>${marks}`,
+  )
 }

@@ -1,5 +1,5 @@
 /**
- * Runs a program of Node in the foreground, and takes it along when we are told to end.
+ * Runs a Node program in the foreground, and ends it when this process is ended.
  */
 
 import { spawn } from 'node:child_process'

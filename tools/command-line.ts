@@ -22,7 +22,7 @@ export function commandLine<const T extends Options>(
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    // Only its first sentence: the rest is advice about positional arguments that nobody meant.
+    // Only its first sentence: the rest is advice about positional arguments, which does not apply here.
     return misuse(help, String(error instanceof Error ? error.message : error).replace(/\. To specify .*$/s, ''))
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Writes test/vectors/recording.json: recordings of small matches and what the reader written from docs/wire/RECORDING.md makes
+ * Writes test/vectors/recording.json: recordings of small matches and what the reader written from
+ * docs/wire/RECORDING.md makes
  * of them. Run it when the format or the packed codec has changed, and read the difference: 
  * `node --conditions=tickwire-source --import tsx tools/gen-vectors-recording.ts`.
  */
@@ -12,4 +13,7 @@ const vectors = Object.entries(SCENES).map(([name, make]) => {
   const file = make()
   return { name, file: Buffer.from(file).toString('hex'), meaning: readRecording(file) }
 })
-writeFileSync(new URL('../test/vectors/recording.json', import.meta.url), `[\n${vectors.map((vector) => `  ${JSON.stringify(vector)}`).join(',\n')}\n]\n`)
+writeFileSync(
+  new URL('../test/vectors/recording.json', import.meta.url),
+  `[\n${vectors.map((vector) => `  ${JSON.stringify(vector)}`).join(',\n')}\n]\n`,
+)

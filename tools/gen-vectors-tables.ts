@@ -1,6 +1,6 @@
 /**
- * Writes test/vectors/tables.json from what the engine does today. The test beside the vectors reads them with a reader of its own:
- * this tool makes bytes, and does not say that they are right.
+ * Writes test/vectors/tables.json from what the engine does today. The test beside the vectors reads them with a reader
+ * of its own: this tool makes bytes, and does not say that they are right.
  */
 
 import { writeFileSync } from 'node:fs'

@@ -23,7 +23,7 @@ export async function ensureInstalled(root) {
   if (whyInstall(root) === undefined) return true
   const release = await lock(join(root, '.cache'))
   try {
-    // Whoever held the lock before us may have done the work.
+    // The process that held the lock before may have done the work.
     const reason = whyInstall(root)
     return reason === undefined || (await install(root, reason))
   } finally {
@@ -98,7 +98,11 @@ const FAILURES = [
     'check the network, the proxy and `npm config get registry`, then run the same command again',
   ],
   [/\bE40[13]\b/, 'the package registry refused us', 'log in to it, or set another with `npm config set registry`'],
-  [/\bE404\b|ETARGET/, 'the registry lacks a package that package-lock.json names', 'use a complete registry or mirror'],
+  [
+    /\bE404\b|ETARGET/,
+    'the registry lacks a package that package-lock.json names',
+    'use a complete registry or mirror',
+  ],
   [/EINTEGRITY/, 'a package is not the one package-lock.json names', 'run `npm cache clean --force` and try again'],
   [/ENOSPC/, 'the disk is full', 'free some space, then run the same command again'],
   [/EACCES|EPERM|EROFS/, 'npm may not write here', 'give yourself write access to this folder and to npm\'s cache'],
@@ -111,7 +115,7 @@ function explainFailure(code, output) {
   return `tickwire: dependencies could not be installed: ${cause}.\nFix: ${fix}.`
 }
 
-/** Takes the install lock, waiting for whoever has it; returns the function that gives it back. */
+/** Takes the install lock, waiting for its holder; returns the function that releases it. */
 async function lock(folder) {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'install.lock')

@@ -7,16 +7,43 @@
 
 // #region folders
 /** Each may import the ones before it. */
-const GROUND = ['base', 'bits', 'schema', 'codec', 'packet'] as const
+const GROUND = ['base', 'bits', 'schema', 'codec', 'packet', 'order'] as const
 
 /** Each may import the ground, and the ones before it. */
-const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint'] as const
+const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint', 'nat'] as const
 
 /** Each may import the ground, and the ones before it: replication reads the world's Timeline (docs/adr/0009). */
-const GAME_STATE = ['world', 'time', 'replication', 'predict', 'interpolate', 'rewind', 'rpc', 'replay'] as const
+const GAME_STATE = [
+  'world',
+  'time',
+  'replication',
+  'bandwidth',
+  'predict',
+  'interpolate',
+  'rewind',
+  'rpc',
+  'replay',
+  'lockstep',
+] as const
 
-/** The only folder that imports both. */
+/** May import the ground and the bytes, and no game state: it sees a match as an interface (docs/adr/0034). */
+const ROOMS = ['rooms'] as const
+
+/** A protocol of others: its codec stands on the ground alone, its sessions on the bytes too. */
+const FOREIGN = ['rtype'] as const
+const FOREIGN_SESSIONS = ['rtype-session'] as const
+
+/** May import the ground only: it orders what players send, and steps nothing (docs/adr/0045). */
+const RELAY = ['order-relay'] as const
+
+/** An order relay in a room, with its connections. It may import no game state: a relay has no game (docs/adr/0045). */
+const RELAYING = ['relaying'] as const
+
+/** The only folder that imports all of these. */
 const MEETING = ['game'] as const
+
+/** The room of a client, in a page and in Node. It may import everything before it (docs/adr/0040). */
+const CLIENT = ['client'] as const
 // #endregion
 
 /** For each folder of core, the other folders of core it may import. */
@@ -24,7 +51,13 @@ export const CORE_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map<stri
   ...GROUND.map((folder, at) => [folder, GROUND.slice(0, at)] as const),
   ...BYTES.map((folder, at) => [folder, [...GROUND, ...BYTES.slice(0, at)]] as const),
   ...GAME_STATE.map((folder, at) => [folder, [...GROUND, ...GAME_STATE.slice(0, at)]] as const),
-  ...MEETING.map((folder) => [folder, [...GROUND, ...BYTES, ...GAME_STATE]] as const),
+  ...FOREIGN.map((folder) => [folder, [...GROUND]] as const),
+  ...FOREIGN_SESSIONS.map((folder) => [folder, [...GROUND, ...BYTES, ...FOREIGN]] as const),
+  ...ROOMS.map((folder) => [folder, [...GROUND, ...BYTES]] as const),
+  ...RELAY.map((folder) => [folder, [...GROUND]] as const),
+  ...RELAYING.map((folder) => [folder, [...GROUND, ...BYTES, ...ROOMS, ...RELAY]] as const),
+  ...MEETING.map((folder) => [folder, [...GROUND, ...BYTES, ...GAME_STATE, ...ROOMS, ...RELAY, ...RELAYING]] as const),
+  ...CLIENT.map((folder) => [folder, [...GROUND, ...BYTES, ...GAME_STATE, ...ROOMS, ...RELAY, ...MEETING]] as const),
 ])
 
 interface Edge {
@@ -34,17 +67,50 @@ interface Edge {
 
 /** The primitives of cryptography in plain JavaScript: all that core takes from elsewhere (docs/adr/0012). */
 const NOBLE = [
-  '@noble/ciphers/aes.js', '@noble/ciphers/chacha.js', '@noble/curves/abstract/montgomery.js', '@noble/curves/ed25519.js', '@noble/hashes/hmac.js', '@noble/hashes/sha2.js',
+  '@noble/ciphers/aes.js',
+  '@noble/ciphers/chacha.js',
+  '@noble/curves/abstract/montgomery.js',
+  '@noble/curves/ed25519.js',
+  '@noble/hashes/hmac.js',
+  '@noble/hashes/sha2.js',
 ] as const
+
+/** The doors of the package, each with the part of the engine whose index.ts it is. */
+export const DOORS: ReadonlyMap<string, string> = new Map([
+  ['tickwire', 'core'],
+  ['tickwire/engine', 'engine'],
+  ['tickwire/lockstep', 'lockstep'],
+  ['tickwire/node', 'node'],
+  ['tickwire/browser', 'browser'],
+  ['tickwire/testing', 'testing'],
+  ['tickwire/devtools', 'devtools'],
+  ['tickwire/rtype', 'rtype'],
+])
+
+/**
+ * Names of doors that do not exist yet: nothing else may be called so. A door that opens moves to `DOORS`; its part and
+ * what that part may import already stand in `EDGES`.
+ */
+export const RESERVED_DOORS: ReadonlyMap<string, string> = new Map([
+  ['tickwire/nat', 'nat'],
+  ['tickwire/ecs', 'ecs'],
+])
+
+/** The doors that a game's `game.ts` may import: they are the same on every platform, and contain no host. */
+const GAME_DOORS: readonly string[] = ['tickwire', 'tickwire/lockstep']
 
 /** The edges of the engine: what else of the engine each may import, and which packages (`node:` is Node itself). */
 export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['core', { imports: [], packages: NOBLE }],
+  ['engine', { imports: ['core'], packages: [] }],
+  ['rtype', { imports: ['core'], packages: [] }],
+  ['lockstep', { imports: ['core'], packages: [] }],
   ['node', { imports: ['core'], packages: ['node:', 'ws'] }],
   ['browser', { imports: ['core'], packages: [] }],
   ['testing', { imports: ['core'], packages: [] }],
   ['devtools', { imports: ['core', 'browser'], packages: [] }],
   ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
+  ...[...RESERVED_DOORS.values()].map((part) => [part, { imports: ['core'], packages: [] }] as const),
 ])
 
 /**
@@ -55,11 +121,12 @@ export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', 
 
 /** Files that are started, found by their name or opened by a page, and so need not be imported. */
 export const ENTRY_POINTS: readonly RegExp[] = [
-  /^packages\/[^/]+\/src\/(core|node|browser|testing|devtools|cli)\/index\.ts$/,
+  /^packages\/[^/]+\/src\/[^/]+\/index\.ts$/,
   /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
   /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
   /^packages\/[^/]+\/bin\/[^/]+\.mjs$/,
+  /^packages\/[^/]+\/build\/build\.ts$/,
   /^tools\/run\.mjs$/,
   /^tools\/commands\/[^/]+\.ts$/,
   /^tools\/(gen|verify|capture)-[^/]+\.ts$/,
@@ -69,6 +136,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
 ]
 
 const ENGINE = 'packages/tickwire/src/'
+const DOOR_FILE = /\/src\/[^/]+\/index\.ts$/
 
 /** Where a file of the engine stands: its part (`core`, `node`, …) and, in core, its folder. */
 export function placeOf(path: string): { readonly part: string; readonly folder: string | undefined } | undefined {
@@ -89,6 +157,7 @@ export function whyNotImport(from: string, to: string): string | undefined {
   const edge = EDGES.get(source.part)
   if (edge === undefined) return `${source.part} has no place in tools/layers.ts`
   if (source.part !== target.part) {
+    if (DOOR_FILE.test(to)) return 'a door is for users: parts of the engine import the file itself'
     return edge.imports.includes(target.part) ? undefined : `${source.part} may not import ${target.part}`
   }
   if (source.part !== 'core' || source.folder === undefined || source.folder === target.folder) return undefined
@@ -105,8 +174,8 @@ function whyNotFromOutside(from: string, isEngine: boolean): string | undefined 
 /** Why `from` may not import the package (or `node:` module) `specifier`; undefined when it may. */
 export function whyNotPackage(from: string, specifier: string): string | undefined {
   if (/\.test(-d)?\.ts$/.test(from)) return undefined
-  if (/^games\/[^/]+\/game\.ts$/.test(from) && specifier !== 'tickwire') {
-    return 'game.ts runs in servers, browsers and replays alike: it imports only tickwire'
+  if (/^(?:games|docs\/guide\/examples)\/[^/]+\/game\.ts$/.test(from) && !GAME_DOORS.includes(specifier)) {
+    return `game.ts runs in servers, browsers and replays alike: it imports only ${GAME_DOORS.join(' and ')}`
   }
   const place = placeOf(from)
   if (place === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
- * Makes the page of a game: its client.ts and all it imports, as public/client.js and, where it imports something later, as chunks beside it;
- * minified, and packed with gzip for who takes that.
+ * Builds the page of a game: its client.ts with all imports as public/client.js, and dynamic imports as chunks beside
+ * it. The files are minified, and compressed with gzip for browsers that accept it.
  *
- * A game developer uses the bundler he likes; here it is esbuild, for `npm start` and for the browser tests.
+ * A game developer can use any bundler. Here it is esbuild, for `npm start` and for the browser tests.
  */
 
 import { build } from 'esbuild'
@@ -29,10 +29,11 @@ export async function buildPage(folder: string): Promise<void> {
   })
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
   for (const name of made) if (name.endsWith('.js')) pack(join(outdir, name))
-  for (const name of readdirSync(outdir)) if (/^client-.*\.js/.test(name) && !made.has(name.replace(/\.gz$/, ''))) rmSync(join(outdir, name), { force: true })
+  for (const name of readdirSync(outdir))
+    if (/^client-.*\.js/.test(name) && !made.has(name.replace(/\.gz$/, ''))) rmSync(join(outdir, name), { force: true })
 }
 
-/** In one go: whoever is served meanwhile has the old one or the new one. */
+/** Replaces the file atomically: a request gets either the old file or the new one. */
 function pack(path: string): void {
   const part = `${path}.gz.${process.pid}`
   writeFileSync(part, gzipSync(readFileSync(path), { level: 9 }))

@@ -17,16 +17,21 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const NODE_MIN = [20, 19]
 
 const COMMANDS = {
-  start: 'plays the best game there is so far',
+  start: 'plays the arena in the browser, with bots',
   test: 'everything that must hold: types, tidy, tests, the packed package, real browsers',
-  check: 'the fast part of it: types, tidy, code in docs (--fix mends what a machine can)',
+  unit: 'types, tidy, and the tests beside their files: for use while you write code',
+  check: 'types, tidy, code in docs: a few seconds (--fix mends what a machine can)',
   sim: 'whole matches from seeds, on a simulated network',
   fuzz: 'hostile bytes for every decoder',
   bench: 'figures, beside those of others',
   soak: 'a long match on real sockets, and what grew meanwhile',
+  prove: 'long forms of proofs whose short forms are in npm test',
 }
 
-/** What the process of a command is told beside that. Worlds are made and forgotten by the hundred: with room for the young, garbage costs a third less. */
+/**
+ * Extra Node flags per command. The simulation creates and discards worlds by the hundred: with a larger young
+ * generation, garbage collection costs a third less.
+ */
 const NODE_FLAGS = { sim: ['--max-semi-space-size=64'] }
 
 const [command, ...args] = process.argv.slice(2)
@@ -56,13 +61,17 @@ function isNodeTooOld() {
 /** The `tickwire-source` condition makes the package's doors lead to its sources: no build in between. */
 function run(name) {
   const script = join(ROOT, 'tools', 'commands', `${name}.ts`)
-  const child = spawn(process.execPath, [...NODE_FLAGS[name] ?? [], '--conditions=tickwire-source', '--import', 'tsx', script, ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
+  const child = spawn(
+    process.execPath,
+    [...(NODE_FLAGS[name] ?? []), '--conditions=tickwire-source', '--import', 'tsx', script, ...args],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+    },
+  )
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to the child as well; told twice, a server would not get to say goodbye.
+      // A terminal sends Ctrl-C to the child as well. A second signal would end a server before its orderly shutdown.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     })
   }

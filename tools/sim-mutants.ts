@@ -1,7 +1,9 @@
 /**
- * The mutation run of `npm run sim -- --mutants`: each planted bug is bundled, hunted in a process of its own, and reported.
+ * The mutation run of `npm run sim -- --mutants`: each planted bug is bundled, hunted in a process of its own, and
+ * reported.
  *
- * A process that neither finds anything nor ends is killed and counts as found: a match that hangs is noticed by anybody.
+ * A process that neither finds anything nor ends is killed and counts as found: a match that hangs is noticed by
+ * anybody.
  */
 
 import { spawn } from 'node:child_process'
@@ -40,8 +42,15 @@ const BYTES = /^core\/(crypto|delivery|channel|connection|endpoint)\//
 type Named = SourcePatch & { readonly name: string }
 
 /** Plants and hunts them all. */
-export async function runMutants({ only = '', endpointTicksMax, jobs, onResult }: MutantOptions): Promise<readonly MutantResult[]> {
-  const module: { readonly MUTANTS: readonly Named[] } = await import(pathToFileURL(join(ROOT, 'test', 'sim', 'mutants.ts')).href)
+export async function runMutants({
+  only = '',
+  endpointTicksMax,
+  jobs,
+  onResult,
+}: MutantOptions): Promise<readonly MutantResult[]> {
+  const module: { readonly MUTANTS: readonly Named[] } = await import(
+    pathToFileURL(join(ROOT, 'test', 'sim', 'mutants.ts')).href
+  )
   const chosen = module.MUTANTS.filter(({ name, file }) => name.includes(only) || file.includes(only))
   const results: MutantResult[] = []
   let next = 0
@@ -65,14 +74,34 @@ async function huntOne(mutant: Named, endpointTicksMax: number): Promise<MutantR
   const { out, err, isKilled } = await runChild(path, endpointTicksMax, BYTES.test(file) ? 0.8 : 0)
   rmSync(path, { force: true })
   const line = out.trim().split('\n').at(-1) ?? ''
-  if (isKilled) return { name, file, isCaught: true, by: 'hang', endpointTicks: endpointTicksMax, problem: 'it never ended' }
-  if (!line.startsWith('{')) return { name, file, isCaught: true, by: 'crash', endpointTicks: 0, problem: err.slice(0, 300) }
-  const { endpointTicks, invariant, problem } = JSON.parse(line) as { endpointTicks: number; invariant?: string; problem: string }
-  return { name, file, isCaught: invariant !== undefined && endpointTicks <= endpointTicksMax, by: invariant ?? '', endpointTicks, problem }
+  if (isKilled)
+    return { name, file, isCaught: true, by: 'hang', endpointTicks: endpointTicksMax, problem: 'it never ended' }
+  if (!line.startsWith('{'))
+    return { name, file, isCaught: true, by: 'crash', endpointTicks: 0, problem: err.slice(0, 300) }
+  const { endpointTicks, invariant, problem } = JSON.parse(line) as {
+    endpointTicks: number
+    invariant?: string
+    problem: string
+  }
+  return {
+    name,
+    file,
+    isCaught: invariant !== undefined && endpointTicks <= endpointTicksMax,
+    by: invariant ?? '',
+    endpointTicks,
+    problem,
+  }
 }
 
-async function runChild(path: string, endpointTicksMax: number, bytesShare: number): Promise<{ out: string; err: string; isKilled: boolean }> {
-  const child = spawn(process.execPath, [path, String(endpointTicksMax), String(bytesShare)], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+async function runChild(
+  path: string,
+  endpointTicksMax: number,
+  bytesShare: number,
+): Promise<{ out: string; err: string; isKilled: boolean }> {
+  const child = spawn(process.execPath, [path, String(endpointTicksMax), String(bytesShare)], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let [out, err, isKilled] = ['', '', false]
   child.stdout.on('data', (chunk: Buffer) => { out += chunk.toString() })
   child.stderr.on('data', (chunk: Buffer) => { err += chunk.toString() })

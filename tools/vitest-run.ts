@@ -1,13 +1,13 @@
 /**
- * Runs vitest as a program and counts what came of it.
+ * Runs vitest as a program, counts its results, and says how long each test file took.
  *
- * The counts come from its JSON report, not from its words. A file that does not load counts as one failure, and so does
- * an error outside of any test: neither may hide behind "all tests passed".
+ * The counts come from its JSON report. A file that does not load counts as one failure, and so does an error outside
+ * of any test: neither may hide behind "all tests passed".
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { tmpdir } from 'node:os'
 import { runNode } from './child.ts'
 
@@ -18,18 +18,35 @@ export interface Tally {
   readonly skipped: number
 }
 
+/** How long the tests of a file took, without the time to load it. */
+export interface FileTime {
+  readonly path: string
+  readonly seconds: number
+}
+
+/** The counts of a run, the time of each of its files, and what failed. */
+export interface Run extends Tally {
+  readonly files: readonly FileTime[]
+  /** Each as `file > test`, or the file alone if it did not load. */
+  readonly failures: readonly string[]
+}
+
 interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numPendingTests: number
   readonly testResults: readonly {
+    readonly name: string
     readonly status: string
-    readonly assertionResults: readonly { readonly status: string }[]
+    /** In milliseconds. */
+    readonly startTime: number
+    readonly endTime: number
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
   }[]
 }
 
 /** Runs the tests that `args` select in the project at `root`, showing vitest's own output unless `isQuiet`. */
-export async function runVitest(root: string, args: readonly string[], isQuiet = false): Promise<Tally> {
+export async function runVitest(root: string, args: readonly string[], isQuiet = false): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-tests-'))
   const reportPath = join(folder, 'report.json')
   const cli = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
@@ -37,7 +54,8 @@ export async function runVitest(root: string, args: readonly string[], isQuiet =
   try {
     const env = withoutRunner(process.env)
     const isSuccess = await runNode([cli, 'run', ...args, ...reporting], { cwd: root, env, isQuiet })
-    return tallyOf(readReport(reportPath), isSuccess)
+    const report = readReport(reportPath)
+    return { ...tallyOf(report, isSuccess), files: timesOf(report, root), failures: failuresOf(report, root) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -54,6 +72,21 @@ function readReport(path: string): Report | undefined {
   } catch {
     return undefined
   }
+}
+
+function timesOf(report: Report | undefined, root: string): FileTime[] {
+  return (report?.testResults ?? []).map(({ name, startTime, endTime }) => ({
+    path: relative(root, name).replaceAll('\\', '/'),
+    seconds: (endTime - startTime) / 1000,
+  }))
+}
+
+function failuresOf(report: Report | undefined, root: string): string[] {
+  return (report?.testResults ?? []).filter(({ status }) => status === 'failed').flatMap((file) => {
+    const path = relative(root, file.name).replaceAll('\\', '/')
+    const failed = file.assertionResults.filter(({ status }) => status === 'failed')
+    return failed.length === 0 ? [path] : failed.map(({ fullName }) => `${path} > ${fullName}`)
+  })
 }
 
 function tallyOf(report: Report | undefined, isSuccess: boolean): Tally {

@@ -1,6 +1,6 @@
 /**
- * The standard crowd as a whole match: a server's host, clients' hosts and their lines, in simulated time; and a codec that keeps account of
- * what each row was told against.
+ * The standard crowd as a whole match: a server's host, clients' hosts and their connections, in simulated time; and a
+ * codec that records the baseline of each row.
  */
 
 import type { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -20,8 +20,11 @@ export const TICK_RATE = 60
 
 const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
 
-/** A row that a client read: which object's, at which tick, against which baseline, whether with the row before it, and in how many bits. */
-export interface Told {
+/**
+ * A row that a client read: which object's, at which tick, against which baseline, whether with the row before it, and
+ * in how many bits.
+ */
+export interface SentRow {
   readonly index: number
   readonly tick: number
   readonly age: number
@@ -29,10 +32,10 @@ export interface Told {
   readonly bits: number
 }
 
-/** What became known of a match. */
+/** The statistics of a match. */
 export interface Account {
   /** Rows against a baseline that did not rest. */
-  readonly told: readonly Told[]
+  readonly sent: readonly SentRow[]
   readonly restedCount: number
   readonly fullCount: number
   /** Baselines that the server made bits for: by tick and object, each once. */
@@ -53,7 +56,7 @@ export interface MatchOptions {
   readonly snapshotRate: number
 }
 
-/** Before it counts, everybody is in and everything is held. */
+/** Warm-up: all clients have joined and have all objects. */
 const WARM_MS = 2000
 
 /** Writes as the codec does, and notes it. */
@@ -97,11 +100,13 @@ export function playMatch(options: MatchOptions): Account {
     }
   })
   let [isCounting, now, restedCount, fullCount] = [false, 0, 0, 0]
-  // Who stands still has one row at many ticks: the latest that has been played.
-  const placeOf = (pair: RowPair): { readonly index: number; readonly tick: number } | undefined => places.get(laneText(pair.rows, pair.at))?.findLast(({ tick }) => tick <= now)
-  const told: Told[] = []
+  // An object at rest has the same row at many ticks: the latest one counts.
+  const placeOf = (pair: RowPair): { readonly index: number; readonly tick: number } | undefined =>
+    places.get(laneText(pair.rows, pair.at))?.findLast(({ tick }) => tick <= now)
+  const sent: SentRow[] = []
   const made: { index: number; tick: number; base: number }[] = []
-  const isRested = ({ baseRows, baseAt, olderRows, olderAt }: RowPair): boolean => olderAt === baseAt && olderRows === baseRows
+  const isRested = ({ baseRows, baseAt, olderRows, olderAt }: RowPair): boolean =>
+    olderAt === baseAt && olderRows === baseRows
   const onWrite = (pair: RowPair): void => {
     const place = isCounting && pair.age > 0 && !isRested(pair) ? placeOf(pair) : undefined
     if (place !== undefined) made.push({ ...place, base: place.tick - pair.age })
@@ -112,27 +117,48 @@ export function playMatch(options: MatchOptions): Account {
     else if (isRested(pair)) restedCount++
     else {
       const place = placeOf(pair)
-      if (place !== undefined) told.push({ ...place, age: pair.age, hasOlder: pair.olderAt >= 0, bits })
+      if (place !== undefined) sent.push({ ...place, age: pair.age, hasOlder: pair.olderAt >= 0, bits })
     }
   }
-  const sim = simulate(gameOf(frames, options.players, noting(entropy(), onWrite, onRead), options.snapshotRate, (tick) => { now = tick }), {
-    seed: options.seed, clients: options.clients, server: { bytesPerSecond: options.bytesPerSecond },
-    // From the first packet on: a path that grows longer later is taken to be full.
-    link: (client) => ({ latencyMs: (options.roundTripMs / 2) * (0.6 + (0.8 * client) / Math.max(1, options.clients - 1)), jitterMs: 10, loss: options.loss }),
-  })
+  const sim = simulate(
+    gameOf(frames, options.players, noting(entropy(), onWrite, onRead), options.snapshotRate, (tick) => {
+      now = tick
+    }),
+    {
+      seed: options.seed,
+      clients: options.clients,
+      server: { bytesPerSecond: options.bytesPerSecond },
+      // From the first packet on: a path that grows longer later is taken to be full.
+      link: (client) => ({
+        latencyMs: (options.roundTripMs / 2) * (0.6 + (0.8 * client) / Math.max(1, options.clients - 1)),
+        jitterMs: 10,
+        loss: options.loss,
+      }),
+    },
+  )
   sim.run(WARM_MS)
   isCounting = true
   const before = sim.host.bandwidth().bits
   sim.run((options.ticks * 1000) / TICK_RATE)
   const bytes = (sim.host.bandwidth().bits - before) / 8
-  return { told, restedCount, fullCount, made, bytesPerClientTick: bytes / options.clients / options.ticks, rows }
+  return { sent, restedCount, fullCount, made, bytesPerClientTick: bytes / options.clients / options.ticks, rows }
 }
 
-function noting(codec: SnapshotCodec, onWrite: (pair: RowPair) => void, onRead: (pair: RowPair, bits: number) => void): SnapshotCodec {
+function noting(
+  codec: SnapshotCodec,
+  onWrite: (pair: RowPair) => void,
+  onRead: (pair: RowPair, bits: number) => void,
+): SnapshotCodec {
   return { ...codec, make: (schema, rate) => new NotingCoder(codec.make(schema, rate), onWrite, onRead) }
 }
 
-function gameOf(frames: readonly Frame[], players: number, codec: SnapshotCodec, snapshotRate: number, onTick: (tick: number) => void): Game<{ readonly idle: typeof bool }> {
+function gameOf(
+  frames: readonly Frame[],
+  players: number,
+  codec: SnapshotCodec,
+  snapshotRate: number,
+  onTick: (tick: number) => void,
+): Game<{ readonly idle: typeof bool }> {
   const walkers: ObjectOf<typeof Walker>[] = []
   return defineGame({
     tickRate: TICK_RATE, input: { idle: bool }, entities: [Walker], predict: 'none', codec, net: { snapshotRate },
@@ -145,7 +171,12 @@ function gameOf(frames: readonly Frame[], players: number, codec: SnapshotCodec,
         const at = index * FIELD_COUNT
         Object.assign(walker.at, { x: frame[at]! / 512, y: frame[at + 1]! / 512, z: frame[at + 2]! / 512 })
         Object.assign(walker.speed, { x: frame[at + 3]! / 64, y: frame[at + 4]! / 64, z: frame[at + 5]! / 64 })
-        Object.assign(walker, { yaw: frame[at + 6]! * (Math.PI / 2048), pitch: frame[at + 7]!, health: frame[at + 8]!, flags: frame[at + 9]! })
+        Object.assign(walker, {
+          yaw: frame[at + 6]! * (Math.PI / 2048),
+          pitch: frame[at + 7]!,
+          health: frame[at + 8]!,
+          flags: frame[at + 9]!,
+        })
       })
     },
   })

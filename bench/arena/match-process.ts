@@ -1,9 +1,10 @@
 /**
- * The arena's server in a process of its own, as `npm start` runs it, on UDP and WebSocket; only its clock is looked at.
+ * The arena's server in a separate process, as `npm start` runs it, on UDP and WebSocket. The bench only measures its
+ * clock and its memory.
  *
- * Told `weigh`, while only some are there, it notes what it holds: what a player costs is what each of the others adds, and not what is made
- * once when the first comes. Told `measure`, it counts from then on; told `report`, it says what it found. What every datagram was long is
- * kept for raw sockets.
+ * On the command `weigh`, when only some players have joined, it notes its memory: the cost of a player is what each
+ * further player adds, without the one-time costs of the first. On `measure` it starts to count, and on `report` it
+ * sends its results. The length of every datagram is kept, for the bench of raw sockets.
  */
 
 import { serve, type Serving } from 'tickwire/node'
@@ -12,7 +13,7 @@ import { arenaGame } from '../../games/arena/game.ts'
 import { collect } from '../harness.ts'
 import { TickMeter, type Metered } from './tick-meter.ts'
 
-/** What it says of itself. */
+/** The report of the process. */
 export interface MatchReport {
   readonly metered: Metered
   readonly bytesOut: number
@@ -20,7 +21,7 @@ export interface MatchReport {
   readonly sizesIn: readonly number[]
   readonly sizesOut: readonly number[]
   readonly frags: number
-  /** Bytes: of the match with nobody in it, and of each line to a player. */
+  /** Bytes: of the empty match, and of each connection to a player. */
   readonly memory: { readonly process: number; readonly match: number; readonly perConnection: number }
 }
 
@@ -36,7 +37,14 @@ const SIZES_MAX = 40_000
 const before = heldBytes()
 const [fighters, spectators] = process.argv.slice(2).map(Number) as [number, number]
 const serving: Serving<typeof input> = await serve(arenaGame({ limits: { frags: 255, seconds: 3600 } }), {
-  port: 0, address: '127.0.0.1', maxPlayers: fighters, maxSpectators: spectators, webtransport: false, webrtc: false, ops: false,
+  port: 0,
+  address: '127.0.0.1',
+  maxPlayers: fighters,
+  maxSpectators: spectators,
+  webtransport: false,
+  webrtc: false,
+  ops: false,
+  development: false,
 })
 /** What was held when some were there. */
 const some = { bytes: 0, lines: 0 }
@@ -45,17 +53,17 @@ let bytesOut = 0
 const sizesIn: number[] = []
 const sizesOut: number[] = []
 watch(serving)
-process.on('message', (told) => {
-  if (told === 'weigh') {
+process.on('message', (command) => {
+  if (command === 'weigh') {
     Object.assign(some, { bytes: heldBytes(), lines: serving.rooms.endpoint.connections.length })
     process.send?.('weighed')
   }
-  if (told === 'measure') {
+  if (command === 'measure') {
     meter = new TickMeter()
     bytesOut = 0
   }
-  if (told === 'report') report(meter?.result())
-  if (told === 'end') process.exit(0)
+  if (command === 'report') report(meter?.result())
+  if (command === 'end') process.exit(0)
 })
 process.send?.({ url: serving.url, udpPort: serving.info.udp?.port })
 
@@ -94,12 +102,12 @@ function report(metered: Metered | undefined): void {
   const own = (SIZES_MAX * 2) * 8
   const all = heldBytes() - own
   const perConnection = (all - some.bytes) / Math.max(serving.rooms.endpoint.connections.length - some.lines, 1)
-  const told: MatchReport = {
+  const result: MatchReport = {
     metered, bytesOut, sizesIn, sizesOut,
     frags: [...serving.host.world.each(Seat)].reduce((sum, seat) => sum + Math.max(seat.frags, 0), 0),
     memory: { process: all, match: some.bytes - some.lines * perConnection - before, perConnection },
   }
-  process.send?.(told)
+  process.send?.(result)
 }
 
 process.on('disconnect', () => process.exit(0))

@@ -1,11 +1,11 @@
 /**
- * Everybody else, in a process of their own: bots that think about what their client is told, and spectators; every other one by UDP,
- * the rest by WebSocket. They are real hosts, but do not predict: 32 players who do would need four processors.
+ * All players, in a separate process: bots that act on what their client receives, and spectators; half of them by UDP,
+ * the rest by WebSocket. They are real hosts, but do not predict: 32 predicting players would need four processors.
  *
- * Says `some` when the first of them are in, waits to be told `measure`, and says `in` when all of them are.
+ * It sends `some` when the first players have joined, waits for the command `measure`, and sends `in` when all have.
  */
 
-import { createClientHost, type ClientHost } from 'tickwire'
+import { createClientHost, type ClientHost } from 'tickwire/engine'
 import { bestProvider, monotonicNow as now, openUdp, openWebSocket, systemEntropy } from 'tickwire/node'
 import { createMind } from '../../games/arena/bots.ts'
 import { Enter, type input } from '../../games/arena/definitions.ts'
@@ -17,9 +17,9 @@ const game = { ...arenaGame({ limits: { frags: 255, seconds: 3600 } }), predict:
 const security = { provider: bestProvider() }
 const hosts: ClientHost<typeof input>[] = []
 let isIn = 0
-/** So many are in before the others come. */
+/** The number of players that join before the others. */
 const FIRST = 8
-/** All bots look through the first one's eyes: what they think costs enough. */
+/** All bots use the view of the first one, which saves CPU time. */
 let sightAt = 0
 
 const ask = (count: string): number => Number(count)
@@ -31,7 +31,13 @@ await new Promise((resolve) => { process.once('message', resolve) })
 for (let index = first; index < all; index++) await join(index, index < ask(fighters))
 
 async function join(index: number, isFighter: boolean): Promise<void> {
-  const host = createClientHost(game, { entropy: systemEntropy, security, role: isFighter ? 'player' : 'spectator', onOpened: () => opened(index), onClosed: ({ code }) => fail(index, code) })
+  const host = createClientHost(game, {
+    entropy: systemEntropy,
+    security,
+    role: isFighter ? 'player' : 'spectator',
+    onOpened: () => opened(index),
+    onClosed: ({ code }) => fail(index, code),
+  })
   hosts.push(host)
   const mind = createMind(index, TICK_RATE)
   host.sampleInput = () => mind(look(), { id: host.peer })
@@ -47,7 +53,7 @@ async function join(index: number, isFighter: boolean): Promise<void> {
   }
   port.onDatagram = (from, bytes, length) => {
     host.handleDatagram(now(), from, bytes, length)
-    // As a page does: what came is acknowledged in good time.
+    // As a page does: received packets are acknowledged in time.
     wake()
   }
   host.connect(now(), isUdp ? `127.0.0.1:${udpPort}` : socketUrl)

@@ -1,6 +1,7 @@
 /**
- * The same datagrams without anything in them: `raw-process.ts serve` sends and hears, 128 times a second, datagrams as long as those of
- * the match over as many sockets; `raw-process.ts play URL UDPPORT` is the other end. Plain node:dgram and ws.
+ * The same datagrams without anything in them: `raw-process.ts serve` sends and hears, 128 times a second, datagrams as
+ * long as those of the match over as many sockets; `raw-process.ts play URL UDPPORT` is the other end. Plain node:dgram
+ * and ws.
  */
 
 import { createSocket, type Socket } from 'node:dgram'
@@ -16,9 +17,9 @@ let sizes: readonly number[] = []
 let sent = 0
 const nextSize = (): number => sizes[sent++ % Math.max(sizes.length, 1)] ?? 100
 
-process.on('message', (told: { readonly sizes?: readonly number[] } | string) => {
-  if (typeof told !== 'string') sizes = told.sizes ?? []
-  else if (told === 'end') process.exit(0)
+process.on('message', (command: { readonly sizes?: readonly number[] } | string) => {
+  if (typeof command !== 'string') sizes = command.sizes ?? []
+  else if (command === 'end') process.exit(0)
 })
 if (kind === 'serve') await serveRaw()
 else await playRaw()
@@ -44,9 +45,9 @@ async function serveRaw(): Promise<void> {
     socket.on('message', () => {})
   })
   await new Promise<void>((resolve) => { http.listen(0, '127.0.0.1', resolve) })
-  process.on('message', (told) => {
-    if (told === 'measure') meter = new TickMeter()
-    if (told === 'report') process.send?.(meter?.result())
+  process.on('message', (command) => {
+    if (command === 'measure') meter = new TickMeter()
+    if (command === 'report') process.send?.(meter?.result())
   })
   loop((dueAt, due) => {
     meter?.begin(performance.now(), dueAt)

@@ -1,9 +1,10 @@
 /**
- * What a loop of ticks costs, and which of them came too late: the same for the match, for raw sockets and for a loop that does nothing.
+ * What a loop of ticks costs, and which of them came too late: the same for the match, for raw sockets and for a loop
+ * that does nothing.
  *
- * Of CPU there are two figures. That of a tick: from its beginning to its last datagram, the kernel's part included. That of a period: all of
- * the process from one tick to the next, with what came in between, timers and the collector. A tick is missed when it begins a whole
- * period or more after its time.
+ * Of CPU there are two figures. That of a tick: from its beginning to its last datagram, the kernel's part included.
+ * That of a period: all of the process from one tick to the next, with what came in between, timers and the collector.
+ * A tick is missed when it begins a whole period or more after its time.
  */
 
 import { median } from '../harness.ts'
@@ -17,7 +18,7 @@ export interface Metered {
   readonly ticks: number
   readonly missed: number
   readonly period: Spread
-  /** Where nobody says when a tick has ended, empty. */
+  /** Empty if the end of ticks is not reported. */
   readonly tick: Spread
 }
 
@@ -49,7 +50,12 @@ export class TickMeter {
   }
 
   result(): Metered {
-    return { ticks: this.#periods.length, missed: this.#missed, period: spreadOf(this.#periods), tick: spreadOf(this.#ticks) }
+    return {
+      ticks: this.#periods.length,
+      missed: this.#missed,
+      period: spreadOf(this.#periods),
+      tick: spreadOf(this.#ticks),
+    }
   }
 }
 
@@ -65,7 +71,10 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? NaN
 }
 
-/** Calls `tick` 128 times a second, with how many are due, by the same kind of timer that a server sleeps with. Gives what ends it. */
+/**
+ * Calls `tick` 128 times a second, with how many are due, by the same kind of timer that a server sleeps with. Gives
+ * what ends it.
+ */
 export function loop(tick: (dueAt: number, due: number) => void): () => void {
   const start = performance.now()
   let ran = 0

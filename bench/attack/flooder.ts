@@ -1,10 +1,10 @@
 /**
- * A flood over real sockets, in a process of its own: `flooder.ts requests|spoofed|member PORT SECONDS PER_SECOND`, towards 127.0.0.1 and
- * nowhere else, for a few seconds, then it ends.
+ * A flood over real sockets, in a process of its own: `flooder.ts requests|spoofed|member PORT SECONDS PER_SECOND`,
+ * towards 127.0.0.1 and nowhere else, for a few seconds, then it ends.
  *
- * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `spoofed` is of three kinds in turn: requests, packets of
- * connections that are none, and noise. `member` is let in first, and then sends
- * without the manners of an endpoint: its clock runs as fast as it wants to send.
+ * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `spoofed` is of three kinds in turn:
+ * requests, packets of connections that are none, and noise. `member` is let in first, and then sends without the
+ * manners of an endpoint: its clock runs as fast as it wants to send.
  */
 
 import { type Socket, createSocket } from 'node:dgram'
@@ -45,7 +45,9 @@ async function bindAt(address: string): Promise<Socket> {
 
 async function requests(): Promise<(index: number) => void> {
   const dice = new Dice(3)
-  const sockets = await Promise.all(Array.from({ length: 64 }, (_, index) => bindAt(`127.${66 + (index & 7)}.${index}.7`)))
+  const sockets = await Promise.all(
+    Array.from({ length: 64 }, (_, index) => bindAt(`127.${66 + (index & 7)}.${index}.7`)),
+  )
   const packets = Array.from({ length: 256 }, () => {
     const [bytes, key] = [new Uint8Array(1200), new Uint8Array(32)]
     dice.fill(key)
@@ -60,14 +62,21 @@ async function requests(): Promise<(index: number) => void> {
 
 async function spoofed(): Promise<(index: number) => void> {
   const dice = new Dice(4)
-  const sockets = await Promise.all(Array.from({ length: 256 }, (_, index) => bindAt(`127.${80 + (index & 7)}.${index}.7`)))
+  const sockets = await Promise.all(
+    Array.from({ length: 256 }, (_, index) => bindAt(`127.${80 + (index & 7)}.${index}.7`)),
+  )
   const packets = Array.from({ length: 768 }, (_, index) => {
     const bytes = new Uint8Array(index % 3 === 0 ? 1200 : 40 + (dice.word() % 400))
     dice.fill(bytes)
     if (index % 3 === 0) writeRequest(bytes, dice.word(), dice.word(), bytes.slice(0, 32), [1, 2])
     else if (index % 3 === 1) {
       const header = new PacketHeader()
-      Object.assign(header, { type: PACKET_TYPE.payload, idLo: dice.word(), idHi: dice.word(), sequence: 1 + (dice.word() % 1000) })
+      Object.assign(header, {
+        type: PACKET_TYPE.payload,
+        idLo: dice.word(),
+        idHi: dice.word(),
+        sequence: 1 + (dice.word() % 1000),
+      })
       writeHeader(header, bytes)
     }
     return bytes

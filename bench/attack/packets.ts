@@ -22,12 +22,21 @@ export function bitFlips(): AttackReport[] {
     touched[bit >>> 3]! ^= 0x80 >>> (bit & 7)
   }
   for (let length = 0; length < genuine.length; length++, count++) stage.attack('alice', genuine, length)
-  for (let extra = 1; extra <= 64; extra++, count++) stage.attack('alice', new Uint8Array([...genuine, ...new Uint8Array(extra)]))
+  for (let extra = 1; extra <= 64; extra++, count++)
+    stage.attack('alice', new Uint8Array([...genuine, ...new Uint8Array(extra)]))
   const accepted = far.stats.packetsReceived - before + stage.received(member)
   stage.attack('alice', genuine)
   const isGenuineTaken = stage.received(member) === 1 && far.isOpen
   return [
-    { threat: 'T7', what: 'a sealed packet with any bit turned, cut or lengthened: accepted', count, value: isGenuineTaken ? accepted : NaN, unit: '', atMost: 0, figure: 'touched_packets_accepted' },
+    {
+      threat: 'T7',
+      what: 'a sealed packet with any bit turned, cut or lengthened: accepted',
+      count,
+      value: isGenuineTaken ? accepted : NaN,
+      unit: '',
+      atMost: 0,
+      figure: 'touched_packets_accepted',
+    },
     ...handshakeFlips(),
   ]
 }
@@ -56,7 +65,16 @@ function handshakeFlips(): AttackReport[] {
   }
   visitor.endpoint.handleDatagram(stage.now, 'server', accepted.slice(), accepted.length)
   const value = visitor.connection.isOpen ? answers + opened : NaN
-  return [{ threat: 'T7', what: 'Response and Accepted with a bit turned: answered or believed', count, value, unit: '', atMost: 0 }]
+  return [
+    {
+      threat: 'T7',
+      what: 'Response and Accepted with a bit turned: answered or believed',
+      count,
+      value,
+      unit: '',
+      atMost: 0,
+    },
+  ]
 }
 
 /** T8: everything that was ever said, again, in any order; and numbers from the future. */
@@ -70,7 +88,7 @@ export function replays(captured: number, count: number): AttackReport[] {
     stage.attack('alice', packet)
     stage.exchange()
   }
-  const heard = stage.received(member)
+  const received = stage.received(member)
   const dice = new Dice(8)
   for (let index = 0; index < count; index++) stage.attack('alice', tape[dice.word() % tape.length]!)
   const twice = stage.received(member)
@@ -86,12 +104,27 @@ export function replays(captured: number, count: number): AttackReport[] {
   stage.attack('alice', stage.capture(member))
   const isWindowSound = stage.received(member) === 1
   return [
-    { threat: 'T8', what: 'captured packets replayed in any order: taken twice', count, value: heard >= Math.min(captured, 256) ? twice : NaN, unit: '', atMost: 0, figure: 'replays_accepted' },
-    { threat: 'T8', what: 'forged numbers far ahead: genuine packets refused after them', count: 1000, value: isWindowSound ? 0 : 1, unit: '', atMost: 0 },
+    {
+      threat: 'T8',
+      what: 'captured packets replayed in any order: taken twice',
+      count,
+      value: received >= Math.min(captured, 256) ? twice : NaN,
+      unit: '',
+      atMost: 0,
+      figure: 'replays_accepted',
+    },
+    {
+      threat: 'T8',
+      what: 'forged numbers far ahead: genuine packets refused after them',
+      count: 1000,
+      value: isWindowSound ? 0 : 1,
+      unit: '',
+      atMost: 0,
+    },
   ]
 }
 
-/** T24: goodbyes, refusals, resets and challenges of somebody who sees ids and salts but has no keys. */
+/** T24: goodbyes, refusals, resets and challenges of an attacker that knows ids and salts but has no keys. */
 export function forgedEndings(count: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -110,18 +143,36 @@ export function forgedEndings(count: number): AttackReport[] {
     // Reset, Refused, Accepted, Rejected: for the one who stands, and for the one who asks.
     const kind = 2 + (index % 5)
     const isNamed = kind === 3 || kind === 6
-    Object.assign(header, { type: PACKET_TYPE.handshake, idLo: isNamed ? idLo : 0, idHi: isNamed ? idHi : 0, epoch: 0, sequence: 0 })
+    Object.assign(header, {
+      type: PACKET_TYPE.handshake,
+      idLo: isNamed ? idLo : 0,
+      idHi: isNamed ? idHi : 0,
+      epoch: 0,
+      sequence: 0,
+    })
     const bodyAt = writeHeader(header, bytes)
     bytes[bodyAt] = kind
     bytes.set(salt, bodyAt + 1)
-    // A refused version is the one thing that may be said in the clear, to who has heard nothing else; not these.
+    // In plain text, a client believes only a refused version, and only before a challenge; not these reasons.
     if (kind === 4) bytes[bodyAt + 9] = 5 + (index % 5)
     const length = kind === 6 ? bodyAt + 17 : kind === 4 ? bodyAt + 10 : kind === 2 ? bodyAt + 58 : bodyAt + 140
     member.endpoint.handleDatagram(stage.now, 'server', bytes.slice(), length)
     if (kind !== 2) asking.endpoint.handleDatagram(stage.now, 'server', bytes.slice(), length)
   }
-  const ended = [member.connection, stage.far(member), asking.connection].filter((one) => one === undefined || one.closeReason !== undefined).length
-  return [{ threat: 'T24', what: 'forged disconnect, reset, refused, accepted, rejected, both ways: connections ended', count: 2 * count, value: ended, unit: '', atMost: 0, figure: 'forged_endings' }]
+  const ended = [member.connection, stage.far(member), asking.connection].filter(
+    (one) => one === undefined || one.closeReason !== undefined,
+  ).length
+  return [
+    {
+      threat: 'T24',
+      what: 'forged disconnect, reset, refused, accepted, rejected, both ways: connections ended',
+      count: 2 * count,
+      value: ended,
+      unit: '',
+      atMost: 0,
+      figure: 'forged_endings',
+    },
+  ]
 }
 
 /** T24: a member's packets, carried to the server from elsewhere. */
@@ -151,9 +202,31 @@ export function hijack(count: number): AttackReport[] {
     stage.exchange()
   }
   return [
-    { threat: 'T24', what: 'a member\'s packets from another address: traffic moved there', count, value: far.isOpen ? moves : NaN, unit: '', atMost: 0, figure: 'hijacks' },
-    { threat: 'T24', what: 'the same: bytes sent for bytes got', count, value: bytesOut / bytesIn, unit: 'ratio', atMost: 1 },
-    { threat: 'T24', what: 'a member who really moves: round trips until he is followed', count: 1, value: roundTrips, unit: '', atMost: 3 },
+    {
+      threat: 'T24',
+      what: "a member's packets from another address: traffic moved there",
+      count,
+      value: far.isOpen ? moves : NaN,
+      unit: '',
+      atMost: 0,
+      figure: 'hijacks',
+    },
+    {
+      threat: 'T24',
+      what: 'the same: bytes sent for bytes got',
+      count,
+      value: bytesOut / bytesIn,
+      unit: 'ratio',
+      atMost: 1,
+    },
+    {
+      threat: 'T24',
+      what: 'a member with a new address: round trips until the connection follows',
+      count: 1,
+      value: roundTrips,
+      unit: '',
+      atMost: 3,
+    },
   ]
 }
 
@@ -172,15 +245,36 @@ export function guessedIds(count: number): AttackReport[] {
     dice.fill(bytes)
     const isKnown = index % 4 === 0
     const { idLo, idHi } = member.connection
-    Object.assign(header, { type: 1 + (index % 2), idLo: isKnown ? idLo : ((dice.word() & ~63) | (idLo & 63)) >>> 0, idHi: isKnown ? idHi : dice.word(), epoch: 0, sequence: 1 + index })
+    Object.assign(header, {
+      type: 1 + (index % 2),
+      idLo: isKnown ? idLo : ((dice.word() & ~63) | (idLo & 63)) >>> 0,
+      idHi: isKnown ? idHi : dice.word(),
+      epoch: 0,
+      sequence: 1 + index,
+    })
     writeHeader(header, bytes)
     if (index % 10 === 0) stage.now++
     resets += stage.attack(isKnown ? 'alice' : `203.0.113.7:${index}`, bytes).packets
   }
   const seconds = (stage.now - startedAt) / 1000
   return [
-    { threat: 'T24', what: 'packets for guessed and for known ids without keys: accepted', count, value: far.stats.packetsReceived - before, unit: '', atMost: 0, figure: 'guessed_ids_accepted' },
-    { threat: 'T2', what: 'the same: resets a second', count, value: resets / Math.max(1, seconds), unit: '/s', atMost: 200 },
+    {
+      threat: 'T24',
+      what: 'packets for guessed and for known ids without keys: accepted',
+      count,
+      value: far.stats.packetsReceived - before,
+      unit: '',
+      atMost: 0,
+      figure: 'guessed_ids_accepted',
+    },
+    {
+      threat: 'T2',
+      what: 'the same: resets a second',
+      count,
+      value: resets / Math.max(1, seconds),
+      unit: '/s',
+      atMost: 200,
+    },
   ]
 }
 
@@ -197,7 +291,7 @@ export function garbage(rounds: number): AttackReport[] {
     for (let length = 0; length <= 1500; length++) {
       dice.fill(bytes)
       // A third is noise, a third has a header of ours, a third begins as a genuine packet does.
-      if (round % 3 > 0) bytes.set([0x54, 0x4b, 0x57, 2, dice.word() % 7])
+      if (round % 3 > 0) bytes.set([0x54, 0x4b, 0x57, 3, dice.word() % 7])
       if (round % 3 === 2) bytes.set(genuine.subarray(0, 15 + (dice.word() % 40)))
       if (length % 8 === 0) stage.now++
       const startedAt = process.hrtime.bigint()
@@ -212,8 +306,24 @@ export function garbage(rounds: number): AttackReport[] {
   times.sort((a, b) => a - b)
   const count = times.length
   return [
-    { threat: 'T14', what: 'noise and half-genuine datagrams of every length: thrown', count, value: thrown + (stage.far(member)?.isOpen ? 0 : 1), unit: '', atMost: 0, figure: 'garbage_thrown' },
-    { threat: 'T16', what: 'the same: time for one, 99.9th percentile', count, value: times[Math.floor(count * 0.999)]!, unit: 'us', atMost: 200, figure: 'garbage_p999_us' },
+    {
+      threat: 'T14',
+      what: 'noise and half-genuine datagrams of every length: thrown',
+      count,
+      value: thrown + (stage.far(member)?.isOpen ? 0 : 1),
+      unit: '',
+      atMost: 0,
+      figure: 'garbage_thrown',
+    },
+    {
+      threat: 'T16',
+      what: 'the same: time for one, 99.9th percentile',
+      count,
+      value: times[Math.floor(count * 0.999)]!,
+      unit: 'us',
+      atMost: 200,
+      figure: 'garbage_p999_us',
+    },
   ]
 }
 
@@ -234,14 +344,29 @@ export function forgeries(count: number): AttackReport[] {
   }
   const epoch = stage.capture(member)[13]!
   return [
-    { threat: 'T6', what: 'forged packets for one connection: connections ended', count, value: far.isOpen && member.connection.isOpen ? 0 : 1, unit: '', atMost: 0 },
-    { threat: 'T6', what: 'the same: keys replaced', count, value: epoch, unit: '', ...(count >= 2 ** 20 && { atLeast: 1 }), atMost: 1 },
+    {
+      threat: 'T6',
+      what: 'forged packets for one connection: connections ended',
+      count,
+      value: far.isOpen && member.connection.isOpen ? 0 : 1,
+      unit: '',
+      atMost: 0,
+    },
+    {
+      threat: 'T6',
+      what: 'the same: keys replaced',
+      count,
+      value: epoch,
+      unit: '',
+      ...(count >= 2 ** 20 && { atLeast: 1 }),
+      atMost: 1,
+    },
   ]
 }
 
 /** T5, T17: one connection far past the turn of its 16-bit acks, new keys now and then, reconnects; no nonce twice. */
 export function longLife(packets: number): AttackReport[] {
-  // The stub throws when a nonce is used twice under one key, whoever does it.
+  // The stub throws when a nonce is used twice under one key, by any side.
   const stub = new StubCrypto()
   const stage = new Stage({ security: { rekey: { afterPackets: 5000 } } }, stub)
   let [member, sent, got, epochs] = [stage.join('alice'), 0, 0, 0]
@@ -262,7 +387,14 @@ export function longLife(packets: number): AttackReport[] {
     got += stage.received(member)
   }
   return [
-    { threat: 'T5', what: 'packets over reconnects and new keys: nonces used twice', count: stub.packetsSealed, value: epochs >= 10 ? 0 : NaN, unit: '', atMost: 0 },
+    {
+      threat: 'T5',
+      what: 'packets over reconnects and new keys: nonces used twice',
+      count: stub.packetsSealed,
+      value: epochs >= 10 ? 0 : NaN,
+      unit: '',
+      atMost: 0,
+    },
     { threat: 'T17', what: 'the same: messages lost', count: sent, value: sent - got, unit: '', atMost: 0 },
   ]
 }

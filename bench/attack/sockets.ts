@@ -1,6 +1,6 @@
 /**
- * Floods over real sockets: a server on loopback, honest clients at addresses of their own in 127/8, and a flooder in another
- * process. Limits for each origin are in force: this machine is not exempt here.
+ * Floods over real sockets: a server on loopback, honest clients at addresses of their own in 127/8, and a flooder in
+ * another process. Limits for each origin are in force: this machine is not exempt here.
  *
  * Server and honest clients share this process, so their times include each other's work.
  */
@@ -32,11 +32,19 @@ interface Running {
   close(): Promise<void>
 }
 
-async function run(address: string, maxConnections: number, onHeard: (channel: UnreliableChannel) => void): Promise<Running> {
+async function run(
+  address: string,
+  maxConnections: number,
+  onReceived: (channel: UnreliableChannel) => void,
+): Promise<Running> {
   const port = await openUdp({ address })
   const channels = new Map<Connection, UnreliableChannel>()
   const endpoint = createEndpoint({
-    fingerprint: FINGERPRINT, entropy: systemEntropy, maxConnections, security: { provider: bestProvider() }, limits: { areLocalExempt: false },
+    fingerprint: FINGERPRINT,
+    entropy: systemEntropy,
+    maxConnections,
+    security: { provider: bestProvider() },
+    limits: { areLocalExempt: false },
     assemble: (connection) => {
       const channel = new UnreliableChannel('unreliable')
       connection.addSource(1, channel)
@@ -47,7 +55,7 @@ async function run(address: string, maxConnections: number, onHeard: (channel: U
   let isDue = false
   const wake = (): void => {
     isDue = false
-    for (const channel of channels.values()) onHeard(channel)
+    for (const channel of channels.values()) onReceived(channel)
     drain(endpoint, monotonicNow(), port, (event) => {
       if (event.type === 'closed') channels.delete(event.connection)
     })
@@ -68,7 +76,10 @@ async function run(address: string, maxConnections: number, onHeard: (channel: U
 }
 
 /** A client that measures how long its server takes to answer. */
-async function pinger(index: number, to: string): Promise<{ running: Running; connectMs: number; ping(): Promise<number> }> {
+async function pinger(
+  index: number,
+  to: string,
+): Promise<{ running: Running; connectMs: number; ping(): Promise<number> }> {
   let onBack = (): void => {}
   const bytes = new Uint8Array(1024)
   const running = await run(`127.9.0.${index + 1}`, 0, (channel) => {
@@ -92,7 +103,7 @@ async function pinger(index: number, to: string): Promise<{ running: Running; co
   return { running, connectMs, ping }
 }
 
-/** Pings until told to stop; the times, sorted. */
+/** Pings until `isOver`; returns the times, sorted. */
 async function pings(ping: () => Promise<number>, isOver: () => boolean): Promise<number[]> {
   const times: number[] = []
   while (!isOver()) {
@@ -104,15 +115,17 @@ async function pings(ping: () => Promise<number>, isOver: () => boolean): Promis
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const p99 = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length * 0.99)] ?? NaN
-const word = <Word>(child: ChildProcess): Promise<Word> => new Promise((resolve) => child.once('message', (said) => resolve(said as Word)))
+const word = <Word,>(child: ChildProcess): Promise<Word> =>
+  new Promise((resolve) => child.once('message', (said) => resolve(said as Word)))
 
-/** A flood of one kind while somebody plays and others arrive. */
+/** A flood of one kind while one client plays and others connect. */
 async function flood(kind: 'requests' | 'member', perSecond: number, arrivals: number): Promise<{
   done: FloodDone; connects: number[]; calm: number[]; flooded: number[]; grownBytes: number; connections: number
 }> {
   const bytes = new Uint8Array(1024)
   const server = await run('127.0.0.1', 64, (channel) => {
-    for (let length = channel.receive(bytes); length >= 0; length = channel.receive(bytes)) channel.send(bytes.subarray(0, length))
+    for (let length = channel.receive(bytes); length >= 0; length = channel.receive(bytes))
+      channel.send(bytes.subarray(0, length))
   })
   const child = fork(FLOODER, [kind, server.port.localAddress.split(':').at(-1)!, String(SECONDS), String(perSecond)])
   const player = await pinger(0, server.port.localAddress)
@@ -126,7 +139,7 @@ async function flood(kind: 'requests' | 'member', perSecond: number, arrivals: n
     const over = word<FloodDone>(child).then((done) => ({ done }))
     child.send('go')
     let result: { done: FloodDone } | undefined
-    void over.then((told) => (result = told))
+    void over.then((done) => (result = done))
     const playing = pings(player.ping, () => result !== undefined)
     for (let index = 1; index <= arrivals; index++) {
       clients.push(await pinger(index, server.port.localAddress))
@@ -135,8 +148,18 @@ async function flood(kind: 'requests' | 'member', perSecond: number, arrivals: n
     const { done } = await over
     const flooded = await playing
     collect()
-    const connects = clients.slice(1).map(({ connectMs }) => connectMs).sort((a, b) => a - b)
-    return { done, connects, calm, flooded, grownBytes: process.memoryUsage().heapUsed - before, connections: server.endpoint.connections.length }
+    const connects = clients
+      .slice(1)
+      .map(({ connectMs }) => connectMs)
+      .sort((a, b) => a - b)
+    return {
+      done,
+      connects,
+      calm,
+      flooded,
+      grownBytes: process.memoryUsage().heapUsed - before,
+      connections: server.endpoint.connections.length,
+    }
   } finally {
     child.kill('SIGKILL')
     for (const { running } of clients) await running.close()
@@ -152,12 +175,57 @@ export async function socketFloods(perSecond: number): Promise<AttackReport[]> {
   const t13 = { threat: 'T13', count: member.done.sent }
   const wanted = 21
   return [
-    { ...t1, what: 'UDP, requests from 64 addresses: honest clients let in meanwhile, of 20', value: requests.connects.filter((ms) => ms < Infinity).length, unit: '', atLeast: 20, figure: 'udp_flood_clients_in' },
-    { ...t1, what: 'the same: the slowest of them', value: requests.connects.at(-1) ?? NaN, unit: 'ms', atMost: 1000, figure: 'udp_flood_connect_ms' },
-    { ...t1, what: 'the same: memory for each datagram (20 clients included)', value: Math.max(0, requests.grownBytes) / requests.done.sent, unit: 'B', atMost: 350 },
-    { ...t1, what: 'the same: connections beside the honest ones', value: requests.connections - wanted, unit: '', atMost: 0 },
-    { threat: 'T2', count: requests.done.sent, what: 'the same: bytes that came back for bytes sent', value: requests.done.gotBytes / requests.done.sentBytes, unit: 'ratio', atMost: 0.35, figure: 'udp_amplification' },
-    { ...t1, what: 'the same: a player\'s round trip, 99th percentile, over that of a calm second', value: p99(requests.flooded) - p99(requests.calm), unit: 'ms' },
-    { ...t13, what: 'UDP, one member floods: another\'s round trip, 99th percentile, over that of a calm second', value: p99(member.flooded) - p99(member.calm), unit: 'ms', figure: 'udp_member_flood_added_ms' },
+    {
+      ...t1,
+      what: 'UDP, requests from 64 addresses: honest clients let in meanwhile, of 20',
+      value: requests.connects.filter((ms) => ms < Infinity).length,
+      unit: '',
+      atLeast: 20,
+      figure: 'udp_flood_clients_in',
+    },
+    {
+      ...t1,
+      what: 'the same: the slowest of them',
+      value: requests.connects.at(-1) ?? NaN,
+      unit: 'ms',
+      atMost: 1000,
+      figure: 'udp_flood_connect_ms',
+    },
+    {
+      ...t1,
+      what: 'the same: memory for each datagram (20 clients included)',
+      value: Math.max(0, requests.grownBytes) / requests.done.sent,
+      unit: 'B',
+      atMost: 350,
+    },
+    {
+      ...t1,
+      what: 'the same: connections beside the honest ones',
+      value: requests.connections - wanted,
+      unit: '',
+      atMost: 0,
+    },
+    {
+      threat: 'T2',
+      count: requests.done.sent,
+      what: 'the same: bytes that came back for bytes sent',
+      value: requests.done.gotBytes / requests.done.sentBytes,
+      unit: 'ratio',
+      atMost: 0.35,
+      figure: 'udp_amplification',
+    },
+    {
+      ...t1,
+      what: "the same: a player's round trip, 99th percentile, over that of a calm second",
+      value: p99(requests.flooded) - p99(requests.calm),
+      unit: 'ms',
+    },
+    {
+      ...t13,
+      what: "UDP, one member floods: another's round trip, 99th percentile, over that of a calm second",
+      value: p99(member.flooded) - p99(member.calm),
+      unit: 'ms',
+      figure: 'udp_member_flood_added_ms',
+    },
   ]
 }

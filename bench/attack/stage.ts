@@ -1,8 +1,8 @@
 /**
- * Where attacks are played: one server, whoever joins it, and whoever only pretends to. No socket, no clock of its own.
+ * The stage of the attacks: one server, its members, and strangers. It has no socket and no clock of its own.
  *
- * Every datagram that an attacker hands in is a copy, and every answer is counted in bytes, for an attack is judged by what it
- * cost whom. Cryptography is real, and its calls are counted.
+ * Every datagram that an attacker hands in is a copy, and every answer is counted in bytes, for an attack is judged by
+ * what it cost whom. Cryptography is real, and its calls are counted.
  */
 
 import { UnreliableChannel } from '../../packages/tickwire/src/core/channel/unreliable.ts'
@@ -20,7 +20,7 @@ import { collect } from '../harness.ts'
 
 /** What one attack came to. */
 export interface AttackReport {
-  /** Which threat of docs/spec/attacks.md. */
+  /** Which threat of docs/spec/attacks.md, or the id of an attack that once worked (`found/`). */
   readonly threat: string
   readonly what: string
   /** How often it was tried. */
@@ -37,7 +37,9 @@ export interface AttackReport {
 
 /** Whether a report is within its bar. */
 export function isHeld({ value, atMost, atLeast }: AttackReport): boolean {
-  return !Number.isNaN(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
+  return (
+    !Number.isNaN(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
+  )
 }
 
 /** What is alive. One collection is not enough: what it frees outside the heap is only counted as freed by the next. */
@@ -47,7 +49,9 @@ export function heldNow(): number {
   return heapUsed + arrayBuffers
 }
 
-/** Real cryptography whose calls are counted; `beforeSeal` lets a member with good keys write what no honest one would. */
+/**
+ * Real cryptography whose calls are counted; `beforeSeal` lets a member with good keys write what no honest one would.
+ */
 export class CountedCrypto implements CryptoProvider {
   readonly name: string
   readonly calls = { hmac: 0, agree: 0, open: 0, verify: 0 }
@@ -132,14 +136,14 @@ export class RawFrames implements FrameSource {
   onLost(): void {}
 }
 
-/** Somebody who was let in. */
+/** An accepted client. */
 export interface Member {
   readonly endpoint: Endpoint
   readonly connection: Connection
   readonly address: string
   readonly crypto: CountedCrypto
   readonly channel: UnreliableChannel
-  /** Whatever he wants to say on kind 0, beside his channel on kind 1. */
+  /** Raw frames of kind 0, beside the channel on kind 1. */
   readonly raw: RawFrames
 }
 
@@ -154,7 +158,7 @@ const FINGERPRINT = new Uint8Array(8).fill(0x61)
 const out = createTransmit()
 let seed = 1
 
-/** One server and its members. Time moves only when told. */
+/** One server and its members. Time is advanced by hand. */
 export class Stage {
   readonly server: Endpoint
   readonly crypto: CountedCrypto
@@ -170,7 +174,11 @@ export class Stage {
     this.#provider = provider
     this.crypto = new CountedCrypto(provider)
     this.server = createEndpoint({
-      fingerprint: FINGERPRINT, entropy: new Dice(seed++), maxConnections: 64, congestion: () => new FixedController(Infinity), ...config,
+      fingerprint: FINGERPRINT,
+      entropy: new Dice(seed++),
+      maxConnections: 64,
+      congestion: () => new FixedController(Infinity),
+      ...config,
       security: { ...config.security, provider: this.crypto },
       assemble: (connection) => {
         const channel = new UnreliableChannel('unreliable')
@@ -182,23 +190,33 @@ export class Stage {
     })
   }
 
-  /** A client that has asked and been told nothing yet. */
+  /** A client that has sent a request and got no answer yet. */
   visitor(address: string, pass: ConnectPass = {}): Member {
     const channel = new UnreliableChannel('unreliable')
     const raw = new RawFrames()
     const crypto = new CountedCrypto(this.#provider)
     const endpoint = createEndpoint({
-      fingerprint: FINGERPRINT, entropy: new Dice(seed++), security: { provider: crypto }, congestion: () => new FixedController(Infinity),
+      fingerprint: FINGERPRINT,
+      entropy: new Dice(seed++),
+      security: { provider: crypto },
+      congestion: () => new FixedController(Infinity),
       assemble: (connection) => {
         connection.addSource(0, raw)
         connection.addSource(1, channel)
         connection.addSink(1, channel)
       },
     })
-    return { endpoint, address, crypto, channel, raw, connection: endpoint.connect(this.now, 'server', new Uint8Array(0), pass) }
+    return {
+      endpoint,
+      address,
+      crypto,
+      channel,
+      raw,
+      connection: endpoint.connect(this.now, 'server', new Uint8Array(0), pass),
+    }
   }
 
-  /** A client that is let in, if he is. */
+  /** A client that tries to connect. */
   join(address: string, pass: ConnectPass = {}): Member {
     const member = this.visitor(address, pass)
     this.members.push(member)
@@ -206,14 +224,17 @@ export class Stage {
     return member
   }
 
-  /** The server's end of a member's connection, while it stands. */
+  /** The server's end of a member's connection, while it is open. */
   far(member: Member): Connection | undefined {
-    return this.server.connections.find(({ idLo, idHi }) => idLo === member.connection.idLo && idHi === member.connection.idHi)
+    return this.server.connections.find(
+      ({ idLo, idHi }) => idLo === member.connection.idLo && idHi === member.connection.idHi,
+    )
   }
 
-  /** Everything that members and server have to say to each other now. */
+  /** Delivers everything that members and server send to each other now. */
   exchange(): void {
-    for (const member of this.members) for (const bytes of this.said(member)) this.server.handleDatagram(this.now, member.address, bytes, bytes.length)
+    for (const member of this.members)
+      for (const bytes of this.said(member)) this.server.handleDatagram(this.now, member.address, bytes, bytes.length)
     while (this.server.pollTransmit(this.now, out)) {
       const member = this.members.find(({ address }) => address === out.to)
       member?.endpoint.handleDatagram(this.now, 'server', out.bytes, out.length)
@@ -228,7 +249,7 @@ export class Stage {
     return all
   }
 
-  /** Hands the server a copy of a datagram, and counts what it answers, to whomever. */
+  /** Passes a copy of a datagram to the server, and counts its answers, to any address. */
   attack(from: string, bytes: Uint8Array, length: number = bytes.length): Answer {
     this.#incoming.set(bytes.length > 1500 ? bytes.subarray(0, 1500) : bytes)
     this.server.handleDatagram(this.now, from, this.#incoming, length)

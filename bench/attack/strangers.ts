@@ -23,7 +23,11 @@ export function requestFlood(count: number): AttackReport[] {
     for (let index = from; index < to; index++) {
       if (index % 50 === 0) stage.now++
       dice.fill(key)
-      bytes += stage.attack(addressOf(index), request, writeRequest(request, dice.word(), dice.word(), key, [1, 2])).bytes
+      bytes += stage.attack(
+        addressOf(index),
+        request,
+        writeRequest(request, dice.word(), dice.word(), key, [1, 2]),
+      ).bytes
     }
     return bytes
   }
@@ -36,11 +40,31 @@ export function requestFlood(count: number): AttackReport[] {
   const grown = heldNow() - heldBefore
   const base = { threat: 'T1', count }
   return [
-    { ...base, what: 'request flood, each from another address: memory', value: Math.max(0, grown), unit: 'B', atMost: 2 ** 20, figure: 'request_flood_heap_bytes' },
-    { ...base, what: 'the same: MACs for one request', value: (stage.crypto.calls.hmac - before) / count, unit: 'MAC', atMost: 1, figure: 'request_flood_macs' },
+    {
+      ...base,
+      what: 'request flood, each from another address: memory',
+      value: Math.max(0, grown),
+      unit: 'B',
+      atMost: 2 ** 20,
+      figure: 'request_flood_heap_bytes',
+    },
+    {
+      ...base,
+      what: 'the same: MACs for one request',
+      value: (stage.crypto.calls.hmac - before) / count,
+      unit: 'MAC',
+      atMost: 1,
+      figure: 'request_flood_macs',
+    },
     { ...base, what: 'the same: multiplications on a curve', value: stage.crypto.calls.agree, unit: '', atMost: 0 },
     { ...base, what: 'the same: connections', value: stage.server.connections.length, unit: '', atMost: 0 },
-    { ...base, what: 'the same: bytes out for one byte in', value: bytes / (count * REQUEST_BYTES), unit: 'ratio', atMost: 0.35 },
+    {
+      ...base,
+      what: 'the same: bytes out for one byte in',
+      value: bytes / (count * REQUEST_BYTES),
+      unit: 'ratio',
+      atMost: 0.35,
+    },
     { ...base, what: 'the same: time for one, answer included', value: us, unit: 'us', figure: 'request_flood_us' },
   ]
 }
@@ -57,7 +81,14 @@ export function amplification(step: number): AttackReport[] {
       for (let length = 0; length <= 1500; length += length >= 1190 && length <= 1210 ? 1 : step) {
         for (const version of [1, 2, 9]) {
           dice.fill(bytes)
-          Object.assign(header, { type: Math.min(type, 5), version, idLo: type === 0 ? 0 : dice.word(), idHi: type === 0 ? 0 : dice.word(), epoch: 0, sequence: type === 0 || type === 4 ? 0 : 7 })
+          Object.assign(header, {
+            type: Math.min(type, 5),
+            version,
+            idLo: type === 0 ? 0 : dice.word(),
+            idHi: type === 0 ? 0 : dice.word(),
+            epoch: 0,
+            sequence: type === 0 || type === 4 ? 0 : 7,
+          })
           const at = writeHeader(header, bytes)
           if (type === 6) dice.fill(bytes)
           bytes[at] = kind
@@ -76,7 +107,15 @@ export function amplification(step: number): AttackReport[] {
     }
   }
   return [
-    { threat: 'T2', what: 'any type, kind and length from a stranger: bytes out for bytes in', count, value: bytesRatio, unit: 'ratio', atMost: 1, figure: 'amplification' },
+    {
+      threat: 'T2',
+      what: 'any type, kind and length from a stranger: bytes out for bytes in',
+      count,
+      value: bytesRatio,
+      unit: 'ratio',
+      atMost: 1,
+      figure: 'amplification',
+    },
     { threat: 'T2', what: 'the same: datagrams out for one in', count, value: packetsMost, unit: '', atMost: 1 },
     handshakeRatio(),
   ]
@@ -90,11 +129,20 @@ function handshakeRatio(): AttackReport {
     for (const said of stage.said(visitor)) {
       const answer = stage.attack(visitor.address, said)
       worst = Math.max(worst, answer.bytes / said.length)
-      if (answer.last !== undefined) visitor.endpoint.handleDatagram(stage.now, 'server', answer.last, answer.last.length)
+      if (answer.last !== undefined)
+        visitor.endpoint.handleDatagram(stage.now, 'server', answer.last, answer.last.length)
     }
   }
   const isLetIn = visitor.connection.isOpen
-  return { threat: 'T2', what: 'a handshake with the longest welcome: bytes out for bytes in', count: 2, value: isLetIn ? worst : NaN, unit: 'ratio', atMost: 0.35, figure: 'handshake_amplification' }
+  return {
+    threat: 'T2',
+    what: 'a handshake with the longest welcome: bytes out for bytes in',
+    count: 2,
+    value: isLetIn ? worst : NaN,
+    unit: 'ratio',
+    atMost: 0.35,
+    figure: 'handshake_amplification',
+  }
 }
 
 /** T3: one server's answers, played to another and to itself, as if from there. */
@@ -120,7 +168,17 @@ export function loops(): AttackReport[] {
     packets += two.attack('203.0.113.1:1', answer).packets
     packets += one.attack('203.0.113.1:1', answer).packets
   }
-  return [{ threat: 'T3', what: 'a server\'s answers of every kind, played to another and to itself: answers to answers', count: answers.length, value: packets, unit: '', atMost: 0, figure: 'loop_packets' }]
+  return [
+    {
+      threat: 'T3',
+      what: "a server's answers of every kind, played to another and to itself: answers to answers",
+      count: answers.length,
+      value: packets,
+      unit: '',
+      atMost: 0,
+      figure: 'loop_packets',
+    },
+  ]
 }
 
 /** T4: a cookie shown by others, too late, or again. */
@@ -134,7 +192,8 @@ export function cookies(count: number): AttackReport[] {
   }
   const response = challenged('203.0.113.1:1000')
   let stolen = 0
-  for (let index = 0; index < count; index++) stolen += stage.attack(`203.0.113.${(index % 250) + 2}:${1000 + (index & 1)}`, response).packets
+  for (let index = 0; index < count; index++)
+    stolen += stage.attack(`203.0.113.${(index % 250) + 2}:${1000 + (index & 1)}`, response).packets
   for (let port = 1001; port < 1100; port++) stolen += stage.attack(`203.0.113.1:${port}`, response).packets
   const agreed = stage.crypto.calls.agree
   const first = stage.attack('203.0.113.1:1000', response).packets
@@ -146,14 +205,29 @@ export function cookies(count: number): AttackReport[] {
   let expired = 0
   for (let index = 0; index < count; index++) expired += stage.attack('203.0.113.200:1', late).packets
   return [
-    { threat: 'T4', what: 'a ChallengeResponse from another address or port: answers', count: count + 99, value: first === 1 ? stolen : NaN, unit: '', atMost: 0, figure: 'stolen_cookie_answers' },
-    { threat: 'T4', what: 'a ChallengeResponse replayed from its own address: key agreements beside the first', count, value: agreedForAll, unit: '', atMost: 0 },
+    {
+      threat: 'T4',
+      what: 'a ChallengeResponse from another address or port: answers',
+      count: count + 99,
+      value: first === 1 ? stolen : NaN,
+      unit: '',
+      atMost: 0,
+      figure: 'stolen_cookie_answers',
+    },
+    {
+      threat: 'T4',
+      what: 'a ChallengeResponse replayed from its own address: key agreements beside the first',
+      count,
+      value: agreedForAll,
+      unit: '',
+      atMost: 0,
+    },
     { threat: 'T4', what: 'the same: connections', count, value: stage.server.connections.length, unit: '', atMost: 0 },
     { threat: 'T4', what: 'a cookie two buckets old: answers', count, value: expired, unit: '', atMost: 0 },
   ]
 }
 
-/** T4: handshakes that are answered and never used, from 200 real addresses, while somebody honest comes. */
+/** T4: handshakes that are answered and never used, from 200 real addresses, while an honest client connects. */
 export function halfOpen(perSecond: number, honest: number, isSustained: boolean): AttackReport[] {
   const stage = new Stage({ maxConnections: 64 })
   const waits: number[] = []
@@ -178,9 +252,9 @@ export function halfOpen(perSecond: number, honest: number, isSustained: boolean
   for (let index = 0; index < 100; index++) tick()
   for (let index = 0; index < honest; index++) {
     const startedAt = stage.now
-    // Who is told that it is full asks again a quarter second later, as a player's client does.
+    // A client that is refused as full tries again a quarter of a second later, as a real client does.
     let member = stage.join(`198.51.100.${index}:5000`)
-    // After 4 s he gives up, and that is what is told.
+    // After 4 s the client gives up, and the report says so.
     for (let tries = 0; !member.connection.isOpen && tries < 16; tries++) {
       stage.members.pop()
       for (let rest = 0; rest < 25; rest++) if (isSustained) tick()
@@ -190,10 +264,27 @@ export function halfOpen(perSecond: number, honest: number, isSustained: boolean
     waits.push(stage.now - startedAt)
   }
   const worst = Math.max(...waits)
-  const name = isSustained ? 'half-open handshakes without end, 200 addresses, 64 seats' : 'half-open handshakes for a second, 200 addresses, 64 seats'
+  const name = isSustained
+    ? 'half-open handshakes without end, 200 addresses, 64 seats'
+    : 'half-open handshakes for a second, 200 addresses, 64 seats'
   return [
-    { threat: 'T4', what: `${name}: longest wait of an honest client`, count: attackers, value: worst, unit: 'ms', atMost: 2000, figure: isSustained ? 'half_open_sustained_wait_ms' : 'half_open_wait_ms' },
-    { threat: 'T4', what: 'the same: connections, beside the honest ones', count: attackers, value: Math.max(0, mostSeats - honest), unit: '', atMost: 0 },
+    {
+      threat: 'T4',
+      what: `${name}: longest wait of an honest client`,
+      count: attackers,
+      value: worst,
+      unit: 'ms',
+      atMost: 2000,
+      figure: isSustained ? 'half_open_sustained_wait_ms' : 'half_open_wait_ms',
+    },
+    {
+      threat: 'T4',
+      what: 'the same: connections, beside the honest ones',
+      count: attackers,
+      value: Math.max(0, mostSeats - honest),
+      unit: '',
+      atMost: 0,
+    },
   ]
 }
 
@@ -212,5 +303,15 @@ export function slowLoris(count: number): AttackReport[] {
   stage.now += 5000
   let joined = 0
   for (let index = 0; index < 16; index++) if (stage.join(`honest ${index}`).connection.isOpen) joined++
-  return [{ threat: 'T4', what: 'slow handshakes that stop half-way: honest clients let in 5 s later, of 16 seats', count, value: joined, unit: '', atLeast: 16, figure: 'seats_after_slow_loris' }]
+  return [
+    {
+      threat: 'T4',
+      what: 'slow handshakes that stop half-way: honest clients let in 5 s later, of 16 seats',
+      count,
+      value: joined,
+      unit: '',
+      atLeast: 16,
+      figure: 'seats_after_slow_loris',
+    },
+  ]
 }

@@ -1,6 +1,6 @@
 /**
- * T28: does the time of a comparison tell where two secrets part? Two classes of wrong cookies, and of wrong tags, one wrong in
- * its first byte and one in its last, timed in turns; Welch's t of the two samples.
+ * T28: does the time of a comparison tell where two secrets part? Two classes of wrong cookies, and of wrong tags, one
+ * wrong in its first byte and one in its last, timed in turns; Welch's t of the two samples.
  *
  * It informs and does not judge: on a shared machine a large t now and then is chance, and a small one proves little.
  */
@@ -14,7 +14,7 @@ import type { AttackReport } from './stage.ts'
 /** T28, `count` samples of each class. */
 export function timing(count: number): AttackReport[] {
   const provider = bestProvider()
-  const challenges = new ChallengeKeys(provider, new Dice(28))
+  const challenges = new ChallengeKeys(provider, new Dice(28), provider.importSigning(new Uint8Array(32).fill(7)))
   const clientKey = new Uint8Array(32).fill(8)
   const { cookie } = challenges.challenge(1000, '203.0.113.1:1', clientKey)
   const cookieWrongAt = (byte: number): (() => void) => {
@@ -32,8 +32,13 @@ export function timing(count: number): AttackReport[] {
     wrong[216 + byte]! ^= 0x80
     return () => void aead.open(nonce, wrong, 16, 216)
   }
-  const report = (what: string, early: () => void, late: () => void): AttackReport =>
-    ({ threat: 'T28', what: `${what}: |t| of first byte wrong against last (leak above 4.5)`, count, value: Math.abs(welch(early, late, count)), unit: 't' })
+  const report = (what: string, early: () => void, late: () => void): AttackReport => ({
+    threat: 'T28',
+    what: `${what}: |t| of first byte wrong against last (leak above 4.5)`,
+    count,
+    value: Math.abs(welch(early, late, count)),
+    unit: 't',
+  })
   return [report('cookies', cookieWrongAt(0), cookieWrongAt(15)), report('tags', tagWrongAt(0), tagWrongAt(15))]
 }
 

@@ -15,7 +15,7 @@ import { type AttackReport, Stage } from './stage.ts'
 const NOW = 1_800_000_000
 const IDENTITY = new Uint8Array(32).fill(4)
 
-/** T9: tokens that must let nobody in, each shown by a client that does everything else right. */
+/** T9: tokens that must be refused, each sent by a client that does everything else right. */
 export function tokens(count: number): AttackReport[] {
   const provider = bestProvider()
   const issuer = provider.importSigning(new Uint8Array(32).fill(3))
@@ -37,7 +37,7 @@ export function tokens(count: number): AttackReport[] {
   const issue = (grant: Partial<TokenGrant> = {}, by = issuer): Uint8Array => {
     const id = new Uint8Array(16)
     dice.fill(id)
-    return issueToken(provider, by, { server, id, issuedAt: NOW, expiresAt: NOW + 60, audience: 'arena', user: new Uint8Array(4), ...grant })
+    return issueToken(provider, by, { ...validGrant(server, id), ...grant })
   }
   try {
     const other = provider.importSigning(new Uint8Array(32).fill(5))
@@ -45,7 +45,8 @@ export function tokens(count: number): AttackReport[] {
     let serial = 0
     const show = (token: Uint8Array): { isRefused: boolean; isOpen: boolean } => {
       const before = stage.server.admissionDrops.tokens
-      const { connection } = stage.join(`client ${serial++}`, { token })
+      // The client gets the server key separately: otherwise it would not send a token of another server.
+      const { connection } = stage.join(`client ${serial++}`, { token, server })
       stage.members.pop()
       return { isRefused: stage.server.admissionDrops.tokens === before + 1, isOpen: connection.isOpen }
     }
@@ -72,11 +73,19 @@ export function tokens(count: number): AttackReport[] {
     stage = open()
     wall += 30
     for (let index = 0; index < count; index++) refuse(used)
-    return [{
-      threat: 'T9', what: 'tokens reused, after a restart too, expired, early, of another audience, server, issuer, touched: let in',
-      count: tried, value: isGoodTaken ? accepted : NaN, unit: '', atMost: 0, figure: 'bad_tokens_accepted',
-    }]
+    return [reportOf(tried, isGoodTaken ? accepted : NaN)]
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The grant of a token that the server accepts. */
+function validGrant(server: Uint8Array, id: Uint8Array): TokenGrant {
+  return { server, id, issuedAt: NOW, expiresAt: NOW + 60, audience: 'arena', user: new Uint8Array(4) }
+}
+
+function reportOf(count: number, value: number): AttackReport {
+  const kinds = 'reused (after a restart too), expired, early, changed, of other audience, server, issuer'
+  const what = `tokens: ${kinds}: accepted`
+  return { threat: 'T9', what, count, value, unit: '', atMost: 0, figure: 'bad_tokens_accepted' }
 }

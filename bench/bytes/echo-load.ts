@@ -1,13 +1,14 @@
 /**
- * The load of the `bytes` benchmark, in a process of its own: clients that each have one request under way.
+ * The load of the `bytes` benchmark, in a separate process: clients with one request in flight each.
  *
- * They ask in volleys: all requests are made, then all are sent one right after another, then all replies are awaited. So
- * every kind of server sees the same arrivals, however dear it is for its clients to make a request: a server that is fed
- * slowly wakes up for every datagram, and would pay for its clients. While a volley is answered the load is asleep, and not
- * in its sockets: to send to somebody on this machine who waits for it costs the sender his waking, which no network asks for.
+ * They send in volleys: all requests are made, then all are sent without a pause, then all replies are awaited. Every
+ * kind of server therefore gets the same arrivals, however expensive a request is for its clients. A server that gets
+ * requests slowly wakes up for every datagram, and would pay for its clients. While the server answers a volley, the
+ * load sleeps and does not read its sockets: a send to a waiting process on the same machine also pays for waking that
+ * process, which does not happen over a network.
  *
- * `echo-load.ts plain|tickwire PORT` does as many echoes as it is told, again and again; `echo-load.ts idle PORT` opens as many
- * connections as it is told, and keeps them.
+ * `echo-load.ts plain|tickwire PORT` does the requested number of echoes, repeatedly. `echo-load.ts idle PORT` opens
+ * the requested number of connections, and keeps them.
  */
 
 import { createSocket } from 'node:dgram'
@@ -82,7 +83,9 @@ async function sealedAsker(serverPort: number): Promise<Asker> {
   const message = new Uint8Array(1024)
   const connection = endpoint.connect(monotonicNow(), `127.0.0.1:${serverPort}`)
   const prepared: Uint8Array[] = []
-  const later = { send: (_to: string, bytes: Uint8Array, length: number): void => void prepared.push(bytes.slice(0, length)) }
+  const later = {
+    send: (_to: string, bytes: Uint8Array, length: number): void => void prepared.push(bytes.slice(0, length)),
+  }
   const to = `127.0.0.1:${serverPort}`
   drive(endpoint, port, () => {
     const length = channels[0]?.receive(message) ?? -1
@@ -102,7 +105,10 @@ async function sealedAsker(serverPort: number): Promise<Asker> {
   return asker
 }
 
-/** Does at least `count` echoes, in volleys. One that gets lost would be a finding: nothing follows, and the bench gives up. */
+/**
+ * Does at least `count` echoes, in volleys. One that gets lost would be a finding: nothing follows, and the bench gives
+ * up.
+ */
 function turn(askers: readonly Asker[], count: number): Promise<void> {
   return new Promise((resolve) => {
     let [missing, left] = [0, count]
@@ -150,7 +156,9 @@ process.on('disconnect', () => process.exit())
 if (kind === 'idle') {
   process.on('message', (count: number) => void openIdle(serverPort, count).then((opened) => process.send?.(opened)))
 } else {
-  const askers = await Promise.all(Array.from({ length: CLIENTS }, () => (kind === 'plain' ? rawAsker : sealedAsker)(serverPort)))
+  const askers = await Promise.all(
+    Array.from({ length: CLIENTS }, () => (kind === 'plain' ? rawAsker : sealedAsker)(serverPort)),
+  )
   process.on('message', (count: number) => void turn(askers, count).then(() => process.send?.('done')))
 }
 process.send?.('ready')

@@ -1,9 +1,10 @@
 /**
- * The measured process of the `bytes` benchmark: an echo server of one kind, alone in its process, so that its CPU time is
- * the server's and nobody else's.
+ * The measured process of the `bytes` benchmark: an echo server of one kind, alone in its process, so that all CPU time
+ * is the server's.
  *
- * The sealed one does all that a game server does for a message: address, connection, replay window, opening, acks, frame,
- * channel, and the same way back. Datagrams that came in one turn of the event loop are answered together, as `serve` does.
+ * The sealed server does everything that a game server does for a message: address, connection, replay window,
+ * decryption, acknowledgements, frame, channel, and the same for the reply. It answers datagrams of one turn of the
+ * event loop together, as `serve` does.
  */
 
 import { type SocketOptions, createSocket } from 'node:dgram'
@@ -53,7 +54,7 @@ async function serveSealed(): Promise<ServerReady> {
   const port = await openUdp({ address: '127.0.0.1' })
   const provider = bestProvider()
   const channels = new Map<Connection, UnreliableChannel>()
-  const heard: UnreliableChannel[] = []
+  const active: UnreliableChannel[] = []
   const message = new Uint8Array(1024)
   const request = message.subarray(0, PAYLOAD_BYTES)
   let isDrainDue = false
@@ -66,10 +67,10 @@ async function serveSealed(): Promise<ServerReady> {
     assemble: (connection) => {
       const channel = new UnreliableChannel('unreliable')
       connection.addSource(0, channel)
-      // Who has said something is remembered: nobody else needs to be asked.
+      // Remembers the channels with new messages: only these are read.
       connection.addSink(0, {
         accept: (now, sequence, frame) => {
-          heard.push(channel)
+          active.push(channel)
           return channel.accept(now, sequence, frame)
         },
       })
@@ -79,7 +80,7 @@ async function serveSealed(): Promise<ServerReady> {
 
   const wake = (): void => {
     const now = monotonicNow()
-    for (let channel = heard.pop(); channel !== undefined; channel = heard.pop()) {
+    for (let channel = active.pop(); channel !== undefined; channel = active.pop()) {
       for (let length = channel.receive(message); length >= 0; length = channel.receive(message)) {
         channel.send(length === PAYLOAD_BYTES ? request : message.subarray(0, length))
         counts.echoes++

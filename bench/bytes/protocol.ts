@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 /** Bytes of a request and of its reply. */
 export const PAYLOAD_BYTES = 200
 
-/** Clients of one server, each with one request under way: so nobody's replies can share a datagram. */
+/** Clients of one server, each with one request in flight, so that no two replies share a datagram. */
 export const CLIENTS = 32
 
 /** Kernel buffers, the same for all. */
@@ -21,13 +21,16 @@ export const BUFFER_BYTES: number = 4 * 1024 * 1024
 
 export const FINGERPRINT: Uint8Array = new Uint8Array(8).fill(0x62)
 
-/** `plain` is the echo one writes first, `tuned` the same without a lookup for every datagram, `tickwire` a whole endpoint. */
+/**
+ * `plain` is the simplest echo, `tuned` the same without a lookup for every datagram, `tickwire` a whole
+ * endpoint.
+ */
 export type EchoKind = 'plain' | 'tuned' | 'tickwire'
 
-/** A server's first word. */
+/** The first message of a server process. */
 export interface ServerReady {
   readonly port: number
-  /** Who seals; empty for those who do not. */
+  /** The crypto provider; empty for servers without encryption. */
   readonly provider: string
 }
 

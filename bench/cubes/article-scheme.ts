@@ -1,6 +1,6 @@
 /**
- * What the articles' own scheme would take: relative indexes, relative positions in 5 or 9 bits, relative smallest-three in 5 or
- * 8. Sizes only, counted as the articles describe it; their program in C++ is better by a sixth.
+ * What the articles' own scheme would take: relative indexes, relative positions in 5 or 9 bits, relative
+ * smallest-three in 5 or 8. Sizes only, counted as the articles describe it; their program in C++ is better by a sixth.
  */
 
 import { CUBE_LANES, CUBES } from './cube-rows.ts'

@@ -5,8 +5,8 @@
  *
  *   largest 0..3 | a, b, c 0..511 (the others, 9 bit) | x, y, z in 1/512 m | interacting 0 or 1
  *
- * The rotation's grid is the articles' own: 512 codes from -1/sqrt 2 to 1/sqrt 2, which has no exact 0. Rows hold the very
- * numbers of the file.
+ * The rotation's grid is the articles' own: 512 codes from -1/sqrt 2 to 1/sqrt 2, which has no exact 0. Rows hold the
+ * very numbers of the file.
  */
 
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,9 @@ export const SIDE = 131_072
 export function cubeSchema(): Schema {
   const flat = { min: -256, max: 256 - 1 / 512, precision: 1 / 512 }
   return compileSchema('Cube', {
-    turn: quat(9), position: vec3(flat, flat, { min: 0, max: 32 - 1 / 512, precision: 1 / 512 }).position(), interacting: bool,
+    turn: quat(9),
+    position: vec3(flat, flat, { min: 0, max: 32 - 1 / 512, precision: 1 / 512 }).position(),
+    interacting: bool,
   })
 }
 
@@ -78,5 +80,6 @@ export const articleGrid: RotationGrid = {
       out[code++] = step < 0 ? 0 : step > 511 ? 511 : step
     }
   },
-  isRow: (lanes, at) => lanes[at]! >= 0 && lanes[at]! <= 3 && [1, 2, 3].every((code) => lanes[at + code]! >= 0 && lanes[at + code]! <= 511),
+  isRow: (lanes, at) =>
+    lanes[at]! >= 0 && lanes[at]! <= 3 && [1, 2, 3].every((code) => lanes[at + code]! >= 0 && lanes[at + code]! <= 511),
 }

@@ -1,8 +1,10 @@
 /**
- * The scene of 901 cubes, played: a large cube rolls through a field of 900 small ones that lie on the floor, throws them off in
- * front of it or gathers them up, at 60 steps a second. On Rapier's deterministic build, so that one seed is one scene on every machine.
+ * The scene of 901 cubes, played: a large cube rolls through a field of 900 small ones that lie on the floor, throws
+ * them off in front of it or gathers them up, at 60 steps a second. On Rapier's deterministic build, so that one seed
+ * is one scene on every machine.
  *
- * Sizes, forces and damping are those of the articles' scene; the way of the player is our own: from one point of the field to the next.
+ * Sizes, forces and damping are those of the articles' scene; the way of the player is our own: from one point of the
+ * field to the next.
  */
 
 import rapier from '@dimforge/rapier3d-deterministic-compat'
@@ -17,7 +19,7 @@ const FIELD_RADIUS = 13
 const DROP_FRAMES = 30
 const PULL = 120
 const STEPS_PER_METRE = 512
-/** Frames after which a cube that lies still is nobody's. */
+/** Frames after which a cube at rest has no owner. */
 const CALM_FRAMES = 100
 /** Squared speed, of way or turn, below which a cube lies still. */
 const CALM_SPEED = 0.0625
@@ -66,26 +68,54 @@ function build(): Scene {
   const bodies: rapier.RigidBody[] = []
   const colliders: rapier.Collider[] = []
   const add = (side: number, x: number, y: number, z: number): void => {
-    const desc = rapier.RigidBodyDesc.dynamic().setTranslation(x, y, z).setLinearDamping(0.6).setAngularDamping(0.6).setSleeping(bodies.length > 0)
+    const desc = rapier.RigidBodyDesc.dynamic()
+      .setTranslation(x, y, z)
+      .setLinearDamping(0.6)
+      .setAngularDamping(0.6)
+      .setSleeping(bodies.length > 0)
     const body = world.createRigidBody(desc)
     bodies.push(body)
-    colliders.push(world.createCollider(rapier.ColliderDesc.cuboid(side / 2, side / 2, side / 2).setDensity(1).setFriction(0.9).setRestitution(0), body))
+    colliders.push(
+      world.createCollider(
+        rapier.ColliderDesc.cuboid(side / 2, side / 2, side / 2)
+          .setDensity(1)
+          .setFriction(0.9)
+          .setRestitution(0),
+        body,
+      ),
+    )
   }
   add(SIDE_PLAYER, 0, 0, 10)
-  for (let cube = 0; cube < CUBES - 1; cube++) add(SIDE_SMALL, (cube % ROW_CUBES) - ROW_CUBES / 2 + 0.5, Math.floor(cube / ROW_CUBES) - ROW_CUBES / 2 + 0.5, SIDE_SMALL / 2)
+  for (let cube = 0; cube < CUBES - 1; cube++)
+    add(
+      SIDE_SMALL,
+      (cube % ROW_CUBES) - ROW_CUBES / 2 + 0.5,
+      Math.floor(cube / ROW_CUBES) - ROW_CUBES / 2 + 0.5,
+      SIDE_SMALL / 2,
+    )
   return {
-    world, bodies, colliders, places: new Map(colliders.map(({ handle }, cube) => [handle, cube])), touched: new Uint8Array(CUBES), calm: new Uint16Array(CUBES),
+    world,
+    bodies,
+    colliders,
+    places: new Map(colliders.map(({ handle }, cube) => [handle, cube])),
+    touched: new Uint8Array(CUBES),
+    calm: new Uint16Array(CUBES),
   }
 }
 
-/** Steers the player, and lets him throw off or gather up what is near. */
+/** Steers the player, and pushes near cubes away or pulls them in. */
 function push(scene: Scene, errand: Errand, dice: Prng): void {
   const [player] = scene.bodies
   const at = player!.translation()
   if (errand.frames-- <= 0 || Math.hypot(errand.x - at.x, errand.y - at.y) < 1) {
-    Object.assign(errand, { x: (dice.nextFloat() * 2 - 1) * FIELD_RADIUS, y: (dice.nextFloat() * 2 - 1) * FIELD_RADIUS, frames: dice.nextInt(30, 180) })
+    Object.assign(errand, {
+      x: (dice.nextFloat() * 2 - 1) * FIELD_RADIUS,
+      y: (dice.nextFloat() * 2 - 1) * FIELD_RADIUS,
+      frames: dice.nextInt(30, 180),
+    })
   }
-  if (errand.modeFrames-- <= 0) Object.assign(errand, { isThrowing: dice.nextFloat() < 0.7, modeFrames: dice.nextInt(120, 360) })
+  if (errand.modeFrames-- <= 0)
+    Object.assign(errand, { isThrowing: dice.nextFloat() < 0.7, modeFrames: dice.nextInt(120, 360) })
   // Keys, not a stick: eight ways to go.
   const far = (way: number): number => (way > 1 ? 1 : way < -1 ? -1 : 0)
   const [right, up] = [far(errand.x - at.x), far(errand.y - at.y)]
@@ -100,7 +130,8 @@ function push(scene: Scene, errand: Errand, dice: Prng): void {
   }
   scene.bodies.forEach((body, cube) => {
     const place = body.translation()
-    if (errand.isThrowing) throwOff(scene, body, cube, place.x - at.x, place.y - at.y, place.z + 0.1 - (cube === 0 ? 0.7 : 0))
+    if (errand.isThrowing)
+      throwOff(scene, body, cube, place.x - at.x, place.y - at.y, place.z + 0.1 - (cube === 0 ? 0.7 : 0))
     else if (cube > 0) gather(scene, body, cube, place.x - at.x, place.y - at.y, place.z - at.z)
   })
 }
@@ -123,7 +154,7 @@ function force(scene: Scene, body: rapier.RigidBody, cube: number, by: number, x
   scene.calm[cube] = 0
 }
 
-/** Cubes that the player touches, or that touch such a one, are his, until they have lain still. */
+/** The player owns cubes that it touches, directly or through other cubes, until they have been at rest. */
 function spread({ world, bodies, colliders, places, touched, calm }: Scene): void {
   touched[0] = 1
   for (let cube = 1; cube < CUBES; cube++) {
@@ -156,12 +187,24 @@ function rowOf({ bodies, touched }: Scene): Int32Array {
     const at = cube * CUBE_LANES
     const { x, y, z, w } = body.rotation()
     unit.set([x, y, z, w])
-    const dropped = [0, 1, 2, 3].reduce((largest, axis) => (Math.abs(unit[axis]!) > Math.abs(unit[largest]!) ? axis : largest), 0)
+    const dropped = [0, 1, 2, 3].reduce(
+      (largest, axis) => (Math.abs(unit[axis]!) > Math.abs(unit[largest]!) ? axis : largest),
+      0,
+    )
     row[at] = dropped
     articleGrid.toCodes(unit, 0, dropped, row, at + 1)
     const place = body.translation()
-    const steps = (value: number, least: number, most: number): number => Math.floor(Math.max(least, Math.min(most, value)) * STEPS_PER_METRE + 0.5)
-    row.set([steps(place.x, -31.99, 31.99) + SIDE, steps(place.y, -31.99, 31.99) + SIDE, steps(place.z, 0, 15.99), touched[cube]!], at + 4)
+    const steps = (value: number, least: number, most: number): number =>
+      Math.floor(Math.max(least, Math.min(most, value)) * STEPS_PER_METRE + 0.5)
+    row.set(
+      [
+        steps(place.x, -31.99, 31.99) + SIDE,
+        steps(place.y, -31.99, 31.99) + SIDE,
+        steps(place.z, 0, 15.99),
+        touched[cube]!,
+      ],
+      at + 4,
+    )
   })
   return row
 }

@@ -1,8 +1,8 @@
 /**
- * The game that is felt: runners 0.8 m wide who take an eighth of a second to come to speed, and a rifle.
+ * The game of the bench: runners 0.8 m wide that take an eighth of a second to reach full speed, and a rifle.
  *
- * 60 ticks, snapshots at 30: the profile of most games. In a crowd they push each other apart; whom a client does not
- * simulate it pushes against where it sees him, so what comes of it there is a guess.
+ * 60 ticks, 30 snapshots: the settings of most games. In a crowd runners push each other apart. A client uses the drawn
+ * positions of other runners, so its result is a guess.
  */
 
 import { cos, sin } from '../../packages/tickwire/src/core/base/math.ts'
@@ -41,7 +41,7 @@ export interface CourseOptions {
   readonly isCrowded?: boolean
 }
 
-/** A game, and what became of it on the authority. */
+/** A game, and its events on the server. */
 export function makeCourse({ net = {}, isCrowded = false }: CourseOptions = {}): Course {
   const truths = new Map<string, { x: number; z: number }>()
   const game = defineGame({
@@ -50,8 +50,17 @@ export function makeCourse({ net = {}, isCrowded = false }: CourseOptions = {}):
     entities: [Runner],
     hitboxes: [[Runner, [capsule(0.6, WIDTH / 2)]]],
     net,
-    // The first stands and shoots, others run twenty metres before him.
-    onJoin: (world, peer) => world.spawn(Runner, { at: isCrowded ? { x: peer.id % 4 * 2, y: 0, z: Math.floor(peer.id / 4) * 2 } : { x: peer.id === 1 ? 0 : LANE_M, y: 0, z: 0 } }, peer),
+    // The first stands and shoots, the others run twenty metres in front of it.
+    onJoin: (world, peer) =>
+      world.spawn(
+        Runner,
+        {
+          at: isCrowded
+            ? { x: (peer.id % 4) * 2, y: 0, z: Math.floor(peer.id / 4) * 2 }
+            : { x: peer.id === 1 ? 0 : LANE_M, y: 0, z: 0 },
+        },
+        peer,
+      ),
     step(world, inputs) {
       for (const runner of world.each(Runner)) {
         const { isRunning, course, aim, fire } = inputs.of(runner.owner)
@@ -63,10 +72,16 @@ export function makeCourse({ net = {}, isCrowded = false }: CourseOptions = {}):
         if (isCrowded) pushApart(world, runner)
         if (!fire) continue
         const direction = { x: cos(aim), y: 0, z: sin(aim) }
-        if (world.rewind(runner.owner, (past) => past.cast({ from: runner.at, direction, reach: 150, ignore: runner.owner })) !== null) runner.hits++
+        if (
+          world.rewind(runner.owner, (past) =>
+            past.cast({ from: runner.at, direction, reach: 150, ignore: runner.owner }),
+          ) !== null
+        )
+          runner.hits++
       }
       // Only on the authority there is nothing but the truth to see.
-      if (world.sight === undefined) for (const { id, at } of world.each(Runner)) truths.set(`${world.tick} ${id}`, { x: at.x, z: at.z })
+      if (world.sight === undefined)
+        for (const { id, at } of world.each(Runner)) truths.set(`${world.tick} ${id}`, { x: at.x, z: at.z })
     },
   })
   return { game, truth: (tick, id) => truths.get(`${tick} ${id}`) }
@@ -77,7 +92,7 @@ function towards(speed: number, wanted: number): number {
   return speed + Math.max(-most, Math.min(most, wanted - speed))
 }
 
-/** Whoever overlaps another gives way by half of it; the other does so himself. */
+/** A runner that overlaps another moves away by half of the overlap; the other moves by the other half. */
 function pushApart(world: World, runner: { readonly id: ObjectId; readonly at: { x: number; z: number } }): void {
   for (const other of world.sight === undefined ? world.each(Runner) : world.seen(Runner)) {
     if (other.id === runner.id) continue

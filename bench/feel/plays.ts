@@ -14,12 +14,13 @@ const LANE_TICKS = 240
 
 /** How a target moves. On straight lanes it turns round every four seconds. */
 export function motionOf(motion: Motion): Play {
-  if (motion === 'straight') return (tick) => ({ isRunning: true, course: tick % (2 * LANE_TICKS) < LANE_TICKS ? NORTH : -NORTH })
-  if (motion === 'curved') return (tick) => ({ isRunning: true, course: tick / TICK_RATE * 2 % (2 * Math.PI) })
+  if (motion === 'straight')
+    return (tick) => ({ isRunning: true, course: tick % (2 * LANE_TICKS) < LANE_TICKS ? NORTH : -NORTH })
+  if (motion === 'curved') return (tick) => ({ isRunning: true, course: ((tick / TICK_RATE) * 2) % (2 * Math.PI) })
   return (tick) => ({ isRunning: tick % 48 < 28, course: tick % 192 < 96 ? NORTH : -NORTH })
 }
 
-/** Somebody who does as he likes: runs, stands, turns, every third of a second or so. */
+/** A player with random actions: runs, stands, turns, about every third of a second. */
 export function restless(seed: number): Play {
   return (tick) => {
     const mood = Math.imul(Math.floor(tick / 20) + seed * 977, 0x9e37_79b1) >>> 8

@@ -1,11 +1,11 @@
 /**
- * A duel: who shoots aims at what his screen shows, 60 times a second; who is shot at runs. And how that looked.
+ * A duel: the shooter aims at what its screen shows, 60 times a second; the target runs. It also measures the picture.
  *
- * A jump is what the picture does and the world did not: the drawn place less the authority's place at the very moment that is
- * drawn is an error, and when that changes by more than an eighth of a body's width from one draw to the next, one sees it. An
- * eighth of 0.8 m is 0.1 m: less than a runner's own step in a draw (0.13 m), and five pixels of a screen 1,920 wide at
- * twenty metres. Below, it is a matter of pixels that a runner's own motion hides; and gliding back after a jump is no
- * jump, for it takes many draws.
+ * A jump is what the picture does and the world did not: the drawn place less the authority's place at the very moment
+ * that is drawn is an error, and when that changes by more than an eighth of a body's width from one draw to the next,
+ * one sees it. An eighth of 0.8 m is 0.1 m: less than a runner's own step in a draw (0.13 m), and five pixels of a
+ * screen 1,920 wide at twenty metres. Below, it is a matter of pixels that a runner's own motion hides; and gliding
+ * back after a jump is no jump, for it takes many draws.
  */
 
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
@@ -20,7 +20,7 @@ const SETTLE_MS = 3000
 export interface Duel {
   readonly shots: number
   readonly hits: number
-  /** How far from where he was drawn the target was when the trigger was pulled, on average, metres. */
+  /** Mean distance between the drawn and the real position of the target at the shots, in metres. */
   readonly awayM: number
   readonly jumpsPerMinute: number
   /** The worst change of the error in one draw, metres. */
@@ -45,16 +45,16 @@ export function duel({ seed, weather, motion, shots, rewindMs }: DuelOptions): D
   let next = Infinity
   const watch = new JumpWatch(course, targetId)
   sim.draw(0, DRAW_HZ, (view) => {
-    const [me, him] = [view.get(Runner, shooterId), view.get(Runner, targetId)]
-    if (me === null || him === null) return
-    drawn = { aim: Math.atan2(him.at.z - me.at.z, him.at.x - me.at.x) }
-    watch.see(renderTickOf(sim, 0), him.at)
+    const [me, target] = [view.get(Runner, shooterId), view.get(Runner, targetId)]
+    if (me === null || target === null) return
+    drawn = { aim: Math.atan2(target.at.z - me.at.z, target.at.x - me.at.x) }
+    watch.see(renderTickOf(sim, 0), target.at)
   })
   sim.script(0, (tick) => {
     const isFiring = drawn !== undefined && tick >= next && fired < shots
     if (!isFiring) return { isRunning: false, course: 0, fire: false }
     fired++
-    // Never in step with what the target does.
+    // Not synchronised with the target.
     next = tick + 21 + fired % 7
     const [target] = sim.server(Runner).filter(({ id }) => id === targetId)
     away += Math.hypot(target!.at.x - watch.at.x, target!.at.z - watch.at.z)
@@ -66,7 +66,13 @@ export function duel({ seed, weather, motion, shots, rewindMs }: DuelOptions): D
   sim.runUntil(() => fired >= shots, shots * 1000)
   sim.run(1500)
   const hits = sim.server(Runner).find(({ id }) => id === shooterId)!.hits
-  return { shots: fired, hits, awayM: away / fired, jumpsPerMinute: watch.jumps / watch.draws * DRAW_HZ * 60, worstM: watch.worst }
+  return {
+    shots: fired,
+    hits,
+    awayM: away / fired,
+    jumpsPerMinute: (watch.jumps / watch.draws) * DRAW_HZ * 60,
+    worstM: watch.worst,
+  }
 }
 
 /** The object of a player. */
@@ -75,12 +81,12 @@ export function idOf(sim: Simulation<Input>, client: number): number {
   return sim.server(Runner).find(({ owner }) => owner === peer)!.id
 }
 
-/** The moment that a player's screen shows: what his next input carries. */
+/** The moment that a player's screen shows, which the next input carries. */
 export function renderTickOf(sim: Simulation<Input>, client: number): number {
   return sim.players[client]!.host.viewTick
 }
 
-/** Follows one drawn object, and counts what the world did not do. */
+/** Follows one drawn object, and counts movements that did not happen in the world. */
 export class JumpWatch {
   jumps = 0
   draws = 0
@@ -102,7 +108,10 @@ export class JumpWatch {
   }
 
   see(moment: number, { x, z }: { readonly x: number; readonly z: number }): void {
-    const [before, after] = [this.#course.truth(Math.floor(moment), this.#id), this.#course.truth(Math.floor(moment) + 1, this.#id)]
+    const [before, after] = [
+      this.#course.truth(Math.floor(moment), this.#id),
+      this.#course.truth(Math.floor(moment) + 1, this.#id),
+    ]
     this.at = { x, z }
     if (before === undefined || after === undefined) return
     const share = moment - Math.floor(moment)

@@ -11,7 +11,10 @@ const MINUTE_MS = 60_000
 const NEAR_M = WIDTH / 2
 const PRESS_TICKS = 40
 
-/** Ticks from the input that begins a run to the draw that first shows it: the most of `presses`. Drawn right after every tick. */
+/**
+ * Ticks from the input that begins a run to the draw that first shows it: the most of `presses`. Drawn right after
+ * every tick.
+ */
 export function ownInputTicks(seed: number, weather: Weather, presses: number): number {
   const sim = simulate(makeCourse().game, { seed, clients: 1, link: weather })
   const { host } = sim.players[0]!
@@ -46,14 +49,17 @@ export function ownInputTicks(seed: number, weather: Weather, presses: number): 
 
 export interface Rollbacks {
   readonly rollbacksPerMinute: number
-  /** How far a place that was predicted lay from what became of it: all ticks that were mistaken, on average, and the worst, metres. */
+  /**
+   * How far a place that was predicted lay from what became of it: all ticks that were mistaken, on average, and the
+   * worst, metres.
+   */
   readonly mistakenTicks: number
   readonly meanM: number
   readonly worstM: number
   readonly lateInputs: number
 }
 
-/** Somebody plays for a minute, alone or among others; what he was shown too soon. Of the first player. */
+/** The first player plays for a minute, alone or among others; counts its mispredictions. */
 export function rollbacks(seed: number, weather: Weather, players: number): Rollbacks {
   const course = makeCourse({ isCrowded: players > 1 })
   const sim = simulate(course.game, { seed, clients: players, link: weather })
@@ -80,13 +86,20 @@ export function rollbacks(seed: number, weather: Weather, players: number): Roll
     return truth === undefined ? [] : [Math.hypot(truth.x - x, truth.z - z)]
   }).filter((error) => error > 1 / 64)
   return {
-    rollbacksPerMinute: host.predictor!.rollbacks - before, mistakenTicks: errors.length, lateInputs: host.clock.lateInputs - late,
-    meanM: errors.length === 0 ? 0 : errors.reduce((sum, error) => sum + error, 0) / errors.length, worstM: Math.max(0, ...errors),
+    rollbacksPerMinute: host.predictor!.rollbacks - before,
+    mistakenTicks: errors.length,
+    lateInputs: host.clock.lateInputs - late,
+    meanM: errors.length === 0 ? 0 : errors.reduce((sum, error) => sum + error, 0) / errors.length,
+    worstM: Math.max(0, ...errors),
   }
 }
 
 /** Runs to the middle and beyond, and back. */
-function inward(sim: Simulation<Input>, client: number, seed: number): (tick: number) => { isRunning: boolean; course: number } {
+function inward(
+  sim: Simulation<Input>,
+  client: number,
+  seed: number,
+): (tick: number) => { isRunning: boolean; course: number } {
   const id = idOf(sim, client)
   const play = restless(seed * 31 + client)
   return (tick) => {
@@ -98,7 +111,10 @@ function inward(sim: Simulation<Input>, client: number, seed: number): (tick: nu
 }
 
 export interface Return {
-  /** From the first word heard again until the other is drawn within half a width of where he is, and one's own ticks run. */
+  /**
+   * From the first received packet until the other player is drawn within half a width of its position, and own ticks
+   * run.
+   */
   readonly backMs: number
   /** How far the other had to be moved, the longest step that was drawn of it in one draw, and its share. */
   readonly gapM: number
@@ -106,7 +122,7 @@ export interface Return {
   readonly stepShare: number
 }
 
-/** Nothing comes through for some time; then everything does. */
+/** An outage: no packet arrives for some time; then all do. */
 export function outage(seed: number, weather: Weather, lastsMs: number): Return {
   const course = makeCourse({ net: { timeoutMs: 60_000 } })
   const sim = simulate(course.game, { seed, clients: 2, link: weather })
@@ -117,7 +133,7 @@ export function outage(seed: number, weather: Weather, lastsMs: number): Return 
   })
 }
 
-/** A machine sleeps: nothing runs on it, what comes meanwhile waits or is lost. */
+/** A machine sleeps: nothing runs on it, and packets that arrive meanwhile wait or are lost. */
 export function sleep(seed: number, weather: Weather, lastsMs: number): Return {
   const course = makeCourse({ net: { timeoutMs: 60_000 } })
   const sim = simulate(course.game, { seed, clients: 2, link: weather })
@@ -138,9 +154,9 @@ function comeBack(sim: Simulation<Input>, course: ReturnType<typeof makeCourse>,
   let last: { x: number; z: number } | undefined
   let [step, isWatching] = [0, false]
   const draw = (): void => {
-    const him = host.draw(sim.clock.now).get(Runner, id)
-    if (him === null) return
-    const [x, z] = [him.at.x, him.at.z]
+    const other = host.draw(sim.clock.now).get(Runner, id)
+    if (other === null) return
+    const [x, z] = [other.at.x, other.at.z]
     watch.see(host.viewTick, { x, z })
     if (isWatching && last !== undefined) step = Math.max(step, Math.hypot(x - last.x, z - last.z))
     last = { x, z }
@@ -150,12 +166,16 @@ function comeBack(sim: Simulation<Input>, course: ReturnType<typeof makeCourse>,
     draw()
   }
   isAway()
-  const heard = host.serverTick
-  sim.runUntil(() => host.serverTick > heard, 2000)
+  const tickBefore = host.serverTick
+  sim.runUntil(() => host.serverTick > tickBefore, 2000)
   const from = sim.clock.now
   isWatching = true
   const gapM = whereIs(sim, id, last!)
-  const isBack = (): boolean => watch.errorM <= NEAR_M && !host.predictor!.isStalled && host.predictor!.tick > sim.host.world.tick && host.viewTick > sim.host.world.tick - 60
+  const isBack = (): boolean =>
+    watch.errorM <= NEAR_M
+    && !host.predictor!.isStalled
+    && host.predictor!.tick > sim.host.world.tick
+    && host.viewTick > sim.host.world.tick - 60
   let backMs = Infinity
   for (let at = 0; at < 3000; at += 1000 / DRAW_HZ) {
     draw()

@@ -1,4 +1,4 @@
-/** What is played while the flood comes: sixteen ships at sixty ticks a second. */
+/** The game that is played during the flood: sixteen ships at sixty ticks a second. */
 
 import { bool, defineGame, entity, fixed, u8, type Game } from 'tickwire'
 
@@ -8,7 +8,7 @@ const INPUT = { left: bool, right: bool }
 
 export const TICK_RATE = 60
 
-/** The game; `onStep` is told of every tick that was played. */
+/** The game; `onStep` is called after every tick. */
 export function floodGame(onStep: (tick: number) => void = () => {}): Game<typeof INPUT> {
   return defineGame({
     tickRate: TICK_RATE,

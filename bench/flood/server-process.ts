@@ -1,6 +1,6 @@
 /**
- * The server, in a process of its own. Says where it listens; asked, it says how late its ticks were since it was asked last, and what the
- * process spent and dropped meanwhile.
+ * The server, in a process of its own. Says where it listens; asked, it says how late its ticks were since it was asked
+ * last, and what the process spent and dropped meanwhile.
  *
  * A tick is late by what lies between when it was due and when its step was done: what it waited for, and what it took.
  */
@@ -9,7 +9,7 @@ import { serve } from 'tickwire/node'
 import { monotonicNow } from '../../packages/tickwire/src/node/clock.ts'
 import { floodGame, TICK_RATE } from './game.ts'
 
-/** What it says when asked. */
+/** The report of the process. */
 export interface ServerReport {
   /** Milliseconds, ascending. */
   readonly lateMs: readonly number[]
@@ -28,7 +28,7 @@ const host = await serve(floodGame((tick) => {
   if (lastTick >= 0 && tick > lastTick + 1) skipped += tick - lastTick - 1
   lastTick = tick
   offsets.push(monotonicNow() - tick * (1000 / TICK_RATE))
-}), { port: 0, webtransport: false, webrtc: false, signals: false, log: () => {}, maxPlayers: 64 })
+}), { port: 0, development: false, webtransport: false, webrtc: false, signals: false, log: () => {}, maxPlayers: 64 })
 
 let since = { at: monotonicNow(), cpu: process.cpuUsage(), received: 0, sent: 0, drops: {} as Record<string, number> }
 const read = (): typeof since => {
@@ -42,16 +42,20 @@ const read = (): typeof since => {
 process.on('message', () => {
   const before = since
   since = read()
-  // What a tick is due at drifts with nobody: the earliest of a stretch is on time.
+  // The due times of ticks do not drift: the earliest tick of an interval is on time.
   const taken = offsets.splice(0)
   const earliest = taken.reduce((least, value) => Math.min(least, value), Infinity)
   const cpuUs = since.cpu.user + since.cpu.system - before.cpu.user - before.cpu.system
   process.send?.({
     lateMs: taken.map((value) => value - earliest).sort((a, b) => a - b),
     cpu: cpuUs / 1000 / (since.at - before.at),
-    received: since.received - before.received, answered: since.sent - before.sent,
-    dropped: Object.fromEntries(Object.entries(since.drops).map(([name, count]) => [name, count - (before.drops[name] ?? 0)])),
-    skipped, players: host.host.peers.length,
+    received: since.received - before.received,
+    answered: since.sent - before.sent,
+    dropped: Object.fromEntries(
+      Object.entries(since.drops).map(([name, count]) => [name, count - (before.drops[name] ?? 0)]),
+    ),
+    skipped,
+    players: host.host.peers.length,
   } satisfies ServerReport)
   skipped = 0
 })

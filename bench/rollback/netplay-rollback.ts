@@ -1,10 +1,10 @@
 /**
  * The rival: netplayjs's own RollbackNetcode, its source as it is published, with a state of ten numbers an object.
  *
- * A frame is what a host does when the other player's input of six frames ago comes: take the state of then, step it again
- * up to now, save every one of them, and step the frame that is due. It does so for every input, whether it was foreseen
- * or not. States are saved by its own serializer, or, where the game gives the plain values itself, by the fastest way
- * that it allows; then it clones them by JSON in both cases.
+ * A frame is what a host does when the other player's input of six frames ago comes: take the state of then, step it
+ * again up to now, save every one of them, and step the frame that is due. It does so for every input, whether it was
+ * foreseen or not. States are saved by its own serializer, or, where the game gives the plain values itself, by the
+ * fastest way that it allows; then it clones them by JSON in both cases.
  */
 
 import { moved, start, TICK_S, type Body } from './bodies.ts'
@@ -18,8 +18,16 @@ interface Netcode {
 }
 interface Modules {
   readonly RollbackNetcode: new (
-    isHost: boolean, state: unknown, players: readonly Player[], inputs: Map<Player, Input>, maxPredicted: number, ping: unknown, timestep: number,
-    pollInput: () => Input, broadcastInput: () => void, broadcastState: () => void,
+    isHost: boolean,
+    state: unknown,
+    players: readonly Player[],
+    inputs: Map<Player, Input>,
+    maxPredicted: number,
+    ping: unknown,
+    timestep: number,
+    pollInput: () => Input,
+    broadcastInput: () => void,
+    broadcastState: () => void,
   ) => Netcode
   readonly NetplayPlayer: new (id: number, isLocal: boolean, isHost: boolean) => Player
   readonly NetplayState: new () => object
@@ -29,8 +37,9 @@ interface Modules {
 /** Its source: what it exports as a package is for pages, and leaves this class out. */
 export async function loadNetplay(): Promise<Modules> {
   // Names of modules that the type checker does not follow: they are not written to our rules.
-  const load = async (file: string): Promise<object> => (await import(new URL(`../../node_modules/netplayjs/src/${file}`, import.meta.url).href)) as object
-  return { ...await load('netcode/rollback.ts'), ...await load('types.ts') } as unknown as Modules
+  const load = async (file: string): Promise<object> =>
+    (await import(new URL(`../../node_modules/netplayjs/src/${file}`, import.meta.url).href)) as object
+  return { ...(await load('netcode/rollback.ts')), ...(await load('types.ts')) } as unknown as Modules
 }
 
 export class NetplayRollback {
@@ -39,7 +48,7 @@ export class NetplayRollback {
   readonly #remote: Player
   readonly #depth: number
   readonly #makeInput: (push: number) => Input
-  #heard = 0
+  #received = 0
 
   constructor(modules: Modules, count: number, depth: number, isByHand: boolean) {
     const { RollbackNetcode, NetplayPlayer, NetplayState, NetplayInput } = modules
@@ -55,7 +64,8 @@ export class NetplayRollback {
     class PlainState extends State {
       serialize(): number[] {
         const values: number[] = []
-        for (const { x, y, z, vx, vy, vz, yaw, pitch, health, flags } of this.bodies) values.push(x, y, z, vx, vy, vz, yaw, pitch, health, flags)
+        for (const { x, y, z, vx, vy, vz, yaw, pitch, health, flags } of this.bodies)
+          values.push(x, y, z, vx, vy, vz, yaw, pitch, health, flags)
         return values
       }
       deserialize(values: number[]): void {
@@ -81,8 +91,19 @@ export class NetplayRollback {
     this.#remote = remote
     this.#depth = depth
     this.#netcode = new RollbackNetcode(
-      true, state, [local, remote], new Map([[local, this.#makeInput(0)], [remote, this.#makeInput(0)]]), 2 * depth, {}, TICK_S * 1000,
-      () => this.#makeInput(0), () => {}, () => {},
+      true,
+      state,
+      [local, remote],
+      new Map([
+        [local, this.#makeInput(0)],
+        [remote, this.#makeInput(0)],
+      ]),
+      2 * depth,
+      {},
+      TICK_S * 1000,
+      () => this.#makeInput(0),
+      () => {},
+      () => {},
     )
     for (let frame = 0; frame < depth; frame++) this.#netcode.tick()
   }
@@ -90,12 +111,12 @@ export class NetplayRollback {
   /** The frame that is due, and then the input of `depth` frames ago. */
   frame(push: number): void {
     this.#netcode.tick()
-    this.#netcode.onRemoteInput(++this.#heard, this.#remote, this.#makeInput(push))
+    this.#netcode.onRemoteInput(++this.#received, this.#remote, this.#makeInput(push))
   }
 
   /** How many frames are predicted. */
   get ahead(): number {
-    return this.#netcode.currentFrame() - this.#heard
+    return this.#netcode.currentFrame() - this.#received
   }
 
   get depth(): number {

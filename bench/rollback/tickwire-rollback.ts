@@ -1,13 +1,13 @@
 /**
- * Going back in Tickwire: the whole Predictor, as a client runs it, and beside it what it stands on, slots and steps alone.
+ * Rollback in Tickwire: the whole Predictor, as a client runs it, and for comparison its basis alone, slots and steps.
  *
- * The Predictor simulates everybody's objects. In every frame the authority tells of one of them, six ticks ago, that it was
- * pushed: the slot of then is loaded, the told row put in, all objects stepped again up to now and one tick further, and
- * every one of those ticks is rounded to what can be told, and put aside.
+ * The Predictor simulates all objects. In every frame it receives a row of one of them, from six ticks ago, with a
+ * push. It loads the slot of that tick, applies the received row, steps all objects again to the present and one tick
+ * further, and quantises and saves every one of those ticks.
  */
 
 import { Predictor } from '../../packages/tickwire/src/core/predict/predictor.ts'
-import type { ToldRow } from '../../packages/tickwire/src/core/predict/truth.ts'
+import type { ReceivedRow } from '../../packages/tickwire/src/core/predict/truth.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { fixed, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { SaveSlots } from '../../packages/tickwire/src/core/world/save-slots.ts'
@@ -15,9 +15,21 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { start, TICK_S } from './bodies.ts'
 
 const metres = fixed(-256, 256, 1 / 256)
-const Unit = entity({
-  x: metres, y: metres, z: metres, vx: metres, vy: metres, vz: metres, yaw: metres, pitch: metres, health: u8, flags: u8,
-}, { name: 'Unit' })
+const Unit = entity(
+  {
+    x: metres,
+    y: metres,
+    z: metres,
+    vx: metres,
+    vy: metres,
+    vz: metres,
+    yaw: metres,
+    pitch: metres,
+    health: u8,
+    flags: u8,
+  },
+  { name: 'Unit' },
+)
 const TICK_RATE = 60
 const WINDOW_TICKS = 64
 const PEER = 1
@@ -44,8 +56,8 @@ function populated(count: number): World {
 export class PredictorRollback {
   readonly predictor: Predictor
   readonly #depth: number
-  readonly #told: Int32Array
-  readonly #row: ToldRow
+  readonly #received: Int32Array
+  readonly #row: ReceivedRow
   readonly #lane: number
 
   constructor(count: number, depth: number) {
@@ -57,27 +69,37 @@ export class PredictorRollback {
     })
     const { laneCount, leaves } = store!.schema
     this.#lane = leaves.find(({ path }) => path.endsWith('vx'))!.lane
-    this.#told = new Int32Array(laneCount)
-    this.#row = { tick: 1, type: 0, id: 0, owner: PEER, rows: store!.rows, at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0 }
+    this.#received = new Int32Array(laneCount)
+    this.#row = {
+      tick: 1,
+      type: 0,
+      id: 0,
+      owner: PEER,
+      rows: store!.rows,
+      at: 0,
+      birthTick: 0,
+      birthOrdinal: 0,
+      authorityTick: 0,
+    }
     for (const handle of store!.living()) {
       this.#row.id = handle.id
       this.#row.at = store!.rowAt(handle)
       this.predictor.handleRow(this.#row)
     }
     this.#row.id = [...store!.living()][0]!.id
-    this.#row.rows = this.#told
+    this.#row.rows = this.#received
     this.#row.at = 0
     this.predictor.advance(1 + depth, WINDOW_TICKS)
   }
 
-  /** The authority says that the first object had another velocity; then the tick that is due. */
+  /** Receives another velocity of the first object, and then steps the due tick. */
   frame(pushUnits: number): void {
     const { predictor } = this
     const tick = predictor.tick - this.#depth + 1
     const rows = predictor.past.rows(0, tick)
     const at = predictor.past.find(0, this.#row.id, tick)
-    for (let lane = 0; lane < this.#told.length; lane++) this.#told[lane] = rows[at + lane]!
-    this.#told[this.#lane]! += pushUnits
+    for (let lane = 0; lane < this.#received.length; lane++) this.#received[lane] = rows[at + lane]!
+    this.#received[this.#lane]! += pushUnits
     this.#row.tick = tick
     predictor.handleRow(this.#row)
     predictor.advance(predictor.tick + 1, WINDOW_TICKS)
@@ -90,7 +112,7 @@ export class PredictorRollback {
   }
 }
 
-/** What it stands on: load, step, save. */
+/** The basis alone: load, step, save. */
 export class SlotsRollback {
   readonly world: World
   readonly #slots: SaveSlots

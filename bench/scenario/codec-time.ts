@@ -1,4 +1,7 @@
-/** How long a codec takes for an object, beside a control loop in the same run: encode, decode, and copy what was encoded. */
+/**
+ * How long a codec takes for an object, beside a control loop in the same run: encode, decode, and copy what was
+ * encoded.
+ */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
@@ -54,7 +57,8 @@ export function timeCodec(coder: RowCoder, crowd: Crowd, distance: number, round
       name: 'copy', ops: objects, run() {
         for (const bytes of packed) {
           target.reset(target.bytes)
-          for (let player = 0; player < crowd.players; player++) target.copyBits(bytes, player * bitsEach & ~31, bitsEach)
+          for (let player = 0; player < crowd.players; player++)
+            target.copyBits(bytes, (player * bitsEach) & ~31, bitsEach)
         }
       },
     },

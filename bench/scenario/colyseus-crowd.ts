@@ -1,8 +1,8 @@
 /**
  * The crowd in @colyseus/schema: a map of players, patches of what was written since the last one.
  *
- * Plain: one patch for everybody. With views: a StateView for each client, each encoded for itself. Patches build on the one
- * before, so that they need a transport which neither loses nor reorders.
+ * Plain: one patch for all clients. With views: a StateView for each client, each encoded for itself. Patches build on
+ * the one before, so that they need a transport which neither loses nor reorders.
  */
 
 import { Decoder, Encoder, schema, StateView, t } from '@colyseus/schema'
@@ -34,17 +34,43 @@ export class ColyseusCrowd implements CrowdPeer {
   readonly #clients: number
   #sent = new Uint8Array(0)
 
-  /** Without `sees`, everybody is sent the same. */
+  /** Without `sees`, all clients get the same. */
   constructor(players: number, clients: number, numbers: Numbers, sees?: Sees) {
     this.name = `colyseus ${numbers}${sees === undefined ? '' : ', StateView'}`
     this.#numbers = numbers
     this.#clients = clients
     Encoder.BUFFER_SIZE = sees === undefined ? BUFFER_BYTES : VIEWS_BUFFER_BYTES
-    const fields = numbers === 'f32'
-      ? { x: t.float32(), y: t.float32(), z: t.float32(), vx: t.float32(), vy: t.float32(), vz: t.float32(), yaw: t.float32(), pitch: t.float32(), health: t.uint8(), flags: t.uint8() }
-      : { x: t.int32(), y: t.int32(), z: t.int16(), vx: t.int16(), vy: t.int16(), vz: t.int16(), yaw: t.uint16(), pitch: t.uint16(), health: t.uint8(), flags: t.uint8() }
+    const fields =
+      numbers === 'f32'
+        ? {
+            x: t.float32(),
+            y: t.float32(),
+            z: t.float32(),
+            vx: t.float32(),
+            vy: t.float32(),
+            vz: t.float32(),
+            yaw: t.float32(),
+            pitch: t.float32(),
+            health: t.uint8(),
+            flags: t.uint8(),
+          }
+        : {
+            x: t.int32(),
+            y: t.int32(),
+            z: t.int16(),
+            vx: t.int16(),
+            vy: t.int16(),
+            vz: t.int16(),
+            yaw: t.uint16(),
+            pitch: t.uint16(),
+            health: t.uint8(),
+            flags: t.uint8(),
+          }
     const Player = schema(fields as never, 'Player') as unknown as new () => Walker
-    const State = schema({ players: sees === undefined ? t.map(Player as never) : t.map(Player as never).view() }, 'State') as unknown as new () => Room
+    const State = schema(
+      { players: sees === undefined ? t.map(Player as never) : t.map(Player as never).view() },
+      'State',
+    ) as unknown as new () => Room
     const state = new State()
     this.#encoder = new Encoder(state as never) as unknown as ViewEncoder
     this.#walkers = Array.from({ length: players }, (_, player) => {
@@ -100,7 +126,7 @@ export class ColyseusCrowd implements CrowdPeer {
     return view
   }
 
-  /** Everybody is told everything once. */
+  /** Every client receives everything once. */
   #join(): void {
     const it = { offset: 0 }
     if (this.#views.length === 0) {

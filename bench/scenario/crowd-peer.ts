@@ -7,23 +7,26 @@ export interface CrowdPeer {
   readonly name: string
   /** Puts a tick's state into the server's own objects, as a game would. */
   write(frame: Frame): void
-  /** Makes what all clients are sent of it; bytes, all clients together. */
+  /** Makes the packets of all clients; returns their bytes in total. */
   send(): number
-  /** Lets the client that is looked at read what it was sent. */
+  /** Decodes the packets of the checked client. */
   receive(): void
-  /** What that client holds; NaN when it does not know the player. */
+  /** The checked client's value; NaN if it does not know the player. */
   held(player: number, field: number): number
-  /** What it should hold. */
+  /** The expected value. */
   expected(frame: Frame, player: number, field: number): number
 }
 
-/** Whether a client is shown a player: everybody, or nine of ten, others to each client. */
+/** Whether a client sees a player: all players, or nine of ten, a different set for each client. */
 export type Sees = (client: number, player: number) => boolean
 
 export const seesAll: Sees = () => true
 export const seesMost: Sees = (client, player) => (Math.imul(client * 7919 + player + 1, 0x9e37_79b1) >>> 16) % 10 !== 0
 
-/** CPU that this process has used, milliseconds: waiting for others on a busy machine does not count, threads of the collector do. */
+/**
+ * CPU that this process has used, milliseconds: waiting for others on a busy machine does not count, threads of the
+ * collector do.
+ */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
@@ -35,7 +38,8 @@ export function verify(peer: CrowdPeer, frame: Frame, sees: Sees, tick: number):
     const isSeen = sees(0, player)
     for (let field = 0; field < FIELD_COUNT; field++) {
       const [is, should] = [peer.held(player, field), isSeen ? peer.expected(frame, player, field) : NaN]
-      if (!Object.is(is + 0, should + 0)) throw new Error(`${peer.name}, tick ${tick}: ${FIELDS[field]} of player ${player} is ${is}, not ${should}`)
+      if (!Object.is(is + 0, should + 0))
+        throw new Error(`${peer.name}, tick ${tick}: ${FIELDS[field]} of player ${player} is ${is}, not ${should}`)
     }
   }
 }
@@ -55,6 +59,7 @@ export type Numbers = 'quantised' | 'f32'
 export function writeObjects(objects: readonly Record<string, number>[], frame: Frame, numbers: Numbers): void {
   for (let player = 0, at = 0; player < objects.length; player++) {
     const object = objects[player]!
-    for (let field = 0; field < FIELD_COUNT; field++, at++) object[FIELDS[field]!] = numbers === 'f32' ? natural(frame[at]!, field) : frame[at]!
+    for (let field = 0; field < FIELD_COUNT; field++, at++)
+      object[FIELDS[field]!] = numbers === 'f32' ? natural(frame[at]!, field) : frame[at]!
   }
 }

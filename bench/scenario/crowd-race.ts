@@ -1,13 +1,14 @@
 /**
- * What a crowd costs to tell: bytes and CPU beside @colyseus/schema and nengi 2, and what is left on the heap.
+ * The cost of replicating a crowd: bytes and CPU beside @colyseus/schema and nengi 2, and what is left on the heap.
  *
- * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes what all clients are sent; tick by
- * tick they take turns in one process. The state that clients decode is compared with the server's: all of it, bit for bit.
- * The tick in which everybody joins is not counted. Bytes are what is handed to the transport: no headers, no seal.
+ * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes what all clients are sent;
+ * tick by tick they take turns in one process. The state that clients decode is compared with the server's: all of it,
+ * bit for bit. The tick in which all clients join is not counted. Bytes are what is handed to the transport: no
+ * headers, no seal.
  *
  * CPU is that of the process, so a busy machine shows less; ratios are medians of those within a tick. `encode` is all
- * that making the packets takes, ours with remembering the tick and hearing of what arrived. `write` is putting the state
- * into the rivals' own objects, change tracking and quantising included: a column, no figure.
+ * that making the packets takes, ours with remembering the tick and hearing of what arrived. `write` is putting the
+ * state into the rivals' own objects, change tracking and quantising included: a column, no figure.
  */
 
 import { allocatedBytes, median, type BenchResult, type Figure, type Table } from '../harness.ts'
@@ -21,11 +22,11 @@ const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
 const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
 const WARMUP_TICKS = 60
 /**
- * Where time is asked for. A crowd begins in step: six in ten move in its second second, eight in ten in its fifth, and only then the seven of whom scenario.ts
- * speaks. Code is compiled by then, too: servers run for hours.
+ * Where time is asked for. A crowd begins in step: six in ten move in its second second, eight in ten in its fifth, and
+ * only then the seven of scenario.ts. Code is compiled by then, too: servers run for hours.
  */
 const TIMED_WARMUP_TICKS = 480
-/** Round trips until everybody has acknowledged. */
+/** Round trips until all clients have acknowledged. */
 const REAL_WARMUP_TICKS = 30
 const HEAP_PLAYERS = 200
 const HEAP_RUN_TICKS = 500
@@ -69,24 +70,47 @@ export function runStandard(base: Base): BenchResult {
   const entropy: Setting = { ...small, codec: 'entropy' }
   const aged: Setting = { ...large, codec: 'entropy', distance: 6 }
   const settings = [
-    small, { ...small, distance: 6 }, entropy, { ...entropy, distance: 6 }, large, { ...large, views: 'subset' as const }, aged, { ...aged, distance: 'real' as const },
+    small,
+    { ...small, distance: 6 },
+    entropy,
+    { ...entropy, distance: 6 },
+    large,
+    { ...large, views: 'subset' as const },
+    aged,
+    { ...aged, distance: 'real' as const },
   ]
   for (const setting of settings) {
     const taken = race(setting)
     tables.push(table(setting, taken))
     if (setting.clients === 1) figures.push(...byteFigures(setting, taken))
-    else figures.push(...cpuFigures(setting, taken).map((figure) => ({ ...figure, name: `${setting.codec === 'packed' ? '' : `${codecName(setting)}_`}${figure.name}_${setting.views}` })))
+    else
+      figures.push(
+        ...cpuFigures(setting, taken).map((figure) => ({
+          ...figure,
+          name: `${setting.codec === 'packed' ? '' : `${codecName(setting)}_`}${figure.name}_${setting.views}`,
+        })),
+      )
   }
-  figures.push({ name: 'heap_bytes_per_tick', value: heapBytes(base), unit: 'B/tick', against: 'replication, a source and a sink, 200 players, 10,000 ticks', atMost: 256 })
+  figures.push({
+    name: 'heap_bytes_per_tick',
+    value: heapBytes(base),
+    unit: 'B/tick',
+    against: 'replication, a source and a sink, 200 players, 10,000 ticks',
+    atMost: 256,
+  })
   return { tables, figures }
 }
 
 function contenders({ players, clients, views, codec, distance }: Setting, sees: Sees): CrowdPeer[] {
   return [
     new TickwireCrowd(players, clients, { codec, distance, sees }),
-    ...(views === 'same' ? [new ColyseusCrowd(players, clients, 'quantised'), new ColyseusCrowd(players, clients, 'f32')] : []),
-    new ColyseusCrowd(players, clients, 'quantised', sees), new ColyseusCrowd(players, clients, 'f32', sees),
-    new NengiCrowd(players, clients, 'quantised', sees), new NengiCrowd(players, clients, 'f32', sees),
+    ...(views === 'same'
+      ? [new ColyseusCrowd(players, clients, 'quantised'), new ColyseusCrowd(players, clients, 'f32')]
+      : []),
+    new ColyseusCrowd(players, clients, 'quantised', sees),
+    new ColyseusCrowd(players, clients, 'f32', sees),
+    new NengiCrowd(players, clients, 'quantised', sees),
+    new NengiCrowd(players, clients, 'f32', sees),
   ]
 }
 
@@ -94,7 +118,8 @@ function contenders({ players, clients, views, codec, distance }: Setting, sees:
 function race(setting: Setting): Taken[] {
   const { players, clients, seed, views, ticks, distance } = setting
   const sees = views === 'same' ? seesAll : seesMost
-  const first = (clients === 1 ? WARMUP_TICKS : TIMED_WARMUP_TICKS) + (distance === 'real' ? REAL_WARMUP_TICKS : distance)
+  const first =
+    (clients === 1 ? WARMUP_TICKS : TIMED_WARMUP_TICKS) + (distance === 'real' ? REAL_WARMUP_TICKS : distance)
   const frames = makeCrowd(players, first + ticks, seed)
   const taken = contenders(setting, sees).map((peer): Taken => ({ peer, write: [], encode: [], bytes: 0 }))
   frames.forEach((frame, tick) => {
@@ -103,7 +128,7 @@ function race(setting: Setting): Taken[] {
       play(one, frame, tick >= first)
       // Until the first rows are known to have arrived, whole ones are repeated now and then, not in every tick.
       if (one.peer instanceof TickwireCrowd) {
-        // Packets that are lost are told again: then readers are behind for a while.
+        // Lost packets are sent again: then readers are behind for a while.
         if (distance !== 'real' && tick >= distance) one.peer.verifyReaders(frame)
       } else {
         verify(one.peer, frame, sees, tick)
@@ -134,17 +159,24 @@ function table(setting: Setting, taken: readonly Taken[]): Table {
   const { players, clients, views, ticks, seed } = setting
   const reference = find(taken, 'colyseus quantised, StateView')
   return {
-    title: `${players} players, ${clients} clients, ${views === 'same' ? 'everybody sees all' : 'nine of ten in view, others each'}, ${ticks} ticks, seed ${seed}`,
+    title:
+      `${players} players, ${clients} clients, ${views === 'same' ? 'all see all' : 'each sees another nine of ten'}, `
+      + `${ticks} ticks, seed ${seed}`,
     columns: ['what', 'B/client/tick', 'write us', 'encode us', 'mean', 'encode / StateView'],
     rows: taken.map((one) => [
-      one.peer.name, one.bytes / ticks / clients, middle(one.write) * 1000, middle(one.encode) * 1000, mean(one.encode) * 1000, ratioOf(one, reference),
+      one.peer.name,
+      one.bytes / ticks / clients,
+      middle(one.write) * 1000,
+      middle(one.encode) * 1000,
+      mean(one.encode) * 1000,
+      ratioOf(one, reference),
     ]),
   }
 }
 
 function find(taken: readonly Taken[], name: string): Taken {
   const one = taken.find(({ peer }) => peer.name === name)
-  if (one === undefined) throw new Error(`nobody is called ${name}`)
+  if (one === undefined) throw new Error(`there is no peer ${name}`)
   return one
 }
 
@@ -154,16 +186,32 @@ function ratioOf(one: Taken, reference: Taken): number {
   return ratios.every(Number.isFinite) ? middle(ratios) : mean(one.encode) / mean(reference.encode)
 }
 
-/** Who is not sent different things is compared with the stream that is the same for all. */
+/** If all clients have the same view, the comparison is with the stream that is the same for all. */
 function byteFigures({ players, clients, ticks, views, codec, distance }: Setting, taken: readonly Taken[]): Figure[] {
   const [ours] = taken
   const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
   // Entropy by itself has the short name: here it is frames as they are sent, heads and all, by built-in tables.
   const name = `${codecName({ codec, distance })}${codec === 'entropy' ? '_frames' : ''}`
   const isBudgeted = players === 200 && views === 'same'
-  const atMost = !isBudgeted ? undefined : codec === 'packed' ? (distance === 1 ? 0.3 : undefined) : distance === 1 ? 0.13 : distance === 6 ? 0.25 : undefined
+  const atMost = !isBudgeted
+    ? undefined
+    : codec === 'packed'
+      ? distance === 1
+        ? 0.3
+        : undefined
+      : distance === 1
+        ? 0.13
+        : distance === 6
+          ? 0.25
+          : undefined
   return [
-    { name: `${name}_bytes_ratio_colyseus`, value: ours!.bytes / theirs.bytes, unit: 'ratio', against: COLYSEUS, ...(atMost !== undefined && { atMost }) },
+    {
+      name: `${name}_bytes_ratio_colyseus`,
+      value: ours!.bytes / theirs.bytes,
+      unit: 'ratio',
+      against: COLYSEUS,
+      ...(atMost !== undefined && { atMost }),
+    },
     { name: `${name}_bytes_per_client_tick`, value: ours!.bytes / ticks / clients, unit: 'B', against: null },
   ]
 }
@@ -176,10 +224,18 @@ function codecName({ codec, distance }: Pick<Setting, 'codec' | 'distance'>): st
 function cpuFigures({ players, clients, views, codec }: Setting, taken: readonly Taken[]): Figure[] {
   const isBudgeted = players === CPU_PLAYERS && clients === CPU_CLIENTS
   const value = ratioOf(taken[0]!, find(taken, 'colyseus quantised, StateView'))
-  return [{ name: 'encode_cpu_ratio_stateview', value, unit: 'ratio', against: STATE_VIEW, ...(isBudgeted && { atMost: codec === 'packed' && views === 'same' ? 0.05 : 0.15 }) }]
+  return [
+    {
+      name: 'encode_cpu_ratio_stateview',
+      value,
+      unit: 'ratio',
+      against: STATE_VIEW,
+      ...(isBudgeted && { atMost: codec === 'packed' && views === 'same' ? 0.05 : 0.15 }),
+    },
+  ]
 }
 
-/** Over there and back, so that nobody jumps where the crowd begins anew. */
+/** Forwards and backwards, so that no player jumps when the crowd repeats. */
 function heapBytes({ seed, codec, distance }: Base): number {
   const peer = new TickwireCrowd(HEAP_PLAYERS, 1, { codec, distance, sees: seesAll })
   const frames = makeCrowd(HEAP_PLAYERS, 256, seed)

@@ -6,8 +6,11 @@ import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, makeCrowd } from '../scenario.ts'
 
 export const TICKS_PER_SECOND = 60
 
-const bounds = (field: number, precision: number): { min: number; max: number; precision: number } =>
-  ({ min: FIELD_MIN[field]! * precision, max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision, precision })
+const bounds = (field: number, precision: number): { min: number; max: number; precision: number } => ({
+  min: FIELD_MIN[field]! * precision,
+  max: (FIELD_MIN[field]! + 2 ** FIELD_BITS[field]! - 1) * precision,
+  precision,
+})
 
 /** Lane by lane what `FIELDS` lists. */
 export const CROWD_SHAPE = {

@@ -1,26 +1,26 @@
 /**
- * What becomes of the packets of one client: when the server hears of each, and which are lost.
+ * The fate of the packets of one client: when the server learns of each, and which are lost.
  *
- * A steady line has one distance for all and loses nothing. A real one has a round trip of its own, 50 to 250 ms, up to 20 ms more each
- * way from packet to packet, and loses one in twenty, packets and acknowledgements alike. Who is lost is known when those after him
- * are acknowledged, two ticks later; an acknowledgement that is lost is repeated by the next, a tick later.
+ * A steady connection has the same delay for all packets and loses nothing. A real one has its own round trip of 50 to
+ * 250 ms, up to 20 ms of jitter each way, and loses one in twenty, packets and acknowledgements alike. A loss is known
+ * when later packets are acknowledged, two ticks later; a lost acknowledgement is repeated by the next, a tick later.
  *
- * Dice are thrown ahead (`draw`), where nobody measures time: weather is not what a server does.
+ * Random numbers are drawn in advance (`draw`), outside of the measured time, because a server does not draw them.
  */
 
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 
 const TICK_MS = 1000 / 60
-/** Ticks that anything takes at most, as a power of two; and packets of which the server hears in one tick. */
+/** The longest delay in ticks, as a power of two; and the most packets whose fate is known in one tick. */
 const SLOTS = 64
-const HEARD_MAX = 128
+const KNOWN_MAX = 128
 const LOSS = 0.05
 const [ROUND_TRIP_MS_MIN, ROUND_TRIP_MS_MAX, JITTER_MS] = [50, 250, 20]
 const LOST_LATER_TICKS = 2
-/** Packets of a tick for which dice are thrown ahead. */
+/** Packets per tick whose fate is drawn in advance. */
 const DRAWN = 8
 
-export interface HearsOfPackets {
+export interface PacketListener {
   onDelivered(now: number, sequence: number): void
   onLost(now: number, sequence: number): void
 }
@@ -30,13 +30,13 @@ export class LineFates {
   readonly #distance: number
   readonly #roundTripMs: number
   /** By tick: sequences, those that were lost below 0. */
-  readonly #heard = new Float64Array(SLOTS * HEARD_MAX)
+  readonly #known = new Float64Array(SLOTS * KNOWN_MAX)
   readonly #counts = new Int32Array(SLOTS)
-  /** What becomes of the next packets: ticks until it is heard of, below 0 of those that are lost. */
+  /** The fates of the next packets: ticks until they are known, negative for lost packets. */
   readonly #drawn = new Int32Array(DRAWN)
   #drawnCount = 0
 
-  /** `distance`: ticks until everything is acknowledged; 'real' = as lines are. */
+  /** `distance`: ticks until a packet is acknowledged; 'real' = a random connection. */
   constructor(distance: number | 'real', seed: number) {
     this.#dice = new Prng(seed)
     this.#distance = distance === 'real' ? 0 : distance
@@ -55,7 +55,7 @@ export class LineFates {
     return fate > 0
   }
 
-  /** Throws dice for the next packets, as many as are missing. */
+  /** Draws the missing fates of the next packets. */
   draw(): void {
     const dice = this.#dice
     for (; this.#distance === 0 && this.#drawnCount < DRAWN; this.#drawnCount++) {
@@ -66,11 +66,11 @@ export class LineFates {
     }
   }
 
-  /** Tells all that is heard of in a tick, before anything is sent. @hot */
-  hear(tick: number, source: HearsOfPackets): void {
+  /** Reports the fates that are known in a tick, before anything is sent. @hot */
+  report(tick: number, source: PacketListener): void {
     const slot = tick & (SLOTS - 1)
     for (let at = 0; at < this.#counts[slot]!; at++) {
-      const sequence = this.#heard[slot * HEARD_MAX + at]!
+      const sequence = this.#known[slot * KNOWN_MAX + at]!
       if (sequence >= 0) source.onDelivered(0, sequence)
       else source.onLost(0, -1 - sequence)
     }
@@ -79,7 +79,7 @@ export class LineFates {
 
   #add(tick: number, sequence: number): void {
     const slot = tick & (SLOTS - 1)
-    if (this.#counts[slot] === HEARD_MAX) throw new Error(`more than ${HEARD_MAX} packets are heard of in one tick`)
-    this.#heard[slot * HEARD_MAX + this.#counts[slot]!++] = sequence
+    if (this.#counts[slot] === KNOWN_MAX) throw new Error(`more than ${KNOWN_MAX} packets are known in one tick`)
+    this.#known[slot * KNOWN_MAX + this.#counts[slot]!++] = sequence
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The crowd in nengi 2: an instance with its own mock sockets, one channel for everybody, or one for each client where views
- * differ. It sends what changed since the tick before, and needs a transport that loses nothing.
+ * The crowd in nengi 2: an instance with its own mock sockets, one channel for all clients, or one for each client
+ * where views differ. It sends what changed since the tick before, and needs a transport that loses nothing.
  */
 
 import { createRequire } from 'node:module'
@@ -39,7 +39,10 @@ interface Client {
 
 const require = createRequire(import.meta.url)
 const nengi = require('nengi') as Nengi
-const { BufferReader, BufferWriter } = require('nengi-buffers') as Record<'BufferReader' | 'BufferWriter', new (bytes: Buffer) => unknown>
+const { BufferReader, BufferWriter } = require('nengi-buffers') as Record<
+  'BufferReader' | 'BufferWriter',
+  new (bytes: Buffer) => unknown
+>
 const CONNECTED = 3
 
 export class NengiCrowd implements CrowdPeer {
@@ -55,14 +58,30 @@ export class NengiCrowd implements CrowdPeer {
     this.name = `nengi 2 ${numbers}`
     this.#numbers = numbers
     const { Float32: f, Int32, Int16, UInt16, UInt8 } = nengi.Binary
-    const fields = numbers === 'f32'
-      ? { x: f, y: f, z: f, vx: f, vy: f, vz: f, yaw: f, pitch: f, health: UInt8, flags: UInt8 }
-      : { x: Int32, y: Int32, z: Int16, vx: Int16, vy: Int16, vz: Int16, yaw: UInt16, pitch: UInt16, health: UInt8, flags: UInt8 }
+    const fields =
+      numbers === 'f32'
+        ? { x: f, y: f, z: f, vx: f, vy: f, vz: f, yaw: f, pitch: f, health: UInt8, flags: UInt8 }
+        : {
+            x: Int32,
+            y: Int32,
+            z: Int16,
+            vx: Int16,
+            vy: Int16,
+            vz: Int16,
+            yaw: UInt16,
+            pitch: UInt16,
+            health: UInt8,
+            flags: UInt8,
+          }
     const context = new nengi.Context()
     context.register(1, nengi.defineSchema(fields))
     this.#instance = new nengi.Instance(context)
     this.#instance.onConnect = async () => true
-    this.#things = Array.from({ length: players }, () => ({ nid: 0, ntype: 1, ...Object.fromEntries(FIELDS.map((name) => [name, 0])) }))
+    this.#things = Array.from({ length: players }, () => ({
+      nid: 0,
+      ntype: 1,
+      ...Object.fromEntries(FIELDS.map((name) => [name, 0])),
+    }))
     this.#connect(clients, sees)
     this.#client = new nengi.Client(context, class {}, 60)
   }
@@ -80,7 +99,8 @@ export class NengiCrowd implements CrowdPeer {
   receive(): void {
     const { network } = this.#client
     network.readSnapshot(new BufferReader(this.#sent))
-    for (const { nid, prop, value } of network.snapshots.shift()!.updateEntities) network.entities.get(nid)![prop] = value
+    for (const { nid, prop, value } of network.snapshots.shift()!.updateEntities)
+      network.entities.get(nid)![prop] = value
   }
 
   held(player: number, field: number): number {
@@ -94,12 +114,22 @@ export class NengiCrowd implements CrowdPeer {
 
   #connect(clients: number, sees: Sees): void {
     const instance = this.#instance
-    const adapter = new nengi.MockInstanceAdapter(instance.network, { bufferCtor: Buffer, binaryWriterCtor: BufferWriter, binaryReaderCtor: BufferReader })
+    const adapter = new nengi.MockInstanceAdapter(instance.network, {
+      bufferCtor: Buffer,
+      binaryWriterCtor: BufferWriter,
+      binaryReaderCtor: BufferReader,
+    })
     adapter.createBuffer = (length) => Buffer.allocUnsafe(length)
     const channels = Array.from({ length: sees === seesAll ? 1 : clients }, (_, client) => {
       const channel = new nengi.Channel(instance.localState)
       instance.registerChannel(channel)
-      return { channel, fill: () => this.#things.forEach((thing, player) => { if (sees(client, player)) channel.addEntity(thing) }) }
+      return {
+        channel,
+        fill: () =>
+          this.#things.forEach((thing, player) => {
+            if (sees(client, player)) channel.addEntity(thing)
+          }),
+      }
     })
     for (let client = 0; client < clients; client++) {
       const socket = adapter.createMockConnect()

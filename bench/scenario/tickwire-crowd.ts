@@ -1,9 +1,11 @@
 /**
- * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, packets of 1,200 B that may be lost one by one.
+ * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, packets of 1,200 B that may be lost one by
+ * one.
  *
- * Every packet is acknowledged `distance` ticks after it was sent: at 1 a delta is against the tick before, as those of the
- * peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it; 'real' is a line for each (line-fates.ts). Some clients have a SnapshotSink, all
- * over the crowd, and rows are compared with the authority's, lane by lane.
+ * Every packet is acknowledged `distance` ticks after it was sent: at 1 a delta is against the tick before, as those of
+ * the peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it; 'real' is a line for each
+ * (line-fates.ts). Some clients have a SnapshotSink, all over the crowd, and rows are compared with the authority's,
+ * lane by lane.
  */
 
 import type { Millis } from '../../packages/tickwire/src/core/base/time.ts'
@@ -12,8 +14,9 @@ import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
-import { BitAccount } from '../../packages/tickwire/src/core/replication/bit-account.ts'
-import { AllRelevant, type Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
+import { BitAccount } from '../../packages/tickwire/src/core/bandwidth/bit-account.ts'
+import { AllRelevant } from '../../packages/tickwire/src/core/replication/interest/all-relevant.ts'
+import type { Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
 import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { SnapshotSource } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
@@ -31,9 +34,9 @@ import { LineFates } from './line-fates.ts'
 const TICK_RATE = 60
 const WINDOW_TICKS = 64
 const PACKET_BYTES = 1200
-/** Clients that read what they are sent, beside the first. */
+/** Clients that decode their packets, in addition to the first. */
 const READERS = 4
-/** Replication looks at ticks, not at time. */
+/** Replication uses ticks, not time. */
 const NOW = 0 as Millis
 
 const Player = entity(CROWD_SHAPE, { name: 'Player' })
@@ -49,7 +52,7 @@ function makeCoder(schema: Schema, codec: Codec): RowCoder {
   return coder
 }
 
-/** Everybody but those a client is not shown. Who lives does not change here. */
+/** All players except those that are hidden from a client. The set of players does not change here. */
 class MostRelevant implements Relevance {
   count = 0
   readonly indexes: Uint32Array
@@ -71,7 +74,7 @@ class MostRelevant implements Relevance {
   }
 }
 
-/** One client, and those of his packets that nobody has heard of yet. */
+/** One client, and its packets whose fate is not known yet. */
 interface Line {
   readonly source: SnapshotSource
   readonly sink: SnapshotSink | undefined
@@ -87,18 +90,29 @@ export class TickwireCrowd implements CrowdPeer {
   readonly #players: readonly ObjectOf<typeof Player>[]
   readonly #lines: Line[]
   readonly #sees: Sees
-  /** Packets of this tick, of those who read: the bytes, and where each ends. */
+  /** Packets of this tick, for the clients that decode: the bytes, and the end of each. */
   readonly #kept: { readonly line: Line; readonly bytes: Uint8Array; length: number }[] = []
   #keptCount = 0
   readonly #bytes = new Uint8Array(PACKET_BYTES)
   readonly #out = new BitWriter(this.#bytes)
   readonly #reader = new BitReader(new Uint8Array(0))
 
-  constructor(players: number, clients: number, options: { readonly codec: Codec; readonly distance: Distance; readonly sees: Sees; readonly readers?: number }) {
-    const { codec, distance, sees, readers = READERS } = options
+  constructor(
+    players: number,
+    clients: number,
+    options: {
+      readonly codec: Codec
+      readonly distance: Distance
+      readonly sees: Sees
+      readonly readers?: number
+      /** Makes the coder of an entity. The default has built-in tables and compiled rows. */
+      readonly coderOf?: (schema: Schema) => RowCoder
+    },
+  ) {
+    const { codec, distance, sees, readers = READERS, coderOf = (schema) => makeCoder(schema, codec) } = options
     this.name = `tickwire ${codec}, ${distance === 'real' ? 'real lines' : `t-${distance}`}`
     this.#sees = sees
-    const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => makeCoder(schema, codec))
+    const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => coderOf(schema))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
     const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
     // As on every host: bits are counted.
@@ -134,7 +148,7 @@ export class TickwireCrowd implements CrowdPeer {
     world.endTick()
   }
 
-  /** Remembers the tick, hears what arrived, and fills everybody's packets. */
+  /** Samples the tick, processes acknowledgements, and fills the packets of all clients. */
   send(): number {
     this.#timeline.sample()
     this.#keptCount = 0
@@ -160,14 +174,20 @@ export class TickwireCrowd implements CrowdPeer {
     return frame[player * FIELD_COUNT + field]!
   }
 
-  /** Throws when a row that any reader holds is not the authority's, or one that he should hold is not there. */
+  /** Throws if a row of any reader differs from the authority's row, or if a reader lacks a row. */
   verifyReaders(frame: Frame): void {
     this.#lines.forEach((line, client) => {
       if (line.sink === undefined) return
       for (let player = 0; player < this.#players.length; player++) {
         for (let field = 0; field < FIELD_COUNT; field++) {
-          const [is, should] = [this.#heldBy(line, player, field), this.#sees(client, player) ? this.expected(frame, player, field) : NaN]
-          if (!Object.is(is, should)) throw new Error(`${this.name}: client ${client} holds ${is}, not ${should}, as field ${field} of player ${player}`)
+          const [is, should] = [
+            this.#heldBy(line, player, field),
+            this.#sees(client, player) ? this.expected(frame, player, field) : NaN,
+          ]
+          if (!Object.is(is, should))
+            throw new Error(
+              `${this.name}: client ${client} holds ${is}, not ${should}, as field ${field} of player ${player}`,
+            )
         }
       }
     })
@@ -180,14 +200,16 @@ export class TickwireCrowd implements CrowdPeer {
 
   #relevanceOf(client: number): Relevance {
     if (this.#sees === seesAll) return new AllRelevant(this.#world, client + 1)
-    return new MostRelevant(this.#players.flatMap(({ id }, player) => this.#sees(client, player) ? [Math.floor(id / 65_536)] : []))
+    return new MostRelevant(
+      this.#players.flatMap(({ id }, player) => (this.#sees(client, player) ? [Math.floor(id / 65_536)] : [])),
+    )
   }
 
   /** @hot */
   #serve(line: Line): number {
     const { source, fates } = line
     const { tick } = this.#world
-    fates.hear(tick, source)
+    fates.report(tick, source)
     source.begin()
     let bytes = 0
     for (;;) {

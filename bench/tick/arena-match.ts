@@ -1,12 +1,14 @@
 /**
- * A whole match in memory: the real hosts, sealed packets, paths of some ticks. The server's part of a tick is a call of its own,
- * so that it can be measured: hear everybody, step, tell everybody.
+ * A whole match in memory: the real hosts, sealed packets, paths of some ticks. The server's part of a tick is a call
+ * of its own, so that it can be measured: receive, step, send.
  */
 
 import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { createClientHost, type ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
-import { createServerHost, type ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
+import { createMatchHost } from '../../packages/tickwire/src/core/game/match-host.ts'
+import type { Match } from '../../packages/tickwire/src/core/game/match.ts'
+import type { RoomHost } from '../../packages/tickwire/src/core/rooms/room-host.ts'
 import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { arenaGame, input, TICK_RATE } from './arena.ts'
@@ -58,7 +60,8 @@ export interface ArenaOptions {
 }
 
 export class ArenaMatch {
-  readonly server: ServerHost<Input>
+  readonly rooms: RoomHost<Match>
+  readonly server: Match<Input>
   readonly players: readonly Player[]
   tick = 0
   /** Of datagrams to clients. */
@@ -69,7 +72,10 @@ export class ArenaMatch {
   readonly #dice: Prng
   readonly #byAddress: ReadonlyMap<string, Player>
   readonly #delayTicks: number
-  /** Among other things, so that the number stays the one on the heap that it is: the driver makes one a tick, before the server's part of it. */
+  /**
+   * Among other things, so that the number stays the one on the heap that it is: the driver makes one a tick, before
+   * the server's part of it.
+   */
   readonly #clock: (number | string)[] = ['now', 0]
   readonly #port = { send: (to: string, bytes: Uint8Array, length: number): void => this.#sendOut(to, bytes, length) }
 
@@ -78,7 +84,10 @@ export class ArenaMatch {
     const security = { provider }
     this.#delayTicks = delayTicks
     this.#dice = new Prng(seed)
-    this.server = createServerHost(game, { security, entropy: new Dice(seed), maxPlayers: fighters + spectators, seed })
+    const maxPlayers = fighters + spectators
+    const { rooms, host } = createMatchHost(game, { security, entropy: new Dice(seed), maxPlayers, seed })
+    this.rooms = rooms
+    this.server = host
     this.players = Array.from({ length: fighters + spectators }, (_, index): Player => {
       const host = createClientHost(game, { security, entropy: new Dice(seed * 1000 + index) })
       const held = { ahead: 1, side: 0, yaw: index, pitch: 0, jump: false, fire: false }
@@ -88,12 +97,12 @@ export class ArenaMatch {
     this.#byAddress = new Map(this.players.map((player) => [player.address, player]))
   }
 
-  /** Lets everybody in, one after the other, fighters first; then lets clocks settle. */
+  /** Connects all clients, one after the other, fighters first; then waits until the clocks are stable. */
   join(): void {
     for (const { host } of this.players) {
       host.connect(this.now, 'server')
       for (let ticks = 0; host.serverTick <= 0; ticks++) {
-        if (ticks > 10 * TICK_RATE) throw new Error('somebody does not get in')
+        if (ticks > 10 * TICK_RATE) throw new Error('a client could not join')
         this.run()
       }
     }
@@ -109,7 +118,7 @@ export class ArenaMatch {
     this.serve()
   }
 
-  /** Everybody but the server: moves hands, hears, plays, sends. */
+  /** All clients: change their inputs, receive, play, send. */
   serveClients(): void {
     this.tick++
     this.#clock[NOW] = this.tick * 1000 / TICK_RATE
@@ -117,7 +126,8 @@ export class ArenaMatch {
     for (const player of this.players) {
       const { host, toClient, toServer } = player
       this.#moveHands(player)
-      for (let datagram = toClient.poll(tick); datagram !== undefined; datagram = toClient.poll(tick)) host.handleDatagram(now, 'server', datagram.bytes, datagram.length)
+      for (let datagram = toClient.poll(tick); datagram !== undefined; datagram = toClient.poll(tick))
+        host.handleDatagram(now, 'server', datagram.bytes, datagram.length)
       host.tick(now)
       host.drain(now, { send: (_to, bytes, length) => toServer.send(tick + this.#delayTicks, bytes, length) })
     }
@@ -125,17 +135,17 @@ export class ArenaMatch {
 
   /** The server's part of a tick. */
   serve(): void {
-    const { now, tick, server } = this
+    const { now, tick, rooms } = this
     for (let index = 0; index < this.players.length; index++) {
       const { toServer, address } = this.players[index]!
       for (let datagram = toServer.poll(tick); datagram !== undefined; datagram = toServer.poll(tick)) {
         this.bytesIn += datagram.length
         this.datagramsIn++
-        server.handleDatagram(now, address, datagram.bytes, datagram.length)
+        rooms.handleDatagram(now, address, datagram.bytes, datagram.length)
       }
     }
-    server.tick(now)
-    server.drain(now, this.#port)
+    rooms.tick(now)
+    rooms.drain(now, this.#port)
   }
 
   #sendOut(to: string, bytes: Uint8Array, length: number): void {

@@ -1,8 +1,8 @@
 /**
- * The game of the bench: fighters who run, jump, look about and shoot rays and rockets, 128 times a second.
+ * The game of the bench: fighters that run, jump, look about and shoot rays and rockets, 128 times a second.
  *
- * Rays are cast where their shooter saw things; rockets are objects that live for a second. Who comes after the fighters are
- * all in has no body and watches.
+ * Rays are cast in the past that their shooter saw; rockets are objects that live for a second. A client that joins
+ * after all fighters has no body and is a spectator.
  */
 
 import { cos, sin } from '../../packages/tickwire/src/core/base/math.ts'
@@ -23,16 +23,37 @@ const RELOAD_TICKS = 16
 const ROCKET_ONE_IN = 4
 const FIELD_M = 60
 
-export const Fighter = entity({
-  at: vec3(-128, 128, 1 / 256).position(), speed: vec3(-32, 32, 1 / 64).velocity(), yaw: angle(16), pitch: angle(12),
-  health: u8, armor: u8, weapon: u8, flags: u8, ammo: int(0, 999).owner(), reload: u8.owner(),
-}, { name: 'Fighter' })
-export const Rocket = entity({ at: vec3(-128, 128, 1 / 256).position(), speed: vec3(-32, 32, 1 / 64).velocity(), fuel: u8.owner() }, { name: 'Rocket' })
+export const Fighter = entity(
+  {
+    at: vec3(-128, 128, 1 / 256).position(),
+    speed: vec3(-32, 32, 1 / 64).velocity(),
+    yaw: angle(16),
+    pitch: angle(12),
+    health: u8,
+    armor: u8,
+    weapon: u8,
+    flags: u8,
+    ammo: int(0, 999).owner(),
+    reload: u8.owner(),
+  },
+  { name: 'Fighter' },
+)
+export const Rocket = entity(
+  { at: vec3(-128, 128, 1 / 256).position(), speed: vec3(-32, 32, 1 / 64).velocity(), fuel: u8.owner() },
+  { name: 'Rocket' },
+)
 
-export const input = { ahead: int(-1, 1), side: int(-1, 1), yaw: angle(16), pitch: angle(12), jump: bool, fire: bool } as const
+export const input = {
+  ahead: int(-1, 1),
+  side: int(-1, 1),
+  yaw: angle(16),
+  pitch: angle(12),
+  jump: bool,
+  fire: bool,
+} as const
 type FighterObject = ObjectOf<typeof Fighter>
 
-/** The first `fighters` who join have bodies. */
+/** The first `fighters` clients have bodies. */
 export function arenaGame(fighters: number): Game<typeof input> {
   let joined = 0
   return defineGame({
@@ -42,7 +63,11 @@ export function arenaGame(fighters: number): Game<typeof input> {
     hitboxes: [[Fighter, [capsule(0.9, 0.4)]]],
     onJoin(world, peer) {
       if (joined++ >= fighters) return
-      world.spawn(Fighter, { at: { x: joined * 4 - 50, y: 0, z: joined % 7 * 6 - 20 }, health: 100, armor: 50, ammo: 500 }, peer)
+      world.spawn(
+        Fighter,
+        { at: { x: joined * 4 - 50, y: 0, z: (joined % 7) * 6 - 20 }, health: 100, armor: 50, ammo: 500 },
+        peer,
+      )
     },
     step(world, inputs) {
       for (const fighter of world.each(Fighter)) {
@@ -63,7 +88,10 @@ export function arenaGame(fighters: number): Game<typeof input> {
   })
 }
 
-/** Directions by yaw: numbers read from a table leave nothing on the heap, which is watched here for what the engine leaves. */
+/**
+ * Directions by yaw: numbers read from a table leave nothing on the heap, which is watched here for what the engine
+ * leaves.
+ */
 const DIRECTIONS = 1024
 const COSINES = Float64Array.from({ length: DIRECTIONS }, (_, at) => cos(at * 2 * Math.PI / DIRECTIONS))
 
@@ -82,7 +110,7 @@ function run(fighter: FighterObject, ahead: number, side: number, jump: boolean)
   if (at.y < 0) at.y = speed.y = 0
 }
 
-/** Used again: what the game leaves on the heap is not the engine's. */
+/** Reused, so that the game itself allocates nothing. */
 const direction = { x: 0, y: 0, z: 0 }
 
 function shoot(world: World, fighter: FighterObject): void {
@@ -92,10 +120,16 @@ function shoot(world: World, fighter: FighterObject): void {
   direction.z = sin(fighter.yaw)
   if (fighter.ammo % ROCKET_ONE_IN === 0) {
     const speed = { x: direction.x * ROCKET_SPEED, y: 0, z: direction.z * ROCKET_SPEED }
-    world.spawn(Rocket, { at: { x: fighter.at.x, y: fighter.at.y, z: fighter.at.z }, speed, fuel: ROCKET_TICKS - 1 }, fighter.owner)
+    world.spawn(
+      Rocket,
+      { at: { x: fighter.at.x, y: fighter.at.y, z: fighter.at.z }, speed, fuel: ROCKET_TICKS - 1 },
+      fighter.owner,
+    )
     return
   }
-  const hit = world.rewind(fighter.owner, (past) => past.cast({ from: fighter.at, direction, reach: 100, ignore: fighter.owner }))
+  const hit = world.rewind(fighter.owner, (past) =>
+    past.cast({ from: fighter.at, direction, reach: 100, ignore: fighter.owner }),
+  )
   const target = hit === null ? null : world.get(Fighter, hit.id)
   if (target !== null) target.health = target.health > 10 ? target.health - 10 : 100
 }

@@ -7,17 +7,19 @@ import { outOfBounds, PORTS, readOptions, type Misuse } from '../command-line.ts
 import { LIMITS, TICK_RATE } from './game.ts'
 import { parseWeather } from './weather.ts'
 
-export const HELP: string = `npm start -- arena [options]      Serves the arena: open it in a browser, on this machine or a phone.
+export const HELP: string = `npm start -- arena [options]
 
-  --port 4000               where; 0 takes any that is free
-  --bots 5                  how many play along while somebody is there
+Serves the arena: open it in a browser, on this machine or a phone.
+
+  --port 4000               the port; 0 takes any free port
+  --bots 5                  the number of bots, while at least one player is there
   --tick 128                ticks a second
-  --frags 25 --minutes 10   when a match ends
-  --weather 100ms,20ms,5%   latency each way, jitter, loss: for all players, to feel what the engine does about it
-  --record match.twr        into this file: npx tickwire inspect, bandwidth and train read it
-  --learn                   learn from the match, and tell it in fewer bits: a minute after somebody has begun to play
-  --listen                  host it and play it: opens the page here, and the match ends when you leave it
-  --local                   for this machine alone: the page plays by itself, against bots, without a network
+  --frags 25 --minutes 10   the end of a match
+  --weather 100ms,20ms,5%   simulated latency each way, jitter and loss, for all players
+  --record match.twr        record to this file, for npx tickwire inspect, bandwidth and train
+  --learn                   train the codec during the match, to send fewer bits
+  --listen                  host and play: opens the page here, and the match ends when you leave
+  --local                   for this machine alone: the page plays against bots, without a network
   --help
 
 Ctrl-C ends it.`
@@ -32,38 +34,56 @@ export interface ArenaSettings {
   readonly isLearning?: boolean
   /** The file that the match is recorded to. */
   readonly recordPath?: string
-  /** Who hosts it plays it, and ends it by leaving. */
+  /** Whether the host plays too, and ends the match by leaving. */
   readonly isListening?: boolean
-  /** The last one has left. */
+  /** Called when the last player or spectator has left. */
   readonly onEmpty?: () => void
   /** The folder of the page. */
   readonly folder: string
 }
 
-/** What was asked for; or what is wrong with it. */
+/** The parsed settings; or what is wrong with the command line. */
 export function readArguments(args: readonly string[]): ArenaSettings | 'help' | Misuse {
   const refuse = (problem: string): Misuse => ({ problem })
   const values = readOptions(args, {
-    port: { type: 'string', default: '4000' }, bots: { type: 'string', default: '5' }, tick: { type: 'string', default: `${TICK_RATE}` },
-    frags: { type: 'string', default: `${LIMITS.frags}` }, minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
-    weather: { type: 'string' }, record: { type: 'string' }, learn: { type: 'boolean', default: false }, local: { type: 'boolean', default: false }, listen: { type: 'boolean', default: false },
+    port: { type: 'string', default: '4000' },
+    bots: { type: 'string', default: '5' },
+    tick: { type: 'string', default: `${TICK_RATE}` },
+    frags: { type: 'string', default: `${LIMITS.frags}` },
+    minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
+    weather: { type: 'string' },
+    record: { type: 'string' },
+    learn: { type: 'boolean', default: false },
+    local: { type: 'boolean', default: false },
+    listen: { type: 'boolean', default: false },
   })
   if (values === 'help' || 'problem' in values) return values
   const wrong = outOfBounds(values, { port: PORTS, bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] })
   if (wrong !== undefined) return wrong
-  if (values.local && values.listen) return refuse('--local plays without a network, and --listen lets others in: choose one')
+  if (values.local && values.listen)
+    return refuse('--local plays without a network, and --listen lets others in: choose one')
   for (const name of ['record', 'learn'] as const) {
-    if (values.local && values[name] !== undefined && values[name] !== false) return refuse(`--local plays in the page, where --${name} does not reach: choose one`)
+    if (values.local && values[name] !== undefined && values[name] !== false)
+      return refuse(`--local plays in the page, where --${name} does not reach: choose one`)
   }
   const weather = values.weather === undefined ? undefined : parseWeather(values.weather)
-  if (values.weather !== undefined && weather === undefined) return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
+  if (values.weather !== undefined && weather === undefined)
+    return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
   return {
-    port: Number(values.port), bots: Number(values.bots), tickRate: Number(values.tick),
-    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 }, weather, ...(values.record !== undefined && { recordPath: resolve(typedIn(), values.record) }), isLocal: values.local, isListening: values.listen, isLearning: values.learn, folder: fileURLToPath(new URL('./public', import.meta.url)),
+    port: Number(values.port),
+    bots: Number(values.bots),
+    tickRate: Number(values.tick),
+    limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 },
+    weather,
+    ...(values.record !== undefined && { recordPath: resolve(typedIn(), values.record) }),
+    isLocal: values.local,
+    isListening: values.listen,
+    isLearning: values.learn,
+    folder: fileURLToPath(new URL('./public', import.meta.url)),
   }
 }
 
-/** Where the command was typed: npm goes to the root of the repository first, and then we to the game. */
+/** The folder in which the command was typed: npm changes to the root of the repository, and then to the game. */
 function typedIn(): string {
   return process.env['INIT_CWD'] ?? process.cwd()
 }

@@ -1,7 +1,7 @@
 /**
- * Balls to kick about. Each is simulated by whoever owns it: the player who last came near it, or the server.
+ * Balls to kick. Each is simulated by its owner: the player that last came near it, or the server.
  *
- * A player who owns a ball feels it at once, however far the server is; everybody else sees it as he moves it.
+ * A player that owns a ball moves it without delay, whatever the latency. All others see it as its owner moves it.
  */
 
 import type { ObjectOf, PeerId, Vec3, World } from 'tickwire'
@@ -14,7 +14,7 @@ export const BLAST_RADIUS = 3.75
 export const BLAST_PUSH = 15
 const BOUNCE = 0.55
 const ROLL_LOSS = 0.5
-/** Who is this near may have it. */
+/** A player this near may own the ball. */
 const NEAR = 3.5
 const KICK = 1.15
 
@@ -32,13 +32,19 @@ export function rollBalls(world: World, seconds: number): void {
   }
 }
 
-/** What creeps stands: a ball at rest costs nobody a bit. */
+/** A slow ball stops: a ball at rest costs no bandwidth. */
 function settle(speed: number): number {
   return Math.abs(speed) < 0.09 ? 0 : speed
 }
 
-/** A body in a ball's way pushes it, with a little more than its own speed. */
-function kick(ball: ObjectOf<typeof Ball>, fighter: { readonly at: Readonly<Record<'x' | 'y' | 'z', number>>; readonly speed: Readonly<Record<'x' | 'y' | 'z', number>> }): void {
+/** A body that touches a ball pushes it, with slightly more than its own speed. */
+function kick(
+  ball: ObjectOf<typeof Ball>,
+  fighter: {
+    readonly at: Readonly<Record<'x' | 'y' | 'z', number>>
+    readonly speed: Readonly<Record<'x' | 'y' | 'z', number>>
+  },
+): void {
   const { at, speed } = ball
   if (at.y + BALL_RADIUS < fighter.at.y || at.y - BALL_RADIUS > fighter.at.y + BODY_HEIGHT) return
   const x = at.x - fighter.at.x
@@ -57,11 +63,16 @@ function kick(ball: ObjectOf<typeof Ball>, fighter: { readonly at: Readonly<Reco
 }
 
 /**
- * Something went off. Whoever simulates a ball pushes it. A ball that is somebody else's goes back to the authority, which has it from
- * the next tick on, and pushes it then: two who each say where it is would be worse than a tick's delay. Whose rocket it was pushes
- * his own balls himself.
+ * A rocket exploded. The owner of a ball pushes it. A ball that another player owns returns to the authority, which
+ * owns it from the next tick on, and pushes it then: two peers that disagree about its position would be worse than a
+ * tick's delay. The owner of the rocket pushes its own balls itself.
  */
-export function blowBalls(world: World, rocket: ObjectOf<typeof Rocket>, at: Vec3, match: ObjectOf<typeof Match> | undefined): void {
+export function blowBalls(
+  world: World,
+  rocket: ObjectOf<typeof Rocket>,
+  at: Vec3,
+  match: ObjectOf<typeof Match> | undefined,
+): void {
   if (match === undefined) return pushBalls(world, at)
   for (const ball of world.seen(Ball)) {
     if (nearness(at, ball.at) <= 0) continue
@@ -73,7 +84,7 @@ export function blowBalls(world: World, rocket: ObjectOf<typeof Rocket>, at: Vec
   }
 }
 
-/** Pushes those that the authority has now. */
+/** Pushes the balls that the authority owns now. */
 export function blowAway(world: World, match: ObjectOf<typeof Match>): void {
   if (match.blastAt === world.tick) pushBalls(world, match.blast)
 }
@@ -90,13 +101,13 @@ function pushBalls(world: World, at: Readonly<Vec3>): void {
   }
 }
 
-/** 1 at the blast, 0 from its edge on. */
+/** 1 near the blast, 0 at 1.15 times its radius, and negative beyond. */
 export function nearness(at: Readonly<Vec3>, to: Readonly<Vec3>): number {
   const [dx, dy, dz] = [to.x - at.x, to.y - at.y, to.z - at.z]
   return Math.min(1, 1.15 - Math.sqrt(dx * dx + dy * dy + dz * dz) / BLAST_RADIUS)
 }
 
-/** The authority's part: gives a ball to who is at it, and takes it back when nobody is. */
+/** The authority's part: gives a ball to the player near it, and takes it back when no player is near. */
 export function handOut(world: World): void {
   if (BALL_AUTHORITY === 'server' || !world.every(8)) return
   for (const ball of world.seen(Ball)) {
@@ -105,8 +116,18 @@ export function handOut(world: World): void {
   }
 }
 
-/** Who is near a ball; its owner, while he is; its owner too while it rolls and nobody else is. */
-function nearest(world: World, ball: { readonly at: Readonly<Record<'x' | 'y' | 'z', number>>; readonly speed: Readonly<Record<'x' | 'y' | 'z', number>> }, owner: PeerId): PeerId {
+/**
+ * The player that should own a ball: its owner if near, unless a nearer fighter comes earlier in the world; otherwise
+ * the nearest fighter's owner. While the ball rolls and no fighter is near, its owner keeps it.
+ */
+function nearest(
+  world: World,
+  ball: {
+    readonly at: Readonly<Record<'x' | 'y' | 'z', number>>
+    readonly speed: Readonly<Record<'x' | 'y' | 'z', number>>
+  },
+  owner: PeerId,
+): PeerId {
   let best: PeerId = 0
   let bestSquared = NEAR * NEAR
   for (const fighter of world.each(Fighter)) {

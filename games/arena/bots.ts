@@ -1,8 +1,8 @@
 /**
- * Players who think on the server: they fetch what they need, hunt who they see, and miss like people do.
+ * Bots that run on the server: they fetch items, hunt players that they see, and miss as people do.
  *
- * A bot is a peer like any other: all it does to the match is what it holds. What it knows of others is what it could see,
- * a reaction later; its aim lags behind, wanders, and gets better the longer it looks at the same one.
+ * A bot is a peer like any other: it affects the match only by its inputs. It knows of others only what it could see,
+ * after a reaction time. Its aim lags, drifts, and improves the longer it looks at the same player.
  */
 
 import type { InitOf, ObjectView, Peer, Vec3, View, World } from 'tickwire'
@@ -14,7 +14,7 @@ import { eyeOf, ROCKET_SPEED } from './weapons.ts'
 export type BotInput = InitOf<typeof input>
 type FighterObject = ObjectView<typeof Fighter>
 
-/** What a bot looks at: the world where it is stepped, or what a client is shown of it. */
+/** What a bot sees: the world where it is stepped, or a client's view. */
 export type BotSight = Pick<View, 'tick' | 'each'>
 
 const NAMES = [
@@ -22,7 +22,7 @@ const NAMES = [
   'Mach', 'Noether', 'Ohm', 'Pascal', 'Quine', 'Rhea', 'Shannon', 'Tesla', 'Ulam', 'Volta', 'Wiles', 'Yara',
 ]
 
-/** From 0, who hits barns, to 1, who hits. */
+/** From 0, which rarely hits, to 1, which always hits. */
 const SKILL = 0.3
 const REACTION_SECONDS = 0.35
 const FORGET_SECONDS = 2.5
@@ -32,18 +32,18 @@ const ERROR_RADIANS = 0.15
 
 let navigation: Navigation | undefined
 
-/** Makes what `host.addBot` takes. Each bot has dice of its own, from `seed`. */
+/** Makes the function for `host.addBot`. Each bot has its own random numbers, from `seed`. */
 export function createBot(seed: number, tickRate: number): (world: World, me: Peer) => BotInput {
   const think = createMind(seed, tickRate)
   let isKnown = false
   return (world, me) => {
     isKnown ||= introduce(world, me, NAMES[seed % NAMES.length]!)
-    // What can be written can be read.
+    // A writable world is also a readable one.
     return think(world as unknown as BotSight, me)
   }
 }
 
-/** What a bot does about what it sees, wherever that is. */
+/** Makes the function that decides a bot's input from what it sees, on a server or a client. */
 export function createMind(seed: number, tickRate: number): (sight: BotSight, me: Peer) => BotInput {
   const bot = new Bot(seed, tickRate)
   return (sight, me) => bot.think(sight, me)
@@ -95,7 +95,7 @@ class Bot {
       this.#seen = undefined
       return {}
     }
-    // Eyes need not be quicker than a screen.
+    // A bot needs to look no more often than a screen is refreshed.
     if ((world.tick + me.id) % LOOK_TICKS === 0) this.#seen = this.#look(world, body, LOOK_TICKS * this.#seconds)
     const enemy = this.#seen?.isAlive === true ? this.#seen : undefined
     const held: { -readonly [name in keyof BotInput]: BotInput[name] } = { weapon: this.#weapon }
@@ -104,7 +104,7 @@ class Bot {
     return { ...held, yaw: this.#yaw, pitch: this.#pitch }
   }
 
-  /** Whom it sees, once it has had time to notice him. */
+  /** The player that it sees, after a reaction time. */
   #look(world: BotSight, body: FighterObject, seconds: number): FighterObject | undefined {
     const eye = eyeOf(body)
     let best: FighterObject | undefined
@@ -136,30 +136,36 @@ class Bot {
     this.#chooseWeapon(body, distance)
     held.weapon = this.#weapon
     const flight = this.#weapon === ROCKETS ? distance / ROCKET_SPEED : 0
-    // At the feet with rockets, so that a miss still hurts.
+    // With rockets it aims at the feet, so that a miss still does damage.
     const height = this.#weapon === ROCKETS && enemy.at.y <= body.at.y + 0.5 ? 0.15 : 1
     const x = enemy.at.x + enemy.speed.x * flight - eye.x
     const y = enemy.at.y + height + Math.max(enemy.speed.y, -4) * flight * 0.4 - eye.y
     const z = enemy.at.z + enemy.speed.z * flight - eye.z
     this.#wander()
     const offYaw = this.#turn(Math.atan2(-x, -z) + this.#error.yaw, Math.atan2(y, Math.hypot(x, z)) + this.#error.pitch)
-    held.fire = this.#isTriggerHappy() && offYaw < (this.#weapon === SHOTGUN ? 0.12 : 0.07) && (this.#weapon !== ROCKETS || distance > 2.5)
+    held.fire =
+      this.#isTriggerHappy()
+      && offYaw < (this.#weapon === SHOTGUN ? 0.12 : 0.07)
+      && (this.#weapon !== ROCKETS || distance > 2.5)
   }
 
-  /** People do not shoot in every instant in which they could. */
+  /** Adds pauses: people do not shoot at every opportunity. */
   #isTriggerHappy(): boolean {
     this.#pauseIn -= this.#seconds
     if (this.#pauseIn < -1.6) this.#pauseIn = 0.3 + this.#roll() * 0.9
     return this.#pauseIn <= 0
   }
 
-  /** The aim is off by something that changes now and then, less so the longer it has looked. */
+  /** The aim has an error that changes now and then, and shrinks the longer it has looked. */
   #wander(): void {
     this.#errorIn -= this.#seconds
     if (this.#errorIn > 0) return
     this.#errorIn = 0.25 + this.#roll() * 0.4
-    const size = ERROR_RADIANS * (1.4 - SKILL) / (1 + this.#seenFor * 0.5)
-    this.#error = { yaw: (this.#roll() + this.#roll() - 1) * size, pitch: (this.#roll() + this.#roll() - 1) * size * 0.6 }
+    const size = (ERROR_RADIANS * (1.4 - SKILL)) / (1 + this.#seenFor * 0.5)
+    this.#error = {
+      yaw: (this.#roll() + this.#roll() - 1) * size,
+      pitch: (this.#roll() + this.#roll() - 1) * size * 0.6,
+    }
   }
 
   #chooseWeapon(body: FighterObject, distance: number): void {
@@ -172,7 +178,7 @@ class Bot {
     else this.#weapon = SHOTGUN
   }
 
-  /** Turns towards an aim as fast as a wrist does; says how far off it still is. */
+  /** Turns towards an aim at the speed of a hand. Returns the remaining angle. */
   #turn(yaw: number, pitch: number): number {
     const most = TURN_SPEED * this.#seconds
     const off = wrapped(yaw - this.#yaw)
@@ -182,7 +188,12 @@ class Bot {
     return Math.abs(off)
   }
 
-  #walk(world: BotSight, body: FighterObject, held: { ahead?: number; side?: number; jump?: boolean }, isFighting: boolean): void {
+  #walk(
+    world: BotSight,
+    body: FighterObject,
+    held: { ahead?: number; side?: number; jump?: boolean },
+    isFighting: boolean,
+  ): void {
     this.#planIn -= this.#seconds
     if (this.#planIn <= 0 || this.#path.length === 0) this.#plan(world, body)
     const spots = this.#navigation.spots
@@ -207,12 +218,20 @@ class Bot {
     held.side = Math.round(side / size * STICK)
     const isStuck = this.#feelStuck(body)
     const rises = way.y > body.at.y + 0.6
-    held.jump = isStuck || (rises && Math.hypot(x, z) < 2.2) || (isFighting ? this.#roll() < 0.6 * this.#seconds : this.#isClearRun(off, body))
+    held.jump =
+      isStuck
+      || (rises && Math.hypot(x, z) < 2.2)
+      || (isFighting ? this.#roll() < 0.6 * this.#seconds : this.#isClearRun(off, body))
   }
 
-  /** On a long straight way people jump. */
+  /** On a long straight path people jump. */
   #isClearRun(off: number, body: FighterObject): boolean {
-    return this.#path.length > 5 && Math.abs(off) < 0.2 && Math.hypot(body.speed.x, body.speed.z) > 8 && this.#roll() < 0.5 * this.#seconds
+    return (
+      this.#path.length > 5
+      && Math.abs(off) < 0.2
+      && Math.hypot(body.speed.x, body.speed.z) > 8
+      && this.#roll() < 0.5 * this.#seconds
+    )
   }
 
   #feelStuck({ speed }: FighterObject): boolean {
@@ -232,7 +251,7 @@ class Bot {
     this.#strafe = this.#roll() < 0.5 ? -1 : 1
   }
 
-  /** Where to next: to what it needs, to whom it just saw, or anywhere. */
+  /** Chooses the next destination: an item it needs, the player it just saw, or anywhere. */
   #plan(world: BotSight, body: FighterObject): void {
     this.#planIn = 1.5 + this.#roll()
     const wanted = this.#want(world, body)
@@ -267,7 +286,10 @@ class Bot {
   }
 }
 
-function worthOf(kind: 'health' | 'armour' | 'mega' | 'slugs' | 'rockets', { health, armour, slugs, rockets }: FighterObject): number {
+function worthOf(
+  kind: 'health' | 'armour' | 'mega' | 'slugs' | 'rockets',
+  { health, armour, slugs, rockets }: FighterObject,
+): number {
   switch (kind) {
     case 'health': return health < 100 ? (110 - health) / 40 : 0
     case 'armour': return armour < 100 ? 0.8 : 0

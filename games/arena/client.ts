@@ -1,8 +1,8 @@
 /**
- * The page: a menu, a match behind it, and what to say when there is none.
+ * The page: a menu, a match behind it, and a message when there is none.
  *
- * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?play` and `?watch` come in without the menu.
- * `?weather=100ms,20ms,5%` makes the line of this page worse, each way: latency, jitter, loss.
+ * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?play` and `?watch` join without the
+ * menu. `?weather=100ms,20ms,5%` degrades this page's network, in each direction: latency, jitter, loss.
  */
 
 import type { CloseReason } from 'tickwire'
@@ -27,7 +27,7 @@ const menu = element('menu')
 const say = element<HTMLFormElement>('say')
 const sayText = element<HTMLInputElement>('say-text')
 const nameField = element<HTMLInputElement>('name')
-/** Said where there is no such weather. */
+/** Shown when the parameter cannot be parsed. */
 const WEATHER_ADVICE = '?weather takes something like 100ms,20ms,5%: latency each way, jitter, loss'
 const weatherText = parameters.get('weather')
 const weather = weatherText === null || parameters.has('local') ? undefined : parseWeather(weatherText)
@@ -36,26 +36,32 @@ let isJoining = false
 
 document.body.classList.toggle('has-touch', isTouch)
 furnishMenu()
-if (weather !== undefined) hud.showWeather(`weather ${weather.latencyMs} + ${weather.jitterMs} ms, ${weather.loss * 100} %`, `Put on the line of this page: ${describeWeather(weather)}`)
+if (weather !== undefined)
+  hud.showWeather(
+    `weather ${weather.latencyMs} + ${weather.jitterMs} ms, ${weather.loss * 100} %`,
+    `Put on the line of this page: ${describeWeather(weather)}`,
+  )
 const picture = parameters.has('norender') ? undefined : await createPicture()
-// Until he says that he plays, a newcomer looks on.
+// A new visitor is a spectator until it starts to play.
 await join('spectator')
 if (weatherText !== null && weather === undefined && !parameters.has('local')) showProblem(WEATHER_ADVICE)
 if (parameters.has('play')) await begin('player')
 if (parameters.has('watch')) await begin('spectator')
 
-/** What draws is large, and comes after the menu. Without WebGL there is a page all the same, and it says so. */
+/** The code that draws is large, and is loaded after the menu. Without WebGL the page still works, and says so. */
 async function createPicture(): Promise<Picture | undefined> {
   try {
     const { Picture: Drawn } = await import('./page/picture.ts')
     return new Drawn(screenCanvas, settings)
   } catch (error) {
-    showProblem(`This browser cannot draw in three dimensions: ${error instanceof Error ? error.message : String(error)}`)
+    showProblem(
+      `This browser cannot draw in three dimensions: ${error instanceof Error ? error.message : String(error)}`,
+    )
     return undefined
   }
 }
 
-/** Comes in, and leaves what he was in before; false, with the reason on the screen, when nobody lets him. */
+/** Joins a match, and leaves the previous one. False when that fails; the reason is then on the screen. */
 async function join(role: Role): Promise<boolean> {
   isJoining = true
   let joined: Joined
@@ -127,7 +133,7 @@ function openMenu(): void {
   if (playing !== undefined) playing.isBehindMenu = true
   const play = element<HTMLButtonElement>('play')
   play.textContent = playing?.isWatching === false ? 'Go on' : 'Play'
-  // A field that has the focus brings up a phone's keyboard, over the menu.
+  // Focusing a text field would open a phone's keyboard over the menu.
   if (isTouch) play.focus()
   else nameField.focus()
 }
@@ -158,14 +164,22 @@ function furnishMenu(): void {
   element('watch').addEventListener('click', () => void begin('spectator'))
   controls.onPress = handlePress
   document.addEventListener('pointerlockchange', () => {
-    if (!controls.isLocked && controls.isActive && say.hidden && playing?.isWatching === false && !isTouch && !parameters.has('norender')) openMenu()
+    if (
+      !controls.isLocked
+      && controls.isActive
+      && say.hidden
+      && playing?.isWatching === false
+      && !isTouch
+      && !parameters.has('norender')
+    )
+      openMenu()
   })
   say.addEventListener('submit', (event) => {
     event.preventDefault()
     if (sayText.value.trim() !== '') playing?.say(sayText.value.trim())
     closeChat()
   })
-  // On a phone this is how a keyboard is put away.
+  // A phone's keyboard is closed by a blur.
   sayText.addEventListener('blur', closeChat)
   sayText.addEventListener('keydown', (event) => {
     event.stopPropagation()
@@ -193,17 +207,31 @@ function closeChat(): void {
   screenCanvas.focus()
 }
 
-/** For tests and the curious: what this page knows, by name. */
+/** For tests and debugging: exposes the state of this page by name. */
 function expose(session: Session): void {
   const arena = {
     peer: session.peer,
     session,
     controls,
     counts: playing?.counts,
-    fighters: () => [...playing?.view?.each(Fighter) ?? []].map(({ id, owner, at: { x, y, z }, health, weapon }) => ({ id, owner, x, y, z, health, weapon })),
-    seats: () => [...playing?.view?.each(Seat) ?? []].map(({ owner, name, frags, deaths }) => ({ owner, name, frags, deaths })),
-    get following() { return playing?.following ?? 0 },
-    get role() { return session.role },
+    fighters: () =>
+      [...(playing?.view?.each(Fighter) ?? [])].map(({ id, owner, at: { x, y, z }, health, weapon }) => ({
+        id,
+        owner,
+        x,
+        y,
+        z,
+        health,
+        weapon,
+      })),
+    seats: () =>
+      [...(playing?.view?.each(Seat) ?? [])].map(({ owner, name, frags, deaths }) => ({ owner, name, frags, deaths })),
+    get following() {
+      return playing?.following ?? 0
+    },
+    get role() {
+      return session.role
+    },
   }
   Object.assign(window, { arena })
 }

@@ -1,28 +1,28 @@
 /**
  * Bodies and rays against the boxes of the level.
  *
- * A body is a box that stands on its feet and does not turn. It moves one axis at a time, at most a quarter metre a tick, and
- * every solid is thicker than that, so nothing is passed through. Places are rounded to the wire's step after every tick; `SLACK`
- * is more than that rounding, so that who touches a wall is not in it.
+ * A body is an axis-aligned box, positioned by its feet. It moves one axis at a time, at most a quarter metre a tick,
+ * and every solid is thicker than that, so nothing is passed through. Positions are rounded to the resolution of the
+ * wire after every tick; `SLACK` is more than that rounding, so that a body that touches a wall is not inside it.
  *
- * Exact: only additions, multiplications and square roots, so client and server come to the same bits.
+ * It is deterministic: only additions, multiplications and square roots, so client and server compute the same bits.
  */
 
 import type { Vec3 } from 'tickwire'
 import { BOXES, SOLIDS } from './level.ts'
 
-/** Of a fighter's body. */
+/** Size of a fighter's body. */
 export const BODY_HALF = 0.375
 export const BODY_HEIGHT = 1.75
 export const EYE_HEIGHT = 1.5625
-/** What a foot gets over without a jump. */
+/** The height of a step that needs no jump. */
 const STEP_UP = 0.5625
 const STEP_DOWN = 0.3125
 const SLACK = 1 / 256
-/** Corners of three walls at most; one more, and the body stays where it was. */
+/** A corner has three walls at most; after one more, the body stays where it was. */
 const CLIPS_MAX = 4
 
-/** Squares of the ground, and the solids that a body or a ball over each can touch: a tenth of all of them. */
+/** Grid cells of the ground. Each lists the solids that a body or a ball in it can touch: a tenth of all. */
 const CELL = 4
 const CELLS = 14
 const MARGIN = 1
@@ -37,13 +37,13 @@ function cellAt(metres: number): number {
   return clamp(Math.floor(metres / CELL) + CELLS / 2, 0, CELLS - 1)
 }
 
-/** What moves: where its feet are, and how fast it goes. */
+/** A moving body: the position of its feet, and its speed. */
 export interface Mover {
   readonly at: { x: number; y: number; z: number }
   readonly speed: { x: number; y: number; z: number }
 }
 
-/** The first solid that a body with its feet there would be in: an offset into BOXES, or -1. */
+/** The first solid that a body with its feet there would intersect: an offset into BOXES, or -1. */
 export function solidAt(x: number, y: number, z: number): number {
   const half = BODY_HALF - SLACK
   const near = NEAR[cellAt(x) * CELLS + cellAt(z)]!
@@ -55,19 +55,19 @@ export function solidAt(x: number, y: number, z: number): number {
   return -1
 }
 
-/** Whether feet there are on a floor. */
+/** Whether a body with its feet there stands on a floor. */
 export function isGrounded({ at, speed }: Mover): boolean {
   return speed.y <= 0.5 && solidAt(at.x, at.y - 2 * SLACK, at.z) >= 0
 }
 
-/** Moves a body by its speed for a while; what stops it takes the speed in that direction. */
+/** Moves a body by its speed for `seconds`. A collision removes the speed in its direction. */
 export function moveBody(mover: Mover, seconds: number): void {
   const { at, speed } = mover
   const wasGrounded = isGrounded(mover)
   moveAcross(mover, 'x', speed.x * seconds, wasGrounded)
   moveAcross(mover, 'z', speed.z * seconds, wasGrounded)
   moveUpright(mover, speed.y * seconds)
-  // Down a stair the feet stay on it.
+  // Walking down a stair, the feet stay on it.
   if (wasGrounded && speed.y <= 0 && solidAt(at.x, at.y - 2 * SLACK, at.z) < 0) {
     const floor = solidAt(at.x, at.y - STEP_DOWN, at.z)
     if (floor >= 0 && solidAt(at.x, BOXES[floor + 4]!, at.z) < 0) at.y = BOXES[floor + 4]!
@@ -106,17 +106,17 @@ function moveUpright({ at, speed }: Mover, by: number): void {
   at.y = before
 }
 
-/** All of them; and those that hide somebody: steps of stairs are low, and half of all there are. */
+/** All solids, and those that can hide a body: steps of stairs are low, and make up half of all solids. */
 const ALL = Int32Array.from(SOLIDS, (_solid, index) => index * 6)
 const BLINDS = ALL.filter((box) => SOLIDS[box / 6]!.paint !== 'stair')
 
-/** How far a ray goes until it meets a solid, at most `reach`. `direction` has length 1. */
+/** The length of a ray until it hits a solid, at most `reach`. `direction` has length 1. */
 export function rayLength(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number): number {
-  // A rocket's way in a tick is short: what it can meet is near.
+  // A rocket moves a short way in a tick, so only nearby solids are tested.
   return rayTo(from, direction, reach, reach <= MARGIN ? NEAR[cellAt(from.x) * CELLS + cellAt(from.z)]! : ALL)
 }
 
-/** Nearer than `enough` it looks no further. */
+/** Stops at the first hit nearer than `enough`. */
 function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, boxes: Int32Array, enough = -1): number {
   let nearest = reach
   for (let at = 0; at < boxes.length; at++) {
@@ -143,10 +143,10 @@ function rayTo(from: Readonly<Vec3>, direction: Readonly<Vec3>, reach: number, b
   return nearest
 }
 
-/** Where bots look: they look at everybody, often. */
+/** Reused for the rays of bots, which are many. */
 const LOOK = { x: 0, y: 0, z: 0 }
 
-/** Whether nothing that hides a body lies between two places. Bots ask; the match does not depend on it. */
+/** Whether no solid that can hide a body is between two places. Only bots use it; the match does not depend on it. */
 export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
   const x = to.x - from.x
   const y = to.y - from.y
@@ -159,7 +159,7 @@ export function canSee(from: Readonly<Vec3>, to: Readonly<Vec3>): boolean {
   return rayTo(from, LOOK, distance, BLINDS, distance - 0.01) >= distance - 0.01
 }
 
-/** Pushes a ball out of solids; it bounces off them with what is left of its speed. Whether it touches a floor. */
+/** Pushes a ball out of solids; it bounces off with a part of its speed. Returns whether it touches a floor. */
 export function moveBall({ at, speed }: Mover, radius: number, bounce: number): boolean {
   let isOnFloor = false
   for (const box of NEAR[cellAt(at.x) * CELLS + cellAt(at.z)]!) {

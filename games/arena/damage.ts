@@ -1,14 +1,14 @@
-/** Who is hurt, who dies, and whose frag it is. */
+/** Damage, deaths, and the score for them. */
 
 import type { ObjectOf, PeerId, Vec3, World } from 'tickwire'
 import { Fighter, Hurt, Kill, Match, Seat } from './definitions.ts'
 
-/** Armour takes two thirds of what comes, while it lasts. */
+/** Armour absorbs two thirds of the damage, while it lasts. */
 const ARMOUR_SHARE = 2 / 3
-/** Seconds until the dead may come in again. */
+/** Seconds until a dead player may respawn. */
 export const DEATH_SECONDS = 1.75
 
-/** The match, where this is the authority; on a client there is none to judge by. */
+/** The match object, if this is the authority; clients do not have it. */
 export function judge(world: World): ObjectOf<typeof Match> | undefined {
   for (const match of world.each(Match)) return match
   return undefined
@@ -19,8 +19,15 @@ export function seatOf(world: World, peer: PeerId): ObjectOf<typeof Seat> | unde
   return undefined
 }
 
-/** Pushes and hurts a fighter. Who dies of it is taken out of the world by the authority alone. */
-export function hurt(world: World, target: ObjectOf<typeof Fighter>, amount: number, by: PeerId, weapon: number, push: Vec3): void {
+/** Pushes and damages a fighter. Only the authority removes a fighter that dies of it. */
+export function hurt(
+  world: World,
+  target: ObjectOf<typeof Fighter>,
+  amount: number,
+  by: PeerId,
+  weapon: number,
+  push: Vec3,
+): void {
   const { speed } = target
   speed.x += push.x
   speed.y += push.y
@@ -31,11 +38,18 @@ export function hurt(world: World, target: ObjectOf<typeof Fighter>, amount: num
   const absorbed = Math.min(target.armour, Math.ceil(damage * ARMOUR_SHARE))
   target.armour -= absorbed
   target.health = Math.max(target.health - (damage - absorbed), 0)
-  if (match !== undefined && by !== target.owner) world.emit(match, Hurt, { by, victim: target.owner, weapon, amount: Math.min(damage, 255) })
+  if (match !== undefined && by !== target.owner)
+    world.emit(match, Hurt, { by, victim: target.owner, weapon, amount: Math.min(damage, 255) })
   if (match !== undefined && target.health === 0) kill(world, match, target, by, weapon)
 }
 
-function kill(world: World, match: ObjectOf<typeof Match>, target: ObjectOf<typeof Fighter>, by: PeerId, weapon: number): void {
+function kill(
+  world: World,
+  match: ObjectOf<typeof Match>,
+  target: ObjectOf<typeof Fighter>,
+  by: PeerId,
+  weapon: number,
+): void {
   const victim = seatOf(world, target.owner)
   const killer = seatOf(world, by)
   if (victim !== undefined) victim.deaths++

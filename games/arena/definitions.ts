@@ -1,13 +1,15 @@
 /**
- * What the arena consists of: objects, inputs, and what is said.
+ * The definitions of the arena: objects, inputs, and messages.
  *
- * Two kinds of delivery meet here. What a player holds and where everybody is goes 128 times a second, newest first, and what
- * is lost is not sent again. What is said goes once and surely: names, chat, kills (`reliable`), bangs (`unordered`).
+ * Two kinds of delivery are used. Inputs and positions are sent 128 times a second, newest first, and lost ones are not
+ * sent again. Messages are sent once and arrive reliably: names, chat, kills (`reliable`), explosions (`unordered`).
  */
 
-import { angle, bool, capsule, entity, fixed, int, message, oneOf, ref, text, u16, u32, u8, vec3, type Hitboxes } from 'tickwire'
+import {
+  angle, bool, capsule, entity, fixed, int, message, oneOf, ref, text, u16, u32, u8, vec3, type Hitboxes,
+} from 'tickwire'
 
-/** Who writes the balls: 'shared' lets whoever pushes one simulate it himself. */
+/** Which peer simulates the balls: with 'shared', the player that pushes one simulates it. */
 export const BALL_AUTHORITY: 'server' | 'shared' = 'shared'
 
 export const WEAPONS = ['shotgun', 'rockets', 'rail'] as const
@@ -19,15 +21,17 @@ export const RAIL: Weapon = 2
 const position = vec3(-32, 32, 1 / 512).position()
 const velocity = vec3(-48, 48, 1 / 128).velocity()
 
-/** Someone in the match, alive or dead. Who only looks on has none: the game does not know of him. */
+/** A player in the match, alive or dead. A spectator has none: the game does not know of it. */
 export const Seat = entity({
   name: text(16), hue: u8, frags: int(-99, 999), deaths: int(0, 999), isBot: bool,
-  /** The tick in which he may come in again. */
+  /** The tick from which the player may respawn. */
   readyAt: u32.owner(),
-  pingMs: u16.rate(1),
 }, { name: 'Seat', priority: 0.5 })
 
-/** A body, while it lives. */
+/** A player's round trip time. It has no owner: values that `step` does not compute must not be predicted. */
+export const Ping = entity({ peer: u32, ms: u16 }, { name: 'Ping', priority: 0.2 })
+
+/** A player's body, while it lives. */
 export const Fighter = entity({
   at: position, speed: velocity, yaw: angle(16), pitch: fixed(-1.5625, 1.5625, 1 / 512),
   health: u8.initially(100), armour: u8, weapon: int(0, 2), seat: ref(),
@@ -36,34 +40,50 @@ export const Fighter = entity({
 
 export const Rocket = entity({ at: position, speed: velocity, diesAt: u32 }, { name: 'Rocket', priority: 2 })
 
-export const Item = entity({
-  at: position, kind: oneOf('health', 'armour', 'mega', 'slugs', 'rockets'), isThere: bool.initially(true), backAt: u32.server(),
-}, { name: 'Item', priority: 0.5 })
+export const Item = entity(
+  {
+    at: position,
+    kind: oneOf('health', 'armour', 'mega', 'slugs', 'rockets'),
+    isThere: bool.initially(true),
+    backAt: u32.server(),
+  },
+  { name: 'Item', priority: 0.5 },
+)
 
-/** Something to kick about. */
-export const Ball = entity({ at: position, speed: velocity }, { name: 'Ball', authority: BALL_AUTHORITY, priority: 0.5 })
+/** A ball to kick. */
+export const Ball = entity(
+  { at: position, speed: velocity },
+  { name: 'Ball', authority: BALL_AUTHORITY, priority: 0.5 },
+)
 
-/** The match itself: only the authority has it in `each`, so whoever has it there is the judge. */
+/** The match itself. Only the authority has it in `each`, so its presence there identifies the authority. */
 export const Match = entity({
   phase: oneOf('play', 'over'), endsAt: u32, fragLimit: u8, winner: text(16),
-  /** What went off in the tick before, for balls that were somebody's until then. */
+  /** The explosion of the previous tick, for balls that a player owned until then. */
   blast: position.server(), blastAt: u32.server(),
 }, { name: 'Match' })
 
-/** How he wants to be called. */
+/** Sets the player's name. */
 export const Enter = message({ name: text(16) }, 'Enter')
 export const Chat = message({ text: text(120) }, 'Chat')
 
 export const Said = message({ name: text(16), text: text(120) }, 'Said')
-export const Kill = message({ killer: text(16), victim: text(16), weapon: int(0, 3), killerPeer: u32, victimPeer: u32, at: position }, 'Kill')
-export const Shot = message({ peer: u32, weapon: int(0, 2), from: position, to: position }, 'Shot', { delivery: 'unordered' })
-/** Somebody hurt somebody else: what a hit marker is for. */
+export const Kill = message(
+  { killer: text(16), victim: text(16), weapon: int(0, 3), killerPeer: u32, victimPeer: u32, at: position },
+  'Kill',
+)
+export const Shot = message({ peer: u32, weapon: int(0, 2), from: position, to: position }, 'Shot', {
+  delivery: 'unordered',
+})
+/** A player damaged another one. Used for hit markers. */
 export const Hurt = message({ by: u32, victim: u32, weapon: int(0, 2), amount: u8 }, 'Hurt', { delivery: 'unordered' })
 export const Boom = message({ at: position }, 'Boom', { delivery: 'unordered' })
-export const Picked = message({ kind: oneOf('health', 'armour', 'mega', 'slugs', 'rockets'), peer: u32 }, 'Picked', { delivery: 'unordered' })
+export const Picked = message({ kind: oneOf('health', 'armour', 'mega', 'slugs', 'rockets'), peer: u32 }, 'Picked', {
+  delivery: 'unordered',
+})
 export const Launched = message({ at: position }, 'Launched', { delivery: 'unordered' })
 
-/** A stick goes from -8 to 8; keys are all or nothing. */
+/** An analogue stick has values from -8 to 8; keys give only the extremes. */
 export const STICK = 8
 export const input = {
   ahead: int(-STICK, STICK), side: int(-STICK, STICK), yaw: angle(16), pitch: fixed(-1.5625, 1.5625, 1 / 512),

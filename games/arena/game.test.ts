@@ -2,11 +2,15 @@ import { expect, test, vi } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
-import { Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, Picked, RAIL, Rocket, ROCKETS, Said, Seat, STICK } from './definitions.ts'
+import {
+  Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, Picked, Ping, RAIL, Rocket, ROCKETS, Said, Seat,
+  STICK,
+} from './definitions.ts'
 import { arenaGame, game } from './game.ts'
 import { PADS, SPAWNS } from './level.ts'
 import { RUN_SPEED } from './movement.ts'
 import { Navigation } from './navigation.ts'
+import { notePings } from './rules.ts'
 
 // Whole matches, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })
@@ -30,7 +34,27 @@ function put(sim: Arena, client: number, x: number, y: number, z: number): Objec
   return body
 }
 
-test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by pads, and his own machine is never set right', () => {
+test('[ARENA1] E11: an idle player is never corrected in ten seconds at 5 ms, and all players see its ping', () => {
+  const sim = simulate(game, { seed: 3, clients: 2, link: { latencyMs: 5 } })
+  sim.run(1000)
+  const { predictor } = sim.players[0]!.host
+  const rollbacks = predictor!.rollbacks
+  for (let second = 0; second < 10; second++) {
+    // As the server does it, with a different value each time.
+    notePings(sim.host.world, (id) => (sim.host.connectionOf({ id })?.rtt.smoothedMs ?? 0) + second)
+    sim.run(1000)
+  }
+  expect(predictor!.rollbacks).toBe(rollbacks)
+  const { peer } = sim.players[0]!.host
+  expect(sim.client(1, Ping).find((ping) => ping.peer === peer)!.ms).toBeGreaterThan(10)
+  sim.host.kick({ id: peer })
+  sim.run(500)
+  notePings(sim.host.world, () => 1)
+  sim.run(500)
+  expect(sim.server(Ping)).toHaveLength(1)
+})
+
+test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by pads, and is never corrected', () => {
   const sim = simulate(game, { seed: 7, clients: 2, link: LINE })
   sim.run(500)
   const body = put(sim, 0, 0, 0, 14)
@@ -57,7 +81,7 @@ test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by pads, and h
   expect(sim.difference()).toBeUndefined()
 })
 
-test('[ARENA2] turning while jumping makes a fighter faster than he can run', () => {
+test('[ARENA2] turning while jumping makes a fighter faster than its running speed', () => {
   const sim = simulate(game, { seed: 3 })
   sim.run(200)
   const body = put(sim, 0, 4.5, 0, 18)
@@ -77,7 +101,7 @@ test('[ARENA2] turning while jumping makes a fighter faster than he can run', ()
   expect(fastest).toBeGreaterThan(RUN_SPEED * 1.05)
 })
 
-test('[ARENA3] at 150 ms a rail shot kills whom its shooter saw in his sights, who has run on since', () => {
+test('[ARENA3] at 150 ms a rail shot kills the fighter that the shooter saw, although it has run on since', () => {
   const sim = simulate(game, { seed: 11, clients: 2, link: { latencyMs: 75 } })
   sim.run(500)
   const shooter = put(sim, 0, 0, 0, 19)
@@ -87,7 +111,7 @@ test('[ARENA3] at 150 ms a rail shot kills whom its shooter saw in his sights, w
   const kills: string[] = []
   sim.players.forEach(({ host }, client) => host.onEvent(Kill, ({ weapon }) => kills.push(`${client} ${weapon}`)))
   let aimed = 0
-  // He leads by nothing: he shoots where he sees him.
+  // The shooter does not lead the target: it fires at the drawn position.
   sim.script(0, () => {
     const { host } = sim.players[0]!
     const seen = [...host.draw(sim.clock.now).each(Fighter)].find(({ owner }) => owner !== host.peer)
@@ -96,7 +120,12 @@ test('[ARENA3] at 150 ms a rail shot kills whom its shooter saw in his sights, w
     const yaw = Math.atan2(own.at.x - seen.at.x, own.at.z - seen.at.z)
     const isFiring = seen.at.x > -6 && seen.speed.x > 6
     if (isFiring) aimed++
-    return { yaw, pitch: Math.atan2(seen.at.y - own.at.y - 0.6, Math.hypot(own.at.x - seen.at.x, own.at.z - seen.at.z)), weapon: RAIL, fire: isFiring }
+    return {
+      yaw,
+      pitch: Math.atan2(seen.at.y - own.at.y - 0.6, Math.hypot(own.at.x - seen.at.x, own.at.z - seen.at.z)),
+      weapon: RAIL,
+      fire: isFiring,
+    }
   })
   expect(sim.runUntil(() => kills.length === 2, 4000)).toBe(true)
   expect(aimed).toBeGreaterThan(0)
@@ -105,7 +134,7 @@ test('[ARENA3] at 150 ms a rail shot kills whom its shooter saw in his sights, w
   expect(sim.server(Seat).map(({ frags }) => frags).sort()).toEqual([0, 1])
 })
 
-test('[ARENA4] a rocket is on its shooter\'s screen at once, becomes the authority\'s, and lifts him who fires it at his feet', () => {
+test('[ARENA4] a rocket is visible at once, becomes the server object, and lifts a shooter that fires down', () => {
   const sim = simulate(game, { seed: 5, clients: 2, link: { latencyMs: 75 } })
   sim.run(500)
   const body = put(sim, 0, 0, 0, 18)
@@ -128,7 +157,7 @@ test('[ARENA4] a rocket is on its shooter\'s screen at once, becomes the authori
   expect(predictor!.rollbacks).toBe(rollbacks)
 })
 
-test('[ARENA5] items are taken by who needs them, and come back', () => {
+test('[ARENA5] fighters take the items that they need, and items reappear', () => {
   const sim = simulate(game, { seed: 9 })
   sim.run(300)
   const body = bodyOf(sim, 0)
@@ -142,7 +171,7 @@ test('[ARENA5] items are taken by who needs them, and come back', () => {
   expect(item.isThere).toBe(true)
 })
 
-test('[ARENA6] bots find every floor, fight, and somebody wins; then the next match begins', () => {
+test('[ARENA6] bots find every floor, fight, and one of them wins; then the next match begins', () => {
   const { spots } = new Navigation()
   const reached = new Set([0])
   for (const spot of reached) for (const { to } of spots[spot]!.links) reached.add(to)
@@ -163,37 +192,44 @@ test('[ARENA6] bots find every floor, fight, and somebody wins; then the next ma
   expect(sim.server(Seat).every(({ frags }) => frags === 0)).toBe(true)
 })
 
-test('[ARENA7] names and chat arrive once and clean; ammunition is told to its owner alone', () => {
+test('[ARENA7] names and chat arrive once and clean; ammunition is sent to its owner only', () => {
   const sim = simulate(game, { seed: 2, clients: 2, link: LINE })
   const [first, second] = [sim.players[0]!.host, sim.players[1]!.host]
-  const heard: string[] = []
-  second.onEvent(Said, ({ name, text }) => heard.push(`${name}: ${text}`))
+  const lines: string[] = []
+  second.onEvent(Said, ({ name, text }) => lines.push(`${name}: ${text}`))
   first.send(Enter, { name: 'Ann\n' })
   sim.run(500)
   first.send(Chat, { text: 'hello' })
   sim.run(500)
-  expect(heard).toEqual(['Ann: hello'])
+  expect(lines).toEqual(['Ann: hello'])
   bodyOf(sim, 0).slugs = 17
   sim.run(400)
-  const slugsSeenBy = (client: number): number | undefined => sim.client(client, Fighter).find(({ owner }) => owner === first.peer)?.slugs
+  const slugsSeenBy = (client: number): number | undefined =>
+    sim.client(client, Fighter).find(({ owner }) => owner === first.peer)?.slugs
   expect(slugsSeenBy(0)).toBe(17)
   expect(slugsSeenBy(1)).toBe(5)
 })
 
-test('[ARENA11] who is at a ball has it: he moves it without a round trip, and it goes back when he is gone', () => {
+test('[ARENA11] a player at a ball owns it, moves it without a round trip, and returns it on leaving', () => {
   const sim = simulate(game, { seed: 13, clients: 2, link: { latencyMs: 75 } })
   sim.run(500)
   const { peer, predictor } = sim.players[0]!.host
   const { at } = sim.server(Ball).find(({ at: { x } }) => x === 7)!
-  const ball = (): { owner: number; x: number } => [...sim.host.world.seen(Ball)].map(({ owner, at: { x, z }, id }) => ({ owner, x, z, id })).sort((a, b) => a.id - b.id)[1]!
+  const ball = (): { owner: number; x: number } =>
+    [...sim.host.world.seen(Ball)]
+      .map(({ owner, at: { x, z }, id }) => ({ owner, x, z, id }))
+      .sort((a, b) => a.id - b.id)[1]!
   put(sim, 0, at.x - 3, 0, at.z)
   expect(ball().owner).toBe(peer)
   const rollbacks = predictor!.rollbacks
   const before = ball().x
   sim.hold(0, { ahead: STICK, yaw: -Math.PI / 2 })
-  const seenBy = (client: number): number => [...sim.players[client]!.host.draw(sim.clock.now).each(Ball)].map(({ id, at: { x } }) => ({ id, x })).sort((a, b) => a.id - b.id)[1]!.x
+  const seenBy = (client: number): number =>
+    [...sim.players[client]!.host.draw(sim.clock.now).each(Ball)]
+      .map(({ id, at: { x } }) => ({ id, x }))
+      .sort((a, b) => a.id - b.id)[1]!.x
   expect(sim.runUntil(() => seenBy(0) > before + 0.25, 2000)).toBe(true)
-  // He sees it go before the server has heard of it.
+  // The owner sees the ball move before the server receives the move.
   expect(ball().x).toBe(before)
   sim.run(400)
   expect(ball().x).toBeGreaterThan(before + 0.5)
@@ -206,7 +242,7 @@ test('[ARENA11] who is at a ball has it: he moves it without a round trip, and i
   expect(ball().owner).toBe(0)
 })
 
-test('[ARENA11] a rocket throws a ball that is another player\'s: the server takes it back for that, and all see it fly', () => {
+test('[ARENA11] a rocket throws a ball of another player: the server takes it back, and all see it fly', () => {
   const sim = simulate(game, { seed: 17, clients: 2, link: { latencyMs: 75 } })
   sim.run(500)
   const [keeper, shooter] = [sim.players[0]!.host, sim.players[1]!.host]
@@ -227,7 +263,8 @@ test('[ARENA11] a rocket throws a ball that is another player\'s: the server tak
   for (let moment = 0; moment < 60; moment++) {
     sim.run(20)
     wasServers ||= ball().owner === 0
-    for (const [index, host] of [keeper, shooter].entries()) heights[index]!.push([...host.draw(sim.clock.now).each(Ball)].find((each) => each.id === id)!.at.y)
+    for (const [index, host] of [keeper, shooter].entries())
+      heights[index]!.push([...host.draw(sim.clock.now).each(Ball)].find((each) => each.id === id)!.at.y)
   }
   expect(wasServers).toBe(true)
   for (const seen of heights) expect(Math.max(...seen)).toBeGreaterThan(1.25)

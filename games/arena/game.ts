@@ -1,10 +1,11 @@
-/** The rules of the arena: the same on the server, in the page, in bots' heads and in tests. */
+/** The rules of the arena: the same on the server, in the page, in bots and in tests. */
 
 import { defineGame, profiles, type Game } from 'tickwire'
 import { blowAway, handOut, rollBalls } from './balls.ts'
 import { judge } from './damage.ts'
 import {
-  Ball, Boom, Chat, Enter, Fighter, hitboxes, Hurt, input, Item, Kill, Launched, Match, Picked, Rocket, Said, Seat, Shot,
+  Ball, Boom, Chat, Enter, Fighter, hitboxes, Hurt, input, Item, Kill, Launched, Match, Picked, Ping, Rocket, Said,
+  Seat, Shot,
 } from './definitions.ts'
 import { moveFighter } from './movement.ts'
 import { furnish, referee, seat, type MatchLimits } from './rules.ts'
@@ -25,10 +26,18 @@ export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOption
   return defineGame({
     ...profiles.arena,
     tickRate,
-    // A page at 200 ms looks at what was 250 to 400 ms before the tick in which its slug is judged: there, back, the delay and the lead.
-    net: { ...profiles.arena.net, snapshotRate: tickRate, teleport: 3, interpolationMsMin: Math.min(1000 / tickRate, 20), rewindMs: 500, rewindsPerTick: 32 },
+    // At 200 ms, a page sees what was 250 to 400 ms before the tick in which its shot is judged: the round trip, the
+    // interpolation delay and the input lead.
+    net: {
+      ...profiles.arena.net,
+      snapshotRate: tickRate,
+      teleport: 3,
+      interpolationMsMin: Math.min(1000 / tickRate, 20),
+      rewindMs: 500,
+      rewindsPerTick: 32,
+    },
     input,
-    entities: [Seat, Fighter, Rocket, Item, Ball, Match],
+    entities: [Seat, Fighter, Rocket, Item, Ball, Match, Ping],
     messages: [Enter, Chat, Said, Kill, Shot, Hurt, Boom, Picked, Launched],
     hitboxes,
     onJoin(world, peer) {

@@ -1,4 +1,4 @@
-/** What who starts the arena is told: where it is, how to get there with a phone, what it offers, and what it lacks. */
+/** The text printed at start: the address, how to open it on a phone, available and missing transports. */
 
 import type { LoadWeather } from 'tickwire/node'
 import { qrText } from './qr.ts'
@@ -6,7 +6,7 @@ import { describeWeather } from './weather.ts'
 
 export interface Greeted {
   readonly url: string
-  /** Of this machine, where others reach it. */
+  /** Addresses of this machine that others can reach. */
   readonly addresses: readonly string[]
   readonly transports: readonly string[]
   /** Transports that are not offered, and why. */
@@ -22,19 +22,28 @@ export interface Greeted {
 }
 
 export function greeting(facts: Greeted): string {
-  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, isListening, weather, recordPath } = facts
+  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, isListening, weather, recordPath } =
+    facts
   const urls = isLocal ? [] : addresses.map((address) => `http://${address}:${new URL(url).port}`)
   const [first] = urls
   const line = (name: string, text: string): string => `  ${name.padEnd(14)}${text}`
   return [
     '', line('Arena', isLocal ? `${url}/?local` : url),
     ...urls.map((each) => line('on the net', each)),
-    ...(isLocal || first !== undefined ? [] : [line('no network', 'others cannot join; on this machine everything works')]),
-    ...(isLocal ? [line('alone', 'the page plays by itself, against bots')] : [
-      line('match', `${tickRate} ticks a second, ${bots} bots, up to ${seats.players} players and ${seats.spectators} spectators`),
-      line('transports', transports.join(', ')),
-      ...Object.entries(missing).map(([name, why]) => line('without', `${name}: ${why}`)),
-    ]),
+    ...(isLocal || first !== undefined
+      ? []
+      : [line('no network', 'others cannot join; on this machine everything works')]),
+    ...(isLocal
+      ? [line('alone', 'the page plays by itself, against bots')]
+      : [
+          line(
+            'match',
+            `${tickRate} ticks a second, ${bots} bots, ` +
+              `up to ${seats.players} players and ${seats.spectators} spectators`,
+          ),
+          line('transports', transports.join(', ')),
+          ...Object.entries(missing).map(([name, why]) => line('without', `${name}: ${why}`)),
+        ]),
     ...(weather === undefined ? [] : [line('weather', describeWeather(weather))]),
     ...(recordPath === undefined ? [] : [line('recorded', recordPath)]),
     ...(isListening === true ? [line('listening', 'you host it: the match ends when you leave it')] : []),

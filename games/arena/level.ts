@@ -1,15 +1,16 @@
 /**
- * The level: solid boxes, jump pads, items, places to come in. One list for the simulation, the bots and the picture.
+ * The level: solid boxes, jump pads, items, spawn points. The simulation, the bots and the picture use the same list.
  *
- * Lengths are metres, y is up, and everything lies on multiples of 1/512 m, as positions do, so that who stands on a floor
- * stands on it exactly. The level is its own image when turned by half a turn: what is listed once is built twice.
+ * Lengths are metres, y is up, and everything is on multiples of 1/512 m, as positions are, so that a body that stands
+ * on a floor stands on it exactly. The level is symmetric under a rotation by 180 degrees: each listed box is built
+ * twice.
  */
 
 import { math, type Vec3 } from 'tickwire'
 
 export type Paint = 'floor' | 'wall' | 'deck' | 'block' | 'stair' | 'pillar' | 'unseen'
 
-/** A box that nothing passes. `side` says whose half it lies in: -1, 1, or 0 for what both share. */
+/** A box that nothing passes through. `side` is the half it is in: -1, 1, or 0 for boxes that both share. */
 export interface Solid {
   readonly min: Vec3
   readonly max: Vec3
@@ -17,7 +18,7 @@ export interface Solid {
   readonly side: -1 | 0 | 1
 }
 
-/** Who steps on it flies to where it points. */
+/** A jump pad: a fighter on it is thrown to its target. */
 export interface Pad {
   readonly at: Vec3
   readonly target: Vec3
@@ -45,11 +46,25 @@ const CEILING = 28
 const at = (x: number, y: number, z: number): Vec3 => ({ x, y, z })
 const turned = ({ x, y, z }: Vec3): Vec3 => ({ x: -x, y, z: -z })
 
-function solid(paint: Paint, side: Solid['side'], x0: number, y0: number, z0: number, x1: number, y1: number, z1: number): Solid {
-  return { min: at(Math.min(x0, x1), y0, Math.min(z0, z1)), max: at(Math.max(x0, x1), y1, Math.max(z0, z1)), paint, side }
+function solid(
+  paint: Paint,
+  side: Solid['side'],
+  x0: number,
+  y0: number,
+  z0: number,
+  x1: number,
+  y1: number,
+  z1: number,
+): Solid {
+  return {
+    min: at(Math.min(x0, x1), y0, Math.min(z0, z1)),
+    max: at(Math.max(x0, x1), y1, Math.max(z0, z1)),
+    paint,
+    side,
+  }
 }
 
-/** What both halves share. */
+/** Boxes that both halves share. */
 const MIDDLE: readonly Solid[] = [
   solid('floor', 0, -HALF - 1, -1, -HALF - 1, HALF + 1, 0, HALF + 1),
   solid('block', 0, -4, 0, -4, 4, 2.5, 4),
@@ -57,16 +72,16 @@ const MIDDLE: readonly Solid[] = [
   solid('unseen', 0, -HALF - 1, CEILING, -HALF - 1, HALF + 1, CEILING + 1, HALF + 1),
 ]
 
-/** One half; the other is this, turned. */
+/** The boxes of one half; the other half is the same, rotated. */
 const HALF_SOLIDS: readonly Solid[] = [
   solid('wall', 1, HALF, 0, -HALF - 1, HALF + 1, WALL_HEIGHT, HALF + 1),
   solid('wall', 1, -HALF, 0, -HALF - 1, HALF, WALL_HEIGHT, -HALF),
   solid('unseen', 1, HALF, WALL_HEIGHT, -HALF - 1, HALF + 1, CEILING, HALF + 1),
   solid('unseen', 1, -HALF, WALL_HEIGHT, -HALF - 1, HALF, CEILING, -HALF),
-  // The crown over the middle stands on four of these.
+  // Four of these carry the crown over the middle.
   solid('pillar', 1, 2.25, 2.5, -2.75, 2.75, 6.375, -2.25),
   solid('pillar', 1, 2.25, 2.5, 2.25, 2.75, 6.375, 2.75),
-  // Blocks to jump up to the middle from the sides.
+  // Blocks for jumping up to the middle from the sides.
   solid('block', 1, 4, 0, -1.25, 5.5, 1.25, 1.25),
   // The balcony and the stairs to it, along the wall.
   solid('deck', 1, 14, 3.5, -24, 24, 4, -12),
@@ -110,10 +125,13 @@ export const SOLIDS: readonly Solid[] = [
   }),
 ]
 
-/** The same boxes, six numbers each: what collision goes over. */
-export const BOXES: Float64Array = Float64Array.from(SOLIDS.flatMap(({ min, max }) => [min.x, min.y, min.z, max.x, max.y, max.z]))
+/** The same boxes for collision, six numbers each. */
+export const BOXES: Float64Array = Float64Array.from(
+  SOLIDS.flatMap(({ min, max }) => [min.x, min.y, min.z, max.x, max.y, max.z]),
+)
 
-const both = <T>(places: readonly T[], turn: (place: T) => T): readonly T[] => places.flatMap((place) => [place, turn(place)])
+const both = <T,>(places: readonly T[], turn: (place: T) => T): readonly T[] =>
+  places.flatMap((place) => [place, turn(place)])
 
 export const PADS: readonly Pad[] = both([
   { at: at(9.5, 0, 0), target: at(1.5, 6.75, 0) },
@@ -136,10 +154,20 @@ export const ITEMS: readonly ItemPlace[] = [
   ], ({ at, kind }) => ({ at: turned(at), kind })),
 ]
 
-/** Everybody comes in looking at the middle. */
-export const SPAWNS: readonly SpawnPlace[] = both<Vec3>([
-  at(21, 0, 10), at(16.5, 4, -15), at(20, 0, -16), at(6, 4, -22), at(-14, 0, -20), at(-22, 0, -10), at(13, 0, 12), at(7, 0, -15),
-], turned).map((place) => ({ at: place, yaw: math.atan2(place.x, place.z) }))
+/** Spawn points. A fighter spawns facing the middle. */
+export const SPAWNS: readonly SpawnPlace[] = both<Vec3>(
+  [
+    at(21, 0, 10),
+    at(16.5, 4, -15),
+    at(20, 0, -16),
+    at(6, 4, -22),
+    at(-14, 0, -20),
+    at(-22, 0, -10),
+    at(13, 0, 12),
+    at(7, 0, -15),
+  ],
+  turned,
+).map((place) => ({ at: place, yaw: math.atan2(place.x, place.z) }))
 
-/** Where the balls lie that may be pushed about. */
+/** Start positions of the balls. */
 export const BALLS: readonly Vec3[] = [at(-7, 0.75, -6), at(7, 0.75, 6), at(14, 4.75, -14), at(-14, 4.75, 14)]

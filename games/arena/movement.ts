@@ -1,8 +1,8 @@
 /**
- * How a fighter moves: ground acceleration and friction, a little acceleration in the air that adds to what he has in other
- * directions (so who turns while he jumps gets faster), control in the air for who only holds ahead, and pads.
+ * The movement of a fighter: ground acceleration and friction; a small acceleration in the air that adds to the speed
+ * in other directions (so turning during jumps gains speed); air control while only forward is held; and jump pads.
  *
- * It is a function of where he is, how fast, and what is held: nothing else is remembered between ticks.
+ * It is a function of position, speed and input: no other state is kept between ticks.
  */
 
 import { math, type ObjectOf, type World } from 'tickwire'
@@ -10,7 +10,7 @@ import { isGrounded, moveBody, type Mover } from './collision.ts'
 import { Launched, STICK, type Fighter } from './definitions.ts'
 import { GRAVITY, PAD_RADIUS, PADS, type Pad } from './level.ts'
 
-/** What of an input moves a body. */
+/** The part of an input that moves a body. */
 export interface Held {
   readonly ahead: number
   readonly side: number
@@ -24,11 +24,11 @@ const { sin, cos } = math
 export const RUN_SPEED = 9
 const JUMP_SPEED = 8
 const FRICTION = 6
-/** Friction counts slow ones as this fast, so that they come to stand. */
+/** Friction treats slower bodies as this fast, so that they stop. */
 const STOP_SPEED = 3
 const GROUND_ACCELERATION = 11
 const AIR_ACCELERATION = 1.6
-/** With a stick to the side alone, the air takes this much at most: small, and quickly. */
+/** Speed limit in the air while only sideways is held: it is low, but reached quickly. */
 const STRAFE_SPEED = 1.1
 const STRAFE_ACCELERATION = 60
 const AIR_CONTROL = 5
@@ -56,7 +56,7 @@ export function moveFighter(world: World, fighter: ObjectOf<typeof Fighter>, hel
   for (const pad of PADS) if (isOn(fighter, pad)) launch(world, fighter, pad)
 }
 
-/** Adds speed along what is held, up to `speedMax` in that direction; faster in others is left alone. */
+/** Accelerates in the direction of the input, up to `speedMax` in that direction; other components are unchanged. */
 function accelerate(mover: Mover, held: Held, acceleration: number, speedMax: number, seconds: number): void {
   const { speed } = mover
   const sine = sin(held.yaw)
@@ -81,7 +81,7 @@ function accelerateInAir(mover: Mover, held: Held, seconds: number): void {
   if (held.ahead > 0 && held.side === 0) steer(mover, held, seconds)
 }
 
-/** Turns the way he flies towards where he looks, and takes no speed for it. */
+/** Turns the flight towards the view direction, without loss of speed. */
 function steer({ speed }: Mover, { yaw }: Held, seconds: number): void {
   const pace = Math.sqrt(speed.x * speed.x + speed.z * speed.z)
   if (pace < 0.5) return
@@ -115,10 +115,12 @@ function limit({ speed }: Mover): void {
 function isOn({ at, speed }: Mover, pad: Pad): boolean {
   const x = at.x - pad.at.x
   const z = at.z - pad.at.z
-  return speed.y <= 0.5 && at.y - pad.at.y < 0.25 && at.y >= pad.at.y - 0.0625 && x * x + z * z < PAD_RADIUS * PAD_RADIUS
+  return (
+    speed.y <= 0.5 && at.y - pad.at.y < 0.25 && at.y >= pad.at.y - 0.0625 && x * x + z * z < PAD_RADIUS * PAD_RADIUS
+  )
 }
 
-/** Throws him so that he comes down where the pad points, from wherever on it he stood. */
+/** Throws a fighter so that it lands at the pad's target, from any position on the pad. */
 function launch(world: World, fighter: ObjectOf<typeof Fighter>, { target }: Pad): void {
   const { at, speed } = fighter
   const apex = target.y - at.y + 1.75

@@ -1,7 +1,7 @@
 /**
- * Where bots can walk: a grid of places to stand, found by looking at the level, and which lead to which.
+ * Where bots can walk: a grid of spots, computed from the level, and the links between them.
  *
- * It is made once, when the first bot comes. Nothing of it is part of the simulation.
+ * It is built once, for the first bot. It is not part of the simulation.
  */
 
 import type { Vec3 } from 'tickwire'
@@ -10,7 +10,7 @@ import { HALF, PADS, SOLIDS } from './level.ts'
 
 const GRID = 1.5
 const STEP = 0.5625
-/** Bots jump up this high, and drop down any height. */
+/** The highest rise and the deepest drop of a link, in metres. No floor of the level is higher than the drop. */
 const JUMP = 1.3125
 const DROP_MAX = 7
 
@@ -25,10 +25,10 @@ export interface Link {
   readonly needsJump: boolean
 }
 
-/** Spots and links, and the ways between them. */
+/** Spots, links, and the search for paths. */
 export class Navigation {
   readonly spots: readonly Spot[]
-  // Of the search that is under way, by spot: they are large, and bots search often.
+  // State of the current search, indexed by spot. Reused, because the arrays are large and bots search often.
   readonly #costs: Float64Array
   readonly #guesses: Float64Array
   readonly #cameFrom: Int32Array
@@ -48,7 +48,7 @@ export class Navigation {
     }
   }
 
-  /** The spot that is nearest to a place, those on its own floor first. */
+  /** The spot nearest to a place; spots on the same floor come first. */
   nearest(place: Readonly<Vec3>): number {
     let best = 0
     let bestCost = Infinity
@@ -59,10 +59,10 @@ export class Navigation {
     return best
   }
 
-  /** The spots to go by, from the first after `from` to `to`; empty when there is no way. */
+  /** The spots of a path, from the first after `from` to `to`; empty when there is no path. */
   path(from: number, to: number): number[] {
     const costs = this.#costs.fill(Infinity)
-    // What the whole way costs at least, by way of a spot: looked at far more often than it changes.
+    // Lower bound of the cost of a path through a spot. Cached, because it is read far more often than it changes.
     const guesses = this.#guesses
     const cameFrom = this.#cameFrom.fill(-1)
     const isOpen = this.#isOpen.fill(0)
@@ -98,7 +98,7 @@ export class Navigation {
       if (other === spot || Math.abs(x) > GRID * 1.1 || Math.abs(z) > GRID * 1.1) return
       const rise = other.at.y - spot.at.y
       if (rise > JUMP || rise < -DROP_MAX || !isFree(spot.at, other.at)) return
-      // The grid is coarser than stairs: what rises by several of them in one go is no jump.
+      // The grid is coarser than stairs: a rise of several steps between two spots is not a jump.
       const needsJump = rise > STEP && !isStaircase(spot.at, other.at)
       const cost = Math.sqrt(x * x + z * z) + (needsJump ? 3 : 0) + (rise < -STEP ? 1 : 0)
       spot.links.push({ to, cost, needsJump })
@@ -110,21 +110,23 @@ function findSpots(): Spot[] {
   const spots: Spot[] = []
   for (let x = -HALF + 0.75; x < HALF; x += GRID) {
     for (let z = -HALF + 0.75; z < HALF; z += GRID) {
-      const floors = SOLIDS.filter(({ min, max, paint }) => paint !== 'unseen' && x > min.x && x < max.x && z > min.z && z < max.z)
-      const heights = new Set(floors.map(({ max, paint }) => paint === 'stair' ? standingHeight(x, max.y, z) : max.y))
+      const floors = SOLIDS.filter(
+        ({ min, max, paint }) => paint !== 'unseen' && x > min.x && x < max.x && z > min.z && z < max.z,
+      )
+      const heights = new Set(floors.map(({ max, paint }) => (paint === 'stair' ? standingHeight(x, max.y, z) : max.y)))
       for (const y of heights) if (y < 9 && solidAt(x, y, z) < 0) spots.push({ at: { x, y, z }, links: [] })
     }
   }
   return spots
 }
 
-/** Who is on a stair stands on the highest step under him. */
+/** The height on a stair: that of the highest step under the body. */
 function standingHeight(x: number, y: number, z: number): number {
   for (let step = 0; step < 3; step++) if (solidAt(x, y + step * 0.25, z) < 0) return y + step * 0.25
   return y
 }
 
-/** Whether a body gets from one place to another, at the higher one's height. */
+/** Whether a body can move from one place to another, at the height of the higher one. */
 function isFree(from: Vec3, to: Vec3): boolean {
   const y = Math.max(from.y, to.y)
   for (let share = 0; share <= 1; share += 0.125) {

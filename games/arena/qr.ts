@@ -1,14 +1,15 @@
 /**
- * A QR code for a terminal: bytes, error correction of the lowest level, up to 106 of them.
+ * A QR code for a terminal: byte mode, the lowest level of error correction, up to 106 bytes.
  *
- * ISO 18004, versions 1 to 5: one block of data each, which keeps it to a page. Two rows of squares are one line of text.
+ * ISO 18004, versions 1 to 5: these have a single block of data, which keeps the code short. Two rows of modules are
+ * one line of text.
  */
 
 interface Version {
   readonly size: number
   readonly dataBytes: number
   readonly checkBytes: number
-  /** The centre of the one alignment pattern; 0 where there is none. */
+  /** The centre of the only alignment pattern; 0 if there is none. */
   readonly alignment: number
 }
 
@@ -20,7 +21,10 @@ const VERSIONS: readonly Version[] = [
   { size: 37, dataBytes: 108, checkBytes: 26, alignment: 30 },
 ]
 
-/** A square of dark and light: rows of booleans, by the mask that reads best unless one is given. Undefined when the text is too long. */
+/**
+ * The modules as rows of booleans, true for dark. Without `mask`, the one with the lowest penalty is used. Undefined
+ * when the text is too long.
+ */
 export function qrMatrix(text: string, mask?: number): boolean[][] | undefined {
   const bytes = new TextEncoder().encode(text)
   const version = VERSIONS.find(({ dataBytes }) => bytes.length + 2 <= dataBytes)
@@ -35,26 +39,32 @@ export function qrText(text: string): string {
   const matrix = qrMatrix(text)
   if (matrix === undefined) return ''
   const size = matrix.length
-  const isLight = (x: number, y: number): boolean => x < -1 || y < -1 || x > size || y > size ? false : matrix[y]?.[x] !== true
+  const isLight = (x: number, y: number): boolean =>
+    x < -1 || y < -1 || x > size || y > size ? false : matrix[y]?.[x] !== true
   const lines: string[] = []
   for (let y = -1; y <= size; y += 2) {
     let line = '  '
-    for (let x = -1; x <= size; x++) line += isLight(x, y) ? isLight(x, y + 1) ? '█' : '▀' : isLight(x, y + 1) ? '▄' : ' '
+    for (let x = -1; x <= size; x++)
+      line += isLight(x, y) ? (isLight(x, y + 1) ? '█' : '▀') : isLight(x, y + 1) ? '▄' : ' '
     lines.push(line)
   }
   return lines.join('\n')
 }
 
-/** Data, padded, and its check bytes. */
+/** The padded data, and its check bytes. */
 function codewords(bytes: Uint8Array, { dataBytes, checkBytes }: Version): number[] {
   const bits: number[] = []
-  const push = (value: number, count: number): void => { for (let bit = count - 1; bit >= 0; bit--) bits.push(value >> bit & 1) }
+  const push = (value: number, count: number): void => {
+    for (let bit = count - 1; bit >= 0; bit--) bits.push((value >> bit) & 1)
+  }
   push(4, 4)
   push(bytes.length, 8)
   for (const byte of bytes) push(byte, 8)
   push(0, Math.min(4, dataBytes * 8 - bits.length))
   while (bits.length % 8 !== 0) bits.push(0)
-  const data = Array.from({ length: bits.length / 8 }, (_, at) => bits.slice(at * 8, at * 8 + 8).reduce((byte, bit) => byte << 1 | bit, 0))
+  const data = Array.from({ length: bits.length / 8 }, (_, at) =>
+    bits.slice(at * 8, at * 8 + 8).reduce((byte, bit) => (byte << 1) | bit, 0),
+  )
   for (let pad = 0; data.length < dataBytes; pad++) data.push(pad % 2 === 0 ? 0xec : 0x11)
   return [...data, ...remainder(data, checkBytes)]
 }
@@ -65,7 +75,7 @@ function multiply(a: number, b: number): number {
   return product
 }
 
-/** Of the data by the generator polynomial, in the field of 256. */
+/** Remainder of the data divided by the generator polynomial, in GF(256). */
 function remainder(data: readonly number[], count: number): number[] {
   const generator = new Array<number>(count).fill(0)
   generator[count - 1] = 1
@@ -89,7 +99,9 @@ const MASKS: readonly ((x: number, y: number) => boolean)[] = [
 
 function draw({ size, alignment }: Version, words: readonly number[], mask: number): boolean[][] {
   const modules = Array.from({ length: size }, () => new Array<boolean | undefined>(size).fill(undefined))
-  const set = (x: number, y: number, isDark: boolean): void => { if (modules[y] !== undefined && x >= 0 && x < size) modules[y][x] = isDark }
+  const set = (x: number, y: number, isDark: boolean): void => {
+    if (modules[y] !== undefined && x >= 0 && x < size) modules[y][x] = isDark
+  }
   for (let at = 8; at < size - 8; at++) {
     set(at, 6, at % 2 === 0)
     set(6, at, at % 2 === 0)
@@ -100,7 +112,9 @@ function draw({ size, alignment }: Version, words: readonly number[], mask: numb
       set(cx + x, cy + y, ring !== 2 && ring !== 4)
     }
   }
-  if (alignment > 0) for (let y = -2; y <= 2; y++) for (let x = -2; x <= 2; x++) set(alignment + x, alignment + y, Math.max(Math.abs(x), Math.abs(y)) !== 1)
+  if (alignment > 0)
+    for (let y = -2; y <= 2; y++)
+      for (let x = -2; x <= 2; x++) set(alignment + x, alignment + y, Math.max(Math.abs(x), Math.abs(y)) !== 1)
   setFormat(size, mask, set)
   fill(modules, words, mask)
   return modules.map((row) => row.map((isDark) => isDark === true))
@@ -122,7 +136,7 @@ function setFormat(size: number, mask: number, set: (x: number, y: number, isDar
   set(8, size - 8, true)
 }
 
-/** Up and down in columns of two, from the right, around what is there already. */
+/** Fills modules up and down in columns of two, from the right, around those that are set. */
 function fill(modules: (boolean | undefined)[][], words: readonly number[], mask: number): void {
   const size = modules.length
   let at = 0
@@ -141,7 +155,7 @@ function fill(modules: (boolean | undefined)[][], words: readonly number[], mask
   }
 }
 
-/** How hard a pattern is to read: long runs, blocks, and too much of one colour. */
+/** Penalty of a pattern: long runs, blocks, and too much of one colour are hard to read. */
 function penalty(matrix: readonly (readonly boolean[])[]): number {
   const size = matrix.length
   let sum = 0
@@ -153,7 +167,12 @@ function penalty(matrix: readonly (readonly boolean[])[]): number {
       rowRun = x > 0 && matrix[y]![x] === matrix[y]![x - 1] ? rowRun + 1 : 1
       columnRun = x > 0 && matrix[x]![y] === matrix[x - 1]![y] ? columnRun + 1 : 1
       for (const run of [rowRun, columnRun]) sum += run === 5 ? 3 : run > 5 ? 1 : 0
-      const isBlock = x > 0 && y > 0 && matrix[y]![x] === matrix[y - 1]![x] && matrix[y]![x] === matrix[y]![x - 1] && matrix[y]![x] === matrix[y - 1]![x - 1]
+      const isBlock =
+        x > 0
+        && y > 0
+        && matrix[y]![x] === matrix[y - 1]![x]
+        && matrix[y]![x] === matrix[y]![x - 1]
+        && matrix[y]![x] === matrix[y - 1]![x - 1]
       if (isBlock) sum += 3
     }
   }

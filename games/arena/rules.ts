@@ -1,12 +1,12 @@
 /**
- * What only the authority decides: who comes in where, what lies about, when a match ends, and what was said.
+ * What only the authority decides: spawns, items, the end of a match, and chat.
  *
- * All of it hangs on the Match object, which clients do not simulate.
+ * All of it depends on the Match object, which clients do not simulate.
  */
 
 import type { Inputs, ObjectOf, Peer, Vec3, World } from 'tickwire'
 import { DEATH_SECONDS, seatOf } from './damage.ts'
-import { Ball, Chat, Enter, Fighter, input, Item, Match, Picked, Said, Seat } from './definitions.ts'
+import { Ball, Chat, Enter, Fighter, input, Item, Match, Picked, Ping, Said, Seat } from './definitions.ts'
 import { BALLS, ITEMS, SPAWNS, type SpawnPlace } from './level.ts'
 
 type MatchObject = ObjectOf<typeof Match>
@@ -17,14 +17,16 @@ export interface MatchLimits {
   readonly seconds: number
 }
 
-/** How long the score stays up between two matches. */
+/** How long the score is shown between two matches. */
 const PAUSE_SECONDS = 8
+/** The largest number that fits the scoreboard. */
+const PING_MS_MAX = 9999
 const PICK_RADIUS = 1.125
-/** Seats, items and the end of a match are looked at once in so many ticks: 31 ms at 128. */
+/** Seats, items and the end of a match are checked once in this many ticks: 31 ms at 128. */
 const LOOK_TICKS = 4
 const ITEM_SECONDS = { health: 15, armour: 20, mega: 35, slugs: 20, rockets: 15 } as const
 
-/** Furnishes an empty world; a world that has a match is left alone. */
+/** Fills an empty world; a world that has a match is left unchanged. */
 export function furnish(world: World, limits: MatchLimits, tickRate: number): void {
   for (const _ of world.each(Match)) return
   world.spawn(Match, { phase: 'play', endsAt: world.tick + limits.seconds * tickRate, fragLimit: limits.frags })
@@ -32,14 +34,33 @@ export function furnish(world: World, limits: MatchLimits, tickRate: number): vo
   for (const at of BALLS) world.spawn(Ball, { at })
 }
 
-/** A newcomer has a seat; his body comes with the next tick. */
+/** Gives a new player a seat; its body spawns in the next tick. */
 export function seat(world: World, peer: Peer): void {
   const hue = (world.count(Seat) * 67 + 8) & 255
   world.spawn(Seat, { name: `Guest ${peer.id % 1000}`, hue }, peer)
 }
 
+/** Stores the players' round trip times, measured by the server; `pingOf` is undefined for bots. Not in `step`. */
+export function notePings(world: World, pingOf: (peer: number) => number | undefined): void {
+  const stale = new Map([...world.each(Ping)].map((ping) => [ping.peer, ping]))
+  for (const { owner } of world.each(Seat)) {
+    const ms = pingOf(owner)
+    if (ms === undefined) continue
+    const ping = stale.get(owner) ?? world.spawn(Ping, { peer: owner })
+    ping.ms = Math.min(Math.round(ms), PING_MS_MAX)
+    stale.delete(owner)
+  }
+  for (const ping of stale.values()) world.despawn(ping)
+}
+
 /** One tick of the authority's part. */
-export function referee(world: World, match: MatchObject, inputs: Inputs<typeof input>, limits: MatchLimits, tickRate: number): void {
+export function referee(
+  world: World,
+  match: MatchObject,
+  inputs: Inputs<typeof input>,
+  limits: MatchLimits,
+  tickRate: number,
+): void {
   hear(world, match, inputs)
   if (match.phase === 'over') {
     if (world.tick >= match.endsAt) restart(world, match, limits, tickRate)
@@ -51,7 +72,7 @@ export function referee(world: World, match: MatchObject, inputs: Inputs<typeof 
       match.winner = best === undefined ? '' : best.name
     }
   }
-  // Each looks at everybody: not all of them in one tick.
+  // Each check looks at all fighters, so they are spread over several ticks.
   let turn = 0
   for (const one of world.each(Seat)) if (world.every(LOOK_TICKS, turn++)) seatBody(world, one, tickRate)
   for (const item of world.each(Item)) if (world.every(LOOK_TICKS, turn++)) offer(world, item, tickRate)
@@ -89,12 +110,12 @@ function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>): v
   }
 }
 
-/** One line, without what does not print. */
+/** Reduces a text to one line without unprintable characters. */
 function clean(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/g, ' ').replace(/ +/g, ' ').trim()
 }
 
-/** Whoever plays has a body, a while after he lost the last one. */
+/** Spawns a player that has no body, some time after the last one died. */
 function seatBody(world: World, one: ObjectOf<typeof Seat>, tickRate: number): void {
   if (bodyOf(world, one.owner) !== undefined) {
     one.readyAt = 0
@@ -111,7 +132,7 @@ function bodyOf(world: World, owner: number): FighterObject | undefined {
   return undefined
 }
 
-/** Of three places drawn, the one that is farthest from everybody. */
+/** Of three random spawn points, the one farthest from all fighters. */
 function freestSpawn(world: World, one: ObjectOf<typeof Seat>): SpawnPlace {
   let best = SPAWNS[0]!
   let bestRoom = -1
@@ -124,7 +145,7 @@ function freestSpawn(world: World, one: ObjectOf<typeof Seat>): SpawnPlace {
   return best
 }
 
-/** Lets who stands on an item have it, if he needs it. */
+/** Gives an item to a fighter that stands on it, if the fighter needs it. */
 function offer(world: World, item: ObjectOf<typeof Item>, tickRate: number): void {
   if (!item.isThere) {
     if (world.tick >= item.backAt) item.isThere = true

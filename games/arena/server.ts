@@ -1,4 +1,4 @@
-/** Serves the arena. `node server.ts --help` says how. */
+/** Serves the arena. See `node server.ts --help`. */
 
 import { startArena } from './start-arena.ts'
 

@@ -1,5 +1,6 @@
 /**
- * Serves the arena from a command line: what it offers and where, bots while somebody is there, and a goodbye on Ctrl-C.
+ * Serves the arena from a command line: prints its addresses, adds bots while clients are connected, and shuts down on
+ * Ctrl-C.
  */
 
 import { spawn } from 'node:child_process'
@@ -9,44 +10,61 @@ import { plainLog, serve, type Serving } from 'tickwire/node'
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type ArenaSettings } from './arguments.ts'
 import { createBot } from './bots.ts'
-import { Seat, type input } from './definitions.ts'
+import type { input } from './definitions.ts'
 import { arenaGame } from './game.ts'
 import { greeting } from './greeting.ts'
+import { notePings } from './rules.ts'
 
 const TRANSPORTS = ['webtransport', 'webrtc', 'websocket', 'udp'] as const
 const PLAYERS_MAX = 24
 const SPECTATORS_MAX = 8
 const PING_MS = 1000
 const EMPTY_MS = 3000
-/** Peers from here on think on the server. */
+/** Peer ids from here on are bots. */
 const BOTS_FROM = 0x8000_0000
 
-/** Serves and prints. It lives until it is told to end, which `serve` hears by itself. */
+/** Serves and prints. It runs until a signal ends it, which `serve` handles. */
 export async function startArena(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   let serving: Serving<typeof input>
   try {
-    serving = await serveArena({ ...settings, ...(settings.isListening && { onEmpty: () => process.kill(process.pid, 'SIGINT') }) })
+    serving = await serveArena({
+      ...settings,
+      ...(settings.isListening && { onEmpty: () => process.kill(process.pid, 'SIGINT') }),
+    })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    console.error(error instanceof ConfigError && text.startsWith('port') ? `${text}\n  npm start -- --port ${settings.port + 10}` : text)
+    console.error(
+      error instanceof ConfigError && text.startsWith('port')
+        ? `${text}\n  npm start -- --port ${settings.port + 10}`
+        : text,
+    )
     process.exitCode = 1
     return
   }
   const { info, url } = serving
-  console.log(greeting({
-    url, transports: TRANSPORTS.filter((name) => name in info), missing: info.missing,
-    addresses: Object.values(networkInterfaces()).flatMap((all) => all ?? []).filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address),
-    seats: { players: PLAYERS_MAX, spectators: SPECTATORS_MAX }, ...settings,
-  }))
+  console.log(
+    greeting({
+      url,
+      transports: TRANSPORTS.filter((name) => name in info),
+      missing: info.missing,
+      addresses: Object.values(networkInterfaces())
+        .flatMap((all) => all ?? [])
+        .filter(({ family, internal }) => family === 'IPv4' && !internal)
+        .map(({ address }) => address),
+      seats: { players: PLAYERS_MAX, spectators: SPECTATORS_MAX },
+      ...settings,
+    }),
+  )
   if (settings.isListening) openBrowser(serving.url)
 }
 
-/** Shows a page to who sits here; where there is no screen, he is told. */
+/** Opens a page in the browser of this machine; without a screen, prints a message. */
 function openBrowser(url: string): void {
   const commands: Partial<Record<NodeJS.Platform, string[]>> = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }
-  const [command = 'xdg-open', ...args] = process.env.BROWSER === undefined ? commands[process.platform] ?? [] : [process.env.BROWSER]
+  const [command = 'xdg-open', ...args] =
+    process.env.BROWSER === undefined ? (commands[process.platform] ?? []) : [process.env.BROWSER]
   const opener = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
   opener.on('error', () => console.log(`\n  No browser could be opened here: open ${url} yourself.`))
   opener.unref()
@@ -57,14 +75,21 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
   const { port, tickRate, limits, weather, isLocal, isLearning, folder } = settings
   const people = new Set<number>()
   const bots: Peer[] = []
-  // Bots play while somebody is there, looking on counts, and make room for people.
+  // Bots play while a player or spectator is connected, and leave to make room for players.
   const balance = (): void => {
     const wanted = people.size === 0 ? 0 : Math.min(settings.bots, PLAYERS_MAX - serving.host.seats.players)
     while (bots.length < wanted) bots.push(serving.host.addBot(createBot(bots.length, tickRate)))
-    while (bots.length > wanted) serving.host.kick(performance.now(), bots.pop()!)
+    while (bots.length > wanted) serving.host.kick(bots.pop()!)
   }
   const serving: Serving<typeof input> = await serve(arenaGame({ tickRate, limits }), {
-    port, static: folder, maxPlayers: PLAYERS_MAX, maxSpectators: SPECTATORS_MAX, spectators: { fields: 'followed' }, ...(weather && { weather }), ...(isLocal && { address: '127.0.0.1' }), ...(isLearning === true && { learn: true, log: plainLog('info') }),
+    port,
+    static: folder,
+    maxPlayers: PLAYERS_MAX,
+    maxSpectators: SPECTATORS_MAX,
+    spectators: { fields: 'followed' },
+    ...(weather && { weather }),
+    ...(isLocal && { address: '127.0.0.1' }),
+    ...(isLearning === true && { learn: true, log: plainLog('info') }),
     onJoined: ({ id }) => {
       if (id >= BOTS_FROM) return
       people.add(id)
@@ -73,7 +98,7 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     onLeft: ({ id }) => {
       if (!people.delete(id)) return
       if (people.size > 0) return balance()
-      // Who reloads, or stops looking on to play, is back at once.
+      // A client that reloads, or changes from spectator to player, reconnects at once.
       setTimeout(() => {
         if (people.size > 0) return
         balance()
@@ -82,12 +107,7 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     },
   })
   const { host } = serving
-  const pings = setInterval(() => {
-    for (const seat of host.world.each(Seat)) {
-      const line = host.connectionOf({ id: seat.owner })
-      if (line !== undefined) seat.pingMs = Math.min(Math.round(line.rtt.smoothedMs), 9999)
-    }
-  }, PING_MS)
+  const pings = setInterval(() => notePings(host.world, (id) => host.connectionOf({ id })?.rtt.smoothedMs), PING_MS)
   pings.unref()
   try {
     if (settings.recordPath !== undefined) serving.record(settings.recordPath)

@@ -1,8 +1,8 @@
 /**
- * Three weapons: a shotgun and a rail gun that hit at once what their shooter saw, and rockets that fly.
+ * Three weapons: a shotgun and a rail gun that hit instantly what their shooter saw, and rockets that fly.
  *
- * A client runs this for his own fighter, so that shots are fired, rockets fly and rocket jumps lift at once; whom they hurt
- * beside himself is the authority's to say.
+ * A client runs this for its own fighter, so that shots, rockets and rocket jumps have no delay. Damage to other
+ * fighters is decided by the authority.
  */
 
 import { math, type Cast, type ObjectOf, type PastView, type Vec3, type World } from 'tickwire'
@@ -15,7 +15,7 @@ type FighterObject = ObjectOf<typeof Fighter>
 
 const { sin, cos } = math
 
-/** Seconds between two shots, by weapon. */
+/** Seconds between two shots. Indexed by weapon. */
 export const RELOAD_SECONDS = [0.85, 0.8, 1.4] as const
 export const ROCKET_SPEED = 27
 const REACH = 80
@@ -29,7 +29,7 @@ const ROCKET_SECONDS = 3
 /** Rockets start this far ahead of the eye, if there is room. */
 const MUZZLE = 0.75
 
-/** Where somebody looks, length 1. */
+/** The view direction as a vector of length 1. */
 export function lookOf(yaw: number, pitch: number): Vec3 {
   return { x: -sin(yaw) * cos(pitch), y: sin(pitch), z: -cos(yaw) * cos(pitch) }
 }
@@ -38,7 +38,7 @@ export function eyeOf({ at }: { readonly at: Readonly<Vec3> }): Vec3 {
   return { x: at.x, y: at.y + EYE_HEIGHT, z: at.z }
 }
 
-/** Fires what he holds, if it is ready and loaded. */
+/** Fires the fighter's weapon, if it is ready and loaded. */
 export function fire(world: World, fighter: FighterObject, tickRate: number): void {
   const weapon: number = fighter.weapon
   if (world.tick < fighter.readyAt) return
@@ -62,7 +62,7 @@ function fireRail(world: World, fighter: FighterObject): void {
 function fireShotgun(world: World, fighter: FighterObject): void {
   const from = eyeOf(fighter)
   const middle = lookOf(fighter.yaw, fighter.pitch)
-  /** Pellets by whom they met: one wound each, however many they are. */
+  /** Number of pellets by fighter hit: each fighter is damaged once, however many pellets hit it. */
   const hits = new Map<number, number>()
   let distance = REACH
   world.rewind(fighter.owner, (past) => {
@@ -80,12 +80,12 @@ function fireShotgun(world: World, fighter: FighterObject): void {
   }
 }
 
-/** The same numbers wherever this fighter is stepped. */
+/** Random spread; the same numbers wherever this fighter is stepped. */
 function spread(world: World, fighter: FighterObject): number {
   return (world.random.float(fighter) + world.random.float(fighter) - 1) * SPREAD
 }
 
-/** What a ray meets first, a wall or somebody: 0 is a wall. */
+/** The first thing that a ray hits, a wall or a fighter: id 0 is a wall. */
 function strike(past: PastView, fighter: FighterObject, from: Vec3, direction: Vec3): { id: number; distance: number } {
   const reach = rayLength(from, direction, REACH)
   const cast: Cast = { from, direction, reach, ignore: fighter.owner }
@@ -98,11 +98,15 @@ function launchRocket(world: World, fighter: FighterObject, tickRate: number): v
   const from = eyeOf(fighter)
   const direction = lookOf(fighter.yaw, fighter.pitch)
   const at = along(from, direction, Math.min(MUZZLE, Math.max(rayLength(from, direction, MUZZLE) - 0.125, 0)))
-  world.spawn(Rocket, { at, speed: push(direction, ROCKET_SPEED), diesAt: world.tick + ROCKET_SECONDS * tickRate }, fighter.owner)
+  world.spawn(
+    Rocket,
+    { at, speed: push(direction, ROCKET_SPEED), diesAt: world.tick + ROCKET_SECONDS * tickRate },
+    fighter.owner,
+  )
   world.emit(fighter, Shot, { peer: fighter.owner, weapon: ROCKETS, from, to: at })
 }
 
-/** Moves rockets, and lets those go off that met something. */
+/** Moves rockets, and explodes those that hit something. */
 export function flyRockets(world: World, seconds: number): void {
   for (const rocket of world.each(Rocket)) {
     const { at, speed } = rocket
@@ -116,13 +120,18 @@ export function flyRockets(world: World, seconds: number): void {
     at.z += direction.z * free
     if (victim === null && free >= way && world.tick < rocket.diesAt) continue
     if (victim !== null) hurt(world, victim, ROCKET_DAMAGE, rocket.owner, ROCKETS, push(direction, 7))
-    // A hand's breadth back, so that the blast does not begin inside the wall.
+    // Slightly back, so that the blast does not begin inside the wall.
     explode(world, rocket, along(at, direction, -0.125), victim)
   }
 }
 
-/** Whose body a rocket flies into; on a client only his own is looked at, and not by his own rockets. */
-function struck(world: World, { at, owner }: ObjectOf<typeof Rocket>, way: number, direction: Vec3): FighterObject | null {
+/** The fighter that a rocket hits. A client checks only its own fighter, and not against its own rockets. */
+function struck(
+  world: World,
+  { at, owner }: ObjectOf<typeof Rocket>,
+  way: number,
+  direction: Vec3,
+): FighterObject | null {
   for (const fighter of world.each(Fighter)) {
     if (fighter.owner === owner) continue
     const x = fighter.at.x - at.x
@@ -144,7 +153,14 @@ function explode(world: World, rocket: ObjectOf<typeof Rocket>, at: Vec3, struck
     if (share <= 0) continue
     const isOwn = fighter.owner === rocket.owner
     const away = unit(fighter.at.x - at.x, fighter.at.y + BODY_HEIGHT * 0.75 - at.y, fighter.at.z - at.z)
-    hurt(world, fighter, BLAST_DAMAGE * share * (isOwn ? 0.4 : 1), rocket.owner, ROCKETS, push(away, BLAST_PUSH * share))
+    hurt(
+      world,
+      fighter,
+      BLAST_DAMAGE * share * (isOwn ? 0.4 : 1),
+      rocket.owner,
+      ROCKETS,
+      push(away, BLAST_PUSH * share),
+    )
   }
   blowBalls(world, rocket, at, judge(world))
   world.despawn(rocket)

@@ -1,4 +1,4 @@
-import { connect } from 'tickwire/browser'
+import { connect, withBanner } from 'tickwire/browser'
 import { game, Player } from './game.ts'
 
 const canvas = document.querySelector('canvas')!.getContext('2d')!
@@ -6,7 +6,7 @@ const held = new Set<string>()
 addEventListener('keydown', (event) => held.add(event.key))
 addEventListener('keyup', (event) => held.delete(event.key))
 
-const room = await connect(game, location.origin)
+const room = await withBanner(connect(game, location.origin))
 room.play({
   input: () => ({
     left: held.has('ArrowLeft'), right: held.has('ArrowRight'),

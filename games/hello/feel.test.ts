@@ -5,7 +5,7 @@ import { game, Player } from './game.ts'
 
 const link = { latencyMs: 100, jitterMs: 20, loss: 0.05 }
 
-test('[HELLO4] at 200 ms he sees himself move at once, is never set right, and ends where the server has him', () => {
+test('[HELLO4] at 200 ms a player moves at once, is never corrected, and ends where the server has it', () => {
   const sim = simulate(game, { seed: 7, link })
   const { host } = sim.players[0]!
   sim.run(1000)
@@ -21,6 +21,9 @@ test('[HELLO4] at 200 ms he sees himself move at once, is never set right, and e
 })
 
 test('[HELLO5] it is at most 22 lines a side', () => {
-  const lines = (name: string): number => readFileSync(new URL(name, import.meta.url), 'utf8').trimEnd().split('\n').length
+  const lines = (name: string): number =>
+    readFileSync(new URL(name, import.meta.url), 'utf8')
+      .trimEnd()
+      .split('\n').length
   expect(Math.max(lines('client.ts'), lines('game.ts') + lines('server.ts'))).toBeLessThanOrEqual(22)
 })

@@ -11,12 +11,12 @@ export function figure(name: string, value: string | number, role: Role = 'ink')
   return { name, value: `${value}`, role }
 }
 
-/** `279 ms`, or a dash before anything was measured. */
+/** `279 ms`, or a dash before the first measurement. */
 export function milliseconds(ms: number): string {
   return Number.isNaN(ms) ? '–' : `${Math.round(ms)} ms`
 }
 
-/** `84 %`, of a part of one. */
+/** `84 %`, from a fraction. */
 export function percent(part: number): string {
   return Number.isNaN(part) ? '–' : `${Math.round(part * 100)} %`
 }

@@ -1,16 +1,16 @@
 /**
- * What a lab is: one idea, shown by a real match that runs wholly in the page.
+ * The interface of a lab: one idea, shown by a real match that runs entirely in the page.
  *
- * A lab opens a stage: one or more simulated matches (server, players, cables and weather; see `simulate`), screens that
- * show who sees what, and figures that are measured while it runs. The page drives a stage by the clock on the wall, a
- * probe drives the same stage by leaps; neither knows more about it than is said here.
+ * A lab opens a stage: one or more simulated matches (server, players, cables and network faults; see `simulate`),
+ * screens that show each participant's view, and figures that are measured while it runs. The page drives a stage in
+ * real time, a probe drives the same stage in simulated time; both use only this interface.
  */
 
 import type { Weather } from 'tickwire/testing'
 import type { Pen, Role } from './pen.ts'
 import type { Scope } from './scope.ts'
 
-/** What a visitor may turn: a number or a switch. */
+/** A setting that a visitor may change: a number or a switch. */
 export type Dial = NumberDial | SwitchDial
 
 export interface NumberDial {
@@ -29,41 +29,42 @@ export interface SwitchDial {
 
 export type Dials = { readonly [name: string]: Dial }
 
-/** The dials as they stand. */
+/** The current values of the dials. */
 export type Settings<D extends Dials = Dials> = { readonly [name in keyof D]: Wide<D[name]['value']> }
 
-/** `true` is the value of a switch, and may be turned to false. */
+/** `true` is the initial value of a switch, and may be changed to false. */
 type Wide<V> = V extends number ? number : boolean
 
-/** What a visitor holds; undefined while he leaves the play to a bot. */
+/** A visitor's input; undefined while a bot plays. */
 export interface Hands {
-  readonly keys: { readonly left: boolean; readonly right: boolean; readonly up: boolean; readonly down: boolean } | undefined
+  readonly keys:
+    { readonly left: boolean; readonly right: boolean; readonly up: boolean; readonly down: boolean } | undefined
 }
 
-/** One picture of the stage: what somebody sees. */
+/** One picture of the stage: the view of one participant. */
 export interface Screen {
   readonly title: string
   readonly role: Role
-  /** Below the picture, in a few words. */
+  /** A short text below the picture. */
   readonly note?: string
-  /** Draws on a field of 320 by 180. */
+  /** Draws on an area of 320 by 180. */
   draw(pen: Pen): void
 }
 
-/** Something measured. */
+/** A measurement. */
 export interface Figure {
   readonly name: string
   readonly value: string
   readonly role?: Role
 }
 
-/** What the lab says is so, and whether it was, so far; undefined before enough was seen. */
+/** A claim of the lab, and whether it held so far; undefined before there is enough data. */
 export interface Claim {
   readonly text: string
   readonly isHeld: boolean | undefined
 }
 
-/** A match that time is let pass in: a `Simulation`, whatever its game. */
+/** A match that can be advanced in time: a `Simulation` of any game. */
 export interface Running {
   run(ms: number): void
   weather(weather: Weather): void
@@ -72,11 +73,11 @@ export interface Running {
 export interface Stage {
   readonly sims: readonly Running[]
   readonly screens: readonly Screen[]
-  /** What is charted over time. */
+  /** The chart over time. */
   readonly scope?: Scope
   figures(): readonly Figure[]
   claim(): Claim
-  /** The weather is another: what was measured before does not count. */
+  /** The network conditions have changed: discards earlier measurements. */
   forget?(): void
 }
 
@@ -88,21 +89,21 @@ export interface Lab {
   readonly idea: string
   /** In a few sentences. */
   readonly words: string
-  /** The page of the guide that says more. */
+  /** The page of the guide that explains more. */
   readonly guide: string
-  /** What the arrow keys do, where they do something. */
+  /** What the arrow keys do, if anything. */
   readonly hint?: string
   readonly dials: Dials
   open(settings: Settings, hands: Hands): Stage
 }
 
-/** What the dials say before anybody turned them. */
+/** The initial values of the dials. */
 export function settingsOf<D extends Dials>(dials: D): Settings<D> {
-  // reason: fromEntries forgets which name has which type; every value is that of the dial of its name.
+  // reason: fromEntries loses which name has which type; every value is that of the dial with its name.
   return Object.fromEntries(Object.entries(dials).map(([name, { value }]) => [name, value])) as Settings<D>
 }
 
-/** Declares a lab; the types of its settings follow from its dials. */
+/** Declares a lab; the types of its settings are inferred from its dials. */
 export function defineLab<const D extends Dials>(lab: Omit<Lab, 'dials' | 'open'> & {
   readonly dials: D
   open(settings: Settings<D>, hands: Hands): Stage
@@ -111,12 +112,12 @@ export function defineLab<const D extends Dials>(lab: Omit<Lab, 'dials' | 'open'
   return lab as Lab
 }
 
-/** Lets time pass on a stage. Several matches go together, a tick at a time, so that they can be compared. */
+/** Advances a stage. Several matches advance together, a tick at a time, so that they can be compared. */
 export function advance({ sims }: Stage, ms: number): void {
   for (let left = ms; left > 0; left -= TICK_MS) for (const sim of sims) sim.run(Math.min(left, TICK_MS))
 }
 
 const TICK_MS = 1000 / 60
 
-/** Nobody is there: bots play. */
+/** No visitor input: bots play. */
 export const NO_HANDS: Hands = { keys: undefined }

@@ -10,4 +10,13 @@ import { packet } from './labs/packet.ts'
 import { predictAndReconcile } from './labs/predict-and-reconcile.ts'
 import { weather } from './labs/weather.ts'
 
-export const LABS: readonly Lab[] = [feelTheLag, predictAndReconcile, interpolation, lagCompensation, interest, authority, weather, packet]
+export const LABS: readonly Lab[] = [
+  feelTheLag,
+  predictAndReconcile,
+  interpolation,
+  lagCompensation,
+  interest,
+  authority,
+  weather,
+  packet,
+]

@@ -1,5 +1,5 @@
 /**
- * How long it takes until something that is seen follows the keys: from the moment they turn to the moment it does.
+ * Measures the time from a change of the keys until a displayed object follows.
  */
 
 const REMEMBERED = 5
@@ -11,22 +11,22 @@ export class Reaction {
   #isWaiting = false
   #last: number[] = []
 
-  /** The middle one of the last few, or NaN before the first. */
+  /** The median of the last few, or NaN before the first. */
   get ms(): number {
     return [...this.#last].sort((a, b) => a - b)[this.#last.length >> 1] ?? NaN
   }
 
-  /** When the keys last turned. */
+  /** When the keys last changed. */
   get turnedAt(): number {
     return this.#turnedAt
   }
 
-  /** Where the keys say to go: -1, 0 or 1. */
+  /** The direction of the keys: -1, 0 or 1. */
   get direction(): number {
     return this.#direction
   }
 
-  /** The keys say where to go. */
+  /** Notes the direction of the keys. */
   press(now: number, direction: number): void {
     if (direction === this.#direction) return
     this.#direction = direction
@@ -34,7 +34,7 @@ export class Reaction {
     this.#isWaiting = direction !== 0
   }
 
-  /** It is seen here. True when it has just begun to go where the keys say. */
+  /** Notes the displayed place. True when the object has just begun to move in the direction of the keys. */
   see(now: number, place: number): boolean {
     const isFollowing = this.#isWaiting && Math.sign(place - this.#before) === this.#direction
     this.#before = place
@@ -44,7 +44,7 @@ export class Reaction {
     return true
   }
 
-  /** What was measured before does not count any more. */
+  /** Discards earlier measurements. */
   forget(): void {
     this.#last = []
     this.#isWaiting = false

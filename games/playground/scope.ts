@@ -1,14 +1,14 @@
 /**
- * What was measured over the last seconds: a line for each of some names, and spans that say how long something took.
+ * A chart of the last seconds: one line for each name, and spans that show how long something took.
  *
- * A span stands where it was measured: between two moments, at the height its line had.
+ * A span is drawn between its two times, at the value of its line.
  */
 
 import type { Pen, Point, Role } from './pen.ts'
 
 const SPAN_MS = 3000
 const GRID_MS = 500
-/** Room for labels: at the right of the lines, above them and below. */
+/** Space for labels: to the right of the lines, above them and below. */
 const MARGIN = { right: 100, top: 18, bottom: 22 }
 const LABEL_APART = 15
 
@@ -32,20 +32,24 @@ export class Scope {
   #samples: Sample[] = []
   #spans: Span[] = []
 
-  constructor(title: string, [min, max]: readonly [min: number, max: number], lines: { readonly [name: string]: Role }) {
+  constructor(
+    title: string,
+    [min, max]: readonly [min: number, max: number],
+    lines: { readonly [name: string]: Role },
+  ) {
     this.title = title
     this.#min = min
     this.#max = max
     this.#lines = Object.entries(lines).map(([name, role]) => ({ name, role }))
   }
 
-  /** Values at a moment, in the order of the lines. */
+  /** Adds the values at a time, in the order of the lines. */
   add(at: number, ...values: readonly number[]): void {
     this.#samples.push({ at, values })
     if (this.#samples.length > 1 && (this.#samples[1]?.at ?? at) < at - SPAN_MS) this.#samples.shift()
   }
 
-  /** Something took from one moment to another. */
+  /** Marks a span from one time to another. */
   mark(from: number, to: number, value: number, role: Role): void {
     this.#spans = [...this.#spans.filter((span) => span.to > to - SPAN_MS), { from, to, value, role }]
   }
@@ -53,8 +57,9 @@ export class Scope {
   draw(pen: Pen): void {
     const newest = this.#samples.at(-1)?.at ?? 0
     const [right, bottom] = [pen.width - MARGIN.right, pen.height - MARGIN.bottom]
-    const placeX = (at: number): number => right - (newest - at) / SPAN_MS * right
-    const placeY = (value: number): number => bottom - (value - this.#min) / (this.#max - this.#min) * (bottom - MARGIN.top)
+    const placeX = (at: number): number => right - ((newest - at) / SPAN_MS) * right
+    const placeY = (value: number): number =>
+      bottom - ((value - this.#min) / (this.#max - this.#min)) * (bottom - MARGIN.top)
     for (let at = Math.ceil((newest - SPAN_MS) / GRID_MS) * GRID_MS; at <= newest; at += GRID_MS) {
       pen.path([[placeX(at), MARGIN.top], [placeX(at), bottom]], 'faint')
       if (placeX(at) > 24) pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 6, 'muted', 'center')
@@ -70,10 +75,12 @@ export class Scope {
     }
   }
 
-  /** At the ends of the lines, moved apart where lines end together. */
+  /** Labels at the ends of the lines, moved apart if lines end together. */
   #drawLabels(pen: Pen, right: number, placeY: (value: number) => number): void {
     const values = this.#samples.at(-1)?.values ?? []
-    const labels = this.#lines.map((line, index) => ({ ...line, y: placeY(values[index] ?? this.#min) + 4 })).sort((a, b) => a.y - b.y)
+    const labels = this.#lines
+      .map((line, index) => ({ ...line, y: placeY(values[index] ?? this.#min) + 4 }))
+      .sort((a, b) => a.y - b.y)
     const last = labels.length - 1
     labels.forEach((label, index) => { label.y = Math.max(label.y, (labels[index - 1]?.y ?? -Infinity) + LABEL_APART) })
     const over = Math.max(0, (labels[last]?.y ?? 0) - (pen.height - MARGIN.bottom))

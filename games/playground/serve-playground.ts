@@ -1,28 +1,40 @@
 /**
  * Serves the playground: the page, and the sources of its labs as they are on disk. The matches run in the page.
  *
- * Only the files that are there when it starts are served, by their names, so there is no path to escape by.
+ * Only files that exist at the start are served, by their names, so path traversal is impossible. A file is read as a
+ * whole, so that no slow reader keeps it open, and sockets are bounded in number and time.
  */
 
-import { createReadStream, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname } from 'node:path'
 import type { PlaygroundSettings } from './arguments.ts'
 
 const TYPES: { readonly [extension: string]: string } = {
-  '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml', '.ts': 'text/plain', '.map': 'application/json',
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.ts': 'text/plain',
+  '.map': 'application/json',
 }
+
+const SOCKETS_MAX = 256
+/** Timeouts of a request's headers and of a whole request; `IDLE_MS` is that of an idle socket. */
+const DEADLINES = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+const IDLE_MS = 20_000
 
 export interface ServedPlayground {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Serves it; throws when the port cannot be had. */
+/** Serves the playground; throws when the port is not available. */
 export async function servePlayground({ port, host }: PlaygroundSettings): Promise<ServedPlayground> {
   const files = new Map([...filesIn('public', '/'), ...filesIn('labs', '/labs/')])
-  const server = createServer(({ method, url }, response) => {
+  const server = createServer(DEADLINES, ({ method, url }, response) => {
     const { pathname } = new URL(url ?? '/', 'http://localhost')
     const file = files.get(pathname === '/' ? '/index.html' : pathname)
     if (file === undefined || (method !== 'GET' && method !== 'HEAD')) {
@@ -30,13 +42,19 @@ export async function servePlayground({ port, host }: PlaygroundSettings): Promi
       return
     }
     response.writeHead(200, {
-      'content-type': `${TYPES[extname(file.pathname)] ?? 'text/plain'}; charset=utf-8`, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff',
+      'content-type': `${TYPES[extname(file.pathname)] ?? 'text/plain'}; charset=utf-8`,
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
     })
     if (method === 'HEAD') response.end()
-    else createReadStream(file).on('error', () => response.destroy()).pipe(response)
+    else readFile(file).then((bytes) => response.end(bytes), () => response.destroy())
   })
+  server.maxConnections = SOCKETS_MAX
+  server.timeout = IDLE_MS
   await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) => reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port ${port + 10}`)))
+    server.once('error', ({ message }) =>
+      reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port ${port + 10}`)),
+    )
     server.listen(port, host, resolve)
   })
   const { port: taken } = server.address() as AddressInfo
@@ -51,5 +69,7 @@ export async function servePlayground({ port, host }: PlaygroundSettings): Promi
 
 function filesIn(folder: string, under: string): [path: string, file: URL][] {
   const place = new URL(`${folder}/`, import.meta.url)
-  return readdirSync(place).filter((name) => !name.endsWith('.test.ts')).map((name) => [`${under}${name}`, new URL(name, place)])
+  return readdirSync(place)
+    .filter((name) => !name.endsWith('.test.ts'))
+    .map((name) => [`${under}${name}`, new URL(name, place)])
 }

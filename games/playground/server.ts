@@ -1,4 +1,4 @@
-/** Serves the playground. `node server.ts --help` says how. */
+/** Serves the playground. See `node server.ts --help`. */
 
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments } from './arguments.ts'

@@ -1,7 +1,9 @@
 /**
- * Compares what is drawn with what was true: how late it is, how far off the way it strays, how often it stands still.
+ * Compares what is drawn with the real state: how late it is, how far it deviates from the path, how often it stands
+ * still.
  *
- * What is drawn is looked for on the way of the last second: the nearest place says how far off, and its moment how late.
+ * The drawn position is searched on the path of the last second: the nearest point gives the deviation, and its time
+ * the delay.
  */
 
 import type { Point } from './pen.ts'
@@ -16,18 +18,22 @@ interface Place {
 }
 
 export class Witness {
-  /** Draws that were compared, and those that showed what the one before had shown. */
+  /** Draws that were compared, and those that showed the same as the one before. */
   draws = 0
   still = 0
-  /** The farthest from the way, and how late draws are, smoothed. */
+  /** The largest deviation from the path, and the smoothed delay of draws. */
   strayMax = 0
   lateMs = NaN
-  /** Where it was drawn lately, oldest first. */
+  /** Recently drawn positions, oldest first. */
   trail: Point[] = []
   #way: Place[] = []
 
-  /** What is true now, and what is drawn now. */
-  compare(now: number, truth: { readonly x: number; readonly y: number }, drawn: { readonly x: number; readonly y: number }): void {
+  /** Compares the real position now with the drawn one. */
+  compare(
+    now: number,
+    truth: { readonly x: number; readonly y: number },
+    drawn: { readonly x: number; readonly y: number },
+  ): void {
     const { x, y } = drawn
     this.#way = [...this.#way.filter((place) => place.now > now - WAY_MS), { now, x: truth.x, y: truth.y }]
     const before = this.trail.at(-1)
@@ -36,13 +42,14 @@ export class Witness {
     this.draws++
     if (distance(x, y, before[0], before[1]) < STILL) this.still++
     let nearest: Place = { now, x: Infinity, y: Infinity }
-    for (const place of this.#way) if (distance(x, y, place.x, place.y) <= distance(x, y, nearest.x, nearest.y)) nearest = place
+    for (const place of this.#way)
+      if (distance(x, y, place.x, place.y) <= distance(x, y, nearest.x, nearest.y)) nearest = place
     this.strayMax = Math.max(this.strayMax, distance(x, y, nearest.x, nearest.y))
     const lateMs = now - nearest.now
     this.lateMs = Number.isNaN(this.lateMs) ? lateMs : this.lateMs + (lateMs - this.lateMs) / 50
   }
 
-  /** The part of draws that showed nothing new. */
+  /** The fraction of draws that showed nothing new. */
   get stillPart(): number {
     return this.draws === 0 ? NaN : this.still / this.draws
   }

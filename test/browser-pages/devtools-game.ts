@@ -1,4 +1,7 @@
-/** A small game to look at with devtools: runners who are predicted, drones who are not, and a wind that only the server knows. */
+/**
+ * A small game to inspect with devtools: runners that are predicted, drones that are not, and a wind that only the
+ * server knows.
+ */
 
 import { bool, defineGame, entity, fixed, math, u8, type Game } from 'tickwire'
 
@@ -7,7 +10,10 @@ export const Drone = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), phas
 
 const INPUT = { left: bool, right: bool, up: bool, down: bool }
 
-/** Planted: what the server does to every runner in its next tick, and no page foresees. And whether anything flies. */
+/**
+ * Planted: what the server does to every runner in its next tick, which no page can predict. And whether the drones
+ * fly.
+ */
 export const wind: { x: number; isFlying: boolean } = { x: 0, isFlying: true }
 
 export const DRONES = 6

@@ -1,4 +1,4 @@
-/** A page that plays a small game with devtools imported, and shows its tests what is inside. */
+/** A page that plays a small game with devtools imported, and exposes its state to tests. */
 
 import { connect } from 'tickwire/browser'
 import { devtoolsOf } from 'tickwire/devtools'
@@ -17,7 +17,12 @@ const drawn: { x: number; y: number }[] = []
 const behind = { most: 0 }
 
 room.play({
-  input: () => ({ left: held.has('ArrowLeft'), right: held.has('ArrowRight'), up: held.has('ArrowUp'), down: held.has('ArrowDown') }),
+  input: () => ({
+    left: held.has('ArrowLeft'),
+    right: held.has('ArrowRight'),
+    up: held.has('ArrowUp'),
+    down: held.has('ArrowDown'),
+  }),
   draw(view) {
     canvas.clearRect(0, 0, 640, 360)
     ghosts.length = drawn.length = 0

@@ -16,10 +16,10 @@ import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import * as quaternion from '../../packages/tickwire/src/core/base/quaternion.ts'
 import * as vector from '../../packages/tickwire/src/core/base/vector.ts'
 
-/** How often each function is asked, in each region of its arguments. */
+/** How often each function is called, in each region of its arguments. */
 const COUNT = 5000
 
-/** The parts of the digest, so that two engines that differ can be told where. */
+/** The parts of the digest, so that a difference between two engines shows its part. */
 export const PARTS: Readonly<Record<string, (into: HashStream) => void>> = {
   'functions of one number': hashUnary,
   'functions of two numbers': hashBinary,

@@ -1,26 +1,44 @@
 /**
- * A game of 1,000 ticks that uses everything a world has, hashed in every tick: fields of every kind, births, deaths, owners,
- * groups, texts, lists, references, exact functions, both generators, external state, and wrong turns that are rolled back.
+ * A game of 1,000 ticks that uses everything a world has, hashed in every tick: fields of every kind, births, deaths,
+ * owners, groups, texts, lists, references, exact functions, both generators, external state, and wrong turns that are
+ * rolled back.
  *
  * It runs in Node and, bundled, in a browser; two engines agree if and only if the digests do.
  */
 
 import {
-  angle, bool, bytes, deltaStruct, entity, f32, f64, fixed, flatHash, group, hashHex, HashStream, i32, i64, list, math, oneOf, quat, ref, SaveSlots,
-  StateHash, struct, text, Timeline, u16, u8, vec3, World, type ObjectOf,
+  angle, bool, bytes, deltaStruct, entity, f32, f64, fixed, group, i32, i64, list, math, oneOf, quat, ref, struct,
+  text, u16, u8, vec3, World, type ObjectOf,
 } from 'tickwire'
+import { flatHash, hashHex, HashStream, SaveSlots, StateHash, Timeline } from 'tickwire/engine'
 
 const { atan2, cos, sin } = math
 
-const Ship = entity({
-  position: vec3(-500, 500, 0.01), heading: angle(14), speed: f32, thrust: f64, rotation: quat(12),
-  hp: u8.initially(100), score: i32, coins: i64, mode: oneOf('drift', 'chase', 'flee'), target: ref(), name: text(24),
-  shield: group({ power: fixed(0, 1, 0.001), charges: u8 }),
-  home: struct({ x: fixed(-500, 500, 0.5), y: fixed(-500, 500, 0.5) }),
-  gun: deltaStruct({ heat: fixed(0, 100, 0.1), isJammed: bool, shots: u16 }),
-  log: list(struct({ tick: u16, what: text(8) }), 4), seal: bytes(8),
-}, { name: 'Ship' })
-const Shell = entity({ position: vec3(-500, 500, 0.01), heading: angle(14), from: ref(), ticksLeft: u8 }, { name: 'Shell' })
+const Ship = entity(
+  {
+    position: vec3(-500, 500, 0.01),
+    heading: angle(14),
+    speed: f32,
+    thrust: f64,
+    rotation: quat(12),
+    hp: u8.initially(100),
+    score: i32,
+    coins: i64,
+    mode: oneOf('drift', 'chase', 'flee'),
+    target: ref(),
+    name: text(24),
+    shield: group({ power: fixed(0, 1, 0.001), charges: u8 }),
+    home: struct({ x: fixed(-500, 500, 0.5), y: fixed(-500, 500, 0.5) }),
+    gun: deltaStruct({ heat: fixed(0, 100, 0.1), isJammed: bool, shots: u16 }),
+    log: list(struct({ tick: u16, what: text(8) }), 4),
+    seal: bytes(8),
+  },
+  { name: 'Ship' },
+)
+const Shell = entity(
+  { position: vec3(-500, 500, 0.01), heading: angle(14), from: ref(), ticksLeft: u8 },
+  { name: 'Shell' },
+)
 
 const TICKS = 1000
 const SHIPS = 24
@@ -44,6 +62,10 @@ export function stateDigest(): StateDigest {
   const world = new World([Ship, Shell], {
     seed: 20_261_115,
     external: {
+      encode: () => new Uint8Array(Uint32Array.of(tally.shots, tally.kills).buffer),
+      decode: (bytes) => {
+        ;[tally.shots, tally.kills] = new Uint32Array(bytes.slice().buffer) as unknown as [number, number]
+      },
       save: () => ({ ...tally }),
       load: (saved) => Object.assign(tally, saved),
       hash: () => (tally.shots * 65_536 + tally.kills) >>> 0,
@@ -58,7 +80,7 @@ export function stateDigest(): StateDigest {
   const [flat, sum] = [new Uint32Array(2), new Uint32Array(2)]
   while (world.tick < TICKS) {
     if (world.tick % 37 === 5) {
-      // A wrong turn: what was guessed is played, and taken back.
+      // A wrong branch: a guess is played, and taken back.
       slots.save(0)
       const { tick } = world
       for (let wrong = 0; wrong < 6; wrong++) playTick(world, timeline, tally, wrong + 1)
@@ -83,10 +105,21 @@ function playTick(world: World, timeline: Timeline, tally: Tally, guess: number)
 
 function spawnShip(world: World, number: number): void {
   const { random } = world
-  world.spawn(Ship, {
-    position: { x: random.float(world) * 900 - 450, y: random.float(world) * 900 - 450, z: random.gaussian(world) * 20 },
-    heading: random.float(world) * 6, speed: 1 + random.float(world), name: `ship ${number} ⛵`, coins: BigInt(number) * 10n ** 15n,
-  }, number % 5)
+  world.spawn(
+    Ship,
+    {
+      position: {
+        x: random.float(world) * 900 - 450,
+        y: random.float(world) * 900 - 450,
+        z: random.gaussian(world) * 20,
+      },
+      heading: random.float(world) * 6,
+      speed: 1 + random.float(world),
+      name: `ship ${number} ⛵`,
+      coins: BigInt(number) * 10n ** 15n,
+    },
+    number % 5,
+  )
 }
 
 function step(world: World, tally: Tally, guess: number): void {
@@ -136,7 +169,8 @@ function shoot(world: World, ship: ObjectOf<typeof Ship>, tally: Tally): void {
   ship.gun.isJammed = ship.gun.heat > 90
   ship.log = [...ship.log.slice(-3), { tick: world.tick % 65_536, what: ship.mode }]
   ship.seal = new Uint8Array([world.prng.nextInt(0, 255), ship.hp])
-  if (!ship.gun.isJammed) world.spawn(Shell, { position: ship.position, heading: ship.heading, from: ship.id, ticksLeft: 40 }, ship.owner)
+  if (!ship.gun.isJammed)
+    world.spawn(Shell, { position: ship.position, heading: ship.heading, from: ship.id, ticksLeft: 40 }, ship.owner)
 }
 
 function stepShell(world: World, shell: ObjectOf<typeof Shell>): void {
@@ -145,7 +179,11 @@ function stepShell(world: World, shell: ObjectOf<typeof Shell>): void {
   shell.ticksLeft--
   const shooter = world.get(Ship, shell.from)
   const victim = shooter === null ? null : world.get(Ship, shooter.target)
-  if (victim !== null && Math.abs(victim.position.x - shell.position.x) < 30 && Math.abs(victim.position.y - shell.position.y) < 30) {
+  if (
+    victim !== null
+    && Math.abs(victim.position.x - shell.position.x) < 30
+    && Math.abs(victim.position.y - shell.position.y) < 30
+  ) {
     victim.hp = Math.max(0, victim.hp - (victim.shield === null ? 25 : 10))
     if (shooter !== null) {
       shooter.score += 10

@@ -1,4 +1,7 @@
-/** The arena, as friends meet it: real pages, the real server, whatever transport they find; nothing is drawn, so that nothing waits for it. */
+/**
+ * The arena with real pages, the real server, and any transport they find; nothing is drawn, so that nothing waits for
+ * it.
+ */
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,11 +15,30 @@ import { serveArena } from '../../games/arena/start-arena.ts'
 import { buildPage } from '../../tools/page.ts'
 import { ARENA_FOLDER as FOLDER, openArena, playArena, waitFor, type Probe } from './arena-pages.ts'
 import { browserTest } from './browser-test.ts'
+import { contrastsOf, expectRoom } from './page-looks.ts'
 
 const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 
 declare const arena: Probe
 declare let written: string
+
+/** Everything that is written in the page of the arena. */
+const READ = [
+  '#clock',
+  '#net',
+  '#notice',
+  '#weather',
+  '#health b',
+  '#health small',
+  '#weapons span',
+  '#scoreboard td',
+  '#scoreboard th',
+  '#menu label',
+  '#keys',
+  '#play',
+  '#watch',
+  'summary',
+]
 
 let serving: Serving<typeof input>
 let mistakes: string[] = []
@@ -27,130 +49,293 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   mistakes = []
-  serving = await serveArena({ port: 0, bots: 0, tickRate: 128, limits: LIMITS, isLocal: false, folder: `${FOLDER}/public` })
+  serving = await serveArena({
+    port: 0,
+    bots: 0,
+    tickRate: 128,
+    limits: LIMITS,
+    isLocal: false,
+    folder: `${FOLDER}/public`,
+  })
 })
 afterEach(async () => await serving.close())
 
-browserTest('[ARENA8] two pages see each other move, one shoots the other, and both pages and the server hear of the kill', async (browser) => {
-  const [first, second] = [await open(browser), await open(browser)]
-  for (const page of [first, second]) await play(page)
-  await waitFor(() => bodies().length === 2)
-  const [shooter, target] = [await bodyOf(first), await bodyOf(second)]
-  Object.assign(shooter, { at: { x: 0, y: 0, z: 19 } })
-  Object.assign(target, { at: { x: -9, y: 0, z: 15 } })
+browserTest(
+  '[ARENA8] two pages see each other move, one shoots the other, and all sides learn of the kill',
+  async (browser) => {
+    const [first, second] = [await open(browser), await open(browser)]
+    for (const page of [first, second]) await play(page)
+    await waitFor(() => bodies().length === 2)
+    const [shooter, target] = [await bodyOf(first), await bodyOf(second)]
+    Object.assign(shooter, { at: { x: 0, y: 0, z: 19 } })
+    Object.assign(target, { at: { x: -9, y: 0, z: 15 } })
 
-  // The second page walks, and the first sees it.
-  await second.evaluate(() => { arena.controls.yaw = 0 })
-  await second.keyboard.down('d')
-  await waitFor(() => target.at.x > -4)
-  await second.keyboard.up('d')
-  await waitFor(async () => (await seenFrom(first, target.owner)).x > -4, async () => `${target.at.x} ${await first.evaluate(() => JSON.stringify([arena.role, arena.counts, arena.fighters(), document.getElementById('problem')!.textContent]))}`)
-
-  // Who slides on while a test types is not where he was aimed at: he stands, there and on the other's screen. Then one slug is enough.
-  await waitFor(() => Math.hypot(target.speed.x, target.speed.z) === 0)
-  await waitFor(async () => Math.abs((await seenFrom(first, target.owner)).x - target.at.x) < 0.01)
-  let killsOfServer = 0
-  serving.host.onEvent(Kill, () => { killsOfServer++ })
-  target.health = 40
-  // News are taken away after some seconds: less than a busy machine may take to look.
-  for (const page of [first, second]) {
-    await page.evaluate(() => {
-      Object.assign(window, { written: '' })
-      for (const list of document.querySelectorAll('#feed, #chat')) new MutationObserver(() => { written += list.textContent }).observe(list, { childList: true })
+    // The second page walks, and the first sees it.
+    await second.evaluate(() => {
+      arena.controls.yaw = 0
     })
-  }
-  await first.evaluate((owner) => {
-    const own = arena.fighters().find((each) => each.owner === arena.peer)!
-    const other = arena.fighters().find((each) => each.owner === owner)!
-    arena.controls.choose(2)
-    arena.controls.yaw = Math.atan2(own.x - other.x, own.z - other.z)
-    arena.controls.pitch = Math.atan2(other.y - own.y - 0.6, Math.hypot(own.x - other.x, own.z - other.z))
-  }, target.owner)
-  await first.keyboard.down('Control')
-  await waitFor(() => shooter.slugs < 5)
-  await first.keyboard.up('Control')
-  await waitFor(() => killsOfServer === 1)
-  expect(shooter.slugs).toBe(4)
-  for (const page of [first, second]) await waitFor(async () => (await page.evaluate(() => arena.counts.kills)) === 1)
-  expect(await first.evaluate(() => arena.counts.hits)).toBe(1)
-  expect([...serving.host.world.each(Seat)].map(({ frags }) => frags).sort()).toEqual([0, 1])
-  for (const page of [first, second]) await waitFor(async () => (await page.evaluate(() => written)).includes('railed'))
+    await second.keyboard.down('d')
+    await waitFor(() => target.at.x > -4)
+    await second.keyboard.up('d')
+    await waitFor(
+      async () => (await seenFrom(first, target.owner)).x > -4,
+      async () =>
+        `${target.at.x} ${await first.evaluate(() => {
+              const problem = document.getElementById('problem')!.textContent
+              return JSON.stringify([arena.role, arena.counts, arena.fighters(), problem])
+            })}`,
+    )
 
-  await first.keyboard.press('Enter')
-  await first.keyboard.type('good game')
-  await first.keyboard.press('Enter')
-  await waitFor(async () => (await second.evaluate(() => written)).includes('good game'))
-  await first.close()
-  await waitFor(() => bodies().every(({ owner }) => owner !== shooter.owner))
-  await second.close()
-  expect(mistakes).toEqual([])
-})
+    // A player that slides on while a test types is not where the shot was aimed: it stands still, on the server and on
+    // the other's screen. Then one slug is enough.
+    await waitFor(() => Math.hypot(target.speed.x, target.speed.z) === 0)
+    await waitFor(async () => Math.abs((await seenFrom(first, target.owner)).x - target.at.x) < 0.01)
+    let killsOfServer = 0
+    serving.host.onEvent(Kill, () => {
+      killsOfServer++
+    })
+    target.health = 40
+    // News disappear after some seconds: less than a busy machine may take to read them.
+    for (const page of [first, second]) {
+      await page.evaluate(() => {
+        Object.assign(window, { written: '' })
+        for (const list of document.querySelectorAll('#feed, #chat'))
+          new MutationObserver(() => {
+            written += list.textContent
+          }).observe(list, { childList: true })
+      })
+    }
+    await first.evaluate((owner) => {
+      const own = arena.fighters().find((each) => each.owner === arena.peer)!
+      const other = arena.fighters().find((each) => each.owner === owner)!
+      arena.controls.choose(2)
+      arena.controls.yaw = Math.atan2(own.x - other.x, own.z - other.z)
+      arena.controls.pitch = Math.atan2(other.y - own.y - 0.6, Math.hypot(own.x - other.x, own.z - other.z))
+    }, target.owner)
+    await first.keyboard.down('Control')
+    await waitFor(() => shooter.slugs < 5)
+    await first.keyboard.up('Control')
+    await waitFor(() => killsOfServer === 1)
+    expect(shooter.slugs).toBe(4)
+    for (const page of [first, second]) await waitFor(async () => (await page.evaluate(() => arena.counts.kills)) === 1)
+    expect(await first.evaluate(() => arena.counts.hits)).toBe(1)
+    expect([...serving.host.world.each(Seat)].map(({ frags }) => frags).sort()).toEqual([0, 1])
+    for (const page of [first, second])
+      await waitFor(async () => (await page.evaluate(() => written)).includes('railed'))
 
-browserTest('[ARENA9] a spectator follows a player, sees through his eyes what he sees, and another player\'s when he asks', async (browser) => {
-  const [first, second] = [await open(browser), await open(browser)]
-  for (const page of [first, second]) await play(page)
-  await waitFor(() => bodies().length === 2)
-  const watcher = await open(browser)
-  await watcher.click('#watch')
-  const followed = async (): Promise<number> => await watcher.evaluate(() => arena.following)
-  await waitFor(async () => (await followed()) !== 0)
-  const one = await followed()
-  expect(serving.host.spectators.followed(await watcher.evaluate(() => arena.peer))).toBe(one)
-  // He is nobody to the game.
-  expect(bodies()).toHaveLength(2)
-  expect([...serving.host.world.each(Seat)]).toHaveLength(2)
-  const body = bodies().find(({ owner }) => owner === one)!
-  await waitFor(async () => (await watcher.textContent('#notice')) === `Watching ${nameOf(one)}`)
-  // What is told to that player alone is told to who has his eyes.
-  body.rockets = 3
-  await waitFor(async () => (await watcher.textContent('#weapons'))!.includes('3rockets'))
-  Object.assign(body, { at: { x: 5, y: 0, z: 19 }, speed: { x: 0, y: 0, z: 0 } })
-  await waitFor(async () => Math.abs((await seenFrom(watcher, one)).x - 5) < 0.01)
-  await watcher.keyboard.press('Space')
-  await waitFor(async () => (await followed()) !== one && (await followed()) !== 0)
-  // He comes in, and has a body then.
-  await watcher.keyboard.press('Escape')
-  await watcher.click('#play')
-  await waitFor(() => bodies().length === 3)
-  for (const page of [first, second, watcher]) await page.close()
-  expect(mistakes).toEqual([])
-})
+    await first.keyboard.press('Enter')
+    await first.keyboard.type('good game')
+    await first.keyboard.press('Enter')
+    await waitFor(async () => (await second.evaluate(() => written)).includes('good game'))
+    await first.close()
+    await waitFor(() => bodies().every(({ owner }) => owner !== shooter.owner))
+    await second.close()
+    expect(mistakes).toEqual([])
+  },
+)
 
-browserTest('[ARENA14] a phone plays by touch: it walks, looks, and a tap counts however short it is, and never twice', async (browser) => {
-  const context = await browser.newContext({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
-  const phone = await context.newPage()
-  phone.on('pageerror', (error) => mistakes.push(String(error)))
-  await phone.goto(`${serving.url}/?norender`)
-  await phone.waitForFunction(() => 'arena' in window)
-  await phone.tap('#play')
-  await waitFor(() => bodies().length === 1)
-  const body = await bodyOf(phone)
-  Object.assign(body, { at: { x: 0, y: 0, z: 14 } })
-  const line = await context.newCDPSession(phone)
-  const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]): Promise<void> => {
-    await line.send('Input.dispatchTouchEvent', { type, touchPoints: points })
-  }
-  await touch('touchStart', [{ x: 90, y: 500 }])
-  await touch('touchMove', [{ x: 90, y: 440 }])
-  await waitFor(() => Math.hypot(body.speed.x, body.speed.z) > 5)
-  await touch('touchEnd', [])
-  await waitFor(() => Math.hypot(body.speed.x, body.speed.z) < 0.5)
-  const yaw = await phone.evaluate(() => arena.controls.yaw)
-  await touch('touchStart', [{ x: 280, y: 300 }])
-  await touch('touchMove', [{ x: 200, y: 300 }])
-  await touch('touchEnd', [])
-  expect(await phone.evaluate(() => arena.controls.yaw)).not.toBe(yaw)
-  // A tap that begins and ends before any tick has asked is held when one asks.
-  expect(await phone.evaluate(() => {
-    const fire = document.getElementById('touch-fire')!
-    const touches = [new Touch({ identifier: 7, target: fire, clientX: 300, clientY: 480 })]
-    fire.dispatchEvent(new TouchEvent('touchstart', { changedTouches: touches, cancelable: true }))
-    fire.dispatchEvent(new TouchEvent('touchend', { changedTouches: touches, cancelable: true }))
-    return arena.controls.sample().fire
-  })).toBe(true)
-  await waitFor(() => body.rockets < 10)
-  // None is two; where a machine is so busy that one is lost on the way, a person taps again.
-  await phone.evaluate(() => arena.controls.choose(1))
+browserTest(
+  '[ARENA9] a spectator sees through the eyes of a player, and of another on request',
+  async (browser) => {
+    const [first, second] = [await open(browser), await open(browser)]
+    for (const page of [first, second]) await play(page)
+    await waitFor(() => bodies().length === 2)
+    const watcher = await open(browser)
+    await watcher.click('#watch')
+    const followed = async (): Promise<number> => await watcher.evaluate(() => arena.following)
+    await waitFor(async () => (await followed()) !== 0)
+    const one = await followed()
+    expect(serving.host.spectators.followed(await watcher.evaluate(() => arena.peer))).toBe(one)
+    // The spectator is no player to the game.
+    expect(bodies()).toHaveLength(2)
+    expect([...serving.host.world.each(Seat)]).toHaveLength(2)
+    const body = bodies().find(({ owner }) => owner === one)!
+    await waitFor(async () => (await watcher.textContent('#notice')) === `Watching ${nameOf(one)}`)
+    // A spectator with a player's eyes receives what that player alone receives.
+    body.rockets = 3
+    await waitFor(async () => (await watcher.textContent('#weapons'))!.includes('3rockets'))
+    Object.assign(body, { at: { x: 5, y: 0, z: 19 }, speed: { x: 0, y: 0, z: 0 } })
+    await waitFor(async () => Math.abs((await seenFrom(watcher, one)).x - 5) < 0.01)
+    await watcher.keyboard.press('Space')
+    await waitFor(async () => (await followed()) !== one && (await followed()) !== 0)
+    // The spectator joins as a player, and has a body then.
+    await watcher.keyboard.press('Escape')
+    await watcher.click('#play')
+    await waitFor(() => bodies().length === 3)
+    for (const page of [first, second, watcher]) await page.close()
+    expect(mistakes).toEqual([])
+  },
+)
+
+browserTest(
+  '[ARENA14] a phone plays by touch: it walks, looks, and a tap counts once, however short it is',
+  async (browser) => {
+    const context = await browser.newContext({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
+    const phone = await context.newPage()
+    phone.on('pageerror', (error) => mistakes.push(String(error)))
+    await phone.goto(`${serving.url}/?norender`)
+    await phone.waitForFunction(() => 'arena' in window)
+    await phone.tap('#play')
+    await waitFor(() => bodies().length === 1)
+    const body = await bodyOf(phone)
+    Object.assign(body, { at: { x: 0, y: 0, z: 14 } })
+    const line = await context.newCDPSession(phone)
+    const touch: Touches = async (type, points) => {
+      await line.send('Input.dispatchTouchEvent', { type, touchPoints: points })
+    }
+    await touch('touchStart', [{ x: 90, y: 500 }])
+    await touch('touchMove', [{ x: 90, y: 440 }])
+    await waitFor(() => Math.hypot(body.speed.x, body.speed.z) > 5)
+    await touch('touchEnd', [])
+    await waitFor(() => Math.hypot(body.speed.x, body.speed.z) < 0.5)
+    const yaw = await phone.evaluate(() => arena.controls.yaw)
+    await touch('touchStart', [{ x: 280, y: 300 }])
+    await touch('touchMove', [{ x: 200, y: 300 }])
+    await touch('touchEnd', [])
+    expect(await phone.evaluate(() => arena.controls.yaw)).not.toBe(yaw)
+    // A tap that begins and ends between two ticks is held when the next tick asks.
+    expect(
+      await phone.evaluate(() => {
+        const fire = document.getElementById('touch-fire')!
+        const touches = [new Touch({ identifier: 7, target: fire, clientX: 300, clientY: 480 })]
+        fire.dispatchEvent(new TouchEvent('touchstart', { changedTouches: touches, cancelable: true }))
+        fire.dispatchEvent(new TouchEvent('touchend', { changedTouches: touches, cancelable: true }))
+        return arena.controls.sample().fire
+      }),
+    ).toBe(true)
+    await waitFor(() => body.rockets < 10)
+    await phone.evaluate(() => arena.controls.choose(1))
+    expect(await tapThreeShots(phone, body, touch)).toBeLessThan(9)
+    expect(body.isAlive).toBe(true)
+    // A player that holds the score key sees all of them, until it is released, whatever is scored meanwhile.
+    const score = await phone.locator('#score').boundingBox()
+    await touch('touchStart', [{ x: score!.x + 8, y: score!.y + 8 }])
+    await waitFor(async () => await phone.isVisible('#scoreboard'))
+    for (const seat of serving.host.world.each(Seat)) seat.frags = 7
+    await waitFor(async () => (await phone.textContent('#score'))!.includes('7'))
+    await touch('touchEnd', [])
+    await waitFor(async () => await phone.isHidden('#scoreboard'))
+    await expectRoom(phone, 360, 640)
+    await expectRoom(phone, 740, 360)
+    await phone.tap('#touch-chat')
+    await phone.keyboard.type('by thumb')
+    await phone.keyboard.press('Enter')
+    await waitFor(async () => (await phone.textContent('#chat'))!.includes('by thumb'))
+    await context.close()
+    expect(mistakes).toEqual([])
+  },
+)
+
+browserTest(
+  '[ARENA17] the menu works by keyboard alone, focus is outlined, and all text can be read',
+  async (browser) => {
+    const page = await open(browser)
+    const focused = async (): Promise<{ id: string; outline: number }> =>
+      await page.evaluate(() => ({
+        id: document.activeElement!.id === '' ? document.activeElement!.tagName : document.activeElement!.id,
+        outline: parseFloat(getComputedStyle(document.activeElement!).outlineWidth),
+      }))
+    await page.focus('#name')
+    for (const expected of ['play', 'watch', 'SUMMARY']) {
+      await page.keyboard.press('Tab')
+      expect(await focused()).toEqual({ id: expected, outline: 3 })
+    }
+    await page.keyboard.press('Enter')
+    for (const expected of ['sensitivity', 'fov', 'volume', 'glow']) {
+      await page.keyboard.press('Tab')
+      expect((await focused()).id).toBe(expected)
+    }
+    await page.focus('#name')
+    await page.keyboard.press('Enter')
+    await waitFor(() => bodies().length === 1)
+    await page.keyboard.down('Tab')
+    // The page learns of its seat after the server.
+    await waitFor(async () => (await page.locator('#scoreboard td').count()) > 0)
+    // Against the darkest and the brightest that may lie behind glass: a night sky, and a lit floor.
+    const contrasts = await contrastsOf(page, READ)
+    expect(contrasts.filter(({ least }) => least < 4.5)).toEqual([])
+    await page.close()
+    expect(mistakes).toEqual([])
+  },
+)
+
+browserTest(
+  '[ARENA21] when a match is over a page shows the winner and when the next begins, and then it does',
+  async (browser) => {
+    const page = await open(browser)
+    await play(page)
+    const body = await bodyOf(page)
+    const [match] = serving.host.world.each(Match)
+    const seat = [...serving.host.world.each(Seat)].find(({ owner }) => owner === body.owner)!
+    seat.frags = 3
+    match!.endsAt = serving.host.world.tick
+    await waitFor(() => match!.phase === 'over')
+    // As long as a page looks.
+    match!.endsAt = serving.host.world.tick + 100_000
+    await waitFor(async () => (await page.textContent('#scoreboard caption'))!.startsWith('You win'))
+    expect(await page.isVisible('#scoreboard')).toBe(true)
+    expect(await page.textContent('#scoreboard caption small')).toMatch(/^next match in \d+$/)
+    expect(await page.textContent('#scoreboard .own')).toContain('3')
+    match!.endsAt = serving.host.world.tick
+    await waitFor(async () => await page.isHidden('#scoreboard'))
+    await waitFor(async () => (await page.textContent('#score'))!.startsWith('you0'))
+    await page.close()
+    expect(mistakes).toEqual([])
+  },
+)
+
+browserTest(
+  '[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key',
+  async (browser) => {
+    await serving.close()
+    serving = await serveArena({
+      port: 0,
+      bots: 0,
+      tickRate: 128,
+      limits: LIMITS,
+      isLocal: false,
+      folder: `${FOLDER}/public`,
+      weather: { latencyMs: 95, jitterMs: 10, loss: 0.1 },
+    })
+    const page = await open(browser)
+    await play(page)
+    const body = await bodyOf(page)
+    const from = { x: 0, y: 0, z: 17 }
+    const draws: number[] = []
+    for (let walk = 0; walk < 5; walk++) {
+      await waitFor(() => Math.hypot(body.speed.x, body.speed.z) === 0)
+      Object.assign(body, { at: from, speed: { x: 0, y: 0, z: 0 } })
+      await waitFor(async () => Math.abs((await seenFrom(page, body.owner)).z - from.z) < 0.01)
+      draws.push(
+        await page.evaluate(
+          () =>
+            new Promise<number>((resolve) => {
+              const own = () => arena.fighters().find(({ owner }) => owner === arena.peer)!
+              const { x, z } = own()
+              const before = arena.counts.draws
+              const look = (): void => {
+                if (Math.hypot(own().x - x, own().z - z) < 0.004) return void requestAnimationFrame(look)
+                resolve(arena.counts.draws - before)
+              }
+              arena.controls.held.add('KeyW')
+              look()
+            }),
+        ),
+      )
+      // The key stays down until the server has seen it: a shorter press could lie between two looks at the body.
+      await waitFor(() => Math.hypot(body.speed.x, body.speed.z) > 0)
+      await page.evaluate(() => arena.controls.held.delete('KeyW'))
+    }
+    // A busy machine may miss some; the median is what a player feels.
+    expect(draws.sort((a, b) => a - b)[2]).toBeLessThanOrEqual(3)
+    await page.close()
+  },
+)
+
+type Touches = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) => Promise<void>
+
+/** Fires three shots. No tap counts twice; where a busy machine loses one, a person taps again. Returns the taps. */
+async function tapThreeShots(phone: Page, body: ObjectOf<typeof Fighter>, touch: Touches): Promise<number> {
   const button = await phone.locator('#touch-fire').boundingBox()
   let taps = 0
   for (let shot = 1; shot <= 3; shot++) {
@@ -167,134 +352,7 @@ browserTest('[ARENA14] a phone plays by touch: it walks, looks, and a tap counts
     expect(body.rockets).toBe(rockets - 1)
     body.health = 100
   }
-  expect(taps).toBeLessThan(9)
-  expect(body.isAlive).toBe(true)
-  // Whoever holds the score sees all of them, until he lets go, whatever is scored meanwhile.
-  const score = await phone.locator('#score').boundingBox()
-  await touch('touchStart', [{ x: score!.x + 8, y: score!.y + 8 }])
-  await waitFor(async () => await phone.isVisible('#scoreboard'))
-  for (const seat of serving.host.world.each(Seat)) seat.frags = 7
-  await waitFor(async () => (await phone.textContent('#score'))!.includes('7'))
-  await touch('touchEnd', [])
-  await waitFor(async () => await phone.isHidden('#scoreboard'))
-  await expectRoom(phone, 360, 640)
-  await expectRoom(phone, 740, 360)
-  await phone.tap('#touch-chat')
-  await phone.keyboard.type('by thumb')
-  await phone.keyboard.press('Enter')
-  await waitFor(async () => (await phone.textContent('#chat'))!.includes('by thumb'))
-  await context.close()
-  expect(mistakes).toEqual([])
-})
-
-browserTest('[ARENA17] the menu is used by keyboard alone, what has the focus is outlined, and everything that is written can be read', async (browser) => {
-  const page = await open(browser)
-  const focused = async (): Promise<{ id: string; outline: number }> => await page.evaluate(() => ({
-    id: document.activeElement!.id === '' ? document.activeElement!.tagName : document.activeElement!.id, outline: parseFloat(getComputedStyle(document.activeElement!).outlineWidth),
-  }))
-  await page.focus('#name')
-  for (const expected of ['play', 'watch', 'SUMMARY']) {
-    await page.keyboard.press('Tab')
-    expect(await focused()).toEqual({ id: expected, outline: 3 })
-  }
-  await page.keyboard.press('Enter')
-  for (const expected of ['sensitivity', 'fov', 'volume', 'glow']) {
-    await page.keyboard.press('Tab')
-    expect((await focused()).id).toBe(expected)
-  }
-  await page.focus('#name')
-  await page.keyboard.press('Enter')
-  await waitFor(() => bodies().length === 1)
-  await page.keyboard.down('Tab')
-  // The page hears of its seat after the server has it.
-  await waitFor(async () => await page.locator('#scoreboard td').count() > 0)
-  // Against the darkest and the brightest that may lie behind glass: a night sky, and a lit floor.
-  const contrasts = await page.evaluate(() => {
-    const parse = (text: string): number[] => text.match(/[\d.]+/g)!.map(Number)
-    const luminance = (rgb: number[]): number => {
-      const [r = 0, g = 0, b = 0] = rgb.map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    }
-    return ['#clock', '#net', '#notice', '#weather', '#health b', '#health small', '#weapons span', '#scoreboard td', '#scoreboard th', '#menu label', '#keys', '#play', '#watch', 'summary'].map((name) => {
-      const element = document.querySelector(name)!
-      const layers: number[][] = []
-      for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement) layers.unshift(parse(getComputedStyle(at).backgroundColor))
-      const ink = luminance(parse(getComputedStyle(element).color).slice(0, 3))
-      const least = Math.min(...[20, 190].map((scene) => {
-        const ground = luminance(layers.reduce((under, [r = 0, g = 0, b = 0, alpha = 1]) => [r, g, b].map((value, at) => value * alpha + under[at]! * (1 - alpha)), [scene, scene, scene]))
-        return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)
-      }))
-      return { name, least: Math.round(least * 10) / 10 }
-    })
-  })
-  expect(contrasts.filter(({ least }) => least < 4.5)).toEqual([])
-  await page.close()
-  expect(mistakes).toEqual([])
-})
-
-browserTest('[ARENA21] when a match is over a page says who has won and when the next begins, and then it does', async (browser) => {
-  const page = await open(browser)
-  await play(page)
-  const body = await bodyOf(page)
-  const [match] = serving.host.world.each(Match)
-  const seat = [...serving.host.world.each(Seat)].find(({ owner }) => owner === body.owner)!
-  seat.frags = 3
-  match!.endsAt = serving.host.world.tick
-  await waitFor(() => match!.phase === 'over')
-  // As long as somebody looks.
-  match!.endsAt = serving.host.world.tick + 100_000
-  await waitFor(async () => (await page.textContent('#scoreboard caption'))!.startsWith('You win'))
-  expect(await page.isVisible('#scoreboard')).toBe(true)
-  expect(await page.textContent('#scoreboard caption small')).toMatch(/^next match in \d+$/)
-  expect(await page.textContent('#scoreboard .own')).toContain('3')
-  match!.endsAt = serving.host.world.tick
-  await waitFor(async () => await page.isHidden('#scoreboard'))
-  await waitFor(async () => (await page.textContent('#score'))!.startsWith('you0'))
-  await page.close()
-  expect(mistakes).toEqual([])
-})
-
-browserTest('[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key', async (browser) => {
-  await serving.close()
-  serving = await serveArena({ port: 0, bots: 0, tickRate: 128, limits: LIMITS, isLocal: false, folder: `${FOLDER}/public`, weather: { latencyMs: 95, jitterMs: 10, loss: 0.1 } })
-  const page = await open(browser)
-  await play(page)
-  const body = await bodyOf(page)
-  const from = { x: 0, y: 0, z: 17 }
-  Object.assign(body, { at: from, speed: { x: 0, y: 0, z: 0 } })
-  await waitFor(async () => Math.abs((await seenFrom(page, body.owner)).z - from.z) < 0.01)
-  const draws: number[] = []
-  for (let walk = 0; walk < 5; walk++) {
-    await waitFor(() => Math.hypot(body.speed.x, body.speed.z) === 0)
-    draws.push(await page.evaluate(() => new Promise<number>((resolve) => {
-      const own = () => arena.fighters().find(({ owner }) => owner === arena.peer)!
-      const { x, z } = own()
-      const before = arena.counts.draws
-      const look = (): void => {
-        if (Math.hypot(own().x - x, own().z - z) < 0.004) return void requestAnimationFrame(look)
-        arena.controls.held.delete('KeyW')
-        resolve(arena.counts.draws - before)
-      }
-      arena.controls.held.add('KeyW')
-      look()
-    })))
-    await waitFor(() => Math.hypot(body.speed.x, body.speed.z) > 0)
-  }
-  // A machine that is busy may miss some; the median is what is felt.
-  expect(draws.sort((a, b) => a - b)[2]).toBeLessThanOrEqual(3)
-  await page.close()
-})
-
-/** On a screen of that size nothing that is pressed lies on anything else, or beside the screen. */
-async function expectRoom(phone: Page, width: number, height: number): Promise<void> {
-  await phone.setViewportSize({ width, height })
-  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-  const boxes = await phone.evaluate(() => ['#touch-fire', '#touch-jump', '#touch-weapon', '#touch-menu', '#touch-chat', '#vitals', '#weapons', '#score', '#clock', '#net']
-    .map((name) => ({ name, ...document.querySelector(name)!.getBoundingClientRect().toJSON() as DOMRect })))
-  for (const a of boxes) {
-    for (const b of boxes) if (a.name < b.name && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) expect(`${a.name} on ${b.name} at ${width}`).toBe('')
-    expect([a.name, a.left >= 0, a.right <= width, a.bottom <= height]).toEqual([a.name, true, true, true])
-  }
+  return taps
 }
 
 function bodies(): ObjectOf<typeof Fighter>[] {
@@ -317,7 +375,10 @@ async function play(page: Page): Promise<void> {
 }
 
 async function seenFrom(page: Page, peer: number): Promise<{ x: number; z: number }> {
-  return await page.evaluate((owner) => arena.fighters().find((each) => each.owner === owner) ?? { x: NaN, z: NaN }, peer)
+  return await page.evaluate(
+    (owner) => arena.fighters().find((each) => each.owner === owner) ?? { x: NaN, z: NaN },
+    peer,
+  )
 }
 
 function nameOf(peer: number): string {

@@ -3,25 +3,35 @@
  */
 
 import type { Browser } from 'playwright-core'
-import { test } from 'vitest'
+import { afterAll, test } from 'vitest'
 import { BROWSER_ADVICE, findBrowser, launchBrowser, thisMachine, type Machine } from './browser.ts'
 
-/** A test with a browser of its own. */
-export function browserTest(name: string, body: (browser: Browser, skip: (reason: string) => void) => Promise<void>): void {
-  test(name, { timeout: 180_000 }, async ({ skip }) => await withBrowser(thisMachine, skip, (browser) => body(browser, skip)))
+type Body = (browser: Browser) => Promise<void>
+
+/** The browser of this test file. Each page has a context of its own, and so shares nothing with pages before it. */
+let shared: Browser | undefined
+
+/** A test with a browser. All tests of a file use one browser; the pages of a test are closed when it ends. */
+export function browserTest(
+  name: string,
+  body: (browser: Browser, skip: (reason: string) => void) => Promise<void>,
+): void {
+  test(
+    name,
+    { timeout: 180_000 },
+    async ({ skip }) => await withBrowser(thisMachine, skip, (browser) => body(browser, skip)),
+  )
 }
 
-/** Runs `body` with a browser; without one it skips, or fails where nobody would see that it was skipped. */
-export async function withBrowser(
-  machine: Machine,
-  skip: (reason: string) => void,
-  body: (browser: Browser) => Promise<void>,
-): Promise<void> {
+afterAll(async () => await shared?.close())
+
+/** Runs `body` with a browser. Without a browser it skips, or fails under CI, where a skipped test is not seen. */
+export async function withBrowser(machine: Machine, skip: (reason: string) => void, body: Body): Promise<void> {
   if (findBrowser(machine) === undefined && machine.env.CI !== 'true') return skip(BROWSER_ADVICE)
-  const browser = await launchBrowser(machine)
+  if (findBrowser(machine) === undefined || shared?.isConnected() !== true) shared = await launchBrowser(machine)
   try {
-    await body(browser)
+    await body(shared)
   } finally {
-    await browser.close()
+    for (const context of shared.contexts()) await context.close()
   }
 }

@@ -7,12 +7,14 @@ function machine(platform: string, env: Record<string, string>, ...programs: str
   return { platform, env, isExecutable: (path) => programs.includes(path) }
 }
 
-test('[BROWSER1] what the environment names comes first, and must exist', () => {
+test('[BROWSER1] a path in the environment comes first, and must exist', () => {
   const chrome = '/usr/bin/google-chrome'
   expect(findBrowser(machine('linux', { TICKWIRE_BROWSER: '/a', CHROME_PATH: '/b' }, '/a', '/b', chrome))).toBe('/a')
   expect(findBrowser(machine('linux', { CHROME_PATH: '/b' }, '/b', chrome))).toBe('/b')
   expect(findBrowser(machine('linux', { TICKWIRE_BROWSER: '' }, chrome))).toBe(chrome)
-  expect(() => findBrowser(machine('linux', { CHROME_PATH: '/c' }, chrome))).toThrow('CHROME_PATH is /c, which is no program. Fix:')
+  expect(() => findBrowser(machine('linux', { CHROME_PATH: '/c' }, chrome))).toThrow(
+    'CHROME_PATH is /c, which is no program. Fix:',
+  )
 })
 
 test('[BROWSER1] then the usual places, then PATH', () => {
@@ -31,7 +33,9 @@ test('[BROWSER2] without a browser a test is skipped with advice, and fails with
   const never = async (): Promise<void> => { throw new Error('ran without a browser') }
   await withBrowser(machine('linux', {}), (reason) => void reasons.push(reason), never)
   expect(reasons).toEqual([BROWSER_ADVICE])
-  await expect(withBrowser(machine('linux', { CI: 'true' }), (reason) => void reasons.push(reason), never)).rejects.toThrow(BROWSER_ADVICE)
+  await expect(
+    withBrowser(machine('linux', { CI: 'true' }), (reason) => void reasons.push(reason), never),
+  ).rejects.toThrow(BROWSER_ADVICE)
   expect(reasons).toHaveLength(1)
 })
 

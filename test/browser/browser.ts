@@ -34,10 +34,12 @@ const MAC_NAMES = ['Google Chrome', 'Chromium', 'Microsoft Edge']
 const MAC_PLACES = MAC_NAMES.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 const WINDOWS_ROOTS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA']
 const WINDOWS_PLACES = [
-  'Google\\Chrome\\Application\\chrome.exe', 'Chromium\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe',
+  'Google\\Chrome\\Application\\chrome.exe',
+  'Chromium\\Application\\chrome.exe',
+  'Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-/** The path of a browser, or undefined. A path that was named and is not there is a mistake, and throws. */
+/** The path of a browser, or undefined. A named path that does not exist throws. */
 export function findBrowser(machine: Machine = thisMachine): string | undefined {
   for (const name of ['TICKWIRE_BROWSER', 'CHROME_PATH']) {
     const named = machine.env[name]
@@ -68,7 +70,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Quiet, and alone: no updates, no sync, nothing that talks to anyone but the page under test. */
+/** Quiet and isolated: no updates, no sync, no connections but those of the page under test. */
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -87,7 +89,7 @@ const ARGS = [
   '--disable-renderer-backgrounding',
 ]
 
-/** On a machine that is busy otherwise. */
+/** On a busy machine. */
 const LAUNCH_MS_MAX = 90_000
 
 /** Starts the browser that was found. The caller closes it; its profile goes with it. */

@@ -15,7 +15,9 @@ const GUIDE = readFileSync(join(ROOT, 'docs/guide/first-game.md'), 'utf8')
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-guide-')))
 const checkout = join(folder, 'tickwire')
 const game = join(folder, 'coins')
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_|TEST$)/i.test(name)))
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_|TEST$)/i.test(name)),
+)
 const children: ChildProcess[] = []
 
 afterAll(() => {
@@ -24,21 +26,23 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-browserTest('the guide to a first game ends in two tabs that see the same coins and each other walk', async (browser) => {
-  const [makePackage, makeFolder, makePage, play, check, ...rest] = commandsOf(GUIDE)
-  expect(rest).toEqual([])
-  copyCheckout()
-  run(checkout, makePackage!)
-  run(folder, makeFolder!)
-  cpSync(join(ROOT, 'docs/guide/examples/first-game'), game, { recursive: true })
-  run(game, makePage!)
-  expect(run(game, check!)).toContain('# pass 1')
+browserTest(
+  'the guide to a first game ends in two tabs that see the same coins and each other walk',
+  async (browser) => {
+    const [makePackage, makeFolder, makePage, play, check, ...rest] = commandsOf(GUIDE)
+    expect(rest).toEqual([])
+    copyCheckout()
+    run(checkout, makePackage!)
+    run(folder, makeFolder!)
+    cpSync(join(ROOT, 'docs/guide/examples/first-game'), game, { recursive: true })
+    run(game, makePage!)
+    expect(run(game, check!)).toContain('# pass 1')
 
   const url = await start(game, play!)
   const pages = [await browser.newPage(), await browser.newPage()] as const
   for (const page of pages) await page.goto(url)
   for (const page of pages) await paints(page, 'gold', 640)
-  // Player 1 starts in the middle, at 320; his hue is 47.
+  // Player 1 starts in the middle, at 320; its hue is 47.
   await pages[0].keyboard.down('ArrowLeft')
   for (const page of pages) await paints(page, 'hsl(47 80% 60%)', 200)
   for (const page of pages) await page.close()
@@ -51,7 +55,7 @@ function commandsOf(text: string): string[] {
 
 /** What the guide needs of a checkout, with the dependencies of this one. */
 function copyCheckout(): void {
-  const isSource = (path: string): boolean => !/^(?:dist|node_modules)$/.test(basename(path))
+  const isSource = (path: string): boolean => !/^(?:dist|node_modules|\.cache)$/.test(basename(path))
   mkdirSync(join(checkout, 'packages'), { recursive: true })
   for (const path of ['package.json', 'tsconfig.base.json']) cpSync(join(ROOT, path), join(checkout, path))
   cpSync(join(ROOT, 'packages/tickwire'), join(checkout, 'packages/tickwire'), { recursive: true, filter: isSource })

@@ -1,4 +1,4 @@
-/** hello, as a person meets it: one server, two tabs, real Chromium, whatever transport it finds. */
+/** hello with one server, two tabs, real Chromium, and any transport it finds. */
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,8 @@ let host: Serving
 beforeAll(async () => {
   mkdirSync(PICTURES, { recursive: true })
   await buildPage(FOLDER)
-  host = await serve(game, { port: 0, static: `${FOLDER}/public` })
+  // A page that is closed keeps its seat for a while. Here that is a second.
+  host = await serve(game, { port: 0, static: `${FOLDER}/public`, resumeMs: 1000 })
 })
 afterAll(async () => await host.close())
 
@@ -26,8 +27,10 @@ browserTest('[HELLO2] two tabs see each other move, under the strictest content 
   const mistakes: string[] = []
   const first = await open(browser, mistakes)
   const second = await open(browser, mistakes)
-  // Two browsers start on a machine that may be busy; what went wrong in them says more than how long it took.
-  await waitFor(() => players().length === 2, 120_000).catch((error) => { throw new Error(`${error}; pages said: ${mistakes.join('; ')}`) })
+  // Two browsers start on a machine that may be busy; their errors say more than how long it took.
+  await waitFor(() => players().length === 2, 120_000).catch((error) => {
+    throw new Error(`${error}; pages said: ${mistakes.join('; ')}`)
+  })
   const [walker] = players()
 
   await first.keyboard.down('ArrowRight')
@@ -35,7 +38,7 @@ browserTest('[HELLO2] two tabs see each other move, under the strictest content 
   await first.keyboard.up('ArrowRight')
   const x = await settled(() => walker!.x)
 
-  // Both tabs draw the walker where the server has him.
+  // Both tabs draw the walker where the server has it.
   for (const page of [first, second]) await waitFor(async () => await isPainted(page, x, walker!.y))
   await first.screenshot({ path: `${PICTURES}/hello-first.png` })
   await second.screenshot({ path: `${PICTURES}/hello-second.png` })

@@ -1,4 +1,6 @@
-/** The playground, as a visitor meets it: every lab in real Chromium, its claim as the page shows it, its dials turned. */
+/**
+ * The playground in real Chromium: every lab, its claim as the page shows it, its dials turned.
+ */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -25,18 +27,21 @@ afterAll(async () => await served.close())
 
 // Two at a time: each measures for seconds, and a busy machine makes many of them.
 for (const part of [LABS.slice(0, 2), LABS.slice(2, 4), LABS.slice(4, 6), LABS.slice(6)]) {
-  browserTest(`[PLAY10] in Chromium the claims hold of ${part.map(({ title }) => title).join(', ')}; the source beside each is its file`, async (browser) => {
-    const { page, mistakes } = await openPage(browser)
-    for (const { name, title } of part) {
-      await go(page, name, title)
-      const source = readFileSync(`${FOLDER}/labs/${name}.ts`, 'utf8')
-      await page.waitForFunction((text) => document.querySelector('pre')?.textContent === text, source, PATIENCE)
-      await page.waitForSelector('.claim[data-held=true]', PATIENCE)
-      await page.waitForFunction(areAllDrawn, undefined, PATIENCE)
-      await page.screenshot({ path: `${PICTURES}/playground-${name}.png` })
-    }
-    expect(mistakes).toEqual([])
-  })
+  browserTest(
+    `[PLAY10] claims and sources hold in Chromium: ${part.map(({ title }) => title).join(', ')}`,
+    async (browser) => {
+      const { page, mistakes } = await openPage(browser)
+      for (const { name, title } of part) {
+        await go(page, name, title)
+        const source = readFileSync(`${FOLDER}/labs/${name}.ts`, 'utf8')
+        await page.waitForFunction((text) => document.querySelector('pre')?.textContent === text, source, PATIENCE)
+        await page.waitForSelector('.claim[data-held=true]', PATIENCE)
+        await page.waitForFunction(areAllDrawn, undefined, PATIENCE)
+        await page.screenshot({ path: `${PICTURES}/playground-${name}.png` })
+      }
+      expect(mistakes).toEqual([])
+    },
+  )
 }
 
 browserTest('[PLAY11] keys take over from the bots; weather changes under a match', async (browser) => {
@@ -47,27 +52,35 @@ browserTest('[PLAY11] keys take over from the bots; weather changes under a matc
   await page.keyboard.press('Enter')
   await page.waitForSelector('.claim[data-held=true]', PATIENCE)
 
-  // A bot turns about in the middle; only a hand on the keys walks it to the wall.
+  // A bot turns round in the middle; only a player at the keys walks it to the wall.
   await page.keyboard.down('ArrowRight')
   await page.waitForFunction(isAtWall, undefined, PATIENCE)
   await page.keyboard.up('ArrowRight')
 
   await page.locator('#dial-latency').fill('0')
-  await page.waitForFunction(() => Number.parseInt(document.querySelectorAll('dd')[2]?.textContent ?? '') < 150, undefined, PATIENCE)
+  await page.waitForFunction(
+    () => Number.parseInt(document.querySelectorAll('dd')[2]?.textContent ?? '') < 150,
+    undefined,
+    PATIENCE,
+  )
 
   expect(mistakes).toEqual([])
 })
 
-browserTest('[PLAY11] a switch begins another match; time can be stopped, and passes by ticks', async (browser) => {
+browserTest('[PLAY11] a switch begins another match; time can be stopped, and stepped by ticks', async (browser) => {
   const { page, mistakes } = await openPage(browser)
   await go(page, 'authority', 'Authority transfer')
   await page.locator('#dial-shared').uncheck()
-  await page.waitForFunction(() => /trails behind/.test(document.querySelector('.claim[data-held=true]')?.textContent ?? ''), undefined, PATIENCE)
+  await page.waitForFunction(
+    () => /trails behind/.test(document.querySelector('.claim[data-held=true]')?.textContent ?? ''),
+    undefined,
+    PATIENCE,
+  )
 
   await go(page, 'weather', 'Network weather')
   await page.waitForSelector('.claim[data-held=true]', PATIENCE)
   await page.getByRole('button', { name: 'Pause' }).click()
-  // Figures are shown five times a second: after two of them what is paused has been shown.
+  // Figures are shown five times a second: after two of them a pause shows.
   const sent = await settled(page)
   await page.getByRole('button', { name: 'One tick' }).click()
   await page.waitForFunction((before) => document.querySelector('dd')?.textContent !== before, sent, PATIENCE)
@@ -86,15 +99,29 @@ browserTest('[PLAY12] every page fits a phone, by day', async (browser) => {
 })
 
 test('[PLAY13] it serves its page and the sources of its labs, and nothing else', async () => {
-  const status = async (path: string, method = 'GET'): Promise<number> => (await fetch(`${served.url}${path}`, { method })).status
+  const status = async (path: string, method = 'GET'): Promise<number> =>
+    (await fetch(`${served.url}${path}`, { method })).status
   expect(await status('/')).toBe(200)
   expect(await status('/labs/packet.ts')).toBe(200)
-  for (const path of ['/package.json', '/%2e%2e/package.json', '/labs/..%2flab.ts', '/labs/', '/labs/none.ts', '/server.ts']) expect(await status(path)).toBe(404)
+  for (const path of [
+    '/package.json',
+    '/%2e%2e/package.json',
+    '/labs/..%2flab.ts',
+    '/labs/',
+    '/labs/none.ts',
+    '/server.ts',
+  ])
+    expect(await status(path)).toBe(404)
   expect(await status('/', 'POST')).toBe(404)
-  expect((await fetch(`${served.url}/labs/packet.ts`, { method: 'HEAD' })).headers.get('content-type')).toMatch(/^text\/plain/)
+  expect((await fetch(`${served.url}/labs/packet.ts`, { method: 'HEAD' })).headers.get('content-type')).toMatch(
+    /^text\/plain/,
+  )
 })
 
-async function openPage(browser: Browser, options: Parameters<Browser['newPage']>[0] = {}): Promise<{ page: Page; mistakes: string[] }> {
+async function openPage(
+  browser: Browser,
+  options: Parameters<Browser['newPage']>[0] = {},
+): Promise<{ page: Page; mistakes: string[] }> {
   const mistakes: string[] = []
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark', ...options })
   page.on('pageerror', (error) => mistakes.push(String(error)))

@@ -2,7 +2,7 @@
 
 import { createSocket, type Socket } from 'node:dgram'
 
-/** A port that nobody has just now. */
+/** A port that is free now. */
 export async function freeUdpPort(): Promise<number> {
   const socket = createSocket('udp4')
   await new Promise<void>((resolve) => socket.bind(0, resolve))
@@ -13,7 +13,7 @@ export async function freeUdpPort(): Promise<number> {
 
 export class UdpRelay {
   isCut = false
-  /** Each way. */
+  /** Latency in each direction. */
   delayMs = 0
   readonly port: number
   readonly #door: Socket
@@ -36,7 +36,7 @@ export class UdpRelay {
     return new UdpRelay(door, target)
   }
 
-  /** Players come from other ports from now on, as when a router forgets them. */
+  /** Players get other ports from now on, as when a router forgets them. */
   rebind(): void {
     for (const link of this.#links.values()) link.close()
     this.#links.clear()
@@ -47,7 +47,7 @@ export class UdpRelay {
     for (const socket of [this.#door, ...this.#links.values()]) socket.close()
   }
 
-  /** Unless it is cut, or over by then. */
+  /** Unless it is cut, or closed by then. */
   #later(send: () => void): void {
     if (this.isCut) return
     if (this.delayMs === 0) return send()

@@ -5,7 +5,7 @@ import { endPrograms, Program } from './program.ts'
 vi.setConfig({ testTimeout: 120_000 })
 afterEach(endPrograms)
 
-test('[OPS4] the program of the guide serves rooms on all cores, and a signal ends all of it in good order', async () => {
+test('[OPS4] the program of the guide serves rooms on all cores, and a signal ends it cleanly', async () => {
   const program = new Program(new URL('../../docs/guide/examples/all-cores.ts', import.meta.url), [])
   const count = availableParallelism()
   await program.says(new RegExp(`(rooms at \\S+[^]*){${count}}`))

@@ -1,14 +1,19 @@
-/** The arena as a command: what it says, what it refuses and how it goes on, and how it ends. Real processes, real ports. */
+/**
+ * The arena as a command: what it prints, what it refuses and how it goes on, and how it ends. Real processes, real
+ * ports.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createClientHost, createServerHost, type ServerHost } from 'tickwire'
-import { bestProvider, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
+import { createClientHost, createMatchHost } from 'tickwire/engine'
+import {
+  bestProvider, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort,
+} from 'tickwire/node'
 import { readArguments } from '../../games/arena/arguments.ts'
-import { Fighter, input, Seat } from '../../games/arena/definitions.ts'
+import { Fighter, Seat } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
 import { greeting, type Greeted } from '../../games/arena/greeting.ts'
 import { parseWeather } from '../../games/arena/weather.ts'
@@ -19,34 +24,56 @@ const SLOW = { timeout: 120_000 }
 
 afterEach(endPrograms)
 
-test('[ARENA15] it says where it is, what it offers and how fast it ticks, serves its page, and Ctrl-C ends it with 0', SLOW, async () => {
-  const program = new Program(SERVER, ['--port', '0', '--bots', '3', '--tick', '64', '--weather', '100ms,20ms,5%'])
-  const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
-  await program.says(/Ctrl-C ends it/)
-  expect(program.said).toContain('64 ticks a second, 3 bots, up to 24 players and 8 spectators')
-  expect(program.said).toContain('100 ms each way, 20 ms of jitter, 5 % lost')
-  expect(program.said).toMatch(/transports +.*websocket, udp/)
-  expect(program.said).toMatch(/on the net +http:\/\/[\d.]+:\d+[^]*Join from a phone[^]*█|no network/)
-  expect(await (await fetch(`${url}/`)).text()).toContain('<title>Arena')
-  expect(await (await fetch(`${url}/tickwire/game`)).text()).toMatch(/^tickRate 64$/m)
-  program.child.kill('SIGINT')
-  expect(await program.ended).toBe(0)
-})
+test(
+  '[ARENA15] prints its address, transports and tick rate, serves its page, and Ctrl-C ends it with 0',
+  SLOW,
+  async () => {
+    const program = new Program(SERVER, ['--port', '0', '--bots', '3', '--tick', '64', '--weather', '100ms,20ms,5%'])
+    const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
+    await program.says(/Ctrl-C ends it/)
+    expect(program.said).toContain('64 ticks a second, 3 bots, up to 24 players and 8 spectators')
+    expect(program.said).toContain('100 ms each way, 20 ms of jitter, 5 % lost')
+    expect(program.said).toMatch(/transports +.*websocket, udp/)
+    expect(program.said).toMatch(/on the net +http:\/\/[\d.]+:\d+[^]*Join from a phone[^]*█|no network/)
+    expect(await (await fetch(`${url}/`)).text()).toContain('<title>Arena')
+    expect(await (await fetch(`${url}/tickwire/game`)).text()).toMatch(/^tickRate 64$/m)
+    program.child.kill('SIGINT')
+    expect(await program.ended).toBe(0)
+  },
+)
 
-test('[ARENA15] --help explains; what makes no sense is refused with what would', SLOW, async () => {
+test('[ARENA15] --help explains; invalid arguments are refused with valid ones', SLOW, async () => {
   const help = new Program(SERVER, ['--help'])
   expect(await help.ended).toBe(0)
-  for (const flag of ['--port', '--bots', '--tick', '--weather', '--record', '--learn', '--listen', '--local', '--help']) expect(help.said).toContain(flag)
+  for (const flag of [
+    '--port',
+    '--bots',
+    '--tick',
+    '--weather',
+    '--record',
+    '--learn',
+    '--listen',
+    '--local',
+    '--help',
+  ])
+    expect(help.said).toContain(flag)
   const wrong = new Program(SERVER, ['--port', '99999'])
   expect(await wrong.ended).toBe(2)
   expect(wrong.said).toContain('--port takes a whole number from 0 to 65535, not "99999"')
-  expect(readArguments(['--weather', 'stormy'])).toEqual({ problem: expect.stringContaining('--weather takes something like 100ms,20ms,5%') })
+  expect(readArguments(['--weather', 'stormy'])).toEqual({
+    problem: expect.stringContaining('--weather takes something like 100ms,20ms,5%'),
+  })
   expect(readArguments(['--speed', '9'])).toEqual({ problem: "Unknown option '--speed'" })
   expect(readArguments(['--local', '--listen'])).toEqual({ problem: expect.stringContaining('choose one') })
-  expect(readArguments(['--bots', '3', '--listen'])).toMatchObject({ bots: 3, port: 4000, tickRate: 128, isListening: true })
+  expect(readArguments(['--bots', '3', '--listen'])).toMatchObject({
+    bots: 3,
+    port: 4000,
+    tickRate: 128,
+    isListening: true,
+  })
 })
 
-test('[ARENA15] a port that is taken is said to be, with a command that goes on', SLOW, async () => {
+test('[ARENA15] a port in use is reported, with a command that works', SLOW, async () => {
   const other = createServer()
   await new Promise<void>((resolve) => { other.listen(0, resolve) })
   const { port } = other.address() as AddressInfo
@@ -58,31 +85,37 @@ test('[ARENA15] a port that is taken is said to be, with a command that goes on'
   expect(said).toContain(`npm start -- --port ${port + 10}`)
 })
 
-test('[ARENA15] --record keeps the match in a file, whole when it ends; where there can be none it says why, and ends', SLOW, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tickwire-arena-'))
-  try {
-    const path = join(folder, 'match.twr')
-    const program = new Program(SERVER, ['--port', '0', '--record', path])
-    await program.says(/Ctrl-C ends it/)
-    expect(program.said).toContain(`recorded      ${path}`)
-    program.child.kill('SIGINT')
-    expect(await program.ended).toBe(0)
-    const opened = openRecordingFile(path)
-    if (typeof opened === 'string') throw new Error(opened)
-    expect(opened.recording.end).toBe('closed')
-    opened.close()
-    const wrong = new Program(SERVER, ['--port', '0', '--record', folder])
-    expect(await wrong.ended).toBe(1)
-    expect(wrong.said).toContain(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-  vi.stubEnv('INIT_CWD', '/some/place')
-  expect(readArguments(['--record', 'match.twr'])).toMatchObject({ recordPath: resolve('/some/place/match.twr') })
-  vi.unstubAllEnvs()
-  expect(readArguments(['--local', '--record', 'match.twr'])).toEqual({ problem: expect.stringContaining('choose one') })
-  expect(readArguments(['--local', '--learn'])).toEqual({ problem: expect.stringContaining('choose one') })
-})
+test(
+  '[ARENA15] --record writes the match to a file, or says why it cannot, and ends',
+  SLOW,
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwire-arena-'))
+    try {
+      const path = join(folder, 'match.twr')
+      const program = new Program(SERVER, ['--port', '0', '--record', path])
+      await program.says(/Ctrl-C ends it/)
+      expect(program.said).toContain(`recorded      ${path}`)
+      program.child.kill('SIGINT')
+      expect(await program.ended).toBe(0)
+      const opened = openRecordingFile(path)
+      if (typeof opened === 'string') throw new Error(opened)
+      expect(opened.recording.end).toBe('closed')
+      opened.close()
+      const wrong = new Program(SERVER, ['--port', '0', '--record', folder])
+      expect(await wrong.ended).toBe(1)
+      expect(wrong.said).toContain(folder)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+    vi.stubEnv('INIT_CWD', '/some/place')
+    expect(readArguments(['--record', 'match.twr'])).toMatchObject({ recordPath: resolve('/some/place/match.twr') })
+    vi.unstubAllEnvs()
+    expect(readArguments(['--local', '--record', 'match.twr'])).toEqual({
+      problem: expect.stringContaining('choose one'),
+    })
+    expect(readArguments(['--local', '--learn'])).toEqual({ problem: expect.stringContaining('choose one') })
+  },
+)
 
 test('[ARENA15] --local is for this machine, without a network', SLOW, async () => {
   const program = new Program(SERVER, ['--port', '0', '--local'])
@@ -95,8 +128,15 @@ test('[ARENA15] --local is for this machine, without a network', SLOW, async () 
 
 test('[ARENA15] without a network or a provider it goes on, and says what is missing', () => {
   const facts: Greeted = {
-    url: 'http://localhost:4000', addresses: [], transports: ['websocket', 'udp'], missing: { webtransport: 'no provider is installed', webrtc: 'no provider is installed' },
-    seats: { players: 24, spectators: 8 }, tickRate: 128, bots: 5, isLocal: false, weather: undefined,
+    url: 'http://localhost:4000',
+    addresses: [],
+    transports: ['websocket', 'udp'],
+    missing: { webtransport: 'no provider is installed', webrtc: 'no provider is installed' },
+    seats: { players: 24, spectators: 8 },
+    tickRate: 128,
+    bots: 5,
+    isLocal: false,
+    weather: undefined,
   }
   const said = greeting(facts)
   expect(said).toContain('no network    others cannot join; on this machine everything works')
@@ -109,11 +149,15 @@ test('[ARENA15] without a network or a provider it goes on, and says what is mis
   for (const nonsense of ['', 'ms', '100%', '10ms,5ms,100%', '9999']) expect(parseWeather(nonsense)).toBeUndefined()
 })
 
-test('[ARENA16] who hosts plays in the server\'s own process, and two others join him over UDP', SLOW, async () => {
+test("[ARENA16] the host plays in the server's own process, and two others join over UDP", SLOW, async () => {
   const security = { provider: bestProvider() }
-  const host: ServerHost<typeof input> = createServerHost(arenaGame(), { role: 'listen', entropy: systemEntropy, security })
+  const { rooms, host } = createMatchHost(arenaGame(), {
+    role: 'listen',
+    entropy: systemEntropy,
+    security,
+  })
   const door = await openUdp({ address: '127.0.0.1' })
-  door.onDatagram = (from, bytes, length) => host.handleDatagram(now(), from, bytes, length)
+  door.onDatagram = (from, bytes, length) => rooms.handleDatagram(now(), from, bytes, length)
   const own = host.join(() => ({ ahead: 8 }))
   const guests = await Promise.all([0, 1].map(async () => {
     const port: UdpPort = await openUdp({ address: '127.0.0.1' })
@@ -127,12 +171,17 @@ test('[ARENA16] who hosts plays in the server\'s own process, and two others joi
       guest.tick(now())
       guest.drain(now(), port)
     }
-    host.tick(now())
-    host.drain(now(), door)
+    rooms.tick(now())
+    rooms.drain(now(), door)
   }, 2)
-  const isPlayed = (): boolean => guests.every(({ guest }) => [...guest.draw(now()).each(Fighter)].length === 3)
-    && [...host.draw(now()).each(Seat)].length === 3 && [...host.draw(now()).each(Fighter)].some(({ owner, speed }) => owner === own.id && Math.hypot(speed.x, speed.z) > 5)
-  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;) await new Promise((resolve) => setTimeout(resolve, 20))
+  const isPlayed = (): boolean =>
+    guests.every(({ guest }) => [...guest.draw(now()).each(Fighter)].length === 3)
+    && [...host.draw(now()).each(Seat)].length === 3
+    && [...host.draw(now()).each(Fighter)].some(
+      ({ owner, speed }) => owner === own.id && Math.hypot(speed.x, speed.z) > 5,
+    )
+  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   expect(isPlayed()).toBe(true)
   expect(host.endpoint.connections).toHaveLength(2)
   clearInterval(pump)
@@ -140,8 +189,8 @@ test('[ARENA16] who hosts plays in the server\'s own process, and two others joi
   door.close()
 })
 
-test('[ARENA16] --listen shows the page to who hosts it, and ends with 0 when he has left', SLOW, async () => {
-  // Instead of a browser: something that ends at once.
+test('[ARENA16] --listen opens the page for the host, and ends with 0 when the host has left', SLOW, async () => {
+  // Instead of a browser: a program that ends at once.
   process.env.BROWSER = 'true'
   const program = new Program(SERVER, ['--port', '0', '--bots', '1', '--listen'])
   const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
@@ -155,9 +204,10 @@ test('[ARENA16] --listen shows the page to who hosts it, and ends with 0 when he
     player.tick(now())
     player.drain(now(), port)
   }, 4)
-  // A bot has come to play with him.
+  // A bot has joined to play with the host.
   const isPlayed = (): boolean => [...player.draw(now()).each(Fighter)].length === 2
-  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;) await new Promise((resolve) => setTimeout(resolve, 20))
+  for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   expect(isPlayed()).toBe(true)
   player.close(now())
   expect(await program.ended).toBe(0)

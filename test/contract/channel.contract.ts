@@ -2,17 +2,18 @@
  * What every channel must do, by its promise, over packets that are lost, late and out of order.
  *
  * Packets are made here, by asking the channel for frames; their fates are drawn. As in a connection, a packet takes
- * effect at most once and its sender hears of its fate exactly once.
+ * effect at most once and its sender is notified of its fate exactly once.
  */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { form } from '../form.ts'
 import { MESSAGE_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import type { Channel } from '../../packages/tickwire/src/core/channel/channel.ts'
 
-/** Room for frames in one packet. */
+/** Space for frames in one packet. */
 const ROOM_BYTES = 1140
 
 export const numbered = (id: number, size: number = 4): Uint8Array => {
@@ -21,14 +22,19 @@ export const numbered = (id: number, size: number = 4): Uint8Array => {
   return bytes
 }
 
-/** The frames a channel puts into packet `sequence`. */
-export function framesOf(channel: Channel, sequence: number, roomBytes: number = ROOM_BYTES, now: number = 0): Uint8Array[] {
+/** The frames that a channel puts into packet `sequence`. */
+export function framesOf(
+  channel: Channel,
+  sequence: number,
+  roomBytes: number = ROOM_BYTES,
+  now: number = 0,
+): Uint8Array[] {
   const frames: Uint8Array[] = []
   channel.begin(now)
   for (let room = roomBytes; room >= 0;) {
     const out = new BitWriter(new Uint8Array(room))
     if (!channel.fill(now, sequence, out)) break
-    expect(out.failed, 'a channel writes no further than its room').toBe(false)
+    expect(out.failed, 'a channel writes no further than its space').toBe(false)
     frames.push(out.bytes.slice(0, out.finish()))
     room -= frames.at(-1)!.length + 3
   }
@@ -96,7 +102,8 @@ function testPromise(make: () => Channel): void {
   test('[CHAN1] on a clean path everything arrives once, in order, whatever its promise', () => {
     const wire = new Wire(make)
     for (let id = 0; id < 600;) {
-      for (let burst = 0; burst < 20 && id < 600; burst++) expect(wire.sender.send(numbered(id++, id % 90))).toBe('queued')
+      for (let burst = 0; burst < 20 && id < 600; burst++)
+        expect(wire.sender.send(numbered(id++, id % 90))).toBe('queued')
       while (wire.sender.wantsAt(5) === 5) wire.deliver(wire.build())
       wire.receive()
     }
@@ -134,8 +141,8 @@ function testPromise(make: () => Channel): void {
       if (isInOrder) expect(isRising(wire.got)).toBe(true)
       missing += next - wire.got.length
       if (!isRising(wire.got)) outOfOrder++
-    }), { seed: 11, numRuns: 60 })
-    // It does not promise more than it says either: what is lost is not repeated, what is late is not waited for.
+    }), { seed: 11, numRuns: form(30, 60) })
+    // It does not promise more than it says either: lost messages are not repeated, late ones are not waited for.
     expect(missing > 0).toBe(!isReliable)
     expect(outOfOrder > 0).toBe(!isInOrder)
   })
@@ -187,22 +194,26 @@ function testFrames(make: () => Channel): void {
         expect(['ok', 'no-ack', 'broken']).toContain(channel.accept(0, index + 1, new BitReader(frame)))
       })
       for (const message of receivedFrom(channel)) expect(message.length).toBeLessThanOrEqual(MESSAGE_BYTES_MAX)
-    }), { seed: 12, numRuns: 300 })
+    }), { seed: 12, numRuns: form(100, 300) })
     expect(make().accept(0, 1, new BitReader(new Uint8Array(0)))).toBe('broken')
   })
 
-  test('[CHAN6] whatever room a packet has, a channel writes whole messages into it or nothing', () => {
+  test('[CHAN6] whatever space a packet has, a channel writes whole messages into it or nothing', () => {
     const room = fc.integer({ min: 0, max: 400 })
-    fc.assert(fc.property(fc.array(room, { minLength: 1, maxLength: 100 }), (rooms) => {
-      const [sender, receiver] = [make(), make()]
-      let sent = 0
-      let got = 0
-      rooms.forEach((roomBytes, index) => {
-        if (sender.send(numbered(sent, (sent * 37) % 300)) === 'queued') sent++
-        for (const frame of framesOf(sender, index + 1, roomBytes)) expect(receiver.accept(0, index + 1, new BitReader(frame))).toBe('ok')
-        sender.onDelivered(0, index + 1)
-        for (const message of receivedFrom(receiver)) expect(idOf(message)).toBe(got++)
-      })
-    }), { seed: 13, numRuns: 100 })
+    fc.assert(
+      fc.property(fc.array(room, { minLength: 1, maxLength: 100 }), (rooms) => {
+        const [sender, receiver] = [make(), make()]
+        let sent = 0
+        let got = 0
+        rooms.forEach((roomBytes, index) => {
+          if (sender.send(numbered(sent, (sent * 37) % 300)) === 'queued') sent++
+          for (const frame of framesOf(sender, index + 1, roomBytes))
+            expect(receiver.accept(0, index + 1, new BitReader(frame))).toBe('ok')
+          sender.onDelivered(0, index + 1)
+          for (const message of receivedFrom(receiver)) expect(idOf(message)).toBe(got++)
+        })
+      }),
+      { seed: 13, numRuns: form(50, 100) },
+    )
   })
 }

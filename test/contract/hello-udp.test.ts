@@ -10,21 +10,21 @@ const CLIENT = new URL('../../docs/guide/examples/own-loop/client.ts', import.me
 
 afterEach(endPrograms)
 
-test('[HELLO3] two players walk and see each other over UDP, three processes in all; who leaves is gone, and the end is told', async () => {
+test('[HELLO3] two players walk and see each other over UDP until one leaves and the server ends', async () => {
   const server = new Program(SERVER, [])
   const [, number] = await server.says(/listening on \S+:(\d+)\n/)
   const walker = new Program(CLIENT, [number!, 'right'])
   const watcher = new Program(CLIENT, [number!])
   await Promise.all([walker.says(/in as player \d+\n/), watcher.says(/in as player \d+\n/)])
-  // Thirty steps of six from 320: on the bound of what he sees himself, and of what the other sees of him.
+  // Thirty steps of six from 320: the bound in the player's own view, and in the other player's view.
   await walker.says(/me 500\.0 180\.0/)
   await watcher.says(/\d+ 500\.0 180\.0/)
   await watcher.says(/me 320\.0 180\.0/)
 
   walker.child.kill('SIGTERM')
   await server.says(/is gone: left\n/)
-  const heard = watcher.said.length
-  await watcher.says(new RegExp(`^[\\s\\S]{${heard},}: me 320\\.0 180\\.0\\n`))
+  const before = watcher.said.length
+  await watcher.says(new RegExp(`^[\\s\\S]{${before},}: me 320\\.0 180\\.0\\n`))
 
   server.child.kill('SIGTERM')
   await watcher.says(/it is over: shutdown\n/)

@@ -1,9 +1,10 @@
 /**
- * A server that learns, for the learning tests: as JSON, what it is told about learning, and whether it has rooms. Says where it is, what it logs, and by which
- * tables its players are told, room by room.
+ * A server that learns, for the learning tests. Its argument is JSON: the learning options, and whether it has rooms.
+ * It prints its address, its log, and the table versions of its players, room by room.
  *
- * `faults` are what is loaded into the process that learns before anything else, one a study, until there are no more: modules, as data URLs. A process is
- * begun with what the server was begun with, which is how they come in. Two are none: `no-argument` cannot be handed over, and with `no-program` there is nothing to start.
+ * `faults` are modules, as data URLs, that are loaded into the learning process before anything else, one per study,
+ * until there are no more. A process starts with the arguments of the server, which is how they get in. Two are not
+ * modules: `no-argument` cannot be passed on, and with `no-program` there is nothing to start.
  */
 
 import { angle, bool, defineGame, entity, fixed, math, u8 } from 'tickwire'
@@ -15,12 +16,16 @@ export interface LearningServer extends LearnOptions {
 }
 
 const TICK_RATE = 60
-const Boat = entity({ x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 }, { name: 'Boat' })
+const Boat = entity(
+  { x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 },
+  { name: 'Boat' },
+)
 
 const game = defineGame({
   tickRate: TICK_RATE, input: { idle: bool }, entities: [Boat],
   step(world) {
-    if ([...world.each(Boat)].length === 0) for (let count = 0; count < 12; count++) world.spawn(Boat, { x: 20 * count, heading: count, hp: 100 })
+    if ([...world.each(Boat)].length === 0)
+      for (let count = 0; count < 24; count++) world.spawn(Boat, { x: 10 * count, heading: count, hp: 100 })
     for (const boat of world.each(Boat)) {
       boat.heading += 0.01 + math.sin(world.tick / 30 + boat.x) * 0.01
       boat.x += math.cos(boat.heading) * 0.1
@@ -33,10 +38,13 @@ const { hasRooms = false, faults = [], ...learn } = JSON.parse(process.argv[2] ?
 const { execArgv, execPath } = process
 let studies = 0
 
-/** Whatever is to befall the next study. */
+/** The fault of the next study. */
 function arm(): void {
   const fault = faults[studies++]
-  process.execArgv = fault === undefined || fault === 'no-program' ? execArgv : [...execArgv, '--import', fault === 'no-argument' ? 'a\0b' : fault]
+  process.execArgv =
+    fault === undefined || fault === 'no-program'
+      ? execArgv
+      : [...execArgv, '--import', fault === 'no-argument' ? 'a\0b' : fault]
   process.execPath = fault === 'no-program' ? `${execPath}-that-is-not-there` : execPath
 }
 
@@ -51,9 +59,11 @@ arm()
 const options = { port: 0, webrtc: false, webtransport: false, udp: false, learn, log } as const
 const serving = hasRooms ? await serveRooms({ regatta: { game, capacity: 2 } }, options) : await serve(game, options)
 console.log(`at ${serving.url}`)
-let told = ''
+let printed = ''
 setInterval(() => {
-  const versions = serving.rooms.rooms.map(({ members, retraining }) => members.map(({ id }) => retraining.versionOf(id)).join()).join(';')
-  if (versions !== told) console.log(`versions ${versions}.`)
-  told = versions
+  const versions = serving.rooms.rooms
+    .map(({ members, retraining }) => members.map(({ id }) => retraining.versionOf(id)).join())
+    .join(';')
+  if (versions !== printed) console.log(`versions ${versions}.`)
+  printed = versions
 }, 50)

@@ -1,131 +1,210 @@
-/** A server that learns from its own match: real processes, real sockets, players who know the game by its text alone. */
+/**
+ * A server that learns from its own match: real processes, real sockets, players that know the game by its text alone.
+ */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { bool, defineGame, entity, entropy, packed, u8 } from 'tickwire'
 import { serve } from 'tickwire/node'
 import type { LearningServer } from './learning-server-process.ts'
-import { endPrograms, Program } from './program.ts'
+import { bundlePrograms, type ProgramBundle } from '../bundle-programs.ts'
+import { Program } from './program.ts'
 
-const SERVER = new URL('./learning-server-process.ts', import.meta.url)
-const TICKWIRE = new URL('../../packages/tickwire/src/cli/index.ts', import.meta.url)
-const SLOW = { timeout: 240_000 }
-/** It learns when the machine has nothing better to do, and tests run beside it. */
+/** As in the package, the program that learns lies beside the program that serves. */
+const PROGRAMS = {
+  server: 'test/contract/learning-server-process.ts',
+  'learning-process': 'packages/tickwire/src/node/learning-process.ts',
+  tickwire: 'packages/tickwire/src/cli/index.ts',
+}
+/** Each mostly waits for its own server. */
+const SLOW = { timeout: 240_000, concurrent: true }
+/** It learns when the machine is idle, and tests run beside it. */
 const LEARNT_MS_MAX = 90_000
+/** How much of a match is recorded before a study begins. One study is enough then, also on a busy machine. */
+const WINDOW_MS = 4000
+/** May be too short to learn anything: for servers that study again and again. */
+const SHORT_WINDOW_MS = 1000
 /** Longer than any test. */
 const NEVER = 1_000_000
 
-let folder = ''
-beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'tickwire-learning-')) })
-afterEach(async () => {
-  await endPrograms()
-  rmSync(folder, { recursive: true, force: true })
-})
+let bundle: ProgramBundle
+beforeAll(async () => { bundle = await bundlePrograms(PROGRAMS) })
+afterAll(() => bundle.remove())
 
-/** A server, and so many players who stay until the end. */
-async function start(windowMs: number, players: number, more: LearningServer = {}): Promise<Program> {
-  const server = new Program(SERVER, [JSON.stringify({ folder, windowMs, ...more })])
-  await addPlayers(server, players)
-  return server
+/** The server of one test, its players, and the folder in which it keeps tables. All of it goes when the test ends. */
+class Stage {
+  readonly folder = mkdtempSync(join(tmpdir(), 'tickwire-learning-'))
+  readonly #programs: Program[] = []
+
+  constructor({ onTestFinished }: TestContext) {
+    onTestFinished(async () => {
+      for (const { child } of this.#programs) child.kill('SIGKILL')
+      await Promise.all(this.#programs.map(({ ended }) => ended))
+      rmSync(this.folder, { recursive: true, force: true })
+    })
+  }
+
+  /** A server, and so many players that stay until the end. */
+  async start(windowMs: number, players: number, more: LearningServer = {}): Promise<Program> {
+    const server = this.serve({ windowMs, ...more })
+    await this.addPlayers(server, players)
+    return server
+  }
+
+  serve(options: LearningServer): Program {
+    return this.#run('server', JSON.stringify({ folder: this.folder, ...options }))
+  }
+
+  async addPlayers(server: Program, players: number): Promise<void> {
+    const [, url] = await server.says(/at (http:\/\/\S+)\n/)
+    this.#run('tickwire', 'load', url!, '--players', `${players}`, '--seconds', '230')
+  }
+
+  #run(name: keyof typeof PROGRAMS, ...args: string[]): Program {
+    const program = new Program(pathToFileURL(join(bundle.folder, `${name}.mjs`)), args)
+    this.#programs.push(program)
+    return program
+  }
 }
 
-async function addPlayers(server: Program, players: number): Promise<void> {
-  const [, url] = await server.says(/at (http:\/\/\S+)\n/)
-  new Program(TICKWIRE, ['load', url!, '--players', `${players}`, '--seconds', '230'])
-}
+test(
+  '[LEARN2] learns while it plays, sends the tables to every player, keeps them for the next start',
+  SLOW,
+  async (context) => {
+    const stage = new Stage(context)
+    const server = await stage.start(WINDOW_MS, 2)
+    const [, percent] = await server.says(/info learnt: match is sent in (\d+) % fewer bits from now on/, LEARNT_MS_MAX)
+    expect(Number(percent)).toBeGreaterThan(10)
+    await server.says(/versions 1,1\./)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(server.said, 'and both play on').toMatch(/versions 1,1\.\n$/)
+    expect(Object.keys(JSON.parse(readFileSync(join(stage.folder, 'match.json'), 'utf8')))).toEqual(['Boat'])
+    server.child.kill('SIGINT')
+    expect(await server.ended).toBe(0)
 
-test('[LEARN2] learns while it plays, hands it to every player, keeps it, and the next start begins with it', SLOW, async () => {
-  const server = await start(4000, 2)
-  const [, percent] = await server.says(/info learnt: match is told in (\d+) % fewer bits from now on/, LEARNT_MS_MAX)
-  expect(Number(percent)).toBeGreaterThan(10)
+    const next = await stage.start(NEVER, 1)
+    await next.says(/versions 1\./)
+    expect(next.said).not.toContain('learnt')
+  },
+)
+
+test('[LEARN2] a room that is created after something was learnt uses the new tables', SLOW, async (context) => {
+  const stage = new Stage(context)
+  const server = await stage.start(WINDOW_MS, 2, { hasRooms: true })
+  await server.says(/info learnt: regatta is sent in \d+ % fewer bits from now on/, LEARNT_MS_MAX)
   await server.says(/versions 1,1\./)
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  expect(server.said, 'and both play on').toMatch(/versions 1,1\.\n$/)
-  expect(Object.keys(JSON.parse(readFileSync(join(folder, 'match.json'), 'utf8')))).toEqual(['Boat'])
-  server.child.kill('SIGINT')
-  expect(await server.ended).toBe(0)
-
-  const next = await start(NEVER, 1)
-  await next.says(/versions 1\./)
-  expect(next.said).not.toContain('learnt')
-})
-
-test('[LEARN2] a room that is made after something was learnt is told by it', SLOW, async () => {
-  const server = await start(4000, 2, { hasRooms: true })
-  await server.says(/info learnt: regatta is told in \d+ % fewer bits from now on/, LEARNT_MS_MAX)
-  await server.says(/versions 1,1\./)
-  // Two have room in one.
-  await addPlayers(server, 2)
+  // Two fit into one.
+  await stage.addPlayers(server, 2)
   await server.says(/versions 1,1;1,1\./)
   expect(server.said.match(/ learnt: /g), 'nothing was learnt anew for that').toHaveLength(1)
-  expect(Object.keys(JSON.parse(readFileSync(join(folder, 'regatta.json'), 'utf8')))).toEqual(['Boat'])
+  expect(Object.keys(JSON.parse(readFileSync(join(stage.folder, 'regatta.json'), 'utf8')))).toEqual(['Boat'])
 })
 
-/** What befalls a process that learns, and what is said of it. */
+/** The fault of a learning process, and the warning it causes. */
 const DEATHS: readonly (readonly [fault: string, says: RegExp])[] = [
   ['process.kill(process.pid, "SIGKILL")', /the process that learns was ended by SIGKILL\./],
   ['console.error("no memory"); process.exit(3)', /the process that learns has ended with 3\. no memory/],
-  ['process.prependListener("message", () => { throw new Error("torn asunder") })', /the process that learns has ended with 1\. [^]*torn asunder/],
-  ['const { once } = process; process.once = (name, hear) => once.call(process, name, (task) => hear({ ...task, bytes: task.bytes.subarray(0, 20) }))', /what was recorded is of no use \(damaged-head\)/],
+  [
+    'process.prependListener("message", () => { throw new Error("torn asunder") })',
+    /the process that learns has ended with 1\. [^]*torn asunder/,
+  ],
+  [
+    'const { once } = process; process.once = (name, listener) => '
+      + 'once.call(process, name, (task) => listener({ ...task, bytes: task.bytes.subarray(0, 20) }))',
+    /what was recorded is of no use \(damaged-head\)/,
+  ],
   ['no-argument', /no process could be started\. /],
   ['no-program', /the process that learns could not be started\. spawn .* ENOENT/],
 ]
 
-const moduleOf = (fault: string): string => fault.startsWith('no-') ? fault : `data:text/javascript,${encodeURIComponent(fault)}`
+const moduleOf = (fault: string): string =>
+  fault.startsWith('no-') ? fault : `data:text/javascript,${encodeURIComponent(fault)}`
 
-test('[LEARN3] a study that dies, is handed half of a recording or cannot begin is a warning: the match goes on, nobody leaves, and the next one is begun', SLOW, async () => {
-  const server = await start(2500, 2, { everyMs: 1, faults: DEATHS.map(([fault]) => moduleOf(fault)) })
-  await server.says(/versions 0,0\./)
-  for (const [fault, says] of DEATHS) {
-    const before = server.said.length
-    await server.says(new RegExp(`^[^]{${before}}[^]*warn learning-failed: nothing was learnt of match this time: ${says.source}`), LEARNT_MS_MAX)
-    await server.says(new RegExp(`^[^]{${before}}[^]*play on in tick`))
-    expect(server.said.slice(before), fault).not.toContain('versions')
-  }
-  const lines = [...server.said.matchAll(/(\d+) play on in tick (\d+)\./g)]
-  expect(lines.map(([, players]) => players)).toEqual(DEATHS.map(() => '2'))
-  const ticks = lines.map(([, , tick]) => Number(tick))
-  expect(ticks.every((tick, at) => at === 0 || tick > ticks[at - 1]!), `the world goes on: ${ticks.join()}`).toBe(true)
-  await server.says(/info learnt: match is told in \d+ % fewer bits/, LEARNT_MS_MAX)
-  await server.says(/versions 1,1\./)
-  server.child.kill('SIGINT')
-  expect(await server.ended).toBe(0)
-})
+test(
+  '[LEARN3] a study that dies, gets half a recording or cannot start is a warning, and the match goes on',
+  SLOW,
+  async (context) => {
+    const stage = new Stage(context)
+    const faults = DEATHS.map(([fault]) => moduleOf(fault))
+    const server = await stage.start(SHORT_WINDOW_MS, 2, { everyMs: 1, faults })
+    await server.says(/versions 0,0\./)
+    for (const [fault, says] of DEATHS) {
+      const before = server.said.length
+      await server.says(
+        new RegExp(`^[^]{${before}}[^]*warn learning-failed: nothing was learnt of match this time: ${says.source}`),
+        LEARNT_MS_MAX,
+      )
+      await server.says(new RegExp(`^[^]{${before}}[^]*play on in tick`))
+      expect(server.said.slice(before), fault).not.toContain('versions')
+    }
+    const lines = [...server.said.matchAll(/(\d+) play on in tick (\d+)\./g)]
+    expect(lines.map(([, players]) => players)).toEqual(DEATHS.map(() => '2'))
+    const ticks = lines.map(([, , tick]) => Number(tick))
+    expect(
+      ticks.every((tick, at) => at === 0 || tick > ticks[at - 1]!),
+      `the world goes on: ${ticks.join()}`,
+    ).toBe(true)
+    await server.says(/info learnt: match is sent in \d+ % fewer bits/, LEARNT_MS_MAX)
+    await server.says(/versions 1,1\./)
+    server.child.kill('SIGINT')
+    expect(await server.ended).toBe(0)
+  },
+)
 
-test('[LEARN3] a study that does not end is ended, though it does not listen, and the next one is begun', SLOW, async () => {
-  const deaf = moduleOf('process.on("SIGTERM", () => {}); for (;;);')
-  const server = await start(1000, 1, { everyMs: 1, studyMsMax: 1500, faults: [deaf, deaf] })
-  await server.says(/(warn learning-failed: nothing was learnt of match this time: the process that learns took longer than 1500 ms\.\n1 play on in tick \d+\.\n[^]*){2}/, LEARNT_MS_MAX)
-  // Nor does the server's end wait for it.
-  server.child.kill('SIGINT')
-  expect(await server.ended).toBe(0)
-})
+test(
+  '[LEARN3] a study that does not end is killed, and the next one starts',
+  SLOW,
+  async (context) => {
+    const stage = new Stage(context)
+    const deaf = moduleOf('process.on("SIGTERM", () => {}); for (;;);')
+    const server = await stage.start(300, 1, { everyMs: 1, studyMsMax: 700, faults: [deaf, deaf] })
+    const warning =
+      'warn learning-failed: nothing was learnt of match this time: '
+      + 'the process that learns took longer than 700 ms\\.\n1 play on in tick \\d+\\.\n[^]*'
+    await server.says(new RegExp(`(${warning}){2}`), LEARNT_MS_MAX)
+    // Nor does the server's end wait for it.
+    server.child.kill('SIGINT')
+    expect(await server.ended).toBe(0)
+  },
+)
 
-test('[LEARN3] what was kept and does not fit is named and left alone; so is a folder that cannot be', SLOW, async () => {
-  const path = join(folder, 'match.json')
-  writeFileSync(path, '{"Ship":{}}')
-  const server = new Program(SERVER, [JSON.stringify({ folder, windowMs: NEVER })])
-  await server.says(/at http/)
-  expect(server.said).toContain(`warn learnt-unusable: ${path} is left alone, and learnt anew: codec: priors for "Ship"`)
-  expect(readFileSync(path, 'utf8')).toBe('{"Ship":{}}')
-  server.child.kill('SIGKILL')
+test(
+  '[LEARN3] unusable learnt tables are named and left alone; so is an unusable folder',
+  SLOW,
+  async (context) => {
+    const stage = new Stage(context)
+    const path = join(stage.folder, 'match.json')
+    writeFileSync(path, '{"Ship":{}}')
+    const server = stage.serve({ windowMs: NEVER })
+    await server.says(/at http/)
+    expect(server.said).toContain(
+      `warn learnt-unusable: ${path} is left alone, and learnt anew: codec: priors for "Ship"`,
+    )
+    expect(readFileSync(path, 'utf8')).toBe('{"Ship":{}}')
 
-  rmSync(path)
-  writeFileSync(join(folder, 'file'), '')
-  folder = join(folder, 'file')
-  const other = await start(4000, 1)
-  await other.says(/warn learnt-unwritten: /, LEARNT_MS_MAX)
-  await other.says(/versions 1\./)
-  expect(existsSync(join(folder, 'match.json'))).toBe(false)
-  folder = join(folder, '..')
-})
+    const file = join(stage.folder, 'file')
+    writeFileSync(file, '')
+    const other = await stage.start(SHORT_WINDOW_MS, 1, { folder: file, everyMs: 1 })
+    await other.says(/warn learnt-unwritten: /, LEARNT_MS_MAX)
+    await other.says(/versions [1-9]\d*\./)
+    expect(readFileSync(file, 'utf8')).toBe('')
+  },
+)
 
-test('[LEARN3] a game without tables cannot learn, nor anybody in no time', async () => {
+test('[LEARN3] a game without tables cannot learn, nor can one with no time', async () => {
   const Lamp = entity({ hue: u8 })
-  const define = (codec = packed): ReturnType<typeof defineGame> => defineGame({ tickRate: 30, input: { idle: bool }, entities: [Lamp], codec, step: () => {} })
-  await expect(serve(define(), { port: 0, learn: true })).rejects.toThrow('learn: match is told by packed, which has no tables. Say codec: entropy(), or leave it out.')
-  await expect(serve(define(entropy()), { port: 0, learn: { studyMsMax: -1 } })).rejects.toThrow('learn.studyMsMax: -1. Give milliseconds, more than none.')
-  await expect(serve(define(), { port: 0, learn: { everyMs: 0 } })).rejects.toThrow('learn.everyMs: 0. Give milliseconds, more than none.')
+  const define = (codec = packed): ReturnType<typeof defineGame> =>
+    defineGame({ tickRate: 30, input: { idle: bool }, entities: [Lamp], codec, step: () => {} })
+  await expect(serve(define(), { port: 0, learn: true })).rejects.toThrow(
+    'learn: match uses the codec packed, which has no tables. Fix: write codec: entropy(), or leave `learn` out.',
+  )
+  await expect(serve(define(entropy()), { port: 0, learn: { studyMsMax: -1 } })).rejects.toThrow(
+    'learn.studyMsMax: invalid time (expected above 0 ms, got -1). Fix: give milliseconds above 0.',
+  )
+  await expect(serve(define(), { port: 0, learn: { everyMs: 0 } })).rejects.toThrow(
+    'learn.everyMs: invalid time (expected above 0 ms, got 0). Fix: give milliseconds above 0.',
+  )
 })

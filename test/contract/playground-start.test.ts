@@ -1,4 +1,4 @@
-/** The playground as a command: what it says, and what it refuses. Real processes, real ports. */
+/** The playground as a command: what it prints, and what it refuses. Real processes, real ports. */
 
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -10,14 +10,14 @@ const SLOW = { timeout: 120_000 }
 
 afterEach(endPrograms)
 
-test('[PLAY15] it says where it is, and is there', SLOW, async () => {
+test('[PLAY15] prints its address, and serves there', SLOW, async () => {
   const program = new Program(SERVER, ['--port', '0'])
   const [, url] = await program.says(/Playground +(http:\/\/localhost:\d+)\n/)
   await program.says(/Ctrl-C ends it/)
   expect(await (await fetch(`${url}/`)).text()).toContain('<title>Tickwire playground')
 })
 
-test('[PLAY15] --help explains; what makes no sense is refused with what would', SLOW, async () => {
+test('[PLAY15] --help explains; invalid arguments are refused with valid ones', SLOW, async () => {
   const help = new Program(SERVER, ['--help'])
   expect(await help.ended).toBe(0)
   for (const flag of ['npm start -- playground', '--port', '--host', '--help']) expect(help.said).toContain(flag)
@@ -27,17 +27,19 @@ test('[PLAY15] --help explains; what makes no sense is refused with what would',
   expect(readArguments(['-h', '--speed'])).toBe('help')
   expect(readArguments(['fast'])).toEqual({ problem: expect.stringContaining(`Unexpected argument 'fast'`) })
   for (const port of ['99999', '-1', '4e3', 'any', '']) {
-    expect(readArguments([`--port=${port}`])).toEqual({ problem: `--port takes a whole number from 0 to 65535, not ${JSON.stringify(port)}` })
+    expect(readArguments([`--port=${port}`])).toEqual({
+      problem: `--port takes a whole number from 0 to 65535, not ${JSON.stringify(port)}`,
+    })
   }
   expect(readArguments(['--host='])).toEqual({ problem: expect.stringContaining('--host takes an address') })
 })
 
-test('[PLAY15] unless told otherwise it is for this machine alone', () => {
+test('[PLAY15] by default it is for this machine alone', () => {
   expect(readArguments([])).toEqual({ port: 4000, host: '127.0.0.1' })
   expect(readArguments(['--port', '0', '--host', '0.0.0.0'])).toEqual({ port: 0, host: '0.0.0.0' })
 })
 
-test('[PLAY15] a port that is taken is said to be, with one to try', SLOW, async () => {
+test('[PLAY15] a port in use is reported, with one to try', SLOW, async () => {
   const other = createServer()
   await new Promise<void>((resolve) => { other.listen(0, '127.0.0.1', resolve) })
   const { port } = other.address() as AddressInfo

@@ -38,6 +38,6 @@ test('[REC16] a match that is served can be recorded, and its end ends the recor
   }
 })
 
-test('[REC5] a folder that cannot be made is said at once', () => {
+test('[REC5] a folder that cannot be made is an error at once', () => {
   expect(() => createRecordingFile('/dev/null/match.twr')).toThrow()
 })

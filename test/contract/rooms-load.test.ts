@@ -13,22 +13,44 @@ import { game as helloGame } from '../../games/hello/game.ts'
 let serving: ServingRooms
 
 beforeAll(async () => {
-  serving = await serveRooms({ melee: { game, capacity: 4 } }, { port: 0, webtransport: false, webrtc: false, log: () => {} })
+  serving = await serveRooms(
+    { melee: { game, capacity: 4 } },
+    { port: 0, webtransport: false, webrtc: false, log: () => {} },
+  )
 })
 afterAll(() => serving.close())
 
 async function tickwire(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const said = { out: '', err: '' }
   const code = await startTickwire(args, {
-    print: (line) => { said.out += `${line}\n` }, complain: (line) => { said.err += `${line}\n` }, nowSeconds: () => 0, entropy: systemEntropy,
+    print: (line) => {
+      said.out += `${line}\n`
+    },
+    complain: (line) => {
+      said.err += `${line}\n`
+    },
+    nowSeconds: () => 0,
+    entropy: systemEntropy,
   })
   return { code, ...said }
 }
 
 describe('tickwire load', () => {
-  test('[LOAD1] players join what is served, play in weather, and it is said what they felt and what the server spent', async () => {
+  test('[LOAD1] players join a server, play in weather, and latency and server load are reported', async () => {
     const { code, out, err } = await tickwire(
-      'load', serving.url, '--players', '6', '--seconds', '6', '--weather', '20ms,5ms,10%', '--ops', serving.opsUrl!, '--json', '--seed', '7',
+      'load',
+      serving.url,
+      '--players',
+      '6',
+      '--seconds',
+      '6',
+      '--weather',
+      '20ms,5ms,10%',
+      '--ops',
+      serving.opsUrl!,
+      '--json',
+      '--seed',
+      '7',
     )
     expect([code, err.includes('6 of 6 play')]).toEqual([0, true])
     const report = JSON.parse(out) as LoadReport
@@ -39,39 +61,65 @@ describe('tickwire load', () => {
     expect(report.correctionsPerMinute).toBeUndefined()
   }, 60_000)
 
-  test('[LOAD1] with the code of the game, over WebSocket, in words; who finds no seat is counted', async () => {
+  test("[LOAD1] with the game's code, over WebSocket, as text; clients without a seat are counted", async () => {
     const { id } = serving.create('melee')
     const { code, out } = await tickwire(
-      'load', serving.url, '--players', '5', '--seconds', '5', '--transport', 'websocket', '--room', id, '--game', 'docs/guide/examples/rooms/game.ts',
+      'load',
+      serving.url,
+      '--players',
+      '5',
+      '--seconds',
+      '5',
+      '--transport',
+      'websocket',
+      '--room',
+      id,
+      '--game',
+      'docs/guide/examples/rooms/game.ts',
     )
-    expect([code, out]).toEqual([1, expect.stringContaining('5 asked, 4 came in, 4 stayed (1 full)')])
+    expect([code, out]).toEqual([1, expect.stringContaining('5 requested, 4 joined, 4 stayed (1 full)')])
     expect(out).toMatch(/corrections +[\d.]+ a minute and player/)
   }, 60_000)
 
   test.each<[name: string, game: Game]>([
-    ['hello', helloGame as unknown as Game], ['the arena, which is told every tick and shares its balls', arenaGame as unknown as Game],
-  ])('[LOAD1] what is served by one line is driven by address alone: %s', async (_name, served) => {
-    const house = await serve(served, { port: 0, webtransport: false, webrtc: false, signals: false, log: () => {} })
-    try {
-      const { code, out } = await tickwire('load', house.url, '--players', '4', '--seconds', '5', '--weather', '30ms,5ms,2%')
-      expect([code, out]).toEqual([0, expect.stringContaining('4 asked, 4 came in, 4 stayed')])
-    } finally {
-      await house.close()
-    }
-  }, 60_000)
+    ['hello', helloGame as unknown as Game],
+    ['the arena, which is sent every tick and shares its balls', arenaGame as unknown as Game],
+  ])(
+    '[LOAD1] a server is driven by its address alone: %s',
+    async (_name, served) => {
+      const house = await serve(served, { port: 0, webtransport: false, webrtc: false, signals: false, log: () => {} })
+      try {
+        const { code, out } = await tickwire(
+          'load',
+          house.url,
+          '--players',
+          '4',
+          '--seconds',
+          '5',
+          '--weather',
+          '30ms,5ms,2%',
+        )
+        expect([code, out]).toEqual([0, expect.stringContaining('4 requested, 4 joined, 4 stayed')])
+      } finally {
+        await house.close()
+      }
+    },
+    60_000,
+  )
 
-  test('[LOAD2] what makes no sense is said in a sentence, exit code 2', async () => {
+  test('[LOAD2] invalid arguments are reported in a sentence, exit code 2', async () => {
     for (const [args, sentence] of [
       [[], 'Give one URL'],
-      [['nowhere'], 'nowhere is no URL of a server'],
-      [['http://127.0.0.1:1'], 'nobody serves a game at http://127.0.0.1:1'],
-      [['http://127.0.0.1:1'], 'Start it first, or give another URL.'],
-      // Whoever is not there need not be asked first.
-      [['http://127.0.0.1:1', '--players', '-1'], '--players'], [['http://127.0.0.1:1', '--seconds', '0x10'], '--seconds 0x10 is no whole number from 1 on.'],
+      [['nowhere'], 'nowhere is not the URL of a server'],
+      [['http://127.0.0.1:1'], 'http://127.0.0.1:1: no game is served there'],
+      [['http://127.0.0.1:1'], 'start the server first, or give another URL.'],
+      // Options are checked before the server is asked.
+      [['http://127.0.0.1:1', '--players', '-1'], '--players'],
+      [['http://127.0.0.1:1', '--seconds', '0x10'], '--seconds 0x10: expected an integer from 1 on.'],
       [[serving.url, '--game', 'tools/layers.ts'], '--game tools/layers.ts exports no `game`.'],
-      [[serving.url, '--weather', 'rain'], '--weather rain is none. Write it as 100ms,20ms,5%.'],
-      [[serving.url, '--players', '0'], '--players 0 is no whole number from 1 on.'],
-      [[serving.url, '--transport', 'pigeon'], 'there are udp and websocket'],
+      [[serving.url, '--weather', 'rain'], '--weather: cannot read "rain". Fix: write it as 100ms,20ms,5%.'],
+      [[serving.url, '--players', '0'], '--players 0: expected an integer from 1 on.'],
+      [[serving.url, '--transport', 'pigeon'], 'use udp or websocket'],
       [[serving.url, '--type', 'poker'], 'There is no such type of room.'],
       [[serving.url, '--game', 'nowhere.ts'], '--game nowhere.ts cannot be imported'],
     ] as const) {
@@ -83,16 +131,38 @@ describe('tickwire load', () => {
     expect(readWeather('100ms,20ms,5%')).toEqual({ latencyMs: 100, jitterMs: 20, loss: 0.05 })
   }, 60_000)
 
-  test('[LOAD3] a game made of its text is the same game to the server; where its code is needed that is said', () => {
+  test('[LOAD3] a game built from its text is the same to the server; where code is needed it says so', () => {
     const Chat = message({ text: text(40) }, 'chat', { delivery: 'unreliable' })
     const rich = defineGame({
-      tickRate: 20, input: { on: bool, aim: fixed(-3, 3, 0.1), count: int(2, 9), pick: oneOf('a', 'b', 'c'), word: i16 }, entities: [entity({ x: u8 })], messages: [Chat], step: () => {},
+      tickRate: 20,
+      input: { on: bool, aim: fixed(-3, 3, 0.1), count: int(2, 9), pick: oneOf('a', 'b', 'c'), word: i16 },
+      entities: [entity({ x: u8 })],
+      messages: [Chat],
+      step: () => {},
     })
     const copy = gameOfText(rich.text) as Game
-    expect([copy.fingerprint, copy.predict, copy.messages[0]!.delivery]).toEqual([rich.fingerprint, 'none', 'unreliable'])
-    const told = gameOfText(defineGame({ ...rich, codec: packed, net: { snapshotRate: 10 }, entities: [entity({ x: u8 }, { authority: 'shared' })] }).text) as Game
-    expect([told.codec.name, told.snapshotTicks, told.entities[0]!.isShared, told.predict]).toEqual(['packed', 2, true, 'none'])
-    expect(gameOfText(rich.text.replace('entropy(2)', 'entropy(2;"P":0011)'))).toContain('tables that were trained for it')
+    expect([copy.fingerprint, copy.predict, copy.messages[0]!.delivery]).toEqual([
+      rich.fingerprint,
+      'none',
+      'unreliable',
+    ])
+    const fromText = gameOfText(
+      defineGame({
+        ...rich,
+        codec: packed,
+        net: { snapshotRate: 10 },
+        entities: [entity({ x: u8 }, { authority: 'shared' })],
+      }).text,
+    ) as Game
+    expect([fromText.codec.name, fromText.snapshotTicks, fromText.entities[0]!.isShared, fromText.predict]).toEqual([
+      'packed',
+      2,
+      true,
+      'none',
+    ])
+    expect(gameOfText(rich.text.replace('entropy(2)', 'entropy(2;"P":0011)'))).toContain(
+      'tables that were trained for it',
+    )
     expect(gameOfText(defineGame({ ...rich, rpcs: [rpc({ a: u8 }, { to: 'server' })] }).text)).toContain('remote calls')
     expect(gameOfText(defineGame({ ...rich, predict: 'all' }).text)).toContain('needs its code')
     const input = new RandomInput(rich.inputSchema, 3)
@@ -101,7 +171,9 @@ describe('tickwire load', () => {
       const held = input.next() as { on: boolean; aim: number; count: number; pick: string }
       seen.on.add(held.on)
       seen.pick.add(held.pick)
-      expect(held.aim >= -3 && held.aim <= 3 && held.count >= 2 && held.count <= 9 && Number.isInteger(held.count)).toBe(true)
+      expect(
+        held.aim >= -3 && held.aim <= 3 && held.count >= 2 && held.count <= 9 && Number.isInteger(held.count),
+      ).toBe(true)
     }
     expect([[...seen.on].toSorted(), [...seen.pick].toSorted()]).toEqual([[false, true], ['a', 'b', 'c']])
   })

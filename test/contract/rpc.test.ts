@@ -22,21 +22,21 @@ const link = { latencyMs: 60, jitterMs: 20, loss: 0.3 }
 
 test('[RPC1] at 30 % loss reliable calls of every target arrive once, where they should, in order', () => {
   const sim = simulate(game, { seed: 3, clients: 3, link })
-  const heard: string[][] = [[], [], []]
+  const received: string[][] = [[], [], []]
   sim.players.forEach(({ host }, each) => {
-    host.handle(Boom, ({ x }) => { heard[each]!.push(`boom ${x.toFixed(0)}`) })
-    host.handle(Hint, (values) => { heard[each]!.push(`hint ${values.text}`) })
+    host.handle(Boom, ({ x }) => { received[each]!.push(`boom ${x.toFixed(0)}`) })
+    host.handle(Hint, (values) => { received[each]!.push(`hint ${values.text}`) })
   })
   const [first] = sim.server(Player).filter(({ owner }) => owner === sim.players[1]!.host.peer)
   for (let each = 0; each < 20; each++) expect(sim.host.call(Boom, { x: each })).toBe('queued')
   sim.host.call(Hint, { text: 'behind you' }, { about: first! })
   sim.run(4000)
   const booms = Array.from({ length: 20 }, (_, each) => `boom ${each}`)
-  expect(heard.map((each) => each.filter((word) => word.startsWith('boom')))).toEqual([booms, booms, booms])
-  expect(heard.map((each) => each.filter((word) => word.startsWith('hint')))).toEqual([[], ['hint behind you'], []])
+  expect(received.map((each) => each.filter((word) => word.startsWith('boom')))).toEqual([booms, booms, booms])
+  expect(received.map((each) => each.filter((word) => word.startsWith('hint')))).toEqual([[], ['hint behind you'], []])
 })
 
-test('[RPC11] a call to all about an object goes to those who see it', () => {
+test('[RPC11] a call to all about an object goes to the clients that see it', () => {
   const Mine = entity({ x: fixed(0, 100, 0.1).position() }, { interest: near(10), name: 'Mine' })
   const Tick = rpc({ loud: bool }, { to: 'all', name: 'Tick' })
   const field = defineGame({
@@ -45,16 +45,16 @@ test('[RPC11] a call to all about an object goes to those who see it', () => {
     step() {},
   })
   const sim = simulate(field, { seed: 8, clients: 2, link: { latencyMs: 20 } })
-  const heard = [0, 0]
-  sim.players.forEach(({ host }, each) => host.handle(Tick, () => { heard[each]!++ }))
+  const received = [0, 0]
+  sim.players.forEach(({ host }, each) => host.handle(Tick, () => { received[each]!++ }))
   const [first] = sim.server(Mine)
   const near20 = sim.players.findIndex(({ host }) => host.peer === first!.owner)
   sim.host.call(Tick, { loud: true }, { about: first! })
   sim.run(500)
-  expect([heard[near20], heard[1 - near20]]).toEqual([1, 0])
+  expect([received[near20], received[1 - near20]]).toEqual([1, 0])
 })
 
-test('[RPC1] an unreliable call may vanish, and never comes twice', () => {
+test('[RPC1] an unreliable call may be lost, and never arrives twice', () => {
   const sim = simulate(game, { seed: 4, clients: 2, link })
   let count = 0
   sim.players[0]!.host.handle(Whisper, () => { count++ })
@@ -68,7 +68,7 @@ test('[RPC1] an unreliable call may vanish, and never comes twice', () => {
   expect(count).toBeLessThan(50)
 })
 
-test('[RPC4] a player heals himself through his own object, and not another through hers', () => {
+test("[RPC4] a player heals itself through its own object, and not another through that one's object", () => {
   const sim = simulate(game, { seed: 5, clients: 2, link: { latencyMs: 20 } })
   sim.host.handle(Heal, ({ by }, { object }) => { sim.host.world.get(Player, object)!.hp += by })
   const mine = sim.server(Player).find(({ owner }) => owner === sim.players[0]!.host.peer)!
@@ -79,31 +79,33 @@ test('[RPC4] a player heals himself through his own object, and not another thro
   expect([mine.hp, hers.hp]).toEqual([105, 100])
 })
 
-test('[RPC3] a call that only the authority may make changes nothing when a player makes it', () => {
+test('[RPC3] a call that only the authority may make has no effect when a player makes it', () => {
   const sim = simulate(game, { seed: 6, clients: 2, link: { latencyMs: 20 } })
-  let heard = 0
-  for (const { host } of sim.players) host.handle(Boom, () => { heard++ })
+  let received = 0
+  for (const { host } of sim.players) host.handle(Boom, () => { received++ })
   sim.players[0]!.host.call(Boom, { x: 1 })
   sim.run(500)
-  expect(heard).toBe(0)
+  expect(received).toBe(0)
   expect(sim.host.peers).toHaveLength(2)
   expect(sim.host.rpcRefusals({ id: sim.players[0]!.host.peer })!.forged).toBe(1)
 })
 
-test('[RPC6] a request is answered; one to nobody in particular is over in time', async () => {
+test('[RPC6] a request is answered; one that is never handled ends by its deadline', async () => {
   const sim = simulate(game, { seed: 7, clients: 1, link })
   sim.host.handle(Buy, ({ item }) => ({ isSold: item === 'axe', price: 12 }))
   const { host } = sim.players[0]!
   const results: RpcResult<{ readonly isSold: boolean; readonly price: number }>[] = []
-  void host.request(sim.clock.now, Buy, { item: 'axe' }).then((result) => results.push(result))
-  void host.request(sim.clock.now, Buy, { item: 'gold' }, { timeoutMs: 1 }).then((result) => results.push(result))
+  void host.request(Buy, { item: 'axe' }).then((result) => results.push(result))
+  void host.request(Buy, { item: 'gold' }, { timeoutMs: 1 }).then((result) => results.push(result))
   sim.run(3000)
   await Promise.resolve()
   await Promise.resolve()
   expect(results).toEqual([{ isOk: false, reason: 'timed-out' }, { isOk: true, values: { isSold: true, price: 12 } }])
 })
 
-test('[RPC6] the shop of the guide sells an axe', async () => {
-  const { bought } = await import('../../docs/guide/examples/calls.ts')
+test('[RPC6, LANE8] the shop of the guide sells an axe, and a saved game of 150 KB is returned', async () => {
+  const { bought, restored, progress } = await import('../../docs/guide/examples/calls.ts')
   expect(await bought).toBe('sold: true, 8 left')
+  expect(await restored).toBe('150000 bytes')
+  expect(progress()).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** One call, every transport: what is told, what is refused, what is missing and why. */
+/** One call, every transport: what is announced, what is refused, what is missing and why. */
 
 import { createHash } from 'node:crypto'
 import { createSocket } from 'node:dgram'
@@ -11,8 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { bool, createClientHost, createPortStats, defineGame, entity, fixed, type CloseReason, type DatagramPort } from 'tickwire'
-import { monotonicNow, openUdp, openWebSocket, resolveUdp, serve, systemEntropy, type ServeOptions, type Serving } from 'tickwire/node'
+import { bool, defineGame, entity, fixed, type CloseReason } from 'tickwire'
+import { createClientHost, createPortStats, type DatagramPort } from 'tickwire/engine'
+import {
+  monotonicNow, openUdp, openWebSocket, resolveUdp, serve, systemEntropy, type ServeOptions, type Serving,
+} from 'tickwire/node'
 import { provide, serveAlone, serveBehindProxy, type LibraryPeer } from '../../docs/guide/examples/transports-serve.ts'
 import { makeCertificate } from '../../packages/tickwire/src/node/certificate.ts'
 import { findWebRtc, findWebTransport } from '../../packages/tickwire/src/node/providers-search.ts'
@@ -22,7 +25,11 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const Player = entity({ x: fixed(0, 100, 0.1) })
 const game = defineGame({
-  tickRate: 60, input: { right: bool }, entities: [Player], onJoin: (world, peer) => world.spawn(Player, { x: 10 }, peer), step() {},
+  tickRate: 60,
+  input: { right: bool },
+  entities: [Player],
+  onJoin: (world, peer) => world.spawn(Player, { x: 10 }, peer),
+  step() {},
 })
 const hasWebTransport = 'provider' in findWebTransport()
 const webRtc = findWebRtc()
@@ -40,7 +47,7 @@ async function start(options: ServeOptions = {}): Promise<{ serving: Serving; lo
   return { serving, log }
 }
 
-/** A player on a port of his own, which can be changed for another under way. */
+/** A player on a port of its own, which can be changed during the match. */
 function player(port: DatagramPort, address: string): {
   host: ReturnType<typeof createClientHost>; closed: CloseReason[]; move(port: DatagramPort, address: string): void
 } {
@@ -71,7 +78,11 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-function post(url: string, body: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string; headers: Record<string, unknown> }> {
+function post(
+  url: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; headers: Record<string, unknown> }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method: 'POST', headers }, (response) => {
       let text = ''
@@ -83,13 +94,16 @@ function post(url: string, body: string, headers: Record<string, string> = {}): 
   })
 }
 
-describe('what is told', () => {
-  test('[SERVE5] a page is told every transport, where it is, and who the server is', async () => {
+describe('what is announced', () => {
+  test('[SERVE5] a page learns every transport, its address, and the identity of the server', async () => {
     const { serving } = await start()
     const response = await fetch(`${serving.url}/tickwire/info`)
     const info = await response.json() as typeof serving.info
     expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(info).toEqual(JSON.parse(JSON.stringify(serving.info)))
+    const { upMs: since, ...now } = JSON.parse(JSON.stringify(serving.info)) as typeof info
+    const { upMs, ...announced } = info
+    expect(announced).toEqual(now)
+    expect(upMs).toBeLessThanOrEqual(since)
     expect(info.websocket).toEqual({ path: '/tickwire' })
     expect(info.udp!.port).toBeGreaterThan(0)
     expect(info.identity).toMatch(/^tickwire-server-public:/)
@@ -120,8 +134,8 @@ describe('what is told', () => {
   })
 })
 
-describe('what cannot be', () => {
-  test('[SERVE6] a transport that was asked for on a port that is taken is an error that names it; by default it moves', async () => {
+describe('what cannot be served', () => {
+  test('[SERVE6] a port in use is an error for a named transport; by default another port is taken', async () => {
     const taken = createSocket('udp6')
     await new Promise<void>((resolve) => taken.bind(0, '::', resolve))
     open.push(() => void taken.close())
@@ -134,20 +148,23 @@ describe('what cannot be', () => {
     expect(log.join()).toContain('connect-src')
   })
 
-  test.runIf(hasWebTransport)('[SERVE6] a provider that is not fit for production is not taken there, unless it is named', async () => {
-    const found = findWebTransport()
-    if (!('provider' in found) || found.provider.isForProduction) return
-    vi.stubEnv('NODE_ENV', 'production')
-    const { serving, log } = await start()
-    expect(serving.info.webtransport).toBeUndefined()
-    expect(serving.info.missing.webtransport).toContain('not fit for production')
-    expect(log.join()).toContain('Give `webtransport.provider`')
-    const named = await start({ webtransport: { provider: found.provider } })
-    expect(named.serving.info.webtransport).toBeDefined()
-  })
+  test.runIf(hasWebTransport)(
+    '[SERVE6] a provider that is not fit for production is not used there, unless it is named',
+    async () => {
+      const found = findWebTransport()
+      if (!('provider' in found) || found.provider.isForProduction) return
+      vi.stubEnv('NODE_ENV', 'production')
+      const { serving, log } = await start()
+      expect(serving.info.webtransport).toBeUndefined()
+      expect(serving.info.missing.webtransport).toContain('not suitable for production')
+      expect(log.join()).toContain('pass `webtransport.provider`')
+      const named = await start({ webtransport: { provider: found.provider } })
+      expect(named.serving.info.webtransport).toBeDefined()
+    },
+  )
 
-  test('[SERVE6] where no provider is installed the match is served all the same, and log and page are told what to install', async () => {
-    // What every `require` goes through. Its types do not tell of it.
+  test('[SERVE6] without a provider the match is still served, and log and page say what to install', async () => {
+    // What every `require` goes through. Its types do not mention it.
     const modules = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown }
     const load = modules._load
     open.push(() => { modules._load = load })
@@ -156,35 +173,43 @@ describe('what cannot be', () => {
       return load(name, ...rest)
     }
     const { serving, log } = await start()
-    expect(serving.info).toMatchObject({ websocket: { path: '/tickwire' }, udp: { port: expect.any(Number) as number } })
+    expect(serving.info).toMatchObject({
+      websocket: { path: '/tickwire' },
+      udp: { port: expect.any(Number) as number },
+    })
     expect([serving.info.webtransport, serving.info.webrtc]).toEqual([undefined, undefined])
     expect(serving.info.missing.webtransport).toContain('npm install @matrixai/quic')
     expect(serving.info.missing.webrtc).toContain('npm install node-datachannel')
     expect(log).toEqual([
-      `webtransport is not offered: ${serving.info.missing.webtransport}`, `webrtc is not offered: ${serving.info.missing.webrtc}`,
+      `webtransport is not offered: ${serving.info.missing.webtransport}`,
+      `webrtc is not offered: ${serving.info.missing.webrtc}`,
     ])
     await expect(start({ webtransport: {} })).rejects.toThrow('npm install @matrixai/quic')
   })
 
-  test('[SERVE6] certificates that are none throw before anything is opened', async () => {
+  test('[SERVE6] invalid certificates throw before anything is opened', async () => {
     await expect(start({ tls: { cert: 'cert.pem', key: 'key.pem' } })).rejects.toThrow('tls.cert')
-    if (hasWebTransport) await expect(start({ webtransport: { certificate: { cert: 'x', key: 'y' } } })).rejects.toThrow('webtransport.certificate.cert')
+    if (hasWebTransport)
+      await expect(start({ webtransport: { certificate: { cert: 'x', key: 'y' } } })).rejects.toThrow(
+        'webtransport.certificate.cert',
+      )
   })
 })
 
 describe('who asks', () => {
-  test('[SERVE7] pages of another origin are told nothing, unless they are on the list', async () => {
+  test('[SERVE7] pages of another origin learn only that they are refused, unless they are on the list', async () => {
     const { serving } = await start({ origins: ['https://play.example'] })
     const ask = (origin: string): Promise<Response> => fetch(`${serving.url}/tickwire/info`, { headers: { origin } })
     const refused = await ask('https://evil.example')
-    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null])
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toEqual({ refused: 'origin', fix: expect.stringContaining('`origins` of serve') })
     const listed = await ask('https://play.example')
     expect([listed.status, listed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://play.example'])
     expect((await ask(serving.url)).status).toBe(200)
     expect((await post(`${serving.url}/tickwire/rtc`, 'v=0', { origin: 'https://evil.example' })).status).toBe(403)
   })
 
-  test.runIf('provider' in webRtc)('[RTC1] offers that make no sense are refused and nothing is kept', async () => {
+  test.runIf('provider' in webRtc)('[RTC1] malformed offers are refused and leave no state', async () => {
     const { serving } = await start()
     for (const offer of ['', 'garbage', 'v=0\r\n', `v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n`]) {
       const { status, text } = await post(`${serving.url}/tickwire/rtc`, offer)
@@ -199,22 +224,29 @@ describe('who asks', () => {
     expect((await post(`${serving.url}/tickwire/info`, '')).status).toBe(405)
   })
 
-  test('[SERVE8] where there is no WebRTC an offer is told why', async () => {
+  test('[SERVE8] an offer to a server without WebRTC gets the reason', async () => {
     const { serving } = await start({ webrtc: false })
-    expect(await post(`${serving.url}/tickwire/rtc`, 'v=0')).toMatchObject({ status: 404, text: 'it is turned off on this server\n' })
+    expect(await post(`${serving.url}/tickwire/rtc`, 'v=0')).toMatchObject({
+      status: 404,
+      text: 'it is turned off on this server\n',
+    })
   })
 })
 
-describe('a certificate of one\'s own', () => {
-  test('[SERVE5] it can be replaced while the match is on', async () => {
+describe('a certificate of your own', () => {
+  test('[SERVE5] the certificate can be replaced while the match runs', async () => {
     const [before, after] = [makeCertificate(Date.now()), makeCertificate(Date.now())]
     const { serving } = await start({ tls: before })
-    const shown = (): Promise<string> => new Promise((resolve, reject) => {
-      const socket = connectTls({ port: Number(new URL(serving.url).port), host: 'localhost', rejectUnauthorized: false }, () => {
-        resolve(createHash('sha256').update(socket.getPeerX509Certificate()!.raw).digest('hex'))
-        socket.destroy()
-      }).on('error', reject)
-    })
+    const shown = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connectTls(
+          { port: Number(new URL(serving.url).port), host: 'localhost', rejectUnauthorized: false },
+          () => {
+            resolve(createHash('sha256').update(socket.getPeerX509Certificate()!.raw).digest('hex'))
+            socket.destroy()
+          },
+        ).on('error', reject)
+      })
     expect(await shown()).toBe(Buffer.from(before.hash).toString('hex'))
     serving.replaceCertificate(after)
     expect(await shown()).toBe(Buffer.from(after.hash).toString('hex'))
@@ -239,7 +271,7 @@ describe('the guide', () => {
     expect(alone.url).toMatch(/^https:/)
   })
 
-  test('[SESSION1] a library of one\'s own carries a match', async () => {
+  test('[SESSION1] a transport library of your own carries a match', async () => {
     let onPeer: (peer: LibraryPeer) => void = () => {}
     const provider = provide((_port, listener) => {
       onPeer = listener
@@ -248,11 +280,22 @@ describe('the guide', () => {
     const { serving } = await start({ webtransport: { provider, port: 1 }, webrtc: false, udp: false })
     const [here, there] = [createPortStats(), new MessageChannel()]
     const peer: LibraryPeer = {
-      ip: '127.0.0.1', offer: (bytes) => { there.port1.postMessage(bytes); return true }, hangUp: () => there.port1.close(), onBytes: () => {}, onGone: () => {},
+      ip: '127.0.0.1',
+      offer: (bytes) => {
+        there.port1.postMessage(bytes)
+        return true
+      },
+      hangUp: () => there.port1.close(),
+      onBytes: () => {},
+      onGone: () => {},
     }
     onPeer(peer)
     const port: DatagramPort = {
-      maxDatagramBytes: 1200, stats: here, onDatagram: () => {}, onPathClosed: () => {}, close: () => there.port2.close(),
+      maxDatagramBytes: 1200,
+      stats: here,
+      onDatagram: () => {},
+      onPathClosed: () => {},
+      close: () => there.port2.close(),
       send: (_to, bytes, length) => peer.onBytes(bytes.slice(0, length)),
     }
     there.port2.on('message', (bytes: Uint8Array) => port.onDatagram('server', bytes, bytes.length))
@@ -263,16 +306,20 @@ describe('the guide', () => {
 })
 
 describe('paths that close', () => {
-  /** Time enough to open a socket on a machine that is busy. */
+  /** Time enough to open a socket on a busy machine. */
   const GRACE_MS = 5000
 
-  test('[SERVE9] who comes back by another way keeps his seat; who does not is gone', async () => {
+  test('[SERVE9] a client that returns by another transport keeps its seat; one that does not is gone', async () => {
     const left: CloseReason[] = []
-    const { serving } = await start({ pathGraceMs: GRACE_MS, resumeMs: 0, onLeft: (_peer, reason) => left.push(reason) })
+    const { serving } = await start({
+      pathGraceMs: GRACE_MS,
+      resumeMs: 0,
+      onLeft: (_peer, reason) => left.push(reason),
+    })
     const url = `${serving.url.replace('http', 'ws')}/tickwire`
     const first = await openWebSocket(url)
     const { host, move, closed } = player(first, url)
-    // He plays, so he has something to send at every tick.
+    // The player plays, so it has something to send at every tick.
     await until(() => (serving.host.endpoint.connections[0]?.stats.packetsReceived ?? 0) > 30)
     const { peer } = host
     first.close()

@@ -1,7 +1,10 @@
 import { expect, test, vi } from 'vitest'
-import { createClientHost, defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
+import { defineGame, entity, fixed, message, text, bool, type CloseReason, type Game } from 'tickwire'
+import { createClientHost } from 'tickwire/engine'
 import { connect } from 'tickwire/browser'
-import { monotonicNow, openWebSocket, serve, serveRooms, systemEntropy, type ServeOptions, type ServeRoomsOptions } from 'tickwire/node'
+import {
+  monotonicNow, openWebSocket, serve, serveRooms, systemEntropy, type ServeOptions, type ServeRoomsOptions,
+} from 'tickwire/node'
 import { simulate } from 'tickwire/testing'
 
 // Real sockets, on a machine that may be busy.
@@ -52,39 +55,49 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-test('[GAME1] what was not made by defineGame is neither served nor simulated nor joined; a port is a number', async () => {
+test('[GAME1] only a result of defineGame is served, simulated or joined; a port is a number', async () => {
   const definition = { tickRate: 60, input: INPUT, entities: [Player], step: () => {} }
-  const fix = 'game: not made by defineGame. Give what defineGame({ … }) returned.'
+  const fix = 'game: not made by defineGame. Fix: pass the result of defineGame({ … }).'
   await expect(serve(definition as unknown as Game, { port: 0 })).rejects.toThrow(fix)
   expect(() => simulate(definition as unknown as Game)).toThrow(fix)
   await expect(connect(definition as unknown as Game, 'http://localhost:1')).rejects.toThrow(fix)
-  await expect(serve(makeGame(), { port: 70_000 })).rejects.toThrow('port: 70000. Give 1 to 65535, or 0 for any that is free.')
+  await expect(serve(makeGame(), { port: 70_000 })).rejects.toThrow(
+    'port: invalid port (got 70000). Fix: give 1 to 65535, or 0 for any free port.',
+  )
 })
 
-test('[GAME1] options that nobody reads are refused, with the name that was meant', async () => {
+test('[GAME1] unknown options are refused, with the likely name', async () => {
   const asked = { port: 0, webTransport: { port: 4001 }, onjoined: () => {} }
-  await expect(serve(makeGame(), asked)).rejects.toThrow('serve.webTransport: no option. Write webtransport.')
-  await expect(serve(makeGame(), { port: 0, players: 4 } as ServeOptions)).rejects.toThrow(/^serve\.players: no option\. There are port, .*maxPlayers/)
-  await expect(serveRooms({}, { maxrooms: 4 } as ServeRoomsOptions)).rejects.toThrow('serveRooms.maxrooms: no option. Write maxRooms.')
+  await expect(serve(makeGame(), asked)).rejects.toThrow(
+    'serve: unknown option "webTransport". Did you mean webtransport?',
+  )
+  await expect(serve(makeGame(), { port: 0, players: 4 } as ServeOptions)).rejects.toThrow(
+    /^serve: unknown option "players"\. Fix: use one of port, .*maxPlayers/,
+  )
+  await expect(serveRooms({}, { maxrooms: 4 } as ServeRoomsOptions)).rejects.toThrow(
+    'serveRooms: unknown option "maxrooms". Did you mean maxRooms?',
+  )
   const duel = { game: makeGame(), seats: 2 }
-  await expect(serveRooms({ duel }, { port: 0 })).rejects.toThrow('duel.seats: no option. There are game, capacity,')
+  await expect(serveRooms({ duel }, { port: 0 })).rejects.toThrow(
+    'duel: unknown option "seats". Fix: use one of game, capacity,',
+  )
 })
 
-test('[SERVE3] one call serves a match: players join over WebSocket, move, talk, leave, and are told when it ends', async () => {
+test('[SERVE3] one call serves a match: players join over WebSocket, move, talk, leave, and see it end', async () => {
   const game = makeGame()
   const left: CloseReason[] = []
   const serving = await serve(game, { port: 0, onLeft: (_peer, reason) => left.push(reason) })
   const first = await join(game, serving.url)
   const second = await join(game, serving.url)
-  const heard: string[] = []
+  const received: string[] = []
   serving.host.on(Chat, ({ text: said }, from) => serving.host.broadcast(Chat, { text: `${from.id}: ${said}` }))
-  second.host.on(Chat, ({ text: said }) => heard.push(said))
+  second.host.on(Chat, ({ text: said }) => received.push(said))
   await until(() => [...second.host.view.each(Player)].length === 2)
 
   first.host.sampleInput = () => ({ right: true })
   expect(first.host.send(Chat, { text: 'hello' })).toBe('queued')
-  await until(() => heard.length === 1 && [...second.host.view.each(Player)][0]!.x > 15)
-  expect(heard).toEqual([`${first.host.peer}: hello`])
+  await until(() => received.length === 1 && [...second.host.view.each(Player)][0]!.x > 15)
+  expect(received).toEqual([`${first.host.peer}: hello`])
 
   first.host.close(monotonicNow())
   expect(await first.closed).toEqual({ by: 'local', code: 'left' })
@@ -98,7 +111,7 @@ test('[SERVE3] one call serves a match: players join over WebSocket, move, talk,
   second.stop()
 })
 
-test('[SERVE4] a stale build is told that it is stale, a full match that it is full, a taken port that it is taken', async () => {
+test('[SERVE4] a stale build, a full match and a port in use each have their own reason', async () => {
   const game = makeGame()
   const serving = await serve(game, { port: 0, maxPlayers: 1 })
   const stale = await join(makeGame(30), serving.url)
@@ -108,7 +121,7 @@ test('[SERVE4] a stale build is told that it is stale, a full match that it is f
   const second = await join(game, serving.url)
   expect(await second.closed).toEqual({ by: 'protocol', code: 'full' })
   const port = Number(new URL(serving.url).port)
-  await expect(serve(game, { port })).rejects.toThrow(`port: ${port} is in use by another program. Stop that one`)
+  await expect(serve(game, { port })).rejects.toThrow(`port: ${port} is in use by another program. Fix: stop that`)
   for (const player of [stale, first, second]) player.stop()
   await serving.close()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BitWriter } from 'tickwire'
+import { BitWriter } from 'tickwire/engine'
 import { game, Player } from '../../games/hello/game.ts'
 import { quantizeCells } from '../../packages/tickwire/src/core/schema/cells.ts'
 import { writeDelta } from '../../packages/tickwire/src/core/schema/row-delta.ts'

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
@@ -29,12 +29,15 @@ interface Serving {
 }
 
 let browser: Browser
+/** One page for all labs, because a new page takes longer than most tests. Each lab loads it anew. */
+let page: Page
 
 async function lab(kind: PortKind, start: (http: Server, number: number) => Promise<Serving>): Promise<TransportLab> {
   let serving: Serving | undefined
   const http = createServer((request, response) => void answer(request, response))
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.method !== 'POST') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>')
+    if (request.method !== 'POST')
+      return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>')
     let offer = ''
     for await (const chunk of request) offer += String(chunk)
     response.end(await serving?.answer?.(offer))
@@ -42,7 +45,6 @@ async function lab(kind: PortKind, start: (http: Server, number: number) => Prom
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const { port: number } = http.address() as AddressInfo
   const { port, url, hashes, close } = serving = await start(http, number)
-  const page = await browser.newPage()
   await page.goto(`http://127.0.0.1:${number}/`)
   const ports = await PortPage.furnish(page)
   return {
@@ -52,7 +54,7 @@ async function lab(kind: PortKind, start: (http: Server, number: number) => Prom
       for (let waited = 0; !isDone() && waited < 20_000; waited += 2) await sleep(2)
     },
     close: async () => {
-      await page.close()
+      await page.goto('about:blank')
       port.close()
       await close()
       http.closeAllConnections()
@@ -65,40 +67,55 @@ function webRtcLab(provider: WebRtcProvider): Promise<TransportLab> {
   return lab('webrtc', async (_http, number) => {
     const port = new SessionPort('rtc:', 16)
     const listener = provider.listen({ onSession: (session) => port.adopt(session) })
-    return { port, url: `http://127.0.0.1:${number}/rtc`, answer: (offer) => listener.answer(offer), close: () => listener.close() }
+    return {
+      port,
+      url: `http://127.0.0.1:${number}/rtc`,
+      answer: (offer) => listener.answer(offer, '127.0.0.1'),
+      close: () => listener.close(),
+    }
   })
 }
 
 /** The session of a page whose router has forgotten it. */
 function testRebinding(provider: WebTransportProvider): void {
-  test('[WT5] a router that gives a page another port, and soon another, costs nothing but the packets under way: its session stays', async () => {
+  test('[WT5] a page whose port changes again and again loses packets only, not its session', async () => {
     const number = await freeUdpPort()
     const relay = await UdpRelay.open(number)
     const session = await lab('webtransport', async () => {
       const port = new SessionPort('wt:', 16)
       const certificate = makeCertificate(Date.now())
       const listener = await provider.listen({
-        port: number, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
+        port: number,
+        address: '127.0.0.1',
+        certificate,
+        path: '/tickwire',
+        maxSessions: 16,
+        isAllowedOrigin: () => true,
         onSession: (opened) => port.adopt(opened),
       })
-      return { port, url: `https://127.0.0.1:${relay.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
+      return {
+        port,
+        url: `https://127.0.0.1:${relay.port}/tickwire`,
+        hashes: [certificate.hash],
+        close: () => listener.close(),
+      }
     })
-    const heard: string[] = []
+    const received: string[] = []
     session.server.onDatagram = (from, bytes, length) => {
-      heard.push(`${from} ${bytes[0]}`)
+      received.push(`${from} ${bytes[0]}`)
       session.server.send(from, bytes, length)
     }
     const { port, serverAddress } = await session.openClient()
     const knock = setInterval(() => port.send(serverAddress, Uint8Array.of(7), 1), 50)
-    // Again and again: what is kept of ports before must not be in the way of the next.
+    // Again and again: the state of former ports must not disturb the next.
     for (let round = 1; round <= 8; round++) {
       relay.rebind()
-      const before = heard.length
-      await session.until(() => heard.length >= before + 5)
-      expect(heard.length, `after ${round} other ports`).toBeGreaterThanOrEqual(before + 5)
+      const before = received.length
+      await session.until(() => received.length >= before + 5)
+      expect(received.length, `after ${round} other ports`).toBeGreaterThanOrEqual(before + 5)
     }
     clearInterval(knock)
-    expect(new Set(heard)).toEqual(new Set(['wt:1 7']))
+    expect(new Set(received)).toEqual(new Set(['wt:1 7']))
     await session.close()
     relay.close()
   })
@@ -109,9 +126,37 @@ const quiche = loadQuicheProvider()
 const dataChannel = loadDataChannelProvider()
 const werift = loadWeriftProvider()
 
+function describeWebTransport(provider: WebTransportProvider): void {
+  describeTransport(
+    `[PORT1, PORT2, PORT3, PORT4, PORT5] WebTransport with ${provider.name}`,
+    () =>
+      lab('webtransport', async () => {
+        const port = new SessionPort('wt:', 16)
+        const certificate = makeCertificate(Date.now())
+        const listener = await provider.listen({
+          port: 0,
+          address: '127.0.0.1',
+          certificate,
+          path: '/tickwire',
+          maxSessions: 16,
+          isAllowedOrigin: () => true,
+          onSession: (session) => port.adopt(session),
+        })
+        return {
+          port,
+          url: `https://127.0.0.1:${listener.port}/tickwire`,
+          hashes: [certificate.hash],
+          close: () => listener.close(),
+        }
+      }),
+    true,
+  )
+}
+
 describe.runIf(isHere)('in a browser', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     browser = await launchBrowser()
+    page = await browser.newPage()
   })
   afterAll(async () => await browser.close())
 
@@ -120,12 +165,13 @@ describe.runIf(isHere)('in a browser', { timeout: 60_000 }, () => {
   })), true)
 
   test('[LADDER9] to a server that does not read, a page drops what would wait', async () => {
-    const server = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'))
+    const server = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'),
+    )
     const upgrader = new WebSocketServer({ server })
     upgrader.on('connection', (socket) => socket.pause())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port: number } = server.address() as AddressInfo
-    const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${number}/`)
     const ports = await PortPage.furnish(page)
     const url = `ws://127.0.0.1:${number}/`
@@ -133,31 +179,31 @@ describe.runIf(isHere)('in a browser', { timeout: 60_000 }, () => {
     const { congested, sent } = await ports.flood(url, 50_000)
     expect(congested).toBe(1)
     expect(sent).toBeGreaterThan(0)
-    await page.close()
+    await page.goto('about:blank')
     upgrader.close()
     for (const socket of upgrader.clients) socket.terminate()
     server.close()
   })
 
   if (quiche !== undefined) {
-    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5] WebTransport with ${quiche.name}`, () => lab('webtransport', async () => {
-      const port = new SessionPort('wt:', 16)
-      const certificate = makeCertificate(Date.now())
-      const listener = await quiche.listen({
-        port: 0, address: '127.0.0.1', certificate, path: '/tickwire', maxSessions: 16, isAllowedOrigin: () => true,
-        onSession: (session) => port.adopt(session),
-      })
-      return { port, url: `https://127.0.0.1:${listener.port}/tickwire`, hashes: [certificate.hash], close: () => listener.close() }
-    }), true)
+    describeWebTransport(quiche)
     testRebinding(quiche)
   }
 
   if (dataChannel !== undefined) {
-    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${dataChannel.name}`, () => webRtcLab(dataChannel), true)
+    describeTransport(
+      `[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${dataChannel.name}`,
+      () => webRtcLab(dataChannel),
+      true,
+    )
   }
 
   if (werift !== undefined) {
-    describeTransport(`[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${werift.name}`, () => webRtcLab(werift), true)
+    describeTransport(
+      `[PORT1, PORT2, PORT3, PORT4, PORT5, RTC3] WebRTC with ${werift.name}`,
+      () => webRtcLab(werift),
+      true,
+    )
   }
 })
 

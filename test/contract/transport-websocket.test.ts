@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
-import { type WebSocketListenOptions, listenWebSocket, openWebSocket } from '../../packages/tickwire/src/node/websocket.ts'
+import {
+  type WebSocketListenOptions, listenWebSocket, openWebSocket,
+} from '../../packages/tickwire/src/node/websocket.ts'
 import { describeTransport } from './transport.contract.ts'
 
 // Real sockets, on a machine that may be busy.
@@ -61,7 +63,7 @@ describe('WebSocket on Node: the door', () => {
     server = undefined
   })
 
-  test('[PORT6] a page of the server\'s own origin, of a listed one, and a program without origin are let in', async () => {
+  test("[PORT6] pages of the server's own origin or a listed one, and programs without origin, get in", async () => {
     server = await listen({ origins: ['https://play.example'] })
     const own = server.url.replace('ws://', 'http://').replace('/tickwire', '')
     for (const origin of [undefined, own, 'https://play.example']) {
@@ -71,11 +73,14 @@ describe('WebSocket on Node: the door', () => {
     expect(server.port.stats.refused).toBe(0)
   })
 
-  test.each(['https://evil.example', 'null', 'garbage', 'http://127.0.0.1'])('[PORT6] a page of origin %s is refused', async (origin) => {
-    server = await listen()
-    await expect(openWebSocket(server.url, { origin })).rejects.toThrow('403')
-    expect(server.port.stats.refused).toBe(1)
-  })
+  test.each(['https://evil.example', 'null', 'garbage', 'http://127.0.0.1'])(
+    '[PORT6] a page of origin %s is refused',
+    async (origin) => {
+      server = await listen()
+      await expect(openWebSocket(server.url, { origin })).rejects.toThrow('403')
+      expect(server.port.stats.refused).toBe(1)
+    },
+  )
 
   test('[PORT6] a public server lets any page in', async () => {
     server = await listen({ origins: 'any' })
@@ -83,7 +88,7 @@ describe('WebSocket on Node: the door', () => {
     port.close()
   })
 
-  test('[PORT6] other paths are not ours: nobody else there, 404; the page is still served', async () => {
+  test('[PORT6] other paths without a listener get 404, and the page is still served', async () => {
     server = await listen()
     await expect(openWebSocket(server.url.replace('tickwire', 'other'))).rejects.toThrow('404')
     const page = await fetch(server.url.replace('ws:', 'http:').replace('tickwire', ''))
@@ -103,12 +108,12 @@ describe('WebSocket on Node: the door', () => {
 
   test('[PORT8] limits see the IP address behind a socket', async () => {
     server = await listen()
-    const heard: string[] = []
-    server.port.onDatagram = (from) => heard.push(from)
+    const received: string[] = []
+    server.port.onDatagram = (from) => received.push(from)
     const port = await openWebSocket(server.url)
     port.send(server.url, Uint8Array.of(1), 1)
-    await until(() => heard.length === 1)
-    expect(heard).toEqual(['ws:1'])
+    await until(() => received.length === 1)
+    expect(received).toEqual(['ws:1'])
     expect(server.port.originOf('ws:1')).toMatch(/^(::ffff:)?127\.0\.0\.1$|^::1$/)
     expect(server.port.originOf('ws:2')).toBe('ws:2')
     port.close()
@@ -122,7 +127,7 @@ describe('WebSocket on Node: the door', () => {
     await until(() => server?.port.stats.refused === 1)
   })
 
-  test('[PORT4] text and messages too long are refused and counted; the second costs the socket', async () => {
+  test('[PORT4] text and too long messages are refused and counted; the latter close the socket', async () => {
     server = await listen()
     const arrived: number[] = []
     const closed: string[] = []
@@ -142,7 +147,7 @@ describe('WebSocket on Node: the door', () => {
     expect(arrived).toEqual([7])
   })
 
-  test('[PORT7] a socket that does not read is dropped to, not queued for', async () => {
+  test('[PORT7] datagrams to a socket that does not read are dropped, not queued', async () => {
     server = await listen()
     const from: string[] = []
     server.port.onDatagram = (address) => from.push(address)

@@ -36,7 +36,8 @@ function record(port: DatagramPort): { datagrams: Datagram[]; closed: string[] }
   return { datagrams, closed }
 }
 
-const pattern = (size: number, seed: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => index * 7 + seed)
+const pattern = (size: number, seed: number): Uint8Array =>
+  Uint8Array.from({ length: size }, (_, index) => index * 7 + seed)
 
 const sorted = (datagrams: readonly Uint8Array[]): string[] => datagrams.map((bytes) => bytes.join()).toSorted()
 
@@ -51,7 +52,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       await lab.close()
     })
 
-    test('[PORT1] bytes arrive whole, in both directions, from 1 byte to the longest, and the answer finds its way', async () => {
+    test('[PORT1] datagrams from 1 byte to the longest arrive whole, and answers come back', async () => {
       const server = record(lab.server)
       const { port, serverAddress } = await lab.openClient()
       const client = record(port)
@@ -67,7 +68,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect([port.stats.sent, port.stats.received]).toEqual([sizes.length, sizes.length])
     })
 
-    test('[PORT1] a port is done with its bytes when send returns, and sends only the length it was given', async () => {
+    test('[PORT1] a port has copied its bytes when send returns, and sends only the given length', async () => {
       const server = record(lab.server)
       const { port, serverAddress } = await lab.openClient()
       const bytes = new Uint8Array(1500)
@@ -81,7 +82,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
         .toEqual(sorted(Array.from({ length: 20 }, (_, index) => new Uint8Array(30).fill(index + 1))))
     })
 
-    test('[PORT2] what is longer than the longest is refused and counted, not cut', async () => {
+    test('[PORT2] a datagram longer than the longest is refused and counted, not cut', async () => {
       const server = record(lab.server)
       const { port, serverAddress } = await lab.openClient()
       expect(port.maxDatagramBytes).toBeGreaterThanOrEqual(1200)
@@ -92,7 +93,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect(server.datagrams.map(({ bytes }) => bytes.length)).toEqual([5])
     })
 
-    test('[PORT3] clients are told apart by address, and each gets its own answers', async () => {
+    test('[PORT3] clients are distinguished by address, and each gets its own answers', async () => {
       const server = record(lab.server)
       const clients = await Promise.all([lab.openClient(), lab.openClient()])
       const records = clients.map(({ port }) => record(port))
@@ -104,10 +105,10 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       records.forEach(({ datagrams }, index) => expect([...datagrams[0]!.bytes]).toEqual([index]))
     })
 
-    test('[PORT4] sending to nobody, or after closing, is counted and does not throw', async () => {
+    test('[PORT4] sending to an unknown address, or after closing, is counted and does not throw', async () => {
       const { port, serverAddress } = await lab.openClient()
       record(port)
-      lab.server.send('nobody', new Uint8Array(3), 3)
+      lab.server.send('no-peer', new Uint8Array(3), 3)
       expect(lab.server.stats.unreachable).toBe(1)
       port.close()
       port.close()
@@ -116,7 +117,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect(port.stats.unreachable).toBe(1)
     })
 
-    test.runIf(tellsClose)('[PORT5] who closes is told, and so is the other side, once', async () => {
+    test.runIf(tellsClose)('[PORT5] a close is reported on both sides, once', async () => {
       const server = record(lab.server)
       const { port, serverAddress } = await lab.openClient()
       const client = record(port)
@@ -131,7 +132,7 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect(lab.server.stats.unreachable).toBe(1)
     })
 
-    test.runIf(tellsClose)('[PORT5] a server that closes tells every client', async () => {
+    test.runIf(tellsClose)('[PORT5] a server that closes notifies every client', async () => {
       const clients = await Promise.all([lab.openClient(), lab.openClient()])
       const records = clients.map(({ port }) => record(port))
       record(lab.server)

@@ -10,7 +10,7 @@ const CLIENT = new URL('../../docs/guide/examples/udp-chat-client.ts', import.me
 
 afterEach(endPrograms)
 
-test('[UDP11] a line typed into one process is read in another, and everyone hears who comes and goes', async () => {
+test('[UDP11] a line typed in one process is read in another, and all see who joins and leaves', async () => {
   const server = new Program(SERVER, [])
   const [, number] = await server.says(/listening on \S+:(\d+)\n/)
   const alice = new Program(CLIENT, ['127.0.0.1', number!])
@@ -19,7 +19,8 @@ test('[UDP11] a line typed into one process is read in another, and everyone hea
   await server.says(/is here\n[\s\S]*is here\n/)
 
   alice.child.stdin.write('hello over UDP\nand a second line\n')
-  for (const program of [server, bob, alice]) await program.says(/127\.0\.0\.1:\d+: hello over UDP\n[\s\S]*: and a second line\n/)
+  for (const program of [server, bob, alice])
+    await program.says(/127\.0\.0\.1:\d+: hello over UDP\n[\s\S]*: and a second line\n/)
   bob.child.stdin.write('hello back\n')
   await alice.says(/: hello back\n/)
 

@@ -32,49 +32,74 @@ for (const [name, serverAddress, reached, clientAddress] of [
   ['both families, an IPv6 client', '::', '[::1]', '::1'],
   ['both families at both ends', '::', '127.0.0.1', '::'],
 ] as const) {
-  describeTransport(`[PORT1, PORT2, PORT3, PORT4] UDP: ${name}`, async () => {
-    const server = await open({ address: serverAddress })
-    return {
-      server,
-      openClient: async () => ({ port: await open({ address: clientAddress }), serverAddress: `${reached}:${portOf(server)}` }),
-      until,
-      close: async () => server.close(),
-    }
-  }, false)
+  describeTransport(
+    `[PORT1, PORT2, PORT3, PORT4] UDP: ${name}`,
+    async () => {
+      const server = await open({ address: serverAddress })
+      return {
+        server,
+        openClient: async () => ({
+          port: await open({ address: clientAddress }),
+          serverAddress: `${reached}:${portOf(server)}`,
+        }),
+        until,
+        close: async () => server.close(),
+      }
+    },
+    false,
+  )
 }
 
-interface Heard {
+interface Received {
   readonly from: string
   readonly bytes: readonly number[]
 }
 
-function hear(port: UdpPort): Heard[] {
-  const heard: Heard[] = []
-  port.onDatagram = (from, bytes, length) => heard.push({ from, bytes: [...bytes.subarray(0, length)] })
-  return heard
+function receive(port: UdpPort): Received[] {
+  const received: Received[] = []
+  port.onDatagram = (from, bytes, length) => received.push({ from, bytes: [...bytes.subarray(0, length)] })
+  return received
 }
 
 describe('UDP: addresses', () => {
-  test('[UDP1] a peer has one address, the same string each time, and an IPv4 peer of a socket for both families an IPv4 one', async () => {
+  test('[UDP1] a peer has one address string; an IPv4 peer of a dual socket has an IPv4 one', async () => {
     const server = await open()
     expect(server.localAddress).toBe(`[::]:${portOf(server)}`)
-    const heard = hear(server)
+    const received = receive(server)
     const four = await open({ address: '127.0.0.1' })
     const six = await open({ address: '::1' })
     for (let round = 0; round < 2; round++) {
       four.send(`127.0.0.1:${portOf(server)}`, Uint8Array.of(4), 1)
       six.send(`[::1]:${portOf(server)}`, Uint8Array.of(6), 1)
     }
-    await until(() => heard.length === 4)
-    const from = (byte: number): string[] => heard.filter(({ bytes }) => bytes[0] === byte).map((datagram) => datagram.from)
+    await until(() => received.length === 4)
+    const from = (byte: number): string[] =>
+      received.filter(({ bytes }) => bytes[0] === byte).map((datagram) => datagram.from)
     expect(from(4)).toEqual([four.localAddress, four.localAddress])
     expect(from(6)).toEqual([six.localAddress, six.localAddress])
   })
 
   test.each([
-    'nobody', '', ':', '127.0.0.1', '127.0.0.1:0', '127.0.0.1:65536', '127.0.0.1:x', '127.0.0.01:5', 'localhost:5', '127.1:5', '[127.0.0.1]:5',
-    '[::FFFF:127.0.0.1]:5', '[::ffff:127.0.0.1]:5', '[0:0:0:0:0:0:0:1]:5', '[::0001]:5', '::1:5', '[::1]', '[::1:5', '__proto__',
-  ])('[UDP2] %j is no address in its one spelling: nothing is sent, and it is counted', async (to) => {
+    'no-address',
+    '',
+    ':',
+    '127.0.0.1',
+    '127.0.0.1:0',
+    '127.0.0.1:65536',
+    '127.0.0.1:x',
+    '127.0.0.01:5',
+    'localhost:5',
+    '127.1:5',
+    '[127.0.0.1]:5',
+    '[::FFFF:127.0.0.1]:5',
+    '[::ffff:127.0.0.1]:5',
+    '[0:0:0:0:0:0:0:1]:5',
+    '[::0001]:5',
+    '::1:5',
+    '[::1]',
+    '[::1:5',
+    '__proto__',
+  ])('[UDP2] %j is not a canonical address: nothing is sent, and it is counted', async (to) => {
     const port = await open()
     port.send(to, new Uint8Array(3), 3)
     expect([port.stats.unreachable, port.stats.sent]).toEqual([1, 0])
@@ -88,7 +113,7 @@ describe('UDP: addresses', () => {
     }
   })
 
-  test('[UDP3] names and numbers in any spelling resolve to the one that datagrams come from', async () => {
+  test('[UDP3] names and numbers in any spelling resolve to the address that datagrams come from', async () => {
     expect(await resolveUdp('127.0.0.1', 4000)).toBe('127.0.0.1:4000')
     expect(await resolveUdp('0:0:0:0:0:0:0:1', 4000)).toBe('[::1]:4000')
     expect(await resolveUdp('::FFFF:1.2.3.4', 1)).toBe('1.2.3.4:1')
@@ -96,7 +121,7 @@ describe('UDP: addresses', () => {
     expect(['127.0.0.1:7', '[::1]:7']).toContain(await resolveUdp('localhost', 7))
     expect(await resolveUdp('localhost', 7, 4)).toBe('127.0.0.1:7')
     await expect(resolveUdp('no-such-host.invalid', 7)).rejects.toThrow()
-    await expect(resolveUdp('127.0.0.1', 0)).rejects.toThrow('port: is 0')
+    await expect(resolveUdp('127.0.0.1', 0)).rejects.toThrow('port: invalid port (expected 1 to 65535, got 0)')
   })
 })
 
@@ -114,9 +139,9 @@ describe('UDP: the socket', () => {
     return socket
   }
 
-  test('[UDP4] what goes wrong in the system is counted by its code, and nothing throws', async () => {
+  test('[UDP4] system errors are counted by code, and nothing throws', async () => {
     const port = await open({ address: '127.0.0.1' })
-    // Broadcasting needs a permission that we never ask for.
+    // Broadcasting needs a permission that the socket never asks for.
     for (let count = 0; count < 3; count++) {
       port.send('255.255.255.255:9', new Uint8Array(3), 3)
       await sleep(1)
@@ -125,20 +150,20 @@ describe('UDP: the socket', () => {
     expect(port.stats.errors).toBe(3)
     expect([...port.errorCodes.values()]).toEqual([3])
     expect([...port.errorCodes.keys()][0]).toMatch(/^E[A-Z]+$/)
-    const heard = hear(port)
+    const received = receive(port)
     port.send(port.localAddress, Uint8Array.of(7), 1)
-    await until(() => heard.length === 1)
-    expect(heard).toEqual([{ from: port.localAddress, bytes: [7] }])
+    await until(() => received.length === 1)
+    expect(received).toEqual([{ from: port.localAddress, bytes: [7] }])
   })
 
-  test('[UDP4] an error that stays is seen even when all sends to that address once went well', async () => {
+  test('[UDP4] a persistent error is detected, also after sends to that address without one', async () => {
     const port = await open({ address: '127.0.0.1' })
     for (let count = 0; count < 1000; count++) port.send('255.255.255.255:9', new Uint8Array(3), 3)
     await until(() => port.stats.errors >= 1000 / 64)
     expect(port.stats.errors).toBeGreaterThanOrEqual(Math.floor(1000 / 64))
   })
 
-  test('[UDP4] the first send to an address is watched, however many went well elsewhere', async () => {
+  test('[UDP4] the first send to an address is checked, also after sends to others without an error', async () => {
     const port = await open({ address: '127.0.0.1' })
     for (let count = 0; count < 10; count++) port.send('127.0.0.1:9', new Uint8Array(3), 3)
     port.send('255.255.255.255:9', new Uint8Array(3), 3)
@@ -148,15 +173,15 @@ describe('UDP: the socket', () => {
 
   test('[UDP5] a datagram longer than any of ours is refused and counted, not cut', async () => {
     const port = await open({ address: '127.0.0.1' })
-    const heard = hear(port)
+    const received = receive(port)
     const socket = await openRaw()
     for (const size of [1501, 60_000, 1500, 1]) socket.send(new Uint8Array(size).fill(3), portOf(port), '127.0.0.1')
-    await until(() => heard.length === 2 && port.stats.refused === 2)
-    expect(heard.map(({ bytes }) => bytes.length).sort()).toEqual([1, 1500])
+    await until(() => received.length === 2 && port.stats.refused === 2)
+    expect(received.map(({ bytes }) => bytes.length).sort()).toEqual([1, 1500])
     expect([port.stats.refused, port.stats.received]).toEqual([2, 2])
   })
 
-  test('[UDP6] the buffers are as large as asked for, or what was granted is said', async () => {
+  test('[UDP6] the buffers are as large as asked for, or the granted size is reported', async () => {
     const asked = await open({ bufferBytes: 131_072 })
     expect([asked.recvBufferBytes, asked.sendBufferBytes]).toEqual([131_072, 131_072])
     const { recvBufferBytes } = await open()
@@ -164,10 +189,12 @@ describe('UDP: the socket', () => {
     expect(recvBufferBytes).toBeLessThanOrEqual(4 * 1024 * 1024)
   })
 
-  test('[UDP7] closing frees the port and says so; closing twice is closing once', async () => {
+  test('[UDP7] closing frees the port and reports it; closing twice is closing once', async () => {
     const first = await open({ address: '127.0.0.1' })
     const number = portOf(first)
-    await expect(openUdp({ address: '127.0.0.1', port: number })).rejects.toThrow(`port: ${number} is in use by another program`)
+    await expect(openUdp({ address: '127.0.0.1', port: number })).rejects.toThrow(
+      `port: ${number} is in use by another program`,
+    )
     first.close()
     first.close()
     await first.closed
@@ -176,9 +203,13 @@ describe('UDP: the socket', () => {
   })
 
   test.each([
-    [{ port: -1 }, 'port: is -1'], [{ port: 70_000 }, 'port: is 70000'], [{ port: 1.5 }, 'port: is 1.5'],
-    [{ address: 'localhost' }, 'address: is "localhost", no numeric address'], [{ maxDatagramBytes: 500 }, 'maxDatagramBytes: is 500'],
-    [{ maxDatagramBytes: 9000 }, 'maxDatagramBytes: is 9000'], [{ address: '203.0.113.1' }, 'address: 203.0.113.1 is not an address of this machine'],
+    [{ port: -1 }, 'port: invalid port (expected 0 to 65535, got -1)'],
+    [{ port: 70_000 }, 'port: invalid port (expected 0 to 65535, got 70000)'],
+    [{ port: 1.5 }, 'port: invalid port (expected 0 to 65535, got 1.5)'],
+    [{ address: 'localhost' }, 'address: not a numeric address (got "localhost")'],
+    [{ maxDatagramBytes: 500 }, 'maxDatagramBytes: invalid size (expected 1200 to 1500 bytes, got 500)'],
+    [{ maxDatagramBytes: 9000 }, 'maxDatagramBytes: invalid size (expected 1200 to 1500 bytes, got 9000)'],
+    [{ address: '203.0.113.1' }, 'address: 203.0.113.1 is not an address of this machine'],
   ] as const)('[UDP8] %j throws at once, with the path and the fix', async (options, problem) => {
     await expect(openUdp(options)).rejects.toThrow(problem)
   })
@@ -189,9 +220,13 @@ describe('UDP: the socket', () => {
     port.onDatagram = (from, bytes, length) => port.send(from, bytes, length)
     const socket = await openRaw()
     socket.on('message', () => answered++)
-    // One real peer among thousands of made-up ones, all of whom are written to.
+    // One real peer among thousands of made-up ones, to all of which the server sends.
     for (let count = 0; count < 20_000; count++) {
-      port.send(`127.${count & 127}.${(count >> 7) & 127}.${(count >> 14) + 1}:${50_000 + (count % 7)}`, new Uint8Array(1), 1)
+      port.send(
+        `127.${count & 127}.${(count >> 7) & 127}.${(count >> 14) + 1}:${50_000 + (count % 7)}`,
+        new Uint8Array(1),
+        1,
+      )
       if (count % 1000 === 0) {
         socket.send(new Uint8Array(9), portOf(port), '127.0.0.1')
         await sleep(1)
@@ -201,11 +236,20 @@ describe('UDP: the socket', () => {
     expect(answered).toBe(20)
   })
 
-  test('[UDP10] an open port keeps the process alive, and one that was told to lets it end', () => {
-    const run = (then: string): number | null => spawnSync(process.execPath, [
-      '--import', 'tsx', '--input-type=module', '-e',
-      `import { openUdp } from './packages/tickwire/src/node/udp.ts'; const port = await openUdp(); setTimeout(() => process.exit(3), 100).unref(); ${then}`,
-    ], { cwd: ROOT }).status
+  test('[UDP10] an open port keeps the process alive, unless it is unreferenced', () => {
+    const run = (then: string): number | null =>
+      spawnSync(
+        process.execPath,
+        [
+          '--import',
+          'tsx',
+          '--input-type=module',
+          '-e',
+          "import { openUdp } from './packages/tickwire/src/node/udp.ts'; const port = await openUdp(); "
+        + `setTimeout(() => process.exit(3), 100).unref(); ${then}`,
+        ],
+        { cwd: ROOT },
+      ).status
     expect(run('port.unref()')).toBe(0)
     expect(run('port.unref(); port.ref()')).toBe(3)
     expect(run('port.close(); port.ref()')).toBe(0)

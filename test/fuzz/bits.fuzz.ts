@@ -1,26 +1,34 @@
 /**
- * Hostile bits for every reader of the bits layer. What is accepted must be spelt again in the very same bits; the rest
+ * Hostile bits for every reader of the bits layer. Accepted bits must be written again as the very same bits; the rest
  * must be refused without a throw.
  */
 
 import { readFileSync } from 'node:fs'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
-import { isCompletePrefix, prefixCode, readSymbol, writeSymbol } from '../../packages/tickwire/src/core/bits/prefix-code.ts'
+import {
+  isCompletePrefix, prefixCode, readSymbol, writeSymbol,
+} from '../../packages/tickwire/src/core/bits/prefix-code.ts'
 import { PROBABILITY_HALF, RangeDecoder, RangeEncoder } from '../../packages/tickwire/src/core/bits/range-coder.ts'
 import { fromJson, type BitsVector } from '../reference/bits-checker.ts'
 import { OPERATIONS } from '../reference/bits-operations.ts'
 import type { FuzzTarget } from './target.ts'
 
-const VECTORS = JSON.parse(readFileSync(new URL('../vectors/bits.json', import.meta.url), 'utf8')) as readonly BitsVector[]
+const VECTORS = JSON.parse(
+  readFileSync(new URL('../vectors/bits.json', import.meta.url), 'utf8'),
+) as readonly BitsVector[]
 
-/** Reads of one input: fields of no bits would otherwise go on for ever. */
+/** Reads of one input: fields of no bits would otherwise never end. */
 const READS_MAX = 64
 
 /** Every field that the vectors show, each with its own arguments. */
-const FIELDS = [...new Map(VECTORS.map((vector) => [JSON.stringify([vector.op, vector.args]), vector])).values()].flatMap((vector) => {
+const FIELDS = [
+  ...new Map(VECTORS.map((vector) => [JSON.stringify([vector.op, vector.args]), vector])).values(),
+].flatMap((vector) => {
   const operation = OPERATIONS.find(({ name }) => name === vector.op)
-  return operation === undefined ? [] : [{ operation, args: vector.args.map(fromJson), op: vector.op, json: JSON.stringify(vector.args) }]
+  return operation === undefined
+    ? []
+    : [{ operation, args: vector.args.map(fromJson), op: vector.op, json: JSON.stringify(vector.args) }]
 })
 
 const scratch = new Uint8Array(1 << 16)
@@ -48,14 +56,18 @@ const fields: FuzzTarget = {
       writer.finish()
       expectSameBits(body, from, reader.bitPosition - from, writer.bitLength, operation.name)
     }
-    if (reader.failed && (reader.readBits(32) !== 0 || reader.finish())) throw new Error('a failed reader came back to life')
+    if (reader.failed && (reader.readBits(32) !== 0 || reader.finish()))
+      throw new Error('a failed reader came back to life')
   },
 }
 
 /** How many bits to decode, which of them adaptively, then the section. */
 const range: FuzzTarget = {
   name: 'bits-range-coder',
-  seeds: () => VECTORS.filter(({ op }) => op === 'rangeCoded').map(({ hex, args }) => Uint8Array.of(args.length, 0x55, ...fromHex(hex))),
+  seeds: () =>
+    VECTORS.filter(({ op }) => op === 'rangeCoded').map(({ hex, args }) =>
+      Uint8Array.of(args.length, 0x55, ...fromHex(hex)),
+    ),
   run(bytes) {
     const count = bytes[0] ?? 0
     const pattern = bytes[1] ?? 0
@@ -87,7 +99,10 @@ const prefix: FuzzTarget = {
     Uint8Array.of(0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xc0, 0, 0xff, 0xff, 0x12),
   ],
   run(bytes) {
-    const lengths = Array.from({ length: 16 }, (_, index) => ((bytes[index >> 1] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15)
+    const lengths = Array.from(
+      { length: 16 },
+      (_, index) => ((bytes[index >> 1] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15,
+    )
     if (!isCompletePrefix(lengths)) return
     const code = prefixCode(lengths)
     const body = bytes.subarray(8)
@@ -111,7 +126,8 @@ function expectSameBits(body: Uint8Array, from: number, count: number, written: 
   if (written !== count) throw new Error(`${what}: read ${count} bits, writes ${written}`)
   for (let bit = 0; bit < count; bit++) {
     const read = (body[(from + bit) >> 3]! >> (7 - ((from + bit) & 7))) & 1
-    if (read !== ((scratch[bit >> 3]! >> (7 - (bit & 7))) & 1)) throw new Error(`${what}: bit ${bit} is spelt otherwise`)
+    if (read !== ((scratch[bit >> 3]! >> (7 - (bit & 7))) & 1))
+      throw new Error(`${what}: bit ${bit} is spelt otherwise`)
   }
 }
 

@@ -1,20 +1,20 @@
 /**
- * Channel frames under fire: all promises, large ones too, behind one set; and each frame twice in another packet.
+ * Hostile channel frames: all promises, large ones too, in one set of channels; and each frame twice in another packet.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
-import { LANES } from '../../packages/tickwire/src/core/channel/lane.ts'
+import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'
 import { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/delivery/fragment-pool.ts'
 import type { FuzzTarget } from './target.ts'
 
 const SPECS = [
-  { promise: 'unreliable', lane: LANES.voice },
-  { promise: 'sequenced', lane: LANES.state },
-  { promise: 'unordered', lane: LANES.control },
-  { promise: 'ordered', lane: LANES.control },
-  { promise: 'unreliable', lane: LANES.bulk, isLarge: true },
-  { promise: 'ordered', lane: LANES.bulk, isLarge: true },
+  { promise: 'unreliable', queue: SEND_QUEUES.voice },
+  { promise: 'sequenced', queue: SEND_QUEUES.state },
+  { promise: 'unordered', queue: SEND_QUEUES.control },
+  { promise: 'ordered', queue: SEND_QUEUES.control },
+  { promise: 'unreliable', queue: SEND_QUEUES.bulk, isLarge: true },
+  { promise: 'ordered', queue: SEND_QUEUES.bulk, isLarge: true },
 ] as const
 
 const pool = new FragmentPool({ partsMax: 64, bytesMax: 2 ** 16 })
@@ -23,15 +23,22 @@ const out = new Uint8Array(2 ** 18)
 const frames: FuzzTarget = {
   name: 'channel-frames',
   /** Input: frames, each after two bytes of length. */
-  seeds: () => [
-    [0x00, 1, 0xaa], [0x14, 2, 1, 2, 0], [0x28, 0, 0, 1, 0xaa, 0], [0x3c, 0, 0, 1, 0xaa], [0x40, 2, 0, 9],
-    [0x5c, 0, 0, 2, 0, 9], [0x5c, 0, 0, 0x80, 8, 1, 0, 0, 0, 1, ...new Array<number>(1019).fill(7), 10, 1, 0, 0, 1, 1, 1, 2, 3, 4, 5],
-  ].map((frame) => Uint8Array.of(frame.length >>> 8, frame.length & 0xff, ...frame)),
+  seeds: () =>
+    [
+      [0x00, 1, 0xaa],
+      [0x14, 2, 1, 2, 0],
+      [0x28, 0, 0, 1, 0xaa, 0],
+      [0x3c, 0, 0, 1, 0xaa],
+      [0x40, 2, 0, 9],
+      [0x5c, 0, 0, 2, 0, 9],
+      [0x5c, 0, 0, 0x80, 8, 1, 0, 0, 0, 1, ...new Array<number>(1019).fill(7), 10, 1, 0, 0, 1, 1, 1, 2, 3, 4, 5],
+    ].map((frame) => Uint8Array.of(frame.length >>> 8, frame.length & 0xff, ...frame)),
   run(bytes) {
     const set = new ChannelSet(SPECS, new FragmentQuota(pool))
     for (let at = 0, sequence = 1; at + 1 < bytes.length; sequence++) {
       const length = Math.min(bytes[at]! * 256 + bytes[at + 1]!, bytes.length - at - 2)
-      for (let repeat = 0; repeat < 2; repeat++) set.accept(sequence * 50, sequence * 2 + repeat, new BitReader(bytes.slice(at + 2, at + 2 + length)))
+      for (let repeat = 0; repeat < 2; repeat++)
+        set.accept(sequence * 50, sequence * 2 + repeat, new BitReader(bytes.slice(at + 2, at + 2 + length)))
       at += 2 + length
     }
     SPECS.forEach((_, channel) => {

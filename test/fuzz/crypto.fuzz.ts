@@ -1,8 +1,11 @@
 /**
- * Cryptography under fire: sealed packets, tokens, their text, the journal of spent ones, messages that exchange keys.
+ * Hostile input for cryptography: sealed packets, tokens, their text, the journal of spent ones, messages that exchange
+ * keys.
  */
 
-import { createTokenCheck, issueToken, parseToken, verifyToken } from '../../packages/tickwire/src/core/crypto/connect-token.ts'
+import {
+  createTokenCheck, issueToken, parseToken, verifyToken,
+} from '../../packages/tickwire/src/core/crypto/connect-token.ts'
 import { KeyRing } from '../../packages/tickwire/src/core/crypto/key-ring.ts'
 import { type CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
@@ -26,7 +29,11 @@ function fail(why: string): never {
 
 function makeRing(provider: CryptoProvider, role: 'client' | 'server', suite: number): KeyRing {
   return new KeyRing(0, {
-    provider, role, suite: createSuite(suite, provider), secret: new Uint8Array(32).fill(1), transcript: new Uint8Array(32).fill(2),
+    provider,
+    role,
+    suite: createSuite(suite, provider),
+    secret: new Uint8Array(32).fill(1),
+    transcript: new Uint8Array(32).fill(2),
   })
 }
 
@@ -39,7 +46,7 @@ function sealedSeeds(suite: number): Uint8Array[] {
   })
 }
 
-/** One target for each library and suite: only what was sealed opens, and what does not open is left as it was. */
+/** One target for each library and suite: only sealed bytes open, and bytes that do not open are left unchanged. */
 function openTarget(provider: CryptoProvider, suite: number): FuzzTarget {
   const seeds = sealedSeeds(suite)
   return {
@@ -51,9 +58,12 @@ function openTarget(provider: CryptoProvider, suite: number): FuzzTarget {
       const ring = makeRing(provider, 'server', suite)
       const before = bytes.slice()
       const verdict = ring.open(0, header.epoch, header.sequence, bytes, header.byteLength, bytes.length)
-      if (verdict === 'ok' && !seeds.some((seed) => isSame(seed, before))) fail('it opened what nobody sealed')
-      if (verdict !== 'ok' && !isSame(bytes, before)) fail('it touched what it refused')
-      if (verdict === 'forged' && ring.open(0, header.epoch, header.sequence, bytes, header.byteLength, bytes.length) !== 'forged') {
+      if (verdict === 'ok' && !seeds.some((seed) => isSame(seed, before))) fail('opened bytes that were never sealed')
+      if (verdict !== 'ok' && !isSame(bytes, before)) fail('it changed bytes that it refused')
+      if (
+        verdict === 'forged'
+        && ring.open(0, header.epoch, header.sequence, bytes, header.byteLength, bytes.length) !== 'forged'
+      ) {
         fail('a forgery marked the window')
       }
       ring.wipe()
@@ -81,7 +91,10 @@ const tokens: FuzzTarget = {
 
 const texts: FuzzTarget = {
   name: 'token-text',
-  seeds: () => [...vectors.tokens.map(({ text }) => text), `tickwire-server-public:${'A'.repeat(43)}`, ''].map((text) => Uint8Array.from(Buffer.from(text, 'latin1'))),
+  seeds: () =>
+    [...vectors.tokens.map(({ text }) => text), `tickwire-server-public:${'A'.repeat(43)}`, ''].map((text) =>
+      Uint8Array.from(Buffer.from(text, 'latin1')),
+    ),
   run(bytes) {
     const text = Buffer.from(bytes).toString('latin1')
     const decoded = textToBytes(text)
@@ -95,13 +108,28 @@ const journal: FuzzTarget = {
   name: 'spent-tokens-journal',
   seeds: () => {
     let written = new Uint8Array(0)
-    const spent = new SpentTokens(0, { load: () => written, append: (bytes) => { written = Uint8Array.of(...written, ...bytes); return true }, replace: () => true })
-    for (let index = 0; index < 4; index++) spent.spend(0, new Uint8Array(16).fill(index), new Uint8Array(32), 60 * (index + 1))
+    const spent = new SpentTokens(0, {
+      load: () => written,
+      append: (bytes) => {
+        written = Uint8Array.of(...written, ...bytes)
+        return true
+      },
+      replace: () => true,
+    })
+    for (let index = 0; index < 4; index++)
+      spent.spend(0, new Uint8Array(16).fill(index), new Uint8Array(32), 60 * (index + 1))
     return [written, new Uint8Array(0)]
   },
   run(bytes) {
     let replaced = -1
-    const spent = new SpentTokens(30, { load: () => bytes, append: () => true, replace: (kept) => { replaced = kept.length; return true } })
+    const spent = new SpentTokens(30, {
+      load: () => bytes,
+      append: () => true,
+      replace: (kept) => {
+        replaced = kept.length
+        return true
+      },
+    })
     if (replaced !== spent.count * 64) fail('the journal is not what is held')
     if (spent.count * 64 > bytes.length) fail('more was held than was written')
     spent.spend(31, new Uint8Array(16).fill(200), new Uint8Array(32), 90)
@@ -112,7 +140,10 @@ const journal: FuzzTarget = {
 const rekeys: FuzzTarget = {
   name: 'rekey-messages',
   /** Input: messages of 34 bytes, one after another, into one connection that is itself offering now and then. */
-  seeds: () => [Uint8Array.of(1, 1, ...new Uint8Array(32).fill(9)), Uint8Array.of(1, 1, ...new Uint8Array(32).fill(9), 2, 2, ...new Uint8Array(32).fill(8))],
+  seeds: () => [
+    Uint8Array.of(1, 1, ...new Uint8Array(32).fill(9)),
+    Uint8Array.of(1, 1, ...new Uint8Array(32).fill(9), 2, 2, ...new Uint8Array(32).fill(8)),
+  ],
   run(bytes) {
     const provider = new StubCrypto()
     const ring = makeRing(provider, bytes.length % 2 === 0 ? 'client' : 'server', 1)

@@ -1,5 +1,5 @@
 /**
- * Fragments under fire: a script of fragments into a reassembler whose memory is small, so that every limit is met.
+ * Hostile fragments: a script of fragments into a reassembler whose memory is small, so that every limit is reached.
  */
 
 import { FRAGMENT_BYTES } from '../../packages/tickwire/src/core/base/limits.ts'
@@ -19,15 +19,19 @@ const fragments: FuzzTarget = {
   ],
   run(bytes) {
     const pool = new FragmentPool({ partsMax: PARTS_MAX, bytesMax: PARTS_MAX * FRAGMENT_BYTES })
-    const reassembler = new Reassembler(new FragmentQuota(pool, { partsMax: PARTS_MAX - 2, bytesMax: PARTS_MAX * FRAGMENT_BYTES }))
+    const reassembler = new Reassembler(
+      new FragmentQuota(pool, { partsMax: PARTS_MAX - 2, bytesMax: PARTS_MAX * FRAGMENT_BYTES }),
+    )
     const fragment = new Uint8Array(1024)
     const out = new Uint8Array(PARTS_MAX * FRAGMENT_BYTES)
     for (let at = 0; at + 3 < bytes.length; at += 4) {
       const size = bytes[at + 3]! === 255 ? FRAGMENT_BYTES : bytes[at + 3]!
       fragment.set([1, 0, bytes[at]!, bytes[at + 1]!, bytes[at + 2]!])
       const verdict = reassembler.insert(at, fragment, 5 + size)
-      if (verdict === 'complete' && reassembler.take(out) > (PARTS_MAX - 2) * FRAGMENT_BYTES) throw new Error('more than its quota came out')
-      if (pool.parts > PARTS_MAX - 2 || pool.bytes > PARTS_MAX * FRAGMENT_BYTES) throw new Error('more is held than may be')
+      if (verdict === 'complete' && reassembler.take(out) > (PARTS_MAX - 2) * FRAGMENT_BYTES)
+        throw new Error('more than its quota came out')
+      if (pool.parts > PARTS_MAX - 2 || pool.bytes > PARTS_MAX * FRAGMENT_BYTES)
+        throw new Error('more is held than may be')
       if (verdict === 'no-room') reassembler.abandonOldest()
     }
     reassembler.clear()

@@ -1,7 +1,8 @@
 /**
- * What players say to the authority, hostile: inputs, whatever ticks they claim to be for, and messages of every kind.
+ * Hostile bytes that players send to the authority: inputs for any ticks, and messages of every kind.
  *
- * A message that is accepted is written again in the very same bytes. Inputs have one effect a tick at most, whatever comes.
+ * A message that is accepted is written again in the very same bytes. Inputs have one effect a tick at most, whatever
+ * arrives.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -46,7 +47,13 @@ function honestInputs(): Uint8Array[] {
   const frames: Uint8Array[] = []
   for (let tick = 0; tick < TICKS; tick++) {
     const cells = schema.initialCells.slice()
-    storeValues(schema, { fire: tick % 3 === 0, aim: (tick % 20) / 10 - 1, say: tick % 7 === 0 ? 'hi' : '' }, cells, 0, source.heap)
+    storeValues(
+      schema,
+      { fire: tick % 3 === 0, aim: (tick % 20) / 10 - 1, say: tick % 7 === 0 ? 'hi' : '' },
+      cells,
+      0,
+      source.heap,
+    )
     quantizeCells(schema, cells, 0, source.ring.rows, source.ring.at(tick))
     source.push(tick, Math.max(0, tick - 2.5))
     if (tick !== 0 && tick !== 2 && tick !== TICKS - 1) continue
@@ -68,7 +75,8 @@ const inputs: FuzzTarget = {
     }
     for (position.tick = 1; position.tick < TICKS; position.tick++) {
       buffer.take(position.tick)
-      if (!(buffer.viewTick >= 0 && buffer.viewTick <= position.tick)) throw new Error(`looks at tick ${buffer.viewTick}`)
+      if (!(buffer.viewTick >= 0 && buffer.viewTick <= position.tick))
+        throw new Error(`looks at tick ${buffer.viewTick}`)
     }
   },
 }

@@ -1,5 +1,5 @@
 /**
- * What strangers may say over WebTransport before they are anybody: header blocks, and bytes on streams of HTTP/3.
+ * Bytes of unauthenticated clients over WebTransport: header blocks, and bytes on streams of HTTP/3.
  */
 
 import { Http3Session } from '../../packages/tickwire/src/node/webtransport-http3.ts'

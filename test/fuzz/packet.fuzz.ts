@@ -1,5 +1,5 @@
 /**
- * Packets under fire: the parsers one by one, an endpoint as a stranger meets it, and a live connection fed by a script.
+ * Hostile packets: the parsers one by one, an endpoint with an unknown sender, and a live connection fed by a script.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -17,7 +17,10 @@ import type { FuzzTarget } from './target.ts'
 
 const KIND = 3
 /** The key of the vectors under suite 1. */
-const KEY: PacketKey = { suite: 1, material: Array.from({ length: 32 }, (_, index) => (0x80 + index).toString(16)).join('') }
+const KEY: PacketKey = {
+  suite: 1,
+  material: Array.from({ length: 32 }, (_, index) => (0x80 + index).toString(16)).join(''),
+}
 
 function fail(why: string): never {
   throw new Error(why)
@@ -33,9 +36,10 @@ const parsers: FuzzTarget = {
   seeds: packetSeeds,
   run(bytes) {
     const meaning = engineReads(bytes, KEY)
-    if (meaning === undefined || meaning.version !== 2) return
+    if (meaning === undefined || meaning.version !== 3) return
     const again = engineWrites(meaning, KEY)
-    if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at])) fail('accepted, but not the only spelling')
+    if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
+      fail('accepted, but not the only spelling')
   },
 }
 
@@ -51,11 +55,15 @@ const reliableFrames: FuzzTarget = {
   },
 }
 
-/** Opens everything: fuzzed bytes reach what stands behind the seal. */
+/** Opens everything: fuzzed bytes reach the code behind the seal. */
 class OpenDoor extends StubCrypto {
   override importAead(suite: SuiteId, key: Uint8Array): AeadKey {
     void super.importAead(suite, key)
-    return { seal: (_nonce, bytes, at, length) => void bytes.fill(0, at + length, at + length + 16), open: () => true, wipe() {} }
+    return {
+      seal: (_nonce, bytes, at, length) => void bytes.fill(0, at + length, at + length + 16),
+      open: () => true,
+      wipe() {},
+    }
   }
 }
 
@@ -81,12 +89,12 @@ const stranger: FuzzTarget = {
       endpoint.handleDatagram(repeat, 'stranger', bytes, bytes.length)
       while (endpoint.pollTransmit(repeat, out)) answered += out.length
     }
-    if (answered > 3 * bytes.length) fail('a stranger got more bytes than he sent')
+    if (answered > 3 * bytes.length) fail('an unknown sender got more bytes than it sent')
     if (endpoint.connections.length > 0) fail('one datagram made a connection')
   },
 }
 
-/** A connection that stands, and how to make it stand. */
+/** An open connection, and how to open it. */
 function connect(): { server: Endpoint; channel: ReliableOrderedChannel; idLo: number; idHi: number } {
   const channel = new ReliableOrderedChannel()
   const server = makeEndpoint(1, 2, channel)
@@ -105,16 +113,28 @@ const scripted: FuzzTarget = {
   /** Input: packets to a live connection, each after a length byte; what they hold stands after a header we write. */
   seeds: () => {
     const out = new BitWriter(new Uint8Array(64))
-    for (const [value, width] of [[0, 36], [KIND, 4], [0, 4], [4, 14], [0, 16], [1, 8], [0xaa, 8]] as const) out.writeBits(value, width)
+    for (const [value, width] of [
+      [0, 36],
+      [KIND, 4],
+      [0, 4],
+      [4, 14],
+      [0, 16],
+      [1, 8],
+      [0xaa, 8],
+    ] as const)
+      out.writeBits(value, width)
     const body = out.bytes.slice(0, out.finish())
-    return [Uint8Array.of(5, 0, 0, 0, 0, 0), Uint8Array.of(body.length, ...body, 5, 0, 1, 0, 0, 0, body.length, ...body)]
+    return [
+      Uint8Array.of(5, 0, 0, 0, 0, 0),
+      Uint8Array.of(body.length, ...body, 5, 0, 1, 0, 0, 0, body.length, ...body),
+    ]
   },
   run(bytes) {
     const { server, channel, idLo, idHi } = connect()
     const out = createTransmit()
     const packet = new Uint8Array(300)
     const received = new Uint8Array(1024)
-    packet.set([0x54, 0x4b, 0x57, 2])
+    packet.set([0x54, 0x4b, 0x57, 3])
     const view = new DataView(packet.buffer)
     view.setUint32(5, idLo, true)
     view.setUint32(9, idHi, true)

@@ -1,7 +1,7 @@
 /**
- * Hostile files: recordings whose heads, indexes, chunks and bodies were tampered with, with their checks made right again
- * so that the tampering is seen by whoever decodes and not by whoever checks. Opened, listed, played from end to end and
- * sought; nothing may throw, and nothing may be allocated by what the file claims.
+ * Hostile files: recordings whose heads, indexes, chunks and bodies were changed, with their checksums corrected so
+ * that the decoder sees the change and not the checksum. Opened, listed, played from end to end and sought; nothing may
+ * throw, and nothing may be allocated by what the file claims.
  */
 
 import { readNotes } from '../../packages/tickwire/src/core/replay/notes-track.ts'
@@ -23,7 +23,19 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { gameOf } from '../reference/recording-games.ts'
 import type { FuzzTarget } from './target.ts'
 
-const Thing = entity({ x: fixed(0, 100, 0.1).position(), pace: fixed(-20, 20, 0.5).velocity(), up: bool, label: text(9), shield: group({ hp: u8 }), pals: list(ref(), 3), turn: quat(6), plan: u8.server() }, { name: 'Thing' })
+const Thing = entity(
+  {
+    x: fixed(0, 100, 0.1).position(),
+    pace: fixed(-20, 20, 0.5).velocity(),
+    up: bool,
+    label: text(9),
+    shield: group({ hp: u8 }),
+    pals: list(ref(), 3),
+    turn: quat(6),
+    plan: u8.server(),
+  },
+  { name: 'Thing' },
+)
 const Spark = entity({ left: u8 }, { name: 'Spark' })
 const game = gameOf([Thing, Spark])
 
@@ -81,7 +93,7 @@ function play(bytes: Uint8Array): void {
   }
 }
 
-/** Makes the check of every chunk right that its head lets find. */
+/** Corrects the checksum of every chunk that its head leads to. */
 function mend(bytes: Uint8Array): Uint8Array {
   const mended = bytes.slice()
   for (let at = 12; at < mended.length; ) {
@@ -99,15 +111,20 @@ function mend(bytes: Uint8Array): Uint8Array {
 /** Tables of the entropy codec are made for every playback: by the game's entities, whatever is in the file. */
 const TABLES_BYTES_MAX = 1 << 23
 
-/** Bodies of range-coded rows, read after a whole one that begins anew: without the file around them they are many more. */
+/**
+ * Bodies of range-coded rows, read after a whole one that starts anew: without the file around them there are many
+ * more.
+ */
 function rowBodies(): FuzzTarget {
   const recording = openRecording(sourceOf(match(17, 'entropy')))
   if (typeof recording === 'string') throw new Error(recording)
-  const bodies = recording.chunks.filter(({ type }) => type === CHUNK.rows).map((chunk) => recording.load(chunk) ?? new Uint8Array(0))
+  const bodies = recording.chunks
+    .filter(({ type }) => type === CHUNK.rows)
+    .map((chunk) => recording.load(chunk) ?? new Uint8Array(0))
   let world = new World([])
   let reader: RowsReader | undefined
   const readAll = (body: Uint8Array): void => {
-    // A world that was once made wide is slow for ever.
+    // A world that was once made wide stays slow.
     if (reader === undefined || world.objects.highWater > 16_384) {
       world = new World(game.entities, { isReadOnly: true })
       reader = new RowsReader(world, 'everything', game.tickRate, 'entropy')
@@ -131,13 +148,26 @@ function rowBodies(): FuzzTarget {
 
 export const targets: readonly FuzzTarget[] = [
   { name: 'recording/file', seeds: () => [match(5), match(14)], run: play },
-  { name: 'recording/mended', seeds: () => [match(3), match(9), match(17)], run: (bytes) => play(mend(bytes)), allocationBytesMax: TABLES_BYTES_MAX },
-  { name: 'recording/range-coded', seeds: () => [match(3, 'entropy'), match(6, 'entropy')], run: (bytes) => play(mend(bytes)), allocationBytesMax: TABLES_BYTES_MAX },
+  {
+    name: 'recording/mended',
+    seeds: () => [match(3), match(9), match(17)],
+    run: (bytes) => play(mend(bytes)),
+    allocationBytesMax: TABLES_BYTES_MAX,
+  },
+  {
+    name: 'recording/range-coded',
+    seeds: () => [match(3, 'entropy'), match(6, 'entropy')],
+    run: (bytes) => play(mend(bytes)),
+    allocationBytesMax: TABLES_BYTES_MAX,
+  },
   rowBodies(),
   {
     name: 'recording/game-text',
-    seeds: () => [game.text, 'tickRate 9\ninput {a:bool}\nentity 0 {v:vec2(0,1,0.1|0,2,0.5)=null;l:list(oneOf("a","b"),4)@owner;n:i64~velocity(v)=-5n}']
-      .map((line) => Uint8Array.from(line, (character) => character.charCodeAt(0))),
+    seeds: () =>
+      [
+        game.text,
+        'tickRate 9\ninput {a:bool}\nentity 0 {v:vec2(0,1,0.1|0,2,0.5)=null;l:list(oneOf("a","b"),4)@owner;n:i64~velocity(v)=-5n}',
+      ].map((line) => Uint8Array.from(line, (character) => character.charCodeAt(0))),
     run: (bytes) => void readGameText(String.fromCharCode(...bytes.subarray(0, 2000))),
   },
 ]

@@ -1,13 +1,15 @@
 /**
- * What is said at the door of rooms, hostile: requests to join, tickets to a seat, welcomes, and the image of a room from a file.
+ * Hostile bytes at the door of rooms: requests to join, tickets to a seat, welcomes, and the image of a room from a
+ * file.
  *
- * What is accepted is written again in the very same bytes where there is one spelling; a ticket that is read is one that was made.
+ * Accepted bytes are written again as the very same bytes where there is one spelling; a ticket that is read is one
+ * that was made.
  */
 
-import { decodeJoin, encodeJoin } from '../../packages/tickwire/src/core/game/rooms/join-body.ts'
-import { TicketMint } from '../../packages/tickwire/src/core/game/rooms/resume-ticket.ts'
-import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/game/rooms/room-image.ts'
-import { decodeWelcome, encodeWelcome } from '../../packages/tickwire/src/core/game/welcome.ts'
+import { decodeJoin, encodeJoin } from '../../packages/tickwire/src/core/rooms/join-body.ts'
+import { TicketMint } from '../../packages/tickwire/src/core/rooms/resume-ticket.ts'
+import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/world/world-image.ts'
+import { decodeWelcome, encodeWelcome } from '../../packages/tickwire/src/core/rooms/welcome.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { fixed, list, text, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
@@ -18,19 +20,30 @@ import type { FuzzTarget } from './target.ts'
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at])
 
 const mint = new TicketMint(pureProvider, new Dice(7))
-const tickets = [mint.make({ room: 1, peer: 2, serial: 3 }), mint.make({ room: 0xffff_ffff, peer: 0xffff_ffff, serial: 0 })]
+const tickets = [
+  mint.make({ room: 1, peer: 2, serial: 3 }),
+  mint.make({ room: 0xffff_ffff, peer: 0xffff_ffff, serial: 0 }),
+]
 
 const joins: FuzzTarget = {
   name: 'rooms-join',
   seeds: () => [
-    encodeJoin({}), encodeJoin({ role: 'spectator' }), encodeJoin({ room: 'abc' }), encodeJoin({ code: 'QWERTY' }),
-    encodeJoin({ quick: 'melee', filter: { map: 'dust' } }), encodeJoin({ create: 'duel', isPrivate: true, metadata: { name: 'mine' } }), encodeJoin({ resume: tickets[0]! }),
+    encodeJoin({}),
+    encodeJoin({ role: 'spectator' }),
+    encodeJoin({ room: 'abc' }),
+    encodeJoin({ code: 'QWERTY' }),
+    encodeJoin({ quick: 'melee', filter: { map: 'dust' } }),
+    encodeJoin({ create: 'duel', isPrivate: true, metadata: { name: 'mine' } }),
+    encodeJoin({ create: 'duel', password: 'sesame', optionsSize: 2 }),
+    encodeJoin({ room: 'abc', password: 'sesame' }),
+    encodeJoin({ resume: tickets[0]! }),
   ],
   run(bytes) {
     const join = decodeJoin(bytes)
     if (join === undefined) return
     const again = decodeJoin(encodeJoin(join))
-    if (JSON.stringify(again) !== JSON.stringify(join)) throw new Error('a request that was understood is another when it is said again')
+    if (JSON.stringify(again) !== JSON.stringify(join))
+      throw new Error('a request that was understood is another when it is said again')
   },
 }
 
@@ -40,7 +53,7 @@ const resumes: FuzzTarget = {
   run(bytes) {
     const ticket = mint.read(bytes)
     if (ticket === undefined) return
-    if (!tickets.some((made) => isSame(made, bytes))) throw new Error('a ticket is believed that nobody made')
+    if (!tickets.some((made) => isSame(made, bytes))) throw new Error('a forged ticket is accepted')
     if (!isSame(mint.make(ticket), bytes)) throw new Error('a ticket has two spellings')
   },
 }
@@ -48,7 +61,8 @@ const resumes: FuzzTarget = {
 const welcomes: FuzzTarget = {
   name: 'rooms-welcome',
   seeds: () => [
-    encodeWelcome({ peer: 1, seed: 2 }), encodeWelcome({ peer: 9, seed: 0xffff_ffff, seat: { room: 'abc', ticket: tickets[0]!, isBack: false } }),
+    encodeWelcome({ peer: 1, seed: 2 }),
+    encodeWelcome({ peer: 9, seed: 0xffff_ffff, seat: { room: 'abc', ticket: tickets[0]!, isBack: false } }),
     encodeWelcome({ peer: 9, seed: 3, seat: { room: 'é'.repeat(20), ticket: tickets[1]!, isBack: true } }),
   ],
   run(bytes) {
@@ -78,7 +92,7 @@ const images: FuzzTarget = {
   allocationBytesMax: 16 << 20,
   run(bytes) {
     const world = makeWorld()
-    if (!restoreWorld(world, bytes)) return
+    if (restoreWorld(world, bytes) !== 'restored') return
     const again = encodeWorld(world)
     if (again === undefined) throw new Error('a world that was restored cannot be put into bytes')
   },

@@ -1,9 +1,10 @@
 /**
- * Calls under fire: bytes as a player may send them, into the line of an authority that has handlers of every kind.
+ * Hostile calls: bytes as a player may send them, into the line of an authority that has handlers of every kind.
  *
- * What is accepted is written again in the same bytes; what is not allowed runs no handler.
+ * Accepted calls are written again in the same bytes; calls that are not allowed run no handler.
  */
 
+import { UserCode } from '../../packages/tickwire/src/core/base/user-code.ts'
 import { list, text, u16, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { Rpc } from '../../packages/tickwire/src/core/rpc/rpc.ts'
 import { RpcCodec, type RpcHead } from '../../packages/tickwire/src/core/rpc/rpc-codec.ts'
@@ -24,7 +25,13 @@ const TICK = 100
 function seeds(): Uint8Array[] {
   const codec = new RpcCodec(RPCS, FIRST)
   const made: Uint8Array[] = []
-  const say = (rpc: unknown, kind: RpcHead['kind'], object: number, call: number, values: Record<string, unknown>): void => {
+  const say = (
+    rpc: unknown,
+    kind: RpcHead['kind'],
+    object: number,
+    call: number,
+    values: Record<string, unknown>,
+  ): void => {
     made.push(codec.encode({ rpc: rpc as Rpc, kind, tick: TICK, object, call }, values)!.slice())
   }
   say(Buy, 'ask', 0, 1, { item: 3, note: 'please' })
@@ -32,7 +39,11 @@ function seeds(): Uint8Array[] {
   say(Steer, 'say', OWNED, 0, { at: [1, 2, 3] })
   say(Steer, 'say', OTHERS, 0, { at: [] })
   say(Shout, 'say', 0, 0, { text: 'all of you' })
-  made.push(codec.encodeRefusal({ rpc: Buy as unknown as Rpc, kind: 'refusal', tick: TICK, object: 0, call: 4 }, 'busy')!.slice())
+  made.push(
+    codec
+      .encodeRefusal({ rpc: Buy as unknown as Rpc, kind: 'refusal', tick: TICK, object: 0, call: 4 }, 'busy')!
+      .slice(),
+  )
   return made
 }
 
@@ -43,7 +54,10 @@ const bytesOf: FuzzTarget = {
     const codec = new RpcCodec(RPCS, FIRST)
     const received = codec.decode(bytes, bytes.length)
     if (received === undefined) return
-    const again = received.refusal === undefined ? codec.encode(received, received.values) : codec.encodeRefusal(received, received.refusal)
+    const again =
+      received.refusal === undefined
+        ? codec.encode(received, received.values)
+        : codec.encodeRefusal(received, received.refusal)
     if (again === undefined || Buffer.compare(again, bytes) !== 0) throw new Error('a call has two spellings')
   },
 }
@@ -57,7 +71,7 @@ const line: FuzzTarget = {
   },
   run(bytes) {
     let ran = 0
-    const handlers = new RpcHandlers<number>(() => {})
+    const handlers = new RpcHandlers<number>(new UserCode(() => {}))
     const note = (_values: unknown, context: { object: number }): { gold: number } => {
       if (context.object === OTHERS) throw new Error('a call about what is another\'s')
       ran++
@@ -69,13 +83,17 @@ const line: FuzzTarget = {
       throw new Error('a call that only the authority makes')
     })
     let faults = 0
-    const guarded = new RpcHandlers<number>(() => faults++)
-    guarded.run = (rpc, values, context) => {
-      const outcome = handlers.run(rpc, values, context)
+    const guarded = new RpcHandlers<number>(new UserCode(() => faults++))
+    guarded.run = (rpc, values, context, peer) => {
+      const outcome = handlers.run(rpc, values, context, peer)
       if (!outcome.isOk && outcome.reason === 'failed') throw new Error('what is not allowed was run')
       return outcome
     }
-    const host = { tick: TICK, isAuthority: true, ownerOf: (object: number) => object === OWNED ? PEER : object === OTHERS ? PEER + 1 : -1 }
+    const host = {
+      tick: TICK,
+      isAuthority: true,
+      ownerOf: (object: number) => (object === OWNED ? PEER : object === OTHERS ? PEER + 1 : -1),
+    }
     const rpcLine = new RpcLine(0, PEER, new RpcCodec(RPCS, FIRST), guarded, host, () => 'queued')
     let asked = 0
     rpcLine.request(Buy as unknown as Rpc, { item: 1, note: '' }, 0, 1_000, () => asked++)

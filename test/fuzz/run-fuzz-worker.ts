@@ -51,7 +51,11 @@ export async function targetsOf(file: string): Promise<readonly FoundTarget[]> {
 }
 
 /** Fuzzes one target in a thread of its own. */
-export async function fuzzGuarded(found: FoundTarget, limits: FuzzLimits, hangMs: number = HANG_MS): Promise<FuzzReport> {
+export async function fuzzGuarded(
+  found: FoundTarget,
+  limits: FuzzLimits,
+  hangMs: number = HANG_MS,
+): Promise<FuzzReport> {
   const thread = new FuzzThread(hangMs)
   try {
     return await thread.fuzz(found, limits)
@@ -73,7 +77,11 @@ export class FuzzThread {
   async fuzz(found: FoundTarget, limits: FuzzLimits): Promise<FuzzReport> {
     const { name } = found.target
     const current = new Int32Array(this.#shared, 0, 2).fill(0)
-    const worker = this.#worker ??= new Worker(WORKER_ENTRY, { eval: true, workerData: START, execArgv: ['--conditions=tickwire-source'] })
+    const worker = (this.#worker ??= new Worker(WORKER_ENTRY, {
+      eval: true,
+      workerData: START,
+      execArgv: ['--conditions=tickwire-source'],
+    }))
     const order: Order = { file: found.file, name, limits, shared: this.#shared }
     worker.postMessage(order)
     let watchdog: NodeJS.Timeout | undefined
@@ -82,7 +90,10 @@ export class FuzzThread {
       return await new Promise<FuzzReport>((resolve, reject) => {
         const { signal } = listening
         void once(worker, 'message', { signal }).then(([report]) => resolve(report as FuzzReport), reject)
-        void once(worker, 'exit', { signal }).then(() => reject(new Error(`the thread of ${name} ended without a report`)), () => {})
+        void once(worker, 'exit', { signal }).then(
+          () => reject(new Error(`the thread of ${name} ended without a report`)),
+          () => {},
+        )
         let seen = 0
         watchdog = setInterval(() => {
           const count = Atomics.load(current, 0)

@@ -1,6 +1,7 @@
 /**
- * Configuration under fire: whatever a developer hands to the makers, he gets what he asked for or a `ConfigError` that names the
- * path, the problem and a fix. Nothing else may be thrown, and nothing that was taken may be unusable.
+ * Hostile configuration: for anything that a developer passes, the result is what was asked for, or a `ConfigError`
+ * that names the path, the problem and a fix. Nothing else may be thrown, and nothing that was accepted may be
+ * unusable.
  */
 
 import { ConfigError } from '../../packages/tickwire/src/core/base/assert.ts'
@@ -11,9 +12,28 @@ import { bool, fixed, int, text, vec2 } from '../../packages/tickwire/src/core/s
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { FuzzTarget } from './target.ts'
 
-/** What stands where a number should. */
+/** Values in the place of a number. */
 const VALUES: readonly unknown[] = [
-  0, 1, -1, 60, 128, 0.5, 1e-9, 1e9, 2 ** 53, -(2 ** 31), Infinity, -Infinity, Number.NaN, undefined, null, '', '60', true, {}, [],
+  0,
+  1,
+  -1,
+  60,
+  128,
+  0.5,
+  1e-9,
+  1e9,
+  2 ** 53,
+  -(2 ** 31),
+  Infinity,
+  -Infinity,
+  Number.NaN,
+  undefined,
+  null,
+  '',
+  '60',
+  true,
+  {},
+  [],
 ]
 const entropy = new Dice(1)
 const valueOf = (byte: number | undefined): unknown => VALUES[(byte ?? 0) % VALUES.length]
@@ -34,8 +54,18 @@ const endpoint: FuzzTarget = {
   run(bytes) {
     const names = ['maxConnections', 'maxDatagramBytes', 'tickRate', 'peerPacketsPerSecond'] as const
     const wild = Object.fromEntries(names.map((name, at) => [name, valueOf(bytes[at])]))
-    const timers = Object.fromEntries(['keepaliveMs', 'timeoutMs', 'retryMs'].map((name, at) => [name, valueOf(bytes[at + 4])]))
-    attempt(() => completeConfig({ fingerprint: new Uint8Array(bytes.length % 12), entropy, assemble: () => {}, ...wild, timers } as unknown as EndpointConfig))
+    const timers = Object.fromEntries(
+      ['keepaliveMs', 'timeoutMs', 'retryMs'].map((name, at) => [name, valueOf(bytes[at + 4])]),
+    )
+    attempt(() =>
+      completeConfig({
+        fingerprint: new Uint8Array(bytes.length % 12),
+        entropy,
+        assemble: () => {},
+        ...wild,
+        timers,
+      } as unknown as EndpointConfig),
+    )
   },
 }
 
@@ -45,13 +75,27 @@ const game: FuzzTarget = {
   run(bytes) {
     const [tickRate, predict, least, most, quantum, size, bits] = [...bytes.subarray(0, 7)].map(valueOf)
     attempt(() => {
-      const Thing = entity({
-        at: vec2(least as number, most as number, quantum as number), health: int(least as number, most as number),
-        heat: fixed(least as number, most as number, quantum as number), name: text(size as number), isUp: bool,
-      }, { priority: bits as number })
-      const made = defineGame({ tickRate: tickRate as number, predict: predict as 'owned', entities: [Thing], input: { fire: bool }, step() {} })
-      if (!(made.tickRate > 0 && Number.isFinite(made.tickRate))) throw new Error(`a game of ${made.tickRate} ticks a second`)
-      for (const bound of [least, most, quantum, size]) if (typeof bound !== 'number') throw new Error(`${typeof bound} was taken for a number`)
+      const Thing = entity(
+        {
+          at: vec2(least as number, most as number, quantum as number),
+          health: int(least as number, most as number),
+          heat: fixed(least as number, most as number, quantum as number),
+          name: text(size as number),
+          isUp: bool,
+        },
+        { priority: bits as number },
+      )
+      const made = defineGame({
+        tickRate: tickRate as number,
+        predict: predict as 'owned',
+        entities: [Thing],
+        input: { fire: bool },
+        step() {},
+      })
+      if (!(made.tickRate > 0 && Number.isFinite(made.tickRate)))
+        throw new Error(`a game of ${made.tickRate} ticks a second`)
+      for (const bound of [least, most, quantum, size])
+        if (typeof bound !== 'number') throw new Error(`${typeof bound} was taken for a number`)
     })
   },
 }

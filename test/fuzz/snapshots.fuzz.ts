@@ -1,17 +1,19 @@
 /**
- * Hostile snapshots for a receiver that already holds something, and hostile wishes for a sender. Nothing is thrown; a frame
- * has one of three verdicts; what is broken says so; who is held afterwards has a row.
+ * Hostile snapshots for a receiver that already holds objects, and hostile requests for a sender. Nothing is thrown; a
+ * frame has one of three verdicts; a protocol error is reported; every object that is held afterwards has a row.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
-import { WantedSink } from '../../packages/tickwire/src/core/replication/wanted-rows.ts'
+import { wantedSink } from '../../packages/tickwire/src/core/replication/receive/wanted-rows.ts'
 import { makeScenes, SceneReader } from '../reference/snapshot-scenes.ts'
 import type { FuzzTarget } from './target.ts'
 
-const frames = makeScenes().map((scene) => scene.frames.filter(({ verdict }) => verdict === 'ok').map(({ hex }) => Uint8Array.from(Buffer.from(hex, 'hex'))))
+const frames = makeScenes().map((scene) =>
+  scene.frames.filter(({ verdict }) => verdict === 'ok').map(({ hex }) => Uint8Array.from(Buffer.from(hex, 'hex'))),
+)
 const [everyday] = frames
 
-/** How many frames of the story a receiver has heard before the hostile one comes. */
+/** How many frames of the scene a receiver has received before the hostile one arrives. */
 const PRELUDES = [0, 3, 9] as const
 /** Tables are as long as the highest index: the harm that one frame can do is bounded where it is not trusted. */
 const INDEX_MAX = 1023
@@ -24,13 +26,14 @@ function run(bytes: Uint8Array, prelude: number): void {
   for (const frame of everyday!.slice(0, prelude)) reader.accept(frame)
   const { undecodableCount } = reader.sink
   const verdict = reader.accept(bytes)
-  if (reader.sink.undecodableCount !== undecodableCount + (verdict === 'no-ack' ? 1 : 0)) throw new Error(`${verdict} is counted wrongly`)
+  if (reader.sink.undecodableCount !== undecodableCount + (verdict === 'no-ack' ? 1 : 0))
+    throw new Error(`${verdict} is counted wrongly`)
   for (const { id, type, tick } of reader.held) {
     if (reader.timeline.findLatest(type, id) < 0) throw new Error(`object ${id} is held without a row`)
-    if (tick > reader.timeline.newest) throw new Error(`object ${id} is of a tick that was never told`)
+    if (tick > reader.timeline.newest) throw new Error(`object ${id} is of a tick that was never sent`)
   }
   reader.sink.held.drain({ onEntered: () => {}, onChanged: () => {}, onLeft: () => {} })
-  // What an honest frame is worth afterwards depends on what the liar said; it must be read without a throw.
+  // What an honest frame is worth afterwards depends on the hostile one; it must be read without a throw.
   reader.accept(everyday![1]!)
 }
 
@@ -43,10 +46,14 @@ export const targets: readonly FuzzTarget[] = [
   })),
   {
     name: 'snapshots/wanted',
-    seeds: () => [Uint8Array.of(1), Uint8Array.of(1, 2, 0x81, 0x80, 4), Uint8Array.from({ length: 120 }, (_, index) => index + 1)],
+    seeds: () => [
+      Uint8Array.of(1),
+      Uint8Array.of(1, 2, 0x81, 0x80, 4),
+      Uint8Array.from({ length: 120 }, (_, index) => index + 1),
+    ],
     run: (bytes) => {
       let before = 0
-      const sink = new WantedSink((id) => {
+      const sink = wantedSink((id) => {
         if (!(id > before && id <= 0xffff_ffff)) throw new Error('wishes are ids, ascending')
         before = id
       })

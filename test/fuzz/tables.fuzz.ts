@@ -1,6 +1,6 @@
 /**
- * Hostile tables for a client in the middle of a match, and snapshots that name versions. Nothing is thrown; what is held afterwards is
- * what was held before, or tables that a row can be read by.
+ * Hostile tables for a client in the middle of a match, and snapshots that name versions. Nothing is thrown; the tables
+ * held afterwards are the former ones, or tables that a row can be read by.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -12,7 +12,7 @@ import { entropy } from '../../packages/tickwire/src/core/codec/snapshot-codec.t
 import { train } from '../../packages/tickwire/src/core/codec/training.ts'
 import { codersOf } from '../../packages/tickwire/src/core/game/define-game.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
-import { retrainedSink, TablesSink } from '../../packages/tickwire/src/core/replication/tables-sink.ts'
+import { retrainedSink, TablesSink } from '../../packages/tickwire/src/core/game/tables-sink.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
@@ -29,7 +29,16 @@ function learnt(): string {
   const pair = new RowPair()
   const priors = train(Dot.schema, 30, 1, (see) => {
     for (let tick = 0; tick < 400; tick++) {
-      see(Object.assign(pair, { rows: Int32Array.of(tick * 3 % 256), at: 0, baseRows: Int32Array.of((tick - 1) * 3 % 256), baseAt: 0, age: 1, olderAt: -1 }))
+      see(
+        Object.assign(pair, {
+          rows: Int32Array.of((tick * 3) % 256),
+          at: 0,
+          baseRows: Int32Array.of(((tick - 1) * 3) % 256),
+          baseAt: 0,
+          age: 1,
+          olderAt: -1,
+        }),
+      )
     }
   })
   return JSON.stringify({ Dot: priors })
@@ -49,12 +58,20 @@ function pieces(version: number, text: string): Uint8Array[] {
   })
 }
 
-/** Reads rows of noise by whatever is held: a row or a failure, never a throw. */
+/** Reads rows of noise by the tables that are held: a row or a failure, never a throw. */
 function readBy(tables: TablesSink): void {
   const pair = new RowPair()
   for (const coder of tables.codersOf(tables.version) ?? []) {
     for (const age of AGES) {
-      Object.assign(pair, { rows: new Int32Array(1), at: 0, baseRows: Dot.schema.initialRow, baseAt: 0, age, olderRows: Dot.schema.initialRow, olderAt: age > 0 ? 0 : -1 })
+      Object.assign(pair, {
+        rows: new Int32Array(1),
+        at: 0,
+        baseRows: Dot.schema.initialRow,
+        baseAt: 0,
+        age,
+        olderRows: Dot.schema.initialRow,
+        olderAt: age > 0 ? 0 : -1,
+      })
       coder.read(new BitReader(NOISE), 0, pair, world.heap)
     }
   }
@@ -103,7 +120,8 @@ export const targets: readonly FuzzTarget[] = [
       const text = decodeText(bytes, 4096)
       if (text === undefined) return
       const again = encodeText(text)
-      if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at])) throw new Error('a text has two spellings')
+      if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
+        throw new Error('a text has two spellings')
     },
     allocationBytesMax: 4 << 20,
   },
@@ -117,7 +135,8 @@ export const targets: readonly FuzzTarget[] = [
       snapshots.indexMax = 1023
       snapshots.tickMax = 100_000
       const verdict = retrainedSink(tables, snapshots).accept(0, 0, new BitReader(bytes))
-      if (snapshots.undecodableCount !== (verdict === 'no-ack' ? 1 : 0)) throw new Error(`${verdict} is counted wrongly`)
+      if (snapshots.undecodableCount !== (verdict === 'no-ack' ? 1 : 0))
+        throw new Error(`${verdict} is counted wrongly`)
     },
     allocationBytesMax: 16 << 20,
   },

@@ -5,7 +5,7 @@
  * `npm test` find it by that name. Nothing else needs to know of it.
  */
 
-/** One decoder under fire. */
+/** One decoder that is fuzzed. */
 export interface FuzzTarget {
   /** Stable and unique: it is part of the command that replays a failure. */
   readonly name: string

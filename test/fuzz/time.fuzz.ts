@@ -1,5 +1,5 @@
 /**
- * What a game's frames of time and inputs do with hostile bytes: inputs, timing, the inputs of others, and events of `step`.
+ * Hostile bytes for a game's frames of time and inputs: inputs, timing, the inputs of others, and events of `step`.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -25,7 +25,7 @@ function frameOf(source: FrameSource): Uint8Array {
   return writer.bytes.slice(0, writer.finish())
 }
 
-/** Twice, in two packets: the second finds what the first left. */
+/** Twice, in two packets: the second meets the state that the first left. */
 function feed(sink: FrameSink, bytes: Uint8Array): void {
   sink.accept(0, 1, new BitReader(bytes))
   sink.accept(1, 2, new BitReader(bytes))
@@ -47,7 +47,10 @@ const inputs: FuzzTarget = {
 
 const timing: FuzzTarget = {
   name: 'timing-frames',
-  seeds: () => [NaN, 0xdead_beef].map((digest) => frameOf(new TimingSource(position, new InputBuffer(schema, new ValueHeap(), position), () => digest))),
+  seeds: () =>
+    [NaN, 0xdead_beef].map((digest) =>
+      frameOf(new TimingSource(position, new InputBuffer(schema, new ValueHeap(), position), () => digest)),
+    ),
   run: (bytes) => feed(new TimingSink({ handleTiming: () => {} }), bytes),
 }
 
@@ -64,7 +67,18 @@ const codec = new EventCodec([Boom], 3)
 
 const events: FuzzTarget = {
   name: 'step-events',
-  seeds: () => [codec.encode({ tick: 900, object: 65_537, ordinal: 0, birth: [0, 1, 800, 2], message: Boom, values: { size: 3, label: 'hey' } })!.slice()],
+  seeds: () => [
+    codec
+      .encode({
+        tick: 900,
+        object: 65_537,
+        ordinal: 0,
+        birth: [0, 1, 800, 2],
+        message: Boom,
+        values: { size: 3, label: 'hey' },
+      })!
+      .slice(),
+  ],
   run: (bytes) => {
     codec.decode(bytes, bytes.length)
   },

@@ -1,4 +1,4 @@
-/** What `tickwire bandwidth` says of the battle in docs/guide/examples/bandwidth.ts, in either declaration. */
+/** What `tickwire bandwidth` prints for the battle in docs/guide/examples/bandwidth.ts, in either declaration. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,10 @@ const BATTLES = { before: Loose, after: Tight } as const
 const LEARNT_FROM = 5
 const SNAPSHOT_RATES = [60, 30, 20, 10] as const
 
-/** What `tickwire bandwidth` prints of the tight battle by the entropy codec, after `tickwire train` has seen another battle or not. */
+/**
+ * What `tickwire bandwidth` prints for the tight battle with the entropy codec, with or without tables trained on
+ * another battle.
+ */
 export function profileCodec(isTrained: boolean): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
   try {
@@ -21,7 +24,16 @@ export function profileCodec(isTrained: boolean): string {
     let table = ''
     const run = (args: readonly string[]): void => {
       table = ''
-      runTickwire(args, { print: (line) => { table += `${line}\n` }, complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} } })
+      runTickwire(args, {
+        print: (line) => {
+          table += `${line}\n`
+        },
+        complain: (line) => {
+          throw new Error(line)
+        },
+        nowSeconds: () => 0,
+        entropy: { fill: () => {} },
+      })
     }
     if (isTrained) run(['train', other, '-o', priors])
     run(['bandwidth', file, '--no-advice', ...(isTrained ? ['--priors', priors] : [])])
@@ -31,7 +43,7 @@ export function profileCodec(isTrained: boolean): string {
   }
 }
 
-/** What it says first of the tight battle, told so many times a second. */
+/** The first line that it prints for the tight battle, sent so many times a second. */
 export function profileRates(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
   try {
@@ -39,7 +51,14 @@ export function profileRates(): string {
     return SNAPSHOT_RATES.map((snapshotRate) => {
       writeFileSync(file, recordBattle(Tight, undefined, snapshotRate))
       const lines: string[] = []
-      runTickwire(['bandwidth', file, '--no-advice'], { print: (line) => lines.push(line), complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} } })
+      runTickwire(['bandwidth', file, '--no-advice'], {
+        print: (line) => lines.push(line),
+        complain: (line) => {
+          throw new Error(line)
+        },
+        nowSeconds: () => 0,
+        entropy: { fill: () => {} },
+      })
       return `snapshotRate: ${snapshotRate}   ${(lines[0] ?? '').replace(/, for one client.*/s, '')}\n`
     }).join('')
   } finally {
@@ -55,7 +74,14 @@ export function profileBattle(name: keyof typeof BATTLES): { readonly table: str
     writeFileSync(file, recordBattle(BATTLES[name]))
     let table = ''
     const code = runTickwire(['bandwidth', file, '--svg', picture], {
-      print: (line) => { table += `${line}\n` }, complain: (line) => { throw new Error(line) }, nowSeconds: () => 0, entropy: { fill: () => {} },
+      print: (line) => {
+        table += `${line}\n`
+      },
+      complain: (line) => {
+        throw new Error(line)
+      },
+      nowSeconds: () => 0,
+      entropy: { fill: () => {} },
     })
     if (code !== 0) throw new Error(`exit code ${code}`)
     return { table, picture: readFileSync(picture, 'utf8') }

@@ -15,19 +15,28 @@ const wellFormed = fc.string({ unit: 'binary', maxLength: 40 })
 
 /** Numbers of every size, small ones as likely as large. */
 const ofAnySize = (bits: number): fc.Arbitrary<bigint> =>
-  fc.tuple(fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }), fc.nat(bits)).map(([value, shift]) => value >> BigInt(shift))
+  fc
+    .tuple(fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }), fc.nat(bits))
+    .map(([value, shift]) => value >> BigInt(shift))
 const int64 = fc.tuple(ofAnySize(63), fc.boolean()).map(([value, isNegative]) => (isNegative ? -value - 1n : value))
 
 const quant = fc.constantFrom<Quant>(
-  { min: -4096, max: 4096, precision: 0.001 }, { min: -256, max: 256, precision: 0.01 }, { min: 0, max: 640, precision: 0.1 },
-  { min: 0, max: 1024, precision: 1 }, { min: -1, max: 1, precision: 0.3 }, { min: 100, max: 101, precision: 2 ** -31 },
+  { min: -4096, max: 4096, precision: 0.001 },
+  { min: -256, max: 256, precision: 0.01 },
+  { min: 0, max: 640, precision: 0.1 },
+  { min: 0, max: 1024, precision: 1 },
+  { min: -1, max: 1, precision: 0.3 },
+  { min: 100, max: 101, precision: 2 ** -31 },
 )
 const onStep = ({ min, max, precision }: Quant): fc.Arbitrary<number> =>
   fc.integer({ min: 0, max: floatQuant(min, max, precision).stepsMax }).map((step) => min + step * precision)
 
 const CASES: Cases = {
-  bits: fc.integer({ min: 0, max: 32 }).chain((width) => fc.tuple(fc.integer({ min: 0, max: 2 ** width - 1 }), fc.constant(width))),
-  wideBits: fc.integer({ min: 0, max: 64 })
+  bits: fc
+    .integer({ min: 0, max: 32 })
+    .chain((width) => fc.tuple(fc.integer({ min: 0, max: 2 ** width - 1 }), fc.constant(width))),
+  wideBits: fc
+    .integer({ min: 0, max: 64 })
     .chain((width) => fc.tuple(fc.bigInt({ min: 0n, max: 2n ** BigInt(width) - 1n }), fc.constant(width))),
   bool: fc.tuple(fc.boolean()),
   byte: fc.tuple(fc.nat(255)),

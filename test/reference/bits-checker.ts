@@ -1,7 +1,7 @@
 /**
- * Reads the golden vectors of the bits layer from the documented rules alone, and says what does not agree: each
- * vector's bits must mean its value, its value must be spelt in exactly those bits, and what is said to be refused must
- * be. Imports nothing from src, so engine and vectors cannot be wrong together unless the rules are.
+ * Reads the golden vectors of the bits layer by the documented rules alone, and reports what does not agree: each
+ * vector's bits must mean its value, its value must be written in exactly those bits, and each refusal must be refused.
+ * Imports nothing from src, so engine and vectors cannot be wrong together unless the rules are.
  */
 
 import { prefixCodes, rangeDecode, rangeEncode, takeSymbol, type Coding } from './bits-entropy-reference.ts'
@@ -77,7 +77,8 @@ const SEQUENCE: Twin<unknown, unknown[]> = {
 /** A section of whole bytes: each argument codes one bit, the value is the list of bits. */
 const RANGE_CODED: Twin<unknown, unknown[]> = {
   encode: (bits, ...codings) => bytesToBits(rangeEncode(bits as number[], codings as Coding[])),
-  decode: (source, ...codings) => rangeDecode(Array.from(bitsToBytes(source.take(source.bits.length))), codings as Coding[]),
+  decode: (source, ...codings) =>
+    rangeDecode(Array.from(bitsToBytes(source.take(source.bits.length))), codings as Coding[]),
 }
 
 /** Symbols in a row, as many as the first argument says, in the code of these lengths. */
@@ -86,7 +87,8 @@ const PREFIX_CODED: Twin<unknown, unknown[]> = {
     const codes = prefixCodes(lengths as number[])
     return (symbols as number[]).map((symbol): Bits => codes[symbol] ?? '?').join('')
   },
-  decode: (source, count, lengths) => Array.from({ length: count as number }, () => takeSymbol(source, lengths as number[])),
+  decode: (source, count, lengths) =>
+    Array.from({ length: count as number }, () => takeSymbol(source, lengths as number[])),
 }
 
 /** JSON has no bigints, no bytes and no NaN: `{ "bigint": "12" }`, `{ "bytes": "0aff" }`, `{ "number": "NaN" }`. */
@@ -102,8 +104,12 @@ export function fromJson(json: unknown): unknown {
 /** The inverse of `fromJson`. */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return { bigint: String(value) }
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : { number: Object.is(value, -0) ? '-0' : String(value) }
-  if (value instanceof Uint8Array) return { bytes: Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('') }
+  if (typeof value === 'number')
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? value
+      : { number: Object.is(value, -0) ? '-0' : String(value) }
+  if (value instanceof Uint8Array)
+    return { bytes: Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('') }
   if (Array.isArray(value)) return value.map(toJson)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, toJson(of)]))

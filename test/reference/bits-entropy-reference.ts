@@ -41,7 +41,9 @@ class Interval {
       const unit = 2n ** BigInt(8 * (total - size))
       const number = ((this.low + unit - 1n) / unit) * unit
       if (number - this.low >= this.range) continue
-      const bytes = Array.from({ length: size }, (_, index) => Number((number >> BigInt(8 * (total - 1 - index))) & 255n))
+      const bytes = Array.from({ length: size }, (_, index) =>
+        Number((number >> BigInt(8 * (total - 1 - index))) & 255n),
+      )
       while (bytes.at(-1) === 0) bytes.pop()
       return bytes
     }
@@ -55,12 +57,15 @@ export function rangeEncode(bits: readonly number[], codings: readonly Coding[])
   return interval.shortest()
 }
 
-/** The bits in `bytes`; refused when they are spelt otherwise than `rangeEncode` does. */
+/** The bits in `bytes`; refused when `rangeEncode` would write them differently. */
 export function rangeDecode(bytes: readonly number[], codings: readonly Coding[]): number[] {
   const interval = new Interval()
   const bits: number[] = []
   for (const coding of codings) {
-    const number = Array.from({ length: 4 + interval.scale }, (_, index) => BigInt(bytes[index] ?? 0)).reduce((sum, byte) => sum * 256n + byte, 0n)
+    const number = Array.from({ length: 4 + interval.scale }, (_, index) => BigInt(bytes[index] ?? 0)).reduce(
+      (sum, byte) => sum * 256n + byte,
+      0n,
+    )
     const bit = number - interval.low < interval.bound(coding) ? 0 : 1
     bits.push(bit)
     interval.take(coding, bit)
@@ -69,7 +74,9 @@ export function rangeDecode(bytes: readonly number[], codings: readonly Coding[]
   return bits
 }
 
-/** [BITS28] The code of each symbol as text; undefined for symbols without one. Refused when lengths are no code. */
+/**
+ * [BITS28] The code of each symbol as text; undefined for symbols without one. Refused when the lengths are not a code.
+ */
 export function prefixCodes(lengths: readonly number[]): (Bits | undefined)[] {
   if (lengths.length === 1 && lengths[0] === 0) return ['']
   const codes: (Bits | undefined)[] = lengths.map(() => undefined)

@@ -1,6 +1,7 @@
 /**
- * Every operation of the bits layer as data: how the engine writes and reads it, in both authoring forms. What is listed
- * here is held equal to its twin in `bits-reference.ts`, fuzzed, and put into vectors. Values to try are in `bits-cases.ts`.
+ * Every operation of the bits layer as data: how the engine writes and reads it, in both authoring forms. Every
+ * operation listed here is compared with its twin in `bits-reference.ts`, fuzzed, and put into vectors. Values to try
+ * are in `bits-cases.ts`.
  */
 
 import type { BitBuffer } from '../../packages/tickwire/src/core/bits/bit-buffer.ts'
@@ -26,7 +27,9 @@ export type ValueOf<Name extends OperationName> = ReturnType<(typeof TWINS)[Name
 export type ArgsOf<Name extends OperationName> =
   (typeof TWINS)[Name]['encode'] extends (value: never, ...args: infer Args) => string ? Args : never
 
-/** One operation as the engine does it, for loops that treat all alike: a value goes only where it came from. */
+/**
+ * One operation as the engine does it, for loops that treat all alike: a value goes only to the operation it came from.
+ */
 export interface Operation {
   readonly name: OperationName
   write(writer: BitWriter, value: unknown, ...args: unknown[]): void
@@ -43,20 +46,46 @@ const plan = ({ min, max, precision }: Quant): FloatQuant => floatQuant(min, max
 
 /** All of them. */
 export const OPERATIONS: readonly Operation[] = [
-  operation('bits', (w, v, width) => w.writeBits(v, width), (r, width) => r.readBits(width), (b, v, width) => b.bits(v, width)),
-  operation('wideBits', (w, v, width) => wide.writeBitsPair(w, low(v), high(v), width),
-    (r, width) => { wide.readBitsPair(r, width, pair, 0); return joined() }, null),
+  operation(
+    'bits',
+    (w, v, width) => w.writeBits(v, width),
+    (r, width) => r.readBits(width),
+    (b, v, width) => b.bits(v, width),
+  ),
+  operation(
+    'wideBits',
+    (w, v, width) => wide.writeBitsPair(w, low(v), high(v), width),
+    (r, width) => {
+      wide.readBitsPair(r, width, pair, 0)
+      return joined()
+    },
+    null,
+  ),
   operation('bool', byte.writeBool, byte.readBool, (b, v) => b.bool(v)),
   operation('byte', byte.writeByte, byte.readByte, (b, v) => b.byte(v)),
   operation('u16', word.writeU16, word.readU16, (b, v) => b.u16(v)),
   operation('u32', word.writeU32, word.readU32, (b, v) => b.u32(v)),
-  operation('u64', (w, v) => word.writeU64Pair(w, low(v), high(v)), (r) => { word.readU64Pair(r, pair, 0); return joined() }, null),
+  operation(
+    'u64',
+    (w, v) => word.writeU64Pair(w, low(v), high(v)),
+    (r) => {
+      word.readU64Pair(r, pair, 0)
+      return joined()
+    },
+    null,
+  ),
   operation('varint', varint.writeVarint, varint.readVarint, (b, v) => b.varint(v)),
   operation('int', varint.writeInt, varint.readInt, (b, v) => b.int(v)),
   operation('long', varint.writeLong, varint.readLong, (b, v) => b.long(v)),
-  operation('rangedInt', rangedInt.writeRangedInt, rangedInt.readRangedInt, (b, v, min, max) => b.rangedInt(v, min, max)),
-  operation('rangedLong', (w, v, min, max) => rangedLong.writeRangedLong(w, v, rangedLong.longRange(min, max)),
-    (r, min, max) => rangedLong.readRangedLong(r, rangedLong.longRange(min, max)), (b, v, min, max) => b.rangedLong(v, min, max)),
+  operation('rangedInt', rangedInt.writeRangedInt, rangedInt.readRangedInt, (b, v, min, max) =>
+    b.rangedInt(v, min, max),
+  ),
+  operation(
+    'rangedLong',
+    (w, v, min, max) => rangedLong.writeRangedLong(w, v, rangedLong.longRange(min, max)),
+    (r, min, max) => rangedLong.readRangedLong(r, rangedLong.longRange(min, max)),
+    (b, v, min, max) => b.rangedLong(v, min, max),
+  ),
   operation('enum', rangedInt.writeEnum, rangedInt.readEnum, (b, v, count) => b.enum(v, count)),
   operation('float', float.writeFloat, float.readFloat, (b, v) => b.float(v)),
   operation('floatAny', float.writeFloatAny, float.readFloatAny, (b, v) => b.floatAny(v)),
@@ -79,7 +108,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('bytes', blob.writeBytes, blob.readBytes, (b, v, max) => b.bytes(v, max)),
 ]
 
-/** Each operation's own types are checked against its twin here, and end here. */
+/** The types of each operation are checked against its twin here, and erased here. */
 function operation<Name extends OperationName>(
   name: Name,
   write: (writer: BitWriter, value: ValueOf<Name>, ...args: ArgsOf<Name>) => void,

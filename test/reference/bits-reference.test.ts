@@ -16,11 +16,22 @@ type Step = { operation: Operation; value: unknown; args: unknown[] }
 
 const step: fc.Arbitrary<Step> = fc.constantFrom(...OPERATIONS)
   .chain((operation) => casesOf(operation.name).map((of) => ({ operation, value: of[0], args: of.slice(1) })))
-const twinOf = ({ operation }: { operation: Operation }): Twin<unknown, unknown[]> => TWINS[operation.name] as unknown as Twin<unknown, unknown[]>
+const twinOf = ({ operation }: { operation: Operation }): Twin<unknown, unknown[]> =>
+  TWINS[operation.name] as unknown as Twin<unknown, unknown[]>
 
 test('every twin has its operation, and every operation its twin', () => {
   expect(OPERATIONS.map((operation) => operation.name).sort()).toEqual(Object.keys(TWINS).sort())
 })
+
+/** Cuts bits at every length, and reads what is left. */
+function expectRefusedWhenCut(bits: string, reader: BitReader, read: () => unknown): void {
+  const whole = bitsToBytes(bits)
+  for (let length = 0; length < bits.length; length++) {
+    reader.resetBits(whole, 0, length)
+    read()
+    expect(reader.failed).toBe(true)
+  }
+}
 
 describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
   const twin = twinOf({ operation })
@@ -35,7 +46,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
       operation.write(writer, value, ...args)
       const size = writer.finish()
       const expected = twin.encode(value, ...args)
-      // The fast quantiser may take the neighbour of the nearest rotation; what it took is checked below.
+      // The fast quantiser may choose the neighbour of the nearest rotation; its choice is checked below.
       if (operation.name !== 'quaternion') {
         expect(bytesToBits(bytes.subarray(0, size)).slice(0, writer.bitLength)).toBe('1'.repeat(head) + expected)
       }
@@ -51,38 +62,41 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
     }), CHECKS)
   })
 
-  test('[BITS24] reads any bits as its twin does: the same value and then the same bits again, or refused by both', () => {
+  test('[BITS24] reads any bits as its twin does: the same value and the same bits again, or a refusal', () => {
     const noise = fc.oneof(fc.uint8Array({ minLength: 0, maxLength: 24 }), sparse())
     const counts = { read: 0, refused: 0 }
-    fc.assert(fc.property(casesOf(operation.name), noise, fc.nat(7), fc.boolean(), ([value, ...args], random, head, isNearMiss) => {
-      const bits = isNearMiss ? nearMiss(twin.encode(value, ...args), random) : bytesToBits(random)
-      const padded = bitsToBytes('1'.repeat(head) + bits)
-      reader.resetBits(padded, head, bits.length)
-      const source = new BitSource(bits)
-      const read = operation.read(reader, ...args)
-      const expected = attempt(() => twin.decode(source, ...args))
-      expect(reader.failed).toBe(expected === undefined)
-      counts[reader.failed ? 'refused' : 'read']++
-      if (reader.failed) return
-      expect(read).toEqual(expected)
-      expect(reader.bitPosition - head).toBe(source.taken)
-      writer.reset(bytes)
-      operation.write(writer, read, ...args)
-      writer.finish()
-      expect(bytesToBits(bytes).slice(0, writer.bitLength)).toBe(bits.slice(0, source.taken))
-    }), CHECKS)
+    fc.assert(
+      fc.property(
+        casesOf(operation.name),
+        noise,
+        fc.nat(7),
+        fc.boolean(),
+        ([value, ...args], random, head, isNearMiss) => {
+          const bits = isNearMiss ? nearMiss(twin.encode(value, ...args), random) : bytesToBits(random)
+          const padded = bitsToBytes('1'.repeat(head) + bits)
+          reader.resetBits(padded, head, bits.length)
+          const source = new BitSource(bits)
+          const read = operation.read(reader, ...args)
+          const expected = attempt(() => twin.decode(source, ...args))
+          expect(reader.failed).toBe(expected === undefined)
+          counts[reader.failed ? 'refused' : 'read']++
+          if (reader.failed) return
+          expect(read).toEqual(expected)
+          expect(reader.bitPosition - head).toBe(source.taken)
+          writer.reset(bytes)
+          operation.write(writer, read, ...args)
+          writer.finish()
+          expect(bytesToBits(bytes).slice(0, writer.bitLength)).toBe(bits.slice(0, source.taken))
+        },
+      ),
+      CHECKS,
+    )
     expect(counts.read).toBeGreaterThan(20)
   })
 
   test('[BITS5] is refused when cut anywhere', () => {
     fc.assert(fc.property(casesOf(operation.name), ([value, ...args]) => {
-      const bits = twin.encode(value, ...args)
-      const whole = bitsToBytes(bits)
-      for (let length = 0; length < bits.length; length++) {
-        reader.resetBits(whole, 0, length)
-        operation.read(reader, ...args)
-        expect(reader.failed).toBe(true)
-      }
+      expectRefusedWhenCut(twin.encode(value, ...args), reader, () => operation.read(reader, ...args))
     }), { ...CHECKS, numRuns: 30 })
   })
 })
@@ -129,12 +143,12 @@ test('[BITS23] a BitBuffer writes and reads the bits of the separate functions',
   }), CHECKS)
 })
 
-/** Mostly zeros and ones: the corners where padding and over-long forms live. */
+/** Mostly zeros and ones: the corners of padding and over-long forms. */
 function sparse(): fc.Arbitrary<Uint8Array> {
   return fc.array(fc.constantFrom(0, 0, 0x80, 0xff, 0x7f, 1), { maxLength: 24 }).map((bytes) => Uint8Array.from(bytes))
 }
 
-/** Valid bits with a few of them turned, and something after them. */
+/** Valid bits with a few of them flipped, and something after them. */
 function nearMiss(bits: string, random: Uint8Array): string {
   const turned = bits.split('')
   for (const byte of random.subarray(0, 2)) {

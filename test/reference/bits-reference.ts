@@ -90,10 +90,22 @@ export const TWINS = {
     (value, count) => unsigned(BigInt(value), bitsFor(BigInt(count - 1))),
     (source, count) => Number(takeRanged(source, BigInt(count - 1))),
   ),
-  float: twin<number, []>((value) => littleEndian(floatWord(finite(value, FLOAT_MAX)), 4), (source) => takeFloat(source, false)),
-  floatAny: twin<number, []>((value) => littleEndian(floatWord(value), 4), (source) => takeFloat(source, true)),
-  double: twin<number, []>((value) => littleEndian(doubleWord(finite(value, Number.MAX_VALUE)), 8), (source) => takeDouble(source, false)),
-  doubleAny: twin<number, []>((value) => littleEndian(doubleWord(value), 8), (source) => takeDouble(source, true)),
+  float: twin<number, []>(
+    (value) => littleEndian(floatWord(finite(value, FLOAT_MAX)), 4),
+    (source) => takeFloat(source, false),
+  ),
+  floatAny: twin<number, []>(
+    (value) => littleEndian(floatWord(value), 4),
+    (source) => takeFloat(source, true),
+  ),
+  double: twin<number, []>(
+    (value) => littleEndian(doubleWord(finite(value, Number.MAX_VALUE)), 8),
+    (source) => takeDouble(source, false),
+  ),
+  doubleAny: twin<number, []>(
+    (value) => littleEndian(doubleWord(value), 8),
+    (source) => takeDouble(source, true),
+  ),
   compressedFloat: twin<number, [quant: Quant]>(encodeStep, decodeStep),
   vector3: twin<{ x: number; y: number; z: number }, [x: Quant, y: Quant, z: Quant]>(
     (value, x, y, z) => encodeStep(value.x, x) + encodeStep(value.y, y) + encodeStep(value.z, z),
@@ -111,7 +123,9 @@ export const TWINS = {
     (value, size) => {
       const bytes = new TextEncoder().encode(value)
       const prefix = size > 256 ? 2 : 1
-      return littleEndian(BigInt(bytes.length), prefix) + bytesToBits(bytes) + '0'.repeat(8 * (size - prefix - bytes.length))
+      return (
+        littleEndian(BigInt(bytes.length), prefix) + bytesToBits(bytes) + '0'.repeat(8 * (size - prefix - bytes.length))
+      )
     },
     (source, size) => {
       const prefix = size > 256 ? 2 : 1
@@ -241,7 +255,10 @@ function takeDouble(source: BitSource, any: boolean): number {
   const view = new DataView(new ArrayBuffer(8))
   view.setBigUint64(0, word)
   const value = view.getFloat64(0)
-  refuseUnless(any ? !Number.isNaN(value) || word === 0x7ff8_0000_0000_0000n : Number.isFinite(value), 'not a number of its kind')
+  refuseUnless(
+    any ? !Number.isNaN(value) || word === 0x7ff8_0000_0000_0000n : Number.isFinite(value),
+    'not a number of its kind',
+  )
   return value
 }
 
@@ -297,12 +314,17 @@ function encodeQuaternion(value: Quaternion, bits: number): Bits {
   let best = { error: Infinity, bits: '' }
   for (let dropped = 0; dropped < 4; dropped++) {
     const sign = value[AXES[dropped]!] < 0 ? -1 : 1
-    const exact = AXES.filter((_, axis) => axis !== dropped).map((axis) => (sign * value[axis] / length) * Number(half) * Math.SQRT2)
+    const exact = AXES.filter((_, axis) => axis !== dropped).map(
+      (axis) => ((sign * value[axis]) / length) * Number(half) * Math.SQRT2,
+    )
     for (const ks of neighbours(exact)) {
       if (!isCanonical(half, dropped, ks)) continue
       const square = 2n * half * half - ks.reduce((sum, k) => sum + k * k, 0n)
-      const whole = (sign * value[AXES[dropped]!] / length) * Number(half) * Math.SQRT2
-      const error = ks.reduce((sum, k, place) => sum + (Number(k) - exact[place]!) ** 2, (Math.sqrt(Number(square)) - whole) ** 2)
+      const whole = ((sign * value[AXES[dropped]!]) / length) * Number(half) * Math.SQRT2
+      const error = ks.reduce(
+        (sum, k, place) => sum + (Number(k) - exact[place]!) ** 2,
+        (Math.sqrt(Number(square)) - whole) ** 2,
+      )
       if (error < best.error - 1e-9) {
         best = { error, bits: unsigned(BigInt(dropped), 2) + ks.map((k) => unsigned(k + half, bits)).join('') }
       }
@@ -313,7 +335,10 @@ function encodeQuaternion(value: Quaternion, bits: number): Bits {
 
 function neighbours(exact: readonly number[]): bigint[][] {
   return exact.reduce<bigint[][]>(
-    (rows, component) => rows.flatMap((row) => [-1, 0, 1].map((near) => [...row, BigInt(Math.round(component) + near)])), [[]])
+    (rows, component) =>
+      rows.flatMap((row) => [-1, 0, 1].map((near) => [...row, BigInt(Math.round(component) + near)])),
+    [[]],
+  )
 }
 
 function takeSize(source: BitSource, maxBytes: number): number {

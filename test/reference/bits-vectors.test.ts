@@ -4,14 +4,18 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
-import { isCompletePrefix, prefixCode, readSymbol, writeSymbol } from '../../packages/tickwire/src/core/bits/prefix-code.ts'
+import {
+  isCompletePrefix, prefixCode, readSymbol, writeSymbol,
+} from '../../packages/tickwire/src/core/bits/prefix-code.ts'
 import { PROBABILITY_HALF, RangeDecoder } from '../../packages/tickwire/src/core/bits/range-coder.ts'
 import { makeVectors } from '../../tools/gen-vectors-bits.ts'
 import { checkVectors, fromJson, toJson, type BitsVector } from './bits-checker.ts'
 import type { Coding } from './bits-entropy-reference.ts'
 import { OPERATIONS } from './bits-operations.ts'
 
-const VECTORS = JSON.parse(readFileSync(new URL('../vectors/bits.json', import.meta.url), 'utf8')) as readonly BitsVector[]
+const VECTORS = JSON.parse(
+  readFileSync(new URL('../vectors/bits.json', import.meta.url), 'utf8'),
+) as readonly BitsVector[]
 
 describe('[BITS25] the golden vectors', () => {
   test('are what the generator makes', () => {
@@ -33,7 +37,11 @@ describe('[BITS25] the golden vectors', () => {
   test('show every form on the wire, and every form refuses something unless nothing can be wrong with it', () => {
     const total = ['bits', 'wideBits', 'bool', 'byte', 'u16', 'u64', 'vector3']
     const ops = [...OPERATIONS.map((operation) => operation.name as string), 'sequence', 'rangeCoded', 'prefixCoded']
-    for (const op of ops) expect(VECTORS.some((vector) => vector.op === op && vector.refused === undefined), op).toBe(true)
+    for (const op of ops)
+      expect(
+        VECTORS.some((vector) => vector.op === op && vector.refused === undefined),
+        op,
+      ).toBe(true)
     for (const op of ops.filter((one) => !total.includes(one))) {
       expect(VECTORS.some((vector) => vector.op === op && vector.refused !== undefined), `${op} refuses`).toBe(true)
     }
@@ -41,7 +49,7 @@ describe('[BITS25] the golden vectors', () => {
 })
 
 describe('[BITS25] the checker', () => {
-  test('notices every turned bit of every vector', () => {
+  test('notices every flipped bit of every vector', () => {
     for (const vector of VECTORS.filter((one) => one.refused === undefined)) {
       for (let bit = 0; bit < vector.bits; bit++) {
         const digit = parseInt(vector.hex[bit >> 2]!, 16) ^ (8 >> (bit & 3))
@@ -51,7 +59,7 @@ describe('[BITS25] the checker', () => {
     }
   })
 
-  test('notices another meaning, a bit too many or too few, padding, and a refusal that is none', () => {
+  test('notices another meaning, one bit too many or too few, padding, and a false refusal', () => {
     const vector = VECTORS.find((one) => one.op === 'varint' && one.value === 300)!
     expect(checkVectors([vector])).toEqual([])
     expect(checkVectors([{ ...vector, value: 301 }])).toHaveLength(1)
@@ -71,8 +79,11 @@ function readByEngine(vector: BitsVector): { value: unknown; isRefused: boolean 
   const reader = new BitReader(bytes)
   reader.resetBits(bytes, 0, vector.bits)
   if (vector.op === 'prefixCoded') return readPrefixCoded(reader, args[0] as number, args[1] as number[])
-  const fields = vector.op === 'sequence' ? (args as [string, ...unknown[]][]) : [[vector.op, ...args] as [string, ...unknown[]]]
-  const values = fields.map(([op, ...rest]) => OPERATIONS.find((operation) => operation.name === op)!.read(reader, ...rest))
+  const fields =
+    vector.op === 'sequence' ? (args as [string, ...unknown[]][]) : [[vector.op, ...args] as [string, ...unknown[]]]
+  const values = fields.map(([op, ...rest]) =>
+    OPERATIONS.find((operation) => operation.name === op)!.read(reader, ...rest),
+  )
   if (!reader.failed) expect(reader.bitsLeft).toBe(0)
   return { value: vector.op === 'sequence' ? values : values[0], isRefused: reader.failed }
 }
@@ -80,11 +91,17 @@ function readByEngine(vector: BitsVector): { value: unknown; isRefused: boolean 
 function readRangeCoded(bytes: Uint8Array, codings: readonly Coding[]): { value: unknown; isRefused: boolean } {
   const decoder = new RangeDecoder(bytes)
   const cells = new Uint16Array(2).fill(PROBABILITY_HALF)
-  const value = codings.map((one) => ('cell' in one ? decoder.decodeBit(cells, one.cell) : decoder.decodeFixed(one.fixed)))
+  const value = codings.map((one) =>
+    'cell' in one ? decoder.decodeBit(cells, one.cell) : decoder.decodeFixed(one.fixed),
+  )
   return { value, isRefused: !decoder.finish() }
 }
 
-function readPrefixCoded(reader: BitReader, count: number, lengths: readonly number[]): { value: unknown; isRefused: boolean } {
+function readPrefixCoded(
+  reader: BitReader,
+  count: number,
+  lengths: readonly number[],
+): { value: unknown; isRefused: boolean } {
   if (!isCompletePrefix(lengths)) return { value: null, isRefused: true }
   const code = prefixCode(lengths)
   const value = Array.from({ length: count }, () => readSymbol(reader, code))

@@ -1,9 +1,12 @@
 /**
- * Reads Tickwire's sealed packets, keys, cookies and tokens from docs/spec/crypto.md alone: slow, clear, and ignorant of the
- * engine. It imports nothing but node:crypto, and says what something means or throws the reason why it means nothing.
+ * Reads Tickwire's sealed packets, keys, cookies and tokens by docs/spec/crypto.md alone: slow, clear, and independent
+ * of the engine. It imports nothing but node:crypto, and returns what bytes mean or throws the reason why they are
+ * invalid.
  */
 
-import { createDecipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, hkdfSync, verify } from 'node:crypto'
+import {
+  createDecipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, hkdfSync, verify,
+} from 'node:crypto'
 
 /** All bytes are hexadecimal. */
 type Hex = string
@@ -37,7 +40,7 @@ export interface OpenedPacket {
 /** Opens a packet of the given suite under key material: 32 bytes of key, and 8 of salt in suite 2. */
 export function openPacket(suite: number, material: Hex, packet: Hex): OpenedPacket {
   const all = bytes(packet)
-  need(all.length >= 15 && all.subarray(0, 4).toString('hex') === '544b5702', 'not ours, or not sealed')
+  need(all.length >= 15 && all.subarray(0, 4).toString('hex') === '544b5703', 'not ours, or not sealed')
   let sequence = 0n
   let end = 14
   for (let index = 0; ; index++) {
@@ -59,7 +62,13 @@ export function openPacket(suite: number, material: Hex, packet: Hex): OpenedPac
   cipher.setAAD(all.subarray(0, end), { plaintextLength: body.length })
   cipher.setAuthTag(all.subarray(all.length - 16))
   const plaintext = Buffer.concat([cipher.update(body), cipher.final()]).toString('hex')
-  return { type: all[4]!, connection: all.subarray(5, 13).reverse().toString('hex'), epoch, sequence: Number(sequence), plaintext }
+  return {
+    type: all[4]!,
+    connection: all.subarray(5, 13).reverse().toString('hex'),
+    epoch,
+    sequence: Number(sequence),
+    plaintext,
+  }
 }
 
 // #endregion
@@ -78,7 +87,7 @@ export interface SessionParts {
   readonly rekeys: readonly (readonly [Hex, Hex])[]
 }
 
-/** The keys that come of it. */
+/** The resulting keys. */
 export interface SessionKeys {
   readonly clientPublic: Hex
   readonly serverPublic: Hex
@@ -90,7 +99,7 @@ export interface SessionKeys {
 }
 
 /** What both sides know before the client's first sealed message is opened. */
-const HELLO_PARTS = [1, 2, 4, 5, 6, 7]
+const HELLO_PARTS = [1, 2, 4, 5, 6, 11]
 
 /** Derives everything. */
 export function deriveSession(parts: SessionParts): SessionKeys {
@@ -114,16 +123,23 @@ export function deriveSession(parts: SessionParts): SessionKeys {
 
 /** The hash of a conversation. */
 export function transcriptHash(parts: readonly (readonly [number, Hex])[]): Hex {
-  const told = parts.flatMap(([number, hex]) => [Buffer.of(number), littleEndian(BigInt(hex.length / 2), 4), bytes(hex)])
-  return createHash('sha256').update(Buffer.concat([ascii('tickwire/v1/transcript'), ...told])).digest('hex')
+  const encoded = parts.flatMap(([number, hex]) => [
+    Buffer.of(number),
+    littleEndian(BigInt(hex.length / 2), 4),
+    bytes(hex),
+  ])
+  return createHash('sha256')
+    .update(Buffer.concat([ascii('tickwire/v1/transcript'), ...encoded]))
+    .digest('hex')
 }
 
-function extract(salt: Hex, input: Hex): Hex {
+/** HKDF-Extract. */
+export function extract(salt: Hex, input: Hex): Hex {
   return createHmac('sha256', bytes(salt)).update(bytes(input)).digest('hex')
 }
 
-/** HKDF-Expand by the platform's HKDF is not to be had alone; by hand it is a loop of HMACs. */
-function expand(secret: Hex, purpose: string, suite: number, epoch: number, transcript: Hex): Hex {
+/** The platform does not offer HKDF-Expand alone; by hand it is a loop of HMACs. */
+export function expand(secret: Hex, purpose: string, suite: number, epoch: number, transcript: Hex): Hex {
   const info = Buffer.concat([ascii(purpose), Buffer.of(suite), littleEndian(BigInt(epoch), 4), bytes(transcript)])
   const first = createHmac('sha256', bytes(secret)).update(Buffer.concat([info, Buffer.of(1)])).digest()
   const second = createHmac('sha256', bytes(secret)).update(Buffer.concat([first, info, Buffer.of(2)])).digest()
@@ -139,11 +155,13 @@ function privateKey(secret: Hex): ReturnType<typeof createPrivateKey> {
   return createPrivateKey({ key: bytes(`302e020100300506032b656e04220420${secret}`), format: 'der', type: 'pkcs8' })
 }
 
-function publicOf(secret: Hex): Hex {
+/** The public key of X25519 that belongs to a secret. */
+export function publicOf(secret: Hex): Hex {
   return createPublicKey(privateKey(secret)).export({ format: 'der', type: 'spki' }).subarray(12).toString('hex')
 }
 
-function agree(secret: Hex, peer: Hex): Hex {
+/** X25519. */
+export function agree(secret: Hex, peer: Hex): Hex {
   const publicKey = createPublicKey({ key: bytes(`302a300506032b656e032100${peer}`), format: 'der', type: 'spki' })
   return diffieHellman({ privateKey: privateKey(secret), publicKey }).toString('hex')
 }
@@ -159,9 +177,18 @@ export function cookieOf(secret: Hex, bucket: number, address: string, clientKey
   return cookie.toString('hex')
 }
 
-/** Did the holder of this identity sign this conversation? */
+/** Whether the holder of this identity signed this conversation. */
 export function isIdentityProof(publicKey: Hex, transcript: Hex, signature: Hex): boolean {
   return isSigned(publicKey, Buffer.concat([ascii('tickwire/v1/server-identity'), bytes(transcript)]), signature)
+}
+
+/** Whether the holder of this identity signed the key of this challenge, for version 3. */
+export function isChallengeProof(publicKey: Hex, serverKey: Hex, signature: Hex): boolean {
+  return isSigned(
+    publicKey,
+    Buffer.concat([ascii('tickwire/v3/challenge-key'), Buffer.of(3), bytes(serverKey)]),
+    signature,
+  )
 }
 
 function isSigned(publicKey: Hex, message: Buffer, signature: Hex): boolean {
@@ -219,7 +246,7 @@ export function readToken(token: Hex): TokenMeaning {
   return { suite, issuer, server, id, issuedAt, expiresAt, audience, user, signature }
 }
 
-/** Did the holder of this key sign this token, and does the token name the key? */
+/** Whether the holder of this key signed this token, and the token names the key. */
 export function isTokenSigned(token: Hex, issuerPublic: Hex): boolean {
   const id = createHash('sha256').update(bytes(issuerPublic)).digest().subarray(0, 8).toString('hex')
   const signed = Buffer.concat([ascii('tickwire/v1/token'), bytes(token).subarray(0, -64)])

@@ -1,6 +1,6 @@
 /**
- * Reads frames of channels, pieces of large messages and padding from docs/wire/DELIVERY.md alone: slow, clear, and
- * ignorant of the engine. Says what bytes mean, or throws the reason why they mean nothing.
+ * Reads frames of channels, pieces of large messages and padding by docs/wire/DELIVERY.md alone: slow, clear, and
+ * independent of the engine. Returns what bytes mean, or throws the reason why they are invalid.
  */
 
 /** What a frame of channels means. Messages are hexadecimal. */

@@ -4,7 +4,7 @@ import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { type ChannelPromise, CHANNEL_PROMISES } from '../../packages/tickwire/src/core/channel/channel.ts'
-import { LANES } from '../../packages/tickwire/src/core/channel/lane.ts'
+import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'
 import { LargeChannel } from '../../packages/tickwire/src/core/channel/large-channel.ts'
 import { ReliableOrderedChannel } from '../../packages/tickwire/src/core/channel/reliable-ordered.ts'
 import { Control } from '../../packages/tickwire/src/core/connection/control.ts'
@@ -12,12 +12,13 @@ import { FragmentPool, FragmentQuota } from '../../packages/tickwire/src/core/de
 import vectors from '../vectors/delivery.json' with { type: 'json' }
 import { type FrameMeaning, readChannelFrame, readPadding, readPiece } from './delivery-checker.ts'
 
-const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+const unhex = (text: string): Uint8Array =>
+  Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** Sixteen channels that all promise the same. */
 const setOf = (promise: ChannelPromise): ChannelSet =>
-  new ChannelSet(Array.from({ length: 16 }, () => ({ promise, lane: LANES.control })))
+  new ChannelSet(Array.from({ length: 16 }, () => ({ promise, queue: SEND_QUEUES.control })))
 
 function engineWrites({ channel, promise, messages }: FrameMeaning): string {
   const set = setOf(promise as ChannelPromise)
@@ -27,7 +28,7 @@ function engineWrites({ channel, promise, messages }: FrameMeaning): string {
   return hex(out.bytes.subarray(0, out.finish()))
 }
 
-/** Whether a reader finds meaning where the engine does: it must be told which promise was agreed. */
+/** Whether a reader accepts what the engine accepts. The reader must know the agreed promise. */
 function engineAccepts(body: Uint8Array): boolean {
   return CHANNEL_PROMISES.some((promise) => setOf(promise).accept(0, 1, new BitReader(body)) !== 'broken')
 }
@@ -41,7 +42,7 @@ function checkerAccepts(read: (bytes: Uint8Array) => unknown, bytes: Uint8Array)
   }
 }
 
-/** What a large channel makes of one piece. */
+/** What a large channel reads from one piece. */
 function engineTakesPiece(bytes: Uint8Array): boolean {
   const inner = new ReliableOrderedChannel()
   if (inner.send(bytes) !== 'queued') return false
@@ -52,25 +53,29 @@ function engineTakesPiece(bytes: Uint8Array): boolean {
 }
 
 describe('delivery vectors', () => {
-  test.each(vectors.frames)('[CHAN7] $name: the page, the engine\'s reader and its writer agree', ({ body, meaning }) => {
-    expect(readChannelFrame(unhex(body))).toEqual(meaning)
-    if ((meaning.firstId ?? 0) !== 0) {
-      expect(engineAccepts(unhex(body))).toBe(true)
-      return
-    }
-    expect(engineWrites(meaning)).toBe(body)
-    const set = setOf(meaning.promise as ChannelPromise)
-    expect(set.accept(0, 1, new BitReader(unhex(body)))).toBe('ok')
-    const out = new Uint8Array(1024)
-    for (const message of meaning.messages) expect(hex(out.subarray(0, set.receive(meaning.channel, out)))).toBe(message)
-    expect(set.receive(meaning.channel, out)).toBe(-1)
-  })
+  test.each(vectors.frames)(
+    "[CHAN7] $name: the page, the engine's reader and its writer agree",
+    ({ body, meaning }) => {
+      expect(readChannelFrame(unhex(body))).toEqual(meaning)
+      if ((meaning.firstId ?? 0) !== 0) {
+        expect(engineAccepts(unhex(body))).toBe(true)
+        return
+      }
+      expect(engineWrites(meaning)).toBe(body)
+      const set = setOf(meaning.promise as ChannelPromise)
+      expect(set.accept(0, 1, new BitReader(unhex(body)))).toBe('ok')
+      const out = new Uint8Array(1024)
+      for (const message of meaning.messages)
+        expect(hex(out.subarray(0, set.receive(meaning.channel, out)))).toBe(message)
+      expect(set.receive(meaning.channel, out)).toBe(-1)
+    },
+  )
 
   test.each(vectors.framesRefused)('[CHAN7] refused by both: $name', ({ body }) => {
     expect([checkerAccepts(readChannelFrame, unhex(body)), engineAccepts(unhex(body))]).toEqual([false, false])
   })
 
-  test('[CHAN7] both readers agree on whatever becomes of the vectors', () => {
+  test('[CHAN7] both readers agree on mutated vectors', () => {
     const seeds = vectors.frames.map(({ body }) => unhex(body)).filter((body) => body.length < 60)
     fc.assert(fc.property(fc.constantFrom(...seeds), fc.nat(), fc.nat(255), fc.nat(8), (seed, at, byte, cut) => {
       const bytes = seed.slice(0, Math.max(0, seed.length - (cut > 5 ? cut - 5 : 0)))

@@ -1,15 +1,17 @@
 /**
- * What docs/wire/CODEC.md calls items, chunks and gains, once more and from that chapter alone: the order in which the entropy codec speaks of
- * the fields of a schema. Imports nothing from src but types. Values that are written as the schema writes them (text, lists, 64-bit
- * numbers) are not in its vectors, and are refused.
+ * What docs/wire/CODEC.md calls items, chunks and gains, implemented again from that chapter alone: the order in which
+ * the entropy codec codes the fields of a schema. Imports nothing from src but types.
  */
 
 import type { Plain, PlainShape } from './schema-reference.ts'
 
-export type Kind = 'flag' | 'number' | 'float' | 'dropped' | 'code'
+export type Kind = 'flag' | 'number' | 'float' | 'dropped' | 'code' | 'value'
 export type Role = 'rate' | 'carried' | 'mover' | 'other'
 
-/** What an item is carried by: lanes of the rate (three for a rotation), and the way in steps per tick and step of the rate, and at lane 0. */
+/**
+ * The rate that an item is carried by: its lanes (three for a rotation), and the distance in steps per tick and step of
+ * the rate, and at lane 0.
+ */
 export interface Carrier {
   readonly lanes: readonly number[]
   readonly a: number
@@ -18,26 +20,27 @@ export interface Carrier {
 
 export interface Item {
   readonly path: string
+  readonly field: Plain
   readonly kind: Kind
   readonly role: Role
   readonly lane: number
-  /** Lanes are 0..largest; of words, and of what goes round at 2^32, any. */
+  /** Lanes are 0..largest; words, and lanes that wrap at 2^32, have any value. */
   readonly largest: number
-  /** Where differences go round. */
+  /** Where differences wrap. */
   readonly round: number
-  /** Guesses are held to 0..largest, instead of going round. */
+  /** Guesses are clamped to 0..largest, instead of wrapping. */
   readonly isBound: boolean
   readonly isSigned: boolean
   readonly carrier: Carrier | undefined
-  /** It is not the first of its member. */
+  /** It is not the first item of its member. */
   readonly isPart: boolean
-  /** Lane of the flag of the group it is in; -1 = of none. */
+  /** Lane of the flag of the group it is in; -1 = in none. */
   readonly group: number
   /** Of a rotation: 0 for the dropped component, 1 to 3. */
   readonly code: number
   /** Bits of a rotation's code. */
   readonly bits: number
-  /** Of the first component of a vector: all its lanes. */
+  /** For the first component of a vector: all its lanes. */
   readonly vector: readonly number[]
 }
 
@@ -64,10 +67,18 @@ interface Member {
 const AUDIENCES = ['all', 'team', 'owner'] as const
 const GAIN = 2 ** 20
 
-/** The items of a field set: 0 everyone's, 1 the team's too, 2 the owner's too. `name`: the schema's own, for the paths of priors. */
+/**
+ * The items of a field set: 0 everyone's, 1 the team's too, 2 the owner's too. `name`: the schema's own, for the paths
+ * of priors.
+ */
 export function planItems(shape: PlainShape, ticksPerSecond: number, set: 0 | 1 | 2, name = 'Thing'): Plan {
   const members = membersOf(shape, name)
-  const parts = AUDIENCES.slice(0, set + 1).map((audience) => inOrder(members.filter(({ field }) => field.options.audience === audience), members))
+  const parts = AUDIENCES.slice(0, set + 1).map((audience) =>
+    inOrder(
+      members.filter(({ field }) => field.options.audience === audience),
+      members,
+    ),
+  )
   const items = parts.flat().flatMap((member) => itemsOf(member, members, ticksPerSecond))
   const chunks = [0]
   for (const part of parts) {
@@ -94,7 +105,8 @@ function lanesOf({ field, isGroupFlag }: Leaf): number {
 
 function leavesOf(field: Plain, path: string, lane: number, group: number): Leaf[] {
   const { spec } = field
-  if (spec.kind !== 'vector' && spec.kind !== 'struct' && spec.kind !== 'group') return [{ path, field, isGroupFlag: false, lane, group }]
+  if (spec.kind !== 'vector' && spec.kind !== 'struct' && spec.kind !== 'group')
+    return [{ path, field, isGroupFlag: false, lane, group }]
   const leaves: Leaf[] = spec.kind === 'group' ? [{ path: `${path}?`, field, isGroupFlag: true, lane, group }] : []
   let next = lane + leaves.length
   for (const [key, inner] of Object.entries(spec.shape as PlainShape)) {
@@ -105,18 +117,29 @@ function leavesOf(field: Plain, path: string, lane: number, group: number): Leaf
   return leaves
 }
 
-/** What a member is the rate of. */
+/** The field that a member is the rate of. */
 function ownerOf(rate: Member, members: readonly Member[]): Member | undefined {
   const { role, roleOf } = rate.field.options
   if (role === undefined || role === 'position') return undefined
   if (roleOf !== undefined) return members.find(({ name }) => name === roleOf)
-  return members.find(({ field }) => role === 'velocity' ? field.options.role === 'position' : role === 'acceleration' ? field.options.role === 'velocity'
-    : field.spec.kind === 'angle' || field.spec.kind === 'quat')
+  return members.find(({ field }) =>
+    role === 'velocity'
+      ? field.options.role === 'position'
+      : role === 'acceleration'
+        ? field.options.role === 'velocity'
+        : field.spec.kind === 'angle' || field.spec.kind === 'quat',
+  )
 }
 
 function inOrder(part: readonly Member[], members: readonly Member[]): Member[] {
   const rank = (member: Member): number =>
-    ownerOf(member, members) !== undefined ? (member.field.options.role === 'acceleration' ? 0 : 1) : member.field.spec.kind === 'quat' ? 3 : 2
+    ownerOf(member, members) !== undefined
+      ? member.field.options.role === 'acceleration'
+        ? 0
+        : 1
+      : member.field.spec.kind === 'quat'
+        ? 3
+        : 2
   return part.toSorted((one, other) => rank(one) - rank(other))
 }
 
@@ -129,11 +152,28 @@ function itemsOf(member: Member, members: readonly Member[], ticksPerSecond: num
     const number = numberOf(leaf)
     const isFirst = index === 0
     const item: Item = {
-      path: leaf.path, role, lane: leaf.lane, ...number, carrier, isPart: !isFirst && !isGroup && number.kind !== 'dropped', group: leaf.group, code: 0,
+      path: leaf.path,
+      field: leaf.field,
+      role,
+      lane: leaf.lane,
+      ...number,
+      carrier,
+      isPart: !isFirst && !isGroup && number.kind !== 'dropped',
+      group: leaf.group,
+      code: 0,
       vector: isFirst && member.field.spec.kind === 'vector' ? member.leaves.map(({ lane }) => lane) : [],
     }
     if (number.kind !== 'dropped') return [item]
-    return [item, ...[1, 2, 3].map((code): Item => ({ ...item, path: `${leaf.path}#${code}`, kind: 'code', lane: leaf.lane + code, code }))]
+    return [
+      item,
+      ...[1, 2, 3].map((code): Item => ({
+        ...item,
+        path: `${leaf.path}#${code}`,
+        kind: 'code',
+        lane: leaf.lane + code,
+        code,
+      })),
+    ]
   })
 }
 
@@ -142,7 +182,10 @@ function isMover({ field, isGroupFlag }: Leaf, member: Member): boolean {
   return !isGroupFlag && ['fixed', 'vector', 'angle', 'quat', 'float', 'double'].includes(field.spec.kind)
 }
 
-function numberOf({ field: { spec }, isGroupFlag, path }: Leaf): Pick<Item, 'kind' | 'largest' | 'round' | 'isBound' | 'isSigned' | 'bits'> {
+function numberOf({
+  field: { spec },
+  isGroupFlag,
+}: Leaf): Pick<Item, 'kind' | 'largest' | 'round' | 'isBound' | 'isSigned' | 'bits'> {
   const wide = 2 ** 32
   const plain = { kind: 'number' as Kind, largest: wide - 1, round: wide, isBound: false, isSigned: false, bits: 0 }
   const bound = (largest: number): typeof plain => ({ ...plain, largest, isBound: largest < 2 ** 30 })
@@ -156,7 +199,7 @@ function numberOf({ field: { spec }, isGroupFlag, path }: Leaf): Pick<Item, 'kin
     case 'varint': return plain
     case 'float': return { ...plain, kind: 'float' }
     case 'quat': return { ...plain, kind: 'dropped', largest: 2 ** spec.bits - 1, bits: spec.bits }
-    default: throw new Error(`${path}: no vectors of ${spec.kind}`)
+    default: return { ...plain, kind: 'value' }
   }
 }
 
@@ -176,16 +219,32 @@ function stepOf({ spec }: Plain): readonly [zero: number, step: number] | undefi
   }
 }
 
-function carrierOf(member: Member, index: number, members: readonly Member[], ticksPerSecond: number): Carrier | undefined {
+function carrierOf(
+  member: Member,
+  index: number,
+  members: readonly Member[],
+  ticksPerSecond: number,
+): Carrier | undefined {
   const rate = members.find((each) => ownerOf(each, members) === member)
   if (rate === undefined) return undefined
   const reach = (audience: string): number => AUDIENCES.findIndex((each) => each === audience)
-  if (reach(rate.field.options.audience) < 0 || reach(rate.field.options.audience) > reach(member.field.options.audience)) return undefined
+  if (
+    reach(rate.field.options.audience) < 0
+    || reach(rate.field.options.audience) > reach(member.field.options.audience)
+  )
+    return undefined
   const isRotation = member.field.spec.kind === 'quat'
   const by = rate.leaves[isRotation ? 0 : index]!
   const from = stepOf(by.field)
   const { largest, kind } = numberOf(by)
-  if (from === undefined || largest >= 2 ** 20 || kind !== 'number' || by.field.spec.kind === 'word' || by.field.spec.kind === 'varint') return undefined
+  if (
+    from === undefined
+    || largest >= 2 ** 20
+    || kind !== 'number'
+    || by.field.spec.kind === 'word'
+    || by.field.spec.kind === 'varint'
+  )
+    return undefined
   if (isRotation) {
     const scale = 1 / (ticksPerSecond * 2)
     return { lanes: rate.leaves.map(({ lane }) => lane), a: from[1] * scale, b: from[0] * scale }

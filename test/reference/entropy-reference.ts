@@ -1,15 +1,17 @@
 /**
- * The entropy coder once more, slow and from docs/wire/CODEC.md alone: a string of '0' and '1', the rows that the receiver holds, and the
- * tables become the lanes of a row. Imports nothing from src.
+ * The entropy coder again, slow and from docs/wire/CODEC.md alone: a string of '0' and '1', the rows that the receiver
+ * holds, and the tables become the lanes of a row. Imports nothing from src.
  */
 
 import { BitSource, Refused } from './bits-reference.ts'
 import { planItems, type Item, type Plan } from './entropy-items.ts'
-import { ageClass, builtIn, trained, type Code, type PriorsFile, type Tables } from './entropy-tables.ts'
+import { ageClass, builtIn, trained, type Code, type Masks, type PriorsFile, type Tables } from './entropy-tables.ts'
 import { decodePacked } from './packed-reference.ts'
 import type { PlainShape } from './schema-reference.ts'
+import { readValueLane } from './value-lanes.ts'
+import { bitsOf, around, ordered, unitOf, codesOf, rotorOf, turned } from './entropy-numbers.ts'
 
-/** What a delta is told against. */
+/** The rows that a delta refers to. */
 export interface Held {
   readonly shape: PlainShape
   readonly name?: string
@@ -27,7 +29,7 @@ export interface Held {
 const FAR = 2 ** 18
 const WORD = 2 ** 32
 
-/** Where symbols come from, and what is no symbol. */
+/** Where symbols come from, and raw bits. */
 export interface Spoken {
   symbol(code: Code): number
   readonly raw: BitSource
@@ -43,27 +45,46 @@ export function decodeEntropy(text: string, held: Held): { readonly row: number[
   return { row, taken: raw.taken }
 }
 
-/** The row that is spoken of next. */
+/** The row that is coded next. */
 export function readRow(spoken: Spoken, held: Held): number[] {
-  const plan = planItems(held.shape, held.ticksPerSecond, held.set, held.name)
-  const age = ageClass(held.age)
-  return new RowReader(spoken, held, plan, held.priors === undefined ? builtIn(plan, age) : trained(plan, held.priors, age)).read()
+  const { plan, tables } = tablesOf(held)
+  return new RowReader(spoken, held, plan, tables).read()
 }
 
-/** Bits of a size, at most so many. */
-function bitsOf(value: number, most: number): number {
-  return Math.min(most, value === 0 ? 0 : Math.floor(Math.log2(Math.abs(value))) + 1)
+type Planned = { readonly plan: Plan; readonly tables: Tables }
+const NO_PRIORS = {}
+const planned = new WeakMap<PlainShape, WeakMap<object, Map<string, Planned>>>()
+
+/** Made once for a shape, its priors, a field set and a class of age: thousands of rows use the same. */
+function tablesOf({ shape, ticksPerSecond, set, name = 'Thing', priors, age }: Held): Planned {
+  const ofShape = planned.get(shape) ?? new WeakMap<object, Map<string, Planned>>()
+  const ofPriors = ofShape.get(priors ?? NO_PRIORS) ?? new Map<string, Planned>()
+  planned.set(shape, ofShape)
+  ofShape.set(priors ?? NO_PRIORS, ofPriors)
+  const key = `${ageClass(age)} ${set} ${ticksPerSecond} ${name}`
+  const found = ofPriors.get(key)
+  if (found !== undefined) return found
+  const plan = planItems(shape, ticksPerSecond, set, name)
+  const tables = priors === undefined ? builtIn(plan, ageClass(age)) : trained(plan, priors, ageClass(age))
+  const made = { plan, tables: remembered(tables) }
+  ofPriors.set(key, made)
+  return made
 }
 
-/** The short way. */
-function around(value: number, round: number): number {
-  const rest = ((value % round) + round) % round
-  return rest >= round / 2 ? rest - round : rest
-}
-
-/** The place of a float among all floats, and back. */
-function ordered(lane: number): number {
-  return lane < 0 ? -(2 ** 31) + (2 ** 31 - 1 - (lane + 2 ** 31)) : lane
+/** The same tables, each code made once. */
+function remembered(tables: Tables): Tables {
+  const [tokens, dropped, masks] = [new Map<number, Code>(), new Map<number, Code>(), new Map<number, Masks>()]
+  const once = <T>(kept: Map<number, T>, key: number, make: () => T): T => {
+    const found = kept.get(key) ?? make()
+    kept.set(key, found)
+    return found
+  }
+  return {
+    ...tables,
+    token: (item, context) => once(tokens, item * 256 + context, () => tables.token(item, context)),
+    dropped: (item) => once(dropped, item, () => tables.dropped(item)),
+    masks: (chunk, context) => once(masks, chunk * 64 + context, () => tables.masks(chunk, context)),
+  }
 }
 
 class RowReader {
@@ -73,13 +94,13 @@ class RowReader {
   readonly #tables: Tables
   readonly #ticks: number
   readonly #row: number[]
-  /** By item: the residual as it was said. */
+  /** By item: the residual as it was coded. */
   readonly #said: number[]
-  /** By item: whether it came off its prediction. */
+  /** By item: whether it differs from its prediction. */
   #isSaid: readonly boolean[] = []
   /** By carried item: where its rate alone puts it. */
   readonly #carried: number[]
-  /** Of the rotation being read: predicted lanes, unit components, and by code class and sign. */
+  /** For the rotation being read: predicted lanes, unit components, and by code class and sign. */
   #rotation = { dropped: 0, codes: [0, 0, 0], unit: [0, 0, 0, 0], motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] }
 
   constructor(spoken: Spoken, held: Held, plan: Plan, tables: Tables) {
@@ -104,7 +125,8 @@ class RowReader {
         raw.take(taken)
         return row
       }
-      for (let item = this.#plan.chunks[chunk]!; item < this.#plan.chunks[chunk + 1]!; item++) isSaid.push(((mask >> (item - this.#plan.chunks[chunk]!)) & 1) === 1)
+      for (let item = this.#plan.chunks[chunk]!; item < this.#plan.chunks[chunk + 1]!; item++)
+        isSaid.push(((mask >> (item - this.#plan.chunks[chunk]!)) & 1) === 1)
     }
     this.#isSaid = isSaid
     this.#plan.items.forEach((item, at) => this.#item(item, at, isSaid[at]!))
@@ -122,15 +144,23 @@ class RowReader {
   #mask(chunk: number): number | 'packed' {
     const { base, older } = this.#held
     const items = this.#plan.items.slice(this.#plan.chunks[chunk], this.#plan.chunks[chunk + 1])
-    const changed = items.reduce((bits, { lane }, at) => bits | (older !== null && base[lane] !== older[lane] ? 1 << at : 0), 0)
-    const moves = ({ kind, carrier }: Item): boolean => kind === 'number' && carrier !== undefined && Math.abs(carrier.a * base[carrier.lanes[0]!]! + carrier.b) > 0.25
+    const changed = items.reduce(
+      (bits, { lane }, at) => bits | (older !== null && base[lane] !== older[lane] ? 1 << at : 0),
+      0,
+    )
+    const moves = ({ kind, carrier }: Item): boolean =>
+      kind === 'number' && carrier !== undefined && Math.abs(carrier.a * base[carrier.lanes[0]!]! + carrier.b) > 0.25
     const context = older !== null ? this.#tables.activity(chunk, changed) : items.some(moves) ? 63 : 62
     const { masks, code } = this.#tables.masks(chunk, context)
     const symbol = this.#symbol(code)
     if (symbol > masks.length) return 'packed'
     const mask = symbol < masks.length ? masks[symbol]! : this.#take(items.length)
     if (symbol === masks.length && masks.includes(mask)) throw new Refused('a mask that has a symbol')
-    const lasting = items.reduce((bits, { kind, role }, at) => bits | (kind === 'flag' || kind === 'dropped' || role === 'carried' ? 0 : 1 << at), 0)
+    const lasting = items.reduce(
+      (bits, { kind, role }, at) =>
+        bits | (kind === 'flag' || kind === 'value' || kind === 'dropped' || role === 'carried' ? 0 : 1 << at),
+      0,
+    )
     return mask ^ (changed & lasting)
   }
 
@@ -143,22 +173,37 @@ class RowReader {
       if (isSaid) this.#row[lane] = 1 - this.#row[lane]!
     } else if (kind === 'dropped') this.#dropped(item, at, isSaid)
     else if (kind === 'code') this.#code(item, at, isSaid)
-    else {
-      const guess = kind === 'float' ? this.#guessFloat(item, at) : item.carrier === undefined ? this.#guessFree(item, at) : this.#guessCarried(item, at)
-      const residual = isSaid ? this.#token(at, guess.motion * 32 + this.#spread(item, at) + this.#near(item, at), guess.sign) : 0
+    else if (kind === 'value') {
+      if (isSaid) this.#value(item)
+    } else {
+      const guess =
+        kind === 'float'
+          ? this.#guessFloat(item, at)
+          : item.carrier === undefined
+            ? this.#guessFree(item, at)
+            : this.#guessCarried(item, at)
+      const residual = isSaid
+        ? this.#token(at, guess.motion * 32 + this.#spread(item, at) + this.#near(item, at), guess.sign)
+        : 0
       if (around(residual, item.round) !== residual) throw new Refused('the long way round')
-      this.#row[lane] = kind === 'float' ? ordered(around(guess.value + residual, WORD)) : this.#lane(item, guess.value + residual)
+      this.#row[lane] =
+        kind === 'float' ? ordered(around(guess.value + residual, WORD)) : this.#lane(item, guess.value + residual)
     }
   }
 
-  /** A value as a lane. */
+  #value({ lane, field }: Item): void {
+    this.#row[lane] = readValueLane(this.#spoken.raw, field)
+    if (this.#row[lane] === this.#held.base[lane]) throw new Refused('a value that is the baseline\'s')
+  }
+
+  /** A number as a lane. */
   #lane({ round, largest, isSigned }: Item, value: number): number {
     const lane = ((value % round) + round) % round
     if (lane > largest) throw new Refused('above the largest')
     return isSigned || round === WORD ? around(lane, round) : lane
   }
 
-  /** Says a residual that is not 0. */
+  /** Reads a residual that is not 0. */
   #token(at: number, context: number, sign: number): number {
     const symbol = this.#symbol(this.#tables.token(at, context))
     const said = this.#residual(symbol)
@@ -183,23 +228,26 @@ class RowReader {
     return (2 ** octave + this.#take(octave) + 1) * (isNegative ? -1 : 1)
   }
 
-  /** What came before: how far the items before came off, or how fast a vector moved. */
+  /** The context from earlier items: how far they differ, or how fast a vector moved. */
   #near({ vector, carrier, isPart }: Item, at: number): number {
     const { base, older } = this.#held
-    if (vector.length > 0 && older !== null && carrier === undefined) return bitsOf(Math.max(...vector.map((lane) => Math.abs(base[lane]! - older[lane]!))), 7)
+    if (vector.length > 0 && older !== null && carrier === undefined)
+      return bitsOf(Math.max(...vector.map((lane) => Math.abs(base[lane]! - older[lane]!))), 7)
     if (at === 0) return 0
     const isThird = isPart && this.#plan.items[at - 1]!.isPart
     return Math.max(bitsOf(this.#said[at - 1]!, 7), isThird ? bitsOf(this.#said[at - 2]!, 7) : 0)
   }
 
-  /** How many of its chunk came off, or were in motion: as eights. */
+  /** How many items of the chunk differ, or were in motion: in eighths. */
   #spread({ kind, carrier, isPart, vector }: Item, at: number): number {
     const { base, older } = this.#held
     const { chunks, items } = this.#plan
     const chunk = chunks.findLastIndex((first) => first <= at)
     const byMask = kind === 'code' || (carrier === undefined && (isPart || vector.length > 0))
     const places = items.map((_, place) => place).slice(chunks[chunk], chunks[chunk + 1])
-    const count = places.filter((place) => byMask ? this.#isSaid[place]! : older !== null && base[items[place]!.lane] !== older[items[place]!.lane]).length
+    const count = places.filter((place) =>
+      byMask ? this.#isSaid[place]! : older !== null && base[items[place]!.lane] !== older[items[place]!.lane],
+    ).length
     return count < 3 ? 0 : count < 5 ? 8 : count < 6 ? 16 : 24
   }
 
@@ -207,7 +255,7 @@ class RowReader {
     return isBound ? Math.min(Math.max(value, 0), largest) : value
   }
 
-  /** How far a step goes on. */
+  /** How far a movement goes on. */
   #going(at: number, motion: number, step: number): number {
     const { olderTicks } = this.#held
     return Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16 * olderTicks) / (32 * olderTicks))
@@ -250,7 +298,7 @@ class RowReader {
     return { value: this.#settled(item, plain + follows), motion: bitsOf(change, 6), sign: change < 0 ? -1 : 1 }
   }
 
-  /** What the component before says of this one. */
+  /** What the component before predicts of this one. */
   #following({ isPart }: Item, at: number, change: number): number {
     const lead = this.#plan.items[at - 1]
     if (!isPart || lead?.carrier === undefined) return 0
@@ -280,7 +328,9 @@ class RowReader {
     const rotation = this.#rotation
     const before = code === 1 ? this.#said.slice(Math.max(0, at - 4), at - 1) : this.#said.slice(at - (code - 1), at)
     const near = Math.max(0, ...before.map((residual) => bitsOf(residual, 7)))
-    const residual = isSaid ? this.#token(at, rotation.classes[code - 1]! * 32 + this.#spread(item, at) + near, rotation.signs[code - 1]!) : 0
+    const residual = isSaid
+      ? this.#token(at, rotation.classes[code - 1]! * 32 + this.#spread(item, at) + near, rotation.signs[code - 1]!)
+      : 0
     this.#row[lane] = rotation.codes[code - 1]! + residual
     if (this.#row[lane]! < 0 || this.#row[lane]! > 2 ** bits - 2) throw new Refused('no such code')
   }
@@ -292,14 +342,23 @@ class RowReader {
     const { lane, bits, carrier } = item
     const lanes = base.slice(lane, lane + 4)
     const unit = unitOf(bits, lanes)
-    Object.assign(rotation, { dropped: lanes[0], codes: lanes.slice(1), unit, motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] })
+    Object.assign(rotation, {
+      dropped: lanes[0],
+      codes: lanes.slice(1),
+      unit,
+      motion: 7,
+      classes: [7, 7, 7],
+      signs: [1, 1, 1],
+    })
     let rotor: readonly number[] | undefined
     if (carrier !== undefined) {
       const changes = carrier.lanes.map((each) => Math.abs(this.#row[each]! - base[each]!))
       rotation.motion = bitsOf(changes.reduce((sum, each) => sum + each, 0), 6)
       rotation.classes = rotation.classes.map(() => rotation.motion)
       const { a, b } = carrier
-      rotor = carrier.lanes.map((each) => (a / 2) * ((this.#ticks - 1) * base[each]! + (this.#ticks + 1) * this.#row[each]!) + b * this.#ticks)
+      rotor = carrier.lanes.map(
+        (each) => (a / 2) * ((this.#ticks - 1) * base[each]! + (this.#ticks + 1) * this.#row[each]!) + b * this.#ticks,
+      )
     } else if (older !== null) {
       const steps = [1, 2, 3].map((code) => base[lane + code]! - older[lane + code]!)
       const isOther = base[lane] !== older[lane]
@@ -307,49 +366,19 @@ class RowReader {
       rotation.signs = steps.map((step) => (step < 0 ? -1 : 1))
       rotation.motion = Math.max(...rotation.classes)
       const weight = this.#tables.weight(at, rotation.motion)
-      if (rotation.motion > 0 && weight > 0) rotor = rotorOf(unitOf(bits, older.slice(lane, lane + 4)), unit, (this.#ticks * weight) / (32 * this.#held.olderTicks))
+      if (rotation.motion > 0 && weight > 0)
+        rotor = rotorOf(
+          unitOf(bits, older.slice(lane, lane + 4)),
+          unit,
+          (this.#ticks * weight) / (32 * this.#held.olderTicks),
+        )
     }
     if (rotor === undefined) return
     rotation.unit = turned(unit, rotor)
-    rotation.dropped = rotation.unit.reduce((largest, part, axis, all) => (Math.abs(part) > Math.abs(all[largest]!) ? axis : largest), 0)
+    rotation.dropped = rotation.unit.reduce(
+      (largest, part, axis, all) => (Math.abs(part) > Math.abs(all[largest]!) ? axis : largest),
+      0,
+    )
     rotation.codes = codesOf(bits, rotation.unit, rotation.dropped)
   }
-}
-
-function unitOf(bits: number, [dropped, ...codes]: readonly number[]): number[] {
-  const half = 2 ** (bits - 1) - 1
-  const parts = codes.map((code) => code - half)
-  const whole = 2 * half * half
-  const rest = whole - parts[0]! * parts[0]! - parts[1]! * parts[1]! - parts[2]! * parts[2]!
-  const unit = parts.map((part) => part * (Math.SQRT1_2 / half))
-  unit.splice(dropped!, 0, Math.sqrt(rest > 0 ? rest / whole : 0))
-  return unit
-}
-
-function codesOf(bits: number, unit: readonly number[], dropped: number): number[] {
-  const half = 2 ** (bits - 1) - 1
-  const scale = unit[dropped]! < 0 ? -half * Math.SQRT2 : half * Math.SQRT2
-  return unit.filter((_, axis) => axis !== dropped).map((part) => half + Math.min(half, Math.max(-half, Math.round(part * scale))))
-}
-
-function rotorOf([ox, oy, oz, ow]: readonly number[], [bx, by, bz, bw]: readonly number[], times: number): number[] {
-  const [o, b] = [{ x: ox!, y: oy!, z: oz!, w: ow! }, { x: bx!, y: by!, z: bz!, w: bw! }]
-  const w = b.w * o.w + b.x * o.x + b.y * o.y + b.z * o.z
-  const scale = w === 0 ? 0 : times / w
-  return [
-    (b.x * o.w - b.w * o.x + b.z * o.y - b.y * o.z) * scale,
-    (b.y * o.w - b.w * o.y + b.x * o.z - b.z * o.x) * scale,
-    (b.z * o.w - b.w * o.z + b.y * o.x - b.x * o.y) * scale,
-  ]
-}
-
-function turned([bx, by, bz, bw]: readonly number[], [rx, ry, rz]: readonly number[]): number[] {
-  const [b, r] = [{ x: bx!, y: by!, z: bz!, w: bw! }, { x: rx!, y: ry!, z: rz! }]
-  const length = Math.sqrt(1 + r.x * r.x + r.y * r.y + r.z * r.z)
-  return [
-    (b.x + r.x * b.w + r.y * b.z - r.z * b.y) / length,
-    (b.y + r.y * b.w + r.z * b.x - r.x * b.z) / length,
-    (b.z + r.z * b.w + r.x * b.y - r.y * b.x) / length,
-    (b.w - r.x * b.x - r.y * b.y - r.z * b.z) / length,
-  ]
 }

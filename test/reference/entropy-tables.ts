@@ -1,6 +1,6 @@
 /**
- * The tables of the entropy codec once more, from docs/wire/CODEC.md and docs/wire/codec-tables.json alone: built-in ones, and those of a priors
- * file. Imports nothing from src.
+ * The tables of the entropy codec again, from docs/wire/CODEC.md and docs/wire/codec-tables.json alone: built-in ones,
+ * and those of a priors file. Imports nothing from src.
  */
 
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,10 @@ import { prefixCodes } from './bits-entropy-reference.ts'
 import type { Bits } from './bits-reference.ts'
 import type { Item, Plan, Role } from './entropy-items.ts'
 
-/** By symbol: its prefix code, as text, and its share of 2^15. Built-in codes of one name learn together, where codes learn. */
+/**
+ * By symbol: its prefix code, as text, and its share of 2^15. Built-in codes of one name adapt together, where codes
+ * adapt.
+ */
 export interface Code {
   readonly name: string
   readonly codes: readonly Bits[]
@@ -20,7 +23,7 @@ export interface Masks {
   readonly code: Code
 }
 
-/** What holds for one class of age. */
+/** The tables of one class of age. */
 export interface Tables {
   weight(item: number, motion: number): number
   bend(item: number, motion: number, isDown: boolean): number
@@ -41,7 +44,9 @@ interface TablesFile {
   readonly shapes: readonly (readonly [number, number, readonly number[], readonly number[]])[]
 }
 
-const FILE = JSON.parse(readFileSync(new URL('../../docs/wire/codec-tables.json', import.meta.url), 'utf8')) as TablesFile
+const FILE = JSON.parse(
+  readFileSync(new URL('../../docs/wire/codec-tables.json', import.meta.url), 'utf8'),
+) as TablesFile
 const TICKS = [0, 1, 2.5, 5.5, 9.5, 13.5, 24]
 
 export function ageClass(age: number): number {
@@ -51,11 +56,18 @@ export function ageClass(age: number): number {
 /** Code lengths of at most 12 bits that cost least: package-merge. */
 export function lengthsOf(shares: readonly number[]): number[] {
   type Node = { readonly weight: number; readonly symbols: readonly number[] }
-  const leaves: Node[] = shares.map((weight, symbol) => ({ weight, symbols: [symbol] })).sort((a, b) => a.weight - b.weight || a.symbols[0]! - b.symbols[0]!)
+  const leaves: Node[] = shares
+    .map((weight, symbol) => ({ weight, symbols: [symbol] }))
+    .sort((a, b) => a.weight - b.weight || a.symbols[0]! - b.symbols[0]!)
   let level = leaves
   for (let bits = 2; bits <= 12; bits++) {
-    const pairs = level.slice(0, level.length & ~1).flatMap((node, at, all): Node[] =>
-      at % 2 === 1 ? [] : [{ weight: node.weight + all[at + 1]!.weight, symbols: [...node.symbols, ...all[at + 1]!.symbols] }])
+    const pairs = level
+      .slice(0, level.length & ~1)
+      .flatMap((node, at, all): Node[] =>
+        at % 2 === 1
+          ? []
+          : [{ weight: node.weight + all[at + 1]!.weight, symbols: [...node.symbols, ...all[at + 1]!.symbols] }],
+      )
     // A stable sort: of equals the single symbol comes first.
     level = [...leaves, ...pairs].sort((a, b) => a.weight - b.weight)
   }
@@ -73,13 +85,17 @@ export function sharesOf(frequencies: readonly number[]): number[] {
   return shares
 }
 
-const codeOf = (name: string, lengths: readonly number[], shares: readonly number[]): Code => ({ name, codes: prefixCodes(lengths) as Bits[], shares })
+const codeOf = (name: string, lengths: readonly number[], shares: readonly number[]): Code => ({
+  name,
+  codes: prefixCodes(lengths) as Bits[],
+  shares,
+})
 function codeOfFrequencies(name: string, frequencies: readonly number[]): Code {
   const shares = sharesOf(frequencies)
   return codeOf(name, lengthsOf(shares), shares)
 }
 
-/** The masks of a list with how often each occurs, and last how often none of them. */
+/** The masks of a list with how often each occurs, and last how often any other occurs. */
 function masksOf(name: string, masks: readonly number[], frequencies: readonly number[], chunk: number): Masks {
   const sum = frequencies.reduce((total, each) => total + each, 0)
   return { masks, code: codeOfFrequencies(name, chunk === 0 ? [...frequencies, sum / 4096] : frequencies) }
@@ -92,9 +108,11 @@ export function builtIn({ items, chunks }: Plan, age: number): Tables {
   return {
     weight: (at, motion) => weightOf(items, at, motion, age),
     bend: () => 0,
-    token: (at, context) => shape(...meanOf(items[at]!, widths(items[at]!), age, context >> 5, Math.min(context & 7, 4))),
+    token: (at, context) =>
+      shape(...meanOf(items[at]!, widths(items[at]!), age, context >> 5, Math.min(context & 7, 4))),
     dropped: () => codeOfFrequencies('dropped', [1, 1, 1]),
-    activity: (chunk, changed) => within(chunk).reduce((activity, { role }, at) => activity | ((changed >> at) & 1 ? ACTIVITY[role] : 0), 0),
+    activity: (chunk, changed) =>
+      within(chunk).reduce((activity, { role }, at) => activity | ((changed >> at) & 1 ? ACTIVITY[role] : 0), 0),
     masks: (chunk, context) => builtInMasks(within(chunk), chunk, age, context),
   }
 }
@@ -107,17 +125,26 @@ function weightOf(items: readonly Item[], at: number, motion: number, age: numbe
   return FILE.weights.find(([which, of]) => which === name && of === age)![2][motion]!
 }
 
-/** The mean that a token's shape is chosen by, and how lopsided it is. */
-function meanOf({ role, kind, carrier }: Item, width: number, age: number, motion: number, before: number): readonly [mean: number, lopsided: number] {
+/** The mean that a token's shape is chosen by, and its skew. */
+function meanOf(
+  { role, kind, carrier }: Item,
+  width: number,
+  age: number,
+  motion: number,
+  before: number,
+): readonly [mean: number, lopsided: number] {
   const ticks = TICKS[age]!
   if (age === 0) return [2 ** Math.max(0, Math.min(width, 20) - 2), 0]
   const near = [1, 0.6, 0.8, 1, 1.5][before]!
   const step = motion === 0 ? 0 : 0.75 * 2 ** motion
   const unknown = 2 ** (Math.min(width, 24) / 3 - 1)
-  if (role === 'carried') return [0.05 + 0.02 * ticks + step * Math.abs(carrier!.a) * ticks * 0.12, motion === 0 ? 1 : 0]
-  if (kind === 'float') return [(motion === 0 || motion === 7 ? 2 ** 14 : 2 ** (4 * motion - 4)) * ticks ** 0.6 * near, 0]
+  if (role === 'carried')
+    return [0.05 + 0.02 * ticks + step * Math.abs(carrier!.a) * ticks * 0.12, motion === 0 ? 1 : 0]
+  if (kind === 'float')
+    return [(motion === 0 || motion === 7 ? 2 ** 14 : 2 ** (4 * motion - 4)) * ticks ** 0.6 * near, 0]
   if (motion === 7) return [unknown * ticks ** 0.6, 0]
-  if (motion === 0) return [role === 'rate' ? unknown * ticks ** 0.5 * near : role === 'mover' ? ticks ** 0.7 * near : unknown * 0.6, 0]
+  if (motion === 0)
+    return [role === 'rate' ? unknown * ticks ** 0.5 * near : role === 'mover' ? ticks ** 0.7 * near : unknown * 0.6, 0]
   return [(0.4 + step * (role === 'other' ? 0.3 : 0.22)) * ticks ** 0.6 * near, 0]
 }
 
@@ -142,7 +169,12 @@ function builtInMasks(items: readonly Item[], chunk: number, age: number, contex
   const masks = frequencies.map((_, mask) => mask).filter((mask) => frequencies[mask]! * 8192 > sum)
     .sort((a, b) => frequencies[b]! - frequencies[a]! || a - b).slice(0, 254).sort((a, b) => a - b)
   const listed = masks.map((mask) => frequencies[mask]!)
-  return masksOf(age === 0 ? `masks 0 ${chunk}` : `masks ${age} ${chunk} ${known}`, masks, [...listed, Math.max(sum - listed.reduce((total, each) => total + each, 0), sum / 4096)], chunk)
+  return masksOf(
+    age === 0 ? `masks 0 ${chunk}` : `masks ${age} ${chunk} ${known}`,
+    masks,
+    [...listed, Math.max(sum - listed.reduce((total, each) => total + each, 0), sum / 4096)],
+    chunk,
+  )
 }
 
 function oddsOf({ kind, role }: Item, age: number, activity: number): number {
@@ -154,7 +186,7 @@ function oddsOf({ kind, role }: Item, age: number, activity: number): number {
   return FILE.odds.find(([which, of]) => which === name && of === when)![2][age]!
 }
 
-/** What a priors file has of one entity, as far as bits go by it. */
+/** What a priors file says about one entity, as far as bits depend on it. */
 export interface PriorsFile {
   readonly tables: readonly (readonly number[])[]
   readonly masks: readonly { readonly masks: readonly number[]; readonly counts: readonly number[] }[]
@@ -168,14 +200,14 @@ export interface PriorsFile {
   } | null)[]
 }
 
-/** The value at a place of a list that is told as values and how often each stands there. */
+/** The value at an index of a list that is stored as runs: values with their counts. */
 function inRuns(runs: readonly number[], place: number): number {
   let at = 0
   for (let left = place - runs[1]!; left >= 0; left -= runs[at + 1]!) at += 2
   return runs[at]!
 }
 
-/** The tables that priors stand for; built-in ones where they have none. */
+/** The tables that priors describe; built-in ones where there are none. */
 export function trained(plan: Plan, priors: PriorsFile, age: number): Tables {
   const rest = builtIn(plan, age)
   const found = priors.ages[age]
@@ -187,11 +219,14 @@ export function trained(plan: Plan, priors: PriorsFile, age: number): Tables {
       const counts = priors.tables[inRuns(found.tokens, item * 256 + context)]!
       return codeOfFrequencies('', [...counts, ...new Array<number>(67 - counts.length).fill(0)])
     },
-    dropped: (item) => (found.dropped[item]!.length === 0 ? rest.dropped(item) : codeOfFrequencies('', found.dropped[item]!)),
+    dropped: (item) =>
+      found.dropped[item]!.length === 0 ? rest.dropped(item) : codeOfFrequencies('', found.dropped[item]!),
     activity: (chunk, changed) => found.activities[chunk]!.indexOf(changed) + 1,
     masks: (chunk, context) => {
       const table = inRuns(found.masks, chunk * 64 + context)
-      return table === -1 ? rest.masks(chunk, context) : masksOf('', priors.masks[table]!.masks, priors.masks[table]!.counts, chunk)
+      return table === -1
+        ? rest.masks(chunk, context)
+        : masksOf('', priors.masks[table]!.masks, priors.masks[table]!.counts, chunk)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { WIRE_FIELDS } from 'tickwire'
+import { WIRE_FIELDS } from 'tickwire/engine'
 
 test('[DEV8] the names of bits are those of docs/wire/FIELDS.md, all of them and no others', () => {
   const page = readFileSync(new URL('../../docs/wire/FIELDS.md', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 /**
- * The content hash, slow and clear: MurmurHash3 x86_128 in BigInt, written from its published description, cut to
- * the first 64 bits. Imports nothing from src, so that the fast one has an independent witness.
+ * The content hash, slow and clear: MurmurHash3 x86_128 in BigInt, written from its published description, cut to the
+ * first 64 bits. Imports nothing from src, so that the fast one has an independent check.
  */
 
 const MASK = 0xffff_ffffn

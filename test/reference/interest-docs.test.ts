@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { Timeline, World, type ClientInterest } from 'tickwire'
-import { Backpack, Crate, Drone, ENTITIES, news, Plan, Radio, Score, Referee, Signal, Soldier, Submarine, watch, Zombie } from '../../docs/guide/examples/interest.ts'
+import { World } from 'tickwire'
+import { Timeline, type ClientInterest } from 'tickwire/engine'
+import {
+  Backpack, Crate, Drone, ENTITIES, news, Plan, Radio, Score, Referee, Signal, Soldier, Submarine, watch, Zombie,
+} from '../../docs/guide/examples/interest.ts'
 
 function tick(world: World, step: () => void = () => {}): void {
   world.beginTick()
@@ -8,11 +11,21 @@ function tick(world: World, step: () => void = () => {}): void {
   world.endTick()
 }
 
-test('[INT3, INT4, INT5, INT8] the guide to interest does what it says', () => {
+test('[INT3, INT4, INT5, INT8] the code of the guide to interest works as described', () => {
   const world = new World(ENTITIES)
   const referee = new Referee()
-  for (const [peer, side] of [[1, 1], [2, 1], [3, 2]] as const) referee.teams.set(peer, side)
-  const [red, mate, blue, spectator] = watch(world, referee, [1, 2, 3, 9]) as [ClientInterest, ClientInterest, ClientInterest, ClientInterest]
+  for (const [peer, side] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+  ] as const)
+    referee.teams.set(peer, side)
+  const [red, mate, blue, spectator] = watch(world, referee, [1, 2, 3, 9]) as [
+    ClientInterest,
+    ClientInterest,
+    ClientInterest,
+    ClientInterest,
+  ]
   const soldier = world.spawn(Soldier, { at: { x: 0, y: 0 } }, 1)
   world.spawn(Soldier, { at: { x: 1000, y: 0 } }, 2)
   const enemy = world.spawn(Soldier, { at: { x: 500, y: 0 } }, 3)
@@ -69,9 +82,9 @@ test('[RATE2] moods change five times a second, health twenty times', () => {
     })
     timeline.sample()
     rows.health.add(timeline.read(Zombie, zombie.id, count, 'health'))
-    const told = timeline.read(Zombie, zombie.id, count, 'mood')
-    if (told !== mood) rows.mood++
-    mood = told
+    const received = timeline.read(Zombie, zombie.id, count, 'mood')
+    if (received !== mood) rows.mood++
+    mood = received
   }
   expect(timeline.find(type, zombie.id, 60)).toBeGreaterThan(0)
   expect(rows.health.size).toBe(21)

@@ -1,42 +1,46 @@
 /**
- * The packed coder once more, slow and from docs/wire/CODEC.md alone: a string of '0' and '1' and the lanes of a baseline become the
- * lanes of a row. Imports nothing from src. It knows bools, numbers, floats, vectors, rotations, structs and groups; what else is
- * written as the schema writes it (text, lists, 64-bit numbers) is not in its vectors.
+ * The packed coder once more, slow and from docs/wire/CODEC.md alone: a string of '0' and '1' and the lanes of a
+ * baseline become the lanes of a row. Imports nothing from src. It knows every kind of field; leaves that are written
+ * as in STATE.md have the lanes of `value-lanes.ts`.
  */
 
-import { Refused } from './bits-reference.ts'
+import { BitSource, Refused } from './bits-reference.ts'
 import type { Plain, PlainShape } from './schema-reference.ts'
+import { readValueLane } from './value-lanes.ts'
 
-/** Lanes of one leaf: a number with so many values, or a rotation. */
-type Leaf = { readonly kind: 'number'; readonly values: number; readonly isSigned: boolean } | { readonly kind: 'quat'; readonly bits: number } | { readonly kind: 'float' }
+/** Lanes of one leaf: a number with so many values, a rotation, or a leaf that is written as in STATE.md. */
+type Leaf =
+  | { readonly kind: 'number'; readonly values: number; readonly isSigned: boolean }
+  | { readonly kind: 'quat'; readonly bits: number }
+  | { readonly kind: 'float' }
+  | { readonly kind: 'value'; readonly field: Plain }
 
 const AUDIENCES = ['all', 'team', 'owner']
 
-/** Takes bits from the front of a string. */
+/** Takes numbers from the front of a string of bits. */
 class Bits {
-  readonly #text: string
-  taken = 0
+  readonly source: BitSource
 
   constructor(text: string) {
-    this.#text = text
+    this.source = new BitSource(text)
   }
 
   take(count: number): number {
-    if (this.taken + count > this.#text.length) throw new Refused('past the end')
-    const bits = this.#text.slice(this.taken, this.taken + count)
-    this.taken += count
-    return count === 0 ? 0 : Number.parseInt(bits, 2)
+    return count === 0 ? 0 : Number.parseInt(this.source.take(count), 2)
   }
 }
 
-/** The row that bits turn a baseline into, and how many bits that took. `set`: 0 everyone's fields, 1 the team's too, 2 the owner's too. */
+/**
+ * The row that bits turn a baseline into, and how many bits that took. `set`: 0 everyone's fields, 1 the team's too, 2
+ * the owner's too.
+ */
 export function decodePacked(
   text: string, shape: PlainShape, base: readonly number[], initial: readonly number[], set: number = 0,
 ): { readonly row: number[]; readonly taken: number } {
   const bits = new Bits(text)
   const row = [...base]
   readMask(bits, Object.values(shape), 0, base, initial, row, set)
-  return { row, taken: bits.taken }
+  return { row, taken: bits.source.taken }
 }
 
 function isHeld({ options }: Plain, set: number): boolean {
@@ -44,28 +48,46 @@ function isHeld({ options }: Plain, set: number): boolean {
   return reach >= 0 && reach <= set
 }
 
-function readMask(bits: Bits, fields: readonly Plain[], first: number, base: readonly number[], initial: readonly number[], row: number[], held: number = 2): void {
+function readMask(
+  bits: Bits,
+  fields: readonly Plain[],
+  first: number,
+  base: readonly number[],
+  initial: readonly number[],
+  row: number[],
+  held: number = 2,
+): void {
   const set = fields.map((field) => isHeld(field, held) && bits.take(1) === 1)
   let lane = first
   fields.forEach((field, index) => {
     const end = lane + laneCount(field)
     if (set[index]) {
       readMember(bits, field, lane, base, initial, row)
-      if (row.slice(lane, end).every((value, at) => value === base[lane + at])) throw new Refused('a bit set for nothing')
+      if (row.slice(lane, end).every((value, at) => value === base[lane + at]))
+        throw new Refused('a bit set for nothing')
     }
     lane = end
   })
 }
 
-function readMember(bits: Bits, { spec }: Plain, lane: number, base: readonly number[], initial: readonly number[], row: number[]): void {
+function readMember(
+  bits: Bits,
+  field: Plain,
+  lane: number,
+  base: readonly number[],
+  initial: readonly number[],
+  row: number[],
+): void {
+  const { spec } = field
   if (spec.kind === 'bool') row[lane] = 1 - base[lane]!
   else if (spec.kind === 'group') {
     row[lane] = bits.take(1)
     if (row[lane] === 1) readMask(bits, Object.values(spec.shape), lane + 1, base, initial, row)
-    else for (let each = lane + 1; each < lane + laneCount({ spec } as Plain); each++) row[each] = initial[each]!
-  } else if (spec.kind === 'struct' && spec.perMember) readMask(bits, Object.values(spec.shape), lane, base, initial, row)
+    else for (let each = lane + 1; each < lane + laneCount(field); each++) row[each] = initial[each]!
+  } else if (spec.kind === 'struct' && spec.perMember)
+    readMask(bits, Object.values(spec.shape), lane, base, initial, row)
   else {
-    const leaves = leavesOf({ spec } as Plain)
+    const leaves = leavesOf(field)
     let at = lane
     for (const leaf of leaves) {
       if (leaves.length === 1 || bits.take(1) === 1) readLeaf(bits, leaf, at, base, row)
@@ -75,6 +97,10 @@ function readMember(bits: Bits, { spec }: Plain, lane: number, base: readonly nu
 }
 
 function readLeaf(bits: Bits, leaf: Leaf, lane: number, base: readonly number[], row: number[]): void {
+  if (leaf.kind === 'value') {
+    row[lane] = readValueLane(bits.source, leaf.field)
+    return
+  }
   if (leaf.kind === 'float') {
     row[lane] = [0, 8, 16, 24].reduce((word, place) => word | (bits.take(8) << place), 0)
     return
@@ -83,13 +109,15 @@ function readLeaf(bits: Bits, leaf: Leaf, lane: number, base: readonly number[],
     const isOther = bits.take(1) === 1
     if (isOther) row[lane] = bits.take(2)
     for (let code = lane + 1; code < lane + 4; code++) {
-      row[code] = isOther ? bits.take(leaf.bits) : moved(base[code]!, difference(bits, 2 ** leaf.bits - 1), 2 ** leaf.bits)
+      row[code] = isOther
+        ? bits.take(leaf.bits)
+        : moved(base[code]!, difference(bits, 2 ** leaf.bits - 1), 2 ** leaf.bits)
     }
     return
   }
   const round = leaf.values <= 2 ** 30 ? leaf.values : 2 ** 32
   const value = moved(base[lane]!, difference(bits, round - 2) + 1, round)
-  row[lane] = leaf.isSigned && value >= round / 2 ? value - round : value
+  row[lane] = round === 2 ** 32 ? value | 0 : leaf.isSigned && value >= round / 2 ? value - round : value
 }
 
 /** A folded difference of 0..largest. */
@@ -122,7 +150,8 @@ function laneCount(field: Plain): number {
   return spec.kind === 'vector' ? spec.arity : spec.kind === 'quat' ? 4 : 1
 }
 
-function leavesOf({ spec }: Plain): readonly Leaf[] {
+function leavesOf(field: Plain): readonly Leaf[] {
+  const { spec } = field
   const number = (values: number, isSigned = false): readonly Leaf[] => [{ kind: 'number', values, isSigned }]
   switch (spec.kind) {
     case 'bool': return number(2)
@@ -136,7 +165,7 @@ function leavesOf({ spec }: Plain): readonly Leaf[] {
     case 'float': return [{ kind: 'float' }]
     case 'quat': return [{ kind: 'quat', bits: spec.bits }]
     case 'struct': return Object.values(spec.shape).flatMap(leavesOf)
-    default: throw new Error(`no vectors of ${spec.kind}`)
+    default: return [{ kind: 'value', field }]
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A reader of packed texts, made from docs/wire/SNAPSHOTS.md alone; imports nothing from src. Plain numbers instead of tables and typed arrays,
- * and every state kept in a Map: slow, and as the page says it.
+ * A reader of packed texts, made from docs/wire/SNAPSHOTS.md alone; imports nothing from src. Plain numbers instead of
+ * tables and typed arrays, and every state kept in a Map: slow, and as the page describes it.
  */
 
 const CURVE = [11, 18, 30, 49, 81, 133, 219, 360, 589, 961, 1554, 2486, 3906, 5978, 8813, 12371, 16384]
@@ -11,7 +11,7 @@ const word = (value: bigint): number => Number(BigInt.asUintN(32, value))
 const times = (a: number, b: number): number => word(BigInt(a) * BigInt(b))
 const within = (value: number): number => Math.min(2047, Math.max(-2047, value))
 
-/** The chance of a guess. */
+/** The probability of a guess. */
 function chanceOf(guess: number): number {
   if (guess > 0) return 2 ** 15 - chanceOf(-guess)
   const [step, rest] = [Math.floor((2048 + guess) / 128), (2048 + guess) % 128]
@@ -20,7 +20,7 @@ function chanceOf(guess: number): number {
 
 const guesses = new Map<number, number>()
 
-/** The least guess whose chance is at least 8 k. */
+/** The least guess whose probability is at least 8 k. */
 function guessOf(k: number): number {
   if (!guesses.has(k)) {
     let guess = -2047
@@ -30,22 +30,28 @@ function guessOf(k: number): number {
   return guesses.get(k)!
 }
 
-/** What stood before: the memories of four lengths. */
+/** The context: the memories of four lengths. */
 function memoriesOf(bytes: readonly number[]): number[] {
-  const back = (from: number): number => [3, 2, 1, 0].reduce((sum, each) => sum * 256 + (bytes[bytes.length - 1 - from - each] ?? 0), 0)
+  const back = (from: number): number =>
+    [3, 2, 1, 0].reduce((sum, each) => sum * 256 + (bytes[bytes.length - 1 - from - each] ?? 0), 0)
   const [last, older] = [back(0), back(4)]
-  return [2 ** 24 * (last % 256) + 1, 2 ** 16 * (last % 65_536) + 2, last + 4, times(last, 0x2c1b3c6d) + 2 ** 16 * (older % 65_536) + 6].map((value) => {
+  return [
+    2 ** 24 * (last % 256) + 1,
+    2 ** 16 * (last % 65_536) + 2,
+    last + 4,
+    times(last, 0x2c1b3c6d) + 2 ** 16 * (older % 65_536) + 6,
+  ].map((value) => {
     const product = times(value, 0x297a2d39)
     return word(BigInt(product) ^ BigInt(Math.floor(product / 2 ** 15)))
   })
 }
 
-/** The section's bits, by the chances that the model gives; `bytes` are the bytes of the section. */
+/** The section's bits, by the probabilities of the model; `bytes` are the bytes of the section. */
 class Section {
   code: number
   range = WORD - 1
   #at = 0
-  /** All that was taken off the number in front of it: what a writer calls low. */
+  /** The sum of all that was subtracted from the number: what a writer calls low. */
   low = 0n
   scale = 0
   readonly #bytes: readonly number[]
@@ -89,7 +95,7 @@ class Section {
   }
 }
 
-/** The text that bytes are; undefined when they are none. */
+/** The text in the bytes; undefined when they are invalid. */
 export function unpackText(packed: readonly number[]): string | undefined {
   const end = packed.findIndex((byte) => byte < 128)
   const size = packed.slice(0, end + 1).reduce((sum, byte, at) => sum + (byte % 128) * 128 ** at, 0)
@@ -109,10 +115,14 @@ export function unpackText(packed: readonly number[]): string | undefined {
       const chance = chanceOf(within(Math.floor(sum / 65_536)))
       const bit = section.bit(chance)
       for (const [order, place] of places.entries()) {
-        const weight = (weights.get(4 * node + order) ?? 26_000) + Math.floor((said[order]! * (2 ** 15 * bit - chance)) / 2 ** 13)
+        const weight =
+          (weights.get(4 * node + order) ?? 26_000) + Math.floor((said[order]! * (2 ** 15 * bit - chance)) / 2 ** 13)
         weights.set(4 * node + order, Number(BigInt.asIntN(32, BigInt(weight))))
         const { chance: before, sights } = cells.get(place) ?? { chance: 32_768, sights: 0 }
-        cells.set(place, { chance: before + Math.trunc((2 * (65_535 * bit - before)) / (2 * sights + 3)), sights: Math.min(30, sights + 1) })
+        cells.set(place, {
+          chance: before + Math.trunc((2 * (65_535 * bit - before)) / (2 * sights + 3)),
+          sights: Math.min(30, sights + 1),
+        })
       }
       node = 2 * node + bit
     }

@@ -1,25 +1,50 @@
 /**
- * Reads Tickwire packets from the tables of docs/wire/STANDARD.md alone: slow, clear, and ignorant of the engine.
+ * Reads Tickwire packets by the tables of docs/wire/STANDARD.md alone: slow, clear, and independent of the engine.
  *
- * It imports nothing of the engine, works on a string of '0' and '1', and says what a datagram means or throws the
- * reason why it means nothing. Sealed ones it opens with the key it is handed, by node:crypto. Vectors are held to this
- * reading as well as to the engine's.
+ * It imports nothing of the engine, works on a string of '0' and '1', and returns what a datagram means or throws the
+ * reason why it is invalid. It opens sealed ones with the given key, by node:crypto. Vectors are compared with this
+ * reading as well as with the engine's.
  */
 
 import { createDecipheriv } from 'node:crypto'
 
 /** What a datagram means. Ids, salts and bytes are hexadecimal; a 64-bit number is written highest digit first. */
 export type Meaning =
-  | ({ readonly is: 'request'; readonly salt: string; readonly clientKey: string; readonly suites: readonly number[] } & Head)
-  | ({ readonly is: 'challenge'; readonly salt: string; readonly suite: number; readonly serverKey: string; readonly cookie: string } & Head)
   | ({
-    readonly is: 'response'; readonly salt: string; readonly suite: number; readonly clientKey: string; readonly cookie: string
-    readonly token: string; readonly fingerprint: string; readonly user: string
-  } & Head)
+      readonly is: 'request'
+      readonly salt: string
+      readonly clientKey: string
+      readonly suites: readonly number[]
+    } & Head)
   | ({
-    readonly is: 'accepted'; readonly salt: string; readonly random: string; readonly resetToken: string; readonly signature: string
-    readonly datagramBytesMax: number; readonly welcome: string
-  } & Head)
+      readonly is: 'challenge'
+      readonly salt: string
+      readonly suite: number
+      readonly serverKey: string
+      readonly cookie: string
+      readonly signature: string
+    } & Head)
+  | ({
+      readonly is: 'response'
+      readonly salt: string
+      readonly suite: number
+      readonly clientKey: string
+      readonly cookie: string
+      readonly suites: readonly number[]
+      readonly token: string
+      readonly fingerprint: string
+      readonly user: string
+      readonly data: string
+    } & Head)
+  | ({
+      readonly is: 'accepted'
+      readonly salt: string
+      readonly random: string
+      readonly resetToken: string
+      readonly signature: string
+      readonly datagramBytesMax: number
+      readonly welcome: string
+    } & Head)
   | ({ readonly is: 'rejected'; readonly salt: string; readonly reason: string } & Head)
   | ({ readonly is: 'refused'; readonly salt: string; readonly random: string; readonly reason: string } & Head)
   | ({ readonly is: 'reset'; readonly resetToken: string } & Head)
@@ -51,9 +76,28 @@ interface Frame {
   readonly body: string
 }
 
-const CODES = ['', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token', 'identity', 'flooding',
-  'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket']
-const NOBODY = '0000000000000000'
+const CODES = [
+  '',
+  'left',
+  'kicked',
+  'shutdown',
+  'version',
+  'schema',
+  'full',
+  'refused',
+  'broken',
+  'token',
+  'identity',
+  'flooding',
+  'ended',
+  'fault',
+  'replaced',
+  'no-room',
+  'locked',
+  'ticket',
+  'password',
+]
+const NO_CONNECTION = '0000000000000000'
 
 /** The meaning of one datagram. */
 export function readDatagram(bytes: Uint8Array, key?: PacketKey): Meaning {
@@ -64,7 +108,7 @@ export function readDatagram(bytes: Uint8Array, key?: PacketKey): Meaning {
   const type = bytes[4]!
   need(type <= 4, 'a type without meaning')
   if (type === 0) return readHandshake(bytes, end, head, key)
-  need(head.version === 2, 'another version')
+  need(head.version === 3, 'another version')
   if (type === 4) return readResponse(bytes, end, head, key)
   const plain = open(bytes, end, head, key)
   if (type === 3) {
@@ -95,24 +139,30 @@ function readHandshake(bytes: Uint8Array, at: number, head: Head, key: PacketKey
   need(bytes.length >= at + 10, 'shorter than any handshake')
   const salt = number64(bytes, at + 1)
   const kind = bytes[at]!
-  need((kind === 3 || kind === 6) === (head.connection !== NOBODY), 'only an acceptance and a reset name a connection')
+  need((kind === 3 || kind === 6) === (head.connection !== NO_CONNECTION), 'only an acceptance and a reset name one')
   if (kind === 4) {
     need(bytes.length === at + 10, 'a rejection has one reason')
     return { is: 'rejected', ...head, salt, reason: codeOf(bytes[at + 9]!) }
   }
-  need(head.version === 2, 'another version')
+  need(head.version === 3, 'another version')
   switch (kind) {
     case 1: {
       need(bytes.length === 1200, 'a request is 1200 bytes')
-      const count = bytes[at + 41]!
-      const suites = [...bytes.subarray(at + 42, at + 42 + count)]
-      need(count >= 1 && count <= 8 && !suites.includes(0), 'one to eight suites')
-      need(bytes.subarray(at + 42 + count).every((byte) => byte === 0), 'then zeros')
+      const suites = suitesAt(bytes, at + 41)
+      need(bytes.subarray(at + 42 + suites.length).every((byte) => byte === 0), 'then zeros')
       return { is: 'request', ...head, salt, clientKey: hex(bytes, at + 9, 32), suites }
     }
     case 2:
-      need(bytes.length === at + 58, 'a challenge has its length')
-      return { is: 'challenge', ...head, salt, suite: bytes[at + 9]!, serverKey: hex(bytes, at + 10, 32), cookie: hex(bytes, at + 42, 16) }
+      need(bytes.length === at + 122, 'a challenge has its length')
+      return {
+        is: 'challenge',
+        ...head,
+        salt,
+        suite: bytes[at + 9]!,
+        serverKey: hex(bytes, at + 10, 32),
+        cookie: hex(bytes, at + 42, 16),
+        signature: hex(bytes, at + 58, 64),
+      }
     case 3: {
       const plain = open(bytes, at + 25, head, key)
       need(plain.length >= 84, 'shorter than any acceptance')
@@ -120,8 +170,14 @@ function readHandshake(bytes: Uint8Array, at: number, head: Head, key: PacketKey
       const datagramBytesMax = plain[80]! + plain[81]! * 256
       need(size <= 256 && plain.length === 84 + size && datagramBytesMax >= 1200, 'a welcome as long as it says')
       return {
-        is: 'accepted', ...head, salt, random: hex(bytes, at + 9, 16), resetToken: hex(plain, 0, 16), signature: hex(plain, 16, 64),
-        datagramBytesMax, welcome: hex(plain, 84, size),
+        is: 'accepted',
+        ...head,
+        salt,
+        random: hex(bytes, at + 9, 16),
+        resetToken: hex(plain, 0, 16),
+        signature: hex(plain, 16, 64),
+        datagramBytesMax,
+        welcome: hex(plain, 84, size),
       }
     }
     case 5: {
@@ -137,20 +193,42 @@ function readHandshake(bytes: Uint8Array, at: number, head: Head, key: PacketKey
 }
 
 function readResponse(bytes: Uint8Array, at: number, head: Head, key: PacketKey | undefined): Meaning {
-  need(head.sequence === 0 && head.epoch === 0 && head.connection === NOBODY, 'handshakes are not numbered')
+  need(head.sequence === 0 && head.epoch === 0 && head.connection === NO_CONNECTION, 'handshakes are not numbered')
   need(bytes.length === 1200, 'a response is 1200 bytes')
-  const tokenSize = bytes[at + 57]! + bytes[at + 58]! * 256
+  const suites = suitesAt(bytes, at + 57)
+  const plain = open(bytes, at + 58 + suites.length, head, key)
+  const tokenSize = plain[8]! + plain[9]! * 256
   need(tokenSize <= 429, 'a token as long as tokens are')
-  const plain = open(bytes, at + 59 + tokenSize, head, key)
-  const size = plain[8]!
-  need(size <= 64 && plain.subarray(9 + size).every((byte) => byte === 0), 'user bytes, then zeros')
+  const user = 10 + tokenSize
+  const size = plain[user]!
+  const data = user + 1 + size
+  const dataSize = plain[data]! | (plain[data + 1]! << 8)
+  need(size <= 64 && dataSize <= 1024 && data + 2 + dataSize <= plain.length, 'user bytes, and join data')
+  need(plain.subarray(data + 2 + dataSize).every((byte) => byte === 0), 'then zeros')
   return {
-    is: 'response', ...head, salt: number64(bytes, at), suite: bytes[at + 8]!, clientKey: hex(bytes, at + 9, 32), cookie: hex(bytes, at + 41, 16),
-    token: hex(bytes, at + 59, tokenSize), fingerprint: hex(plain, 0, 8), user: hex(plain, 9, size),
+    is: 'response',
+    ...head,
+    salt: number64(bytes, at),
+    suite: bytes[at + 8]!,
+    clientKey: hex(bytes, at + 9, 32),
+    cookie: hex(bytes, at + 41, 16),
+    suites,
+    token: hex(plain, 10, tokenSize),
+    fingerprint: hex(plain, 0, 8),
+    user: hex(plain, user + 1, size),
+    data: hex(plain, data + 2, dataSize),
   }
 }
 
-/** What stands behind the first `at` bytes, which are authenticated with it. */
+/** The suites that are offered: their count stands at `at`. */
+function suitesAt(bytes: Uint8Array, at: number): number[] {
+  const count = bytes[at]!
+  const suites = [...bytes.subarray(at + 1, at + 1 + count)]
+  need(count >= 1 && count <= 8 && !suites.includes(0), 'one to eight suites')
+  return suites
+}
+
+/** What follows the first `at` bytes, which are authenticated with it. */
 function open(bytes: Uint8Array, at: number, head: Head, key: PacketKey | undefined): Uint8Array {
   need(key !== undefined, 'sealed, and no key')
   need(bytes.length >= at + 16, 'no room for a tag')
@@ -198,7 +276,10 @@ function readBody(all: string): { acks: Acks; frames: Frame[] } {
     need(number(4) === 0, 'flags are zero')
     const length = number(14)
     const body = take(length * 8)
-    frames.push({ kind, body: (body.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2).toString(16).padStart(2, '0')).join('') })
+    frames.push({
+      kind,
+      body: (body.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2).toString(16).padStart(2, '0')).join(''),
+    })
   }
   need(/^0{0,7}$/.test(all.slice(at)), 'fewer than 8 zeros at the end')
   return { acks: { latest, delayUs: delay === 65_535 ? 'unknown' : delay * 32, missing }, frames }

@@ -1,6 +1,6 @@
 /**
- * The engine's own reading and writing of packets, in the words of `packet-checker.ts`, so that the two can be held
- * against each other and against the vectors.
+ * The engine's own reading and writing of packets, in the types of `packet-checker.ts`, so that the two can be compared
+ * with each other and with the vectors.
  */
 
 import type { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -8,20 +8,25 @@ import type { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer
 import { closeReasonFromByte, closeReasonToByte } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import {
-  HandshakeMessage, readHandshake, writeAccepted, writeChallenge, writeRefused, writeRejected, writeRequest, writeReset, writeResponse,
+  HandshakeMessage, readHandshake, writeAccepted, writeChallenge, writeRefused, writeRejected, writeRequest, writeReset,
+  writeResponse,
 } from '../../packages/tickwire/src/core/connection/handshake.ts'
-import { readAcceptance, readHello, writeAcceptance } from '../../packages/tickwire/src/core/connection/handshake-body.ts'
+import {
+  readAcceptance, readHello, writeAcceptance, writeHello,
+} from '../../packages/tickwire/src/core/connection/handshake-body.ts'
 import { OpeningKey, SealingKey } from '../../packages/tickwire/src/core/crypto/packet-key.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
 import { createSuite } from '../../packages/tickwire/src/core/crypto/suite.ts'
 import { AckBlock } from '../../packages/tickwire/src/core/packet/ack-block.ts'
 import type { FrameSink, FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
-import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader, writeHeader } from '../../packages/tickwire/src/core/packet/header.ts'
+import {
+  PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readHeader, writeHeader,
+} from '../../packages/tickwire/src/core/packet/header.ts'
 import { PacketBuilder } from '../../packages/tickwire/src/core/packet/packet-builder.ts'
 import { PacketReader } from '../../packages/tickwire/src/core/packet/packet-reader.ts'
 import type { Meaning, PacketKey } from './packet-checker.ts'
 
-/** What the engine takes `sealed` for; undefined when it refuses them. */
+/** What the engine reads from `sealed`; undefined when it refuses the bytes. */
 export function engineReads(sealed: Uint8Array, key?: PacketKey): Meaning | undefined {
   const bytes = sealed.slice()
   const header = new PacketHeader()
@@ -29,7 +34,8 @@ export function engineReads(sealed: Uint8Array, key?: PacketKey): Meaning | unde
   const { version, epoch, sequence, byteLength: at } = header
   const head = { version, connection: hex64(header.idLo, header.idHi), epoch, sequence }
   const isOurs = version === PROTOCOL_VERSION
-  if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse) return readKnocking(bytes, header, head, key)
+  if (header.type === PACKET_TYPE.handshake || header.type === PACKET_TYPE.challengeResponse)
+    return readKnocking(bytes, header, head, key)
   if (!isOurs || header.type > PACKET_TYPE.disconnect || !opens(bytes, header, at, key)) return undefined
   const end = bytes.length - 16
   if (header.type === PACKET_TYPE.disconnect) {
@@ -41,16 +47,39 @@ export function engineReads(sealed: Uint8Array, key?: PacketKey): Meaning | unde
 
 type MeaningHead = Pick<Meaning, 'version' | 'connection' | 'epoch' | 'sequence'>
 
-function readKnocking(bytes: Uint8Array, header: PacketHeader, head: MeaningHead, key: PacketKey | undefined): Meaning | undefined {
+function readKnocking(
+  bytes: Uint8Array,
+  header: PacketHeader,
+  head: MeaningHead,
+  key: PacketKey | undefined,
+): Meaning | undefined {
   const message = new HandshakeMessage()
   const kind = readHandshake(header, bytes, bytes.length, message)
   const salt = hex64(message.saltLo, message.saltHi)
   const end = bytes.length - 16
   switch (kind) {
-    case 'malformed': return undefined
-    case 'request': return head.version !== PROTOCOL_VERSION ? undefined
-      : { is: kind, ...head, salt, clientKey: hex(message.clientKey), suites: [...message.suites].filter((suite) => suite !== 0) }
-    case 'challenge': return { is: kind, ...head, salt, suite: message.suite, serverKey: hex(message.serverKey), cookie: hex(message.cookie) }
+    case 'malformed':
+      return undefined
+    case 'request':
+      return head.version !== PROTOCOL_VERSION
+        ? undefined
+        : {
+            is: kind,
+            ...head,
+            salt,
+            clientKey: hex(message.clientKey),
+            suites: [...message.suites].filter((suite) => suite !== 0),
+          }
+    case 'challenge':
+      return {
+        is: kind,
+        ...head,
+        salt,
+        suite: message.suite,
+        serverKey: hex(message.serverKey),
+        cookie: hex(message.cookie),
+        signature: hex(message.signature),
+      }
     case 'rejected': {
       const reason = closeReasonFromByte(message.reason)
       return reason === undefined ? undefined : { is: kind, ...head, salt, reason: reason.code }
@@ -62,10 +91,21 @@ function readKnocking(bytes: Uint8Array, header: PacketHeader, head: MeaningHead
   const { suite, random, sealedAt } = message
   if (kind === 'response') {
     const hello = readHello(bytes, sealedAt, end)
-    return hello === undefined ? undefined : {
-      is: kind, ...head, salt, suite, clientKey: hex(message.clientKey), cookie: hex(message.cookie), token: hex(message.token),
-      fingerprint: hex(hello.fingerprint), user: hex(hello.user),
-    }
+    return hello === undefined
+      ? undefined
+      : {
+          is: kind,
+          ...head,
+          salt,
+          suite,
+          clientKey: hex(message.clientKey),
+          cookie: hex(message.cookie),
+          suites: [...message.offered],
+          token: hex(hello.token),
+          fingerprint: hex(hello.fingerprint),
+          user: hex(hello.user),
+          data: hex(hello.data),
+        }
   }
   if (kind === 'refused') {
     const reason = end === sealedAt + 1 ? closeReasonFromByte(bytes[sealedAt]!) : undefined
@@ -80,14 +120,30 @@ function readKnocking(bytes: Uint8Array, header: PacketHeader, head: MeaningHead
 
 function opens(bytes: Uint8Array, { epoch, sequence }: PacketHeader, at: number, key: PacketKey | undefined): boolean {
   if (key === undefined) return false
-  return new OpeningKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).open(sequence, bytes, at, bytes.length)
+  return new OpeningKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).open(
+    sequence,
+    bytes,
+    at,
+    bytes.length,
+  )
 }
 
-/** Seals what stands in `bytes` behind the first `at`, as the engine would. */
-export function engineSeals(bytes: Uint8Array, at: number, epoch: number, sequence: number, key: PacketKey | undefined): Uint8Array {
+/** Seals what follows the first `at` bytes, as the engine would. */
+export function engineSeals(
+  bytes: Uint8Array,
+  at: number,
+  epoch: number,
+  sequence: number,
+  key: PacketKey | undefined,
+): Uint8Array {
   if (key === undefined) throw new Error('a sealed packet needs a key')
   const out = Uint8Array.of(...bytes, ...new Uint8Array(16))
-  new SealingKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).seal(sequence, out, at, bytes.length - at)
+  new SealingKey(createSuite(key.suite, pureProvider), epoch, unhex(key.material)).seal(
+    sequence,
+    out,
+    at,
+    bytes.length - at,
+  )
   return out
 }
 
@@ -98,21 +154,46 @@ export function engineWrites(meaning: Meaning, key?: PacketKey): Uint8Array {
   const header = Object.assign(new PacketHeader(), {
     version: meaning.version, idLo, idHi, epoch: meaning.epoch, sequence: meaning.sequence,
   })
-  const sealed = (at: number, end: number): Uint8Array => engineSeals(out.slice(0, end), at, meaning.epoch, meaning.sequence, key)
+  const sealed = (at: number, end: number): Uint8Array =>
+    engineSeals(out.slice(0, end), at, meaning.epoch, meaning.sequence, key)
   switch (meaning.is) {
-    case 'request': return out.slice(0, writeRequest(out, ...split(meaning.salt), unhex(meaning.clientKey), meaning.suites))
+    case 'request':
+      return out.slice(0, writeRequest(out, ...split(meaning.salt), unhex(meaning.clientKey), meaning.suites))
     case 'challenge':
-      return out.slice(0, writeChallenge(out, ...split(meaning.salt), meaning.suite, unhex(meaning.serverKey), unhex(meaning.cookie)))
-    case 'response': return sealed(writeResponse(
-      out, ...split(meaning.salt), meaning.suite, unhex(meaning.clientKey), unhex(meaning.cookie), unhex(meaning.token),
-      unhex(meaning.fingerprint), unhex(meaning.user),
-    ), 1184)
+      return out.slice(
+        0,
+        writeChallenge(
+          out,
+          ...split(meaning.salt),
+          meaning.suite,
+          unhex(meaning.serverKey),
+          unhex(meaning.cookie),
+          unhex(meaning.signature),
+        ),
+      )
+    case 'response': {
+      const { salt, suite, clientKey, cookie, suites } = meaning
+      const at = writeResponse(out, ...split(salt), suite, unhex(clientKey), unhex(cookie), Uint8Array.from(suites))
+      writeHello(out, at, {
+        fingerprint: unhex(meaning.fingerprint),
+        token: unhex(meaning.token),
+        user: unhex(meaning.user),
+        data: unhex(meaning.data),
+      })
+      return sealed(at, 1184)
+    }
     case 'accepted': {
       const at = writeAccepted(out, idLo, idHi, ...split(meaning.salt), unhex(meaning.random))
-      return sealed(at, at + writeAcceptance(out, at, {
-        resetToken: unhex(meaning.resetToken), signature: unhex(meaning.signature), datagramBytesMax: meaning.datagramBytesMax,
-        welcome: unhex(meaning.welcome),
-      }))
+      return sealed(
+        at,
+        at
+          + writeAcceptance(out, at, {
+            resetToken: unhex(meaning.resetToken),
+            signature: unhex(meaning.signature),
+            datagramBytesMax: meaning.datagramBytesMax,
+            welcome: unhex(meaning.welcome),
+          }),
+      )
     }
     case 'rejected': return out.slice(0, writeRejected(out, ...split(meaning.salt), byteOf(meaning.reason)))
     case 'refused': {
@@ -129,17 +210,25 @@ export function engineWrites(meaning: Meaning, key?: PacketKey): Uint8Array {
     }
     default: {
       header.type = PACKET_TYPE[meaning.is]
-      const builder = new PacketBuilder()
       const at = writeHeader(header, out)
-      builder.begin(out, at, out.length - 16, ackBlockOf(meaning.acks))
-      const sources = meaning.frames.map(({ body }) => sourceOf(unhex(body)))
-      for (const [index, source] of sources.entries()) {
-        // One call for each frame: a packet may have more frames than a connection has sources.
-        builder.fill(0, meaning.sequence, [source], Uint8Array.of(meaning.frames[index]!.kind))
-      }
-      return sealed(at, builder.finish())
+      return sealed(at, writeBody(out, at, meaning))
     }
   }
+}
+
+/** Writes acks and frames behind the first `at` bytes; returns the end. */
+function writeBody(
+  out: Uint8Array,
+  at: number,
+  { acks, frames, sequence }: Extract<Meaning, { is: 'payload' | 'keepalive' }>,
+): number {
+  const builder = new PacketBuilder()
+  builder.begin(out, at, out.length - 16, ackBlockOf(acks))
+  for (const { kind, body } of frames) {
+    // One call for each frame: a packet may have more frames than a connection has sources.
+    builder.fill(0, sequence, [sourceOf(unhex(body))], Uint8Array.of(kind))
+  }
+  return builder.finish()
 }
 
 type Acks = Extract<Meaning, { is: 'payload' | 'keepalive' }>['acks']

@@ -8,7 +8,7 @@
 
 export type Words = () => number
 
-/** Out by more than this is failing. With about 100 scores in all, the chance that a perfect generator does is 6e-5. */
+/** A score above this fails. With about 100 scores in all, the probability that a perfect generator fails is 6e-5. */
 export const SCORE_MAX = 5
 
 const BITS = Array.from({ length: 32 }, (_, bit) => bit)

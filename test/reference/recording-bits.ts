@@ -1,4 +1,4 @@
-/** What the readers of recordings share that are made of docs/wire/RECORDING.md alone. */
+/** What the readers of recordings share that are made from docs/wire/RECORDING.md alone. */
 
 import { BitSource } from './bits-reference.ts'
 
@@ -29,10 +29,14 @@ export function varint(bits: BitSource): number {
 }
 
 export const number = (bits: BitSource, width: number): number => Number(bits.takeUnsigned(width))
-export const string = (bits: BitSource): string => new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bits.takeBytes(varint(bits))))
-export const sourceOf = (bytes: Uint8Array): BitSource => new BitSource([...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join(''))
-export const little = (bytes: Uint8Array, at: number, count: number): number => Array.from({ length: count }, (_, byte) => bytes[at + byte]! * 256 ** byte).reduce((a, b) => a + b, 0)
-export const hex = (bytes: Iterable<number>): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+export const string = (bits: BitSource): string =>
+  new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bits.takeBytes(varint(bits))))
+export const sourceOf = (bytes: Uint8Array): BitSource =>
+  new BitSource([...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join(''))
+export const little = (bytes: Uint8Array, at: number, count: number): number =>
+  Array.from({ length: count }, (_, byte) => bytes[at + byte]! * 256 ** byte).reduce((a, b) => a + b, 0)
+export const hex = (bytes: Iterable<number>): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export function need(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Error(why)

@@ -1,6 +1,6 @@
 /**
- * Range-coded rows of a recording, from docs/wire/RECORDING.md and docs/wire/CODEC.md alone: the block, who is lively, and which rows a delta is
- * told against. Imports nothing from src.
+ * Range-coded rows of a recording, from docs/wire/RECORDING.md and docs/wire/CODEC.md alone: the block, which objects
+ * are lively, and the rows that a delta refers to. Imports nothing from src.
  */
 
 import type { BitSource } from './bits-reference.ts'
@@ -10,7 +10,7 @@ import { little, need, number, small, sourceOf, varint } from './recording-bits.
 import type { Chunk, RecordingMeaning } from './recording-checker.ts'
 import type { Plain, PlainShape } from './schema-reference.ts'
 
-/** A table as it has learnt in a block. */
+/** A table as it has adapted in a block. */
 interface Learning {
   shares: readonly number[]
   readonly frequencies: number[]
@@ -76,9 +76,9 @@ interface Living {
   readonly id: number
   readonly type: number
   readonly owner: number
-  /** The row, that of the tick before, and that of two ticks before; none before the birth. */
+  /** The row, that of the tick before, and that of two ticks before; none before the spawn. */
   readonly rows: readonly (readonly number[] | null)[]
-  /** Whether he was spoken of in each of the last eight ticks, the latest first. */
+  /** Whether it was coded in each of the last eight ticks, the latest first. */
   readonly spoken: readonly boolean[]
 }
 
@@ -88,13 +88,15 @@ interface Head {
   readonly shapes: readonly PlainShape[]
 }
 
-const FIRST_CHANCES = [...Array.from({ length: 16 }, (_, context) => 2 * context + 1), 31, 31, 1].map((part) => part * 1024)
+const FIRST_CHANCES = [...Array.from({ length: 16 }, (_, context) => 2 * context + 1), 31, 31, 1].map(
+  (part) => part * 1024,
+)
 const SILENT = 16
 const END = 17
 
 export class BlockRows {
   readonly #head: Head
-  /** By entity, as a coder sees it: of `everything` what nobody is told is the owner's. */
+  /** By entity, as a coder sees it: in `everything` the fields that no client receives count as the owner's. */
   readonly #shapes: readonly PlainShape[]
   readonly #set: 0 | 1 | 2
   #objects = new Map<number, Living>()
@@ -104,10 +106,19 @@ export class BlockRows {
   constructor(head: Head) {
     this.#head = head
     this.#set = Math.min(head.fields, 2) as 0 | 1 | 2
-    this.#shapes = head.fields < 3 ? head.shapes : head.shapes.map((shape) => Object.fromEntries(Object.entries(shape).map(([name, field]) => {
-      const audience = ['all', 'team', 'owner'].includes(field.options.audience) ? field.options.audience : 'owner'
-      return [name, { ...field, options: { ...field.options, audience } }]
-    })))
+    this.#shapes =
+      head.fields < 3
+        ? head.shapes
+        : head.shapes.map((shape) =>
+            Object.fromEntries(
+              Object.entries(shape).map(([name, field]) => {
+                const audience = ['all', 'team', 'owner'].includes(field.options.audience)
+                  ? field.options.audience
+                  : 'owner'
+                return [name, { ...field, options: { ...field.options, audience } }]
+              }),
+            ),
+          )
   }
 
   read({ tick, flags, body }: Chunk): RecordingMeaning['ticks'] {
@@ -120,7 +131,11 @@ export class BlockRows {
       need(!hasDice || this.#head.fields === 3, 'no generator but where everything is')
       if (hasDice) this.#dice = readDice(block.raw, this.#dice, isKey)
       this.#tick(block, isKey)
-      const objects = Object.fromEntries([...this.#objects.values()].sort((a, b) => a.id - b.id).map(({ id, type, owner, rows }) => [id, [owner, ...this.#held(type, rows[0]!)]]))
+      const objects = Object.fromEntries(
+        [...this.#objects.values()]
+          .sort((a, b) => a.id - b.id)
+          .map(({ id, type, owner, rows }) => [id, [owner, ...this.#held(type, rows[0]!)]]),
+      )
       ticks[tick + at] = { objects, ...(hasDice && { dice: this.#dice }) }
     }
     block.finish()
@@ -133,9 +148,21 @@ export class BlockRows {
       this.#chances = [...FIRST_CHANCES]
     }
     const before = this.#objects
-    const after = new Map([...before].map(([index, one]) => [index, { ...one, rows: [one.rows[0]!, one.rows[0]!, one.rows[1]!], spoken: [false, ...one.spoken.slice(0, 7)] } satisfies Living]))
-    const lively = [...before].filter(([, { spoken }]) => spoken.includes(true)).map(([index]) => index).sort((a, b) => a - b)
-    for (let cursor = 0; ; ) {
+    const after = new Map(
+      [...before].map(([index, one]) => [
+        index,
+        {
+          ...one,
+          rows: [one.rows[0]!, one.rows[0]!, one.rows[1]!],
+          spoken: [false, ...one.spoken.slice(0, 7)],
+        } satisfies Living,
+      ]),
+    )
+    const lively = [...before]
+      .filter(([, { spoken }]) => spoken.includes(true))
+      .map(([index]) => index)
+      .sort((a, b) => a - b)
+    for (let cursor = 0; ;) {
       const next = lively.find((index) => index >= cursor)
       if (next !== undefined) {
         if (this.#isYes(block, contextOf(before.get(next)!))) {
@@ -150,7 +177,7 @@ export class BlockRows {
       } else if (this.#isYes(block, isKey ? END + 1 : END)) break
       const index = cursor + small(block.raw)
       const kind = number(block.raw, 2)
-      need(next === undefined || index < next || (index === next && kind !== 0), 'nobody is passed over')
+      need(next === undefined || index < next || (index === next && kind !== 0), 'no object is passed over')
       this.#entry(block, index, kind, after, isKey)
       cursor = index + 1
     }
@@ -173,23 +200,49 @@ export class BlockRows {
       const shape = this.#shapes[type]
       need(shape !== undefined && id % 65_536 !== 0, 'an entity of the game, and a generation')
       const former = objects.get(index)?.spoken ?? Array.from({ length: 8 }, () => false)
-      objects.set(index, { id, type, owner, rows: [this.#row(block, type, 0, initialOf(shape), null), null, null], spoken: [true, ...former.slice(1)] })
+      objects.set(index, {
+        id,
+        type,
+        owner,
+        rows: [this.#row(block, type, 0, initialOf(shape), null), null, null],
+        spoken: [true, ...former.slice(1)],
+      })
       return
     }
     const known = objects.get(index)
-    need(!isKey && known !== undefined, 'somebody lives there')
+    need(!isKey && known !== undefined, 'an object lives there')
     if (kind === 2) {
       objects.delete(index)
       return
     }
     const owner = kind === 3 ? varint(raw) : known.owner
     const [, base, older] = known.rows
-    objects.set(index, { ...known, owner, rows: [this.#row(block, known.type, 1, base!, older!), base!, older!], spoken: [true, ...known.spoken.slice(1)] })
+    objects.set(index, {
+      ...known,
+      owner,
+      rows: [this.#row(block, known.type, 1, base!, older!), base!, older!],
+      spoken: [true, ...known.spoken.slice(1)],
+    })
   }
 
-  #row(block: Block, type: number, age: number, base: readonly number[], older: readonly number[] | null): readonly number[] {
+  #row(
+    block: Block,
+    type: number,
+    age: number,
+    base: readonly number[],
+    older: readonly number[] | null,
+  ): readonly number[] {
     const shape = this.#shapes[type]!
-    return readRow(block.of(type), { shape, ticksPerSecond: this.#head.tickRate, set: this.#set, age, base, older, olderTicks: 1, initial: initialOf(shape) })
+    return readRow(block.of(type), {
+      shape,
+      ticksPerSecond: this.#head.tickRate,
+      set: this.#set,
+      age,
+      base,
+      older,
+      olderTicks: 1,
+      initial: initialOf(shape),
+    })
   }
 
   /** Lanes of the members that the recording has. */
@@ -197,12 +250,15 @@ export class BlockRows {
     let lane = 0
     return Object.values(this.#shapes[type]!).flatMap((field) => {
       const lanes = row.slice(lane, (lane += initialLanes(field).length))
-      return ['all', 'team', 'owner'].indexOf(field.options.audience) <= this.#set && ['all', 'team', 'owner'].includes(field.options.audience) ? lanes : []
+      return ['all', 'team', 'owner'].indexOf(field.options.audience) <= this.#set
+        && ['all', 'team', 'owner'].includes(field.options.audience)
+        ? lanes
+        : []
     })
   }
 }
 
-/** In which of the last four ticks he was spoken of, the latest in the highest bit. */
+/** In which of the last four ticks it was coded, the latest in the highest bit. */
 function contextOf({ spoken }: Living): number {
   return spoken.slice(0, 4).reduce((bits, was) => bits * 2 + (was ? 1 : 0), 0)
 }
@@ -227,8 +283,10 @@ const initialOf = (shape: PlainShape): number[] => Object.values(shape).flatMap(
 
 /** What a fresh object holds, as far as the vectors need it. */
 function initialLanes({ spec, options }: Plain): number[] {
-  const steps = ({ min, max, precision }: { readonly min: number; readonly max: number; readonly precision: number }, value: number): number =>
-    Math.round((Math.min(Math.max(value, min), max) - min) / precision)
+  const steps = (
+    { min, max, precision }: { readonly min: number; readonly max: number; readonly precision: number },
+    value: number,
+  ): number => Math.round((Math.min(Math.max(value, min), max) - min) / precision)
   if (spec.kind === 'bool') return [options.initial === true ? 1 : 0]
   if (spec.kind === 'angle') return [0]
   if (spec.kind === 'vector') return spec.components.map((component) => steps(component, 0))

@@ -1,7 +1,7 @@
 /**
- * Reads recordings from docs/wire/RECORDING.md alone: slow, clear, and ignorant of the engine. Says what a file means, or
- * throws the reason why it means nothing. Of the packed codec it knows single numbers and bools, which is enough for the vectors;
- * range-coded rows are read by `recording-block.ts`.
+ * Reads recordings by docs/wire/RECORDING.md alone: slow, clear, and independent of the engine. Returns what a file
+ * means, or throws the reason why it is invalid. Of the packed codec it knows single numbers and bools, which is enough
+ * for the vectors; range-coded rows are read by `recording-block.ts`.
  */
 
 import type { BitSource } from './bits-reference.ts'
@@ -18,14 +18,22 @@ export interface RecordingMeaning {
   /** How the file ends, and whether its indexes lead to every chunk. */
   readonly isClosed: boolean
   readonly chunks: readonly (readonly [type: number, flags: number, tick: number, length: number])[]
-  /** By tick: objects by id, each with its owner and lanes; and the generator, where it is told. */
-  readonly ticks: Readonly<Record<string, { readonly objects: Readonly<Record<string, readonly number[]>>; readonly dice?: readonly number[] }>>
+  /** By tick: objects by id, each with its owner and lanes; and the generator, where it is recorded. */
+  readonly ticks: Readonly<
+    Record<string, { readonly objects: Readonly<Record<string, readonly number[]>>; readonly dice?: readonly number[] }>
+  >
   readonly inputs: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>
   readonly packets: readonly unknown[]
   readonly notes: readonly unknown[]
 }
 
-export interface Chunk { readonly type: number; readonly flags: number; readonly tick: number; readonly at: number; readonly body: Uint8Array }
+export interface Chunk {
+  readonly type: number
+  readonly flags: number
+  readonly tick: number
+  readonly at: number
+  readonly body: Uint8Array
+}
 type Member = { readonly kind: 'bool' } | { readonly kind: 'number'; readonly max: number; readonly initial: number }
 
 const MAGIC = '895457520d0a1a0a'
@@ -90,29 +98,50 @@ function readHead(body: Uint8Array): Head {
   bits.finish()
   need(codec <= 1 && fields <= 3, 'a codec and fields that are known')
   const expected = referenceHash(new TextEncoder().encode(text), 1)
-  need(fingerprint === hex(Array.from({ length: 8 }, (_, at) => Number((expected >> BigInt(8 * at)) & 255n))), 'the fingerprint of the text')
+  need(
+    fingerprint === hex(Array.from({ length: 8 }, (_, at) => Number((expected >> BigInt(8 * at)) & 255n))),
+    'the fingerprint of the text',
+  )
   const lines = text.split('\n')
-  const shapes = (word: string): PlainShape[] => lines.filter((line) => line.startsWith(word)).map((line) => parseSchemaText(line.slice(line.indexOf('{'))))
+  const shapes = (word: string): PlainShape[] =>
+    lines.filter((line) => line.startsWith(word)).map((line) => parseSchemaText(line.slice(line.indexOf('{'))))
   return {
-    said: { codec, fields, tickRate, fingerprint, startedAt, text, names }, codec, fields, tickRate, shapes: shapes('entity '),
-    input: shapes('input ').flatMap((shape) => membersOf(shape, 3)), entities: codec === 1 ? [] : shapes('entity ').map((shape) => membersOf(shape, fields)),
+    said: { codec, fields, tickRate, fingerprint, startedAt, text, names },
+    codec,
+    fields,
+    tickRate,
+    shapes: shapes('entity '),
+    input: shapes('input ').flatMap((shape) => membersOf(shape, 3)),
+    entities: codec === 1 ? [] : shapes('entity ').map((shape) => membersOf(shape, fields)),
   }
 }
 
 /** The members in a mask, as far as the vectors need them. */
 function membersOf(shape: PlainShape, fields: number): Member[] {
   const held = ['all', 'team', 'owner'].slice(0, fields + 1)
-  return Object.values(shape).filter(({ options }) => fields === 3 || held.includes(options.audience)).map(({ spec, options }): Member => {
-    const initial = (options.initial ?? 0) as number
-    if (spec.kind === 'bool') return { kind: 'bool' }
-    if (spec.kind === 'int') return { kind: 'number', max: spec.max - spec.min, initial: Math.min(Math.max(initial, spec.min), spec.max) - spec.min }
-    need(spec.kind === 'fixed', 'a field of the vectors')
-    const bits = Math.ceil(Math.log2((spec.max - spec.min) / spec.precision - 1e-9))
-    return { kind: 'number', max: Math.min(2 ** bits - 1, Math.round((spec.max - spec.min) / spec.precision)), initial: Math.round((initial - spec.min) / spec.precision) }
-  })
+  return Object.values(shape)
+    .filter(({ options }) => fields === 3 || held.includes(options.audience))
+    .map(({ spec, options }): Member => {
+      const initial = (options.initial ?? 0) as number
+      if (spec.kind === 'bool') return { kind: 'bool' }
+      if (spec.kind === 'int')
+        return {
+          kind: 'number',
+          max: spec.max - spec.min,
+          initial: Math.min(Math.max(initial, spec.min), spec.max) - spec.min,
+        }
+      need(spec.kind === 'fixed', 'a field of the vectors')
+      const bits = Math.ceil(Math.log2((spec.max - spec.min) / spec.precision - 1e-9))
+      return {
+        kind: 'number',
+        max: Math.min(2 ** bits - 1, Math.round((spec.max - spec.min) / spec.precision)),
+        initial: Math.round((initial - spec.min) / spec.precision),
+      }
+    })
 }
 
-const initialRow = (members: readonly Member[]): number[] => members.map((member) => (member.kind === 'bool' ? 0 : member.initial))
+const initialRow = (members: readonly Member[]): number[] =>
+  members.map((member) => (member.kind === 'bool' ? 0 : member.initial))
 
 /** The world of a file. */
 class Rows {
@@ -138,7 +167,9 @@ class Rows {
         next += small(bits)
         this.#entry(bits, next, isKey)
       }
-      const objects = Object.fromEntries([...this.#objects.values()].sort((a, b) => a.id - b.id).map(({ id, owner, row }) => [id, [owner, ...row]]))
+      const objects = Object.fromEntries(
+        [...this.#objects.values()].sort((a, b) => a.id - b.id).map(({ id, owner, row }) => [id, [owner, ...row]]),
+      )
       ticks[tick + at] = { objects, ...(dice && { dice }) }
     }
     bits.finish()
@@ -157,7 +188,7 @@ class Rows {
       this.#objects.set(index, { id, type, owner, row: delta(bits, members, initialRow(members)) })
       return
     }
-    need(!isKey && known !== undefined, 'somebody lives there')
+    need(!isKey && known !== undefined, 'an object lives there')
     if (kind === 2) {
       this.#objects.delete(index)
       return
@@ -167,7 +198,7 @@ class Rows {
   }
 }
 
-/** A delta of the packed codec: a mask, then differences less one, for a number whose bit is set has changed. */
+/** A delta of the packed codec: a mask, then differences less one, since a number whose bit is set has changed. */
 function delta(bits: BitSource, members: readonly Member[], base: readonly number[]): number[] {
   const mask = members.map(() => number(bits, 1) === 1)
   return members.map((member, at) => {
@@ -258,7 +289,10 @@ function checkIndexes(head: Chunk, rest: readonly Chunk[]): void {
     while (bits.taken < bits.bits.length) {
       const [type, flags, tick, length] = [number(bits, 8), number(bits, 8), varint(bits), varint(bits)]
       const chunk = rest.find((one) => one.at === offset)
-      need(chunk?.type === type && chunk.flags === flags && chunk.tick === tick && chunk.body.length === length, 'a chunk as it is listed')
+      need(
+        chunk?.type === type && chunk.flags === flags && chunk.tick === tick && chunk.body.length === length,
+        'a chunk as it is listed',
+      )
       part.push(chunk)
       offset += 16 + length
     }

@@ -8,7 +8,7 @@ import { game, Player } from '../../docs/guide/examples/first-game/game.ts'
 import { Highlights, LateMatch, placesAt, recordMatch, showRecording } from '../../docs/guide/examples/recording.ts'
 import { profileBattle, profileCodec, profileRates } from './bandwidth-battle.ts'
 
-test('[REC16] the guide to recording does what it says', () => {
+test('[REC16] the code of the guide to recording works as described', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
   try {
     const path = join(folder, 'match.twr')
@@ -40,14 +40,22 @@ test('[REC16] the guide to recording does what it says', () => {
 test.each(['before', 'after'] as const)('[REC14] the guide to bandwidth shows what the tool says, %s', (name) => {
   const { table, picture } = profileBattle(name)
   const shown = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
-  expect(table, 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown(`guide/examples/bandwidth-${name}.txt`))
+  expect(table, 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(
+    shown(`guide/examples/bandwidth-${name}.txt`),
+  )
   expect(picture).toBe(shown(`pictures/bandwidth-${name}.svg`))
 })
 
-test.each(['entropy', 'trained'] as const)('[REC14, CODEC14] the guide to halving bandwidth shows what the tool says, %s', (name) => {
-  const shown = readFileSync(new URL(`../../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), 'utf8')
-  expect(profileCodec(name === 'trained'), 'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts').toBe(shown)
-})
+test.each(['entropy', 'trained'] as const)(
+  '[REC14, CODEC14] the guide to halving bandwidth shows what the tool says, %s',
+  (name) => {
+    const shown = readFileSync(new URL(`../../docs/guide/examples/bandwidth-${name}.txt`, import.meta.url), 'utf8')
+    expect(
+      profileCodec(name === 'trained'),
+      'node --conditions=tickwire-source --import tsx tools/capture-bandwidth.ts',
+    ).toBe(shown)
+  },
+)
 
 test('[REC14] the guide to halving bandwidth shows what the tool says of snapshots more and less often', () => {
   const shown = readFileSync(new URL('../../docs/guide/examples/bandwidth-rates.txt', import.meta.url), 'utf8')

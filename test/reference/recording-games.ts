@@ -10,7 +10,11 @@ import { openRecording, type Recording } from '../../packages/tickwire/src/core/
 /** What a recorder needs to know of some entities. */
 export function gameOf(entities: RecordableGame['entities'], tickRate = 10): RecordableGame {
   const inputSchema = compileSchema('input', { move: fixed(-1, 1, 0.1) })
-  const lines = [`tickRate ${tickRate}`, `input ${inputSchema.text}`, ...entities.map(({ schema }, type) => `entity ${type} ${schema.text}`)]
+  const lines = [
+    `tickRate ${tickRate}`,
+    `input ${inputSchema.text}`,
+    ...entities.map(({ schema }, type) => `entity ${type} ${schema.text}`),
+  ]
   const text = lines.join('\n')
   const [low, high] = fingerprintOf(text)
   const fingerprint = Uint8Array.from({ length: 8 }, (_, at) => (at < 4 ? low! : high!) >>> ((at & 3) * 8))

@@ -1,4 +1,6 @@
-/** Small matches whose recordings are the vectors of docs/wire/RECORDING.md: everything in a file, and nothing twice. */
+/**
+ * Small matches whose recordings are the vectors of docs/wire/RECORDING.md: everything in a file, and nothing twice.
+ */
 
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { angle, bool, fixed, int, u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
@@ -8,13 +10,24 @@ import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-me
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { gameOf } from './recording-games.ts'
 
-const Ball = entity({ x: fixed(0, 640, 0.1), up: bool, hp: u8.initially(9), secret: int(0, 5).server(), ammo: int(0, 100).owner() }, { name: 'Ball' })
-const Rover = entity({
-  at: vec2(0, 100, 0.01).position(), speed: vec2(-8, 8, 0.05).velocity(), yaw: angle(10), fuel: int(0, 100), isLit: bool, plan: u8.server(),
-}, { name: 'Rover' })
+const Ball = entity(
+  { x: fixed(0, 640, 0.1), up: bool, hp: u8.initially(9), secret: int(0, 5).server(), ammo: int(0, 100).owner() },
+  { name: 'Ball' },
+)
+const Rover = entity(
+  {
+    at: vec2(0, 100, 0.01).position(),
+    speed: vec2(-8, 8, 0.05).velocity(),
+    yaw: angle(10),
+    fuel: int(0, 100),
+    isLit: bool,
+    plan: u8.server(),
+  },
+  { name: 'Rover' },
+)
 const Spark = entity({ left: int(0, 7) }, { name: 'Spark' })
 
-/** A match in which objects are born, move, change hands and die. */
+/** A match in which objects spawn, move, change owners and despawn. */
 function ballGame(options: Partial<RecorderOptions>, ticks: number, isClosed = true): Uint8Array {
   const world = new World([Ball, Spark], { seed: 7 })
   const sink = new MemorySink()
@@ -45,18 +58,22 @@ function ballGame(options: Partial<RecorderOptions>, ticks: number, isClosed = t
   return sink.bytes()
 }
 
-/** A match of what moves by rates, what moves without, what jumps, and what rests. */
+/** A match of objects that move by rates, move without, jump, and rest. */
 function roverGame(options: Partial<RecorderOptions>, ticks: number): Uint8Array {
   const world = new World([Rover], { seed: 3 })
   const sink = new MemorySink()
   const recorder = new Recorder(gameOf([Rover]), world, { sink, ...options })
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
-    if (tick === 1) for (let count = 0; count < 3; count++) world.spawn(Rover, { at: { x: 30 * count, y: 50 }, fuel: 100 - count })
+    if (tick === 1)
+      for (let count = 0; count < 3; count++) world.spawn(Rover, { at: { x: 30 * count, y: 50 }, fuel: 100 - count })
     ;[...world.each(Rover)].forEach((rover, at) => {
       const isResting = (tick + 9 * at) % 20 > 13
       if (tick % 7 === at) rover.speed = { x: isResting ? 0 : tick / 10, y: isResting ? 0 : 1.5 - at }
-      rover.at = { x: (rover.at.x + rover.speed.x / 10 + 100) % 100, y: Math.abs(rover.at.y + rover.speed.y / 10) % 100 }
+      rover.at = {
+        x: (rover.at.x + rover.speed.x / 10 + 100) % 100,
+        y: Math.abs(rover.at.y + rover.speed.y / 10) % 100,
+      }
       if (!isResting) rover.yaw += 0.1 * (at - 1)
       rover.isLit = tick % 11 === 0 ? !rover.isLit : rover.isLit
       if (tick % 17 === 16) rover.at = { x: (tick * 37) % 100, y: (tick * 53) % 100 }

@@ -7,10 +7,11 @@ import vectors from '../vectors/recording.json' with { type: 'json' }
 import { readRecording, type RecordingMeaning } from './recording-checker.ts'
 import { SCENES } from './recording-scenes.ts'
 
-const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+const unhex = (text: string): Uint8Array =>
+  Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 
 describe('recording vectors', () => {
-  test.each(vectors)('[REC15] $name: the page reads what the vector says', ({ file, meaning }) => {
+  test.each(vectors)('[REC15] $name: a reader made from the page reads what the vector says', ({ file, meaning }) => {
     expect(JSON.parse(JSON.stringify(readRecording(unhex(file))))).toEqual(meaning)
   })
 
@@ -18,7 +19,7 @@ describe('recording vectors', () => {
     expect(Buffer.from(SCENES[name]!()).toString('hex')).toBe(file)
   })
 
-  test.each(vectors)('[REC15] $name: the engine reads what the page reads', ({ file, meaning }) => {
+  test.each(vectors)('[REC15] $name: the engine reads what the reader of the page reads', ({ file, meaning }) => {
     const recording = openRecording(sourceOf(unhex(file)))
     if (typeof recording === 'string') throw new Error(recording)
     expect(recording.end).toBe(meaning.isClosed ? 'closed' : 'open')
@@ -29,10 +30,20 @@ describe('recording vectors', () => {
     const { fields } = meaning.head as { fields: number }
     for (const [tick, { objects }] of Object.entries(meaning.ticks as RecordingMeaning['ticks'])) {
       expect(playback.seek(Number(tick))).toBe('ok')
-      const shown = playback.world.stores.flatMap((store) => store.living().map((handle) => {
-        const held = fields === 3 ? store.schema.members : store.schema.masks[fields as 0 | 1 | 2].members
-        return [handle.id, [handle.owner, ...held.flatMap(({ lane, laneCount }) => [...store.rows.subarray(store.rowAt(handle) + lane, store.rowAt(handle) + lane + laneCount)])]]
-      }))
+      const shown = playback.world.stores.flatMap((store) =>
+        store.living().map((handle) => {
+          const held = fields === 3 ? store.schema.members : store.schema.masks[fields as 0 | 1 | 2].members
+          return [
+            handle.id,
+            [
+              handle.owner,
+              ...held.flatMap(({ lane, laneCount }) => [
+                ...store.rows.subarray(store.rowAt(handle) + lane, store.rowAt(handle) + lane + laneCount),
+              ]),
+            ],
+          ]
+        }),
+      )
       expect(Object.fromEntries(shown)).toEqual(objects)
     }
   })

@@ -40,43 +40,68 @@ interface ShapeKit {
 
 function shapeKit(depth: number, isTop: boolean): fc.Arbitrary<ShapeKit> {
   // Now and then more members than one word of the mask holds.
-  const size = isTop && depth > 0 ? fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 8 }) }, { weight: 1, arbitrary: fc.integer({ min: 31, max: 70 }) }) : fc.integer({ min: 1, max: 4 })
-  return size.chain((count) => fc.array(memberKit(count > 8 ? 0 : depth, isTop), { minLength: count, maxLength: count })).map((kits) => {
-    const named = kits.map((kit, index) => [`f${index}`, kit] as const)
-    return {
-      shape: Object.fromEntries(named.map(([name, { field }]) => [name, field])),
-      values: fc.record(Object.fromEntries(named.map(([name, { value }]) => [name, value]))),
-    }
-  })
+  const size =
+    isTop && depth > 0
+      ? fc.oneof(
+          { weight: 9, arbitrary: fc.integer({ min: 1, max: 8 }) },
+          { weight: 1, arbitrary: fc.integer({ min: 31, max: 70 }) },
+        )
+      : fc.integer({ min: 1, max: 4 })
+  return size
+    .chain((count) => fc.array(memberKit(count > 8 ? 0 : depth, isTop), { minLength: count, maxLength: count }))
+    .map((kits) => {
+      const named = kits.map((kit, index) => [`f${index}`, kit] as const)
+      return {
+        shape: Object.fromEntries(named.map(([name, { field }]) => [name, field])),
+        values: fc.record(Object.fromEntries(named.map(([name, { value }]) => [name, value]))),
+      }
+    })
 }
 
-/** A field of a definition, with what may be said about one there. */
+/** A field of a definition, with the modifiers allowed there. */
 function memberKit(depth: number, isTop: boolean): fc.Arbitrary<Kit> {
   const plain = fieldKit(depth)
-  const bare = isTop && depth > 0 ? fc.oneof({ weight: 6, arbitrary: plain }, { weight: 1, arbitrary: groupKit(depth) }) : plain
-  const started = bare.chain((kit) => fc.option(kit.value, { freq: 2, nil: NOTHING }).map((initial): Kit =>
-    initial === NOTHING ? kit : { ...kit, field: kit.field.initially(initial) }))
-  const told = fc.constantFrom<(field: Field<unknown>) => Field<unknown>>(
+  const bare =
+    isTop && depth > 0 ? fc.oneof({ weight: 6, arbitrary: plain }, { weight: 1, arbitrary: groupKit(depth) }) : plain
+  const started = bare.chain((kit) =>
+    fc
+      .option(kit.value, { freq: 2, nil: NOTHING })
+      .map((initial): Kit => (initial === NOTHING ? kit : { ...kit, field: kit.field.initially(initial) })),
+  )
+  const field = fc.constantFrom<(field: Field<unknown>) => Field<unknown>>(
     (field) => field, (field) => field, (field) => field, (field) => field.team(), (field) => field.owner(),
     (field) => field.local(), (field) => field.server(), (field) => field.snap(),
   )
-  return isTop ? fc.tuple(started, told).map(([kit, tell]) => ({ ...kit, field: tell(kit.field) })) : started
+  return isTop ? fc.tuple(started, field).map(([kit, tell]) => ({ ...kit, field: tell(kit.field) })) : started
 }
 
 const NOTHING = Symbol('nothing')
 
 function fieldKit(depth: number): fc.Arbitrary<Kit> {
   const leaf = fc.oneof(...LEAVES)
-  return depth === 0 ? leaf : fc.oneof({ weight: 4, arbitrary: leaf }, { weight: 1, arbitrary: structKit(depth) }, { weight: 1, arbitrary: listKit(depth) })
+  return depth === 0
+    ? leaf
+    : fc.oneof(
+        { weight: 4, arbitrary: leaf },
+        { weight: 1, arbitrary: structKit(depth) },
+        { weight: 1, arbitrary: listKit(depth) },
+      )
 }
 
 function structKit(depth: number): fc.Arbitrary<Kit> {
-  return fc.tuple(shapeKit(depth - 1, false), fc.boolean())
-    .map(([{ shape, values }, isDelta]) => ({ field: isDelta ? kinds.deltaStruct(shape) : kinds.struct(shape), value: values }))
+  return fc
+    .tuple(shapeKit(depth - 1, false), fc.boolean())
+    .map(([{ shape, values }, isDelta]) => ({
+      field: isDelta ? kinds.deltaStruct(shape) : kinds.struct(shape),
+      value: values,
+    }))
 }
 
 function groupKit(depth: number): fc.Arbitrary<Kit> {
-  return shapeKit(depth - 1, false).map(({ shape, values }) => ({ field: kinds.group(shape), value: fc.option(values, { freq: 3 }) }))
+  return shapeKit(depth - 1, false).map(({ shape, values }) => ({
+    field: kinds.group(shape),
+    value: fc.option(values, { freq: 3 }),
+  }))
 }
 
 function listKit(depth: number): fc.Arbitrary<Kit> {
@@ -84,15 +109,25 @@ function listKit(depth: number): fc.Arbitrary<Kit> {
     .map(([item, max]) => ({ field: kinds.list(item.field, max), value: fc.array(item.value, { maxLength: max }) }))
 }
 
-const whole = (min: number, max: number): fc.Arbitrary<number> => fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max))
-const of = <T>(field: Field<T>, value: fc.Arbitrary<T>): fc.Arbitrary<Kit> => fc.constant({ field, value })
+const whole = (min: number, max: number): fc.Arbitrary<number> =>
+  fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max))
+const of = <T,>(field: Field<T>, value: fc.Arbitrary<T>): fc.Arbitrary<Kit> => fc.constant({ field, value })
 
 /** Bounds of every size, exact in binary or not, with steps that divide them or not. */
-const bounds: fc.Arbitrary<Bounds> = fc.tuple(
-  fc.integer({ min: -5000, max: 5000 }), fc.constantFrom(0.001, 0.01, 0.1, 0.5, 1, 3, 1 / 512, 0.3), fc.integer({ min: 2, max: 100_000 }), fc.constantFrom(0, 0, 0.25, 0.75),
-).map(([min, precision, steps, extra]) => ({ min, max: min + precision * (steps + extra), precision })).filter(isClear)
+const bounds: fc.Arbitrary<Bounds> = fc
+  .tuple(
+    fc.integer({ min: -5000, max: 5000 }),
+    fc.constantFrom(0.001, 0.01, 0.1, 0.5, 1, 3, 1 / 512, 0.3),
+    fc.integer({ min: 2, max: 100_000 }),
+    fc.constantFrom(0, 0, 0.25, 0.75),
+  )
+  .map(([min, precision, steps, extra]) => ({ min, max: min + precision * (steps + extra), precision }))
+  .filter(isClear)
 
-/** Far from 0 a decimal range is so many steps give or take a rounding; whether that counts as whole is for the bits layer. */
+/**
+ * Far from 0 a decimal range has so many steps give or take a rounding; whether that counts as whole is for the bits
+ * layer.
+ */
 function isClear({ min, max, precision }: Bounds): boolean {
   const ratio = (max - min) / precision
   const off = Math.abs(ratio - Math.round(ratio))
@@ -103,8 +138,10 @@ const inside = ({ min, max }: Bounds): fc.Arbitrary<number> => fc.double({ min, 
 
 const longs = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.bigInt({ min: -300n, max: 300n }))
 const finiteFloats = fc.float({ noNaN: true, noDefaultInfinity: true })
-const rotations = fc.tuple(...Array.from({ length: 4 }, () => fc.double({ min: -1, max: 1, noNaN: true })))
-  .filter((parts) => parts.some((part) => Math.abs(part) > 0.01)).map(([x = 0, y = 0, z = 0, w = 1]) => ({ x, y, z, w }))
+const rotations = fc
+  .tuple(...Array.from({ length: 4 }, () => fc.double({ min: -1, max: 1, noNaN: true })))
+  .filter((parts) => parts.some((part) => Math.abs(part) > 0.01))
+  .map(([x = 0, y = 0, z = 0, w = 1]) => ({ x, y, z, w }))
 
 /** A codec in two functions: a count, and so many small numbers. */
 export const runs: ManualCodec<readonly number[]> = {
@@ -149,15 +186,30 @@ const LEAVES: readonly fc.Arbitrary<Kit>[] = [
   of(kinds.f64, fc.double({ noNaN: true, noDefaultInfinity: true })),
   of(kinds.f32Any, fc.float()),
   of(kinds.f64Any, fc.double()),
-  fc.tuple(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), fc.oneof(fc.integer({ min: 1, max: 2 ** 32 - 1 }), fc.constantFrom(1, 2, 2 ** 32 - 1)))
+  fc
+    .tuple(
+      fc.integer({ min: -(2 ** 40), max: 2 ** 40 }),
+      fc.oneof(fc.integer({ min: 1, max: 2 ** 32 - 1 }), fc.constantFrom(1, 2, 2 ** 32 - 1)),
+    )
     .map(([min, span]): Kit => ({ field: kinds.int(min, min + span), value: whole(min, min + span) })),
-  fc.tuple(longs, longs).filter(([a, b]) => a !== b)
-    .map(([a, b]): Kit => ({ field: kinds.long(a < b ? a : b, a < b ? b : a), value: fc.bigInt(a < b ? { min: a, max: b } : { min: b, max: a }) })),
+  fc
+    .tuple(longs, longs)
+    .filter(([a, b]) => a !== b)
+    .map(([a, b]): Kit => ({
+      field: kinds.long(a < b ? a : b, a < b ? b : a),
+      value: fc.bigInt(a < b ? { min: a, max: b } : { min: b, max: a }),
+    })),
   bounds.map((one): Kit => ({ field: kinds.fixed(one.min, one.max, one.precision), value: inside(one) })),
-  fc.integer({ min: 2, max: 24 }).map((bits): Kit => ({ field: kinds.angle(bits), value: fc.double({ min: -20, max: 20, noNaN: true }) })),
-  vectorKit(2), vectorKit(3), vectorKit(4),
+  fc
+    .integer({ min: 2, max: 24 })
+    .map((bits): Kit => ({ field: kinds.angle(bits), value: fc.double({ min: -20, max: 20, noNaN: true }) })),
+  vectorKit(2),
+  vectorKit(3),
+  vectorKit(4),
   fc.integer({ min: 3, max: 20 }).map((bits): Kit => ({ field: kinds.quat(bits), value: rotations })),
-  fc.uniqueArray(fc.string(), { minLength: 2, maxLength: 9 }).map((names): Kit => ({ field: kinds.oneOf(...names), value: fc.constantFrom(...names) })),
+  fc
+    .uniqueArray(fc.string(), { minLength: 2, maxLength: 9 })
+    .map((names): Kit => ({ field: kinds.oneOf(...names), value: fc.constantFrom(...names) })),
   of(kinds.text(60), words),
   of(kinds.fixedText(64), words),
   of(kinds.bytes(40), fc.uint8Array({ maxLength: 40 })),

@@ -23,7 +23,7 @@ export class SchemaEngine {
     this.schema = schema
   }
 
-  /** The quantised row of a fresh object that was told `values`. */
+  /** The quantised row of a fresh object with `values` set. */
   row(values: Values): Int32Array {
     const cells = this.schema.initialCells.slice()
     storeValues(this.schema, values, cells, 0, this.heap)
@@ -77,7 +77,7 @@ export class SchemaEngine {
     return bytesToBits(writer.bytes.subarray(0, writer.finish())).slice(0, writer.bitLength)
   }
 
-  /** Whether exactly these bits were read and made sense. */
+  /** Whether exactly these bits were read and were valid. */
   #read(bits: Bits, body: (reader: BitReader) => void): boolean {
     const bytes = bitsToBytes(bits)
     const reader = new BitReader(bytes)

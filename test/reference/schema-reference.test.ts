@@ -17,12 +17,15 @@ function kindsIn(shape: Shape): FieldSpec['kind'][] {
   })
 }
 
-/** Which of two rotations is nearer to a third is decided by the last bit of a square root: the bits layer has its own test. */
+/**
+ * Which of two rotations is nearer to a third is decided by the last bit of a square root: the bits layer has its own
+ * test.
+ */
 function withoutRotations(count: number): fc.Arbitrary<SchemaSample> {
   return schemaWithValues(count).filter(({ schema }) => !kindsIn(schema.shape).includes('quat'))
 }
 
-/** What the twin makes of bits: 'refused', or the values. */
+/** What the twin reads from bits: 'refused', or the values. */
 function judged<T>(bits: Bits, decode: (source: BitSource) => T): T | 'refused' {
   try {
     const source = new BitSource(bits)

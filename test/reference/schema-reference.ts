@@ -1,8 +1,8 @@
 /**
- * The schema layer once more, slow and obviously right: from a shape and plain values straight to a string of '0' and '1',
+ * The schema layer again, slow and obviously right: from a shape and plain values straight to a string of '0' and '1',
  * field by field, without rows, leaves, tables or heaps. Written from docs/spec/schema.md; of src it knows only types.
  *
- * The fast codecs are held equal to this twin, and `schema-checker.ts` reads the golden vectors with it.
+ * The fast codecs are compared with this twin, and `schema-checker.ts` reads the golden vectors with it.
  */
 
 import type { Audience, Field, FieldSpec, ManualCodec } from '../../packages/tickwire/src/core/schema/field.ts'
@@ -15,7 +15,7 @@ export type Values = { readonly [name: string]: unknown }
 export type Plain = Pick<Field<unknown>, 'spec' | 'options'>
 export type PlainShape = { readonly [name: string]: Plain }
 
-/** Who a delta is for. */
+/** The receiver of a delta. */
 export type Reader = 'all' | 'team' | 'owner'
 
 /** [SCHEMA9] What turns `base` into `values`: the mask, then the members that differ. */
@@ -38,7 +38,7 @@ export function decodeWhole(source: BitSource, shape: PlainShape): Values {
   return Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, decodeField(source, field)]))
 }
 
-/** [SCHEMA6] What a fresh object holds; `around` is what `initially(...)` on something around says. */
+/** [SCHEMA6] What a fresh object holds; `around` is the value of `initially(...)` on an enclosing field. */
 export function initialValues(shape: PlainShape, around: Values = {}): Values {
   return Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, initialValue(field, around[name])]))
 }
@@ -46,25 +46,38 @@ export function initialValues(shape: PlainShape, around: Values = {}): Values {
 function initialValue(field: Plain, around: unknown): unknown {
   const { spec, options } = field
   const said = around === undefined ? options.initial : around
-  if (spec.kind === 'group') return said === undefined || said === null ? null : initialValues(spec.shape, said as Values)
+  if (spec.kind === 'group')
+    return said === undefined || said === null ? null : initialValues(spec.shape, said as Values)
   if (spec.kind === 'struct' || spec.kind === 'vector') return initialValues(spec.shape, said as Values | undefined)
   // Everyone begins with what can be said.
   return decodeField(new BitSource(encodeField(field, said === undefined ? zeroOf(spec) : said)), field)
 }
 
-/** What is inside a group that is not there: what a group of the fresh object would hold. */
+/** What is inside an absent group: what a group of a fresh object would hold. */
 function insideAbsent({ spec, options }: Plain): Values {
   return spec.kind === 'group' ? initialValues(spec.shape, (options.initial ?? {}) as Values) : {}
 }
 
-const HOLDERS: { readonly [R in Reader]: readonly Audience[] } = { all: ['all'], team: ['all', 'team'], owner: ['all', 'team', 'owner'] }
+const HOLDERS: { readonly [R in Reader]: readonly Audience[] } = {
+  all: ['all'],
+  team: ['all', 'team'],
+  owner: ['all', 'team', 'owner'],
+}
 
 function namesFor(shape: PlainShape, reader: Reader): string[] {
   return Object.keys(shape).filter((name) => HOLDERS[reader].includes(shape[name]!.options.audience))
 }
 
-function encodeMasked(shape: PlainShape, names: readonly string[], values: Values, base: Values, initial: Values): Bits {
-  const changed = names.filter((name) => encodeField(shape[name]!, values[name]) !== encodeField(shape[name]!, base[name]))
+function encodeMasked(
+  shape: PlainShape,
+  names: readonly string[],
+  values: Values,
+  base: Values,
+  initial: Values,
+): Bits {
+  const changed = names.filter(
+    (name) => encodeField(shape[name]!, values[name]) !== encodeField(shape[name]!, base[name]),
+  )
   const mask = names.map((name) => (changed.includes(name) ? '1' : '0')).join('')
   return mask + changed.map((name) => encodeChange(shape[name]!, values[name], base[name], initial[name])).join('')
 }
@@ -81,7 +94,13 @@ function encodeChange(field: Plain, value: unknown, base: unknown, initial: unkn
   return '1' + encodeMasked(spec.shape, Object.keys(spec.shape), value as Values, (base ?? absent) as Values, absent)
 }
 
-function decodeMasked(source: BitSource, shape: PlainShape, names: readonly string[], base: Values, initial: Values): Values {
+function decodeMasked(
+  source: BitSource,
+  shape: PlainShape,
+  names: readonly string[],
+  base: Values,
+  initial: Values,
+): Values {
   const mask = source.take(names.length)
   const changes = names.filter((_, index) => mask[index] === '1').map((name) => {
     const value = decodeChange(source, shape[name]!, base[name], initial[name])
@@ -111,7 +130,9 @@ export function encodeField({ spec }: Plain, value: unknown): Bits {
     case 'group': return value === null ? '0' : '1' + encodeWhole(spec.shape, value as Values)
     case 'list': {
       const items = value as readonly unknown[]
-      return TWINS.enum.encode(items.length, spec.maxItems + 1) + items.map((item) => encodeField(spec.item, item)).join('')
+      return (
+        TWINS.enum.encode(items.length, spec.maxItems + 1) + items.map((item) => encodeField(spec.item, item)).join('')
+      )
     }
     case 'manual': return encodeManual(spec.codec, value as never)
     case 'angle': return TWINS.bits.encode(angleStep(value as number, 2 ** spec.bits), spec.bits)
@@ -124,19 +145,34 @@ export function encodeField({ spec }: Plain, value: unknown): Bits {
 
 function encodeSimple(spec: FieldSpec, value: unknown): Bits {
   switch (spec.kind) {
-    case 'bool': return TWINS.bool.encode(value as boolean)
-    case 'varint': return TWINS.int.encode(whole(value as number, -(2 ** 31), 2 ** 31 - 1))
-    case 'long': return spec.form === 'word' ? TWINS.u64.encode(BigInt.asUintN(64, value as bigint)) : TWINS.long.encode(value as bigint)
-    case 'ranged-long': return TWINS.rangedLong.encode(value as bigint, spec.min, spec.max)
-    case 'float': return (spec.finite ? TWINS.float : TWINS.floatAny).encode(value as number)
-    case 'double': return (spec.finite ? TWINS.double : TWINS.doubleAny).encode(value as number)
-    case 'quat': return TWINS.quaternion.encode(value as { x: number; y: number; z: number; w: number }, spec.bits)
-    case 'enum': return TWINS.enum.encode(spec.names.indexOf(value as string), spec.names.length)
-    case 'text': return TWINS.string.encode(value as string, spec.maxBytes)
-    case 'fixed-text': return TWINS.fixedString.encode(value as string, spec.bytes)
-    case 'bytes': return TWINS.bytes.encode(value as Uint8Array, spec.maxBytes)
-    case 'ref': return TWINS.varint.encode((value as number | null) ?? 0)
-    default: throw new Error(`no simple field: ${spec.kind}`)
+    case 'bool':
+      return TWINS.bool.encode(value as boolean)
+    case 'varint':
+      return TWINS.int.encode(whole(value as number, -(2 ** 31), 2 ** 31 - 1))
+    case 'long':
+      return spec.form === 'word'
+        ? TWINS.u64.encode(BigInt.asUintN(64, value as bigint))
+        : TWINS.long.encode(value as bigint)
+    case 'ranged-long':
+      return TWINS.rangedLong.encode(value as bigint, spec.min, spec.max)
+    case 'float':
+      return (spec.finite ? TWINS.float : TWINS.floatAny).encode(value as number)
+    case 'double':
+      return (spec.finite ? TWINS.double : TWINS.doubleAny).encode(value as number)
+    case 'quat':
+      return TWINS.quaternion.encode(value as { x: number; y: number; z: number; w: number }, spec.bits)
+    case 'enum':
+      return TWINS.enum.encode(spec.names.indexOf(value as string), spec.names.length)
+    case 'text':
+      return TWINS.string.encode(value as string, spec.maxBytes)
+    case 'fixed-text':
+      return TWINS.fixedString.encode(value as string, spec.bytes)
+    case 'bytes':
+      return TWINS.bytes.encode(value as Uint8Array, spec.maxBytes)
+    case 'ref':
+      return TWINS.varint.encode((value as number | null) ?? 0)
+    default:
+      throw new Error(`no simple field: ${spec.kind}`)
   }
 }
 

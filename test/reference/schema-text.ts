@@ -1,19 +1,19 @@
 /**
  * Reads the canonical text of a schema back into fields, so that a vector needs nothing but its text to be understood.
- * Written from the grammar in docs/spec/schema.md; imports nothing from src but types. Manual fields have no text that
- * would tell their bits, and are refused.
- *
- *   shape    {name:field;name:field}
- *   field    kind[@audience][~role[(of)]][=value]
- *   value    null | true | false | number | bigint `n` | "string" | [value,…] | {"name":value,…} | bytes[number,…]
+ * Written from the grammar in docs/wire/STATE.md; imports nothing from src but types. The text of a manual field does
+ * not say what its bits mean: a reader needs the game's own codec, by the format that the text names.
  */
 
-import type { FieldOptions, FieldSpec } from '../../packages/tickwire/src/core/schema/field.ts'
-import type { Plain, PlainShape } from './schema-reference.ts'
+import type { FieldOptions, FieldSpec, ManualTwins } from '../../packages/tickwire/src/core/schema/field.ts'
+import { BitSource } from './bits-reference.ts'
+import { decodeField, type Plain, type PlainShape } from './schema-reference.ts'
+
+/** Codecs of manual fields, by format. */
+export type Manuals = { readonly [format: string]: ManualTwins<never> }
 
 /** The shape a canonical text describes. */
-export function parseSchemaText(text: string): PlainShape {
-  const parser = new Parser(text)
+export function parseSchemaText(text: string, manuals: Manuals = {}): PlainShape {
+  const parser = new Parser(text, manuals)
   const shape = parser.shape()
   parser.end()
   return shape
@@ -23,10 +23,12 @@ const AXES = ['x', 'y', 'z', 'w'] as const
 
 class Parser {
   readonly #text: string
+  readonly #manuals: Manuals
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, manuals: Manuals) {
     this.#text = text
+    this.#manuals = manuals
   }
 
   end(): void {
@@ -51,7 +53,11 @@ class Parser {
     const role = this.#skip('~') ? (this.#match(/[a-z-]+/y) as FieldOptions['role']) : undefined
     const roleOf = role !== undefined && this.#skip('(') ? this.#match(/\w+(?=\))/y) : undefined
     if (roleOf !== undefined) this.#expect(')')
-    const initial = this.#skip('=') ? this.#value() : undefined
+    const initial = !this.#skip('=')
+      ? undefined
+      : spec.kind === 'manual'
+        ? decodeField(new BitSource(this.#bits()), { spec } as Plain)
+        : this.#value()
     return { spec, options: { audience, blend: undefined, role, rateHz: undefined, roleOf, initial } }
   }
 
@@ -61,12 +67,22 @@ class Parser {
       case 'bool': case 'varint': case 'ref': return { kind }
       case 'u16': case 'u32': case 'i16': case 'i32':
         return { kind: 'word', bits: kind.endsWith('16') ? 16 : 32, signed: kind.startsWith('i') }
-      case 'i64': case 'i64-word': return { kind: 'long', form: kind === 'i64' ? 'varint' : 'word' }
-      case 'float': case 'float-any': return { kind: 'float', finite: kind === 'float' }
-      case 'double': case 'double-any': return { kind: 'double', finite: kind === 'double' }
-      case 'struct': case 'delta-struct': return { kind: 'struct', shape: this.shape() as never, perMember: kind === 'delta-struct' }
-      case 'group': return { kind, shape: this.shape() as never }
-      default: return this.#bounded(kind)
+      case 'i64':
+      case 'i64-word':
+        return { kind: 'long', form: kind === 'i64' ? 'varint' : 'word' }
+      case 'float':
+      case 'float-any':
+        return { kind: 'float', finite: kind === 'float' }
+      case 'double':
+      case 'double-any':
+        return { kind: 'double', finite: kind === 'double' }
+      case 'struct':
+      case 'delta-struct':
+        return { kind: 'struct', shape: this.shape() as never, perMember: kind === 'delta-struct' }
+      case 'group':
+        return { kind, shape: this.shape() as never }
+      default:
+        return this.#bounded(kind)
     }
   }
 
@@ -95,16 +111,39 @@ class Parser {
         this.#expect(',')
         return { kind, item: item as never, maxItems: this.#number() }
       }
+      case 'manual': {
+        const format = this.#value() as string
+        const codec = this.#manuals[format] ?? this.#wrong('a format that is known')
+        this.#expect(',')
+        this.#bits()
+        return { kind, codec }
+      }
       default: return this.#wrong('a kind of field')
     }
+  }
+
+  /** Bits as their count and their bytes. */
+  #bits(): string {
+    const [count = '', hex = ''] = this.#match(/\d+:[0-9a-f]*/y).split(':')
+    return Array.from(hex, (digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0'))
+      .join('')
+      .slice(0, Number(count))
   }
 
   #vector(): FieldSpec {
     const components = [this.#numbers()]
     while (this.#skip('|')) components.push(this.#numbers())
     const bounds = components.map(([min = NaN, max = NaN, precision = NaN]) => ({ min, max, precision }))
-    const options = { audience: 'all', blend: undefined, role: undefined, roleOf: undefined, initial: undefined } as const
-    const shape = Object.fromEntries(bounds.map((one, axis) => [AXES[axis], { spec: { kind: 'fixed', ...one }, options }]))
+    const options = {
+      audience: 'all',
+      blend: undefined,
+      role: undefined,
+      roleOf: undefined,
+      initial: undefined,
+    } as const
+    const shape = Object.fromEntries(
+      bounds.map((one, axis) => [AXES[axis], { spec: { kind: 'fixed', ...one }, options }]),
+    )
     return { kind: 'vector', arity: bounds.length as 2 | 3 | 4, components: bounds, shape: shape as never }
   }
 
@@ -114,7 +153,8 @@ class Parser {
     if (this.#skip('false')) return false
     if (this.#skip('bytes[')) return Uint8Array.from(this.#closed(']', () => this.#number()))
     if (this.#skip('[')) return this.#closed(']', () => this.#value())
-    if (this.#skip('{')) return Object.fromEntries(this.#closed('}', () => [this.#value(), (this.#expect(':'), this.#value())]))
+    if (this.#skip('{'))
+      return Object.fromEntries(this.#closed('}', () => [this.#value(), (this.#expect(':'), this.#value())]))
     if (this.#text[this.#at] === '"') return JSON.parse(this.#match(/"(?:[^"\\]|\\.)*"/y))
     const number = this.#match(/(?:NaN|-?Infinity|[-+\d.e]+)n?/y)
     return number.endsWith('n') ? BigInt(number.slice(0, -1)) : Number(number)

@@ -1,20 +1,21 @@
 /**
- * Reads snapshot frames from the documented rules alone (docs/wire/SNAPSHOTS.md), slowly and clearly. Imports nothing from
- * src, so engine and vectors cannot be wrong together unless the rules are.
+ * Reads snapshot frames by the documented rules alone (docs/wire/SNAPSHOTS.md), slowly and clearly. Imports nothing
+ * from src, so engine and vectors cannot be wrong together unless the rules are.
  *
- * Entities here have only bools, so that a row's delta is its mask, and frames are all there is to get wrong.
+ * `SnapshotReader` reads frames around rows of any form. `SnapshotChecker` is one for entities that have only bools, so
+ * that a row's delta is its mask, and only frames can be wrong.
  */
 
 import { BitSource, bytesToBits, Refused } from './bits-reference.ts'
 
-/** A field of an entity, and who holds it. */
+/** A field of an entity, and its audience. */
 export interface Flag {
   readonly name: string
   readonly audience: 'all' | 'team' | 'owner'
 }
 
-/** Who is held, in words that both readers speak. */
-export interface HeldObject {
+/** An object that the receiver holds, in a form that both readers use. */
+export interface HeldObject<Row = string> {
   readonly id: number
   readonly type: number
   readonly set: number
@@ -22,11 +23,45 @@ export interface HeldObject {
   /** Of a shared object: the first tick that its owner writes. */
   readonly writesFrom?: number
   readonly tick: number
-  readonly row: string
+  readonly row: Row | undefined
 }
 
-interface Told {
-  readonly row: string
+/** What a delta is read against. */
+export interface Against<Row> {
+  /** Undefined: the initial row of the type. */
+  readonly base: Row | undefined
+  /** Age of the baseline in ticks, as the row's coder counts it; 0 for the initial row. */
+  readonly age: number
+  readonly older: Row | undefined
+  /** Ticks from the older row to the baseline. */
+  readonly olderTicks: number
+}
+
+/** How rows are read. */
+export interface RowForm<Row> {
+  /** How many entities the game has. */
+  readonly typeCount: number
+  /** Types whose objects are written by their owners. */
+  readonly shared: readonly number[]
+  /** Ticks from one snapshot to the next. */
+  readonly strideTicks: number
+  /** Whether the coder looks at the row before the baseline. */
+  readonly usesOlder: boolean
+  read(source: BitSource, type: number, set: number, against: Against<Row>): Row
+}
+
+/** A row in a frame. */
+export interface FrameRow<Row> {
+  readonly tick: number
+  readonly id: number
+  readonly type: number
+  readonly set: number
+  readonly owner: number
+  readonly row: Row
+}
+
+interface ReceivedRow<Row> {
+  readonly row: Row
   readonly owner: number
 }
 
@@ -35,44 +70,44 @@ interface Token {
   readonly writesFrom?: number
 }
 
-interface Place {
+interface Place<Row> {
   held: { id: number; type: number; set: number; owner: number; tick: number } & Token | undefined
-  /** Rows told at this tick or before belong to somebody or something else. */
+  /** Rows received at this tick or before belong to another object, an earlier stay or another field set. */
   floor: number
-  readonly rows: Map<number, Told & { readonly id: number }>
+  readonly rows: Map<number, ReceivedRow<Row> & { readonly id: number }>
 }
 
 const AUDIENCES = ['all', 'team', 'owner'] as const
 
-/** One receiver of snapshots. He remembers every row he was ever told. */
-export class SnapshotChecker {
-  readonly #entities: readonly (readonly Flag[])[]
-  readonly #shared: readonly number[]
-  readonly #places = new Map<number, Place>()
+/** One receiver of snapshots. It remembers every row that it ever received. */
+export class SnapshotReader<Row> {
+  readonly form: RowForm<Row>
+  /** Called for every row of a frame. */
+  onRow: (received: FrameRow<Row>) => void = () => {}
+  readonly #places = new Map<number, Place<Row>>()
 
-  /** `shared`: types whose objects are written by who owns them. */
-  constructor(entities: readonly (readonly Flag[])[], shared: readonly number[] = []) {
-    this.#entities = entities
-    this.#shared = shared
+  constructor(form: RowForm<Row>) {
+    this.form = form
   }
 
-  /** Everybody held, ascending. */
-  get held(): HeldObject[] {
+  /** Every object that is held, ascending. */
+  get held(): HeldObject<Row>[] {
     return [...this.#places].sort(([first], [second]) => first - second).flatMap(([, { held, rows }]) =>
-      held === undefined ? [] : [{ ...held, row: rows.get(held.tick)?.row ?? '?' }])
+      held === undefined ? [] : [{ ...held, row: rows.get(held.tick)?.row }])
   }
 
-  accept(bytes: Uint8Array): 'ok' | 'no-ack' | 'broken' {
+  /** Takes the body of a frame; `read` reads its rows where that is not the form's own way. */
+  accept(bytes: Uint8Array, read: RowForm<Row>['read'] = (...of) => this.form.read(...of)): 'ok' | 'no-ack' | 'broken' {
     const source = new BitSource(bytesToBits(bytes))
     try {
-      return this.#frame(source)
+      return this.#frame(source, read)
     } catch (error) {
       if (error instanceof Refused) return 'broken'
       throw error
     }
   }
 
-  #frame(source: BitSource): 'ok' | 'no-ack' {
+  #frame(source: BitSource, read: RowForm<Row>['read']): 'ok' | 'no-ack' {
     const tick = varint(source)
     let index = -1
     let age = 0
@@ -82,7 +117,7 @@ export class SnapshotChecker {
       const isPlain = step < 3
       index = step < 2 ? next(index, step + 1) : isPlain ? plainIndex(source, index) : gapIndex(source, index)
       const kind = isPlain ? 0 : prefix(source, 5)
-      if (kind === 1) this.#full(source, tick, index)
+      if (kind === 1) this.#full(source, tick, index, read)
       else if (kind === 2) this.#gone(tick, index, number(source, 1))
       else {
         let isRested = false
@@ -90,32 +125,35 @@ export class SnapshotChecker {
           const said = ageOf(source)
           isRested = said > 1 && number(source, 1) === 1
           const older = kind !== 3 && !isRested && number(source, 1) === 1
-          if (kind === 0 && !isRested && said === age && older === hasOlder) throw new Refused('as the delta before, and not said so')
+          if (kind === 0 && !isRested && said === age && older === hasOlder)
+            throw new Refused('as the delta before, and not said so')
           age = said
           hasOlder = older
         }
         if (age === 0 || age > tick) throw new Refused('no such age')
-        if (!this.#delta(source, tick, index, kind, age, isRested, hasOlder)) return 'no-ack'
+        if (!this.#delta(source, tick, index, kind, { age, isRested, hasOlder }, read)) return 'no-ack'
       }
     }
     source.finish()
     return 'ok'
   }
 
-  #full(source: BitSource, tick: number, index: number): void {
+  #full(source: BitSource, tick: number, index: number, read: RowForm<Row>['read']): void {
     const generation = number(source, 16)
-    const type = number(source, Math.ceil(Math.log2(this.#entities.length)))
+    const type = number(source, Math.ceil(Math.log2(this.form.typeCount)))
     const set = number(source, 2)
     const owner = varint(source)
-    const flags = this.#entities[type]
-    if (generation === 0 || flags === undefined || set > 2 || owner > 0xffff_ffff) throw new Refused('no such object')
+    if (generation === 0 || type >= this.form.typeCount || set > 2 || owner > 0xffff_ffff)
+      throw new Refused('no such object')
     const token = this.#token(source, tick, type)
-    if (number(source, 1) === 1 && (tick - varint(source) < 0 || varint(source) > 0xffff)) throw new Refused('no such birth')
+    if (number(source, 1) === 1 && (tick - varint(source) < 0 || varint(source) > 0xffff))
+      throw new Refused('no such birth')
     const id = index * 65_536 + generation
-    const row = toggle(source, flags, set, '0'.repeat(flags.length))
+    const row = read(source, type, set, { base: undefined, age: 0, older: undefined, olderTicks: 1 })
     const place = this.#place(index)
     if ((place.rows.get(tick)?.id ?? id) !== id) throw new Refused('two objects in one place')
     place.rows.set(tick, { id, row, owner })
+    this.onRow({ tick, id, type, set, owner, row })
     const isHeld = place.held?.id === id && place.held.type === type && place.held.set === set
     if (tick <= place.floor || (place.held !== undefined && tick <= place.held.tick)) {
       if (!isHeld) place.floor = Math.max(place.floor, tick)
@@ -131,7 +169,15 @@ export class SnapshotChecker {
     if (place.held !== undefined && tick > place.held.tick) place.held = undefined
   }
 
-  #delta(source: BitSource, tick: number, index: number, kind: number, age: number, isRested: boolean, hasOlder: boolean): boolean {
+  #delta(
+    source: BitSource,
+    tick: number,
+    index: number,
+    kind: number,
+    head: DeltaHead,
+    read: RowForm<Row>['read'],
+  ): boolean {
+    const { age, isRested, hasOlder } = head
     const place = this.#place(index)
     const said = kind === 4 ? varint(source) : undefined
     if (said !== undefined && said > 0xffff_ffff) throw new Refused('no such owner')
@@ -140,33 +186,71 @@ export class SnapshotChecker {
     const base = rowUpTo(place, held.id, tick - age)
     if (base === undefined) return false
     place.rows.set(tick - age, base)
-    const flags = this.#entities[held.type]!
     const token = said === undefined ? {} : this.#token(source, tick, held.type)
-    if (hasOlder) throw new Refused('a coder that looks at no older row')
-    const row = kind === 3 ? base.row : toggle(source, flags, held.set, base.row)
+    if (hasOlder && !this.form.usesOlder) throw new Refused('a coder that looks at no older row')
+    const older = hasOlder ? rowAt(place, held.id, tick - age - this.form.strideTicks) : undefined
+    if (hasOlder && older === undefined) return false
+    const against = isRested ? { base: base.row, age: 1, older: base.row, olderTicks: 1 }
+      : { base: base.row, age, older: older?.row, olderTicks: this.form.strideTicks }
+    const row = kind === 3 ? base.row : read(source, held.type, held.set, against)
     const owner = said ?? base.owner
-    if (isRested && tick > held.tick && !place.rows.has(tick - 1)) place.rows.set(tick - 1, base)
+    if (isRested)
+      for (const each of [tick - 1, tick - this.form.strideTicks])
+        if (each > tick - age && !place.rows.has(each)) place.rows.set(each, base)
     place.rows.set(tick, { id: held.id, row, owner })
+    this.onRow({ tick, id: held.id, type: held.type, set: held.set, owner, row })
     if (tick > held.tick) place.held = { ...held, owner, ...token, tick }
     return true
   }
 
   #token(source: BitSource, tick: number, type: number): Token {
-    if (!this.#shared.includes(type)) return {}
+    if (!this.form.shared.includes(type)) return {}
     const since = varint(source)
     if (since > tick + 1) throw new Refused('a writer from before the first tick')
     return { writesFrom: tick + 1 - since }
   }
 
-  #place(index: number): Place {
+  #place(index: number): Place<Row> {
     const place = this.#places.get(index) ?? { held: undefined, floor: -1, rows: new Map() }
     this.#places.set(index, place)
     return place
   }
 }
 
-/** The newest row told of an object at a tick or before it. */
-function rowUpTo({ rows, floor }: Place, id: number, tick: number): Told & { readonly id: number } | undefined {
+/** What stands before the row of a delta. */
+interface DeltaHead {
+  readonly age: number
+  readonly isRested: boolean
+  readonly hasOlder: boolean
+}
+
+/** A receiver of entities that have only bools. */
+export class SnapshotChecker extends SnapshotReader<string> {
+  /** `shared`: types whose objects are written by their owners. */
+  constructor(entities: readonly (readonly Flag[])[], shared: readonly number[] = []) {
+    super({
+      typeCount: entities.length,
+      shared,
+      strideTicks: 1,
+      usesOlder: false,
+      read: (source, type, set, { base }) =>
+        toggle(source, entities[type]!, set, base ?? '0'.repeat(entities[type]!.length)),
+    })
+  }
+}
+
+/** The row that is remembered of an object at just this tick. */
+function rowAt<Row>({ rows, floor }: Place<Row>, id: number, tick: number): ReceivedRow<Row> | undefined {
+  const row = tick > floor ? rows.get(tick) : undefined
+  return row?.id === id ? row : undefined
+}
+
+/** The newest row of an object at a tick or before it. */
+function rowUpTo<Row>(
+  { rows, floor }: Place<Row>,
+  id: number,
+  tick: number,
+): (ReceivedRow<Row> & { readonly id: number }) | undefined {
   for (let each = tick; each > floor; each--) {
     const row = rows.get(each)
     if (row?.id === id) return row
@@ -174,7 +258,7 @@ function rowUpTo({ rows, floor }: Place, id: number, tick: number): Told & { rea
   return undefined
 }
 
-/** One bit for each flag that the set holds: 1 = not what it was. */
+/** One bit for each flag in the set: 1 = changed. */
 function toggle(source: BitSource, flags: readonly Flag[], set: number, base: string): string {
   return flags.map(({ audience }, at) => {
     const bit = base[at]!
@@ -193,7 +277,7 @@ function next(before: number, gap: number): number {
   return before + gap
 }
 
-/** An index as such: only where the gap is too wide for anything shorter. */
+/** An index in full: only where the gap is too wide for anything shorter. */
 function spelt(source: BitSource, before: number, gapMin: number): number {
   const index = number(source, 16)
   if (index - before < gapMin) throw new Refused('a short gap, spelt at length')

@@ -5,7 +5,8 @@ import { SnapshotChecker } from './snapshot-checker.ts'
 import { makeScenes, SceneReader, type Scene } from './snapshot-scenes.ts'
 
 const scenes = vectors as readonly Scene[]
-const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+const unhex = (text: string): Uint8Array =>
+  Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 
 describe('[REPL12] snapshots are to the bit what the standard says', () => {
   for (const { name, entities, shared = [], frames } of scenes) {
@@ -37,13 +38,20 @@ describe('[REPL12] snapshots are to the bit what the standard says', () => {
     for (const [, bytes, bits, lines] of examples) {
       const hex = bytes!.replaceAll(' ', '')
       expect([...unhex(hex)].map((byte) => byte.toString(2).padStart(8, '0')).join('')).toBe(bits!.replaceAll(' ', ''))
-      expect(lines!.split('\n').map((line) => line.slice(0, 14).replaceAll(' ', '')).join('')).toBe(bits!.replaceAll(' ', ''))
+      expect(
+        lines!
+          .split('\n')
+          .map((line) => line.slice(0, 14).replaceAll(' ', ''))
+          .join(''),
+      ).toBe(bits!.replaceAll(' ', ''))
       expect(scenes[0]!.frames.map((frame) => frame.hex)).toContain(hex)
     }
   })
 
   test('they show every kind of entry and every refusal', () => {
     expect(scenes.flatMap(({ frames }) => frames).length).toBeGreaterThan(25)
-    expect(new Set(scenes.flatMap(({ frames }) => frames.map(({ verdict }) => verdict)))).toEqual(new Set(['ok', 'no-ack', 'broken']))
+    expect(new Set(scenes.flatMap(({ frames }) => frames.map(({ verdict }) => verdict)))).toEqual(
+      new Set(['ok', 'no-ack', 'broken']),
+    )
   })
 })

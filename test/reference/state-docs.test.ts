@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { SaveSlots, World } from 'tickwire'
-import { capture, rename, rollBack, Ship, Tide, tick, Watcher, whatDiffers } from '../../docs/guide/examples/state.ts'
+import { World } from 'tickwire'
+import { SaveSlots } from 'tickwire/engine'
+import {
+  capture, copyWorld, rename, rollBack, Ship, Tide, tick, Watcher, whatDiffers,
+} from '../../docs/guide/examples/state.ts'
 
 function start(): World {
   const world = new World([Ship], { seed: 7 })
@@ -9,7 +12,7 @@ function start(): World {
   return world
 }
 
-test('[SAVE1, STATE5] the guide to state does what it says', () => {
+test('[SAVE1, STATE5] the code of the guide to state works as described', () => {
   const [world, twin] = [start(), start()]
   const slots = new SaveSlots(world, 8)
   const watcher = new Watcher(world)
@@ -21,6 +24,7 @@ test('[SAVE1, STATE5] the guide to state does what it says', () => {
   }
   rollBack(world, slots, 6)
   expect(whatDiffers(world, twin)).toBeUndefined()
+  expect(whatDiffers(copyWorld(world, new World([Ship], { seed: 7 })), twin)).toBeUndefined()
   const [ship] = [...twin.each(Ship)]
   expect(watcher.stillFor(ship!.id)).toBe(0)
   ship!.hull = 10
@@ -30,7 +34,7 @@ test('[SAVE1, STATE5] the guide to state does what it says', () => {
   expect(whatDiffers(world, twin)).toEqual({ in: 'field', entity: 'Ship', id: ship!.id, field: 'hull' })
 })
 
-test('[SAVE2, WORLD11] the tide goes where the world goes, names are replaced, ships change hands', () => {
+test('[SAVE2, WORLD11] the tide of the guide follows saved and loaded worlds, and ships change owners', () => {
   const tide = new Tide()
   const world = tide.makeWorld()
   const slots = new SaveSlots(world, 1)

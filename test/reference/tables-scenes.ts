@@ -1,6 +1,6 @@
 /**
- * Stories of tables that change, as the engine writes and reads them: what becomes test/vectors/tables.json. A game of one entity,
- * `Dot { n: u8 }`, with the entropy codec; texts are JSON with white space, so that vectors stay short.
+ * Sequences of tables that change, as the engine writes and reads them: they become test/vectors/tables.json. A game of
+ * one entity, `Dot { n: u8 }`, with the entropy codec; texts are JSON with white space, so that vectors stay short.
  */
 
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
@@ -10,8 +10,8 @@ import { encodeText } from '../../packages/tickwire/src/core/codec/packed-text.t
 import { entropy } from '../../packages/tickwire/src/core/codec/snapshot-codec.ts'
 import { codersOf } from '../../packages/tickwire/src/core/game/define-game.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
-import { retrainedSink, TablesSink } from '../../packages/tickwire/src/core/replication/tables-sink.ts'
-import { TablesSource } from '../../packages/tickwire/src/core/replication/tables-source.ts'
+import { retrainedSink, TablesSink } from '../../packages/tickwire/src/core/game/tables-sink.ts'
+import { TablesSource } from '../../packages/tickwire/src/core/game/tables-source.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
@@ -19,7 +19,7 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 
 export interface TablesFrame {
   readonly shows: string
-  /** 9 a snapshot by other tables, 10 a piece of tables. */
+  /** 9: a snapshot with other tables; 10: a piece of tables. */
   readonly kind: number
   readonly hex: string
   readonly verdict: string
@@ -33,7 +33,10 @@ const Dot = entity({ n: u8 }, { name: 'Dot' })
 export class TablesReader {
   readonly tables = new TablesSink((text) => codersOf(entropy(JSON.parse(text)), [Dot], 30))
   readonly #world = new World([Dot], { isReadOnly: true })
-  readonly #retrained = retrainedSink(this.tables, new SnapshotSink(this.#world, new Timeline(this.#world, 32), { coders: codersOf(entropy(), [Dot], 30) }))
+  readonly #retrained = retrainedSink(
+    this.tables,
+    new SnapshotSink(this.#world, new Timeline(this.#world, 32), { coders: codersOf(entropy(), [Dot], 30) }),
+  )
 
   accept(kind: number, bytes: Uint8Array): string {
     return (kind === 9 ? this.#retrained : this.tables).accept(0, 0, new BitReader(bytes))
@@ -47,7 +50,11 @@ function piecesOf(version: number, text: string): string[] {
   const source = new TablesSource(() => {})
   source.offer({ version, bytes: encodeText(text) })
   const pieces: string[] = []
-  for (const out = new BitWriter(new Uint8Array(600)); source.fill(0, pieces.length + 1, out); out.reset(new Uint8Array(600))) {
+  for (
+    const out = new BitWriter(new Uint8Array(600));
+    source.fill(0, pieces.length + 1, out);
+    out.reset(new Uint8Array(600))
+  ) {
     pieces.push(hex(out.bytes.subarray(0, out.finish())))
   }
   return pieces
@@ -82,7 +89,8 @@ export function makeTablesFrames(): TablesFrame[] {
   add('no tables are version 0', 10, '000300027b7d')
   add('longer than any tables may be', 10, `830181804000${'20'.repeat(512)}`)
   add('a piece that is not as long as it must be', 10, '830103007b7d')
-  const whole = (version: number, packed: Uint8Array): string => `${hex(Uint8Array.of(version, 1, packed.length))}00${hex(packed)}`
+  const whole = (version: number, packed: Uint8Array): string =>
+    `${hex(Uint8Array.of(version, 1, packed.length))}00${hex(packed)}`
   const lists = encodeText('[[121,153,114,175],[121,153,114,0,0,0,0,0,0,0,0]]')
   add('no JSON', 10, whole(0x83, encodeText('{{')))
   add('JSON as it is, not packed', 10, whole(0x84, Uint8Array.of(0x7b, 0x7d)))

@@ -1,6 +1,6 @@
 /**
- * Random games: entities from random definitions, and a script that says what happens in each tick. A game is a function
- * of its seed; it is played on the engine and on the slow twin by the same script, through the interface `Played`.
+ * Random games: entities from random definitions, and a script that says what happens in each tick. A game is a
+ * function of its seed; the same script plays it on the engine and on the slow twin, through the interface `Played`.
  */
 
 import fc from 'fast-check'
@@ -23,22 +23,34 @@ export interface RandomGame {
   readonly seed: number
   readonly pieces: readonly Piece[]
   readonly ticks: number
-  /** Whether so many objects are born at once that every table grows. */
+  /** Whether so many objects spawn at once that every table grows. */
   readonly isCrowded: boolean
 }
 
 const PIECES = 300
 const SAMPLES = 5
 
-/** Which of two rotations is nearer is decided by the last bit of a square root: those are for the bits layer's own twin. */
+/**
+ * Which of two rotations is nearer is decided by the last bit of a square root: those are for the bits layer's own
+ * twin.
+ */
 function hasRotation(shape: Shape): boolean {
-  return Object.values(shape).some(({ spec }) => spec.kind === 'quat' || ('shape' in spec && hasRotation(spec.shape)) || (spec.kind === 'list' && hasRotation({ item: spec.item })))
+  return Object.values(shape).some(
+    ({ spec }) =>
+      spec.kind === 'quat'
+      || ('shape' in spec && hasRotation(spec.shape))
+      || (spec.kind === 'list' && hasRotation({ item: spec.item })),
+  )
 }
 
 export function makePieces(seed: number): Piece[] {
   return fc.sample(schemaWithValues(SAMPLES), { numRuns: PIECES, seed })
     .filter(({ schema }) => !hasRotation(schema.shape) && schema.laneCount < 60)
-    .map(({ schema, samples }, at) => ({ entity: new Entity(schema.shape, { name: `Piece${at}` }), shape: schema.shape, samples }))
+    .map(({ schema, samples }, at) => ({
+      entity: new Entity(schema.shape, { name: `Piece${at}` }),
+      shape: schema.shape,
+      samples,
+    }))
 }
 
 export function makeGame(pieces: readonly Piece[], seed: number): RandomGame {
@@ -78,7 +90,8 @@ export function playTick(game: RandomGame, tick: number, branch: number, world: 
     world.spawn(type, Object.fromEntries(names.map((name) => [name, sample[name]])), dice.nextInt(0, 3))
     happened.spawns++
   }
-  for (let count = dice.nextInt(0, 4); count > 0 && world.ids.length > 0; count--) playOn(game, dice, world, pick(dice, world.ids))
+  for (let count = dice.nextInt(0, 4); count > 0 && world.ids.length > 0; count--)
+    playOn(game, dice, world, pick(dice, world.ids))
   if (dice.nextInt(0, 3) === 0) world.tell(world.nextWord())
 }
 
@@ -146,7 +159,11 @@ export class PlayedWorld implements Played {
     this.#entities = game.pieces.map(({ entity }) => entity)
     this.world = new World(this.#entities, {
       seed: game.seed,
-      external: { save: () => this.#external, load: (saved) => { this.#external = Number(saved) }, hash: () => this.#external },
+      external: {
+        encode: () => new Uint8Array([0, 8, 16, 24].map((shift) => this.#external >>> shift)),
+        decode: (bytes) => { this.#external = bytes.reduceRight((word, byte) => word * 256 + byte, 0) },
+        hash: () => this.#external,
+      },
     })
   }
 

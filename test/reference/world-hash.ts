@@ -7,7 +7,7 @@ import { referenceHashFrom } from './hash-reference.ts'
 /** What every lane begins with. */
 const SEED = 0x7157_a7e5
 
-/** [STATE1] An object: its id, its owner, the words of its row. 0 is nobody's. */
+/** [STATE1] An object: its id, its owner (0 for none), the words of its row. */
 export function objectHash(id: number, owner: number, words: readonly number[]): bigint {
   const hash = rowHash([id, owner, ...words])
   return hash === 0n ? 1n : hash
@@ -16,8 +16,9 @@ export function objectHash(id: number, owner: number, words: readonly number[]):
 const MIXES = [0x239b961bn, 0xab0e9789n, 0x38b34ae5n, 0xa1e38b93n]
 
 /**
- * [STATE1] The first two words and two zeros, then the rest, in blocks of four, one for each lane in turn: the lane takes the word by XOR, is turned left by 15, 16, 17 or 18
- * bits, multiplied, and the next lane is added. Words of the last, partial block are only taken. The end is the content hash's.
+ * [STATE1] The first two words and two zeros, then the rest, in blocks of four, one for each lane in turn: the lane
+ * takes the word by XOR, is turned left by 15, 16, 17 or 18 bits, multiplied, and the next lane is added. Words of the
+ * last, partial block are only taken. The end is the content hash's.
  */
 function rowHash([first, second, ...rest]: readonly number[]): bigint {
   const words = [first!, second!, 0, 0, ...rest]
@@ -33,7 +34,9 @@ function rowHash([first, second, ...rest]: readonly number[]): bigint {
   return referenceHashFrom(new Uint8Array(0), lanes.map((lane) => Number(lane ^ BigInt(words.length * 4))))
 }
 
-/** [STATE1] A tree over numbered places, four to a node; a node with content in its first quarter only is that quarter. */
+/**
+ * [STATE1] A tree over numbered places, four to a node; a node with content in its first quarter only is that quarter.
+ */
 export function referenceTree(content: ReadonlyMap<number, bigint>): bigint {
   const last = Math.max(0, ...content.keys())
   let size = 1
@@ -50,8 +53,28 @@ function halves(hash: bigint): number[] {
   return [Number(hash & 0xffff_ffffn), Number(hash >> 32n)]
 }
 
-/** [STATE1] A world: tick, generator, the entities by their roots, external state. */
-export function worldHash(tick: number, prng: readonly number[], entities: readonly bigint[], external: number): bigint {
+/**
+ * [STATE1] The allocator: high water, length of the free queue, free ids in order, ids that died since the last tick.
+ */
+export function allocatorHash(highWater: number, free: readonly number[], buried: readonly number[]): bigint {
+  return rowHash([highWater, free.length, ...free, ...buried])
+}
+
+/** [STATE1] A world: tick, generator, the entities by their roots, external state, allocator. */
+export function worldHash(
+  tick: number,
+  prng: readonly number[],
+  entities: readonly bigint[],
+  external: number,
+  allocator: bigint,
+): bigint {
   const roots = new Map(entities.map((root, type) => [type, root] as const))
-  return rowHash([tick % 2 ** 32, Math.floor(tick / 2 ** 32), ...prng, ...halves(referenceTree(roots)), external])
+  return rowHash([
+    tick % 2 ** 32,
+    Math.floor(tick / 2 ** 32),
+    ...prng,
+    ...halves(referenceTree(roots)),
+    external,
+    ...halves(allocator),
+  ])
 }

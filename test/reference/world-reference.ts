@@ -8,7 +8,7 @@ import { BitSource, bitsToBytes, type Bits } from './bits-reference.ts'
 import { referenceHash } from './hash-reference.ts'
 import { referenceKeyed } from './prng-reference.ts'
 import { decodeField, encodeField, initialValues, type Plain, type Values } from './schema-reference.ts'
-import { objectHash, referenceTree, worldHash } from './world-hash.ts'
+import { allocatorHash, objectHash, referenceTree, worldHash } from './world-hash.ts'
 
 export interface PlainObject {
   readonly type: number
@@ -27,7 +27,7 @@ interface State {
   generations: number[]
   /** Indexes that may be used again, the longest free first. */
   free: number[]
-  /** Indexes of who died in this tick. */
+  /** Indexes of objects that died in this tick. */
   buried: number[]
   prng: number[]
   /** By object: words drawn for it in this tick. */
@@ -45,8 +45,15 @@ export class ReferenceWorld {
     this.shapes = shapes
     this.#seed = seed
     this.#state = {
-      tick: 0, isStepping: false, objects: new Map(), generations: [], free: [], buried: [], prng: [0, seed >>> 0, Math.floor(seed / 2 ** 32), 1],
-      draws: new Map(), external: 0,
+      tick: 0,
+      isStepping: false,
+      objects: new Map(),
+      generations: [],
+      free: [],
+      buried: [],
+      prng: [0, seed >>> 0, Math.floor(seed / 2 ** 32), 1],
+      draws: new Map(),
+      external: 0,
     }
     // [RNG1] Twelve words are thrown away.
     for (let word = 0; word < 12; word++) this.nextWord()
@@ -56,7 +63,7 @@ export class ReferenceWorld {
   get external(): number { return this.#state.external }
   set external(to: number) { this.#state.external = to }
 
-  /** [WORLD2] Ids of who lives, ascending. */
+  /** [WORLD2] Ids of living objects, ascending. */
   get ids(): number[] {
     return [...this.#state.objects.keys()].sort((a, b) => a - b)
   }
@@ -84,7 +91,12 @@ export class ReferenceWorld {
     const generation = (this.#state.generations[index] ?? 0) % 65_535 + 1
     this.#state.generations[index] = generation
     const id = index * 65_536 + generation
-    this.#state.objects.set(id, { type, owner, values: { ...freshValues(this.shapes[type]!, undefined), ...init }, words: undefined })
+    this.#state.objects.set(id, {
+      type,
+      owner,
+      values: { ...freshValues(this.shapes[type]!, undefined), ...init },
+      words: undefined,
+    })
     return id
   }
 
@@ -116,7 +128,12 @@ export class ReferenceWorld {
     const [a, b, c, counter] = this.#state.prng as [number, number, number, number]
     const word = (a + b + counter) % 2 ** 32
     const turned = ((c << 21) | (c >>> 11)) >>> 0
-    this.#state.prng = [(b ^ (b >>> 9)) >>> 0, (c + ((c << 3) >>> 0)) % 2 ** 32, (turned + word) % 2 ** 32, (counter + 1) % 2 ** 32]
+    this.#state.prng = [
+      (b ^ (b >>> 9)) >>> 0,
+      (c + ((c << 3) >>> 0)) % 2 ** 32,
+      (turned + word) % 2 ** 32,
+      (counter + 1) % 2 ** 32,
+    ]
     return word
   }
 
@@ -138,12 +155,21 @@ export class ReferenceWorld {
 
   /** [STATE1] */
   hash(): bigint {
-    const { tick, prng, external } = this.#state
+    const { tick, prng, external, generations, free, buried } = this.#state
     const roots = this.shapes.map((_, type) => {
       const objects = [...this.#state.objects].filter(([, object]) => object.type === type)
-      return referenceTree(new Map(objects.map(([id, { owner, words = [] }]) => [id >>> 16, this.#hashOf(id, owner, words)])))
+      return referenceTree(
+        new Map(objects.map(([id, { owner, words = [] }]) => [id >>> 16, this.#hashOf(id, owner, words)])),
+      )
     })
-    return worldHash(tick, prng, roots, external)
+    const lastId = (index: number): number => index * 65_536 + generations[index]!
+    return worldHash(
+      tick,
+      prng,
+      roots,
+      external,
+      allocatorHash(generations.length, free.map(lastId), buried.map(lastId)),
+    )
   }
 
   #hashOf(id: number, owner: number, words: readonly number[]): bigint {
@@ -155,10 +181,17 @@ export class ReferenceWorld {
 }
 
 function structuredCopy(state: State): State {
-  const objects = [...state.objects].map(([id, object]) => [id, { ...object, values: copyOf(object.values) as Record<string, unknown> }] as const)
+  const objects = [...state.objects].map(
+    ([id, object]) => [id, { ...object, values: copyOf(object.values) as Record<string, unknown> }] as const,
+  )
   return {
-    ...state, objects: new Map(objects), generations: [...state.generations], free: [...state.free], buried: [...state.buried],
-    prng: [...state.prng], draws: new Map(state.draws),
+    ...state,
+    objects: new Map(objects),
+    generations: [...state.generations],
+    free: [...state.free],
+    buried: [...state.buried],
+    prng: [...state.prng],
+    draws: new Map(state.draws),
   }
 }
 
@@ -170,7 +203,9 @@ export function copyOf(value: unknown): unknown {
 
 const fresh = new WeakMap<Shape, Values>()
 
-/** What a fresh object, or a fresh group with this initial value, holds: computed once, for the schema's twin is slow. */
+/**
+ * What a fresh object, or a fresh group with this initial value, holds: computed once, for the schema's twin is slow.
+ */
 function freshValues(shape: Shape, around: unknown): Record<string, unknown> {
   let values = fresh.get(shape)
   if (values === undefined) fresh.set(shape, (values = initialValues(shape, (around ?? {}) as Values)))
@@ -204,14 +239,14 @@ function settle(shape: Shape, values: Record<string, unknown>): number[] {
   return words
 }
 
-/** What was settled before, by field and value: games draw on few values, and the schema's twin is slow. */
+/** Results of earlier calls, by field and value: games draw on few values, and the schema's twin is slow. */
 const memory = new WeakMap<Plain, Map<unknown, Settled>>()
 const MEMORY_MAX = 500
 
 function settledLeaf(field: Plain, value: unknown): Settled {
   let known = memory.get(field)
   if (known === undefined || known.size > MEMORY_MAX) memory.set(field, (known = new Map<unknown, Settled>()))
-  // A Map takes 0 and -0 for one key.
+  // A Map treats 0 and -0 as one key.
   const key = Object.is(value, -0) ? '-0' : value
   let settled = known.get(key)
   if (settled === undefined) {
@@ -225,15 +260,29 @@ function settledLeaf(field: Plain, value: unknown): Settled {
 /** The words of a leaf, given its value and its bits. */
 function leafWords({ spec }: Plain, value: unknown, bits: Bits): number[] {
   switch (spec.kind) {
-    case 'word': case 'varint': return [value as number]
-    case 'ref': return [(value as number | null) ?? 0]
-    case 'long': return halves(value as bigint)
-    case 'ranged-long': return halves((value as bigint) - spec.min)
-    case 'float': return littleEndian(bits, 4)
-    case 'double': return littleEndian(bits, 8)
-    case 'text': case 'fixed-text': case 'bytes': case 'list': case 'manual': return halves(referenceHash(bitsToBytes(bits), bits.length))
-    case 'quat': throw new Error('the twin leaves rotations to the bits layer')
-    default: return [Number.parseInt(bits, 2)]
+    case 'word':
+    case 'varint':
+      return [value as number]
+    case 'ref':
+      return [(value as number | null) ?? 0]
+    case 'long':
+      return halves(value as bigint)
+    case 'ranged-long':
+      return halves((value as bigint) - spec.min)
+    case 'float':
+      return littleEndian(bits, 4)
+    case 'double':
+      return littleEndian(bits, 8)
+    case 'text':
+    case 'fixed-text':
+    case 'bytes':
+    case 'list':
+    case 'manual':
+      return halves(referenceHash(bitsToBytes(bits), bits.length))
+    case 'quat':
+      throw new Error('the twin leaves rotations to the bits layer')
+    default:
+      return [Number.parseInt(bits, 2)]
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The Timeline once more, slow and obviously right: a Map from tick to a Map from id to a copy of the row. Of src it knows
+ * The Timeline again, slow and obviously right: a Map from tick to a Map from id to a copy of the row. Of src it knows
  * nothing.
  */
 
@@ -34,7 +34,7 @@ export class ReferenceTimeline {
   put(tick: number, id: number, row: RememberedRow): boolean {
     if (tick <= this.#newest - this.windowTicks) return false
     const objects = this.#ticks.get(tick) ?? new Map<number, RememberedRow>()
-    // One object lives at an index: a later word about the tick replaces an earlier one.
+    // One object lives at an index: a later row for the tick replaces an earlier one.
     for (const other of objects.keys()) if (other >>> 16 === id >>> 16) objects.delete(other)
     this.#ticks.set(tick, objects.set(id, row))
     this.#moveTo(Math.max(tick, this.#newest))
@@ -50,7 +50,9 @@ export class ReferenceTimeline {
     return this.#ticks.get(tick)?.get(id)
   }
 
-  /** Whether there is a tick after this one, up to the newest, at which the object was not what it was the tick before. */
+  /**
+   * Whether there is a tick after this one, up to the newest, at which the object was not what it was the tick before.
+   */
   isChangedSince(id: number, tick: number): boolean {
     if (this.find(id, this.#newest) === undefined) return true
     for (let each = tick + 1; each <= this.#newest; each++) {
@@ -59,8 +61,8 @@ export class ReferenceTimeline {
     return false
   }
 
-  /** The newest tick in memory at which the object was told. */
-  toldAt(id: number): number {
+  /** The newest remembered tick at which the object was written. */
+  writtenAt(id: number): number {
     return Math.max(-1, ...[...this.#ticks].filter(([, objects]) => objects.has(id)).map(([tick]) => tick))
   }
 

@@ -40,7 +40,9 @@ test('[DOCS1] a region, without the indentation its lines share', () => {
 })
 
 test('[DOCS1] a marker without a block gets one, and two markers do not meet', () => {
-  const { text } = fixed('<!-- code: games/a/game.ts#size -->\n\n<!-- code: games/a/game.ts#size -->\n```js\nold\n```\n')
+  const { text } = fixed(
+    '<!-- code: games/a/game.ts#size -->\n\n<!-- code: games/a/game.ts#size -->\n```js\nold\n```\n',
+  )
   expect(text.match(/export const SIZE = 16/g)).toHaveLength(2)
   expect(text).toContain('```js\nexport')
 })

@@ -7,7 +7,10 @@ vi.setConfig({ testTimeout: 120_000 })
 const PLANTED = 'test/fuzz/run-fuzz-planted.ts'
 
 function fuzz(...args: string[]): { status: number | null; lines: string[]; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/run.mjs', 'fuzz', ...args], { cwd: ROOT, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/run.mjs', 'fuzz', ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   return { status, lines: stdout.trimEnd().split('\n'), stderr }
 }
 
@@ -32,7 +35,7 @@ test('[FUZZ5] a sound target ends with 0, twice the same', () => {
 })
 
 test('[FUZZ5] a target that does not exist is refused, with the names of those that do', () => {
-  const { status, stderr } = fuzz('--file', PLANTED, '--target', 'nobody')
+  const { status, stderr } = fuzz('--file', PLANTED, '--target', 'unknown')
   expect(status).toBe(2)
-  expect(stderr).toContain('no target nobody; there are: planted/sound, ')
+  expect(stderr).toContain('no target unknown; there are: planted/sound, ')
 })

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { compilerPath, ROOT } from '../../tools/typecheck.ts'
 
-// The engine as a stranger gets it: built from a clean copy of the sources, packed, and installed into an empty project.
+// The engine as a user gets it: built from a clean copy of the sources, packed, and installed into an empty project.
 // Nothing here may know the `tickwire-source` condition, and nothing is shared with the checkout but its tools.
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-pack-')))
 vi.setConfig({ testTimeout: 120_000 })
@@ -20,9 +22,11 @@ let packedPaths: string[] = []
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs a program and fails with its own words. */
+/** Runs a program, and fails with its output. */
 function run(cwd: string, command: string, ...args: string[]): string {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_OPTIONS|NODE_ENV)/i.test(name)))
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_OPTIONS|NODE_ENV)/i.test(name)),
+  )
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}\n${stdout}\n${stderr}`)
   return stdout
@@ -31,13 +35,13 @@ function run(cwd: string, command: string, ...args: string[]): string {
 const tool = (name: string): string => join(ROOT, 'node_modules', '.bin', name)
 
 beforeAll(() => {
-  const isSource = (path: string): boolean => !/^(?:dist|node_modules)$/.test(basename(path))
+  const isSource = (path: string): boolean => !/^(?:dist|node_modules|\.cache)$/.test(basename(path))
   mkdirSync(join(copy, 'packages'), { recursive: true })
   cpSync(join(ROOT, 'packages', 'tickwire'), join(copy, 'packages', 'tickwire'), { recursive: true, filter: isSource })
   cpSync(join(ROOT, 'tsconfig.base.json'), join(copy, 'tsconfig.base.json'))
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   const source = join(copy, 'packages', 'tickwire')
-  run(source, process.execPath, compilerPath(), '-b')
+  run(source, tool('tsx'), 'build/build.ts')
   const [packed] = JSON.parse(run(source, 'npm', 'pack', '--json', '--pack-destination', folder))
   tarball = join(folder, packed.filename)
   packedPaths = packed.files.map((file: { path: string }) => file.path)
@@ -49,12 +53,14 @@ beforeAll(() => {
 
 test('[PACK4] the tarball has every file its doors lead to and its maps point at, and no tests', () => {
   for (const door of doors) {
-    for (const path of Object.values<string>(manifest.exports[door])) expect(existsSync(join(installed, path)), path).toBe(true)
+    for (const path of Object.values<string>(manifest.exports[door]))
+      expect(existsSync(join(installed, path)), path).toBe(true)
   }
   expect(packedPaths.filter((path) => /\.test(-d)?\.|tsbuildinfo/.test(path))).toEqual([])
   for (const path of packedPaths.filter((each) => each.endsWith('.js.map'))) {
-    const [source] = JSON.parse(readFileSync(join(installed, path), 'utf8')).sources
-    expect(existsSync(join(installed, path, '..', source)), `${path} -> ${source}`).toBe(true)
+    const { sources } = JSON.parse(readFileSync(join(installed, path), 'utf8')) as { sources: string[] }
+    const lost = sources.filter((source) => !existsSync(join(installed, path, '..', source)))
+    expect(lost, path).toEqual([])
   }
   expect(packedPaths).toContain('LICENSE')
 })
@@ -80,8 +86,12 @@ test('[PACK5] npx tickwire runs what was built where it is installed, and the so
   expect(run(join(ROOT, 'games', 'hello'), tool('tickwire'), '--help')).toBe(said)
 })
 
-test('[PACK5] who has read enough of it may close the pipe', () => {
-  const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" node_modules/tickwire/bin/tickwire.mjs --help | true`], { cwd: consumer, encoding: 'utf8' })
+test('[PACK5] a reader that has read enough may close the pipe', () => {
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', `"${process.execPath}" node_modules/tickwire/bin/tickwire.mjs --help | true`],
+    { cwd: consumer, encoding: 'utf8' },
+  )
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
@@ -92,14 +102,20 @@ describe('types', () => {
     symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(consumer, 'node_modules', '@types', 'node'))
     const imports = doors.map((door, at) => `import * as door${at} from '${nameOf(door)}'`)
     const uses = doors.map((_, at) => `door${at}`)
-    writeFileSync(join(consumer, 'main.ts'), `${imports.join('\n')}\n\nexport const doors: object[] = [${uses.join(', ')}]\n`)
+    writeFileSync(
+      join(consumer, 'main.ts'),
+      `${imports.join('\n')}\n\nexport const doors: object[] = [${uses.join(', ')}]\n`,
+    )
     for (const name of ['game.ts', 'server.ts', 'client.ts']) {
       const hello = join(ROOT, 'games', 'hello', name)
       if (existsSync(hello)) cpSync(hello, join(consumer, name))
     }
   })
 
-  test.each([['NodeNext', 'NodeNext'], ['ESNext', 'Bundler']])('[PACK2] a consumer compiles under module %s, resolution %s', (module, resolution) => {
+  test.each([
+    ['NodeNext', 'NodeNext'],
+    ['ESNext', 'Bundler'],
+  ])('[PACK2] a consumer compiles under module %s, resolution %s', (module, resolution) => {
     const compilerOptions = {
       target: 'ES2023', lib: ['ES2023', 'DOM', 'DOM.Iterable'], types: ['node'], module, moduleResolution: resolution,
       strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true,
@@ -116,7 +132,7 @@ test('[PACK3] publint has nothing to say', () => {
 })
 
 test('[PACK3] are-the-types-wrong has nothing to say', () => {
-  // It ends with 1 when it found a problem; that it looked at every door is left to see.
+  // It ends with 1 when it found a problem; that it examined every door is checked here.
   const said = run(folder, tool('attw'), tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color')
   for (const door of doors) expect(said).toContain(`"${nameOf(door)}"`)
 })

@@ -1,11 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
 
-// Each test starts npm and Node a few times; a loaded machine takes its time.
+// Each test starts npm and Node a few times; a busy machine takes its time.
 vi.setConfig({ testTimeout: 120_000 })
 
 const folders: string[] = []
@@ -25,10 +28,10 @@ function freshClone(command: string): string {
   return folder
 }
 
-/** All clones are siblings, so what npm makes of a package.json in one holds in the others: asked once each. */
+/** All clones are siblings, so what npm does with a package.json in one holds in the others: asked once each. */
 const lockfiles = new Map<string, string>()
 
-/** Writes package.json and the package-lock.json that npm makes of it. */
+/** Writes package.json and the package-lock.json that npm makes from it. */
 function writePackage(folder: string, devDependencies: Record<string, string>): void {
   const manifest = JSON.stringify({ name: 'clone', private: true, type: 'module', devDependencies })
   const lockfile = join(folder, 'package-lock.json')
@@ -41,7 +44,7 @@ function writePackage(folder: string, devDependencies: Record<string, string>): 
   writeFileSync(lockfile, lockfiles.get(manifest) ?? '')
 }
 
-/** Without what the npm and vitest around us say: a user's shell has none of it. */
+/** Without the variables of the npm and vitest around us: a user's shell has none of them. */
 function cleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_OPTIONS|NODE_ENV)/i.test(name))
   return { ...Object.fromEntries(own), ...extra }
@@ -53,8 +56,16 @@ interface Outcome {
   readonly stderr: string
 }
 
-function start(folder: string, args: readonly string[], env: Record<string, string> = {}, nodeArgs: readonly string[] = []): ChildProcess {
-  return spawn(process.execPath, [...nodeArgs, join(folder, 'tools', 'run.mjs'), ...args], { cwd: folder, env: cleanEnv(env) })
+function start(
+  folder: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  nodeArgs: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...nodeArgs, join(folder, 'tools', 'run.mjs'), ...args], {
+    cwd: folder,
+    env: cleanEnv(env),
+  })
 }
 
 async function outcomeOf(child: ChildProcess): Promise<Outcome> {
@@ -72,7 +83,7 @@ async function run(folder: string, args: readonly string[], env?: Record<string,
 const SAY_HELLO = `const greeting: string = 'hello'\nconsole.log(greeting, ...process.argv.slice(2))\n`
 
 describe('installing', () => {
-  test('[REPO1] a fresh clone installs, says why in one line, and then says nothing more', async () => {
+  test('[REPO1] a fresh clone installs, says why in one line, and later prints nothing more', async () => {
     const clone = freshClone(SAY_HELLO)
     const first = await run(clone, ['start'])
     expect(first).toMatchObject({ code: 0, stdout: 'hello\n' })
@@ -81,7 +92,10 @@ describe('installing', () => {
   })
 
   test('[REPO1] production settings do not leave the tools out', async () => {
-    expect(await run(freshClone(SAY_HELLO), ['start'], { NODE_ENV: 'production' })).toMatchObject({ code: 0, stdout: 'hello\n' })
+    expect(await run(freshClone(SAY_HELLO), ['start'], { NODE_ENV: 'production' })).toMatchObject({
+      code: 0,
+      stdout: 'hello\n',
+    })
   })
 
   test('[REPO2] another lockfile, or an install that did not finish, installs again', async () => {
@@ -115,7 +129,7 @@ describe('installing', () => {
     expect(readdirSync(join(clone, '.cache'))).toEqual([])
   })
 
-  test('[REPO3] a lock whose holder died, or fell silent, is broken', async () => {
+  test('[REPO3] a lock whose holder died or hangs is broken', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid
     for (const [holder, ageMs] of [[dead, 0], [process.pid, 60_000]] as const) {
       const clone = freshClone(SAY_HELLO)
@@ -141,20 +155,30 @@ describe('what goes wrong first', () => {
     manifest.devDependencies['left-pad'] = '1.3.0'
     writeFileSync(join(clone, 'package.json'), JSON.stringify(manifest))
     const offline = {
-      npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'npm-cache'),
+      npm_config_registry: 'http://127.0.0.1:1',
+      npm_config_fetch_retries: '0',
+      npm_config_cache: join(clone, 'npm-cache'),
     }
     const { code, stderr } = await run(clone, ['start'], offline)
     expect(code).toBe(1)
-    expect(stderr).toContain('tickwire: dependencies could not be installed: the package registry could not be reached.\nFix: check the network')
+    expect(stderr).toContain(
+      'tickwire: dependencies could not be installed: the package registry could not be reached.\n'
+        + 'Fix: check the network',
+    )
     expect(existsSync(join(clone, '.cache', 'install.lock'))).toBe(false)
   })
 
   test('[REPO4] a lockfile that contradicts package.json', async () => {
     const clone = freshClone(SAY_HELLO)
-    writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'clone', private: true, devDependencies: { 'left-pad': '1.3.0' } }))
+    writeFileSync(
+      join(clone, 'package.json'),
+      JSON.stringify({ name: 'clone', private: true, devDependencies: { 'left-pad': '1.3.0' } }),
+    )
     const { code, stderr } = await run(clone, ['start'])
     expect(code).toBe(1)
-    expect(stderr).toContain('package.json and package-lock.json disagree.\nFix: run `npm install` and commit package-lock.json.')
+    expect(stderr).toContain(
+      'package.json and package-lock.json disagree.\nFix: run `npm install` and commit package-lock.json.',
+    )
   })
 
   test('[REPO4] a Node that is too old', async () => {
@@ -177,7 +201,10 @@ describe('passing through', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('[REPO5] %s', async (signal) => {
-    command(`process.on('${signal}', () => { console.log('bye'); process.exit(3) })\nconsole.log('ready')\nsetInterval(() => {}, 1000)\n`)
+    command(
+      `process.on('${signal}', () => { console.log('bye'); process.exit(3) })\n`
+        + `console.log('ready')\nsetInterval(() => {}, 1000)\n`,
+    )
     const child = start(clone, ['start'])
     child.stdout?.on('data', (chunk) => { if (String(chunk).includes('ready')) child.kill(signal) })
     expect(await outcomeOf(child)).toMatchObject({ code: 3, stdout: 'ready\nbye\n' })
@@ -219,9 +246,13 @@ describe('the commands', () => {
     }
   })
 
-  test('[REPO6] a game that takes no arguments says so, and where to look, wherever the repository is', async () => {
+  test('[REPO6] a game that takes no arguments says so, and where to look', async () => {
     const { code, stdout, stderr } = await run(ROOT, ['start', 'hello', '--frobnicate'])
-    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'hello takes no arguments: what it does stands in games/hello/server.ts.\n' })
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'hello takes no arguments: what it does stands in games/hello/server.ts.\n',
+    })
     expect(await run(ROOT, ['start', 'hello', '--help'])).toEqual({ code: 0, stdout: stderr, stderr: '' })
   })
 })

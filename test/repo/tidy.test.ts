@@ -7,6 +7,10 @@ import { ROOT } from '../../tools/typecheck.ts'
 
 test('[TIDY13] this repository is tidy', () => {
   const repository = readRepository(ROOT)
-  const findings = [...tidy(repository, { isStrict: true }), ...docsCodeFindings(repository), ...traceabilityDrift(repository)]
+  const findings = [
+    ...tidy(repository, { isStrict: true }),
+    ...docsCodeFindings(repository),
+    ...traceabilityDrift(repository),
+  ]
   expect(findings.map(describeFinding)).toEqual([])
 })

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
+import { slowestLines } from '../../tools/test-stages.ts'
 import { runVitest } from '../../tools/vitest-run.ts'
 
 // Inside the repository, so that vitest itself is found from there.
@@ -10,7 +11,7 @@ mkdirSync(join(ROOT, '.cache'), { recursive: true })
 const folder = mkdtempSync(join(ROOT, '.cache', 'tally-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// Without one of its own it would find ours.
+// Without a config of its own it would find ours.
 writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {}\n')
 
 function write(name: string, body: string): void {
@@ -19,20 +20,40 @@ function write(name: string, body: string): void {
 
 test('[REPO7] the tally counts what passed, failed and was skipped, and files that do not load', async () => {
   write('good.test.ts', `test('a', () => {})\ntest('b', () => {})\ntest.skip('c', () => {})\n`)
-  expect(await runVitest(folder, [], true)).toEqual({ passed: 2, failed: 0, skipped: 1 })
+  expect(await runVitest(folder, [], true)).toMatchObject({ passed: 2, failed: 0, skipped: 1 })
   write('bad.test.ts', `test('a', () => { expect(1).toBe(2) })\ntest('b', () => {})\n`)
   write('broken.test.ts', `throw new Error('does not load')\n`)
-  expect(await runVitest(folder, [], true)).toEqual({ passed: 3, failed: 2, skipped: 1 })
+  expect(await runVitest(folder, [], true)).toMatchObject({ passed: 3, failed: 2, skipped: 1 })
+}, 60_000)
+
+test('[REPO7] the time of every file is measured, and a report names the slowest files', async () => {
+  write('slow.test.ts', `test('a', async () => { await new Promise((r) => setTimeout(r, 300)) })\n`)
+  const { files } = await runVitest(folder, ['slow'], true)
+  expect(files.map(({ path }) => path)).toEqual(['slow.test.ts'])
+  expect(files[0]!.seconds).toBeGreaterThan(0.29)
+  const times = [...files, { path: 'quick.test.ts', seconds: 0.1 }, { path: 'endless.test.ts', seconds: 31.5 }]
+  const lines = slowestLines(times, 2)
+  expect(lines).toHaveLength(4)
+  expect(lines[1]).toBe('  31.5 s  endless.test.ts')
+  expect(lines[2]).toMatch(/^ +\d+\.\d s {2}slow\.test\.ts$/)
+  expect(lines[3]).toMatch(/^warning: endless\.test\.ts took 31\.5 s \(expected at most 30 s\)\. Fix: /)
 }, 60_000)
 
 test('[REPO7] an error outside of any test is a failure, and so is a run without tests', async () => {
-  write('loose.test.ts', `test('a', async () => { setTimeout(() => { throw new Error('later') }, 0); await new Promise((r) => setTimeout(r, 50)) })\n`)
-  expect(await runVitest(folder, ['loose'], true)).toEqual({ passed: 1, failed: 1, skipped: 0 })
+  write(
+    'loose.test.ts',
+    `test('a', async () => { setTimeout(() => { throw new Error('later') }, 0); `
+        + `await new Promise((r) => setTimeout(r, 50)) })\n`,
+  )
+  expect(await runVitest(folder, ['loose'], true)).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
   expect(await runVitest(folder, ['nothing-has-this-name'], true)).toMatchObject({ passed: 0, failed: 1 })
 }, 60_000)
 
 test('[REPO7] npm test ends with the sum', () => {
-  const { status, stdout } = spawnSync(process.execPath, ['tools/run.mjs', 'test', 'test/repo/docs-code.test.ts'], { cwd: ROOT, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, ['tools/run.mjs', 'test', 'test/repo/docs-code.test.ts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 0 failed$/)
   expect(status).toBe(0)
 }, 60_000)

@@ -1,6 +1,6 @@
 /**
- * The entity of an arena shooter as its designers wrote it down, field by field, on this engine: at most 22 bytes a row, an eighth of a
- * unit of place, and a budget for what a tick of sixteen players costs.
+ * The entity of an arena shooter as its designers specified it, field by field, on this engine. A row has at most 22
+ * bytes, positions have a precision of an eighth of a unit, and a tick of sixteen players has a budget of bytes.
  */
 
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { simulate } from 'tickwire/testing'
 
 const place = fixed(-4096, 4095.875, 0.125)
 const speed = fixed(-4096, 4095, 1)
-/** Weapon and ammunition change together, and share a bit of the mask. */
+/** Weapon and ammunition change together, and share one bit of the mask. */
 const Arms = struct({ weapon: u8, ammo: u8 })
 const Fighter = entity({
   x: place.position(), y: place.initially(0), z: place.initially(0),
@@ -35,7 +35,7 @@ const game = defineGame({
   },
 })
 
-test('[FIGHTER1] its row has 12 bits of mask and at most 22 bytes of fields, and a half of the step is the most a field is off', () => {
+test('[FIGHTER1] a row has 12 mask bits, at most 22 bytes of fields, and an error of half a step', () => {
   expect(Fighter.schema.masks[0].width).toBe(12)
   const { bitsMax, maskBits } = explain(Fighter.schema)
   expect(bitsMax - maskBits).toBe(159)
@@ -46,7 +46,7 @@ test('[FIGHTER1] its row has 12 bits of mask and at most 22 bytes of fields, and
   expect(Math.abs(fighter!.x - 1000.06)).toBeLessThanOrEqual(0.0625)
 })
 
-test('[FIGHTER2] sixteen players, twelve of them moving and turning, cost less than 149 bytes a tick and player at 128 Hz', () => {
+test('[FIGHTER2] sixteen players, twelve of them moving, cost under 149 bytes per tick and player', () => {
   const sim = simulate(game, { seed: 5, clients: 16, link: { latencyMs: 30, jitterMs: 3, loss: 0.01 } })
   for (let player = 0; player < 12; player++) {
     let turn = player / 2

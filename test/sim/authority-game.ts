@@ -1,4 +1,6 @@
-/** A small game of both kinds of authority: runners are the server's, balls belong to whoever holds them. */
+/**
+ * A small game with both kinds of authority: the server writes the runners, and the owner of a ball writes the ball.
+ */
 
 import { bool, defineGame, entity, fixed, rpc, u16, u8, type Entity, type Game, type GameDefinition } from 'tickwire'
 
@@ -6,16 +8,18 @@ export const Runner = entity({ x: fixed(0, 1000, 0.1).position(), y: fixed(0, 10
 export const Ball = entity({
   x: fixed(0, 1000, 0.1).position(), pushes: u16, mark: u8, note: u8.server(),
 }, { name: 'Ball', authority: 'shared' })
-/** Goes with its owner. */
+/** Despawned when its owner leaves. */
 export const Kite = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Kite', authority: 'shared', onOwnerLeave: 'despawn' })
-/** Who was hit decides: the call goes to the owner of what was hit. */
+/** The owner of the object that was hit decides: the call goes to that owner. */
 export const Claim = rpc({ power: u8 }, { to: 'server', name: 'Claim' })
 export const Struck = rpc({ power: u8 }, { to: 'owner', name: 'Struck' })
 
 const INPUT = { right: bool, left: bool, push: bool, mark: u8, serve: bool }
 export type BallInput = typeof INPUT
 
-export function makeBalls(options: Partial<GameDefinition<BallInput>> & { readonly balls?: number } = {}): Game<BallInput> {
+export function makeBalls(
+  options: Partial<GameDefinition<BallInput>> & { readonly balls?: number } = {},
+): Game<BallInput> {
   const { balls = 2, ...rest } = options
   return defineGame({
     tickRate: 60,

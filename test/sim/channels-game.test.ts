@@ -1,10 +1,10 @@
 /**
- * A game's messages by the delivery they were declared with, in a whole match and bad weather.
+ * A game's messages, by the delivery they were declared with, in a whole match in bad weather.
  */
 
 import { expect, test } from 'vitest'
 import { MessageRoutes } from '../../packages/tickwire/src/core/game/message-routes.ts'
-import { bool, defineGame, entity, message, u32 } from '../../packages/tickwire/src/core/index.ts'
+import { bool, defineGame, entity, message, u32 } from 'tickwire'
 import { simulate } from '../../packages/tickwire/src/testing/simulate.ts'
 
 const Said = message({ number: u32 }, 'Said')
@@ -19,7 +19,11 @@ const gameOf = (messages: readonly (typeof Said)[]) => defineGame({
 })
 
 test('[LANE6] each message of a game travels by its own delivery, both ways, at 25 percent loss', () => {
-  const sim = simulate(gameOf(all), { seed: 5, clients: 1, link: { latencyMs: 40, jitterMs: 40, loss: 0.25, reordering: 0.2 } })
+  const sim = simulate(gameOf(all), {
+    seed: 5,
+    clients: 1,
+    link: { latencyMs: 40, jitterMs: 40, loss: 0.25, reordering: 0.2 },
+  })
   const { host } = sim
   const client = sim.players[0]!.host
   const got = all.map(() => ({ client: [] as number[], server: [] as number[] }))
@@ -37,7 +41,8 @@ test('[LANE6] each message of a game travels by its own delivery, both ways, at 
   sim.weather({ latencyMs: 40 })
   sim.run(3000)
   const sent = Array.from({ length: 200 }, (_, number) => number)
-  const isRising = (numbers: readonly number[]): boolean => numbers.every((number, at) => at === 0 || number > numbers[at - 1]!)
+  const isRising = (numbers: readonly number[]): boolean =>
+    numbers.every((number, at) => at === 0 || number > numbers[at - 1]!)
   for (const side of ['client', 'server'] as const) {
     const [said, picked, aim, gaze, spark] = got.map((sides) => sides[side])
     expect(said).toEqual(sent)

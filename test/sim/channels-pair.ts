@@ -1,4 +1,4 @@
-/** Two ends of a cable, each with the same set of channels: what the scenarios of channels are played with. */
+/** Two connected endpoints with the same set of channels, for the scenarios of channels. */
 
 import { expect } from 'vitest'
 import { ChannelSet, type ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
@@ -16,7 +16,7 @@ export interface ChannelsPair {
   readonly connection: Connection
 }
 
-/** Connects two channel sets, in fair weather; the weather given comes afterwards. */
+/** Connects two channel sets in fair weather; the given weather begins afterwards. */
 export function connectChannels(
   specs: readonly ChannelSpec[], weather: Weather = {}, seed: number = 1, congestion?: () => CongestionController,
 ): ChannelsPair {
@@ -28,7 +28,10 @@ export function connectChannels(
   }
   const shared = congestion === undefined ? {} : { congestion }
   const pair = new Pair({
-    seed, weather: { latencyMs: 10 }, server: { ...shared, assemble: attach(server) }, client: { ...shared, assemble: attach(client) },
+    seed,
+    weather: { latencyMs: 10 },
+    server: { ...shared, assemble: attach(server) },
+    client: { ...shared, assemble: attach(client) },
   })
   const connection = pair.connect()
   expect(connection.isOpen, `SEED=${seed}`).toBe(true)
@@ -36,7 +39,7 @@ export function connectChannels(
   return { pair, server, client, connection }
 }
 
-/** Its number in four bytes, then as many as are asked for. */
+/** The number of the message in four bytes, then as many bytes as asked for. */
 export function numbered(number: number, size: number = 4): Uint8Array {
   const bytes = new Uint8Array(Math.max(4, size)).fill(number)
   new DataView(bytes.buffer).setUint32(0, number)
@@ -51,6 +54,7 @@ export function numberOf(message: Uint8Array): number {
 export function received(set: ChannelSet, channel: number, bytesMax: number = 1024): Uint8Array[] {
   const out = new Uint8Array(bytesMax)
   const got: Uint8Array[] = []
-  for (let length = set.receive(channel, out); length >= 0; length = set.receive(channel, out)) got.push(out.slice(0, length))
+  for (let length = set.receive(channel, out); length >= 0; length = set.receive(channel, out))
+    got.push(out.slice(0, length))
   return got
 }

@@ -12,13 +12,15 @@ import { playChat } from './chat.ts'
 
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1)
 
-/** What a chat hardly meets by chance, as it says too little to exceed much. */
+/** Counters that a chat rarely raises by chance, since it sends too little to exceed most limits. */
 const NARROW: NetWeather = {
-  policing: { bps: 30_000, burstBytes: 3000 }, line: { bps: 64_000, queueMs: 100 }, mtu: { bytes: 600, everyMs: 1000, lastsMs: 4000 },
+  policing: { bps: 30_000, burstBytes: 3000 },
+  line: { bps: 64_000, queueMs: 100 },
+  mtu: { bytes: 600, everyMs: 1000, lastsMs: 4000 },
 }
 
 describe('a chat in any weather', () => {
-  test('[NET24] each hears what was said, once and in order; when it clears everybody is connected and current; and it really stormed', () => {
+  test('[NET24] each side receives all messages once and in order, and is current when a storm clears', () => {
     const total = new LinkTally()
     const sums = { moves: 0, jumps: 0, sleeps: 0, pauses: 0, messages: 0, connections: 0 }
     for (const seed of SEEDS) {
@@ -41,15 +43,23 @@ describe('a chat in any weather', () => {
   test('[NET9] one seed is one chat, in another process too', () => {
     const hashes = [3, 4].map((seed) => playChat(seed).traceHash)
     expect(hashes[0]).not.toBe(hashes[1])
-    const child = spawnSync(process.execPath, [
-      '--import', 'tsx', '--input-type=module', '-e',
-      'import { playChat } from "./test/sim/chat.ts"; console.log([3, 4].map((seed) => playChat(seed).traceHash).join())',
-    ], { cwd: ROOT, encoding: 'utf8' })
+    const child = spawnSync(
+      process.execPath,
+      [
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+        'import { playChat } from "./test/sim/chat.ts"; ' +
+          'console.log([3, 4].map((seed) => playChat(seed).traceHash).join())',
+      ],
+      { cwd: ROOT, encoding: 'utf8' },
+    )
     expect(child.stdout.trim()).toBe(hashes.join())
   })
 })
 
-/** Something with a bug: it believes that what is sent arrives once, or in order. What breaks it? */
+/** A receiver with a bug: it assumes that each datagram arrives once, or in order. Which fault breaks it? */
 function breaks(seed: number, weather: NetWeather, isBroken: (numbers: readonly number[]) => boolean): boolean {
   const net = new SimNet({ seed, weather })
   const [a, b] = [net.addNode('a'), net.addNode('b')]
@@ -64,9 +74,10 @@ function breaks(seed: number, weather: NetWeather, isBroken: (numbers: readonly 
 
 describe('shrinking the weather of a real failure', () => {
   const hasRepeats = (numbers: readonly number[]): boolean => new Set(numbers).size < numbers.length
-  const isShuffled = (numbers: readonly number[]): boolean => numbers.some((number, index) => number < (numbers[index - 1] ?? 0))
+  const isShuffled = (numbers: readonly number[]): boolean =>
+    numbers.some((number, index) => number < (numbers[index - 1] ?? 0))
 
-  test('[NET6] who cannot bear a repeat is broken by duplication alone', () => {
+  test('[NET6] a receiver that fails on duplicates is broken by duplication alone', () => {
     let found = 0
     for (let seed = 1; seed <= 60; seed++) {
       const fails = (weather: NetWeather): boolean => breaks(seed, weather, hasRepeats)
@@ -78,7 +89,7 @@ describe('shrinking the weather of a real failure', () => {
     expect(found).toBeGreaterThan(10)
   })
 
-  test('[NET6, NET7] who needs order is broken by one of three faults, turned down as far as it goes', () => {
+  test('[NET6, NET7] a receiver that needs order is broken by one of three faults, reduced as far as possible', () => {
     let found = 0
     for (let seed = 1; seed <= 60; seed++) {
       const fails = (weather: NetWeather): boolean => breaks(seed, weather, isShuffled)
@@ -95,7 +106,7 @@ describe('shrinking the weather of a real failure', () => {
 })
 
 describe('the guide\'s example', () => {
-  test('[NET24] a line is heard in bad weather, not in the worst; and the least that delays it is found', () => {
+  test('[NET24] a line arrives in bad weather, and the mildest weather that delays it is found', () => {
     const calmMs = sayInWeather(7, { latency: { ms: 50 } })!
     expect(calmMs).toBeGreaterThan(100)
     expect(calmMs).toBeLessThan(500)

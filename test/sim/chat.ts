@@ -1,17 +1,19 @@
 /**
- * A chat on the simulated network, all of it from one seed: a server and some clients who say numbered things to each
- * other, reliably and in order, while the weather does its worst; who loses his connection calls again.
+ * A chat on the simulated network, determined by one seed: a server and some clients send each other numbered messages,
+ * reliably and in order, in bad weather. A client that loses its connection connects again.
  *
- * Safety, always: on every connection each side hears 1, 2, 3, … as the other said it, with the content it had; nothing
- * else, nothing twice, nothing out of order. Liveness, once the weather has cleared: everybody is connected and has heard
- * everything.
+ * Safety, always: on every connection each side receives 1, 2, 3, … with the content that was sent; nothing else,
+ * nothing twice, nothing out of order. Liveness, once the weather has cleared: every client is connected and has
+ * received everything.
  */
 
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { ReliableOrderedChannel } from '../../packages/tickwire/src/core/channel/reliable-ordered.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
-import { type Endpoint, type EndpointEvent, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import {
+  type Endpoint, type EndpointEvent, createEndpoint,
+} from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
@@ -26,9 +28,9 @@ import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts
 const KIND = 3
 const STEP_MS = 20
 const STORM_MS = 12_000
-/** Longer than a dead connection takes to be noticed, and then some to call again. */
+/** Longer than it takes to notice a dead connection and to connect again. */
 const CALM_MS = 15_000
-/** How likely each says something in each step: some chats are quiet, some outrun every window. */
+/** The probability that a side sends a message in a step: some chats are quiet, some outrun every window. */
 const SAY_CHANCES = [0.05, 0.2, 0.9] as const
 
 /** What a chat showed. */
@@ -43,7 +45,7 @@ export interface ChatReport {
   readonly connections: number
 }
 
-/** Plays the chat of a seed, in its own weather (corruption too: packets are sealed) or in one that is given. */
+/** Plays the chat of a seed, in its own weather (with corruption: packets are sealed) or in the one given. */
 export function playChat(seed: number, weather: NetWeather = drawWeather(seed, { without: [] })): ChatReport {
   return new Chat(seed, weather).play()
 }
@@ -53,7 +55,7 @@ interface Talk {
   readonly connection: Connection
   readonly channel: ReliableOrderedChannel
   said: number
-  heard: number
+  received: number
 }
 
 class Talker implements NetResident {
@@ -61,7 +63,7 @@ class Talker implements NetResident {
   readonly node: SimNode
   readonly talks: Talk[] = []
   openCount = 0
-  /** Listens every other second only. */
+  /** Reads its messages every other second only. */
   isLazy = false
   readonly #chat: Chat
   readonly #server: SimNode | undefined
@@ -84,7 +86,7 @@ class Talker implements NetResident {
 
   pump(now: number, port: Pick<DatagramPort, 'send'>): number {
     if (this.#server !== undefined && this.talks.length === 0) this.endpoint.connect(now, this.#server.address)
-    // Who is busy with other things holds his peers up: their messages wait, and are not lost.
+    // A node that is busy blocks its peers: their messages wait, and are not lost.
     if (!this.isLazy || Math.floor(now / 1000) % 2 === 0) for (const talk of this.talks) this.#listen(talk)
     return drain(this.endpoint, now, port, (event) => this.#handle(event))
   }
@@ -99,7 +101,7 @@ class Talker implements NetResident {
     const channel = new ReliableOrderedChannel()
     connection.addSource(KIND, channel)
     connection.addSink(KIND, channel)
-    this.talks.push({ connection, channel, said: 0, heard: 0 })
+    this.talks.push({ connection, channel, said: 0, received: 0 })
   }
 
   #handle(event: EndpointEvent): void {
@@ -108,18 +110,25 @@ class Talker implements NetResident {
   }
 
   #listen(talk: Talk): void {
-    for (let length = talk.channel.receive(this.#incoming); length >= 0; length = talk.channel.receive(this.#incoming)) {
+    for (
+      let length = talk.channel.receive(this.#incoming);
+      length >= 0;
+      length = talk.channel.receive(this.#incoming)
+    ) {
       const number = new DataView(this.#incoming.buffer).getUint32(0)
-      const expected = messageOf(talk.heard + 1)
+      const expected = messageOf(talk.received + 1)
       const isRight = length === expected.length && expected.every((byte, index) => byte === this.#incoming[index])
-      if (!isRight) this.#chat.problem ??= `${this.node.name} heard ${number} after ${talk.heard}`
-      talk.heard++
+      if (!isRight) this.#chat.problem ??= `${this.node.name} received ${number} after ${talk.received}`
+      talk.received++
       this.#chat.note(this.node.index, number)
     }
   }
 }
 
-/** Its number, and as many bytes as the number says, now and then many: so that content can be checked. */
+/**
+ * The number of the message, and a length that follows from the number and is large now and then, so that the content
+ * can be checked.
+ */
 function messageOf(number: number): Uint8Array {
   const bytes = new Uint8Array(number % 10 === 0 ? 1000 : 4 + (number % 97)).fill(number)
   new DataView(bytes.buffer).setUint32(0, number)
@@ -128,7 +137,7 @@ function messageOf(number: number): Uint8Array {
 
 class Chat {
   problem: string | undefined
-  /** One for all: it sees every nonce that is ever used. */
+  /** One guard for all nodes: it sees every nonce that is ever used. */
   readonly crypto = new StubCrypto()
   readonly #clock = new SimClock()
   readonly #net: SimNet
@@ -163,12 +172,18 @@ class Chat {
     this.#run(2000, 0)
     this.#checkEnd()
     return {
-      problem: this.problem, traceHash: hashHex(this.#trace, 0), weather: this.#weather, tally: this.#net.tally, moves: this.#net.moves,
-      clocks: this.#clockTallies(), messages: this.#messages, connections: this.#server.openCount,
+      problem: this.problem,
+      traceHash: hashHex(this.#trace, 0),
+      weather: this.#weather,
+      tally: this.#net.tally,
+      moves: this.#net.moves,
+      clocks: this.#clockTallies(),
+      messages: this.#messages,
+      connections: this.#server.openCount,
     }
   }
 
-  /** Somebody heard something: part of the trace. */
+  /** A message was received: part of the trace. */
   note(who: number, number: number): void {
     this.#messages++
     hashCombine(this.#trace, 0, number, who)
@@ -190,10 +205,14 @@ class Chat {
   #checkEnd(): void {
     for (const client of this.#clients) {
       const talk = client.talks.find(({ connection }) => connection.isOpen)
-      const far = this.#server.talks.find(({ connection }) => connection.isOpen && connection.address === client.node.address)
+      const far = this.#server.talks.find(
+        ({ connection }) => connection.isOpen && connection.address === client.node.address,
+      )
       if (talk === undefined || far === undefined) this.problem ??= `${client.node.name} is not connected`
-      else if (talk.heard !== far.said) this.problem ??= `${client.node.name} heard ${talk.heard} of ${far.said}`
-      else if (far.heard !== talk.said) this.problem ??= `the server heard ${far.heard} of ${talk.said} from ${client.node.name}`
+      else if (talk.received !== far.said)
+        this.problem ??= `${client.node.name} received ${talk.received} of ${far.said}`
+      else if (far.received !== talk.said)
+        this.problem ??= `the server received ${far.received} of ${talk.said} from ${client.node.name}`
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Larger datagrams over a real connection: found by probes, and given up when the path swallows them.
+ * Larger datagrams over a real connection: found by probes, and given up when the path drops them.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 
 const KIND = 3
 
-/** A pair on a path that swallows what is larger than `path.bytes`. */
+/** A pair on a path that drops datagrams larger than `path.bytes`. */
 function connect(pathBytes: number) {
   const path = { bytes: pathBytes, largest: 0 }
   const channels = { server: new ReliableOrderedChannel(), client: new ReliableOrderedChannel() }
@@ -34,7 +34,7 @@ function connect(pathBytes: number) {
   return { path, pair, connection, channels }
 }
 
-/** Sends for `ms` as much as the channel takes; messages received. */
+/** Sends for `ms` as much as the channel takes; returns the number of messages received. */
 function flood({ pair, channels }: ReturnType<typeof connect>, ms: number): number {
   const out = new Uint8Array(1024)
   let got = 0
@@ -47,7 +47,7 @@ function flood({ pair, channels }: ReturnType<typeof connect>, ms: number): numb
 }
 
 describe('path mtu over a connection', () => {
-  test('[MTU2] an idle connection finds a path of 1350 bytes, and never believes more', () => {
+  test('[MTU2] an idle connection finds a path of 1350 bytes, and never assumes more', () => {
     const run = connect(1350)
     run.pair.drive(60_000)
     for (const connection of [run.connection, run.pair.accepted]) {
@@ -56,7 +56,7 @@ describe('path mtu over a connection', () => {
     }
   })
 
-  test('[MTU1] what is found is used', () => {
+  test('[MTU1] the larger size that was found is used', () => {
     const run = connect(1500)
     run.pair.drive(5000)
     run.path.largest = 0
@@ -64,7 +64,7 @@ describe('path mtu over a connection', () => {
     expect(run.path.largest).toBeGreaterThan(1390)
   })
 
-  test('[MTU3] a path that starts to swallow large packets costs a moment, not the connection', () => {
+  test('[MTU3] a path that begins to drop large packets costs a moment, not the connection', () => {
     const run = connect(1500)
     run.pair.drive(5000)
     flood(run, 1000)
@@ -77,7 +77,7 @@ describe('path mtu over a connection', () => {
     expect(run.connection.isOpen).toBe(true)
   })
 
-  test('[MTU5] lost probes do not count as a full path', () => {
+  test('[MTU5] lost probes do not count as congestion', () => {
     const run = connect(1210)
     run.pair.drive(60_000)
     expect(run.connection.gate.controller).toMatchObject({ mode: 'good' })

@@ -1,5 +1,5 @@
 /**
- * The send gate in a connection: what a path that fills up does to what is sent, and what it never does.
+ * The send gate in a connection: what a full path does to what is sent, and what it must never do.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const INPUTS = 4
 const BULK = 5
 const sink: FrameSink = { accept: () => 'ok' }
 
-/** A tick's worth of input, 40 bytes, 60 times a second: each must ride in a packet of its own tick. */
+/** The input of a tick, 40 bytes, 60 times a second: each must be sent in a packet of its own tick. */
 class Ticker implements FrameSource {
   wanted = 0
   sent = 0
@@ -49,10 +49,16 @@ const greedy = (): FrameSource & { readonly bytes: { count: number } } => {
   }
 }
 
-function pairOf(sources: readonly (readonly [number, FrameSource])[], controller = (): GoodBadController | FixedController => new GoodBadController()) {
+function pairOf(
+  sources: readonly (readonly [number, FrameSource])[],
+  controller = (): GoodBadController | FixedController => new GoodBadController(),
+) {
   const pair = new Pair({
     weather: { latencyMs: 20 },
-    client: { congestion: controller, assemble: (connection) => sources.forEach(([kind, source]) => connection.addSource(kind, source)) },
+    client: {
+      congestion: controller,
+      assemble: (connection) => sources.forEach(([kind, source]) => connection.addSource(kind, source)),
+    },
     server: { assemble: (connection) => [INPUTS, BULK].forEach((kind) => connection.addSink(kind, sink)) },
   })
   const connection = pair.connect()
@@ -81,7 +87,7 @@ describe('the send gate', () => {
     pair.drive(10_000)
     expect(connection.gate.controller.bytesPerSecond).toBe(1000 * 1200)
     pair.link.weather = { latencyMs: 20 + 130 }
-    // Nothing can be known before the first slow ack is here; then it takes no time.
+    // Nothing can be known before the first slow ack arrives; from then on it takes no time.
     let samples = connection.rtt.samples
     while (connection.rtt.latestMs < 200) {
       samples = connection.rtt.samples
@@ -95,7 +101,7 @@ describe('the send gate', () => {
     expect(connection.gate.controller.bytesPerSecond).toBe(1000 * 1200)
   })
 
-  test('[PACE3] on the worst path, beside a source that never has enough, every tick\'s input still rides', () => {
+  test("[PACE3] on the worst path, beside a greedy source, every tick's input is still sent", () => {
     const ticker = new Ticker()
     const { pair, connection } = pairOf([[INPUTS, ticker], [BULK, greedy()]], () => new FixedController(24_000))
     pair.drive(2000)
@@ -104,7 +110,7 @@ describe('the send gate', () => {
     const bytesBefore = connection.stats.bytesSent
     pair.drive(10_000)
     expect(ticker.sent - before).toBeGreaterThanOrEqual(599)
-    // And what is large has what is left.
+    // The large source gets what is left.
     expect((connection.stats.bytesSent - bytesBefore) / 10).toBeLessThan(25_000)
   })
 
@@ -112,7 +118,7 @@ describe('the send gate', () => {
     const { pair } = pairOf([[BULK, greedy()]], () => new FixedController(240_000))
     const server = pair.accepted
     const controller = server.gate
-    // A server that is deep in debt.
+    // A server whose send budget is deep in debt.
     for (let packet = 0; packet < 100; packet++) controller.onSent(pair.now, 1200)
     const before = server.stats.packetsSent
     pair.drive(500)

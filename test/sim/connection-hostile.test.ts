@@ -1,5 +1,5 @@
 /**
- * What a connection makes of bytes that are not its peer's.
+ * How a connection treats bytes that are not from its peer.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ describe('hostile bytes', () => {
     for (let round = 0; round < 5000; round++) {
       const noise = new Uint8Array(dice.word() % 64)
       dice.fill(noise)
-      noise.set(Uint8Array.of(0x54, 0x4b, 0x57, 2).subarray(0, noise.length))
+      noise.set(Uint8Array.of(0x54, 0x4b, 0x57, 3).subarray(0, noise.length))
       if (round % 2 === 0 && noise.length > 20) {
         new DataView(noise.buffer).setUint32(5, connection.idLo, true)
         new DataView(noise.buffer).setUint32(9, connection.idHi, true)
@@ -26,7 +26,7 @@ describe('hostile bytes', () => {
       }
       server.handleDatagram(pair.now, 'client', noise, noise.length)
       server.handleDatagram(pair.now, 'stranger', noise, noise.length)
-      // A stranger is answered with a reset, which is shorter than what he said, or not at all.
+      // An unknown sender is answered with a reset that is shorter than its packet, or not at all.
       while (server.pollTransmit(pair.now, out)) if (out.to !== 'client') expect(out.length).toBeLessThan(noise.length)
     }
     expect(server.drops.header).toBeGreaterThan(1000)

@@ -1,12 +1,12 @@
 /**
- * A connection whose other side has fallen silent, on a cable in simulated time.
+ * A connection whose peer has fallen silent, on a simulated cable.
  */
 
 import { describe, expect, test } from 'vitest'
 import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 
 describe('silence', () => {
-  test('[CONN12] who asked in speaks four times a second once nobody answers, and once a second when somebody does again', () => {
+  test('[CONN12] a client sends four times a second while the server is silent, else once a second', () => {
     const pair = new Pair({ weather: { latencyMs: 30 } })
     const connection = pair.connect()
     pair.drive(5000)
@@ -24,7 +24,7 @@ describe('silence', () => {
     expect(connection.isOpen && pair.accepted.isOpen).toBe(true)
   })
 
-  test('[CONN4] what a peer said long ago, and comes late, does not keep him alive', () => {
+  test('[CONN4] old packets of a peer that arrive late do not keep it alive', () => {
     const pair = new Pair()
     const connection = pair.connect()
     pair.drive(3000)
@@ -41,14 +41,14 @@ describe('silence', () => {
       if (bytes !== undefined) pair.client.endpoint.handleDatagram(pair.now, 'server', bytes, bytes.length)
     }
     while (connection.stats.packetsReceived === packetsReceived && said.length > 0) hear()
-    const heardAt = pair.now
-    expect(connection.stats.packetsReceived, 'the newest came').toBe(packetsReceived + 1)
-    while (connection.isOpen && pair.now < heardAt + 20_000) {
+    const receivedAt = pair.now
+    expect(connection.stats.packetsReceived, 'the newest packet arrived').toBe(packetsReceived + 1)
+    while (connection.isOpen && pair.now < receivedAt + 20_000) {
       pair.drive(1000)
       hear()
     }
-    expect(connection.stats.packetsReceived, 'and older ones after it').toBeGreaterThan(packetsReceived + 1)
+    expect(connection.stats.packetsReceived, 'and older packets after it').toBeGreaterThan(packetsReceived + 1)
     expect(connection.closeReason).toEqual({ by: 'network', code: 'timed-out' })
-    expect(pair.now - heardAt).toBe(10_000)
+    expect(pair.now - receivedAt).toBe(10_000)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Which connections are asked at a flush: those with something to do, and those that have a source that does not say.
+ * Which connections are polled at a flush: those with something to send, and those with a source that cannot say.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import type { Connection } from '../../packages/tickwire/src/core/connection/con
 import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
 import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 
-/** Counts how often it is asked, and says something when told to. */
+/** Counts how often it is polled, and sends a frame when the test asks for one. */
 class Asked implements FrameSource {
   times = 0
   hasFrame = false
@@ -39,49 +39,49 @@ class Saying extends Asked {
   }
 }
 
-function pairOf(source: FrameSource): { pair: Pair; connection: Connection; heard: number[] } {
-  const heard: number[] = []
+function pairOf(source: FrameSource): { pair: Pair; connection: Connection; received: number[] } {
+  const received: number[] = []
   const pair = new Pair({
     weather: { latencyMs: 1 },
     client: { assemble: (connection) => connection.addSource(1, source) },
-    server: { assemble: (connection) => connection.addSink(1, { accept: (now) => (heard.push(now), 'ok') }) },
+    server: { assemble: (connection) => connection.addSink(1, { accept: (now) => (received.push(now), 'ok') }) },
   })
   const connection = pair.connect()
   pair.drive(500)
-  return { pair, connection, heard }
+  return { pair, connection, received }
 }
 
-describe('who is asked', () => {
-  test('[CONN11] a source that says when it has something is not asked until it does, and then at once', () => {
+describe('which sources are polled', () => {
+  test('[CONN11] a source that announces its frames is not polled before it does, and then at once', () => {
     const source = new Saying()
-    const { pair, heard } = pairOf(source)
+    const { pair, received } = pairOf(source)
     const before = source.times
     for (let flush = 0; flush < 50; flush++) pair.flush()
     expect(source.times).toBe(before)
     source.hasFrame = true
     pair.flush()
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     source.wake()
     const from = pair.now
     pair.flush()
     pair.drive(5)
-    expect(heard).toHaveLength(1)
-    expect(heard[0]! - from).toBeLessThanOrEqual(2)
+    expect(received).toHaveLength(1)
+    expect(received[0]! - from).toBeLessThanOrEqual(2)
   })
 
-  test('[CONN11] one that does not say is asked at every flush', () => {
+  test('[CONN11] a source that announces nothing is polled at every flush', () => {
     const source = new Asked()
-    const { pair, heard } = pairOf(source)
+    const { pair, received } = pairOf(source)
     const before = source.times
     for (let flush = 0; flush < 50; flush++) pair.flush()
     expect(source.times - before).toBeGreaterThanOrEqual(50)
     source.hasFrame = true
     pair.flush()
     pair.drive(5)
-    expect(heard).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
-  test('[CONN11] its timers go on all the same: keepalives, and the end of who is silent', () => {
+  test('[CONN11] timers of an idle connection still run: keepalives, and the timeout of a silent peer', () => {
     const { pair, connection } = pairOf(new Saying())
     const sent = connection.stats.packetsSent
     pair.drive(5000)

@@ -1,43 +1,82 @@
 /**
- * The game that a crowd plays: every kind of field, every rule of interest, rates, priorities, both kinds of authority, and
- * objects that come, go and change hands all the time.
+ * The game that a crowd plays: every kind of field, every rule of interest, rates, priorities, both kinds of authority,
+ * and objects that spawn, despawn and change their owner all the time.
  *
- * Players move their fighters and shoot; a warden, whom nobody but the server knows, does the rest by dice that depend on
- * tick and object alone.
+ * Players move their fighters and shoot. A warden, which only the server has, does the rest by dice that depend on tick
+ * and object alone.
  */
 
 import {
-  angle, anyOf, bool, bytes, defineGame, deltaStruct, entity, f32, f64, fixed, group, i16, i32, i64, int, list, message, near, oneOf,
-  owner, quat, ref, rpc, struct, team, text, u16, u32, u8, vec2, vec3, where,
-  type Entity, type Game, type ObjectOf, type PeerId, type SnapshotCodec, type World,
+  angle, anyOf, bool, bytes, defineGame, deltaStruct, entity, f32, f64, fixed, group, i16, i32, i64, int, list, message,
+  near, oneOf, owner, quat, ref, rpc, struct, team, text, u16, u32, u8, vec2, vec3, where, type Entity, type Game,
+  type ObjectOf, type PeerId, type SnapshotCodec, type World,
 } from 'tickwire'
 
-/** Side of the square that everybody lives in, and how far one sees whom. */
+/** Side of the square that everything lives in, and the distance at which objects come into view. */
 export const SIDE = 400
 export const REACH = { fighter: 90, shot: 60, mine: 35, ball: 120 } as const
 export const TEAMS = 4
 
-export const Fighter = entity({
-  at: vec2(0, SIDE, 0.05).position(), heading: angle(10), turn: quat(10), pose: oneOf('idle', 'run', 'hurt'), health: int(0, 100).initially(100).rate(10),
-  name: text(16), shield: group({ strength: u8, isUp: bool }), gear: deltaStruct({ wheels: bool, flaps: u8, dial: i16 }), target: ref(),
-  score: i64, mood: f32, marks: list(u8, 6), ammo: u8.owner(), purse: struct({ gold: u16, note: text(8) }).owner(), plan: i32.team(),
-  secret: u16.server(), steps: u32.local(),
-}, { name: 'Fighter', interest: near(REACH.fighter), priority: 4 })
-export const Shot = entity({ at: vec2(0, SIDE, 0.1).position(), way: angle(8), diesAt: u32 }, { name: 'Shot', interest: near(REACH.shot), priority: 2 })
-export const Crate = entity({ place: vec3(0, SIDE, 0.5), isOpen: bool, bornAt: u32, label: text(12), stuff: bytes(8) }, { name: 'Crate', rate: 8 })
-export const Beacon = entity({ at: vec2(0, SIDE, 1).position(), code: u16, plan: i32.team() }, { name: 'Beacon', interest: team })
+export const Fighter = entity(
+  {
+    at: vec2(0, SIDE, 0.05).position(),
+    heading: angle(10),
+    turn: quat(10),
+    pose: oneOf('idle', 'run', 'hurt'),
+    health: int(0, 100).initially(100).rate(10),
+    name: text(16),
+    shield: group({ strength: u8, isUp: bool }),
+    gear: deltaStruct({ wheels: bool, flaps: u8, dial: i16 }),
+    target: ref(),
+    score: i64,
+    mood: f32,
+    marks: list(u8, 6),
+    ammo: u8.owner(),
+    purse: struct({ gold: u16, note: text(8) }).owner(),
+    plan: i32.team(),
+    secret: u16.server(),
+    steps: u32.local(),
+  },
+  { name: 'Fighter', interest: near(REACH.fighter), priority: 4 },
+)
+export const Shot = entity(
+  { at: vec2(0, SIDE, 0.1).position(), way: angle(8), diesAt: u32 },
+  { name: 'Shot', interest: near(REACH.shot), priority: 2 },
+)
+export const Crate = entity(
+  { place: vec3(0, SIDE, 0.5), isOpen: bool, bornAt: u32, label: text(12), stuff: bytes(8) },
+  { name: 'Crate', rate: 8 },
+)
+export const Beacon = entity(
+  { at: vec2(0, SIDE, 1).position(), code: u16, plan: i32.team() },
+  { name: 'Beacon', interest: team },
+)
 export const Purse = entity({ coins: i32, word: text(10) }, { name: 'Purse', interest: owner, priority: 0.5 })
-export const Ghost = entity({ side: u8, heat: f64, place: vec2(0, SIDE, 1) }, { name: 'Ghost', interest: where((viewer, ghost) => viewer.team === ghost.side) })
-export const Mine = entity({ at: vec2(0, SIDE, 0.5).position(), isArmed: bool, fuse: u16.owner(), plan: u8.team() }, { name: 'Mine', interest: anyOf(team, near(REACH.mine)) })
-export const Ball = entity({ at: vec2(0, SIDE, 0.1).position(), spin: i16, touches: u16, grip: u8.owner(), seal: u16.server() }, {
-  name: 'Ball', interest: near(REACH.ball), authority: 'shared',
-})
-/** Goes with its owner. */
-export const Kite = entity({ x: fixed(0, SIDE, 0.5), tail: text(6) }, { name: 'Kite', authority: 'shared', onOwnerLeave: 'despawn', rate: 15 })
+export const Ghost = entity(
+  { side: u8, heat: f64, place: vec2(0, SIDE, 1) },
+  { name: 'Ghost', interest: where((viewer, ghost) => viewer.team === ghost.side) },
+)
+export const Mine = entity(
+  { at: vec2(0, SIDE, 0.5).position(), isArmed: bool, fuse: u16.owner(), plan: u8.team() },
+  { name: 'Mine', interest: anyOf(team, near(REACH.mine)) },
+)
+export const Ball = entity(
+  { at: vec2(0, SIDE, 0.1).position(), spin: i16, touches: u16, grip: u8.owner(), seal: u16.server() },
+  {
+    name: 'Ball',
+    interest: near(REACH.ball),
+    authority: 'shared',
+  },
+)
+/** Despawned when its owner leaves. */
+export const Kite = entity(
+  { x: fixed(0, SIDE, 0.5), tail: text(6) },
+  { name: 'Kite', authority: 'shared', onOwnerLeave: 'despawn', rate: 15 },
+)
 /** Only the server has one. */
 const Warden = entity({ rounds: u32 }, { name: 'Warden', interest: owner })
 
-/** Their places in the game. */
+/** Their places in the list of entities of the game. */
 export const ENTITIES: readonly Entity[] = [Fighter, Shot, Crate, Beacon, Purse, Ghost, Mine, Ball, Kite, Warden]
 
 /** Numbered by its sender. */
@@ -51,7 +90,7 @@ const INPUT = { right: bool, up: bool, fire: bool, kick: bool, aim: fixed(-1, 1,
 export type CrowdInput = typeof INPUT
 export type CrowdGame = Game<CrowdInput>
 
-/** What is drawn of the game itself. */
+/** What is drawn by chance for the game itself. */
 export interface CrowdRules {
   readonly tickRate: number
   readonly snapshotRate: number
@@ -90,7 +129,7 @@ interface Held {
   readonly call: string
 }
 
-/** Runs on the server and, for his own, on each client: all but what hangs on `secret` comes out alike. */
+/** Runs on the server, and on each client for its own objects. Only what depends on `secret` differs. */
 function moveFighter(world: World, fighter: ObjectOf<typeof Fighter>, { right, up, fire, aim, call }: Held): void {
   const { tick } = world
   fighter.steps = (fighter.steps + 1) >>> 0
@@ -104,13 +143,18 @@ function moveFighter(world: World, fighter: ObjectOf<typeof Fighter>, { right, u
   if (up !== (fighter.shield !== null)) fighter.shield = up ? { strength: tick % 7, isUp: fire } : null
   if (call !== '' && fighter.purse.note !== call) fighter.purse.note = call
   if (fire && world.random.float(fighter) < 0.3) {
-    world.spawn(Shot, { at: { x: fighter.at.x, y: fighter.at.y }, way: aim, diesAt: tick + 4 + Math.round(8 + 8 * aim) }, fighter.owner)
+    world.spawn(
+      Shot,
+      { at: { x: fighter.at.x, y: fighter.at.y }, way: aim, diesAt: tick + 4 + Math.round(8 + 8 * aim) },
+      fighter.owner,
+    )
     world.emit(fighter, Flash, { power: tick % 200 })
   }
   // What only the server knows: `secret` is 0 everywhere else.
   if (fighter.secret === 0) return
   if (roll(tick, fighter.id, 3) < 0.02) fighter.health = (fighter.health + 93) % 101
-  if (roll(tick, fighter.id, 4) < 0.01) fighter.at = { x: SIDE * roll(tick, fighter.id, 5), y: SIDE * roll(tick, fighter.id, 6) }
+  if (roll(tick, fighter.id, 4) < 0.01)
+    fighter.at = { x: SIDE * roll(tick, fighter.id, 5), y: SIDE * roll(tick, fighter.id, 6) }
   if (roll(tick, fighter.id, 7) < 0.02) vary(world, fighter)
 }
 
@@ -156,7 +200,8 @@ function govern(world: World, warden: ObjectOf<typeof Warden>): void {
     if (roll(tick, ghost.id, 11) < 0.03) ghost.side = Math.floor(roll(tick, ghost.id, 12) * TEAMS)
     if (roll(tick, ghost.id, 13) < 0.01) world.despawn(ghost)
   }
-  if (world.count(Ghost) < 8 && roll(tick, 1, 14) < 0.2) world.spawn(Ghost, { side: tick % TEAMS, place: { x: tick % SIDE, y: 3 } })
+  if (world.count(Ghost) < 8 && roll(tick, 1, 14) < 0.2)
+    world.spawn(Ghost, { side: tick % TEAMS, place: { x: tick % SIDE, y: 3 } })
 }
 
 function governCrates(world: World): void {
@@ -168,11 +213,12 @@ function governCrates(world: World): void {
     else if (roll(tick, crate.id, 4) < 0.05) crate.stuff = new Uint8Array([tick % 256, crate.id % 256])
   }
   for (let spawns = 0; spawns < 2 && world.count(Crate) < 30; spawns++) {
-    if (roll(tick, spawns, 5) < 0.5) world.spawn(Crate, { place: { x: tick % SIDE, y: spawns, z: 7 }, bornAt: tick, label: spawns === 0 ? 'new' : '' })
+    if (roll(tick, spawns, 5) < 0.5)
+      world.spawn(Crate, { place: { x: tick % SIDE, y: spawns, z: 7 }, bornAt: tick, label: spawns === 0 ? 'new' : '' })
   }
 }
 
-/** Beacons, purses and mines: they have owners, and get others. */
+/** Beacons, purses and mines: they have owners, and change them. */
 function governHeld(world: World, anyone: (key: number) => PeerId): void {
   const { tick } = world
   for (const beacon of world.each(Beacon)) {
@@ -206,13 +252,15 @@ function governShared(world: World, anyone: (key: number) => PeerId): void {
   }
   for (const { id } of world.seen(Kite)) if (roll(tick, id, 3) < 0.01) world.despawn({ id })
   const at = { x: SIDE * roll(tick, 2, 4), y: SIDE * roll(tick, 3, 4) }
-  if (world.count(Ball) < 8 && roll(tick, 4, 4) < 0.2) world.spawn(Ball, { at, seal: tick % 65_536 }, roll(tick, 5, 4) < 0.5 ? anyone(4) : 0)
+  if (world.count(Ball) < 8 && roll(tick, 4, 4) < 0.2)
+    world.spawn(Ball, { at, seal: tick % 65_536 }, roll(tick, 5, 4) < 0.5 ? anyone(4) : 0)
   if (world.count(Kite) < 5 && roll(tick, 6, 4) < 0.1) world.spawn(Kite, { x: tick % SIDE }, anyone(5))
 }
 
-/** From 0 up to 1, by tick, object and use: dice that everybody throws alike. */
+/** From 0 up to 1, by tick, object and use: the same dice on every machine. */
 function roll(tick: number, key: number, salt: number): number {
-  let word = Math.imul(tick ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(key + 1, 0xc2b2_ae35) ^ Math.imul(salt + 7, 0x27d4_eb2f)
+  let word =
+    Math.imul(tick ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(key + 1, 0xc2b2_ae35) ^ Math.imul(salt + 7, 0x27d4_eb2f)
   word = Math.imul(word ^ (word >>> 15), 0x2c1b_3c6d)
   word = Math.imul(word ^ (word >>> 13), 0x297a_2d39)
   return ((word ^ (word >>> 16)) >>> 0) / 0x1_0000_0000

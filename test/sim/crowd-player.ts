@@ -1,6 +1,6 @@
 /**
- * One of a crowd, on a node of the simulated network: a player or somebody who looks on. He comes, goes with a goodbye or
- * without one, and comes again as another peer.
+ * One client of a crowd, on a node of the simulated network: a player or a spectator. It joins, leaves with a goodbye
+ * or without one, and joins again as another peer.
  */
 
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
@@ -19,7 +19,7 @@ import type { CrowdTruth } from './crowd-truth.ts'
 import { CrowdWitness } from './crowd-witness.ts'
 import { type Doubts, hold } from './invariants.ts'
 
-/** What everybody in a crowd shares. */
+/** What all clients of a crowd share. */
 export interface CrowdScene {
   readonly game: CrowdGame
   readonly net: SimNet
@@ -35,7 +35,9 @@ export interface CrowdScene {
 /** What all of them did and saw. */
 export class CrowdCounts {
   rows = 0
-  /** Frames whose rest could not be read; and rows that were asked for, since what they build on was older than what is remembered. */
+  /**
+   * Frames whose rest could not be read; and rows that were requested because their baseline was no longer remembered.
+   */
   undecodable = 0
   asked = 0
   joins = 0
@@ -54,13 +56,13 @@ export class CrowdCounts {
 export class CrowdPlayer {
   readonly node: SimNode
   readonly isSpectator: boolean
-  /** When he comes next. */
+  /** When it joins next. */
   comesAt: number
-  /** When he leaves this life. */
+  /** When it leaves the match that it is in. */
   leavesAt = Infinity
   witness: CrowdWitness | undefined = undefined
   said = 0
-  told = 0
+  lastNumber = 0
   readonly #scene: CrowdScene
   readonly #counts: CrowdCounts
   readonly #port: SimPort
@@ -84,7 +86,7 @@ export class CrowdPlayer {
     return this.witness?.host
   }
 
-  /** 0 while he is not in. */
+  /** 0 while it is not in a match. */
   get peer(): number {
     return this.#isLeaving ? 0 : this.witness?.host.peer ?? 0
   }
@@ -93,7 +95,7 @@ export class CrowdPlayer {
     return this.node.clock.localAt(this.#scene.now())
   }
 
-  /** Takes in what came, plays, sends. */
+  /** Receives, plays, sends. */
   wake(): void {
     const trueNow = this.#scene.now()
     if (!this.node.clock.isAwake(trueNow)) return
@@ -111,20 +113,34 @@ export class CrowdPlayer {
     else if (trueNow >= this.leavesAt && !this.#isLeaving) this.#leave(trueNow, now)
   }
 
-  /** Does this and that. */
+  /** Uses the rest of the API by chance: messages, calls, requests of authority. */
   play(): void {
     const dice = this.#dice
     const { host } = this
     if (host === undefined || this.peer === 0) return
     if (this.isSpectator) {
-      if (dice.chance(0.01)) void host.spectate(this.#now, dice.chance(0.5) ? 'next' : 'previous').then((whom) => { if (whom !== 0) this.#counts.follows++ })
+      if (dice.chance(0.01))
+        void host.spectate(dice.chance(0.5) ? 'next' : 'previous').then((whom) => {
+          if (whom !== 0) this.#counts.follows++
+        })
       return
     }
     if (dice.chance(0.1)) {
       const [right, up, fire, kick] = [dice.chance(0.5), dice.chance(0.5), dice.chance(0.4), dice.chance(0.5)]
-      this.#held = { right, up, fire, kick, aim: dice.fraction() * 2 - 1, call: dice.chance(0.2) ? `k${dice.word() % 90}` : '' }
+      this.#held = {
+        right,
+        up,
+        fire,
+        kick,
+        aim: dice.fraction() * 2 - 1,
+        call: dice.chance(0.2) ? `k${dice.word() % 90}` : '',
+      }
     }
-    if (dice.chance(0.03) && host.send(Word, { number: this.said + 1, text: 'x'.repeat(dice.word() % 40) }) === 'queued') this.said++
+    if (
+      dice.chance(0.03)
+      && host.send(Word, { number: this.said + 1, text: 'x'.repeat(dice.word() % 40) }) === 'queued'
+    )
+      this.said++
     if (!dice.chance(0.02)) return
     const own = [...host.view.each(Fighter)].find(({ owner }) => owner === this.peer)
     if (own !== undefined) host.call(Poke, { plan: dice.word() % 1000 }, { about: own })
@@ -133,10 +149,10 @@ export class CrowdPlayer {
     const ball = balls[dice.word() % Math.max(1, balls.length)]
     if (ball === undefined) return
     if (ball.owner === this.peer) host.releaseAuthority(ball)
-    else void host.requestAuthority(this.#now, ball).then(({ isGranted }) => { if (isGranted) this.#counts.grants++ })
+    else void host.requestAuthority(ball).then(({ isGranted }) => { if (isGranted) this.#counts.grants++ })
   }
 
-  /** Adds what he did to the sums; also when the match is over. */
+  /** Adds its counts to the sums, also when the match is over. */
   count(): void {
     const { witness } = this
     if (witness === undefined) return
@@ -151,10 +167,16 @@ export class CrowdPlayer {
   }
 
   #ask(host: ClientHost<CrowdInput>, number: number): void {
-    void host.request(this.#now, Ask, { number }).then((result) => {
+    void host.request(Ask, { number }).then((result) => {
       if (!result.isOk) return
       this.#counts.replies++
-      this.#scene.doubts.judge(() => hold(result.values.number === number, 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
+      this.#scene.doubts.judge(() =>
+        hold(
+          result.values.number === number,
+          'G3',
+          () => `asked ${number}, and the answer is to ${result.values.number}`,
+        ),
+      )
     })
   }
 
@@ -163,14 +185,20 @@ export class CrowdPlayer {
     this.comesAt = Infinity
     this.leavesAt = Infinity
     this.said = 0
-    this.told = 0
+    this.lastNumber = 0
     this.#counts.joins++
     const entropy = new Dice(this.#dice.word())
-    const { made: host, found: world } = worldOf(() => createClientHost(game, { security, entropy, role: this.isSpectator ? 'spectator' : 'player' }))
+    const { made: host, found: world } = worldOf(() =>
+      createClientHost(game, { security, entropy, role: this.isSpectator ? 'spectator' : 'player' }),
+    )
     host.sampleInput = () => this.#held
     host.on(Word, ({ number }) => {
-      hold(this.told === 0 || number === this.told + 1, 'G2', () => `the authority's word ${number} came after ${this.told}`)
-      this.told = number
+      hold(
+        this.lastNumber === 0 || number === this.lastNumber + 1,
+        'G2',
+        () => `the authority's message ${number} came after ${this.lastNumber}`,
+      )
+      this.lastNumber = number
       this.#counts.words++
     })
     host.handle(Boom, () => { this.#counts.booms++ })
@@ -197,8 +225,10 @@ export class CrowdPlayer {
   }
 }
 
-/** The world of what a host that is being made is told: a host does not say. */
-export function worldOf<I extends Shape>(make: () => ClientHost<I>): { readonly made: ClientHost<I>; readonly found: World } {
+/** The world that confirmed rows are written into, of a host that is under construction: a host does not expose it. */
+export function worldOf<I extends Shape>(
+  make: () => ClientHost<I>,
+): { readonly made: ClientHost<I>; readonly found: World } {
   const { keepValuesOf } = World.prototype
   const worlds = new Map<unknown, World>()
   World.prototype.keepValuesOf = function catching(this: World, keeper) {
@@ -213,7 +243,7 @@ export function worldOf<I extends Shape>(make: () => ClientHost<I>): { readonly 
   }
 }
 
-/** Where a connection that is being made puts its snapshots: a host does not say. */
+/** The sink of the snapshots of a connection that is under construction: a host does not expose it. */
 export function sinkOf(connect: () => void): SnapshotSink {
   const { addSink } = Connection.prototype
   let found: SnapshotSink | undefined

@@ -1,27 +1,41 @@
 /**
- * Who may know what in a tick, by the rules that the game declares, said again in the plainest way: everybody is looked at,
- * one by one. No grid, no sets, no memory.
+ * What a peer may know in a tick, by the rules that the game declares, written again in the plainest way: every object
+ * is examined, one by one. No grid, no sets, no memory.
  *
- * Between the distance at which an object comes into view and the one at which it leaves, both are right: `may` and `must`.
+ * Between the distance at which an object enters the view and the one at which it leaves, both answers are right: hence
+ * `may` and `must`.
  */
 
 import type { PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import { REACH } from './crowd-game.ts'
 import type { CrowdTruth, TrueRow, TrueTick } from './crowd-truth.ts'
 
-/** How an object of an entity is known beside by its owner, by place in the game. */
-export type SightRule = { readonly near?: number; readonly isTeam?: boolean; readonly isAlways?: boolean; readonly isGhost?: boolean }
+/** How far clients other than the owner see objects of an entity, by place in the game. */
+export type SightRule = {
+  readonly near?: number
+  readonly isTeam?: boolean
+  readonly isAlways?: boolean
+  readonly isGhost?: boolean
+}
 
 export const CROWD_RULES: readonly SightRule[] = [
-  { near: REACH.fighter }, { near: REACH.shot }, { isAlways: true }, { isTeam: true }, {}, { isGhost: true }, { isTeam: true, near: REACH.mine },
-  { near: REACH.ball }, { isAlways: true }, {},
+  { near: REACH.fighter },
+  { near: REACH.shot },
+  { isAlways: true },
+  { isTeam: true },
+  {},
+  { isGhost: true },
+  { isTeam: true, near: REACH.mine },
+  { near: REACH.ball },
+  { isAlways: true },
+  {},
 ]
 
-/** An object in view leaves it beyond so many times the distance; and what rounding may do. */
+/** An object in view leaves it beyond this multiple of the distance, plus what rounding may do. */
 const LEAVE = 1.1
 const GRAIN = 1e-6
 
-/** What somebody may know of an object. */
+/** What a peer may know of an object. */
 export interface Sight {
   readonly may: boolean
   readonly must: boolean
@@ -31,7 +45,10 @@ export interface Sight {
 
 const UNSEEN: Sight = { may: false, must: false, set: 0 }
 
-/** What a peer may know of an object in a tick. `hasStood`: he looked from somewhere before, and goes on looking from there. */
+/**
+ * What a peer may know of an object in a tick. `hasStood`: the peer had an eye before, and keeps looking from its last
+ * place.
+ */
 export function sightOf(truth: CrowdTruth, tick: Tick, peer: PeerId, object: TrueRow, hasStood: boolean): Sight {
   const moment = truth.at(tick)
   if (moment === undefined) return UNSEEN
@@ -44,21 +61,28 @@ export function sightOf(truth: CrowdTruth, tick: Tick, peer: PeerId, object: Tru
   const isMate = isPrivy && team !== 0 && owner !== 0 && (teams.get(owner) ?? 0) === team
   const set = isMate ? 1 : 0
   const rule = truth.rules[type]!
-  const isKnown = rule.isAlways === true || (rule.isTeam === true && isMate) || (rule.isGhost === true && sideOf(object) === team)
+  const isKnown =
+    rule.isAlways === true || (rule.isTeam === true && isMate) || (rule.isGhost === true && sideOf(object) === team)
   if (isKnown) return { may: true, must: true, set }
   if (rule.near === undefined) return UNSEEN
   const { may, must } = nearness(moment, viewer, object, rule.near, hasStood)
   return { may, must, set }
 }
 
-/** Whether an eye stands anywhere in a tick. */
+/** Whether an eye has a position in a tick. */
 export function standsAt(moment: TrueTick, peer: PeerId): boolean {
   return moment.places.has(moment.eyes.viewers.get(peer) ?? peer)
 }
 
-function nearness(moment: TrueTick, viewer: PeerId, object: TrueRow, reach: number, hasStood: boolean): { readonly may: boolean; readonly must: boolean } {
+function nearness(
+  moment: TrueTick,
+  viewer: PeerId,
+  object: TrueRow,
+  reach: number,
+  hasStood: boolean,
+): { readonly may: boolean; readonly must: boolean } {
   const places = moment.places.get(viewer)
-  // He looks from where he looked last, and nobody writes that down.
+  // The peer looks from its last position, which this model does not record.
   if (places === undefined) return { may: hasStood, must: false }
   let nearest = Infinity
   for (let at = 0; at < places.length; at += 2) {
@@ -68,7 +92,7 @@ function nearness(moment: TrueTick, viewer: PeerId, object: TrueRow, reach: numb
   return { may: nearest <= reach * LEAVE + GRAIN, must: nearest <= reach - GRAIN }
 }
 
-/** A ghost's side is its first field. */
+/** The team of a ghost is its first field. */
 function sideOf({ raw }: TrueRow): number {
   return raw[0]!
 }

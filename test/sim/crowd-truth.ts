@@ -1,8 +1,8 @@
 /**
- * What the authority had, tick by tick, written down by somebody who trusts no Timeline: rows copied out of the world after
- * every step, rates held back by the rule itself, values by their content.
+ * The rows of the authority, tick by tick, recorded without a Timeline: rows are copied out of the world after every
+ * step, rates are applied by the rule itself, values are compared by content.
  *
- * Beside that, who looked through whose eyes and who was with whom: what `crowd-sight.ts` answers from.
+ * It also records which peer looked through which eyes, and the teams. `crowd-sight.ts` answers from it.
  */
 
 import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
@@ -18,7 +18,7 @@ export interface TrueRow {
   readonly id: ObjectId
   readonly type: number
   readonly owner: PeerId
-  /** As it may be told; lanes of values are numbers of their contents. */
+  /** As it may be sent; lanes of values are numbers of their contents. */
   readonly row: Int32Array
   /** As it was, rates aside. */
   readonly raw: Int32Array
@@ -27,21 +27,21 @@ export interface TrueRow {
   /** NaN when it has no place. */
   readonly x: number
   readonly y: number
-  /** The first tick that it was so. */
+  /** The first tick with this row. */
   readonly since: Tick
 }
 
-/** What holds in a tick for everybody. */
+/** What holds in a tick for all peers. */
 export interface TrueTick {
   /** By object index. */
   readonly rows: readonly (TrueRow | undefined)[]
-  /** Through whose eyes who looks who does not use his own; and teams, where they are not 0. */
+  /** By peer: the peer through whose eyes it looks, where that is not itself; and teams, where they are not 0. */
   eyes: CrowdEyes
-  /** Where objects of an owner are: x, y, x, y. */
+  /** Positions of the objects of an owner: x, y, x, y. */
   readonly places: ReadonlyMap<PeerId, readonly number[]>
 }
 
-/** Who looks how. */
+/** How a peer looks. */
 export interface CrowdEyes {
   readonly viewers: ReadonlyMap<PeerId, PeerId>
   readonly teams: ReadonlyMap<PeerId, number>
@@ -49,7 +49,7 @@ export interface CrowdEyes {
 
 const NOBODY_LOOKS: CrowdEyes = { viewers: new Map(), teams: new Map() }
 
-/** What of an entity is held back: its lanes, and every how many ticks they are told. */
+/** What is sent of an entity at a lower rate: its lanes, and the interval in ticks. */
 interface Span {
   readonly lane: number
   readonly end: number
@@ -57,16 +57,16 @@ interface Span {
 }
 
 export class CrowdTruth {
-  /** The newest tick written down. */
+  /** The newest recorded tick. */
   newest: Tick = -1
-  /** Whether who looks through another's eyes may know what is for that one and his team alone. */
+  /** Whether a peer that looks through another's eyes may know what is for that peer and its team alone. */
   readonly isPrivy: boolean
-  /** Who may know objects of an entity, by its place in the game. */
+  /** The peers that may know objects of an entity, by its place in the game. */
   readonly rules: readonly SightRule[]
   readonly #world: World
   readonly #ticks: (TrueTick | undefined)[] = []
   readonly #contents = new Map<string, number>()
-  /** Of values that a heap hands out again and again; they are immutable. */
+  /** Contents of values. A heap reuses its handles, but a value is immutable. */
   readonly #numbers = new WeakMap<object, number>()
   readonly #spans: readonly (readonly Span[])[]
   readonly #placeCells: readonly number[]
@@ -87,25 +87,26 @@ export class CrowdTruth {
     return this.#ticks[tick]
   }
 
-  /** Who lived at an index in a tick. */
+  /** The object that lived at an index in a tick. */
   row(tick: Tick, index: number): TrueRow | undefined {
     return this.#ticks[tick]?.rows[index]
   }
 
-  /** The number of a content; a new one for one that was never seen. */
+  /** The number of a content; a new number for a new content. */
   contentOf(leaf: Leaf, handle: number, heap: ValueHeap): number {
     const value = heap.get(leaf, handle)
     const isObject = typeof value === 'object' && value !== null
     const known = isObject ? this.#numbers.get(value) : undefined
     if (known !== undefined) return known
-    const key = typeof value === 'string' ? value : value instanceof Uint8Array ? value.join() : JSON.stringify(value, plainly)
+    const key =
+      typeof value === 'string' ? value : value instanceof Uint8Array ? value.join() : JSON.stringify(value, plainly)
     let number = this.#contents.get(key)
     if (number === undefined) this.#contents.set(key, number = this.#contents.size)
     if (isObject) this.#numbers.set(value, number)
     return number
   }
 
-  /** Writes down the tick that was just stepped. */
+  /** Records the tick that was just stepped. */
   note(): void {
     const { objects, tick } = this.#world
     const before = this.#ticks[tick - 1]
@@ -124,7 +125,10 @@ export class CrowdTruth {
     this.newest = tick
   }
 
-  /** Writes down who looks how, of the ticks that were stepped since the last time; and of who came since, for he is told at once. */
+  /**
+   * Records how each peer looks, for the ticks that were stepped since the last call, and for peers that joined since,
+   * because they are sent rows at once.
+   */
   look(viewers: ReadonlyMap<PeerId, PeerId>, teams: ReadonlyMap<PeerId, number>): void {
     const before = this.#ticks[this.newest]?.eyes
     const isNew = this.#looked < this.newest
@@ -146,7 +150,7 @@ export class CrowdTruth {
     const slot = objects.slotAt(index)
     const before = known?.id === id && known.type === type ? known : undefined
     const from = slot * schema.laneCount
-    // A handle that an object holds from tick to tick is of one value.
+    // A handle that an object keeps from tick to tick is of one value.
     const isStill = before !== undefined && before.owner === owner && areLanes(before.source, rows, from)
     if (isStill && before.row === before.raw) return before
     const source = isStill ? before.source : rows.slice(from, from + schema.laneCount)
@@ -155,12 +159,14 @@ export class CrowdTruth {
     let row = raw
     if (before !== undefined && spans.length > 0) {
       row = raw.slice()
-      for (const { lane, end, period } of spans) if ((tick + index) % period !== 0) row.set(before.row.subarray(lane, end), lane)
+      for (const { lane, end, period } of spans)
+        if ((tick + index) % period !== 0) row.set(before.row.subarray(lane, end), lane)
     }
     const cell = this.#placeCells[type]!
     const at = slot * schema.cellCount + cell
     const [x, y] = cell < 0 ? [NaN, NaN] : [cells[at]!, cells[at + 1]!]
-    const isSame = before !== undefined && before.owner === owner && areEqual(before.row, row) && areEqual(before.raw, raw)
+    const isSame =
+      before !== undefined && before.owner === owner && areEqual(before.row, row) && areEqual(before.raw, raw)
     return isSame ? before : { id, type, owner, row, raw, source, x, y, since: tick }
   }
 
@@ -179,10 +185,12 @@ function spansOf({ members }: Schema, tickRate: number): readonly Span[] {
   })
 }
 
-/** Numbers that JSON has no words for. */
+/** Numbers that JSON cannot write. */
 function plainly(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`
-  return typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)) ? `${Object.is(value, -0) ? '-' : ''}${value}` : value
+  return typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0))
+    ? `${Object.is(value, -0) ? '-' : ''}${value}`
+    : value
 }
 
 function areLanes(row: Int32Array, rows: Int32Array, at: number): boolean {

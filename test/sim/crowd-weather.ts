@@ -1,11 +1,16 @@
-/** The weather of a crowd: always a third lost and a fifth of a second of jitter, and by chance whatever else there is. */
+/**
+ * The weather of a crowd: always 30 percent loss and a fifth of a second of jitter, and other faults by chance.
+ */
 
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
 
 export function drawCrowdWeather(seed: number): NetWeather {
   const dice = new Dice(seed ^ 0x3ea7)
-  const [latency, bursts, duplication, reordering, partitions, line, mtu, skew, pauses] = Array.from({ length: 9 }, () => dice.fraction())
+  const [latency, bursts, duplication, reordering, partitions, line, mtu, skew, pauses] = Array.from(
+    { length: 9 },
+    () => dice.fraction(),
+  )
   const often = (from: number, to: number): number => Math.round(from + (to - from) * dice.fraction())
   return {
     latency: { ms: Math.round(5 + 115 * latency!) },

@@ -1,10 +1,10 @@
 /**
- * Whoever looks over a client's shoulder: everything it is told is compared with what the authority had, the moment it is
- * told, and once more with all that it remembers.
+ * Watches one client. Everything that the client receives is compared with what the authority had, at the moment it
+ * arrives, and once more later with everything that the client still remembers.
  *
- * Of a row told for a tick: the object lived then, was this owner's, could be known to this peer, and every lane of his field
- * set is the authority's; every lane outside it is untouched. With a row may come those of the tick and of the snapshot before, of
- * who rested: there the sight of the tick that was told will do.
+ * For a row of a tick: the object lived in that tick, had this owner, was one that this peer may know, and every lane
+ * of the peer's field set is the authority's; every lane outside the set is untouched. A row of an object at rest may
+ * be filled in for earlier ticks back to the snapshot before: for those, the sight of the tick that was sent is enough.
  */
 
 import { indexOf, NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
@@ -24,21 +24,21 @@ import { hold } from './invariants.ts'
 
 type FieldSet = 0 | 1 | 2
 
-/** By schema and field set: 1 for every lane that is in it. */
+/** By schema and field set: 1 for every lane in the set. */
 const lanesInSets = new WeakMap<Schema, readonly Uint8Array[]>()
 
 /** `I` is the input of the game that is played. */
 export class CrowdWitness<I extends Shape = CrowdInput> {
   /** Rows that were compared. */
   rowCount = 0
-  /** Whole rows that he had to ask for. */
+  /** Whole rows that the client had to request. */
   asked = 0
   readonly host: ClientHost<I>
   readonly #truth: CrowdTruth
   readonly #sink: SnapshotSink
-  /** The world whose heap what was told refers to. */
+  /** The world whose heap the received rows refer to. */
   readonly #world: World
-  /** Told before he knew who he is. */
+  /** Received before the client knew its own peer id. */
   #early: { readonly tick: Tick; readonly type: number; readonly id: ObjectId }[] = []
   #hasStood = false
   #stoodUntil: Tick = -1
@@ -67,32 +67,38 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     return this.#sink.undecodableCount
   }
 
-  /** After he has ticked: what came before he knew himself; and what he predicts, against what he was told and what is true. */
+  /**
+   * After a tick of the client: checks the rows that arrived before it knew its peer id, and compares its prediction
+   * with what it received and with the truth.
+   */
   afterTick(isThorough: boolean): void {
     if (this.host.peer === 0) return
     for (const { tick, type, id } of this.#early) this.#check(tick, type, id)
     this.#early = []
     if (!isThorough) return
-    this.#checkTold()
+    this.#checkReceived()
     this.#checkPredicted()
     if (this.host.predictor === undefined) return
-    this.#checkNobodyElse(this.host.predictor)
-    if (this.host.predictor.isRunning) this.#checkSetRight(this.host.predictor)
+    this.#checkOthers(this.host.predictor)
+    if (this.host.predictor.isRunning) this.#checkCorrected(this.host.predictor)
   }
 
-  /** Compares everything that is remembered. */
+  /** Compares everything that the client remembers. */
   sweep(): void {
     const { confirmed } = this.host
     for (let tick = Math.max(0, confirmed.newest - confirmed.windowTicks + 1); tick <= confirmed.newest; tick++) {
       const references = confirmed.references(tick)
       for (let index = 0; index < references.length; index++) {
         const reference = references[index]!
-        if (reference !== 0) this.#check(tick, reference >>> ROW_BITS, confirmed.pools[reference >>> ROW_BITS]!.ids[reference & ROW_MASK]!)
+        if (reference !== 0)
+          this.#check(tick, reference >>> ROW_BITS, confirmed.pools[reference >>> ROW_BITS]!.ids[reference & ROW_MASK]!)
       }
     }
   }
 
-  /** What keeps him from being current: something he must know by now, and does not; or holds, and may not. */
+  /**
+   * Why the client is not current: an object that it must know by now is missing, or it holds one that it may not know.
+   */
   problem(lagTicks: number): string | undefined {
     const { confirmed, peer } = this.host
     const { newest } = this.#truth
@@ -106,19 +112,21 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     const { ids, types } = this.#sink.held
     for (let index = 0; index < ids.length; index++) {
       if (ids[index] !== 0 && !this.#mayHold(peer, index, ids[index]!, past)) {
-        return `still holds ${this.#nameOf(types[index]!)} ${ids[index]}, which is gone or none of his`
+        return `still holds ${this.#nameOf(types[index]!)} ${ids[index]}, which is gone or out of view`
       }
     }
     return undefined
   }
 
-  /** What keeps his prediction from being confirmed. */
+  /** Why the client's prediction is not confirmed. */
   predictionProblem(lagTicks: number): string | undefined {
     const { predictor } = this.host
     if (predictor === undefined) return 'predicts nothing'
     if (!predictor.isRunning) return 'has not begun to predict'
     const due = this.#truth.newest - lagTicks
-    return predictor.confirmed >= due ? undefined : `has had nothing confirmed since tick ${predictor.confirmed}, and it is ${this.#truth.newest}`
+    return predictor.confirmed >= due
+      ? undefined
+      : `has had nothing confirmed since tick ${predictor.confirmed}, and it is ${this.#truth.newest}`
   }
 
   #missing(confirmed: Timeline, peer: PeerId, row: TrueRow, index: number, past: Tick): string | undefined {
@@ -127,18 +135,24 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       const then = this.#truth.row(tick, index)
       if (then?.id !== row.id) return undefined
       const sight = sightOf(this.#truth, tick, peer, then, true)
-      // Who has just come into view, or is seen with other eyes, may still be on his way.
+      // An object that has just come into view, or is seen through other eyes, may still be in flight.
       if (!sight.must || (tick > past && sight.set !== set)) return undefined
       set = sight.set
     }
-    const told = confirmed.findLatest(row.type, row.id) < 0 ? -1 : confirmed.changedAt(row.id)
+    const knownTick = confirmed.findLatest(row.type, row.id) < 0 ? -1 : confirmed.changedAt(row.id)
     const name = `${this.#nameOf(row.type)} ${row.id}`
-    if (told < 0) return `knows nothing of ${name}, which he has had to see since tick ${past}`
-    if (told >= past) return undefined
-    const known = this.#truth.row(told, index)
+    if (knownTick < 0) return `does not know ${name}, which it must know since tick ${past}`
+    if (knownTick >= past) return undefined
+    const known = this.#truth.row(knownTick, index)
     const then = this.#truth.row(past, index)
-    const isCurrent = known?.id === row.id && then !== undefined && known.owner === then.owner && this.#isEqual(row.type, set, known.row, then.row)
-    return isCurrent ? undefined : `knows ${name} of tick ${told}, it has changed since, and it is ${this.#truth.newest}`
+    const isCurrent =
+      known?.id === row.id
+      && then !== undefined
+      && known.owner === then.owner
+      && this.#isEqual(row.type, set, known.row, then.row)
+    return isCurrent
+      ? undefined
+      : `knows ${name} of tick ${knownTick}, it has changed since, and it is ${this.#truth.newest}`
   }
 
   #isEqual(type: number, set: FieldSet, a: Int32Array, b: Int32Array): boolean {
@@ -155,20 +169,28 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     return false
   }
 
-  /** One row that he was told. */
+  /** Checks one row that the client received. */
   #check(tick: Tick, type: number, id: ObjectId): void {
     this.rowCount++
     const { confirmed, peer } = this.host
     const index = indexOf(id)
     const row = this.#truth.row(tick, index)
     const at = confirmed.find(type, id, tick)
-    hold(at >= 0, 'C1', () => `was told of ${this.#nameOf(type)} ${id} at tick ${tick}, and has not kept it`)
+    hold(at >= 0, 'C1', () => `received ${this.#nameOf(type)} ${id} at tick ${tick}, and has not kept it`)
     if (row === undefined || row.id !== id || row.type !== type) {
-      hold(false, 'C1', () => `was told of ${this.#nameOf(type)} ${id} at tick ${tick}, and the authority did not have it`)
+      hold(
+        false,
+        'C1',
+        () => `received ${this.#nameOf(type)} ${id} at tick ${tick}, and the authority did not have it`,
+      )
       return
     }
     const owner = confirmed.owner(type, id, tick)
-    hold(owner === row.owner, 'C1', () => `was told that ${this.#nameOf(type)} ${id} was of ${owner} at tick ${tick}, and it was of ${row.owner}`)
+    hold(
+      owner === row.owner,
+      'C1',
+      () => `received ${this.#nameOf(type)} ${id} with owner ${owner} at tick ${tick}, and it had ${row.owner}`,
+    )
     this.#stand(tick)
     const now = sightOf(this.#truth, tick, peer, row, this.#hasStood)
     if (now.may && this.#differing(type, at, row, now.set) < 0) return
@@ -179,7 +201,11 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       then = sightOf(this.#truth, tick + ahead, peer, next, this.#hasStood)
       if (then.may && this.#differing(type, at, row, then.set) < 0) return
     }
-    hold(now.may || then.may, 'C2', () => `was told of ${this.#nameOf(type)} ${id} at tick ${tick}, and may not know it`)
+    hold(
+      now.may || then.may,
+      'C2',
+      () => `received ${this.#nameOf(type)} ${id} at tick ${tick}, and may not know it`,
+    )
     this.#fail(tick, type, at, row, now.may ? now.set : then.set)
   }
 
@@ -187,13 +213,19 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     const { schema } = this.#world.stores[type]!
     const lane = this.#differing(type, at, row, set)
     const isIn = lanesIn(schema, set)[lane] === 1
-    const path = schema.members.find((member) => lane >= member.lane && lane < member.lane + member.laneCount)?.path ?? `lane ${lane}`
-    const told = this.host.confirmed.pools[type]!.rows[at + lane]
-    const truth = isIn ? `the authority had ${row.row[lane]}` : 'it is none of his'
-    hold(false, isIn ? 'C1' : 'C2', () => `was told ${path} of ${row.id} at tick ${tick} in set ${set} as ${told}; ${truth}`)
+    const path =
+      schema.members.find((member) => lane >= member.lane && lane < member.lane + member.laneCount)?.path
+      ?? `lane ${lane}`
+    const received = this.host.confirmed.pools[type]!.rows[at + lane]
+    const truth = isIn ? `the authority had ${row.row[lane]}` : 'it may not know this field'
+    hold(
+      false,
+      isIn ? 'C1' : 'C2',
+      () => `received ${path} of ${row.id} at tick ${tick} in set ${set} as ${received}; ${truth}`,
+    )
   }
 
-  /** The first lane of a row told that is not as it should be; -1 when all are. */
+  /** The first lane of a received row that is not as it should be; -1 when all are. */
   #differing(type: number, at: number, { row }: TrueRow, set: FieldSet): number {
     const { schema, heap } = this.#world.stores[type]!
     const { rows } = this.host.confirmed.pools[type]!
@@ -204,12 +236,13 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       } else if (isIn[lane] === 1 && rows[at + lane] !== row[lane]) return lane
     }
     for (const leaf of schema.heapLeaves) {
-      if (isIn[leaf.lane] === 2 && this.#truth.contentOf(leaf, rows[at + leaf.lane]!, heap) !== row[leaf.lane]) return leaf.lane
+      if (isIn[leaf.lane] === 2 && this.#truth.contentOf(leaf, rows[at + leaf.lane]!, heap) !== row[leaf.lane])
+        return leaf.lane
     }
     return -1
   }
 
-  /** Notes whether he has ever looked from somewhere. */
+  /** Notes whether the client has ever had an eye in the world. */
   #stand(until: Tick): void {
     for (; !this.#hasStood && this.#stoodUntil < until; this.#stoodUntil++) {
       const moment = this.#truth.at(this.#stoodUntil + 1)
@@ -217,28 +250,31 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     }
   }
 
-  /** What prediction takes for told is what was told. */
-  #checkTold(): void {
+  /** The confirmed rows that prediction starts from are the rows that were received. */
+  #checkReceived(): void {
     const { predictor, confirmed } = this.host
     if (predictor === undefined) return
-    const { objects, stores } = predictor.told.world
+    const { objects, stores } = predictor.truth.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE || stores[type]!.isShared) continue
       const { schema, rows } = stores[type]!
       const id = objects.idAt(index)
       const at = confirmed.findLatest(type, id)
-      hold(at >= 0, 'C3', () => `predicts ${schema.name} ${id}, of which he was never told`)
+      hold(at >= 0, 'C3', () => `predicts ${schema.name} ${id}, which it never received`)
       for (const { lane, laneCount, path } of schema.masks[2].members) {
         for (let each = lane; each < lane + laneCount; each++) {
-          const [known, told] = [rows[objects.slotAt(index) * schema.laneCount + each], confirmed.pools[type]!.rows[at + each]]
-          hold(known === told, 'C3', () => `takes ${path} of ${id} for ${known}, and was told ${told}`)
+          const [known, received] = [
+            rows[objects.slotAt(index) * schema.laneCount + each],
+            confirmed.pools[type]!.rows[at + each],
+          ]
+          hold(known === received, 'C3', () => `takes ${path} of ${id} for ${known}, and received ${received}`)
         }
       }
     }
   }
 
-  /** In the tick up to which all is confirmed, what was predicted is what was. */
+  /** In the newest confirmed tick, the predicted rows are the authority's. */
   #checkPredicted(): void {
     const { predictor, peer } = this.host
     const tick = predictor?.confirmed ?? -1
@@ -251,37 +287,56 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     }
   }
 
-  /** Of the tick that he was last told of an object of his, he has what he was told: what was predicted otherwise has been stepped again. */
-  #checkSetRight({ past, told, tick: now, peer }: Predictor): void {
-    const { objects, stores } = told.world
+  /**
+   * In the tick of the last received row of an own object, the predictor has that row: a different prediction has been
+   * stepped again.
+   */
+  #checkCorrected({ past, truth, tick: now, peer }: Predictor): void {
+    const { objects, stores } = truth.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      const tick = told.toldAt(index)
-      if (type === NO_TYPE || stores[type]!.isShared || objects.ownerAt(index) !== peer || tick > now || !past.has(tick)) continue
+      const tick = truth.receivedAt(index)
+      if (
+        type === NO_TYPE
+        || stores[type]!.isShared
+        || objects.ownerAt(index) !== peer
+        || tick > now
+        || !past.has(tick)
+      )
+        continue
       const id = objects.idAt(index)
       const { schema, rows } = stores[type]!
       const at = past.find(type, id, tick)
-      hold(at >= 0, 'C3', () => `was told of ${schema.name} ${id} of his at tick ${tick}, and has nothing of it there`)
+      hold(at >= 0, 'C3', () => `received its ${schema.name} ${id} at tick ${tick}, and does not have it there`)
       for (const { firstLeaf, leafCount, field, path } of schema.masks[2].members) {
         if (field.options.rateHz !== undefined) continue
         for (const leaf of schema.leaves.slice(firstLeaf, firstLeaf + leafCount)) {
-          const isRight = schema.heapLeaves.includes(leaf) || isLeafClose(leaf, past.rows(type, tick), at, rows, objects.slotAt(index) * schema.laneCount)
-          hold(isRight, 'C3', () => `was told ${path} of ${id} at tick ${tick}, and still predicts another`)
+          const isRight =
+            schema.heapLeaves.includes(leaf)
+            || isLeafClose(leaf, past.rows(type, tick), at, rows, objects.slotAt(index) * schema.laneCount)
+          hold(isRight, 'C3', () => `received ${path} of ${id} at tick ${tick}, and still predicts another value`)
         }
       }
     }
   }
 
-  /** Whoever has a name and is predicted was told of, and is not known to be gone; nor was there anybody else in the tick that is confirmed. */
-  #checkNobodyElse(predictor: Predictor): void {
-    const { confirmed: tick, past, told, world: { objects, stores } } = predictor
+  /**
+   * Every predicted object with a real id was received and is not known to be gone; and the confirmed tick has no own
+   * object that did not exist.
+   */
+  #checkOthers(predictor: Predictor): void {
+    const { confirmed: tick, past, truth, world: { objects, stores } } = predictor
     for (let index = 0; predictor.isRunning && index < Math.min(objects.highWater, objects.provisionalFrom); index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE || stores[type]!.isShared) continue
       const id = objects.idAt(index)
-      hold(told.has(id), 'C3', () => `predicts ${this.#nameOf(type)} ${id}, which is gone`)
-      const wasHis = past.has(tick) && past.find(type, id, tick) >= 0 && past.owner(type, id, tick) === this.host.peer
-      hold(!wasHis || this.#truth.row(tick, index)?.id === id, 'C3', () => `has confirmed tick ${tick} with ${this.#nameOf(type)} ${id}, which was not there`)
+      hold(truth.has(id), 'C3', () => `predicts ${this.#nameOf(type)} ${id}, which is gone`)
+      const wasOwn = past.has(tick) && past.find(type, id, tick) >= 0 && past.owner(type, id, tick) === this.host.peer
+      hold(
+        !wasOwn || this.#truth.row(tick, index)?.id === id,
+        'C3',
+        () => `has confirmed tick ${tick} with ${this.#nameOf(type)} ${id}, which was not there`,
+      )
     }
   }
 
@@ -290,13 +345,18 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     const { past } = this.host.predictor!
     const at = past.find(row.type, row.id, tick)
     const rows = past.rows(row.type, tick)
-    hold(at >= 0, 'C3', () => `has confirmed tick ${tick} without ${schema.name} ${row.id} of his`)
+    hold(at >= 0, 'C3', () => `has confirmed tick ${tick} without its own ${schema.name} ${row.id}`)
     const isIn = lanesIn(schema, 2)
     for (const { lane, laneCount, path, field } of schema.masks[2].members) {
       if (field.options.rateHz !== undefined) continue
       for (let each = lane; each < lane + laneCount; each++) {
-        hold(isIn[each] !== 1 || rows[at + each] === row.raw[each], 'C3', () =>
-          `has confirmed ${path} of ${row.id} at tick ${tick} as ${rows[at + each]}; the authority had ${row.raw[each]}`)
+        hold(
+          isIn[each] !== 1 || rows[at + each] === row.raw[each],
+          'C3',
+          () =>
+            `has confirmed ${path} of ${row.id} at tick ${tick} as ${rows[at + each]}; `
+            + `the authority had ${row.raw[each]}`,
+        )
       }
     }
   }

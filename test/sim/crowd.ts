@@ -1,22 +1,25 @@
 /**
- * A crowd: 24 players and 8 who look on, in one match of both kinds of authority, in foul weather, from one seed.
+ * A crowd: 24 players and 8 spectators in one match with both kinds of authority, in bad weather, from one seed.
  *
- * Always: every row that a client is told of a tick is the authority's of that tick in his field set (C1), nothing of it is
- * more than he may know (C2), and prediction stands on it (C3). Two seconds after the weather has cleared: everybody is in,
- * everything that he must know is current, and he holds nothing that he may not (C4).
+ * Always: every row that a client receives for a tick is the authority's row of that tick in the client's field set
+ * (C1), it contains nothing that the client may not know (C2), and prediction is based on it (C3). Two seconds after
+ * the weather has cleared: every client is in the match, everything that it must know is current, and it holds nothing
+ * that it may not know (C4).
  */
 
 import { compileRows } from '../../packages/tickwire/src/node/compile-rows.ts'
 import { entropy, packed } from 'tickwire'
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
-import { ServerHost } from '../../packages/tickwire/src/core/game/server-host.ts'
+import { createMatchHost } from '../../packages/tickwire/src/core/game/match-host.ts'
+import type { Match } from '../../packages/tickwire/src/core/game/match.ts'
+import type { RoomHost } from '../../packages/tickwire/src/core/rooms/room-host.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
 import { SimPort } from '../../packages/tickwire/src/testing/sim-net-port.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { type NetWeather, calm } from '../../packages/tickwire/src/testing/weather.ts'
-import { drawCells } from './draw-cells.ts'
+import { drawBulk } from './draw-bulk.ts'
 import { Ask, Boom, Fighter, makeCrowdGame, Poke, TEAMS, Word, type CrowdInput } from './crowd-game.ts'
 import { CrowdCounts, CrowdPlayer, type CrowdScene } from './crowd-player.ts'
 import { CROWD_RULES } from './crowd-sight.ts'
@@ -37,16 +40,20 @@ export interface CrowdReport {
 
 export const CROWD = { players: 24, spectators: 8, stormMs: 5000, calmMs: 2000 } as const
 
-/** What may still be on its way when it is calm: a snapshot or two, and the tick that is being played. */
+/** What may still be in flight when it is calm: a snapshot or two, and the tick that is being played. */
 const LAG_MS = 250
 /** A digest waits for a tick of which everything is known. */
 const CONFIRMED_LAG_MS = 600
 
 /**
- * Plays the crowd of a seed to its end, or to its first violation; in its own weather or in one that is given. Without
- * `checksPrediction` only what clients were told is judged (C1, C2, C4), and not what they make of it (C3, C5).
+ * Plays the crowd of a seed to its end, or to its first violation; in its own weather or in the one given. Without
+ * `checksPrediction` only what clients received is judged (C1, C2, C4), and not what they predict from it (C3, C5).
  */
-export function playCrowd(seed: number, weather: NetWeather = drawCrowdWeather(seed), checksPrediction: boolean = true): Promise<CrowdReport> {
+export function playCrowd(
+  seed: number,
+  weather: NetWeather = drawCrowdWeather(seed),
+  checksPrediction: boolean = true,
+): Promise<CrowdReport> {
   return new Crowd(seed, weather, checksPrediction).play()
 }
 
@@ -56,7 +63,8 @@ class Crowd {
   readonly #weather: NetWeather
   readonly #dice: Dice
   readonly #net: SimNet
-  readonly #host: ServerHost<CrowdInput>
+  readonly #rooms: RoomHost
+  readonly #host: Match<CrowdInput>
   readonly #truth: CrowdTruth
   readonly #port: SimPort
   readonly #players: CrowdPlayer[]
@@ -64,10 +72,10 @@ class Crowd {
   readonly #doubts = new Doubts()
   readonly #teams = new Map<number, number>()
   readonly #lookingOn = new Set<number>()
-  readonly #heard = new Map<number, number>()
+  readonly #lastNumbers = new Map<number, number>()
   readonly #trace = new Uint32Array(2)
   readonly #tickMs: number
-  /** Times a tick that everybody looks for datagrams. */
+  /** How many times per tick every client polls for datagrams. */
   readonly #moments: number
   #now = 0
   #words = 0
@@ -83,26 +91,51 @@ class Crowd {
     const snapshotRate = dice.chance(0.5) ? tickRate : tickRate / 2
     const isPrivy = dice.chance(0.5)
     this.#moments = dice.chance(0.875) ? 1 : 2
-    // Most seeds are for what is told, and the codec that costs less tells it as well.
+    // Most seeds test which rows are sent, and the cheaper codec sends the same rows.
     const codec = dice.chance(0.25) ? entropy() : packed
     this.#tickMs = 1000 / tickRate
     this.#net = new SimNet({ seed, weather })
     const security = { provider: new StubCrypto() }
     const game = makeCrowdGame({ tickRate, snapshotRate, codec })
     if (seed % 2 === 0) game.compile(compileRows)
-    this.#host = new ServerHost(game, {
-      security, entropy: new Dice(seed ^ 0x5e7), maxPlayers: 96, maxSpectators: 32, spectators: { fields: isPrivy ? 'followed' : 'all' },
+    const { rooms, host } = createMatchHost(game, {
+      security,
+      entropy: new Dice(seed ^ 0x5e7),
+      maxPlayers: 96,
+      maxSpectators: 32,
+      spectators: { fields: isPrivy ? 'followed' : 'all' },
       interest: { teamOf: (peer) => this.#teams.get(peer) ?? 0, partition: dice.chance(0.5) ? 'grid' : 'octree' },
     })
-    drawCells(this.#host.replicator.grid, seed)
+    this.#rooms = rooms
+    this.#host = host
+    drawBulk(this.#host.replicator.schedule, seed)
     this.#truth = new CrowdTruth(this.#host.world, tickRate, isPrivy, CROWD_RULES)
     const node = this.#net.addNode('server', { isFixed: true })
     this.#port = new SimPort(this.#net, node, () => this.#now)
-    this.#port.onDatagram = (from, bytes, length) => this.#host.handleDatagram(this.#now, from, bytes, length)
-    const scene: CrowdScene = { game, net: this.#net, truth: this.#truth, security, server: node.address, checksPrediction, doubts: this.#doubts, now: () => this.#now }
-    this.#players = Array.from({ length: CROWD.players + CROWD.spectators }, (_, index) =>
-      new CrowdPlayer(scene, this.#counts, this.#net.addNode(`${index < CROWD.players ? 'player' : 'spectator'} ${index}`), index >= CROWD.players, dice.word()))
-    for (const player of this.#players) player.comesAt = dice.chance(0.7) ? 300 * dice.fraction() : 3500 * dice.fraction()
+    this.#port.onDatagram = (from, bytes, length) => this.#rooms.handleDatagram(this.#now, from, bytes, length)
+    const scene: CrowdScene = {
+      game,
+      net: this.#net,
+      truth: this.#truth,
+      security,
+      server: node.address,
+      checksPrediction,
+      doubts: this.#doubts,
+      now: () => this.#now,
+    }
+    this.#players = Array.from(
+      { length: CROWD.players + CROWD.spectators },
+      (_, index) =>
+        new CrowdPlayer(
+          scene,
+          this.#counts,
+          this.#net.addNode(`${index < CROWD.players ? 'player' : 'spectator'} ${index}`),
+          index >= CROWD.players,
+          dice.word(),
+        ),
+    )
+    for (const player of this.#players)
+      player.comesAt = dice.chance(0.7) ? 300 * dice.fraction() : 3500 * dice.fraction()
     this.#watch()
   }
 
@@ -129,15 +162,15 @@ class Crowd {
     }
   }
 
-  /** One tick of time: everybody plays, sends and receives; then goes on who waited for an answer. */
+  /** One tick of time: every client plays, sends and receives; then pending answers are resolved. */
   async #tick(isStormy: boolean): Promise<void> {
     this.#mischief(isStormy)
     for (let moment = 0; moment < this.#moments; moment++) {
       this.#where = 'server'
       this.#port.deliver()
-      this.#host.tick(this.#now)
+      this.#rooms.tick(this.#now)
       this.#truth.look(this.#viewers(), this.#teams)
-      this.#host.drain(this.#now, this.#port)
+      this.#rooms.drain(this.#now, this.#port)
       this.#truth.look(this.#viewers(), this.#teams)
       for (const player of this.#players) {
         this.#where = player.node.name
@@ -158,7 +191,7 @@ class Crowd {
     }
   }
 
-  /** Writes down every tick of the authority, says who looks on, and listens. */
+  /** Records every tick of the authority, sets the eyes of spectators, and receives messages. */
   #watch(): void {
     const host = this.#host
     const { world } = host
@@ -168,15 +201,15 @@ class Crowd {
       this.#truth.note()
     }
     const attach = host.attach.bind(host)
-    host.attach = (connection, peer, isSpectator) => {
-      this.#teams.set(peer.id, this.#dice.word() % TEAMS)
-      if (isSpectator === true) this.#lookingOn.add(peer.id)
-      attach(connection, peer, isSpectator)
+    host.attach = (connection, member) => {
+      this.#teams.set(member.id, this.#dice.word() % TEAMS)
+      if (member.role === 'spectator') this.#lookingOn.add(member.id)
+      attach(connection, member)
     }
     host.on(Word, ({ number }, from) => {
-      const before = this.#heard.get(from.id) ?? 0
-      hold(number === before + 1, 'G2', () => `word ${number} of peer ${from.id} came after ${before}`)
-      this.#heard.set(from.id, number)
+      const before = this.#lastNumbers.get(from.id) ?? 0
+      hold(number === before + 1, 'G2', () => `message ${number} of peer ${from.id} came after ${before}`)
+      this.#lastNumbers.set(from.id, number)
     })
     host.handle(Poke, ({ plan }, { object }) => {
       const fighter = world.get(Fighter, object)
@@ -190,7 +223,8 @@ class Crowd {
     const host = this.#host
     for (const player of this.#players) {
       this.#where = player.node.name
-      if (isStormy && player.leavesAt === Infinity && player.peer !== 0 && dice.chance(0.002)) player.leavesAt = this.#now
+      if (isStormy && player.leavesAt === Infinity && player.peer !== 0 && dice.chance(0.002))
+        player.leavesAt = this.#now
       if (player.isSpectator) this.#turn(player.peer)
       player.play()
     }
@@ -202,13 +236,15 @@ class Crowd {
     if (dice.chance(0.1)) host.call(Boom, { power: 3 }, { about: [...host.world.each(Fighter)][0] ?? { id: 0 } })
   }
 
-  /** Through whose eyes who looks on sees. */
+  /** The peer through whose eyes a spectator looks. */
   #viewers(): ReadonlyMap<number, number> {
     const { spectators } = this.#host
-    return new Map([...this.#lookingOn].filter((peer) => spectators.has(peer)).map((peer) => [peer, spectators.followed(peer)]))
+    return new Map(
+      [...this.#lookingOn].filter((peer) => spectators.has(peer)).map((peer) => [peer, spectators.followed(peer)]),
+    )
   }
 
-  /** The host says through whose eyes somebody looks. */
+  /** Sets on the host through whose eyes a spectator looks. */
   #turn(peer: number): void {
     const { peers } = this.#host
     if (peer === 0 || peers.length === 0 || !this.#dice.chance(0.01)) return
@@ -221,7 +257,10 @@ class Crowd {
     hold(isIn, 'C4', () => `is not in after ${CROWD.calmMs} ms of calm`)
     const problem = player.witness?.problem(this.#ticksOf(LAG_MS))
     hold(problem === undefined, 'C4', () => `${problem} after ${CROWD.calmMs} ms of calm`)
-    const doubt = player.isSpectator || !this.#checksPrediction ? undefined : player.witness?.predictionProblem(this.#ticksOf(CONFIRMED_LAG_MS))
+    const doubt =
+      player.isSpectator || !this.#checksPrediction
+        ? undefined
+        : player.witness?.predictionProblem(this.#ticksOf(CONFIRMED_LAG_MS))
     hold(doubt === undefined, 'C5', () => `${doubt} after ${CROWD.calmMs} ms of calm`)
   }
 

@@ -1,7 +1,11 @@
-/** A match, recorded by its client and by its server: the inspector explains what was predicted wrong, and what packets held. */
+/**
+ * A match, recorded by its client and by its server: the inspector explains a misprediction, and lists what packets
+ * held.
+ */
 
 import { expect, test } from 'vitest'
-import { ClientRecorder, Inspection, MemorySink, openRecording, sourceOf, type ClientHost, type Recording } from 'tickwire'
+import { openRecording, sourceOf } from 'tickwire'
+import { ClientRecorder, Inspection, MemorySink, type ClientHost, type Recording } from 'tickwire/engine'
 import { simulate } from 'tickwire/testing'
 import { Fighter, STICK } from '../../games/arena/definitions.ts'
 import { game } from '../../games/arena/game.ts'
@@ -12,8 +16,11 @@ const opened = (bytes: Uint8Array): Recording => {
   return recording
 }
 
-/** Plays arena with one recorder on each side; `plant` makes something go wrong half-way. */
-function playArena(plant: (sim: ReturnType<typeof simulate<typeof game.input>>) => void): { inspection: Inspection; alone: Inspection } {
+/** Plays arena with one recorder on each side; `plant` causes a fault half-way. */
+function playArena(plant: (sim: ReturnType<typeof simulate<typeof game.input>>) => void): {
+  inspection: Inspection
+  alone: Inspection
+} {
   const sim = simulate(game, { seed: 5, clients: 1, link: { latencyMs: 40, jitterMs: 4 } })
   sim.run(1500)
   const ours = new MemorySink()
@@ -27,13 +34,16 @@ function playArena(plant: (sim: ReturnType<typeof simulate<typeof game.input>>) 
   client.close()
   server.close()
   const recording = opened(ours.bytes())
-  return { inspection: new Inspection(recording, { authority: opened(theirs.bytes()) }), alone: new Inspection(recording) }
+  return {
+    inspection: new Inspection(recording, { authority: opened(theirs.bytes()) }),
+    alone: new Inspection(recording),
+  }
 }
 
-test('[DEV9] a misprediction planted in arena is explained down to the field, both values and the input', () => {
+test('[DEV9] a misprediction in arena is explained down to the field, both values and the input', () => {
   const { inspection, alone } = playArena((sim) => {
     const body = sim.server(Fighter).find(({ owner }) => owner === sim.players[0]!.host.peer)!
-    // Only the server knows: a blow that no client foresaw.
+    // Only the server knows: a blow that no client could predict.
     body.armour = 33
     const { x, y, z } = body.at
     body.at = { x: x + 0.5, y, z }
@@ -45,43 +55,47 @@ test('[DEV9] a misprediction planted in arena is explained down to the field, bo
   expect(explained.held).toEqual(explained.used)
   expect(explained.held).toMatchObject({ ahead: STICK })
   expect(explained.why).toContain('the input was the same')
-  const [before, after] = [explained.predicted, explained.told] as [{ x: number }, { x: number }]
+  const [before, after] = [explained.predicted, explained.received] as [{ x: number }, { x: number }]
   expect(Math.abs(after.x - before.x - 0.5)).toBeLessThan(0.1)
-  // In the tick before it began nothing was wrong, and what is beside the first field is found too.
+  // In the tick before the fault nothing was wrong, and other fields than the first are found too.
   expect(inspection.at(explained.beganAt - 1).differences).toEqual([])
-  const differences = inspection.at(explained.beganAt).differences.map(({ field, predicted, told }) => ({ field, predicted, told }))
-  expect(differences).toContainEqual({ field: 'Fighter.armour', predicted: expect.any(Number), told: 33 })
+  const differences = inspection
+    .at(explained.beganAt)
+    .differences.map(({ field, predicted, received }) => ({ field, predicted, received }))
+  expect(differences).toContainEqual({ field: 'Fighter.armour', predicted: expect.any(Number), received: 33 })
   // The client's own recording is enough for the field and both values, not for the input that was used.
   expect(alone.explain(planted)).toMatchObject({ field: 'Fighter.at', used: undefined })
 })
 
-test('[DEV9] an input that came too late is named: what was held here, and what the server used', () => {
+test('[DEV9] an input that arrived too late is named: the input held here, and the input the server used', () => {
   const { inspection } = playArena((sim) => {
-    // The line holds everything back for a while: inputs of those ticks come when their ticks are over.
+    // The link delays everything for a while: inputs of those ticks arrive when their ticks are over.
     sim.weather({ latencyMs: 260 }, 0)
     sim.run(120)
     sim.hold(0, { side: STICK })
     sim.run(60)
     sim.weather({ latencyMs: 40 }, 0)
   })
-  const explained = inspection.mistakes.map((mistake) => inspection.explain(mistake)).find(({ isInputOther }) => isInputOther)!
+  const explained = inspection.mistakes
+    .map((mistake) => inspection.explain(mistake))
+    .find(({ isInputOther }) => isInputOther)!
   expect(explained.why).toContain('late or lost')
   expect(explained.held).toMatchObject({ side: STICK })
   expect(explained.used).toMatchObject({ ahead: STICK })
   expect(explained.field).toMatch(/^Fighter\./)
 })
 
-test('[DEV9] packets are listed with what they hold, and a row says why it was sent', () => {
+test('[DEV9] packets are listed with their contents, and a row says why it was sent', () => {
   const { inspection } = playArena(() => {})
   const packets = inspection.packets()
   expect(packets.filter(({ way }) => way === 'sent').length).toBeGreaterThan(40)
   expect(packets.some(({ frames }) => frames.includes('snapshot'))).toBe(true)
-  const told = packets.findLast(({ entries }) => entries > 0)!
-  const [entry] = inspection.packet(told.number)!.entries
+  const sent = packets.findLast(({ entries }) => entries > 0)!
+  const [entry] = inspection.packet(sent.number)!.entries
   expect(entry!.reason).toBe('changed')
-  expect(entry!.why).toMatch(/^since tick \d+, the newest that is acknowledged: /)
+  expect(entry!.why).toMatch(/^since tick \d+, the newest acknowledged: /)
   expect(entry!.changed.length).toBeGreaterThan(0)
-  // It was recorded from the middle on: rows from before are known by what was told of them.
+  // The recording begins in the middle of the match: older rows are known from what was received of them.
   const bits = packets.flatMap(({ number }) => inspection.packet(number)!.bits)
   const unread = bits.filter(({ name }) => name === 'row.unread').reduce((sum, { length }) => sum + length, 0)
   expect(unread / bits.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(0.01)

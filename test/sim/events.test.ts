@@ -1,24 +1,33 @@
-/** What a client hears of what happens, how much he is told at most, and what is stepped again where players call. */
+/** Which events a client receives, the cap on what is sent to it, and what is stepped again in a game with calls. */
 
 import { describe, expect, test, vi } from 'vitest'
-import { always, bool, createServerHost, defineGame, entity, fixed, message, near, rpc, u16, u32, type Entity, type Game } from 'tickwire'
+import { always, bool, defineGame, entity, fixed, message, near, rpc, u16, u32, type Entity, type Game } from 'tickwire'
+import { createMatchHost } from 'tickwire/engine'
 import { Dice, simulate } from 'tickwire/testing'
 
-// No time in it is real, but a busy machine takes its own.
+// All time in it is simulated, but a busy machine needs real time to compute it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const Walker = entity({ x: fixed(0, 1000, 0.1).position(), steps: u32 }, { name: 'Walker', interest: near(60) })
 const Rocket = entity({ x: fixed(0, 1000, 0.1).position(), diesAt: u32 }, { name: 'Rocket', interest: near(60) })
 const Bell = entity({ rings: u16 }, { name: 'Bell', interest: always })
-/** Of whom it is said, by number: 1 walks, 2 launches, 3 explodes, 4 rings. */
+/** The kind of sound, by number: 1 walks, 2 launches, 3 explodes, 4 rings. */
 const Sound = message({ what: u16, by: u32 }, 'Sound', { delivery: 'unordered' })
 const Poke = rpc({ by: u16 }, { to: 'server', by: 'owner', name: 'Poke' })
 
-/** Walkers 400 apart but for the first two, with rockets that live for three ticks; a bell that is made every second. */
+/**
+ * Walkers 400 apart except for the first two, with rockets that live for three ticks, and a bell that is spawned every
+ * second.
+ */
 function makeNoise(options: { isImpure?: boolean } = {}): Game<{ fire: typeof bool }> {
   let calls = 0
   return defineGame({
-    tickRate: 30, input: { fire: bool }, entities: [Walker, Rocket, Bell] as readonly Entity[], messages: [Sound], rpcs: [Poke], predict: 'none',
+    tickRate: 30,
+    input: { fire: bool },
+    entities: [Walker, Rocket, Bell] as readonly Entity[],
+    messages: [Sound],
+    rpcs: [Poke],
+    predict: 'none',
     onJoin: (world, peer) => world.spawn(Walker, { x: [100, 130, 900][world.count(Walker)]! }, peer),
     step(world, inputs) {
       for (const walker of world.each(Walker)) {
@@ -41,18 +50,22 @@ function makeNoise(options: { isImpure?: boolean } = {}): Game<{ fire: typeof bo
   })
 }
 
-describe('what happens is heard', () => {
-  test('[PRED15] by those in whose view it happens, once, also of who is born or dies in that tick; of what everybody knows by everybody', () => {
+describe('which clients receive an event', () => {
+  test('[PRED15] clients that see an event receive it once, also of objects that spawn or die in that tick', () => {
     const sim = simulate(makeNoise(), { seed: 3, clients: 3, link: { latencyMs: 30, jitterMs: 10, loss: 0.05 } })
     const peers = sim.players.map(({ host }) => host.peer)
     const place = (peer: number): number => sim.server(Walker).find(({ owner }) => owner === peer)!.x
-    const heard = sim.players.map(() => [] as string[])
-    const said = new Map<string, number>()
+    const received = sim.players.map(() => [] as string[])
+    const emitted = new Map<string, number>()
     const nameOf = (what: number, by: number, tick: number): string => `${what} of ${by} at ${tick}`
-    sim.host.onEvent(Sound, ({ what, by }, tick) => { said.set(nameOf(what, by, tick), by) })
+    sim.host.onEvent(Sound, ({ what, by }, tick) => { emitted.set(nameOf(what, by, tick), by) })
     sim.run(500)
     const first = sim.host.world.tick
-    sim.players.forEach(({ host }, client) => host.onEvent(Sound, ({ what, by }, tick) => { if (tick > first) heard[client]!.push(nameOf(what, by, tick)) }))
+    sim.players.forEach(({ host }, client) =>
+      host.onEvent(Sound, ({ what, by }, tick) => {
+        if (tick > first) received[client]!.push(nameOf(what, by, tick))
+      }),
+    )
     peers.forEach((_peer, client) => sim.hold(client, { fire: true }))
     sim.run(5000)
     const last = sim.host.world.tick
@@ -60,26 +73,43 @@ describe('what happens is heard', () => {
     for (const [client, peer] of peers.entries()) {
       const isNear = (by: number): boolean => by === 0 || Math.abs(place(by) - place(peer)) <= 60
       const tickOf = (event: string): number => Number(event.split(' ')[4])
-      const expected = [...said].filter(([event, by]) => tickOf(event) > first && tickOf(event) <= last && isNear(by)).map(([event]) => event)
-      expect(heard[client]!.filter((event) => tickOf(event) <= last).sort()).toEqual(expected.sort())
+      const expected = [...emitted]
+        .filter(([event, by]) => tickOf(event) > first && tickOf(event) <= last && isNear(by))
+        .map(([event]) => event)
+      expect(received[client]!.filter((event) => tickOf(event) <= last).sort()).toEqual(expected.sort())
     }
-    for (const what of ['1', '2', '3', '4']) expect([...said.keys()].filter((event) => event.startsWith(what)).length).toBeGreaterThan(4)
+    for (const what of ['1', '2', '3', '4'])
+      expect([...emitted.keys()].filter((event) => event.startsWith(what)).length).toBeGreaterThan(4)
   })
 })
 
 describe('a cap on snapshots', () => {
-  test('[GAME9] is for all or by player; most urgent first, and everything in the end', () => {
+  test('[GAME9] the cap is for all players or for one; urgent rows go first, and all are sent in the end', () => {
     const Dot = entity({ x: u16, y: u16, z: u16 }, { name: 'Dot' })
     const game = defineGame({
-      tickRate: 60, input: { idle: bool }, entities: [Dot] as readonly Entity[], predict: 'none', net: { snapshotRate: 20 },
+      tickRate: 60,
+      input: { idle: bool },
+      entities: [Dot] as readonly Entity[],
+      predict: 'none',
+      net: { snapshotRate: 20 },
       step(world) {
         while (world.count(Dot) < 150) world.spawn(Dot, {})
-        if (world.tick < 500) for (const dot of world.each(Dot)) Object.assign(dot, { x: world.random.int(dot, 0, 65_535), y: world.random.int(dot, 0, 65_535), z: world.random.int(dot, 0, 65_535) })
+        if (world.tick < 500)
+          for (const dot of world.each(Dot))
+            Object.assign(dot, {
+              x: world.random.int(dot, 0, 65_535),
+              y: world.random.int(dot, 0, 65_535),
+              z: world.random.int(dot, 0, 65_535),
+            })
       },
     })
     const rates: number[] = []
     let first = 0
-    const sim = simulate(game, { seed: 5, clients: 2, server: { bytesPerSecond: ({ id }) => (first === 0 || id === first) ? (first = id, 6000) : Infinity } })
+    const sim = simulate(game, {
+      seed: 5,
+      clients: 2,
+      server: { bytesPerSecond: ({ id }) => (first === 0 || id === first ? ((first = id), 6000) : Infinity) },
+    })
     sim.run(1000)
     sim.host.watch.resetBandwidth()
     sim.run(5000)
@@ -91,19 +121,28 @@ describe('a cap on snapshots', () => {
     expect(sim.difference()).toBeUndefined()
   })
 
-  test.each([0, -1, NaN])('[GAME9] of %d is refused, with the path and the fix', (bytesPerSecond) => {
-    expect(() => createServerHost(makeNoise(), { entropy: new Dice(1), bytesPerSecond })).toThrow(`bytesPerSecond: ${bytesPerSecond}. Give a rate above 0, or none: then only the line decides.`)
+  test.each([0, -1, NaN])('[GAME9] a cap of %d is refused, with the path and the fix', (bytesPerSecond) => {
+    expect(() => createMatchHost(makeNoise(), { entropy: new Dice(1), bytesPerSecond })).toThrow(
+      `bytesPerSecond: invalid rate (expected above 0, got ${bytesPerSecond}). Fix: give a rate above 0`,
+    )
   })
 })
 
 describe('a server that steps every tick again', () => {
-  test('[PRED8] does so in a game with calls too, but not over a tick in which one was run', () => {
+  test('[PRED8] a server in sync test steps ticks of a game with calls again, except the ticks of the calls', () => {
     const depths: number[] = []
-    const impure = simulate(makeNoise({ isImpure: true }), { seed: 3, server: { syncTest: 6, onSyncFault: ({ depth }) => depths.push(depth) } })
+    const impure = simulate(makeNoise({ isImpure: true }), {
+      seed: 3,
+      server: { syncTest: 6, onSyncFault: ({ depth }) => depths.push(depth) },
+    })
     impure.run(500)
     expect(depths.length).toBeGreaterThan(5)
     const faults: unknown[] = []
-    const sim = simulate(makeNoise(), { seed: 3, link: { latencyMs: 30 }, server: { syncTest: 6, onSyncFault: (fault) => faults.push(fault) } })
+    const sim = simulate(makeNoise(), {
+      seed: 3,
+      link: { latencyMs: 30 },
+      server: { syncTest: 6, onSyncFault: (fault) => faults.push(fault) },
+    })
     let pokes = 0
     sim.host.handle(Poke, ({ by }, { object }) => {
       pokes++

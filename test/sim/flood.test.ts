@@ -1,5 +1,6 @@
 /**
- * How much a server takes in from one player: everything that honest ones send, whatever the network does to it, and no flood.
+ * How much a server accepts from one player: everything that honest players send, whatever the network does to it, and
+ * no flood.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -29,7 +30,14 @@ class Party {
   }
 }
 
-function meet(): { server: Party; client: Party; connection: Connection; accepted: Connection; said(now: number): Uint8Array[]; answer(now: number): void } {
+function meet(): {
+  server: Party
+  client: Party
+  connection: Connection
+  accepted: Connection
+  said(now: number): Uint8Array[]
+  answer(now: number): void
+} {
   const provider = new StubCrypto()
   const [server, client] = [new Party(provider, 1, 4), new Party(provider, 2, 0)]
   const out = createTransmit()
@@ -49,8 +57,8 @@ function meet(): { server: Party; client: Party; connection: Connection; accepte
   return { server, client, connection, accepted: server.endpoint.connections[0]!, said, answer }
 }
 
-describe('a player and how much he sends', () => {
-  test('[FLOOD1] what an outage of four seconds held back is taken in at once, and he plays on', () => {
+describe('how much a player may send', () => {
+  test('[FLOOD1] packets delayed by an outage of four seconds are all accepted, and the player plays on', () => {
     const { server, client, connection, accepted, said, answer } = meet()
     const held: Uint8Array[] = []
     for (let tick = 1; tick <= 240; tick++) {
@@ -66,12 +74,13 @@ describe('a player and how much he sends', () => {
     expect([connection.isOpen, accepted.isOpen]).toEqual([true, true])
   })
 
-  test('[FLOOD2] above ten times what is expected he is sent away, and told why', () => {
+  test('[FLOOD2] a player that sends ten times the expected rate is disconnected with the reason', () => {
     const { server, client, connection, accepted, said, answer } = meet()
     let hisNow = 10
     for (let packet = 0; packet < 4000 && accepted.isOpen; packet++) {
       client.channels[0]!.send(new Uint8Array(8))
-      for (const bytes of said(hisNow += 2)) server.endpoint.handleDatagram(10 + packet / 50, 'client', bytes, bytes.length)
+      for (const bytes of said((hisNow += 2)))
+        server.endpoint.handleDatagram(10 + packet / 50, 'client', bytes, bytes.length)
     }
     expect(accepted.closeReason).toEqual({ by: 'protocol', code: 'flooding' })
     expect(accepted.stats.packetsReceived).toBeLessThan(3 * 240 * 1.1)
@@ -80,7 +89,7 @@ describe('a player and how much he sends', () => {
     expect(connection.closeReason).toEqual({ by: 'protocol', code: 'flooding' })
   })
 
-  test('[FLOOD1] forgeries in his name use up nothing of his share', () => {
+  test("[FLOOD1] forged packets with a player's id use up none of that player's allowance", () => {
     const { server, client, accepted, said } = meet()
     client.channels[0]!.send(new Uint8Array(8))
     const [packet] = said(20)

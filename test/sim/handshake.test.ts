@@ -1,5 +1,5 @@
 /**
- * Asking to be let in: requests, answers, guests, and what strangers can and cannot do, in simulated time.
+ * The handshake: requests, answers, guests, and what unknown senders can and cannot do, in simulated time.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 
-/** Drives an endpoint whose datagrams reach nobody; tells when it sent what. */
+/** Drives an endpoint whose datagrams are all lost; returns what it sent, and when. */
 function driveAlone(endpoint: Endpoint, untilMs: number): { at: number; type: number; length: number }[] {
   const out = createTransmit()
   const sends: { at: number; type: number; length: number }[] = []
@@ -30,10 +30,17 @@ function clientOnly(seed: number = 1): Endpoint {
 }
 
 function serverOf(maxConnections: number, config: Partial<EndpointConfig> = {}): Endpoint {
-  return createEndpoint({ fingerprint, entropy: new Dice(77), security: { provider: crypto }, maxConnections, assemble() {}, ...config })
+  return createEndpoint({
+    fingerprint,
+    entropy: new Dice(77),
+    security: { provider: crypto },
+    maxConnections,
+    assemble() {},
+    ...config,
+  })
 }
 
-/** Everything `from` has to say now, handed to `to`; and what it was. */
+/** Everything that `from` has to send now, delivered to `to`; returns it. */
 function carry(now: number, from: Endpoint, to: Endpoint, address: string): Uint8Array[] {
   const out = createTransmit()
   const said: Uint8Array[] = []
@@ -46,11 +53,11 @@ function carry(now: number, from: Endpoint, to: Endpoint, address: string): Uint
 
 let standings = 0
 
-/** A server and what a client said to it until it was accepted; its first sealed packet delivered or kept back. */
+/** A server, and what a client sent to it until it was accepted; its first sealed packet delivered or kept back. */
 function standing(isProven: boolean = true): {
   server: Endpoint; client: Endpoint; request: Uint8Array; response: Uint8Array; first: Uint8Array; now: number
 } {
-  // Each time other dice, or two worlds would draw the same keys.
+  // New dice each time, or two worlds would draw the same keys.
   const server = serverOf(4, { entropy: new Dice(1000 + standings++) })
   const client = clientOnly(2000 + standings)
   client.connect(0, 'server')
@@ -83,7 +90,13 @@ describe('asking', () => {
     expect(endpoint.pollTimeout()).toBe(Infinity)
   })
 
-  test.each([[0, 500], [0.1, 500], [0.3, 500], [0.5, 498], [0.6, 490]])('[CONN2] at %f loss each way, of 500 at least %i connect within 10 s', (loss, atLeast) => {
+  test.each([
+    [0, 500],
+    [0.1, 500],
+    [0.3, 500],
+    [0.5, 498],
+    [0.6, 490],
+  ])('[CONN2] at %f loss each way, of 500 at least %i connect within 10 s', (loss, atLeast) => {
     let opened = 0
     for (let seed = 1; seed <= 500; seed++) {
       const pair = new Pair({ seed, weather: { latencyMs: 40, jitterMs: 20, loss } })
@@ -92,7 +105,7 @@ describe('asking', () => {
     expect(opened).toBeGreaterThanOrEqual(atLeast)
   })
 
-  test('[HS4] each refusal is told as what it is, and only the right fingerprint is let in', () => {
+  test('[HS4] each refusal has its own reason, and only the right fingerprint is accepted', () => {
     const reasonWith = (server: ConstructorParameters<typeof Pair>[0]) => {
       const pair = new Pair(server)
       const connection = pair.connect()
@@ -106,7 +119,7 @@ describe('asking', () => {
     expect(reasonWith({ server: { admit: () => new Uint8Array(257) } })).toEqual({ by: 'protocol', code: 'refused' })
   })
 
-  test('[HS4] whoever is challenged believes no refusal that is not sealed', () => {
+  test('[HS4] a client that was challenged ignores refusals that are not sealed', () => {
     const server = serverOf(1)
     const client = clientOnly()
     const connection = client.connect(0, 'server')
@@ -114,7 +127,8 @@ describe('asking', () => {
     carry(0, client, server, 'client')
     expect(server.pollTransmit(0, out)).toBe(true)
     const salt = out.bytes.slice(16, 24)
-    const rejected = (reason: number): Uint8Array => Uint8Array.of(0x54, 0x4b, 0x57, 2, 0, ...new Uint8Array(10), 4, ...salt, reason)
+    const rejected = (reason: number): Uint8Array =>
+      Uint8Array.of(0x54, 0x4b, 0x57, 3, 0, ...new Uint8Array(10), 4, ...salt, reason)
     for (const reason of [1, 5, 6, 7, 9]) client.handleDatagram(0, 'server', rejected(reason), 25)
     expect(connection.state, 'in the clear only a version can be refused').toBe('connecting')
     client.handleDatagram(0, 'server', out.bytes, out.length)
@@ -123,7 +137,7 @@ describe('asking', () => {
     expect(connection.state).toBe('handshake')
   })
 
-  test('[HS5] a client of another version is told so, by a server that understands nothing else of it', () => {
+  test('[HS5] a client of another version is refused with that reason, though nothing else of it is read', () => {
     const server = serverOf(1)
     const client = clientOnly()
     const connection = client.connect(0, 'server')
@@ -138,7 +152,7 @@ describe('asking', () => {
     expect(connection.closeReason).toEqual({ by: 'protocol', code: 'version' })
   })
 
-  test('[HS5] two sides without a cipher in common are told so', () => {
+  test('[HS5] two sides without a cipher in common are refused with that reason', () => {
     const pair = new Pair({ server: { security: { suites: [2] } }, client: { security: { suites: [1] } } })
     expect(pair.connect().closeReason).toEqual({ by: 'protocol', code: 'version' })
     const other = new Pair({ server: { security: { suites: [2] } } })
@@ -146,7 +160,7 @@ describe('asking', () => {
     expect(other.accepted.security.suite).toMatch(/AES-256-GCM/)
   })
 
-  test('[HS6] user and welcome bytes reach the other side, and the handle foretold is the handle given', () => {
+  test('[HS6] user and welcome bytes reach the other side, and the announced handle is the one given', () => {
     const foretold: number[] = []
     const pair = new Pair({ server: {
       admit: ({ connection, user }) => {
@@ -161,7 +175,7 @@ describe('asking', () => {
     expect(foretold).toEqual([pair.accepted.id])
   })
 
-  test('[HS6] whoever never uses his keys is no connection, takes no seat, and is forgotten after 5 s', () => {
+  test('[HS6] a guest that never uses its keys is no connection, takes no seat, and expires after 5 s', () => {
     const assembled: Connection[] = []
     const server = serverOf(1, { assemble: (one) => assembled.push(one) })
     let seed = 10
@@ -177,15 +191,15 @@ describe('asking', () => {
     for (let index = 0; index < 20; index++) expect(ask(index, `silent ${index}`)).toBe('connected')
     const outside = (now: number, index: number): string => ask(now, `203.0.113.7:${index + 1}`)
     for (let index = 0; index < 4; index++) expect(outside(100 + index, index)).toBe('connected')
-    expect(outside(104, 4), 'a fifth of one origin is not answered').toBe('handshake')
-    expect(ask(105, '203.0.113.8:1'), 'his neighbour is').toBe('connected')
+    expect(outside(104, 4), 'a fifth guest of one origin is not answered').toBe('handshake')
+    expect(ask(105, '203.0.113.8:1'), 'its neighbour is').toBe('connected')
     expect(outside(5099, 5)).toBe('handshake')
     expect(outside(5100, 6)).toBe('connected')
     expect(assembled).toEqual([])
     expect(server.pollEvent()).toBeUndefined()
   })
 
-  test('[HS7] a request repeated gets the same id again, and none once the connection stands', () => {
+  test('[HS7] a repeated request gets the same id again, and none once the connection is open', () => {
     const pair = new Pair({ weather: { latencyMs: 300 } })
     const connection = pair.connect()
     pair.drive(2000)
@@ -194,7 +208,7 @@ describe('asking', () => {
     expect(pair.accepted.idLo).toBe(connection.idLo)
   })
 
-  test('[HS7] each repetition of a response keeps the guest\'s place, and gets the same bytes', () => {
+  test("[HS7] each repetition of a response keeps the guest's place, and gets the same bytes", () => {
     const server = serverOf(1)
     const patient = clientOnly(3)
     patient.connect(0, 'server')
@@ -210,19 +224,20 @@ describe('asking', () => {
     expect(answers.size).toBe(1)
   })
 
-  test('[HS9] a challenge that grows old is asked for anew, and the guest starts over in his own place', () => {
+  test('[HS9] an old challenge is requested anew, and the guest starts over in its own place', () => {
     const server = serverOf(1)
     const client = clientOnly(3)
     const connection = client.connect(0, 'server')
     carry(0, client, server, 'client')
     carry(0, server, client, 'server')
     const out = createTransmit()
-    // Until 9.5 s nothing of what the server says about its guest arrives; challenges do.
+    // Until 9.5 s nothing that the server sends about its guest arrives; challenges do.
     for (let now = 0; now <= 9500; now += 100) {
       while (client.pollTransmit(now, out)) server.handleDatagram(now, 'client', out.bytes, out.length)
-      while (server.pollTransmit(now, out)) if (out.length === 73) client.handleDatagram(now, 'server', out.bytes, out.length)
+      while (server.pollTransmit(now, out))
+        if (out.length === 137) client.handleDatagram(now, 'server', out.bytes, out.length)
     }
-    expect(server.admissionDrops.cookie, 'an expired cookie was never shown').toBe(0)
+    expect(server.admissionDrops.cookie, 'an expired cookie was never sent').toBe(0)
     for (let now = 9600; now < 9999; now += 100) {
       carry(now, client, server, 'client')
       carry(now, server, client, 'server')
@@ -241,7 +256,7 @@ describe('asking', () => {
     expect(server.connections.length).toBe(1)
   })
 
-  test('[HS6] an id is of no use once its connection is over, nor to a guest of a house that has closed', () => {
+  test('[HS6] an id is useless once its connection is closed, or its server has closed', () => {
     const { server, first, now } = standing()
     const out = createTransmit()
     server.connections[0]!.close(now)
@@ -257,13 +272,13 @@ describe('asking', () => {
     expect(house.server.connections).toEqual([])
   })
 
-  test('[HS6, SEC8] who uses his keys first from another address is in, and followed there once he has proven it', () => {
+  test('[HS6, SEC8] a guest that first uses its keys from another address is accepted, then followed there', () => {
     const { server, client, first, now } = standing(false)
     server.handleDatagram(now, 'elsewhere', first.slice(), first.length)
-    expect(server.connections.map(({ address }) => address), 'where he asked from').toEqual(['client'])
+    expect(server.connections.map(({ address }) => address), 'the address that it asked from').toEqual(['client'])
     const out = createTransmit()
     for (let later = now; later < now + 2000; later += 50) {
-      // What goes where he was before reaches him too, as on two paths of one page.
+      // Packets to its former address reach it too, as with two paths of one page.
       while (server.pollTransmit(later, out)) client.handleDatagram(later, 'server', out.bytes, out.length)
       while (client.pollTransmit(later, out)) server.handleDatagram(later, 'elsewhere', out.bytes, out.length)
     }
@@ -278,7 +293,7 @@ describe('asking', () => {
     expect(carried.server.connections, 'not without the keys').toEqual([])
   })
 
-  test('[HS8] seats are never oversold, however many knock at once', () => {
+  test('[HS8] seats are never oversold, however many clients ask at once', () => {
     const server = serverOf(16)
     const out = createTransmit()
     let now = 0
@@ -301,7 +316,7 @@ describe('asking', () => {
     expect(full).toBe(84)
   })
 
-  test('[HS8] whoever is accepted and finds the last seat taken is told so, sealed, and may ask again', () => {
+  test('[HS8] an accepted client that finds the last seat taken is refused, sealed, and may ask again', () => {
     const server = serverOf(1)
     const [quick, slow] = [clientOnly(3), clientOnly(4)]
     const connections = [quick.connect(0, 'server'), slow.connect(0, 'server')]
@@ -315,7 +330,8 @@ describe('asking', () => {
     carry(0, quick, server, 'quick')
     carry(0, slow, server, 'slow')
     const out = createTransmit()
-    while (server.pollTransmit(0, out)) (out.to === 'slow' ? slow : quick).handleDatagram(0, 'server', out.bytes, out.length)
+    while (server.pollTransmit(0, out))
+      (out.to === 'slow' ? slow : quick).handleDatagram(0, 'server', out.bytes, out.length)
     expect(connections.map(({ isOpen }) => isOpen)).toEqual([true, false])
     expect(connections[1]!.closeReason).toEqual({ by: 'protocol', code: 'full' })
     expect(server.connections.length).toBe(1)

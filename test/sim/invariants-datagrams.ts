@@ -1,8 +1,8 @@
 /**
- * What crosses the network, watched at both ends: I5 to I8 and I14.
+ * The datagrams that cross the network, watched at both ends: I5 to I8 and I14.
  *
- * Every datagram that leaves is remembered by its hash; of every one that comes it is known whether it left like that, from
- * whom, and whether it had an effect before. A changed one must leave open connections as they were.
+ * Every datagram that is sent is remembered by its hash. For every datagram that arrives it is known whether it was
+ * sent like that, by which node, and whether it took effect before. A changed one must not change open connections.
  */
 
 import { hashBytes } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -15,7 +15,7 @@ import { DatagramRecord } from './invariants-record.ts'
 import { ViolationError, hold } from './invariants.ts'
 import type { Trace } from './trace.ts'
 
-/** The newest epoch a receiver has heard, and when it heard it first. */
+/** The newest epoch that a receiver has seen, and when it saw it first. */
 interface Epochs {
   newest: number
   since: number
@@ -23,7 +23,7 @@ interface Epochs {
 
 /** Watches all datagrams of one world. */
 export class DatagramWatch {
-  /** What the meta-tests ask for. */
+  /** Counts for the tests of the tests. */
   readonly counts = { changedDelivered: 0, replaysDelivered: 0, rekeys: 0, accepted: 0 }
   readonly #trace: Trace
   readonly #hash = new Uint32Array(2)
@@ -37,7 +37,7 @@ export class DatagramWatch {
     this.#trace = trace
   }
 
-  /** A datagram leaves node `sender`. */
+  /** Node `sender` sends a datagram. */
   handleSent(now: number, sender: number, bytes: Uint8Array, length: number): void {
     hashBytes(bytes, 0, length, length, this.#hash, 0)
     const low = this.#hash[0]!
@@ -52,12 +52,20 @@ export class DatagramWatch {
     const sequences = this.#sequences[sender] ??= new Map<number, number>()
     const who = nameOf(header)
     const before = sequences.get(who) ?? 0
-    if (header.sequence <= before) throw new ViolationError('I5', `packet ${header.sequence} was sealed after ${before}`)
+    if (header.sequence <= before)
+      throw new ViolationError('I5', `packet ${header.sequence} was sealed after ${before}`)
     sequences.set(who, header.sequence)
   }
 
-  /** Hands a datagram to an endpoint and looks at what it did. `local` is the receiver's clock. */
-  deliver(local: number, receiver: number, endpoint: Pick<Endpoint, 'connections' | 'handleDatagram'>, from: string, bytes: Uint8Array, length: number): void {
+  /** Hands a datagram to an endpoint and checks its effect. `local` is the receiver's clock. */
+  deliver(
+    local: number,
+    receiver: number,
+    endpoint: Pick<Endpoint, 'connections' | 'handleDatagram'>,
+    from: string,
+    bytes: Uint8Array,
+    length: number,
+  ): void {
     hashBytes(bytes, 0, length, length, this.#hash, 0)
     const place = this.#record.find(this.#hash[0]!, this.#hash[1]!)
     const { connections } = endpoint
@@ -66,14 +74,18 @@ export class DatagramWatch {
       const before = digestOf(connections)
       endpoint.handleDatagram(local, from, bytes, length)
       const after = digestOf(connections)
-      hold(before === after, 'I7', () => `a changed datagram of ${length} bytes changed an open connection: ${before} became ${after}`)
+      hold(
+        before === after,
+        'I7',
+        () => `a changed datagram of ${length} bytes changed an open connection: ${before} became ${after}`,
+      )
       return
     }
     const isReplay = this.#record.isAcceptedAt(place)
     if (isReplay) this.counts.replaysDelivered++
     let before = 0
     for (let at = 0; at < connections.length; at++) before += connections[at]!.stats.packetsReceived
-    // Opened in place: what the header says must be read before.
+    // The packet is opened in place, so its header must be read before.
     const isPacket = readHeader(bytes, length, this.#header) === 'ok'
     endpoint.handleDatagram(local, from, bytes, length)
     let after = 0
@@ -87,12 +99,12 @@ export class DatagramWatch {
     this.#checkEpoch(local, connections)
   }
 
-  /** The newest epoch that a connection has heard. */
+  /** The newest epoch that a connection has seen. */
   epochOf(connection: Connection): number | undefined {
     return this.#epochs.get(connection)?.newest
   }
 
-  /** The connection is over. */
+  /** The connection is closed. */
   forget(connection: Connection): void {
     this.#epochs.delete(connection)
   }
@@ -110,17 +122,24 @@ export class DatagramWatch {
       known.since = local
     } else if (epoch !== known.newest) {
       hold(epoch === ((known.newest - 1) & 0xff), 'I8', () => `epoch ${epoch} was accepted in epoch ${known.newest}`)
-      hold(local < known.since + KEY_OVERLAP_MS, 'I8', () => `epoch ${epoch} was accepted ${local - known.since} ms after ${known.newest}`)
+      hold(
+        local < known.since + KEY_OVERLAP_MS,
+        'I8',
+        () => `epoch ${epoch} was accepted ${local - known.since} ms after ${known.newest}`,
+      )
     }
   }
 }
 
-/** What a server sends to addresses that have proven nothing: no more than came from there, and no answer where it did not ask. */
+/**
+ * What a server sends to addresses that have proven nothing: no more bytes than came from there, and no Accepted or
+ * refusal where it sent no challenge.
+ */
 export class AddressWatch {
   readonly #in = new Map<string, number>()
   readonly #out = new Map<string, number>()
   readonly #proven = new Set<string>()
-  /** Where somebody was asked to prove that he is there, and as whom. */
+  /** The addresses that were challenged, and for which key. */
   readonly #asked = new Set<string>()
   readonly #header = new PacketHeader()
   readonly #words = new HandshakeMessage()
@@ -130,7 +149,8 @@ export class AddressWatch {
   }
 
   handleSent(to: string, bytes: Uint8Array, length: number, connections: readonly Connection[]): void {
-    if (readHeader(bytes, length, this.#header) === 'ok' && this.#header.type === PACKET_TYPE.handshake) this.#checkAsked(to, bytes, length)
+    if (readHeader(bytes, length, this.#header) === 'ok' && this.#header.type === PACKET_TYPE.handshake)
+      this.#checkAsked(to, bytes, length)
     if (this.#proven.has(to)) return
     if (connections.some(({ address }) => address === to)) {
       this.#proven.add(to)
@@ -142,12 +162,13 @@ export class AddressWatch {
     this.#out.set(to, out)
   }
 
-  /** Whoever is let in or refused has shown, from where he is, what he was sent there. */
+  /** A client that is accepted or refused has returned, from its address, what was sent to that address. */
   #checkAsked(to: string, bytes: Uint8Array, length: number): void {
     const kind = readHandshake(this.#header, bytes, length, this.#words)
     const who = `${to} ${this.#words.saltLo} ${this.#words.saltHi}`
     if (kind === 'challenge') this.#asked.add(who)
-    else if (kind === 'accepted' || kind === 'refused') hold(this.#asked.has(who), 'I14', () => `${kind} went to ${to}, where nobody was asked to prove that he is there`)
+    else if (kind === 'accepted' || kind === 'refused')
+      hold(this.#asked.has(who), 'I14', () => `${kind} went to ${to}, which was never challenged`)
   }
 }
 
@@ -157,15 +178,18 @@ function nameOf(header: PacketHeader): number {
 }
 
 /**
- * What an unauthentic datagram must not touch. Handshakes are in the clear, so only what is open counts. Deadlines do not:
- * time goes on as a datagram comes, and old keys may go at that moment whatever it is.
+ * What an unauthentic datagram must not change. Handshakes are in the clear, so only open connections count. Deadlines
+ * do not count: time passes while a datagram arrives, and old keys may be discarded at that moment.
  */
 function digestOf(connections: readonly Connection[]): string {
   let text = ''
   for (const connection of connections) {
     if (!connection.isOpen && connection.state !== 'disconnecting') continue
-    const { packetsReceived, bytesReceived, packetsDelivered, packetsLost, packetsNotAcked, pathMoves } = connection.stats
-    text += `${connection.id} ${connection.state} ${connection.address} ${packetsReceived} ${bytesReceived} ${packetsDelivered} ${packetsLost} ${packetsNotAcked} ${pathMoves} ${connection.rtt.samples} ${connection.rtt.smoothedMs};`
+    const { packetsReceived, bytesReceived, packetsDelivered, packetsLost, packetsNotAcked, pathMoves } =
+      connection.stats
+    text += `${connection.id} ${connection.state} ${connection.address} ${packetsReceived} ${bytesReceived} `
+    text += `${packetsDelivered} ${packetsLost} ${packetsNotAcked} ${pathMoves} `
+    text += `${connection.rtt.samples} ${connection.rtt.smoothedMs};`
   }
   return text
 }

@@ -1,8 +1,10 @@
 /**
- * I16 of those who were let in and have not spoken yet: none of them is told that he is nobody, wherever he speaks from.
+ * I16 for clients that were accepted and have not sent a sealed packet yet: none of them gets a reset, whatever address
+ * it sends from.
  *
- * Looked at from outside, by what the server says: Accepted makes a guest of an id, for as long as guests are kept; it is a connection's when that
- * opens. Who asked again from the same address may have lost the place he had before, and is passed over.
+ * Observed from outside, by what the server sends: an Accepted makes an id a guest, for as long as guests are kept; the
+ * id belongs to a connection when that opens. A client that asked again from the same address may have lost its earlier
+ * place, and is skipped.
  */
 
 import { GUEST_MS } from '../../packages/tickwire/src/core/base/limits.ts'
@@ -13,7 +15,7 @@ import { hold } from './invariants.ts'
 
 /** The guests of one server. */
 export class GuestWatch {
-  /** By id: when the server last said so, by its own clock, and where. */
+  /** By id: when the server last accepted it, by its own clock, and at which address. */
   readonly #guests = new Map<string, { readonly at: number; readonly to: string }>()
   readonly #header = new PacketHeader()
   readonly #words = new HandshakeMessage()
@@ -26,12 +28,13 @@ export class GuestWatch {
     const header = this.#header
     if (readHeader(bytes, length, header) !== 'ok') return
     const name = nameOf(header)
-    // Under an id that it was given: it is a connection's, or its guest was turned away.
+    // The packet has an id that the server gave out: it belongs to a connection, or its guest was turned away.
     if (header.type !== PACKET_TYPE.handshake) this.#guests.delete(name)
     else {
       const kind = readHandshake(header, bytes, length, this.#words)
       if (kind === 'accepted') this.#expect(now, to, name)
-      else if (kind === 'reset') hold(!this.#isAwaited(now, name), 'I16', () => `a guest was told at ${to} that he is nobody`)
+      else if (kind === 'reset')
+        hold(!this.#isAwaited(now, name), 'I16', () => `a guest at ${to} got a reset`)
     }
   }
 

@@ -1,7 +1,8 @@
 /**
- * Every datagram that was ever sent in a world, by its hash: a table of numbers, for there are many and each is looked up.
+ * Every datagram that was ever sent in a world, by its hash: a table of numbers, since there are many and each is
+ * looked up.
  *
- * Invariant: a place found by `find` is good until the next `add`.
+ * Invariant: a place found by `find` is valid until the next `add`.
  */
 
 const FREE = 255
@@ -25,7 +26,7 @@ export class DatagramRecord {
     this.#senders[place] = sender
   }
 
-  /** Its place; -1 when nobody sent it. */
+  /** Its place; -1 when no node sent it. */
   find(low: number, high: number): number {
     const place = this.#placeOf(low | 0, high | 0)
     return this.#senders[place] === FREE ? -1 : place
@@ -48,7 +49,8 @@ export class DatagramRecord {
   #placeOf(low: number, high: number): number {
     const mask = this.#low.length - 1
     let place = low & mask
-    while (this.#senders[place] !== FREE && (this.#low[place] !== low || this.#high[place] !== high)) place = (place + 1) & mask
+    while (this.#senders[place] !== FREE && (this.#low[place] !== low || this.#high[place] !== high))
+      place = (place + 1) & mask
     return place
   }
 

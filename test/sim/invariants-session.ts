@@ -1,22 +1,25 @@
 /**
- * What was said on one connection, both ways, and what was heard of it: I1 to I4.
+ * The messages of one connection, both ways, as sent and as received: I1 to I4.
  *
- * A message is a function of its session, direction, channel and number, length included, so that whoever hears one can
- * tell whether it is the one that was said without anybody keeping it.
+ * A message is a function of its session, direction, channel and number, including its length, so that a receiver can
+ * tell whether a message is the one that was sent without a copy of it.
  */
 
 import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { type InvariantId, ViolationError } from './invariants.ts'
 
 const NUMBER_BYTES = 4
-/** The longest message a session says. */
+/** The longest message that a session sends. */
 export const SAID_BYTES_MAX = 40_000
+
+/** By number of the side. */
+const SIDES = ['client', 'server'] as const
 
 /** One channel in one direction. */
 export class Stream {
   readonly isReliable: boolean
-  said = 0
-  heard = 0
+  sent = 0
+  received = 0
   readonly #spec: ChannelSpec
   readonly #key: number
   #newest = 0
@@ -32,7 +35,7 @@ export class Stream {
     return this.#spec.isLarge === true
   }
 
-  /** Writes message `number` into `out`; its length. */
+  /** Writes message `number` into `out`; returns its length. */
   compose(number: number, out: Uint8Array): number {
     const mix = mixOf(this.#key, number)
     const length = lengthOf(mix, this.isLarge)
@@ -44,52 +47,78 @@ export class Stream {
     return length
   }
 
-  /** A message has come: it must be one that was said, and come as its channel promised. */
+  /** A message has arrived: it must be one that was sent, and arrive as its channel promised. */
   hear(bytes: Uint8Array, length: number): number {
     const number = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
     const { promise } = this.#spec
-    const about: InvariantId = this.isLarge ? 'I4' : promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3'
-    if (length < NUMBER_BYTES || number < 1 || number > this.said) throw new ViolationError(about, `${promise} message ${number} of ${this.said} was never sent`)
+    const about: InvariantId = this.isLarge
+      ? 'I4'
+      : promise === 'ordered'
+        ? 'I1'
+        : promise === 'sequenced'
+          ? 'I2'
+          : 'I3'
+    if (length < NUMBER_BYTES || number < 1 || number > this.sent)
+      throw new ViolationError(about, `${promise} message ${number} of ${this.sent} was never sent`)
     this.#checkContent(number, bytes, length, about)
-    const isInPlace = promise === 'ordered' ? number === this.#newest + 1 : promise === 'sequenced' ? number > this.#newest : !this.#seen.has(number)
-    if (!isInPlace) throw new ViolationError(promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3', `${promise} message ${number} came after ${this.#newest}`)
+    const isInPlace =
+      promise === 'ordered'
+        ? number === this.#newest + 1
+        : promise === 'sequenced'
+          ? number > this.#newest
+          : !this.#seen.has(number)
+    if (!isInPlace)
+      throw new ViolationError(
+        promise === 'ordered' ? 'I1' : promise === 'sequenced' ? 'I2' : 'I3',
+        `${promise} message ${number} came after ${this.#newest}`,
+      )
     if (promise === 'unordered' || promise === 'unreliable') this.#seen.add(number)
     this.#newest = number
-    this.heard++
+    this.received++
     return number
   }
 
   #checkContent(number: number, bytes: Uint8Array, length: number, about: InvariantId): void {
     const mix = mixOf(this.#key, number)
     let isRight = length === lengthOf(mix, this.isLarge)
-    for (let at = NUMBER_BYTES; at < length; at++) if (bytes[at] !== ((mix + at * 13 + (at >>> 8)) & 0xff)) isRight = false
-    if (!isRight) throw new ViolationError(about, `${this.#spec.promise} message ${number} of ${length} bytes is not what was sent`)
+    for (let at = NUMBER_BYTES; at < length; at++)
+      if (bytes[at] !== ((mix + at * 13 + (at >>> 8)) & 0xff)) isRight = false
+    if (!isRight)
+      throw new ViolationError(about, `${this.#spec.promise} message ${number} of ${length} bytes is not what was sent`)
   }
 }
 
-/** Both directions of one connection; side 0 asked, side 1 accepted. */
+/** Both directions of one connection; side 0 is the client, side 1 the server. */
 export class Session {
   readonly number: number
-  /** By side that speaks, then by channel. */
+  /** By sending side, then by channel. */
   readonly streams: readonly [readonly Stream[], readonly Stream[]]
 
   constructor(number: number, specs: readonly ChannelSpec[]) {
     this.number = number
-    const side = (from: number): Stream[] => specs.map((spec, channel) => new Stream(spec, number * 64 + from * 32 + channel))
+    const side = (from: number): Stream[] =>
+      specs.map((spec, channel) => new Stream(spec, number * 64 + from * 32 + channel))
     this.streams = [side(0), side(1)]
   }
 
-  /** Every reliable message that was said has been heard. */
+  /** Every reliable message that was sent has been received. */
   get isDrained(): boolean {
-    for (const side of this.streams) for (const stream of side) if (stream.isReliable && stream.heard !== stream.said) return false
+    for (const side of this.streams)
+      for (const stream of side) if (stream.isReliable && stream.received !== stream.sent) return false
     return true
   }
 
-  /** What is missing, for who reads the report. */
+  /** What is missing, for the report. */
   get missing(): string {
-    return this.streams.flatMap((side, from) => side.flatMap((stream, channel) =>
-      stream.isReliable && stream.heard !== stream.said
-        ? [`${stream.heard} of ${stream.said} from the ${from === 0 ? 'client' : 'server'} on channel ${channel}`] : [])).join(', ')
+    return this.streams
+      .flatMap((side, from) =>
+        side.flatMap((stream, channel) =>
+          stream.isReliable && stream.received !== stream.sent
+            ? [`${stream.received} of ${stream.sent} from the ${SIDES[from]} on channel ${channel}`]
+            : [],
+        ),
+      )
+      .join(', ')
   }
 }
 
@@ -99,7 +128,7 @@ function mixOf(key: number, number: number): number {
   return (word ^ (word >>> 13)) >>> 0
 }
 
-/** Mostly short, now and then as long as a packet; large ones a packet to forty. */
+/** Mostly short, sometimes as long as a packet; large ones of a packet to forty. */
 function lengthOf(mix: number, isLarge: boolean): number {
   const kind = mix & 0xff
   const luck = (mix >>> 8) / 0x100_0000

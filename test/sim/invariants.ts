@@ -1,9 +1,9 @@
 /**
- * What must hold in every simulated world, by number; and what is thrown when it does not.
+ * What must hold in every simulated world, by number; and the error that is thrown when it does not.
  *
- * Numbers are those of the plan the simulation is built to, so there are gaps: what is missing belongs to lockstep, replays
- * and stores. I22, the same seed gives the same trace, is held by tests that run a seed twice. docs/spec/simulation.md has the
- * same words, and says when each is looked at.
+ * The numbers have gaps: what is missing belongs to replays and stores. I22, the same seed gives the same
+ * trace, is held by tests that run a seed twice. docs/spec/simulation.md has the same words, and says when each is
+ * checked.
  */
 
 /** Every invariant that a world checks while it runs. */
@@ -15,32 +15,40 @@ export const INVARIANTS = {
   I5: 'no nonce is used twice under one key',
   I6: 'nothing is accepted that the peer did not seal for this receiver',
   I7: 'a packet takes effect once; a changed one changes nothing',
-  I8: 'at most two epochs are open, the old one goes in time, and keys that are worn are replaced',
-  I13: 'what a peer and all peers may have us hold is bounded, and nothing is left when they are gone',
-  I14: 'an address that is not proven gets no more bytes than came from it, and no connection moves where its peer is not',
+  I8: 'at most two epochs are open, the old one is discarded in time, and worn keys are replaced',
+  I13: 'the memory that one peer and all peers can occupy is bounded, and nothing is left when they are gone',
+  I14: 'an unproven address gets no more bytes than came from it, and no connection moves away from its peer',
   I15: 'there are never more connections than seats',
-  I16: 'a connection lives along its table and ends once, with one reason that both sides understand alike; between honest sides nothing makes no sense; who was let in is never told that he is nobody, wherever he speaks from',
-  I17: 'when the weather clears everybody is connected within 5 s',
+  I16: 'a connection follows its state table and ends once, with one reason that is the same on both sides; '
+    + 'between honest sides no packet is malformed; an accepted client never gets a reset, whatever its address',
+  I17: 'when the weather clears every client is connected within 5 s',
   I18: 'when the weather clears every reliable message has arrived within 10 s',
-  G2: 'what the game says reliably arrives once and in order',
-  G3: 'a request is answered with its own answer, and somehow before its time is up',
-  G4: 'in a tick everybody acts on the input that he said for it, or, where that is not here, on the one before',
-  C1: 'every row that a client holds for a tick is the row of the authority at that tick, in his field set',
-  C2: 'nobody is told what he may not know: no object, and no field of one',
-  C3: 'prediction stands on what was told, and what it takes for confirmed is true',
-  C4: 'two seconds after the weather has cleared everybody knows what he must, and holds nothing that he may not',
+  I23: 'every client of a lockstep match that executed a tick executed the same bytes',
+  I24: 'all clients that executed a tick have the same hash after it',
+  I25: 'an order is executed at most once, those of one player in their sequence, and none waits for ever',
+  I26: 'ticks are closed as planned, whatever clients do',
+  I27: 'a client whose line is good again steps the newest ticks within 7 s',
+  I28: 'joins, leaves, pauses, speeds and deadlines are in the same tick everywhere',
+  G2: 'reliable messages of the game arrive once and in order',
+  G3: 'a request gets its own answer, and some result before its deadline',
+  G4: 'in each tick a player acts on the input that it sent for that tick or, if that is missing, on the one before',
+  C1: 'every row that a client holds for a tick is the row of the authority at that tick, in its field set',
+  C2: 'no client receives what it may not know: no object, and no field of one',
+  C3: 'prediction starts from rows that were received, and what it takes for confirmed is true',
+  C4: 'two seconds after the weather has cleared every client knows what it must, and holds nothing else',
   C5: 'half a second after it was played what a client predicted is confirmed, once it is calm',
   C6: 'a snapshot counts as delivered only when its receiver could use it',
-  C7: 'what a client holds never goes back, and nobody leaves his view who has not left',
+  C7: 'the rows that a client holds never go back in time, and no object leaves its view that has not left',
+  C8: 'where every datagram arrives once and in order, a client can read every snapshot, however hosts stall',
   crash: 'nothing throws',
 } as const
 
 export type InvariantId = keyof typeof INVARIANTS
 
-/** One that did not hold. */
+/** A violation of an invariant. */
 export interface Violation {
   readonly invariant: InvariantId
-  /** Simulated time, true and not the node's. */
+  /** Simulated time: true time, not the node's. */
   readonly atMs: number
   readonly node: string
   readonly problem: string
@@ -61,7 +69,7 @@ export function hold(isSo: boolean, invariant: InvariantId, problem: () => strin
   if (!isSo) throw new ViolationError(invariant, problem())
 }
 
-/** What is found out between two ticks, where nobody could catch it: kept until somebody looks. */
+/** Violations that are found between two ticks, where no caller could catch them: kept until `raise`. */
 export class Doubts {
   #first: unknown
 
@@ -74,17 +82,17 @@ export class Doubts {
     }
   }
 
-  /** Throws what was found out first. */
+  /** Throws the first violation that was found. */
   raise(): void {
     if (this.#first !== undefined) throw this.#first
   }
 }
 
-/** Whatever was thrown, as a violation. */
+/** Anything that was thrown, as a violation. */
 export function violationOf(error: unknown, atMs: number, node: string): Violation {
   if (error instanceof ViolationError) return { invariant: error.invariant, atMs, node, problem: error.message }
   const message = error instanceof Error ? error.message : String(error)
-  // Keys count for themselves, and the stub of cryptography keeps a record of every nonce: both throw.
+  // Keys count their own nonces, and the stub of cryptography records every nonce: both throw.
   const isNonce = message.includes('a nonce was used twice') || message.includes('its nonce would repeat')
   const invariant = isNonce ? 'I5' : 'crash'
   return { invariant, atMs, node, problem: error instanceof Error && error.stack !== undefined ? error.stack : message }

@@ -1,10 +1,11 @@
 /**
- * Somebody who was let in with a valid token and means no good.
+ * A client that joined with a valid token and attacks.
  *
- * His frames are those of an honest client, bent: bits change in bodies that are well framed and well sealed, so that what lies
- * behind decryption meets them. Beside that he sends datagrams again, to others too, and cuts, joins and invents some.
+ * Its frames are those of an honest client with bits changed: the bodies are well framed and well sealed, so that the
+ * layers behind decryption meet them. It also replays datagrams, to other clients too, and cuts, joins and invents
+ * some.
  *
- * What he is told is witnessed like everybody's: lying must not make him know more.
+ * What it receives is checked like that of every client: an attack must not reveal more to it.
  */
 
 import type { PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
@@ -13,7 +14,7 @@ import { Connection } from '../../packages/tickwire/src/core/connection/connecti
 import type { ConnectPass } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
 import type { ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
 import { FRAME_KIND } from '../../packages/tickwire/src/core/game/frame-kinds.ts'
-import type { JoinRequest } from '../../packages/tickwire/src/core/game/rooms/join-body.ts'
+import type { JoinRequest } from '../../packages/tickwire/src/core/rooms/join-body.ts'
 import type { FrameSource } from '../../packages/tickwire/src/core/packet/frame-source.ts'
 import type { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { sightOf } from './crowd-sight.ts'
@@ -22,12 +23,12 @@ import { hold } from './invariants.ts'
 import { MatchClient } from './match-client.ts'
 import type { MatchInput } from './match-game.ts'
 
-/** How often a frame is bent, and an invented one added. */
+/** How often a frame is changed, and an invented one added. */
 const BENDS = 0.06
 const INVENTS = 0.03
 const KEPT_MAX = 64
 
-/** A source whose frames are now and then not what it wrote. */
+/** A source whose frames are sometimes not what it wrote. */
 class BentSource implements FrameSource {
   readonly #inner: FrameSource
   readonly #dice: Dice
@@ -66,7 +67,7 @@ class BentSource implements FrameSource {
   onLost(now: number, sequence: number): void { this.#inner.onLost(now, sequence) }
 }
 
-/** Changes some of what was written: a body that is as long, and says something else. */
+/** Changes some of the written bits: a body of the same length with other content. */
 function bend(out: BitWriter, dice: Dice): void {
   const { bytes } = out
   const length = out.finish()
@@ -75,9 +76,9 @@ function bend(out: BitWriter, dice: Dice): void {
 
 /** One attacker. */
 export class MatchAttacker extends MatchClient {
-  /** Datagrams that he has seen. */
+  /** Datagrams that it has seen. */
   readonly #kept: Uint8Array[] = []
-  /** Objects that he has asked for without seeing them. */
+  /** Objects that it has requested without seeing them. */
   readonly #wanted = new Map<number, Tick>()
 
   override handleDatagram(now: number, from: string, bytes: Uint8Array, length: number): void {
@@ -85,9 +86,9 @@ export class MatchAttacker extends MatchClient {
     super.handleDatagram(now, from, bytes, length)
   }
 
-  override play(now: number): void {
-    super.play(now)
-    if (this.has('shared') && !this.has('owners')) this.#grab(now)
+  override play(): void {
+    super.play()
+    if (this.has('shared') && !this.has('owners')) this.#grab()
     const { dice } = this
     if (this.#kept.length === 0 || !dice.chance(0.3)) return
     this.scene.counts.forged++
@@ -111,28 +112,35 @@ export class MatchAttacker extends MatchClient {
     this.sendRaw(this.scene.server, copy)
   }
 
-  /** Asks to write what he cannot see. */
-  #grab(now: number): void {
+  /** Requests authority over objects that it cannot see. */
+  #grab(): void {
     const { host, peer, dice } = this
     const { truth } = this.scene.house
     if (host === undefined || peer === 0) return
     for (const [id, since] of this.#wanted) {
       const row = truth.row(truth.newest, id >>> 16)
       if (row?.id !== id || this.#hasSeen(truth, peer, id, since)) this.#wanted.delete(id)
-      else hold(row.owner !== peer, 'I6', () => `was given object ${id}, which he has not seen since tick ${since}`)
+      else hold(row.owner !== peer, 'I6', () => `was given object ${id}, which it has not seen since tick ${since}`)
     }
     const rows = truth.at(truth.newest)?.rows ?? []
     const row = rows[dice.word() % Math.max(1, rows.length)]
-    if (row === undefined || !dice.chance(0.1) || row.owner === peer || sightOf(truth, truth.newest, peer, row, true).may) return
+    if (
+      row === undefined
+      || !dice.chance(0.1)
+      || row.owner === peer
+      || sightOf(truth, truth.newest, peer, row, true).may
+    )
+      return
     this.#wanted.set(row.id, truth.newest)
-    void host.requestAuthority(now, row)
+    void host.requestAuthority(row)
   }
 
-  /** Whether he could have seen something in any tick since one, if it had not been his. */
+  /** Whether it could have seen an object in any tick since `since`, had it not been the owner. */
   #hasSeen(truth: CrowdTruth, peer: PeerId, id: number, since: Tick): boolean {
     for (let tick = since - 1; tick <= truth.newest; tick++) {
       const row = truth.row(tick, id >>> 16)
-      if (row !== undefined && sightOf(truth, tick, peer, row.owner === peer ? { ...row, owner: 0 } : row, true).may) return true
+      if (row !== undefined && sightOf(truth, tick, peer, row.owner === peer ? { ...row, owner: 0 } : row, true).may)
+        return true
     }
     return false
   }
@@ -142,7 +150,12 @@ export class MatchAttacker extends MatchClient {
     super.send(to, bytes, length)
   }
 
-  protected override connect(now: number, host: ClientHost<MatchInput>, pass: ConnectPass, join: JoinRequest | undefined): Connection {
+  protected override connect(
+    now: number,
+    host: ClientHost<MatchInput>,
+    pass: ConnectPass,
+    join: JoinRequest | undefined,
+  ): Connection {
     const { addSource } = Connection.prototype
     const { dice } = this
     const { counts } = this.scene

@@ -1,15 +1,14 @@
 /**
- * One client of a match of the swarm: he plays or looks on, comes, goes with a goodbye or without one, and comes again, to his
- * seat where seats are kept. Everything that he is told is looked at by a witness.
+ * One client of a match of the swarm: it plays or watches, joins, leaves with a goodbye or without one, and joins
+ * again, in its old seat where seats are reserved. Everything that it receives is checked by a witness.
  */
 
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { DatagramPort } from '../../packages/tickwire/src/core/endpoint/datagram-port.ts'
 import type { ConnectPass, Endpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
-import type { EndpointSecurity } from '../../packages/tickwire/src/core/endpoint/endpoint-security.ts'
 import { createClientHost, type ClientHost } from '../../packages/tickwire/src/core/game/client-host.ts'
-import type { JoinRequest } from '../../packages/tickwire/src/core/game/rooms/join-body.ts'
+import type { JoinRequest } from '../../packages/tickwire/src/core/rooms/join-body.ts'
 import type { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { NetResident } from '../../packages/tickwire/src/testing/sim-net-actor.ts'
@@ -18,63 +17,21 @@ import { sinkOf, worldOf } from './crowd-player.ts'
 import { sightOf } from './crowd-sight.ts'
 import type { CrowdTruth } from './crowd-truth.ts'
 import { CrowdWitness } from './crowd-witness.ts'
-import type { DatagramWatch } from './invariants-datagrams.ts'
-import { type Doubts, hold } from './invariants.ts'
+import { hold } from './invariants.ts'
 import type { Diary } from './match-diary.ts'
 import { SaidInputs } from './match-inputs.ts'
-import { Ask, Boom, DELIVERIES, type MatchGame, type MatchInput, Poke, Query, SAID, textOf } from './match-game.ts'
+import { Ask, Boom, DELIVERIES, type MatchInput, Poke, Query, SAID, textOf } from './match-game.ts'
 import { passMark } from './marks.ts'
-import type { House } from './match-house.ts'
-import type { Feature, Scenario } from './match-scenario.ts'
+import { isOrderly, type Feature } from './match-scenario.ts'
+import type { ClientRole, ClientScene } from './match-scene.ts'
 
-/** What all clients of a match share. */
-export interface ClientScene {
-  readonly scenario: Scenario
-  readonly made: MatchGame
-  readonly house: House
-  readonly server: string
-  readonly security: EndpointSecurity
-  readonly datagrams: DatagramWatch
-  readonly now: () => number
-  readonly counts: MatchCounts
-  readonly doubts: Doubts
-  /** What he brings to the door; a new one each time. */
-  readonly pass: () => ConnectPass
-  readonly onTurn: (client: MatchClient) => void
-}
-
-/** What all of them did and saw. */
-export class MatchCounts {
-  rows = 0
-  undecodable = 0
-  joins = 0
-  resumes = 0
-  refusals = 0
-  crashes = 0
-  goodbyes = 0
-  kicks = 0
-  restarts = 0
-  messages = 0
-  calls = 0
-  replies = 0
-  grants = 0
-  booms = 0
-  rollbacks = 0
-  spawnsMatched = 0
-  bent = 0
-  forged = 0
-  readonly closes: Map<string, number> = new Map<string, number>()
-}
-
-export type ClientRole = 'player' | 'spectator' | 'attacker'
-
-/** Ticks between two thorough looks at what is predicted. */
+/** Ticks between two thorough checks of what is predicted. */
 const THOROUGH_EVERY = 8
 
 export class MatchClient implements NetResident {
   readonly node: SimNode
   readonly role: ClientRole
-  /** When he comes next, on his clock. */
+  /** When it joins next, on its own clock. */
   comesAt = Infinity
   leavesAt = Infinity
   witness: CrowdWitness<MatchInput> | undefined = undefined
@@ -87,13 +44,13 @@ export class MatchClient implements NetResident {
   #port: Pick<DatagramPort, 'send'> | undefined
   readonly #out: Pick<DatagramPort, 'send'>
   readonly #door: Pick<Endpoint, 'connections' | 'handleDatagram'>
-  /** The ticket of the seat that he lost. */
+  /** The ticket of the seat that it lost. */
   #ticket: Uint8Array | undefined
   #seatOf = 0
-  /** A ticket that he has used: it must not be good again. */
+  /** A ticket that it has used: it must not be valid again. */
   #spentTicket: Uint8Array | undefined
   readonly said = new SaidInputs()
-  /** The ticket that let him in last, and his line since. */
+  /** The ticket that it joined with last, and its connection since. */
   #shown: { readonly ticket: Uint8Array; readonly to: Connection | undefined } | undefined
   #isTrying = false
   #truth: CrowdTruth | undefined
@@ -117,12 +74,12 @@ export class MatchClient implements NetResident {
     return this.witness?.host
   }
 
-  /** What is said on his connection; undefined until the authority has heard him. */
+  /** What is sent on its connection; undefined until the authority has received from it. */
   get diary(): Diary | undefined {
     return this.connection && this.scene.house.diaryOf(this.connection)
   }
 
-  /** 0 while he is not in. */
+  /** 0 while it is not in the match. */
   get peer(): number {
     return this.#isLeaving ? 0 : this.host?.peer ?? 0
   }
@@ -153,24 +110,31 @@ export class MatchClient implements NetResident {
     return this.witness === undefined ? this.comesAt : dueAt
   }
 
-  /** Does this and that; once a tick. */
-  play(now: number): void {
+  /** Uses the rest of the API by chance; once a tick. */
+  play(): void {
     const { dice, host } = this
     if (host === undefined || this.peer === 0) return
     if (this.isSpectator) {
-      if (dice.chance(0.01)) void host.spectate(now, dice.chance(0.5) ? 'next' : 'previous')
+      if (dice.chance(0.01)) void host.spectate(dice.chance(0.5) ? 'next' : 'previous')
       return
     }
     if (dice.chance(0.1)) {
       const [right, up, fire, kick] = [dice.chance(0.5), dice.chance(0.5), dice.chance(0.4), dice.chance(0.5)]
-      this.#held = { right, up, fire, kick, aim: dice.fraction() * 2 - 1, call: dice.chance(0.2) ? `k${dice.word() % 90}` : '' }
+      this.#held = {
+        right,
+        up,
+        fire,
+        kick,
+        aim: dice.fraction() * 2 - 1,
+        call: dice.chance(0.2) ? `k${dice.word() % 90}` : '',
+      }
     }
     if (this.has('messages') && dice.chance(0.15)) this.#say()
-    if (this.has('calls') && dice.chance(0.04)) this.#call(now)
-    if (this.has('shared') && dice.chance(0.03)) this.#claim(now)
+    if (this.has('calls') && dice.chance(0.04)) this.#call()
+    if (this.has('shared') && dice.chance(0.03)) this.#claim()
   }
 
-  /** Adds what he did to the sums; also when the match is over. */
+  /** Adds its counts to the sums, also when the match is over. */
   count(): void {
     const { witness } = this
     if (witness === undefined) return
@@ -190,13 +154,18 @@ export class MatchClient implements NetResident {
     this.#port?.send(to, bytes, length)
   }
 
-  /** Sends what no endpoint made. */
+  /** Sends datagrams that no endpoint made. */
   protected sendRaw(to: string, bytes: Uint8Array): void {
     this.#port?.send(to, bytes, bytes.length)
   }
 
-  /** The connection is being made: what rides in it is added now. */
-  protected connect(now: number, host: ClientHost<MatchInput>, pass: ConnectPass, join: JoinRequest | undefined): Connection {
+  /** The connection is under construction: its sources and sinks are added now. */
+  protected connect(
+    now: number,
+    host: ClientHost<MatchInput>,
+    pass: ConnectPass,
+    join: JoinRequest | undefined,
+  ): Connection {
     return host.connect(now, this.scene.server, pass, join)
   }
 
@@ -205,11 +174,11 @@ export class MatchClient implements NetResident {
     const delivery = DELIVERIES[this.dice.word() % DELIVERIES.length]!
     if (host === undefined || diary === undefined) return
     const line = diary.up[delivery]
-    const number = line.said + 1
-    if (host.send(SAID[delivery], { number, text: textOf(number) }) === 'queued') line.said = number
+    const number = line.sent + 1
+    if (host.send(SAID[delivery], { number, text: textOf(number) }) === 'queued') line.sent = number
   }
 
-  #call(now: number): void {
+  #call(): void {
     const { host, diary, dice } = this
     if (host === undefined || diary === undefined) return
     const number = diary.asked + 1
@@ -220,23 +189,29 @@ export class MatchClient implements NetResident {
     const own = avatars.find(({ owner }) => owner === this.peer)
     const about = dice.chance(0.2) ? any : own
     if (about !== undefined) host.call(Poke, { plan: dice.word() % 1000 }, { about })
-    if (dice.chance(0.1)) this.#ask(now, host, diary)
+    if (dice.chance(0.1)) this.#ask(host, diary)
   }
 
   /** A call that waits for its answer. */
-  #ask(now: number, host: ClientHost<MatchInput>, diary: Diary): void {
+  #ask(host: ClientHost<MatchInput>, diary: Diary): void {
     const number = ++diary.asked
     diary.waiting++
-    void host.request(now, Ask, { number }).then((result) => {
+    void host.request(Ask, { number }).then((result) => {
       diary.waiting--
       if (!result.isOk) return
       this.scene.counts.replies++
-      this.scene.doubts.judge(() => hold(result.values.number === number || this.role === 'attacker', 'G3', () => `asked ${number}, and the answer is to ${result.values.number}`))
+      this.scene.doubts.judge(() =>
+        hold(
+          result.values.number === number || this.role === 'attacker',
+          'G3',
+          () => `asked ${number}, and the answer is to ${result.values.number}`,
+        ),
+      )
     })
   }
 
-  /** Asks for something shared, or gives it back. */
-  #claim(now: number): void {
+  /** Requests a shared object, or gives it back. */
+  #claim(): void {
     const { host, dice } = this
     const kind = this.scene.made.kinds.find(({ isShared }) => isShared)
     if (host === undefined || kind === undefined) return
@@ -244,7 +219,7 @@ export class MatchClient implements NetResident {
     const object = objects[dice.word() % Math.max(1, objects.length)]
     if (object === undefined) return
     if (object.owner === this.peer) host.releaseAuthority(object)
-    else void host.requestAuthority(now, object).then(({ isGranted }) => { if (isGranted) this.scene.counts.grants++ })
+    else void host.requestAuthority(object).then(({ isGranted }) => { if (isGranted) this.scene.counts.grants++ })
   }
 
   #come(now: number): void {
@@ -268,14 +243,17 @@ export class MatchClient implements NetResident {
     }
     host.handle(Boom, () => { counts.booms++ })
     host.handle(Query, ({ number }) => ({ number }))
-    // Used it is once the authority has heard him, and speaks to him: whose first packets all went under may show it again.
-    if (this.#shown !== undefined && (this.#shown.to?.stats.packetsReceived ?? 0) > 0) this.#spentTicket = this.#shown.ticket
+    // The ticket is used once the authority has received from the client and answered: a client whose first packets
+    // were all lost may use it again.
+    if (this.#shown !== undefined && (this.#shown.to?.stats.packetsReceived ?? 0) > 0)
+      this.#spentTicket = this.#shown.ticket
     this.#shown = undefined
     this.#isTrying = this.#spentTicket !== undefined && this.dice.chance(0.3)
     const ticket = this.#isTrying ? this.#spentTicket : this.#ticket
     const { room } = house
     const role = this.isSpectator ? 'spectator' : 'player'
-    const join: JoinRequest | undefined = room === undefined ? undefined : ticket === undefined ? { room, role } : { resume: ticket, role }
+    const join: JoinRequest | undefined =
+      room === undefined ? undefined : ticket === undefined ? { room, role } : { resume: ticket, role }
     if (ticket !== undefined) counts.resumes++
     const sink = sinkOf(() => { this.connection = this.connect(now, host, this.scene.pass(), join) })
     this.#watchUse(sink)
@@ -287,41 +265,58 @@ export class MatchClient implements NetResident {
 
   /** Notes every snapshot that could be used: no other may count as delivered. */
   #watchUse(sink: SnapshotSink): void {
-    const { connection } = this
+    const [connection, isClean] = [this.connection, isOrderly(this.scene.scenario) && this.role !== 'attacker']
     const accept = sink.accept.bind(sink)
     sink.accept = (now, sequence, frame, coders) => {
       const { undecodableCount } = sink
       const verdict = accept(now, sequence, frame, coders)
-      if (verdict === 'ok' && sink.undecodableCount === undecodableCount && connection !== undefined) this.scene.house.diaryOf(connection)?.used.add(sequence)
+      hold(
+        !isClean || sink.undecodableCount === undecodableCount || this.scene.now() >= this.scene.scenario.stormMs,
+        'C8',
+        () => `could not read snapshot ${sequence}, of tick ${sink.tick} or before`,
+      )
+      if (verdict === 'ok' && sink.undecodableCount === undecodableCount && connection !== undefined)
+        this.scene.house.diaryOf(connection)?.used.add(sequence)
       return verdict
     }
   }
 
-  /** What he holds never goes back, and nobody is dropped who had to be known all the time since he was told of last (C7). */
+  /**
+   * The rows that the client holds never go back in time, and no object is dropped that it had to know all the time
+   * since its last row (C7).
+   */
   #watchHeld(sink: SnapshotSink): void {
     const { held } = sink
     const shown = new Map<number, { readonly id: number; readonly tick: number }>()
     const touch = held.touch.bind(held)
     held.touch = (index) => {
-      const [id, tick, before] = [held.ids[index]!, held.tellings[index]!, shown.get(index)]
-      hold(before?.id !== id || tick >= before.tick, 'C7', () => `was shown object ${id} of tick ${before?.tick}, and then of ${tick}`)
+      const [id, tick, before] = [held.ids[index]!, held.receivedAt[index]!, shown.get(index)]
+      hold(
+        before?.id !== id || tick >= before.tick,
+        'C7',
+        () => `received object ${id} of tick ${before?.tick}, and then of ${tick}`,
+      )
       shown.set(index, { id, tick })
       touch(index)
     }
     const leave = held.leave.bind(held)
     held.leave = (index, isDespawned) => {
-      const [id, told] = [held.ids[index]!, held.tellings[index]!]
-      hold(this.#mayLeave(index, id, told), 'C7', () => `was told that object ${id} has left since tick ${told}, and it has not`)
+      const [id, since] = [held.ids[index]!, held.receivedAt[index]!]
+      hold(
+        this.#mayLeave(index, id, since),
+        'C7',
+        () => `received that object ${id} has left since tick ${since}, and it has not`,
+      )
       leave(index, isDespawned)
     }
   }
 
-  /** Whether an object could have left his view after a tick. */
-  #mayLeave(index: number, id: number, told: number): boolean {
+  /** Whether an object could have left the client's view after tick `since`. */
+  #mayLeave(index: number, id: number, since: number): boolean {
     const truth = this.#truth
     const { peer } = this
     if (truth === undefined || peer === 0) return true
-    for (let tick = told + 1; tick <= truth.newest; tick++) {
+    for (let tick = since + 1; tick <= truth.newest; tick++) {
       const row = truth.row(tick, index)
       if (row?.id !== id || !sightOf(truth, tick, peer, row, true).must) return true
     }
@@ -335,37 +330,37 @@ export class MatchClient implements NetResident {
 
   #handleOpened(): void {
     const { host } = this
-    hold(host !== undefined && !this.#hasEnded, 'I16', () => 'was let in after the end')
+    hold(host !== undefined && !this.#hasEnded, 'I16', () => 'was accepted after the end')
     if (host === undefined) return
     if (this.role === 'attacker' && this.connection !== undefined) this.scene.house.mistrust(this.connection)
-    hold(!this.#isTrying, 'I16', () => 'came back with a ticket that was used')
+    hold(!this.#isTrying, 'I16', () => 'resumed with a ticket that was used')
     if (this.#ticket !== undefined) {
       this.#shown = { ticket: this.#ticket, to: this.connection }
-      passMark('a player comes back to his seat')
-      hold(host.peer === this.#seatOf, 'I16', () => `came back to the seat of ${this.#seatOf}, and is ${host.peer}`)
-      hold(host.seat?.isBack === true, 'I16', () => 'came back, and is taken for new')
+      passMark('a player resumes a seat')
+      hold(host.peer === this.#seatOf, 'I16', () => `resumed the seat of ${this.#seatOf}, and is peer ${host.peer}`)
+      hold(host.seat?.isBack === true, 'I16', () => 'resumed, and is treated as a new player')
     }
     if (this.#truth !== this.scene.house.truth) this.#judgeAnew(host)
     this.#ticket = this.has('resume') ? host.seat?.ticket : undefined
     this.#seatOf = host.peer
   }
 
-  /** The authority died and began anew while he was on his way in: another truth holds. */
+  /** The authority died and restarted while the client was joining: another truth holds. */
   #judgeAnew(host: ClientHost<MatchInput>): void {
-    passMark('a player is let in by an authority that began anew while he asked')
+    passMark('a player joins an authority that restarted meanwhile')
     delete (host.confirmed as { put?: unknown }).put
     this.#truth = this.scene.house.truth
     this.witness = this.#witnessBy?.(this.scene.house.truth)
   }
 
   #handleClosed({ by, code }: CloseReason): void {
-    hold(!this.#hasEnded, 'I16', () => `was told ${by} ${code} after the end`)
+    hold(!this.#hasEnded, 'I16', () => `ended with ${by} ${code} after the end`)
     this.#hasEnded = true
-    hold(code !== 'broken' || this.role === 'attacker', 'I16', () => `${by} ${code}, and he is honest`)
+    hold(code !== 'broken' || this.role === 'attacker', 'I16', () => `${by} ${code}, and it is honest`)
     const { closes } = this.scene.counts
     const name = `${by} ${code}`
     closes.set(name, (closes.get(name) ?? 0) + 1)
-    // A seat is kept for who lost his line, and for nobody who was turned away.
+    // A seat is reserved for a client that lost its connection, not for one that was turned away.
     if (by !== 'network' && !this.#isTrying) this.#ticket = undefined
     if (this.#isTrying) this.#spentTicket = undefined
     if (this.role === 'attacker' && (code === 'broken' || code === 'kicked')) passMark('an attacker is thrown out')
@@ -373,7 +368,7 @@ export class MatchClient implements NetResident {
   }
 
   #leave(now: number): void {
-    if (this.#isWriting()) passMark('a player leaves while he writes something shared')
+    if (this.#isWriting()) passMark('a player leaves while it writes a shared object')
     if (this.dice.chance(0.5)) {
       this.scene.counts.crashes++
       passMark('a client crashes in the middle of a match')

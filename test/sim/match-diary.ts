@@ -1,5 +1,5 @@
 /**
- * What both sides of one connection of a match said and heard of each other: I1 to I3 for messages and calls of a game.
+ * What the two sides of one connection of a match sent and received: I1 to I3 for messages and calls of a game.
  */
 
 import { DELIVERIES, type Delivery, textOf } from './match-game.ts'
@@ -7,20 +7,29 @@ import { hold } from './invariants.ts'
 
 /** One delivery in one direction. */
 class Line {
-  said = 0
-  heard = 0
+  sent = 0
+  received = 0
   #newest = 0
   readonly #seen = new Set<number>()
 
   hear(delivery: Delivery, number: number, text: string): void {
     const about = delivery === 'reliable' ? 'I1' : delivery === 'latest' ? 'I2' : 'I3'
-    hold(number >= 1 && number <= this.said, about, () => `${delivery} message ${number} of ${this.said} was never sent`)
+    hold(
+      number >= 1 && number <= this.sent,
+      about,
+      () => `${delivery} message ${number} of ${this.sent} was never sent`,
+    )
     hold(text === textOf(number), about, () => `${delivery} message ${number} is not what was sent: ${text}`)
-    const isInPlace = delivery === 'reliable' ? number === this.#newest + 1 : delivery === 'latest' ? number > this.#newest : !this.#seen.has(number)
+    const isInPlace =
+      delivery === 'reliable'
+        ? number === this.#newest + 1
+        : delivery === 'latest'
+          ? number > this.#newest
+          : !this.#seen.has(number)
     hold(isInPlace, about, () => `${delivery} message ${number} came after ${this.#newest}`)
     if (delivery === 'unordered' || delivery === 'unreliable') this.#seen.add(number)
     this.#newest = number
-    this.heard++
+    this.received++
   }
 }
 
@@ -28,12 +37,12 @@ type Lines = Readonly<Record<Delivery, Line>>
 
 /** One connection of a player. */
 export class Diary {
-  /** Which connection, the same on both sides. */
+  /** Which connection; the same number on both sides. */
   readonly connection: string
   /** By the player; by the authority. */
   readonly up: Lines = newLines()
   readonly down: Lines = newLines()
-  /** Packets whose snapshots the player could use, and that are not known to have arrived. */
+  /** Packets whose snapshots the player could use, and that are not yet acknowledged. */
   readonly used: Set<number> = new Set<number>()
   /** Calls of the player. */
   asked = 0
@@ -47,21 +56,29 @@ export class Diary {
 
   /** The authority takes the snapshot in a packet for delivered. */
   handleDelivered(sequence: number): void {
-    hold(this.used.delete(sequence), 'C6', () => `the snapshot in packet ${sequence} counts as delivered, and its receiver could not use it`)
+    hold(
+      this.used.delete(sequence),
+      'C6',
+      () => `the snapshot in packet ${sequence} counts as delivered, and its receiver could not use it`,
+    )
   }
 
-  /** The authority has got call `number`. */
+  /** The authority has received call `number`. */
   hearAsk(number: number): void {
-    hold(number === this.answered + 1 && number <= this.asked, 'I1', () => `call ${number} of ${this.asked} came after ${this.answered}`)
+    hold(
+      number === this.answered + 1 && number <= this.asked,
+      'I1',
+      () => `call ${number} of ${this.asked} came after ${this.answered}`,
+    )
     this.answered = number
   }
 
-  /** What was promised and has not come; undefined when all has. */
+  /** What was promised and has not arrived; undefined when everything has. */
   get missing(): string | undefined {
-    for (const [way, lines] of [['said', this.up], ['was told', this.down]] as const) {
+    for (const [way, lines] of [['sent', this.up], ['was sent', this.down]] as const) {
       for (const delivery of ['reliable', 'unordered'] as const) {
-        const { said, heard } = lines[delivery]
-        if (said !== heard) return `${way} ${said} ${delivery} messages, and ${heard} were heard`
+        const { sent, received } = lines[delivery]
+        if (sent !== received) return `${way} ${sent} ${delivery} messages, and ${received} were received`
       }
     }
     if (this.waiting !== 0) return `waits for ${this.waiting} answers`

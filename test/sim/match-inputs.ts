@@ -1,7 +1,7 @@
 /**
- * What a player said he holds, tick by tick, as he said it: what the authority steps with must be that, or held over.
+ * The inputs that a player sent, tick by tick: the authority must step with one of them, or with the one before.
  *
- * Whoever comes again may speak for a tick twice; then either will do.
+ * A client that joins again may send two inputs for one tick; then either is right.
  */
 
 import type { Tick } from '../../packages/tickwire/src/core/base/time.ts'
@@ -16,7 +16,7 @@ export interface Pressed {
   readonly aim: number
 }
 
-/** Half a step of `aim`, and a little. */
+/** Half a step of `aim`, and a little more. */
 const AIM_OFF = 0.006
 const TICKS_KEPT = 1024
 
@@ -26,7 +26,7 @@ export class SaidInputs {
   #watched: InputSource | undefined
   #held: Pressed | undefined
 
-  /** Gives what he holds now, and notes it once it is put into a source, under the tick that it is for. */
+  /** Returns what the player holds now, and records it when it is put into a source, under its tick. */
   sample<P extends Pressed>(inputs: InputSource, held: P): P {
     this.#held = held
     if (inputs === this.#watched) return held
@@ -46,9 +46,22 @@ export class SaidInputs {
     if (oldest !== undefined) this.#said.delete(oldest)
   }
 
-  /** Whether this may be what he said for a tick. Of what he never spoke for, or so long ago that it is forgotten, nothing is known. */
+  /**
+   * Whether this may be what the player sent for a tick. For a tick without a record, or one that is forgotten, nothing
+   * is known.
+   */
   isSaid(tick: Tick, { right, up, fire, kick, aim }: Pressed): boolean {
     const said = this.#said.get(tick)
-    return said === undefined || said.some((each) => each.right === right && each.up === up && each.fire === fire && each.kick === kick && Math.abs(each.aim - aim) < AIM_OFF)
+    return (
+      said === undefined
+      || said.some(
+        (each) =>
+          each.right === right
+          && each.up === up
+          && each.fire === fire
+          && each.kick === kick
+          && Math.abs(each.aim - aim) < AIM_OFF,
+      )
+    )
   }
 }

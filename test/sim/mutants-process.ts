@@ -1,26 +1,27 @@
 /**
  * Hunts one planted bug: the program that a bundle with one changed line runs, in a process of its own.
  *
- * Worlds of endpoints and whole matches take turns until one finds something or the endpoint ticks are used up: of what carries
- * bytes most of them are worlds of endpoints, of what carries state all are matches. The last line printed is what came of it.
+ * Worlds of endpoints and whole matches take turns until one finds something or the endpoint ticks are used up: for the
+ * layers that carry bytes most are worlds of endpoints, for those that carry state all are matches. The last printed
+ * line is the result.
  */
 
 import { describeViolation } from './invariants.ts'
 import { playMatchOf } from './match-swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
-/** What became of a hunt. */
+/** The result of a hunt. */
 export interface Hunt {
   readonly endpointTicks: number
   readonly seeds: number
-  /** Undefined: nobody noticed. */
+  /** Undefined: the bug was not found. */
   readonly invariant: string | undefined
   readonly part: 'transport' | 'match' | undefined
   readonly problem: string
 }
 
 const ticksMax = Number(process.argv[2] ?? 1e6)
-/** Of all endpoint ticks, those of worlds of endpoints. */
+/** The share of worlds of endpoints in all endpoint ticks. */
 const bytesShare = Number(process.argv[3] ?? 0.5)
 const PROBLEM_CHARS = 300
 
@@ -28,15 +29,28 @@ async function hunt(): Promise<Hunt> {
   const spent = { transport: 0, match: 0 }
   const seeds = { transport: 0, match: 0 }
   while (spent.transport + spent.match < ticksMax) {
-    const part = spent.transport <= bytesShare * (spent.transport + spent.match) && bytesShare > 0 ? 'transport' : 'match'
+    const part =
+      spent.transport <= bytesShare * (spent.transport + spent.match) && bytesShare > 0 ? 'transport' : 'match'
     const seed = ++seeds[part]
     const { endpointTicks, violation } = part === 'match' ? await playMatchOf(seed) : playWorld(seed)
     spent[part] += endpointTicks
     if (violation === undefined) continue
     const problem = describeViolation(violation).split('\n').slice(0, 2).join(' ').slice(0, PROBLEM_CHARS)
-    return { endpointTicks: spent.transport + spent.match, seeds: seed, invariant: violation.invariant, part, problem: `seed ${seed}: ${problem}` }
+    return {
+      endpointTicks: spent.transport + spent.match,
+      seeds: seed,
+      invariant: violation.invariant,
+      part,
+      problem: `seed ${seed}: ${problem}`,
+    }
   }
-  return { endpointTicks: spent.transport + spent.match, seeds: seeds.transport + seeds.match, invariant: undefined, part: undefined, problem: '' }
+  return {
+    endpointTicks: spent.transport + spent.match,
+    seeds: seeds.transport + seeds.match,
+    invariant: undefined,
+    part: undefined,
+    problem: '',
+  }
 }
 
 console.log(JSON.stringify(await hunt()))

@@ -1,8 +1,9 @@
 /**
- * Bugs to plant: one line of the engine each, that a careless hand could have written. `npm run sim -- --mutants` plants them
- * one after the other and says which the swarm finds, by what, and after how long.
+ * Bugs to plant: one line of the engine each, as careless work could have written it.
+ * `npm run sim -- --mutants` plants them one after the other and says which the swarm finds, by what, and after how
+ * long.
  *
- * They are patches of the source as it is bundled, never switches in it. A test holds that each still finds its line.
+ * They are patches of the bundled source, never switches in it. A test holds that each still finds its line.
  */
 
 import type { SourcePatch } from '../../tools/sim-bundle.ts'

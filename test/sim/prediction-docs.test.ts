@@ -1,13 +1,13 @@
-/** The guides to prediction and to testing do what they say. */
+/** The code of the guides to prediction and to testing works as described. */
 
 import { expect, test, vi } from 'vitest'
 import { simulate } from 'tickwire/testing'
 import { Bang, crowd, game, impure, Ship, Shot } from '../../docs/guide/examples/prediction.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time in it is simulated, but a busy machine needs real time to compute it.
 vi.setConfig({ testTimeout: 120_000 })
 
-test('[PRED5, PRED6] the guide: a shot is there at once, and heard once', () => {
+test('[PRED5, PRED6] the guide: a shot is there at once, and its event is raised once', () => {
   // #region shot
   const sim = simulate(game, { seed: 7, clients: 2, link: { latencyMs: 100, jitterMs: 20, loss: 0.05 } })
   const bangs = [0, 0]
@@ -15,8 +15,8 @@ test('[PRED5, PRED6] the guide: a shot is there at once, and heard once', () => 
   sim.run(1000)
   sim.hold(0, { fire: true })
   sim.run(50)
-  expect(sim.client(0, Shot)).toHaveLength(1)      // he sees his shot
-  expect(sim.server(Shot)).toHaveLength(0)         // which the server does not know of yet
+  expect(sim.client(0, Shot)).toHaveLength(1)      // the player sees the shot
+  expect(sim.server(Shot)).toHaveLength(0)         // which the server does not know yet
   expect(bangs).toEqual([1, 0])
   sim.hold(0, {})
   sim.run(2000)
@@ -25,7 +25,7 @@ test('[PRED5, PRED6] the guide: a shot is there at once, and heard once', () => 
   // #endregion
 })
 
-test('[PRED3, PRED10] the guide: corrections are counted, and who looks at others is corrected less', () => {
+test('[PRED3, PRED10] the guide: corrections are counted, and a view of other players is corrected less', () => {
   // #region rubber
   const sim = simulate(crowd, { seed: 3, clients: 3, link: { latencyMs: 100, jitterMs: 20, loss: 0.05 } })
   for (const client of [0, 1, 2]) sim.script(client, (tick) => ({ right: tick % 90 < 45 }))
@@ -42,7 +42,7 @@ test('[PRED3, PRED10] the guide: corrections are counted, and who looks at other
   // #endregion
 })
 
-test('[PRED8] the guide: what step keeps outside the world is found and named', () => {
+test('[PRED8] the guide: state that step keeps outside the world is found and named', () => {
   // #region sync
   const sim = simulate(impure, { seed: 1, server: { syncTest: 4 } })
   sim.hold(0, { right: true })
@@ -62,7 +62,7 @@ test('[KIT1] the guide: weather by moment, scripts, screens', () => {
     before = other?.x ?? NaN
   })
   sim.run(2000)
-  sim.weather({ latencyMs: 100, loss: 1 }, 1)      // the second player's line is dead for half a second
+  sim.weather({ latencyMs: 100, loss: 1 }, 1)      // the second player's link is dead for half a second
   sim.run(500)
   sim.weather({ latencyMs: 100, jitterMs: 30 }, 1)
   sim.run(3000)

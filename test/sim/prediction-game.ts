@@ -1,19 +1,32 @@
-/** A small game for tests of prediction: runners, what they throw, and what a client cannot know before it is told. */
+/**
+ * A small game for tests of prediction: runners, what they throw, and what a client cannot know before it receives it.
+ */
 
-import { bool, defineGame, entity, fixed, message, ref, u16, u8, type Game, type NetSettings, type Entity, type Predict } from 'tickwire'
+import {
+  bool, defineGame, entity, fixed, message, ref, u16, u8, type Game, type NetSettings, type Entity, type Predict,
+} from 'tickwire'
 
 export const Runner = entity({
   x: fixed(0, 1000, 0.1).position(), y: fixed(0, 1000, 0.1), throws: u16.owner(), cool: u8.local(), last: ref(),
 }, { name: 'Runner' })
 export const Stone = entity({ x: fixed(0, 1000, 0.1), born: u16 }, { name: 'Stone' })
-/** The authority alone knows it: clients do not simulate it, and `step` does not look at what is seen. */
+/** Only the authority simulates it: clients do not, and `step` does not read it from the view. */
 export const Wall = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Wall' })
 export const Thud = message({ number: u16 }, 'Thud', { delivery: 'unordered' })
 
 const INPUT = { right: bool, left: bool, throw: bool, jump: bool }
 export type RunnerInput = typeof INPUT
 
-export function makeRunners(options: { net?: Partial<NetSettings>; tickRate?: number; isImpure?: boolean; seesWalls?: boolean; predict?: Predict; drawAhead?: boolean } = {}): Game<RunnerInput> {
+export function makeRunners(
+  options: {
+    net?: Partial<NetSettings>
+    tickRate?: number
+    isImpure?: boolean
+    seesWalls?: boolean
+    predict?: Predict
+    drawAhead?: boolean
+  } = {},
+): Game<RunnerInput> {
   let calls = 0
   return defineGame({
     tickRate: options.tickRate ?? 60,

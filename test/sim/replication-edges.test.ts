@@ -1,13 +1,15 @@
-/** The edges of replication, one at a time: what is shared, what does not fit, what comes late, what is not held. */
+/**
+ * The edges of replication, one at a time: what is shared, what does not fit, what arrives late, what the client does
+ * not hold.
+ */
 
 import { describe, expect, test } from 'vitest'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import type { FieldSet, RowPair } from '../../packages/tickwire/src/core/codec/row-coder.ts'
-import { ChangeMarks } from '../../packages/tickwire/src/core/replication/change-marks.ts'
+import { ChangeMarks } from '../../packages/tickwire/src/core/replication/changes/change-marks.ts'
 import { REASON } from '../../packages/tickwire/src/core/replication/probe.ts'
-import { WantedRows, WantedSink } from '../../packages/tickwire/src/core/replication/wanted-rows.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { text, u16, u8 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.ts'
@@ -17,7 +19,7 @@ const Unit = entity({ x: u16, plan: u8.team(), ammo: u8.owner(), mood: u8.server
 const Sign = entity({ words: text(4000), more: text(4000) }, { name: 'Sign' })
 
 describe('what rested', () => {
-  test('[REPL9] a rest is no motion: its delta is coded as one tick old, after itself', () => {
+  test('[REPL9] the delta of an object at rest is coded as one tick old', () => {
     const seen: { age: number; isStill: boolean }[][] = [[], []]
     class WatchingCoder extends PackedCoder {
       readonly usesOlder = true
@@ -51,7 +53,7 @@ describe('what rested', () => {
 })
 
 describe('what is shared', () => {
-  test('[REPL13] a delta is made once for all who share baseline and field set', () => {
+  test('[REPL13] a delta is encoded once for all clients that share baseline and field set', () => {
     const made = { count: 0 }
     class CountingCoder extends PackedCoder {
       override write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
@@ -60,9 +62,14 @@ describe('what is shared', () => {
       }
     }
     const party = new Party(1, [Unit], 32, () => [new CountingCoder(Unit.schema)])
-    for (let peer = 1; peer <= 20; peer++) party.join(peer, (_index, id) => party.world.objects.ownerAt(id >>> 16) === peer ? 2 : 0)
-    party.tick(() => { for (let count = 0; count < 10; count++) party.world.spawn(Unit, { x: count }, 1 + count) })
-    const move = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
+    for (let peer = 1; peer <= 20; peer++)
+      party.join(peer, (_index, id) => (party.world.objects.ownerAt(id >>> 16) === peer ? 2 : 0))
+    party.tick(() => {
+      for (let count = 0; count < 10; count++) party.world.spawn(Unit, { x: count }, 1 + count)
+    })
+    const move = (): void => {
+      for (const unit of party.world.each(Unit)) unit.x++
+    }
     for (let tick = 0; tick < 20; tick++) party.tick(move)
     made.count = 0
     party.tick(move)
@@ -73,11 +80,12 @@ describe('what is shared', () => {
     for (let tick = 0; tick < 20; tick++) party.tick(move)
     made.count = 0
     party.tick(move)
-    // One receiver has other baselines: nine objects more for everyone's eyes, and his own are his alone anyway.
+    // One receiver has other baselines: nine objects more in the common field set; its own object is for it alone
+    // anyway.
     expect(made.count).toBe(29)
   })
 
-  test('[REPL14] the probe is told every bit of every frame', () => {
+  test('[REPL14] the probe receives every bit of every frame', () => {
     const party = new Party(1, [Unit, Sign], 32)
     const receiver = party.join(1, (_index, id) => party.world.objects.ownerAt(id >>> 16) === 1 ? 2 : 0)
     let [bits, framed, frames] = [0, 0, 0]
@@ -110,7 +118,7 @@ describe('what is shared', () => {
     expect([...reasons].sort()).toEqual(Object.values(REASON).sort())
   })
 
-  test('[REPL8] marks know changes by who can see them, and settle when they leave the window', () => {
+  test('[REPL8] change marks are per field set, and settle when they leave the window', () => {
     const party = new Party(1, [Unit], 4)
     party.join(1, () => 0)
     const marks = new ChangeMarks(party.timeline, [Unit.schema])
@@ -128,7 +136,7 @@ describe('what is shared', () => {
     expect(step(() => { unit.x = 1 })).toEqual([5, 5, 5])
     expect(step(() => { party.world.setOwner(unit, 2) })).toEqual([6, 6, 6])
     for (let tick = 7; tick < 30; tick++) step(() => { unit.mood = tick })
-    // As everyone sees it, the row of tick 6 is still the oldest one of the window; that of tick 5 is gone.
+    // In the common field set the row of tick 6 is still the oldest one of the window; that of tick 5 is gone.
     expect(marks.rowAtOf(0, 0, 6)).toBeGreaterThanOrEqual(0)
     expect(marks.rowAtOf(0, 0, 5)).toBe(-1)
     expect(marks.isRested(0, 0, 6)).toBe(true)
@@ -141,9 +149,9 @@ describe('what is shared', () => {
 })
 
 describe('the other direction', () => {
-  test('[REPL1, REPL19] a client that is the authority over objects tells the server, under the ids that the server gave', () => {
+  test("[REPL1, REPL19] a client that owns objects sends them to the server under the server's ids", () => {
     const party = new Party(3, [Unit], 32)
-    // Of all that the server knows, this client simulates three: seated under their ids, far apart.
+    // Of all the server's objects this client simulates three, under their ids, far apart.
     const ids = [7 * 65_536 + 3, 300 * 65_536 + 1, 301 * 65_536 + 9]
     for (const id of ids) party.world.seat(0, id, 5)
     const server = party.join(0, () => 2)
@@ -162,13 +170,18 @@ describe('the other direction', () => {
     expect(ids.map((id) => server.sink.held.ids[id >>> 16])).toEqual(ids)
   })
 
-  test('[REPL5] who joins late is not sent the world every tick', () => {
+  test('[REPL5] a client that joins late is not sent the world every tick', () => {
     const party = new Party(1, [Unit], 32)
     for (let count = 0; count < 50; count++) party.world.spawn(Unit, {})
     const move = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
     party.join(1, () => 0).line = { ...CLEAR, delay: 6 }
     const fulls = new Map<number, number>()
-    party.replicator.probe = { onEntry: (_client, index, _type, reason) => { if (reason === REASON.entered) fulls.set(index, (fulls.get(index) ?? 0) + 1) }, onFrame: () => {} }
+    party.replicator.probe = {
+      onEntry: (_client, index, _type, reason) => {
+        if (reason === REASON.entered) fulls.set(index, (fulls.get(index) ?? 0) + 1)
+      },
+      onFrame: () => {},
+    }
     for (let tick = 0; tick < 40; tick++) party.tick(move)
     // Twelve ticks of round trip.
     expect(Math.max(...fulls.values())).toBeLessThanOrEqual(5)
@@ -177,7 +190,7 @@ describe('the other direction', () => {
 })
 
 describe('what does not fit', () => {
-  test('[REPL15] what fits no packet is counted, tried again when it changes, and holds nobody up', () => {
+  test('[REPL15] a row that fits no packet is counted, tried again when it changes, and blocks no other', () => {
     const party = new Party(1, [Unit, Sign], 32)
     const receiver = party.join(1, () => 0)
     const sign = party.world.spawn(Sign, { words: 'x'.repeat(1000), more: 'y'.repeat(900) })
@@ -191,12 +204,18 @@ describe('what does not fit', () => {
     expect(receiver.whyNotCurrent()).toBe(undefined)
   })
 
-  test('[REPL15] what fits no packet that has little room waits for one that has', () => {
+  test('[REPL15] a row that does not fit into a small packet waits for a larger one', () => {
     const party = new Party(1, [Sign], 32)
     const receiver = party.join(1, () => 0)
     receiver.line = { ...CLEAR, packetBytes: 300 }
-    const [long, short] = [party.world.spawn(Sign, { words: 'x'.repeat(600) }), party.world.spawn(Sign, { words: 'short' })]
-    for (let tick = 0; tick < 9; tick++) party.tick(() => { short.more += '.' })
+    const [long, short] = [
+      party.world.spawn(Sign, { words: 'x'.repeat(600) }),
+      party.world.spawn(Sign, { words: 'short' }),
+    ]
+    for (let tick = 0; tick < 9; tick++)
+      party.tick(() => {
+        short.more += '.'
+      })
     expect([...receiver.sink.held.ids.subarray(0, 2)]).toEqual([0, short.id])
     expect(receiver.timeline.changedAt(short.id)).toBeGreaterThan(party.world.tick - 4)
     expect(receiver.timeline.changedAt(long.id)).toBe(-1)
@@ -206,105 +225,20 @@ describe('what does not fit', () => {
   })
 })
 
-describe('what is not held', () => {
-  test('[REPL4, REPL17] a baseline that was acknowledged after newer rows were sent is used for a window and no longer', () => {
-    const window = 16
-    const party = new Party(1, [Unit], window)
-    const { source, sink } = party.join(1, () => 0)
-    const frame = new BitWriter(new Uint8Array(200))
-    const unit = party.world.spawn(Unit, {})
-    // By hand: the party's receiver is not run, so that acknowledgements come as they are wanted.
-    party.receivers.length = 0
-    const tick = (change: boolean): Uint8Array => {
-      party.tick(() => { if (change) unit.x++ })
-      source.begin()
-      frame.reset(frame.bytes)
-      return source.fill(0, party.world.tick, frame) ? frame.bytes.slice(0, frame.finish()) : new Uint8Array(0)
-    }
-    const hear = (bytes: Uint8Array): string => sink.accept(0, 0, new BitReader(bytes))
-    expect(hear(tick(false))).toBe('ok')
-    source.onDelivered(0, 1)
-    expect([hear(tick(true)), hear(tick(true))]).toEqual(['ok', 'ok'])
-    // The older of the two is known to have arrived, the newer is taken for lost; then there is no room for long.
-    source.onDelivered(0, 2)
-    source.onLost(0, 3)
-    expect(source.baselineOf(unit.id)).toBe(2)
-    party.world.spawn(Unit, {})
-    for (let rest = 0; rest < 2 * window; rest++) party.tick(() => {})
-    expect(hear(tick(false))).toBe('ok')
-    expect(sink.undecodableCount).toBe(0)
-    expect(source.baselineOf(unit.id)).toBe(-1)
-  })
-
-  test('[REPL4, REPL17] an acknowledgement that comes after a window makes a baseline only of the newest row that was sent', () => {
-    const party = new Party(1, [Unit], 8)
-    const receiver = party.join(1, () => 0)
-    receiver.line = { ...CLEAR, delay: 12, patience: 100 }
-    const unit = party.world.spawn(Unit, {})
-    for (let tick = 0; tick < 60; tick++) party.tick(() => { if (tick % 13 === 12) unit.x++ })
-    for (let tick = 0; tick < 60; tick++) party.tick(() => { unit.x++ })
-    expect(receiver.sink.undecodableCount).toBe(0)
-    for (let tick = 0; tick < 60; tick++) party.tick(() => {})
-    expect(receiver.whyNotCurrent()).toBe(undefined)
-    expect(receiver.source.baselineOf(unit.id)).toBeGreaterThan(0)
-  })
-
-  test('[REPL17] what cannot be decoded is asked for until it comes whole; the rest of the world goes on', () => {
-    const party = new Party(1, [Unit], 16)
-    const receiver = party.join(1, () => 0)
-    const [unit, other] = [party.world.spawn(Unit, {}), party.world.spawn(Unit, {})]
-    for (let tick = 0; tick < 10; tick++) party.tick(() => { unit.x++; other.x++ })
-    // The receiver forgets: as if his memory were shorter than he promised.
-    const { held } = receiver.sink
-    held.floors[unit.id >>> 16] = party.world.tick
-    const reasons: number[] = []
-    party.replicator.probe = { onEntry: (_client, index, _type, reason) => { if (index === unit.id >>> 16) reasons.push(reason) }, onFrame: () => {} }
-    for (let tick = 0; tick < 3; tick++) party.tick(() => { unit.x++; other.x++ })
-    expect(receiver.sink.undecodableCount).toBeGreaterThan(0)
-    expect(receiver.sink.wanted.count).toBe(1)
-    for (let tick = 0; tick < 10; tick++) party.tick(() => { unit.x++; other.x++ })
-    expect(reasons).toContain(REASON.full)
-    expect(receiver.sink.wanted.count).toBe(0)
-    for (let tick = 0; tick < 30; tick++) party.tick(() => {})
-    expect(receiver.whyNotCurrent()).toBe(undefined)
-  })
-
-  test('[REPL17] wishes ride until they arrive, and nonsense among them is broken', () => {
-    const wanted = new WantedRows()
-    const out = new BitWriter(new Uint8Array(64))
-    for (const id of [70_000, 5, 70_000, 2 ** 32 - 1]) wanted.ask(id)
-    expect([wanted.count, wanted.wantsAt(3)]).toEqual([3, 3])
-    expect(wanted.fill(0, 1, out)).toBe(true)
-    expect([wanted.wantsAt(3), wanted.fill(0, 2, out)]).toEqual([Infinity, false])
-    wanted.onLost(0, 1)
-    wanted.settle(70_000)
-    expect(wanted.wantsAt(3)).toBe(3)
-    out.reset(out.bytes)
-    wanted.fill(0, 3, out)
-    const heard: number[] = []
-    const bytes = out.bytes.slice(0, out.finish())
-    expect(new WantedSink((id) => heard.push(id)).accept(0, 0, new BitReader(bytes))).toBe('ok')
-    expect(heard).toEqual([5, 2 ** 32 - 1])
-    for (const nonsense of [[5, 5], [7, 3], [0], [0x80, 0x80, 0x80, 0x80, 0x20]]) {
-      expect(new WantedSink(() => {}).accept(0, 0, new BitReader(Uint8Array.from(nonsense)))).toBe('broken')
-    }
-  })
-})
-
-describe('what came, changed and left', () => {
-  test('[REPL18] is told once each, and what is unchanged is not told', () => {
+describe('what spawned, changed and left', () => {
+  test('[REPL18] spawns, changes and leaves are reported once each, and unchanged rows are not', () => {
     const party = new Party(1, [Unit], 16)
     const hidden = new Set<number>()
     const receiver = party.join(1, (index) => hidden.has(index) ? -1 : 0)
-    const heard: string[] = []
+    const received: string[] = []
     const listen = (): string[] => {
-      heard.length = 0
+      received.length = 0
       receiver.sink.held.drain({
-        onEntered: (id, _type, owner) => heard.push(`+${id} of ${owner}`),
-        onChanged: (id) => heard.push(`~${id}`),
-        onLeft: (id, _type, isDespawned) => heard.push(`-${id}${isDespawned ? ' for good' : ''}`),
+        onEntered: (id, _type, owner) => received.push(`+${id} of ${owner}`),
+        onChanged: (id) => received.push(`~${id}`),
+        onLeft: (id, _type, isDespawned) => received.push(`-${id}${isDespawned ? ' for good' : ''}`),
       })
-      return [...heard]
+      return [...received]
     }
     const run = (change: () => void = () => {}): string[] => {
       party.tick(change)
@@ -322,12 +256,12 @@ describe('what came, changed and left', () => {
     expect(run(() => { party.world.despawn(second) })).toEqual([`-${second.id} for good`])
     let third = first
     expect(run(() => { third = party.world.spawn(Unit, {}) })).toEqual([`+${third.id} of 0`])
-    // Gone and another in its place, before anybody looked.
+    // Gone and another in its place, before the client was polled.
     party.tick(() => { party.world.despawn(third) })
     expect(run(() => { third = party.world.spawn(Unit, {}) }).map((line) => line[0])).toEqual(['-', '+'])
   })
 
-  test('[REPL16] a row that is late is remembered at its tick, and is no news', () => {
+  test('[REPL16] a late row is remembered at its tick, and is not reported as new', () => {
     const party = new Party(1, [Unit], 16)
     const receiver = party.join(1, () => 0)
     const unit = party.world.spawn(Unit, {})
@@ -342,7 +276,7 @@ describe('what came, changed and left', () => {
     expect(receiver.timeline.changedAt(unit.id)).toBeGreaterThan(late)
   })
 
-  test('[REPL19] ticks and indexes beyond what is believed are broken', () => {
+  test('[REPL19] ticks and indexes beyond the limits are protocol errors', () => {
     const party = new Party(1, [Unit], 16)
     const receiver = party.join(1, () => 0)
     receiver.log = []
@@ -357,23 +291,26 @@ describe('what came, changed and left', () => {
     expect([other(1, 19), other(0, 19), other(1, 18)]).toEqual(['ok', 'broken', 'broken'])
   })
 
-  // Found by the match of seed 91008 with thrift: somebody joined between two snapshots, and others were told his tick as theirs.
-  test('[REPL1] what found no room in its tick is not told as of that tick once another has begun a newer one', () => {
+  // Found by the match of seed 91008 with thrift: a client joined between two snapshots, and others were sent its tick
+  // as theirs.
+  test('[REPL1] a row that did not fit in its tick is not sent with that tick after a newer one began', () => {
     const party = new Party(1, [Unit], 16)
     const [first, second] = [party.join(1, () => 0), party.join(2, () => 0)]
     for (let count = 0; count < 60; count++) party.world.spawn(Unit, { x: 1 })
     const step = (): void => { for (const unit of party.world.each(Unit)) unit.x++ }
     party.tick(step, true)
-    const told = (sequence: number): string | undefined => {
+    const fill = (sequence: number): string | undefined => {
       const out = new BitWriter(new Uint8Array(40))
-      return first.source.fill(0, sequence, out) ? first.sink.accept(0, sequence, new BitReader(out.bytes.slice(0, out.finish()))) : undefined
+      return first.source.fill(0, sequence, out)
+        ? first.sink.accept(0, sequence, new BitReader(out.bytes.slice(0, out.finish())))
+        : undefined
     }
     first.source.begin()
-    expect(told(1)).toBe('ok')
+    expect(fill(1)).toBe('ok')
     party.tick(step, true)
     second.source.begin()
-    expect([told(2), first.source.waitingCount > 0]).toEqual([undefined, true])
+    expect([fill(2), first.source.waitingCount > 0]).toEqual([undefined, true])
     first.source.begin()
-    expect(told(3)).toBe('ok')
+    expect(fill(3)).toBe('ok')
   })
 })

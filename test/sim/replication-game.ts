@@ -1,5 +1,6 @@
 /**
- * Games for replication alone, of walkers and crates that come and go, belong to somebody, are seen or not: how wild, and over which lines, is up to the test.
+ * Games for replication alone, with walkers and crates that spawn and despawn, have owners, and are in view or not. The
+ * test decides how wild the game is, and over which links it is sent.
  */
 
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
@@ -11,29 +12,37 @@ import { bool, fixed, i32, u16, u8, vec2 } from '../../packages/tickwire/src/cor
 import type { Schema } from '../../packages/tickwire/src/core/schema/schema.ts'
 import { CLEAR, Party, type Line, type Sees } from './replication-party.ts'
 
-const Walker = entity({
-  at: vec2(-1000, 1000, 0.1).position(), speed: vec2(-60, 60, 0.1).velocity(), heading: fixed(0, 360, 1), ammo: u16.owner(), plan: i32.team(), secret: i32.server(),
-}, { name: 'Walker' })
-/** Its place goes by no speed: to a coder that looks at it, the row before a baseline is dear. */
+const Walker = entity(
+  {
+    at: vec2(-1000, 1000, 0.1).position(),
+    speed: vec2(-60, 60, 0.1).velocity(),
+    heading: fixed(0, 360, 1),
+    ammo: u16.owner(),
+    plan: i32.team(),
+    secret: i32.server(),
+  },
+  { name: 'Walker' },
+)
+/** Its position follows no speed: a coder that looks at the row before a baseline pays more for it. */
 const Crate = entity({ at: vec2(0, 100, 0.5).position(), isOpen: bool, paint: u8 }, { name: 'Crate' })
 
 const ENTITIES = [Walker, Crate]
 const PEERS = 4
 export const OBJECTS = 110
 
-/** How a game and its lines go. */
+/** How a game and its links behave. */
 export interface Mood {
-  /** In a thousand ticks an object: dies, gets another owner, begins or ends to walk. */
+  /** Per thousand ticks and object: it dies, gets another owner, begins or ends to walk. */
   readonly churn: number
   readonly handover: number
   readonly whim: number
-  /** Ticks that somebody stays in view or out of it; 0: everybody always sees all. */
+  /** Ticks that an object stays in view or out of it; 0: every client always sees all. */
   readonly blink: number
-  /** One tick in so many is slept through; 0: none. */
+  /** One tick in so many is skipped by a stall; 0: none. */
   readonly sleep: number
-  /** Whether nothing belongs to anybody, so that all are told the same. */
+  /** Whether no object has an owner, so that all clients are sent the same. */
   readonly isOwnerless?: boolean
-  /** Only a few are somebody's, and only few of those in a view are out of it: one in so many. */
+  /** Only a few objects have owners, and only a few are out of a view: one in so many. */
   readonly rarity?: number
 }
 
@@ -46,22 +55,26 @@ export class Game {
   readonly #dice: Prng
   readonly #mood: Mood
   readonly #walking = new Set<number>()
-  readonly #spans: readonly number[]
-  readonly #isSheeted: boolean
+  readonly #hasBulk: boolean
   #frozenAt = Infinity
 
-  /** `spans`: ticks of a cell of baselines, now these and now those; none = each by itself. `isSheeted`: blocks are told by sheets then, now and now not, and nobody has a twin. */
-  constructor(seed: number, coder: (schema: Schema) => RowCoder, mood: Mood, windowTicks: number, drawLine: (dice: Prng) => Line, spans: readonly number[] = [], isSheeted = false) {
-    this.#isSheeted = isSheeted
+  /** `hasBulk`: common blocks are sent in bulk, which is turned off and on now and then. */
+  constructor(
+    seed: number, coder: (schema: Schema) => RowCoder, mood: Mood, windowTicks: number, drawLine: (dice: Prng) => Line,
+    hasBulk = false,
+  ) {
+    this.#hasBulk = hasBulk
     this.#dice = new Prng(seed)
-    this.#spans = spans
     this.#mood = mood
     this.party = new Party(seed, ENTITIES, windowTicks, () => ENTITIES.map(({ schema }) => coder(schema)))
-    this.party.isTwinned = !isSheeted
-    if (isSheeted) this.party.replicator.grid.fix(spans[0]!, true)
+    if (hasBulk) this.party.replicator.schedule.fix(true)
     for (let peer = 1; peer <= PEERS; peer++) {
       const isCapped = mood !== CALM && mood !== EQUAL && this.#dice.nextInt(0, 2) === 0
-      const receiver = this.party.join(peer, this.#seesOf(peer), isCapped ? { bytesPerSecond: this.#dice.nextInt(2000, 60_000), tickRate: 60 } : {})
+      const receiver = this.party.join(
+        peer,
+        this.#seesOf(peer),
+        isCapped ? { bytesPerSecond: this.#dice.nextInt(2000, 60_000), tickRate: 60 } : {},
+      )
       receiver.line = drawLine(this.#dice)
     }
   }
@@ -70,12 +83,12 @@ export class Game {
     const dice = this.#dice
     for (let tick = 0; tick < ticks; tick++) {
       this.party.tick(() => this.#step(), this.#mood.sleep > 0 && dice.nextInt(1, this.#mood.sleep) === 1)
-      if (this.#spans.length > 0 && dice.nextInt(0, 40) === 0) this.party.replicator.grid.fix(this.#spans[dice.nextInt(0, this.#spans.length - 1)]!, this.#isSheeted && dice.nextInt(0, 3) > 0)
+      if (this.#hasBulk && dice.nextInt(0, 40) === 0) this.party.replicator.schedule.fix(dice.nextInt(0, 3) > 0)
       if (tick % 50 === 49) this.party.receivers[dice.nextInt(0, PEERS - 1)]!.line = drawLine(dice)
     }
   }
 
-  /** From now on who is in view stays so. */
+  /** From now on objects that are in view stay in view. */
   freeze(): void {
     this.#frozenAt = this.party.world.tick
   }
@@ -88,8 +101,15 @@ export class Game {
     let count = 0
     for (const walker of [...world.each(Walker)]) {
       count++
-      if (chance(churn)) { world.despawn(walker); continue }
-      if (chance(handover)) world.setOwner(walker, this.#mood.rarity !== undefined && dice.nextInt(1, this.#mood.rarity) > 1 ? 0 : dice.nextInt(0, PEERS))
+      if (chance(churn)) {
+        world.despawn(walker)
+        continue
+      }
+      if (chance(handover))
+        world.setOwner(
+          walker,
+          this.#mood.rarity !== undefined && dice.nextInt(1, this.#mood.rarity) > 1 ? 0 : dice.nextInt(0, PEERS),
+        )
       if (chance(whim)) this.#walking.has(walker.id) ? this.#walking.delete(walker.id) : this.#walking.add(walker.id)
       if (chance(20)) walker.secret++
       if (chance(20)) walker.ammo = dice.nextInt(0, 9)
@@ -106,7 +126,14 @@ export class Game {
       if (chance(10)) crate.paint = dice.nextInt(0, 255)
     }
     for (; count < OBJECTS && (churn === 0 || chance(300)); count++) {
-      if (chance(700)) this.#walking.add(world.spawn(Walker, {}, this.#mood.isOwnerless !== true && chance(300 / (this.#mood.rarity ?? 1)) ? dice.nextInt(0, PEERS) : 0).id)
+      if (chance(700))
+        this.#walking.add(
+          world.spawn(
+            Walker,
+            {},
+            this.#mood.isOwnerless !== true && chance(300 / (this.#mood.rarity ?? 1)) ? dice.nextInt(0, PEERS) : 0,
+          ).id,
+        )
       else world.spawn(Crate, {})
     }
   }
@@ -114,7 +141,14 @@ export class Game {
   #seesOf(peer: number): Sees {
     const { blink, rarity = 1 } = this.#mood
     return (index, id, tick) => {
-      if (blink > 0 && ((index * 2654435761 + Math.floor((Math.min(tick, this.#frozenAt) + 7 * index) / blink) * 40503 + peer * 977) >>> 7) % (5 * rarity) === 0) return -1
+      if (
+        blink > 0
+        && ((index * 2654435761 + Math.floor((Math.min(tick, this.#frozenAt) + 7 * index) / blink) * 40503 + peer * 977)
+          >>> 7)
+          % (5 * rarity)
+          === 0
+      )
+        return -1
       const owner = this.party.world.objects.ownerAt(id >>> 16)
       return owner === peer ? 2 : owner > 0 && owner <= 2 && peer <= 2 ? 1 : 0
     }
@@ -127,12 +161,31 @@ export const CODERS: { readonly [name: string]: (schema: Schema) => RowCoder } =
 }
 
 /** A good path whose packets are small enough for blocks to be cut in two. */
-export const fair = (dice: Prng): Line => ({ ...CLEAR, delay: dice.nextInt(0, 4), patience: 12, packetBytes: dice.nextInt(0, 1) === 0 ? 1150 : dice.nextInt(60, 400) })
-
-export const foul = (dice: Prng): Line => ({
-  loss: dice.nextInt(0, 3) * 0.1, ackLoss: dice.nextInt(0, 2) * 0.15, twice: 0.05, delay: dice.nextInt(0, 8), jitter: dice.nextInt(0, 2) * 4, patience: dice.nextInt(3, 45),
-  packetBytes: dice.nextInt(0, 2) === 0 ? 90 : dice.nextInt(200, 1150), packetsPerTick: dice.nextInt(1, 12),
+export const fair = (dice: Prng): Line => ({
+  ...CLEAR,
+  delay: dice.nextInt(0, 4),
+  patience: 12,
+  packetBytes: dice.nextInt(0, 1) === 0 ? 1150 : dice.nextInt(60, 400),
 })
 
-/** Little is on its way, and now and then something else comes before it. */
-export const hasty = (dice: Prng): Line => ({ ...CLEAR, loss: dice.nextInt(0, 2) * 0.1, ackLoss: 0.1, twice: 0.05, delay: dice.nextInt(0, 2), jitter: dice.nextInt(0, 2) * 3, packetBytes: dice.nextInt(100, 1150) })
+export const foul = (dice: Prng): Line => ({
+  loss: dice.nextInt(0, 3) * 0.1,
+  ackLoss: dice.nextInt(0, 2) * 0.15,
+  twice: 0.05,
+  delay: dice.nextInt(0, 8),
+  jitter: dice.nextInt(0, 2) * 4,
+  patience: dice.nextInt(3, 45),
+  packetBytes: dice.nextInt(0, 2) === 0 ? 90 : dice.nextInt(200, 1150),
+  packetsPerTick: dice.nextInt(1, 12),
+})
+
+/** Few packets are in flight, and now and then one overtakes another. */
+export const hasty = (dice: Prng): Line => ({
+  ...CLEAR,
+  loss: dice.nextInt(0, 2) * 0.1,
+  ackLoss: 0.1,
+  twice: 0.05,
+  delay: dice.nextInt(0, 2),
+  jitter: dice.nextInt(0, 2) * 3,
+  packetBytes: dice.nextInt(100, 1150),
+})

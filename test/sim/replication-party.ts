@@ -1,9 +1,9 @@
 /**
- * One authority and some receivers, joined by bad lines: replication without a network around it.
+ * One authority and some receivers, connected by bad links: replication without a network around it.
  *
- * Every receiver has a line of its own: packets are lost, late, out of order, twice; acknowledgements too. Time is ticks.
- * After every packet all rows that it told are compared with what the authority had at that tick, in the field set that
- * the receiver had at that tick: anything else is an error, whatever the weather.
+ * Every receiver has its own link: packets are lost, late, reordered, duplicated; acknowledgements too. Time is ticks.
+ * After every packet all rows in it are compared with what the authority had at that tick, in the field set that the
+ * receiver had at that tick: any difference is an error, whatever the weather.
  */
 
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
@@ -15,8 +15,10 @@ import type { RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.
 import { Replicator } from '../../packages/tickwire/src/core/replication/replicator.ts'
 import type { Relevance } from '../../packages/tickwire/src/core/replication/relevance.ts'
 import { SnapshotSink } from '../../packages/tickwire/src/core/replication/snapshot-sink.ts'
-import { SnapshotSource, type SnapshotSourceOptions } from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
-import { WantedSink } from '../../packages/tickwire/src/core/replication/wanted-rows.ts'
+import {
+  SnapshotSource, type SnapshotSourceOptions,
+} from '../../packages/tickwire/src/core/replication/snapshot-source.ts'
+import { wantedSink } from '../../packages/tickwire/src/core/replication/receive/wanted-rows.ts'
 import type { Entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { indexOf, NO_TYPE } from '../../packages/tickwire/src/core/world/object-table.ts'
 import { Timeline } from '../../packages/tickwire/src/core/world/timeline.ts'
@@ -27,7 +29,7 @@ export interface Line {
   loss: number
   ackLoss: number
   twice: number
-  /** Ticks on the way: at least, and by chance more. */
+  /** Ticks in flight: at least, and by chance more. */
   delay: number
   jitter: number
   /** Ticks after which a packet without an acknowledgement is given up. */
@@ -36,12 +38,21 @@ export interface Line {
   packetsPerTick: number
 }
 
-export const CLEAR: Line = { loss: 0, ackLoss: 0, twice: 0, delay: 2, jitter: 0, patience: 20, packetBytes: 1150, packetsPerTick: 32 }
+export const CLEAR: Line = {
+  loss: 0,
+  ackLoss: 0,
+  twice: 0,
+  delay: 2,
+  jitter: 0,
+  patience: 20,
+  packetBytes: 1150,
+  packetsPerTick: 32,
+}
 
 /** All that is remembered is compared with the truth every so many ticks. */
 const CHECK_ALL_TICKS = 16
 
-/** Who sees what: a function of index and tick, -1 unseen, else the field set. */
+/** What a receiver sees: a function of index and tick; -1 unseen, else the field set. */
 export type Sees = (index: number, id: number, tick: number) => number
 
 /** A relevance that asks a function. */
@@ -79,7 +90,8 @@ class AskedRelevance implements Relevance {
       this.sets[this.count++] = set
       seen.set(index, set)
     }
-    if ([...this.indexes.subarray(0, this.count), ...this.sets.subarray(0, this.count)].join() !== before) this.version++
+    if ([...this.indexes.subarray(0, this.count), ...this.sets.subarray(0, this.count)].join() !== before)
+      this.version++
     this.seen.set(tick, seen)
     this.seen.delete(tick - 4000)
   }
@@ -93,14 +105,12 @@ interface Flight {
   readonly isRetrained: boolean
 }
 
-/** One receiver and his line. */
+/** One receiver and its link. */
 export class Receiver {
   readonly world: World
   readonly timeline: Timeline
   readonly sink: SnapshotSink
   readonly source: SnapshotSource
-  /** Looks at every object by itself, and must send the same bits. */
-  readonly twin: SnapshotSource | undefined
   readonly relevance: AskedRelevance
   line: Line = { ...CLEAR }
   bytesSent = 0
@@ -113,10 +123,12 @@ export class Receiver {
   readonly #buffer = new Uint8Array(2048)
   readonly #out = new BitWriter(this.#buffer)
   readonly #reader = new BitReader(new Uint8Array(0))
-  /** By version: the tables that he was handed while it ran. */
+  /** By version: the tables that it was sent while the game ran. */
   readonly #tables = new Map<number, readonly RowCoder[]>()
   #isRetrained = false
   #sequence = 0
+  /** The tick of the last snapshot. */
+  #begun = -1
   #flights: Flight[] = []
   #acks: { readonly sequence: number; readonly at: number }[] = []
   #requests: { readonly bytes: Uint8Array; readonly at: number }[] = []
@@ -128,23 +140,25 @@ export class Receiver {
     this.#dice = new Prng(party.seed * 31 + peer)
     this.world = new World(entities, { isReadOnly: true })
     this.timeline = new Timeline(this.world, party.timeline.windowTicks)
-    this.sink = new SnapshotSink(this.world, this.timeline, { strideTicks: party.strideTicks, ...(party.makeCoders === undefined ? {} : { coders: party.makeCoders() }) })
+    this.sink = new SnapshotSink(this.world, this.timeline, {
+      strideTicks: party.strideTicks,
+      ...(party.makeCoders === undefined ? {} : { coders: party.makeCoders() }),
+    })
     this.relevance = new AskedRelevance(party.world, sees)
     this.source = new SnapshotSource(party.replicator, this.relevance, peer, options)
-    this.twin = party.isTwinned ? new SnapshotSource(party.twinOf(party.replicator), this.relevance, peer, { ...options, isOneByOne: true }) : undefined
   }
 
-  /** From now on he is told by other tables, which he holds: `coders` are his own. */
+  /** From now on rows are sent with other tables, which the receiver holds: `coders` are its own. */
   retrain(replicator: Replicator, version: number, coders: readonly RowCoder[]): void {
     this.#tables.set(version, coders)
     this.#isRetrained = true
     this.source.retrain(replicator, version)
-    this.twin?.retrain(this.#party.twinOf(replicator), version)
   }
 
-  /** One tick of the line: sends, carries, receives. */
+  /** One tick of the link: sends, carries, receives. */
   run(now: number): void {
-    if (now % this.#party.strideTicks === 0) this.#send(now)
+    // Like PacedSource: in a tick of the grid, or in the first tick after one that a stalled host passed.
+    if (now - now % this.#party.strideTicks > this.#begun) this.#send(now)
     const flights = this.#flights
     this.#flights = []
     for (const flight of flights) {
@@ -153,26 +167,23 @@ export class Receiver {
     }
     for (const ack of this.#acks.filter(({ at }) => at <= now)) this.#settle(now, ack.sequence, true)
     this.#acks = this.#acks.filter(({ at }) => at > now)
-    const wanted = new WantedSink((id) => {
-      this.source.handleWanted(id)
-      this.twin?.handleWanted(id)
-    })
+    const wanted = wantedSink((id) => this.source.handleWanted(id))
     for (const { bytes } of this.#requests.filter(({ at }) => at <= now)) wanted.accept(now, 0, new BitReader(bytes))
     this.#requests = this.#requests.filter(({ at }) => at > now)
-    for (const [sequence, sentAt] of [...this.#waiting]) if (now - sentAt > this.line.patience) this.#settle(now, sequence, false)
+    for (const [sequence, sentAt] of [...this.#waiting])
+      if (now - sentAt > this.line.patience) this.#settle(now, sequence, false)
   }
 
   #send(now: number): void {
     const { source, line } = this
+    this.#begun = now
     source.begin()
-    this.twin?.begin()
     for (let packets = 0; packets < line.packetsPerTick && source.wantsAt(now) <= now; packets++) {
       const sequence = this.#sequence + 1
       const oldest = [...this.#waiting.keys()][0] ?? sequence
       if (oldest <= sequence - SENT_PACKETS_MAX) return
       this.#out.reset(this.#buffer, 0, line.packetBytes)
       const isFilled = source.fill(now, sequence, this.#out)
-      this.#compareTwin(now, sequence, isFilled)
       if (!isFilled) return
       this.#sequence = sequence
       const bytes = this.#buffer.slice(0, this.#out.finish())
@@ -182,18 +193,10 @@ export class Receiver {
       this.log?.push(bytes)
       const copies = this.#chance(line.twice) ? 2 : 1
       for (let copy = 0; copy < copies; copy++) {
-        if (!this.#chance(line.loss)) this.#flights.push({ sequence, bytes, at: now + this.#way(), isRetrained: this.#isRetrained })
+        if (!this.#chance(line.loss))
+          this.#flights.push({ sequence, bytes, at: now + this.#way(), isRetrained: this.#isRetrained })
       }
     }
-  }
-
-  #compareTwin(now: number, sequence: number, isFilled: boolean): void {
-    if (this.twin === undefined) return
-    const out = new BitWriter(new Uint8Array(this.line.packetBytes))
-    const isTwinFilled = this.twin.fill(now, sequence, out)
-    const [is, should] = [this.#out, out].map((writer) => Buffer.from(writer.bytes.subarray(0, writer.finish())).toString('hex'))
-    if (isTwinFilled === isFilled && (!isFilled || is === should)) return
-    throw new Error(`seed ${this.#party.seed}, tick ${now}, packet ${sequence}: ${isFilled ? is : 'nothing'} is not what the twin sends: ${isTwinFilled ? should : 'nothing'}`)
   }
 
   #receive(now: number, { sequence, bytes, isRetrained }: Flight): void {
@@ -217,19 +220,18 @@ export class Receiver {
     const { wanted } = this.sink
     this.#out.reset(this.#buffer, 0, 1000)
     if (!wanted.fill(now, now, this.#out)) return
-    if (!this.#chance(this.line.ackLoss)) this.#requests.push({ bytes: this.#buffer.slice(0, this.#out.finish()), at: now + this.#way() })
+    if (!this.#chance(this.line.ackLoss))
+      this.#requests.push({ bytes: this.#buffer.slice(0, this.#out.finish()), at: now + this.#way() })
     wanted.onLost(now, now)
   }
 
   #settle(now: number, sequence: number, isDelivered: boolean): void {
     if (!this.#waiting.delete(sequence)) return
-    for (const source of this.twin === undefined ? [this.source] : [this.source, this.twin]) {
-      if (isDelivered) source.onDelivered(now, sequence)
-      else source.onLost(now, sequence)
-    }
+    if (isDelivered) this.source.onDelivered(now, sequence)
+    else this.source.onLost(now, sequence)
   }
 
-  /** Compares every row told of the frame's tick, and of the one before, with the truth. */
+  /** Compares every row received for the frame's tick, and for the one before, with the truth. */
   #check(bytes: Uint8Array): void {
     let tick = 0
     for (let at = 0, unit = 1; ; at++, unit *= 128) {
@@ -237,13 +239,15 @@ export class Receiver {
       if (bytes[at]! < 128) break
     }
     for (const each of [tick, tick - 1]) this.#checkTick(each)
-    // Baselines, too, are remembered at the ticks they were named by.
-    if (tick % CHECK_ALL_TICKS === 0) for (let each = Math.max(0, tick - this.timeline.windowTicks + 1); each < tick; each++) this.#checkTick(each)
+    // Baselines, too, are remembered at the ticks that name them.
+    if (tick % CHECK_ALL_TICKS === 0)
+      for (let each = Math.max(0, tick - this.timeline.windowTicks + 1); each < tick; each++) this.#checkTick(each)
   }
 
   #checkTick(tick: number): void {
     const references = this.timeline.references(tick)
-    // Nobody was asked in a tick that was slept through or is not told; what rested in it was in view before and after.
+    // Relevance was not asked in a tick that was skipped or not sent; an object that rested in it was in view before
+    // and after.
     let asked = tick
     while (asked < tick + this.#party.strideTicks && !this.relevance.seen.has(asked)) asked++
     const seen = this.relevance.seen.get(asked)
@@ -254,15 +258,19 @@ export class Receiver {
       const pool = this.timeline.pools[type]!
       const row = reference & 0xff_ffff
       const set = seen?.get(index)
-      if (set === undefined) throw new Error(`seed ${this.#party.seed}: index ${index} was told for tick ${tick}, when it was not in view`)
-      const told = this.#party.plain(this.world, type, pool.rows, row * pool.laneCount, 2)
+      if (set === undefined)
+        throw new Error(`seed ${this.#party.seed}: index ${index} was sent for tick ${tick}, when it was not in view`)
+      const received = this.#party.plain(this.world, type, pool.rows, row * pool.laneCount, 2)
       const truth = this.#party.truth(tick, index, set)
-      const is = `${pool.ids[row]} of ${pool.owners[row]}: ${told}`
-      if (is !== truth) throw new Error(`seed ${this.#party.seed}, tick ${tick}, index ${index}, set ${set}:\n told ${is}\n true ${truth}`)
+      const is = `${pool.ids[row]} of ${pool.owners[row]}: ${received}`
+      if (is !== truth)
+        throw new Error(
+          `seed ${this.#party.seed}, tick ${tick}, index ${index}, set ${set}:\n  sent ${is}\n true ${truth}`,
+        )
     }
   }
 
-  /** What is wrong with what is held now, if the truth of the newest tick were all told; undefined when nothing is. */
+  /** What is wrong with the rows held now, if the newest tick had been sent whole; undefined when nothing is. */
   whyNotCurrent(): string | undefined {
     const { held } = this.sink
     const seen = this.relevance.seen.get(this.#party.timeline.newest) ?? new Map<number, number>()
@@ -287,7 +295,7 @@ export class Receiver {
   }
 }
 
-/** The authority, and everyone who is told. */
+/** The authority and all receivers. */
 export class Party {
   readonly seed: number
   readonly world: World
@@ -295,22 +303,28 @@ export class Party {
   readonly replicator: Replicator
   readonly receivers: Receiver[] = []
   readonly makeCoders: (() => readonly RowCoder[]) | undefined
-  /** Ticks from one telling to the next. */
+  /** Ticks from one snapshot to the next. */
   readonly strideTicks: number
-  /** Whether every source has a twin that looks at objects one by one. */
-  isTwinned = false
   readonly #entities: readonly Entity[]
   readonly #truths = new Map<string, string>()
-  readonly #twins = new Map<Replicator, Replicator>()
 
-  constructor(seed: number, entities: readonly Entity[], windowTicks: number, makeCoders?: () => readonly RowCoder[], strideTicks = 1) {
+  constructor(
+    seed: number,
+    entities: readonly Entity[],
+    windowTicks: number,
+    makeCoders?: () => readonly RowCoder[],
+    strideTicks = 1,
+  ) {
     this.seed = seed
     this.strideTicks = strideTicks
     this.makeCoders = makeCoders
     this.#entities = entities
     this.world = new World(entities)
     this.timeline = new Timeline(this.world, windowTicks)
-    this.replicator = new Replicator(this.world, this.timeline, { strideTicks, ...(makeCoders === undefined ? {} : { coders: makeCoders() }) })
+    this.replicator = new Replicator(this.world, this.timeline, {
+      strideTicks,
+      ...(makeCoders === undefined ? {} : { coders: makeCoders() }),
+    })
   }
 
   join(peer: number, sees: Sees, options: SnapshotSourceOptions = {}): Receiver {
@@ -319,14 +333,10 @@ export class Party {
     return receiver
   }
 
-  /** Who makes bits for twins: over the same marks, and none that were made for somebody else. */
-  twinOf(replicator: Replicator): Replicator {
-    const twin = this.#twins.get(replicator) ?? replicator.retrained(replicator.coders)
-    this.#twins.set(replicator, twin)
-    return twin
-  }
-
-  /** One tick: the game moves, then everyone is told what he must know; or not, where a host that slept runs several at once. */
+  /**
+   * One tick: the game moves, then every receiver is sent what it must know; or not, where a stalled host runs several
+   * ticks at once.
+   */
   tick(step: () => void, isAsleep: boolean = false): void {
     this.world.beginTick()
     step()
@@ -336,12 +346,12 @@ export class Party {
     if (!isAsleep) for (const receiver of this.receivers) receiver.run(this.world.tick)
   }
 
-  /** What the authority had at a tick, as far as a field set goes; of who was there. */
+  /** What the authority had at a tick, in a field set, for an object that was there. */
   truth(tick: number, index: number, set: number): string {
-    return this.#truths.get(`${tick} ${index} ${set}`) ?? 'nobody'
+    return this.#truths.get(`${tick} ${index} ${set}`) ?? 'no object'
   }
 
-  /** A row as text: what is outside the set is left initial. */
+  /** A row as text: lanes outside the set are left initial. */
   plain(world: World, type: number, rows: Int32Array, at: number, set: 0 | 1 | 2): string {
     const { schema, heap } = world.stores[type]!
     const row = schema.initialRow.slice()
@@ -364,7 +374,7 @@ export class Party {
       if (type === NO_TYPE) continue
       const id = objects.idAt(index)
       const at = this.timeline.find(type, id, newest)
-      if (indexOf(id) !== index || at < 0) throw new Error('the Timeline does not know who lives')
+      if (indexOf(id) !== index || at < 0) throw new Error('the Timeline does not know a living object')
       for (const set of [0, 1, 2] as const) {
         const row = this.plain(this.world, type, this.timeline.pools[type]!.rows, at, set)
         this.#truths.set(`${newest} ${index} ${set}`, `${id} of ${objects.ownerAt(index)}: ${row}`)

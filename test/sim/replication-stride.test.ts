@@ -1,6 +1,6 @@
 /**
- * Games that are not told every tick: the row before a baseline is the one told before it, so many ticks earlier. A coder that trusts
- * nobody compares what both sides take it for.
+ * Games that are not sent every tick: the row before a baseline is the one that was sent before it, so many ticks
+ * earlier. A checking coder compares what both sides take for that row.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -15,13 +15,13 @@ import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.
 import { CLEAR, Party, type Line } from './replication-party.ts'
 
 const Cart = entity({ x: fixed(0, 1000, 0.1), load: u8 }, { name: 'Cart' })
-const LANES = 2
+const LANE_COUNT = 2
 const CARTS = 80
 const PEERS = 3
 
 const seen = { older: 0, all: 0 }
 
-/** Says in 33 bits what it was told of the row before the baseline, and refuses to read on when that is not so. */
+/** Writes 33 bits about the row before the baseline, and fails to read when the receiver has another row. */
 class WaryCoder extends PackedCoder {
   readonly usesOlder = true
 
@@ -39,22 +39,27 @@ class WaryCoder extends PackedCoder {
 
   #each({ olderRows, olderAt, olderTicks }: RowPair, see: (value: number, bits: number) => void): void {
     see(olderAt < 0 ? 0 : olderTicks, 3)
-    for (let lane = 0; olderAt >= 0 && lane < LANES; lane++) see(olderRows[olderAt + lane]! & 0x7fff, 15)
+    for (let lane = 0; olderAt >= 0 && lane < LANE_COUNT; lane++) see(olderRows[olderAt + lane]! & 0x7fff, 15)
   }
 }
 
 function drawLine(dice: Prng): Line {
   return {
-    loss: dice.nextInt(0, 2) * 0.15, ackLoss: dice.nextInt(0, 2) * 0.15, twice: 0.05, delay: dice.nextInt(0, 6), jitter: dice.nextInt(0, 2) * 4, patience: dice.nextInt(6, 40),
-    packetBytes: dice.nextInt(0, 2) === 0 ? 120 : 1150, packetsPerTick: dice.nextInt(1, 8),
+    loss: dice.nextInt(0, 2) * 0.15,
+    ackLoss: dice.nextInt(0, 2) * 0.15,
+    twice: 0.05,
+    delay: dice.nextInt(0, 6),
+    jitter: dice.nextInt(0, 2) * 4,
+    patience: dice.nextInt(6, 40),
+    packetBytes: dice.nextInt(0, 2) === 0 ? 120 : 1150,
+    packetsPerTick: dice.nextInt(1, 8),
   }
 }
 
-/** Carts that roll, stop at any tick (so many of a thousand), are loaded, and now and then replaced; every source has a twin that looks at each by itself. */
+/** Carts that roll, stop at any tick (so many of a thousand), are loaded, and are replaced now and then. */
 function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: Prng) => Line, whim = 58): Party {
   const dice = new Prng(seed)
   const party = new Party(seed, [Cart], 32, () => [new WaryCoder(Cart.schema)], strideTicks)
-  party.isTwinned = true
   for (let peer = 1; peer <= PEERS; peer++) party.join(peer, () => 0).line = lineOf(dice)
   const rolling = new Set<number>()
   for (let tick = 0; tick < ticks; tick++) {
@@ -76,21 +81,25 @@ function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: P
   return party
 }
 
-describe.each([2, 3])('told every %i ticks', (strideTicks) => {
-  test(`[REPL9] the row before the baseline is the one told before it, whatever the weather: every ${strideTicks}`, { timeout: 120_000 }, () => {
-    for (let seed = 1; seed <= 4; seed++) {
-      const party = play(seed, strideTicks, 200, drawLine)
-      for (const receiver of party.receivers) expect(receiver.whyNotCurrent(), `seed ${seed}`).toBe(undefined)
-    }
-  })
+describe.each([2, 3])('sent every %i ticks', (strideTicks) => {
+  test(
+    `[REPL9] the row before the baseline is the one sent before it, in any weather: every ${strideTicks}`,
+    { timeout: 120_000 },
+    () => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const party = play(seed, strideTicks, 200, drawLine)
+        for (const receiver of party.receivers) expect(receiver.whyNotCurrent(), `seed ${seed}`).toBe(undefined)
+      }
+    },
+  )
 
-  test(`[REPL9] in calm weather most deltas have it: every ${strideTicks}`, { timeout: 120_000 }, () => {
+  test(`[REPL9] in calm weather most deltas use it: every ${strideTicks}`, { timeout: 120_000 }, () => {
     Object.assign(seen, { older: 0, all: 0 })
     play(9, strideTicks, 120, () => ({ ...CLEAR, delay: 3, packetsPerTick: 8 }), 10)
     expect(seen.older / seen.all).toBeGreaterThan(0.7)
   })
 
-  test(`[REPL9] who rested after his baseline is told without it: every ${strideTicks}`, () => {
+  test(`[REPL9] an object that rested after its baseline is sent without it: every ${strideTicks}`, () => {
     const party = new Party(5, [Cart], 64, () => [new WaryCoder(Cart.schema)], strideTicks)
     party.join(1, () => 0).line = { ...CLEAR, delay: 4 * strideTicks, patience: 100 }
     const cart = party.world.spawn(Cart, { x: 0 })
@@ -102,7 +111,8 @@ describe.each([2, 3])('told every %i ticks', (strideTicks) => {
     expect(roll(40, 0.3)).toBeGreaterThan(3)
     roll(6, 0)
     roll(7, 0.3)
-    // Rows that were told eight strides after the last one before the rest: what arrived of it is that one, and he rolls again.
+    // Rows that were sent eight strides after the last row before the rest: that row is the one that arrived, and the
+    // cart rolls again.
     expect(roll(4, 0.3)).toBe(0)
     expect(seen.all).toBeGreaterThan(2)
     expect(roll(40, 0.3)).toBeGreaterThan(3)

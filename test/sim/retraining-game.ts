@@ -1,16 +1,20 @@
-/** A small game whose habits built-in tables do not know, and what training finds in a recording of it. */
+/** A small game whose patterns the built-in tables do not know, and what training finds in a recording of it. */
 
-import { bool, defineGame, entity, fixed, int, MemorySink, openRecording, sourceOf, trainRecording, u8, type Game, type Priors } from 'tickwire'
+import { bool, defineGame, entity, fixed, int, openRecording, sourceOf, u8, type Game, type Priors } from 'tickwire'
+import { MemorySink, trainRecording } from 'tickwire/engine'
 import { simulate } from 'tickwire/testing'
 
 const INPUT = { go: bool }
 
-export const Moth = entity({ x: fixed(0, 1000, 0.1), y: fixed(0, 1000, 0.1), wing: int(0, 4095), dust: u8 }, { name: 'Moth' })
+export const Moth = entity(
+  { x: fixed(0, 1000, 0.1), y: fixed(0, 1000, 0.1), wing: int(0, 4095), dust: u8 },
+  { name: 'Moth' },
+)
 export type MothInput = typeof INPUT
 
 const MOTHS = 24
 
-/** Moths that flutter by rules, in steps that no table expects. `isCalm` holds them still. */
+/** Moths that flutter by rules, in steps that no table expects. `isCalm` stops them. */
 export function makeMoths(air: { isCalm: boolean } = { isCalm: false }, tickRate = 30): Game<MothInput> {
   return defineGame({
     tickRate,
@@ -19,7 +23,8 @@ export function makeMoths(air: { isCalm: boolean } = { isCalm: false }, tickRate
     predict: 'none',
     onJoin: (world, peer) => world.spawn(Moth, { x: 500, y: 10 * peer.id }, peer),
     step(world) {
-      for (let count = [...world.each(Moth)].length; count < MOTHS; count++) world.spawn(Moth, { x: 40 * count, y: 500, wing: count })
+      for (let count = [...world.each(Moth)].length; count < MOTHS; count++)
+        world.spawn(Moth, { x: 40 * count, y: 500, wing: count })
       if (air.isCalm) return
       for (const moth of world.each(Moth)) {
         const beat = (world.tick + moth.id % 7) % 3

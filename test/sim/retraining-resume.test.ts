@@ -1,19 +1,22 @@
-/** Who comes back to his seat after the tables changed: a new line begins with those of the build, whatever the one before it held. */
+/**
+ * Clients that resume their seat after the tables changed: a new connection begins with the tables of the build,
+ * whatever the former one had.
+ */
 
 import { expect, test } from 'vitest'
-import type { Priors, Room } from 'tickwire'
+import type { Match, Priors } from 'tickwire'
 import { differenceOf } from '../../packages/tickwire/src/testing/simulate-difference.ts'
 import { learnMoths, makeMoths, Moth, type MothInput } from './retraining-game.ts'
 import { Party, type Guest } from './rooms-party.ts'
 
 const PRIORS: Priors = learnMoths(3)
 const OTHERS: Priors = learnMoths(4, 8)
-/** Cables of the party have no length; tables of several packets take their time all the same. */
+/** Cables of the party have no latency; tables of several packets still take time. */
 const WHILE_MS = 4000
 
 interface Scene {
   readonly party: Party
-  readonly room: Room
+  readonly room: Match
   readonly air: { isCalm: boolean }
   readonly guests: readonly Guest<MothInput>[]
   come(ticketOf?: Guest<MothInput>): Guest<MothInput>
@@ -23,25 +26,29 @@ function open(count: number): Scene {
   const air = { isCalm: false }
   const game = makeMoths(air)
   const party = new Party({ meadow: { game: game as never, capacity: 4, resumeMs: 60_000, emptyMs: Infinity } })
-  const come = (before?: Guest<MothInput>): Guest<MothInput> => party.ask(game, before === undefined ? {} : { resume: before.host.seat!.ticket })
+  const come = (before?: Guest<MothInput>): Guest<MothInput> =>
+    party.ask(game, before === undefined ? {} : { resume: before.host.seat!.ticket })
   const guests = Array.from({ length: count }, () => come())
   party.run(1000)
   return { party, room: party.host.rooms[0]!, air, guests, come }
 }
 
-/** Everybody sees what is there, has the newest tables, and refused nothing. */
+/** Every client sees all objects, has the newest tables, and refused nothing. */
 function expectRight({ party, room, air }: Scene, all: readonly Guest<MothInput>[]): void {
   air.isCalm = true
   party.run(2000)
   for (const [number, { host }] of all.entries()) {
     expect(differenceOf(number, host, room as never, party.now)).toBeUndefined()
-    expect([room.retraining.versionOf(host.peer), host.insides.snapshots.undecodableCount]).toEqual([room.retraining.version, 0])
+    expect([room.retraining.versionOf(host.peer), host.insides.snapshots.undecodableCount]).toEqual([
+      room.retraining.version,
+      0,
+    ])
   }
   expect(room.retraining.keptCount).toBe(1)
   expect(party.faults).toEqual([])
 }
 
-test('[REPL22] who comes back to his seat is told by the tables of the build, then by the newest, and plays on', () => {
+test("[REPL22] a resumed client is sent rows with the build's tables, then with the newest", () => {
   const scene = open(2)
   const { party, room, guests: [first, other], come } = scene
   room.retrain(PRIORS)
@@ -51,7 +58,7 @@ test('[REPL22] who comes back to his seat is told by the tables of the build, th
   party.unplug(first as never)
   party.run(300)
   const again = come(first)
-  // The old line's until the new one is there.
+  // The old connection's, until the new one is there.
   const versions: number[] = []
   for (let ms = 0; ms < 60; ms++) {
     party.run(1)
@@ -65,25 +72,33 @@ test('[REPL22] who comes back to his seat is told by the tables of the build, th
   expectRight(scene, [again, other!])
 })
 
-test.each(['pulled the plug', 'is still there'])('[REPL23] who comes back while his old line is handed the tables gets them whole by the new one: he %s', (how) => {
-  const held = new Set<number>()
-  for (const afterMs of [10, 30, 60, 120, 300]) {
-    const scene = open(2)
-    const { party, room, guests: [first, other], come } = scene
-    room.retrain(PRIORS)
-    party.run(afterMs)
-    held.add(room.retraining.versionOf(first!.peer))
-    if (how === 'pulled the plug') party.unplug(first as never)
-    const again = come(first)
-    party.run(WHILE_MS)
-    expect(room.retraining.versionOf(again.peer), `after ${afterMs} ms`).toBe(1)
-    if (how !== 'pulled the plug') expect(first!.closed?.code).toBe('replaced')
-    expectRight(scene, [again, other!])
-  }
-  expect([...held]).toContain(0)
-})
+test.each(['has lost its connection', 'is still connected'])(
+  '[REPL23] a client that resumes during a transfer of tables gets them whole again: the old one %s',
+  (how) => {
+    const held = new Set<number>()
+    for (const afterMs of [10, 30, 60, 120, 300]) {
+      const scene = open(2)
+      const {
+        party,
+        room,
+        guests: [first, other],
+        come,
+      } = scene
+      room.retrain(PRIORS)
+      party.run(afterMs)
+      held.add(room.retraining.versionOf(first!.peer))
+      if (how === 'has lost its connection') party.unplug(first as never)
+      const again = come(first)
+      party.run(WHILE_MS)
+      expect(room.retraining.versionOf(again.peer), `after ${afterMs} ms`).toBe(1)
+      if (how !== 'has lost its connection') expect(first!.closed?.code).toBe('replaced')
+      expectRight(scene, [again, other!])
+    }
+    expect([...held]).toContain(0)
+  },
+)
 
-test('[REPL23] who was away while the tables changed twice, his seat kept, is sent the newest only; those that nobody holds are let go', () => {
+test('[REPL23] a client that missed two changes is sent the newest tables only, and unused ones are freed', () => {
   const scene = open(2)
   const { party, room, guests: [first, other], come } = scene
   room.retrain(PRIORS)
@@ -106,7 +121,7 @@ test('[REPL23] who was away while the tables changed twice, his seat kept, is se
   expectRight(scene, [again, other!])
 })
 
-test('[REPL23] with the last who holds it, away, a version goes; he comes back all the same, and so do many in turn', () => {
+test('[REPL23] a version goes with the last client that holds it, and clients that resume still play', () => {
   const scene = open(1)
   const { party, room, come } = scene
   let [guest] = scene.guests

@@ -1,17 +1,18 @@
-/** Seats where players bring tokens, and rooms that are found by code: what a thief and a guesser get. */
+/** Seats where players have tokens, and rooms that are found by code: what a thief and a guesser get. */
 
 import { expect, test } from 'vitest'
-import { bool, defineGame, entity, issueToken, SpentTokens, u8 } from 'tickwire'
+import { bool, defineGame, entity, u8 } from 'tickwire'
+import { issueToken, SpentTokens } from 'tickwire/engine'
 import { Dice, StubCrypto } from 'tickwire/testing'
 import { HANDSHAKES_PER_ORIGIN_PER_SECOND } from '../../packages/tickwire/src/core/base/limits.ts'
-import { RoomDirectory } from '../../packages/tickwire/src/core/game/rooms/room-directory.ts'
+import { RoomDirectory } from '../../packages/tickwire/src/core/rooms/room-directory.ts'
 import { Party } from './rooms-party.ts'
 
 const game = defineGame({
   tickRate: 30, input: { right: bool }, entities: [entity({ hue: u8 })], step: () => {},
 })
 
-test('[SEAT5] a stolen ticket is worth nothing to who has another token; its owner sits down with a fresh one of his own', () => {
+test('[SEAT5] a stolen ticket is useless with another token; its owner resumes with a fresh token', () => {
   const provider = new StubCrypto()
   const dice = new Dice(3)
   const draw = (size: number): Uint8Array => {
@@ -22,12 +23,30 @@ test('[SEAT5] a stolen ticket is worth nothing to who has another token; its own
   const issuer = provider.importSigning(draw(32))
   const identity = draw(32)
   const server = provider.importSigning(identity).publicKey
-  const tokenOf = (user: number): Uint8Array => issueToken(provider, issuer, {
-    server, id: draw(16), issuedAt: 1000, expiresAt: 1600, audience: 'test', user: Uint8Array.of(user),
-  })
-  const party = new Party({ duel: { game, capacity: 4, resumeMs: 60_000 } }, {
-    security: { provider, identity, tokens: { issuers: [issuer.publicKey], audience: 'test', spent: new SpentTokens(1000), wallSeconds: () => 1010 } },
-  })
+  const tokenOf = (user: number): Uint8Array =>
+    issueToken(provider, issuer, {
+      server,
+      id: draw(16),
+      issuedAt: 1000,
+      expiresAt: 1600,
+      audience: 'test',
+      user: Uint8Array.of(user),
+    })
+  const party = new Party(
+    { duel: { game, capacity: 4, resumeMs: 60_000 } },
+    {
+      security: {
+        provider,
+        identity,
+        tokens: {
+          issuers: [issuer.publicKey],
+          audience: 'test',
+          spent: new SpentTokens(1000),
+          wallSeconds: () => 1010,
+        },
+      },
+    },
+  )
   const owner = party.ask(game, {}, { token: tokenOf(1) })
   party.run(500)
   const { ticket } = owner.host.seat!
@@ -41,7 +60,7 @@ test('[SEAT5] a stolen ticket is worth nothing to who has another token; its own
   expect([again.peer, again.host.seat?.isBack, again.closed]).toEqual([owner.peer, true, undefined])
 })
 
-test('[ROOM11] codes are long enough that an hour of guessing at a hundred rooms succeeds once in a hundred thousand', () => {
+test('[ROOM11] an hour of guessing codes of a hundred rooms succeeds once in a hundred thousand', () => {
   const directory = new RoomDirectory(new Dice(5))
   const codes = Array.from({ length: 2000 }, () => directory.drawIdentity(true).code)
   expect(new Set(codes).size).toBe(codes.length)

@@ -1,19 +1,21 @@
-/** The game of the shooting guide, played over bad lines: who hits what he sees is the one who scores. */
+/** The game of the shooting guide, played over bad links: a player that hits what it sees scores. */
 
 import { defineGame } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 import { expect, test, vi } from 'vitest'
 import { Fighter, game } from '../../docs/guide/examples/shooting.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time in it is simulated, but a busy machine needs real time to compute it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const WEATHER = { latencyMs: 75, jitterMs: 10, loss: 0.02 }
 
-/** A shooter aims at what he sees of a runner, once every quarter second; how often does it count? */
+/** A shooter aims at a runner as drawn, once every quarter second; how often does it count? */
 function duel(played: typeof game, shots: number): { hits: number; awayAtTrigger: number } {
   const sim = simulate(played, { seed: 11, clients: 2, link: WEATHER })
-  const [shooter, runner] = [sim.players[0]!, sim.players[1]!].map(({ host }) => sim.server(Fighter).find(({ owner }) => owner === host.peer)!)
+  const [shooter, runner] = [sim.players[0]!, sim.players[1]!].map(({ host }) =>
+    sim.server(Fighter).find(({ owner }) => owner === host.peer)!,
+  )
   if (!shooter || !runner) throw new Error('both are in')
   let [hits, away] = [0, 0]
   sim.hold(1, { run: 1 })
@@ -39,31 +41,40 @@ function duel(played: typeof game, shots: number): { hits: number; awayAtTrigger
   return { hits, awayAtTrigger: away / shots }
 }
 
-test('[REWIND7] at 150 ms whoever aims at what he sees hits it, and without rewinding he does not', () => {
+test('[REWIND7] at 150 ms a shot at what is drawn hits, and without rewinding it does not', () => {
   const withRewind = duel(game, 32)
   const without = duel(defineGame({ ...game, net: { ...game.net, rewindMs: 0 } }), 32)
-  // What he sees is not where the runner is: on average, turns and all, by half as much again as the radius of the body, 0.4.
+  // The runner is drawn away from its true place: on average, with turns, by half as much again as the radius of the
+  // body, 0.4.
   expect(withRewind.awayAtTrigger).toBeGreaterThan(0.6)
   expect(withRewind.hits).toBeGreaterThanOrEqual(31)
   expect(without.hits).toBeLessThan(10)
 })
 
-test.each([[60, 20], [60, 15], [128, 32]])('[REWIND8] at %d ticks and %d snapshots a second he hits what he sees as well', (tickRate, snapshotRate) => {
-  const { hits, awayAtTrigger } = duel(defineGame({ ...game, tickRate, net: { ...game.net, snapshotRate, rewindMs: 500 } }), 16)
+test.each([
+  [60, 20],
+  [60, 15],
+  [128, 32],
+])('[REWIND8] at %d ticks and %d snapshots a second a shot at what is drawn hits', (tickRate, snapshotRate) => {
+  const { hits, awayAtTrigger } = duel(
+    defineGame({ ...game, tickRate, net: { ...game.net, snapshotRate, rewindMs: 500 } }),
+    16,
+  )
   expect(awayAtTrigger).toBeGreaterThan(0.6)
   expect(hits).toBeGreaterThanOrEqual(15)
 })
 
-test('[REWIND1] in a whole match on a clean line, what the authority finds is what was drawn, to the bit', () => {
+test('[REWIND1] on a clean link the authority rewinds to exactly what was drawn, to the bit', () => {
   const poses: string[] = []
   let [shooter, target] = [0, 0]
   const watched = defineGame({
     ...game,
-    // Every tick is told. Where not, what lies between two told ones is a straight line to him, and here it is not.
+    // Every tick is sent. Otherwise the client draws a straight line between two received ticks, and here it is not
+    // straight.
     net: { ...game.net, snapshotRate: 60 },
     step(world, inputs) {
       game.step(world, inputs)
-      // Only the authority sees everybody by itself.
+      // Only the authority sees all objects by itself.
       if (world.sight !== undefined || target === 0) return
       const seen = world.rewind(shooter, (past) => past.get(Fighter, target))
       if (seen !== null) poses.push(`${seen.at.x} ${seen.at.z} ${seen.speed.z}`)
@@ -74,7 +85,7 @@ test('[REWIND1] in a whole match on a clean line, what the authority finds is wh
   shooter = sim.players[0]!.host.peer
   const id = sim.server(Fighter).find(({ owner }) => owner !== shooter)!.id
   const drawn = new Set<string>()
-  // 144 draws a second, ticks in between.
+  // 144 draws a second, with ticks in between.
   for (let draw = 0; draw < 400; draw++) {
     sim.hold(1, { run: draw % 90 < 40 ? 1 : draw % 90 < 60 ? 0 : -1 })
     sim.run(1000 / 144)
@@ -86,12 +97,12 @@ test('[REWIND1] in a whole match on a clean line, what the authority finds is wh
   expect(poses.filter((pose) => !drawn.has(pose))).toEqual([])
 })
 
-test('[REWIND4] a game that looks back further than it remembers is refused', () => {
+test('[REWIND4] a game that rewinds further than its history is refused', () => {
   const forgetful = defineGame({ ...game, net: { rewindMs: 500, historyMs: 500 } })
   expect(() => simulate(forgetful)).toThrow('net.rewindMs')
 })
 
-test('[REWIND3] a game without hitboxes says so where it is asked to rewind', () => {
+test('[REWIND3] a game without hitboxes throws when it is asked to rewind', () => {
   const { hitboxes: _none, ...rest } = game
   const sim = simulate(defineGame({ ...rest, step: () => {} }))
   expect(() => sim.host.world.rewind(1, () => 0)).toThrow('hitboxes')

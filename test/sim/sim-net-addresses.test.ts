@@ -1,5 +1,5 @@
 /**
- * The simulated network's addresses, and weather that changes while it blows.
+ * The simulated network's addresses, and weather that changes while it lasts.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { createArrival } from '../../packages/tickwire/src/testing/sim-net-fligh
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 
 describe('simulated network: addresses', () => {
-  test('[NET19] a node that moves is heard from its new address and no longer reached at the old; what is on its way is lost', () => {
+  test('[NET19] a node that moves sends and receives at its new address only; datagrams in flight are lost', () => {
     const net = new SimNet({ weather: { latency: { ms: 10 } } })
     const [a, b] = [net.addNode('a'), net.addNode('b')]
     const arrival = createArrival()
@@ -32,21 +32,21 @@ describe('simulated network: addresses', () => {
     expect(net.moves).toBe(2)
   })
 
-  test('[NET19] somebody else may get an address that was given up, and not one that is somebody\'s', () => {
+  test('[NET19] a free address may be taken by another node, and a used one may not', () => {
     const net = new SimNet()
     const [a, b, c] = [net.addNode('a'), net.addNode('b'), net.addNode('c')]
     const old = a.address
-    expect(() => net.rebind(0, b, { address: old })).toThrow(`${old} is a's`)
+    expect(() => net.rebind(0, b, { address: old })).toThrow(`${old} belongs to a`)
     net.rebind(0, a, 'address')
     net.rebind(0, b, { address: old })
     const arrival = createArrival()
     net.send(1, c, old, Uint8Array.of(5), 1)
     expect([net.poll(1, a, arrival), net.poll(1, b, arrival)]).toEqual([false, true])
-    expect(() => net.rebind(1, b, { address: 'nowhere' })).toThrow('"nowhere" is none')
-    expect(net.send(1, c, 'nobody', Uint8Array.of(5), 1)).toBe(false)
+    expect(() => net.rebind(1, b, { address: 'nowhere' })).toThrow('got "nowhere"')
+    expect(net.send(1, c, 'no-node', Uint8Array.of(5), 1)).toBe(false)
   })
 
-  test('[NET19] weather moves nodes about as often as asked, ports or hosts, and never those that are fixed', () => {
+  test('[NET19] weather moves nodes as often as asked, ports or hosts, and never those that are fixed', () => {
     const net = new SimNet({ seed: 3, weather: { rebinds: { everyMs: 1000, addressRate: 0.3 } } })
     const [server, client] = [net.addNode('server', { isFixed: true }), net.addNode('client')]
     const home = server.address
@@ -63,12 +63,12 @@ describe('simulated network: addresses', () => {
     expect(hosts.size / addresses.size).toBeLessThan(0.4)
   })
 
-  test('[NET19] wrong nodes and times are told', () => {
+  test('[NET19] wrong nodes and times throw', () => {
     const net = new SimNet()
     const a = net.addNode('a')
     expect(() => net.addNode('a')).toThrow('a is taken')
-    expect(() => net.addNode('b', { address: a.address })).toThrow(`${a.address} is a's`)
-    expect(() => net.addNode('b', { address: 'x' })).toThrow('"x" is none')
+    expect(() => net.addNode('b', { address: a.address })).toThrow(`${a.address} belongs to a`)
+    expect(() => net.addNode('b', { address: 'x' })).toThrow('got "x"')
     net.setWeather(10, {})
     expect(() => net.setWeather(9, {})).toThrow('time goes forward')
     expect(() => new SimNet().nextAt(a)).toThrow('the node is of this network')
@@ -76,7 +76,7 @@ describe('simulated network: addresses', () => {
 })
 
 describe('simulated network: weather that changes', () => {
-  test('[NET22] a fault whose numbers stay goes on undisturbed when others change; a link may have weather of its own', () => {
+  test('[NET22] a fault with unchanged numbers goes on when others change; a link may have its own weather', () => {
     const bursts = { everyMs: 300, lastsMs: 300, rate: 1 }
     const lostAt = (changes: boolean): number[] => {
       const net = new SimNet({ seed: 9, weather: { bursts } })

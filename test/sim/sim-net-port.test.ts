@@ -42,29 +42,40 @@ for (const [name, weather] of WEATHERS) {
   }, false)
 }
 
-test('[PORT4] a closed port hears nothing more', () => {
+test('[PORT4] a closed port receives nothing more', () => {
   const net = new SimNet()
   const [a, b] = [net.addNode('a'), net.addNode('b')]
   const port = new SimPort(net, b, () => 0)
-  let heard = 0
-  port.onDatagram = () => heard++
+  let received = 0
+  port.onDatagram = () => received++
   for (let count = 0; count < 2; count++) {
     net.send(0, a, b.address, Uint8Array.of(1), 1)
     port.deliver()
     port.close()
   }
-  expect([heard, port.stats.received]).toEqual([1, 1])
+  expect([received, port.stats.received]).toEqual([1, 1])
 })
 
 describe('an actor on the simulated network', () => {
-  test('[NET23] endpoints live on it, each on its own clock: they connect, stay up through skew and pauses, and part', () => {
+  test('[NET23] endpoints run on it, each on its own clock, through skew and pauses', () => {
     const clock = new SimClock()
     const net = new SimNet({
-      seed: 11, weather: { latency: { ms: 40 }, skew: { ppm: 500 }, pauses: { everyMs: 2000, lastsMs: 1500 }, timers: { ms: 16 } },
+      seed: 11,
+      weather: {
+        latency: { ms: 40 },
+        skew: { ppm: 500 },
+        pauses: { everyMs: 2000, lastsMs: 1500 },
+        timers: { ms: 16 },
+      },
     })
     const events: string[] = []
     const live = (name: string, maxConnections: number) => {
-      const endpoint = createEndpoint({ fingerprint: new Uint8Array(8), entropy: new Dice(name.length), maxConnections, assemble: () => {} })
+      const endpoint = createEndpoint({
+        fingerprint: new Uint8Array(8),
+        entropy: new Dice(name.length),
+        maxConnections,
+        assemble: () => {},
+      })
       const node = net.addNode(name, { isFixed: maxConnections > 0 })
       const resident: NetResident = {
         handleDatagram: (now, from, bytes, length) => endpoint.handleDatagram(now, from, bytes, length),
@@ -86,24 +97,24 @@ describe('an actor on the simulated network', () => {
     expect(client.node.clock.localAt(clock.now)).not.toBe(clock.now)
   })
 
-  test('[NET23] while a node sleeps nothing runs on it, and what came meanwhile is there when it wakes', () => {
+  test('[NET23] while a node sleeps nothing runs on it, and datagrams wait until it wakes', () => {
     const clock = new SimClock()
     const net = new SimNet()
     const [sender, sleeper] = [net.addNode('sender'), net.addNode('sleeper')]
-    const heard: { at: number; byte: number }[] = []
+    const received: { at: number; byte: number }[] = []
     new SimNetActor(net, sleeper, clock, {
-      handleDatagram: (now, _from, bytes) => heard.push({ at: now, byte: bytes[0]! }),
+      handleDatagram: (now, _from, bytes) => received.push({ at: now, byte: bytes[0]! }),
       pump: () => Infinity,
     })
     clock.drive(100)
     net.setNodeWeather(100, sleeper, { sleeps: { everyMs: 0, lastsMs: 0 } })
     for (let byte = 1; byte <= 3; byte++) net.send(100, sender, sleeper.address, Uint8Array.of(byte), 1)
     clock.drive(5000)
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     net.setNodeWeather(clock.now, sleeper, {})
     clock.drive(0)
     // Its own clock stood still.
-    expect(heard).toEqual([{ at: 100, byte: 1 }, { at: 100, byte: 2 }, { at: 100, byte: 3 }])
+    expect(received).toEqual([{ at: 100, byte: 1 }, { at: 100, byte: 2 }, { at: 100, byte: 3 }])
     expect(sleeper.clock.localAt(5101)).toBe(101)
   })
 })

@@ -1,8 +1,7 @@
 /**
  * The simulated network, fault by fault: each happens, as often and as badly as asked, and is counted.
  *
- * Rates are compared with tolerances of about four standard deviations; with fixed seeds they hold or they do not, for
- * ever.
+ * Rates are compared with tolerances of about four standard deviations; with fixed seeds the result is always the same.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -31,11 +30,11 @@ interface RunOptions {
   readonly count?: number
   readonly gapMs?: number
   readonly size?: number
-  /** How long to go on after the last was sent. */
+  /** How long to go on after the last datagram was sent. */
   readonly restMs?: number
 }
 
-/** Sends numbered datagrams one way, `gapMs` apart, and tells what came of them. */
+/** Sends numbered datagrams one way, `gapMs` apart, and returns what happened to them. */
 function run(weather: NetWeather, options: RunOptions = {}): Run {
   const { seed = 1, count = 20_000, gapMs = 1, size = 100, restMs = 15_000 } = options
   const net = new SimNet({ seed, weather })
@@ -47,7 +46,8 @@ function run(weather: NetWeather, options: RunOptions = {}): Run {
   const take = (now: number): void => {
     while (net.poll(now, b, arrival)) {
       const number = new DataView(arrival.bytes.buffer, arrival.bytes.byteOffset).getUint32(0)
-      const isWhole = arrival.length === size && arrival.bytes.subarray(4, size).every((byte) => byte === (number & 0xff))
+      const isWhole =
+        arrival.length === size && arrival.bytes.subarray(4, size).every((byte) => byte === (number & 0xff))
       landings.push({ number, sentAt: number * gapMs, at: arrival.at, size: arrival.length, isWhole })
     }
   }
@@ -62,16 +62,19 @@ function run(weather: NetWeather, options: RunOptions = {}): Run {
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-const most = (values: readonly number[]): number => values.reduce((highest, value) => Math.max(highest, value), -Infinity)
+const most = (values: readonly number[]): number =>
+  values.reduce((highest, value) => Math.max(highest, value), -Infinity)
 const least = (values: readonly number[]): number => values.reduce((lowest, value) => Math.min(lowest, value), Infinity)
 const delays = ({ landings }: Run): number[] => landings.map(({ at, sentAt }) => at - sentAt)
-const isInOrder = ({ landings }: Run): boolean => landings.every(({ number }, index) => index === 0 || number > landings[index - 1]!.number)
+const isInOrder = ({ landings }: Run): boolean =>
+  landings.every(({ number }, index) => index === 0 || number > landings[index - 1]!.number)
 
-/** Of each landing, how many that were sent later landed before it. */
+/** For each arrival, how many datagrams that were sent later arrived before it. */
 function distances({ landings }: Run): number[] {
   return landings.map(({ number }, index) => {
     let overtakers = 0
-    for (let back = index - 1; back >= 0 && back > index - 2000; back--) if (landings[back]!.number > number) overtakers++
+    for (let back = index - 1; back >= 0 && back > index - 2000; back--)
+      if (landings[back]!.number > number) overtakers++
     return overtakers
   })
 }
@@ -79,18 +82,29 @@ function distances({ landings }: Run): number[] {
 describe('simulated network', () => {
   test('[NET9] the same seed and calls give the same arrivals to the bit; another seed gives others', () => {
     const weather = drawWeather(77, { without: [] })
-    const storm: NetWeather = { ...weather, loss: { rate: 0.2 }, jitter: { ms: 50 }, corruption: { rate: 0.1, spliceRate: 0.05 } }
+    const storm: NetWeather = {
+      ...weather,
+      loss: { rate: 0.2 },
+      jitter: { ms: 50 },
+      corruption: { rate: 0.1, spliceRate: 0.05 },
+    }
     const trace = (seed: number): Landing[] => run(storm, { seed, count: 2000 }).landings
     expect(trace(3)).toEqual(trace(3))
     expect(trace(3)).not.toEqual(trace(4))
   })
 
-  test('[NET10] taking a fault away leaves the others as they were: the same datagrams are lost, in the same bursts', () => {
+  test('[NET10] without one fault the others are the same: the same datagrams are lost in the same bursts', () => {
     const all: NetWeather = {
-      latency: { ms: 30 }, jitter: { ms: 20 }, loss: { rate: 0.1 }, bursts: { everyMs: 500, lastsMs: 300, rate: 0.8 },
-      duplication: { rate: 0.2, copies: 3, lateMs: 100 }, reordering: { rate: 0.2, distance: 20, holdMs: 100 }, partitions: { everyMs: 3000, lastsMs: 200 },
+      latency: { ms: 30 },
+      jitter: { ms: 20 },
+      loss: { rate: 0.1 },
+      bursts: { everyMs: 500, lastsMs: 300, rate: 0.8 },
+      duplication: { rate: 0.2, copies: 3, lateMs: 100 },
+      reordering: { rate: 0.2, distance: 20, holdMs: 100 },
+      partitions: { everyMs: 3000, lastsMs: 200 },
     }
-    const arrived = (weather: NetWeather): Set<number> => new Set(run(weather, { count: 5000 }).landings.map(({ number }) => number))
+    const arrived = (weather: NetWeather): Set<number> =>
+      new Set(run(weather, { count: 5000 }).landings.map(({ number }) => number))
     const whole = arrived(all)
     for (const name of ['latency', 'jitter', 'duplication', 'reordering'] as const) {
       const { [name]: _, ...rest } = all
@@ -104,19 +118,28 @@ describe('simulated network', () => {
     }
   })
 
-  test('[NET10] faults do not know of each other: what is not lost is doubled, held and damaged as often as without loss', () => {
+  test('[NET10] faults are independent: loss does not change how often the rest is doubled or damaged', () => {
     const { tally, landings } = run({
-      loss: { rate: 0.5 }, duplication: { rate: 0.2, copies: 1, lateMs: 10 }, reordering: { rate: 0.2, distance: 5, holdMs: 100 },
-      corruption: { rate: 0.2, spliceRate: 0 }, jitter: { ms: 100 },
+      loss: { rate: 0.5 },
+      duplication: { rate: 0.2, copies: 1, lateMs: 10 },
+      reordering: { rate: 0.2, distance: 5, holdMs: 100 },
+      corruption: { rate: 0.2, spliceRate: 0 },
+      jitter: { ms: 100 },
     })
     const kept = 20_000 - tally.lost
-    for (const key of ['copies', 'held', 'corrupted'] as const) expect(Math.abs(tally[key] / kept - 0.2), key).toBeLessThan(0.017)
+    for (const key of ['copies', 'held', 'corrupted'] as const)
+      expect(Math.abs(tally[key] / kept - 0.2), key).toBeLessThan(0.017)
     expect(landings.length).toBe(kept + tally.copies)
   })
 
-  test('[NET11] nothing vanishes unexplained: in any weather every datagram is delivered, dropped for a reason, or on its way', () => {
+  test('[NET11] every datagram is delivered, dropped for a counted reason, or in flight, in any weather', () => {
     for (let seed = 0; seed < 60; seed++) {
-      const { net, tally } = run(drawWeather(seed, { without: [] }), { seed, count: 500, gapMs: 7, restMs: seed % 2 === 0 ? 20_000 : 0 })
+      const { net, tally } = run(drawWeather(seed, { without: [] }), {
+        seed,
+        count: 500,
+        gapMs: 7,
+        restMs: seed % 2 === 0 ? 20_000 : 0,
+      })
       expect(tally.sent + tally.copies, `seed ${seed}`).toBe(tally.delivered + tally.dropped + net.flying)
       expect(tally.sent).toBe(500)
       expect(net.tally).toEqual(tally)
@@ -132,7 +155,14 @@ describe('simulated network', () => {
     expect([net.nextAt(b), net.nextAt(a)]).toEqual([5, Infinity])
     expect(net.poll(5, a, arrival)).toBe(false)
     expect(net.poll(5, b, arrival)).toBe(true)
-    expect([arrival.from, arrival.to, arrival.at, ...arrival.bytes.slice(0, arrival.length)]).toEqual([a.address, b.address, 5, 1, 2, 3])
+    expect([arrival.from, arrival.to, arrival.at, ...arrival.bytes.slice(0, arrival.length)]).toEqual([
+      a.address,
+      b.address,
+      5,
+      1,
+      2,
+      3,
+    ])
     expect(net.poll(5, b, arrival)).toBe(true)
     expect([...arrival.bytes.slice(0, arrival.length)]).toEqual([9])
     expect(net.poll(5, b, arrival)).toBe(false)
@@ -150,7 +180,7 @@ describe('simulated network', () => {
     expect(delays(jittery).filter((ms) => ms < 57.04).length / 20_000).toBeCloseTo(0.25, 1)
   })
 
-  test('[NET12] loss is as frequent as asked, and one loss does not know of another', () => {
+  test('[NET12] loss is as frequent as asked, and losses are independent', () => {
     for (const rate of [0, 0.01, 0.3, 0.6, 1]) {
       const { landings, tally } = run({ loss: { rate } })
       expect(Math.abs(tally.lost / 20_000 - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / 20_000))
@@ -164,7 +194,10 @@ describe('simulated network', () => {
 
   test('[NET13] bursts: loss comes in runs, no longer than asked, and calm is calm', () => {
     const { landings, tally } = run({ bursts: { everyMs: 1000, lastsMs: 400, rate: 1 } }, { count: 100_000 })
-    const gaps = landings.slice(1).map(({ number }, index) => number - landings[index]!.number - 1).filter((gap) => gap > 0)
+    const gaps = landings
+      .slice(1)
+      .map(({ number }, index) => number - landings[index]!.number - 1)
+      .filter((gap) => gap > 0)
     expect(most(gaps)).toBeLessThanOrEqual(401)
     expect(most(gaps)).toBeGreaterThan(250)
     // Mean 0.2313 x 400 ms after 1000 ms of calm: 8.5 percent, in some ninety bursts.
@@ -200,10 +233,12 @@ describe('simulated network', () => {
     const partition = both({ partitions: { everyMs: 5000, lastsMs: 4000 } })
     const oneWay = partition.there.filter((isThere, index) => isThere !== partition.back[index]).length
     expect(oneWay).toBeGreaterThan(500)
-    expect(partition.net.tally.partitioned).toBe([...partition.there, ...partition.back].filter((isThere) => !isThere).length)
+    expect(partition.net.tally.partitioned).toBe(
+      [...partition.there, ...partition.back].filter((isThere) => !isThere).length,
+    )
   })
 
-  test('[NET13] what is on its way when the receiver\'s outage begins is lost too', () => {
+  test("[NET13] datagrams in flight when the receiver's outage begins are lost too", () => {
     const net = new SimNet({ seed: 1, weather: { latency: { ms: 100 } } })
     const [a, b] = [net.addNode('a'), net.addNode('b')]
     net.send(0, a, b.address, Uint8Array.of(1), 1)
@@ -212,7 +247,7 @@ describe('simulated network', () => {
     expect(net.tally.lostInOutage).toBe(1)
   })
 
-  test('[NET13] what came before an outage is there, however late it is asked for', () => {
+  test('[NET13] datagrams that arrived before an outage are there, however late they are polled', () => {
     const net = new SimNet({ seed: 1, weather: { latency: { ms: 10 } } })
     const [a, b] = [net.addNode('a'), net.addNode('b')]
     net.send(0, a, b.address, Uint8Array.of(1), 1)
@@ -236,7 +271,10 @@ describe('simulated network', () => {
 
   test('[NET15] reordering: as often as asked, and never by more than its distance', () => {
     for (const distance of [1, 3, 50, 512]) {
-      const result = run({ latency: { ms: 5 }, reordering: { rate: 0.3, distance, holdMs: 3_600_000 } }, { count: 10_000, restMs: 3_700_000 })
+      const result = run(
+        { latency: { ms: 5 }, reordering: { rate: 0.3, distance, holdMs: 3_600_000 } },
+        { count: 10_000, restMs: 3_700_000 },
+      )
       expect(Math.abs(result.tally.held / 10_000 - 0.3)).toBeLessThan(0.02)
       expect(result.landings.length).toBe(10_000)
       const moved = distances(result)
@@ -246,21 +284,21 @@ describe('simulated network', () => {
     }
   })
 
-  test('[NET15] what is held back while nothing follows comes when its time is up', () => {
+  test('[NET15] a datagram held back while nothing follows arrives when its time is up', () => {
     const result = run({ latency: { ms: 5 }, reordering: { rate: 1, distance: 100, holdMs: 250 } }, { count: 1 })
     expect(result.landings.map(({ at }) => at)).toEqual([255])
     const steady = run({ reordering: { rate: 0.5, distance: 512, holdMs: 40 } }, { count: 2000 })
     expect(most(delays(steady))).toBeLessThanOrEqual(40)
   })
 
-  test('[NET16] corruption: bits, bytes, ends and additions, each as often; nothing that is counted whole is damaged', () => {
+  test('[NET16] corruption: bits, bytes, ends and additions, each as often as asked', () => {
     const { landings, tally } = run({ corruption: { rate: 0.2, spliceRate: 0 } })
     expect(Math.abs(tally.corrupted / 20_000 - 0.2)).toBeLessThan(0.012)
     for (const kind of ['bitsFlipped', 'bytesChanged', 'cut', 'extended'] as const) {
       expect(Math.abs(tally[kind] / 20_000 - 0.05), kind).toBeLessThan(0.007)
     }
     expect(tally.spliced).toBe(0)
-    // Damage to the number itself looks like another, whole datagram's; the rest is plain to see.
+    // Damage to the number itself looks like another whole datagram; the rest is easy to see.
     const damaged = landings.filter(({ isWhole }) => !isWhole).length
     expect(damaged / tally.corrupted).toBeGreaterThan(0.98)
     expect(landings.length).toBe(20_000)
@@ -272,13 +310,15 @@ describe('simulated network', () => {
   test('[NET16] splices: an old datagram whole, or its tail on a new head', () => {
     const { landings, tally } = run({ corruption: { rate: 0, spliceRate: 0.05 } })
     expect(Math.abs(tally.spliced / 20_000 - 0.05)).toBeLessThan(0.007)
-    const back = landings.filter(({ number, isWhole }, index) => isWhole && number < (landings[index - 1]?.number ?? 0)).length
+    const back = landings.filter(
+      ({ number, isWhole }, index) => isWhole && number < (landings[index - 1]?.number ?? 0),
+    ).length
     const mixed = landings.filter(({ isWhole }) => !isWhole).length
     expect(back).toBeGreaterThan(tally.spliced * 0.4)
     expect(mixed).toBeGreaterThan(tally.spliced * 0.3)
   })
 
-  test('[NET17] a line passes what it can, makes the rest wait in order, and drops what finds the queue full', () => {
+  test('[NET17] a line passes its rate, queues the rest in order, and drops what finds the queue full', () => {
     // 100 bytes a millisecond is 800 kbit/s.
     const idle = run({ line: { bps: 1_600_000, queueMs: 200 } }, { count: 2000 })
     expect(delays(idle).every((ms) => Math.abs(ms - 0.5) < 1e-6)).toBe(true)
@@ -296,7 +336,7 @@ describe('simulated network', () => {
     expect(spaced.every((gap) => Math.abs(gap - 2) < 1e-6)).toBe(true)
   })
 
-  test('[NET17] a police delays nothing, lets a burst pass and then only its rate', () => {
+  test('[NET17] a policer delays nothing, lets a burst pass and then only its rate', () => {
     const { landings, tally } = run({ policing: { bps: 400_000, burstBytes: 5000 } }, { count: 4000 })
     expect(landings.every(({ at, sentAt }) => at === sentAt)).toBe(true)
     expect(landings.slice(0, 50).every(({ number }, index) => number === index)).toBe(true)
@@ -304,7 +344,7 @@ describe('simulated network', () => {
     expect(tally.policed).toBe(4000 - landings.length)
   })
 
-  test('[NET17] somebody else\'s upload: the wait ramps up to its peak and drains, and nothing is overtaken or lost', () => {
+  test('[NET17] cross traffic: the wait rises to its peak and drains, and nothing is overtaken or lost', () => {
     const result = run({ bloat: { everyMs: 5000, lastsMs: 5000, peakMs: 1000 } }, { count: 60_000 })
     const waits = delays(result)
     expect(result.landings.length).toBe(60_000)
@@ -316,7 +356,7 @@ describe('simulated network', () => {
     expect(least(steps)).toBeGreaterThan(-1.001)
   })
 
-  test('[NET18] a hole in the path: longer datagrams vanish while it is there, shorter ones never', () => {
+  test('[NET18] an MTU hole: longer datagrams are dropped while it lasts, shorter ones never', () => {
     const forGood: NetWeather = { mtu: { bytes: 500, everyMs: 0, lastsMs: 0 } }
     expect(run(forGood, { count: 100, size: 500 }).landings.length).toBe(100)
     expect(run(forGood, { count: 100, size: 501 }).tally.tooLong).toBe(100)

@@ -1,4 +1,4 @@
-/** What the last minute of a match teaches, and whether that is worth handing out. */
+/** What training learns from the last minute of a match, and whether that is worth sending. */
 
 import { describe, expect, test } from 'vitest'
 import { angle, bool, defineGame, entity, fixed, math, Recorder, RecordingRing, u8 } from 'tickwire'
@@ -7,10 +7,14 @@ import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts
 import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { study } from '../../packages/tickwire/src/core/replay/study.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { form } from '../form.ts'
 
 const TICK_RATE = 60
-/** Goes round in circles, each at a pace of its own. */
-const Boat = entity({ x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 }, { name: 'Boat' })
+/** Moves in circles, each at its own speed. */
+const Boat = entity(
+  { x: fixed(-500, 500, 0.01), y: fixed(-500, 500, 0.01), heading: angle(12), hp: u8 },
+  { name: 'Boat' },
+)
 /** Hardly ever changes. */
 const Buoy = entity({ hue: u8 }, { name: 'Buoy' })
 const game = defineGame({ tickRate: TICK_RATE, input: { idle: bool }, entities: [Boat, Buoy], step: () => {} })
@@ -39,7 +43,7 @@ function record(seconds: number, boats: number): RecordingRing {
 }
 
 describe('a study', () => {
-  test('[LEARN1] finds tables by which what it did not learn from is told in fewer bits, of entities for which that pays', () => {
+  test('[LEARN1] finds tables that save bits on rows it did not learn from, for entities where that pays', () => {
     const { priors, bitsBefore, bitsAfter } = study(record(20, 12), game, {}, 7)
     expect(Object.keys(priors ?? {})).toEqual(['Boat'])
     expect(priors!.Boat!.version).toBe(7)
@@ -47,21 +51,25 @@ describe('a study', () => {
     expect(() => game.codersBy(priors!)).not.toThrow()
   })
 
-  test('[LEARN1] does not hand out what is no better than what is in force, and keeps that', () => {
+  test('[LEARN1] tables that are no better than those in use are not sent', () => {
     const { priors: first } = study(record(20, 12), game, {}, 1)
     const again = study(record(20, 12), game, first!, 2)
     expect(again).toMatchObject({ priors: undefined, bitsAfter: again.bitsBefore })
   })
 
-  test.each([['too little to learn from', 0.5, 12], ['too few to pay', 8, 1], ['nothing', 0, 0]])('[LEARN1] %s: no tables', (_name, seconds, boats) => {
+  test.each([
+    ['too little to learn from', 0.5, 12],
+    ['too few to pay', 8, 1],
+    ['nothing', 0, 0],
+  ])('[LEARN1] %s: no tables', (_name, seconds, boats) => {
     expect(study(record(seconds, boats), game, {}, 1).priors).toBeUndefined()
   })
 
-  test('[LEARN3] half of a recording, or one with a hole, teaches less or nothing, and nothing breaks', () => {
+  test('[LEARN3] half of a recording, or one with a gap, teaches less or nothing, and nothing breaks', () => {
     const bytes = record(6, 12).save()
     const dice = new Prng(27)
     let taught = 0
-    for (let round = 0; round < 24; round++) {
+    for (let round = 0; round < form(10, 24); round++) {
       const torn = bytes.slice(0, dice.nextInt(0, bytes.length))
       if (round % 2 === 1) torn.fill(dice.nextInt(0, 255), dice.nextInt(0, torn.length), dice.nextInt(0, torn.length))
       const recording = openRecording(sourceOf(torn))

@@ -1,5 +1,6 @@
 /**
- * What seeds have found, each by itself, as tests with names. What is played as it was found: swarm-regressions.test.ts.
+ * Failures that seeds have found, each by itself, as tests with names. Those that are played as found:
+ * swarm-regressions.test.ts.
  */
 
 import { expect, test } from 'vitest'
@@ -10,7 +11,10 @@ import { TickClock } from '../../packages/tickwire/src/core/time/tick-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 
-/** Two endpoints side by side; `touch` may change what the server says, by number. Milliseconds until the client is in. */
+/**
+ * Two endpoints side by side; `touch` may change the server's packets, by number. Returns the milliseconds until the
+ * client has joined.
+ */
 function connectMs(touch: (number: number, bytes: Uint8Array) => void): number {
   const security = { provider: new StubCrypto() }
   const base = { fingerprint: new Uint8Array(8), security, assemble: () => {} }
@@ -35,7 +39,7 @@ function connectMs(touch: (number: number, bytes: Uint8Array) => void): number {
   return Infinity
 }
 
-test('[SIM5] one challenge that was touched on the way costs a client two seconds, not all its tries (seeds 21307, 21851)', () => {
+test('[SIM5] one altered challenge costs a client two seconds, not all its tries (seeds 21307, 21851)', () => {
   let length = 0
   expect(connectMs((number, bytes) => { if (number === 1) length = bytes.length })).toBeLessThan(300)
   expect(length).toBeGreaterThan(60)
@@ -45,7 +49,7 @@ test('[SIM5] one challenge that was touched on the way costs a client two second
   }
 })
 
-test('[SIM5] a moment too near to be another number than now is waited for, and does not wake its player for ever (seed 5110)', () => {
+test('[SIM5] a deadline within the rounding of now is waited for, and does not loop (seed 5110)', () => {
   const sync = new ClockSync(30)
   for (let at = 0; at < 8; at++) sync.sample(at * 3, at * 100, 40)
   const clock = new TickClock(sync)

@@ -1,4 +1,4 @@
-/** What the swarm found, made small and kept: every file of `regressions/` is played in every test. */
+/** Failures that the swarm found, made small and kept: every file of `regressions/` is played in every test. */
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'

@@ -1,7 +1,7 @@
 /**
- * What failed once, kept small: a file each below `regressions/`, played again in every test.
+ * Failures, kept small: a file each below `regressions/`, played again in every test.
  *
- * A scenario is data, so that one that was found by chance stays when chance is drawn otherwise.
+ * A scenario is data, so that a failure that was found by chance stays when other scenarios are drawn.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,16 +17,16 @@ export type Regression =
   | { readonly part: 'transport'; readonly seed: number; readonly weather: NetWeather }
   | { readonly part: 'match'; readonly scenario: Scenario }
 
-/** One as it is kept: what it was about, and what it was. */
+/** A failure as it is kept: what it was about, and its scenario. */
 export type KeptRegression = Regression & { readonly invariant: string; readonly problem: string }
 
-/** All that are kept below a folder, by the name of the file. */
+/** All failures kept below a folder, by the name of the file. */
 export function keptRegressions(folder: string): readonly (readonly [name: string, kept: KeptRegression])[] {
   return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.json')).toSorted()
     .map((name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptRegression])
 }
 
-/** Plays one again. */
+/** Plays a failure again. */
 export async function playRegression(kept: Regression): Promise<Violation | undefined> {
   return (kept.part === 'transport' ? playWorld(kept.seed, kept.weather) : await playMatch(kept.scenario)).violation
 }

@@ -1,9 +1,9 @@
 /**
- * Many simulated worlds, one a seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
+ * Many simulated worlds, one per seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
  *
- * Every seed is a world of endpoints (`transport-swarm.ts`), every twentieth also a whole match (`match-swarm.ts`), which is
- * that of a twentieth of the seed, every hundredth a crowd (`crowd.ts`). What fails is played again smaller and smaller, until nothing can be taken away; crowds are
- * not, for each takes seconds.
+ * Every seed is a world of endpoints (`transport-swarm.ts`). Every twentieth is also a whole match (`match-swarm.ts`),
+ * that of a twentieth of the seed; every hundredth is also a crowd (`crowd.ts`). A failure is played again smaller and
+ * smaller, until nothing can be taken away; crowds are not, since each takes seconds.
  */
 
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
@@ -12,6 +12,7 @@ import { type NetWeather, FAULT_NAMES, describeWeather } from '../../packages/ti
 import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../tools/commands/sim.ts'
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
+import { playLockstep } from './lockstep-swarm.ts'
 import { marksHit } from './marks.ts'
 import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
 import { playMatch } from './match-swarm.ts'
@@ -25,24 +26,27 @@ const MATCH_AT = 10
 /** One in so many plays a crowd as well. */
 const CROWD_EVERY = 100
 const CROWD_AT = 50
+/** One in so many plays a lockstep match as well. */
+const LOCKSTEP_EVERY = 50
+const LOCKSTEP_AT = 25
 
 export { FEATURE_NAMES }
 
 /** How often things happened, by name. */
 export type Tallies = Readonly<Record<string, number>>
 
-/** Beside what every swarm reports: what the weather, the people and the machines did. */
+/** Beside the common report of swarms: what the weather, the players and the machines did. */
 export interface FullReport extends SwarmReport {
   /** Of those, the endpoint ticks of whole matches. */
   readonly matchTicks: number
-  /** Datagrams, by what became of them; and moves, leaps, sleeps and pauses of nodes. */
+  /** Datagrams, by their fate; and moves, leaps, sleeps and pauses of nodes. */
   readonly faults: Tallies
   /** In how many worlds each fault was part of the weather. */
   readonly weathers: Tallies
   /** In how many matches each feature was on. */
   readonly features: Tallies
   readonly counts: Tallies
-  /** By whom and why. */
+  /** By side and reason. */
   readonly closes: Tallies
   /** How often each mark was passed; all 0 unless the engine was bundled with them. */
   readonly marks: Tallies
@@ -59,14 +63,14 @@ interface Played {
   readonly tally: LinkTally
 }
 
-/** A failure made as small as it gets: what it was, what it is, and what is kept of it. */
+/** A failure made as small as possible: the original, the result, and the file to keep. */
 interface Shrunk {
   readonly from: string
   readonly to: string
   readonly regression?: Regression
 }
 
-/** Plays the worlds of some seeds, one after the other. What waits for an answer goes on between two ticks of a match. */
+/** Plays the worlds of some seeds, one after the other. Pending answers are resolved between two ticks of a match. */
 export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
   const { start, seeds, only, onSeed, isOver = () => false, clock = () => 0 } = options
   const feature = FEATURE_NAMES.find((name) => name === only)
@@ -75,10 +79,14 @@ export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
   for (; seed < start + seeds && !isOver(); seed++) {
     const before = swarm.failures.length
     if (only === undefined || only === 'transport') await swarm.playWorld(seed)
-    if (only === 'match' || feature !== undefined || (only === undefined && seeds === 1)) await swarm.playMatch(seed, feature)
-    // Numbered by themselves: what is in every fourth match must be in a fourth of these.
-    else if (only === undefined && seed % MATCH_EVERY === MATCH_AT) await swarm.playMatch(Math.floor(seed / MATCH_EVERY))
+    if (only === 'match' || feature !== undefined || (only === undefined && seeds === 1))
+      await swarm.playMatch(seed, feature)
+    // Matches have their own numbers: what is in every fourth match must be in a fourth of these.
+    else if (only === undefined && seed % MATCH_EVERY === MATCH_AT)
+      await swarm.playMatch(Math.floor(seed / MATCH_EVERY))
     if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) await swarm.playCrowd(seed)
+    if (only === 'lockstep' || (only === undefined && seed % LOCKSTEP_EVERY === LOCKSTEP_AT))
+      await swarm.playLockstep(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
   return swarm.report(seed - start)
@@ -87,7 +95,12 @@ export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
 class Swarm {
   readonly failures: SwarmFailure[] = []
   readonly #clock: () => number
-  readonly #parts = { transport: { worlds: 0, endpointTicks: 0, ms: 0 }, match: { worlds: 0, endpointTicks: 0, ms: 0 }, crowd: { worlds: 0, endpointTicks: 0, ms: 0 } }
+  readonly #parts = {
+    transport: { worlds: 0, endpointTicks: 0, ms: 0 },
+    match: { worlds: 0, endpointTicks: 0, ms: 0 },
+    crowd: { worlds: 0, endpointTicks: 0, ms: 0 },
+    lockstep: { worlds: 0, endpointTicks: 0, ms: 0 },
+  }
   endpointTicks = 0
   #matchTicks = 0
   #simulatedMs = 0
@@ -113,11 +126,28 @@ class Swarm {
     this.#spend('transport', world, startedAt)
     this.#worlds++
     await this.#add(world, 'transport', (violation) => {
-      const least = shrinkWeather(world.weather, (weather) => playWorld(seed, weather).violation?.invariant === violation.invariant)
-      return { from: describeWeather(world.weather), to: describeWeather(least), regression: { part: 'transport', seed, weather: least } }
+      const least = shrinkWeather(
+        world.weather,
+        (weather) => playWorld(seed, weather).violation?.invariant === violation.invariant,
+      )
+      return {
+        from: describeWeather(world.weather),
+        to: describeWeather(least),
+        regression: { part: 'transport', seed, weather: least },
+      }
     })
     const { opened, messages, large, refusedSends, restarts, pathMoves, stolen, closes } = world.counts
-    addAll(this.#counts, { opened, messages, large, refusedSends, restarts, pathMoves, stolen, ...world.datagrams, realCrypto: world.isReal ? 1 : 0 })
+    addAll(this.#counts, {
+      opened,
+      messages,
+      large,
+      refusedSends,
+      restarts,
+      pathMoves,
+      stolen,
+      ...world.datagrams,
+      realCrypto: world.isReal ? 1 : 0,
+    })
     addAll(this.#faults, { moves: world.moves, ...world.clocks })
     addAll(this.#closes, Object.fromEntries(closes))
   }
@@ -130,8 +160,15 @@ class Swarm {
     this.#matches++
     this.#matchTicks += match.endpointTicks
     await this.#add(match, 'match', async (violation) => {
-      const least = await shrinkScenario(scenario, async (smaller) => (await playMatch(smaller)).violation?.invariant === violation.invariant)
-      return { from: describeScenario(scenario), to: describeScenario(least), regression: { part: 'match', scenario: least } }
+      const least = await shrinkScenario(
+        scenario,
+        async (smaller) => (await playMatch(smaller)).violation?.invariant === violation.invariant,
+      )
+      return {
+        from: describeScenario(scenario),
+        to: describeScenario(least),
+        regression: { part: 'match', scenario: least },
+      }
     })
     addAll(this.#features, Object.fromEntries(scenario.features.map((name) => [name, 1])))
     const { closes, ...counts } = match.counts
@@ -144,21 +181,53 @@ class Swarm {
     const crowd = await playCrowd(seed)
     this.#spend('crowd', crowd, startedAt)
     this.#crowds++
-    await this.#add(crowd, 'crowd', () => ({ from: describeWeather(crowd.weather), to: describeWeather(crowd.weather) }))
-    addAll(this.#counts, Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])))
+    await this.#add(crowd, 'crowd', () => ({
+      from: describeWeather(crowd.weather),
+      to: describeWeather(crowd.weather),
+    }))
+    addAll(
+      this.#counts,
+      Object.fromEntries(Object.entries(crowd.counts).map(([name, count]) => [`crowd ${name}`, count])),
+    )
+  }
+
+  async playLockstep(seed: number): Promise<void> {
+    const startedAt = this.#clock()
+    const match = playLockstep(seed)
+    this.#spend('lockstep', match, startedAt)
+    await this.#add(match, 'lockstep', () => ({ from: `lockstep ${seed}`, to: `lockstep ${seed}` }))
+    addAll(
+      this.#counts,
+      Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`lockstep ${name}`, count])),
+    )
   }
 
   /** Passed since this swarm began. */
   get marks(): Tallies {
-    return Object.fromEntries(Object.entries(marksHit()).map(([name, count]) => [name, count - (this.#marksBefore[name] ?? 0)]))
+    return Object.fromEntries(
+      Object.entries(marksHit()).map(([name, count]) => [name, count - (this.#marksBefore[name] ?? 0)]),
+    )
   }
 
   report(seeds: number): FullReport {
     return {
-      seeds, worlds: this.#worlds, matches: this.#matches, crowds: this.#crowds, violations: this.failures.length, failures: this.failures,
-      endpointTicks: this.endpointTicks, matchTicks: this.#matchTicks, simulatedSeconds: Math.round(this.#simulatedMs / 1000), traceHash: this.#trace.hex,
-      faults: { ...this.#faults, ...this.#tally }, weathers: this.#weathers, features: this.#features, counts: this.#counts, closes: this.#closes,
-      marks: this.marks, parts: this.#parts,
+      seeds,
+      worlds: this.#worlds,
+      matches: this.#matches,
+      crowds: this.#crowds,
+      violations: this.failures.length,
+      failures: this.failures,
+      endpointTicks: this.endpointTicks,
+      matchTicks: this.#matchTicks,
+      simulatedSeconds: Math.round(this.#simulatedMs / 1000),
+      traceHash: this.#trace.hex,
+      faults: { ...this.#faults, ...this.#tally },
+      weathers: this.#weathers,
+      features: this.#features,
+      counts: this.#counts,
+      closes: this.#closes,
+      marks: this.marks,
+      parts: this.#parts,
     }
   }
 
@@ -168,19 +237,33 @@ class Swarm {
     this.#parts[part].ms += this.#clock() - startedAt
   }
 
-  async #add(played: Played, part: SwarmPart, shrink: (violation: Violation) => Shrunk | Promise<Shrunk>): Promise<void> {
+  async #add(
+    played: Played,
+    part: SwarmPart,
+    shrink: (violation: Violation) => Shrunk | Promise<Shrunk>,
+  ): Promise<void> {
     const { seed, violation, weather } = played
     this.endpointTicks += played.endpointTicks
     this.#simulatedMs += played.simulatedMs
     this.#trace.fold(played.traceHash)
     this.#tally.add(played.tally)
-    addAll(this.#weathers, Object.fromEntries(FAULT_NAMES.filter((name) => weather[name] !== undefined).map((name) => [name, 1])))
+    addAll(
+      this.#weathers,
+      Object.fromEntries(FAULT_NAMES.filter((name) => weather[name] !== undefined).map((name) => [name, 1])),
+    )
     if (violation === undefined) return
     const { from, to, regression } = await shrink(violation)
     const { invariant } = violation
     this.failures.push({
-      seed, part, invariant, problem: describeViolation(violation), weather: from, shrunk: to,
-      ...(regression && { regression: { invariant, problem: describeViolation(violation).split('\n')[0]!, ...regression } }),
+      seed,
+      part,
+      invariant,
+      problem: describeViolation(violation),
+      weather: from,
+      shrunk: to,
+      ...(regression && {
+        regression: { invariant, problem: describeViolation(violation).split('\n')[0]!, ...regression },
+      }),
     })
   }
 }

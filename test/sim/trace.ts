@@ -10,7 +10,7 @@ import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash
 export class Trace {
   readonly #words = new Uint32Array(2)
 
-  /** Something happened to `who`. */
+  /** An event of `who`. */
   note(who: number, what: number): void {
     hashCombine(this.#words, 0, what, who)
   }
@@ -20,7 +20,7 @@ export class Trace {
     hashCombine(this.#words, 0, (now * 1000) >>> 0, 0)
   }
 
-  /** Folds a whole world's trace in. */
+  /** Adds the trace of a whole world. */
   fold(hex: string): void {
     hashCombine(this.#words, 0, Number.parseInt(hex.slice(8), 16), Number.parseInt(hex.slice(0, 8), 16))
   }

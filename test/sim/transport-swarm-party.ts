@@ -1,8 +1,8 @@
 /**
- * One endpoint of a transport world: a server, or a client that comes, talks, leaves and comes again.
+ * One endpoint of a transport world: a server, or a client that connects, sends, leaves and connects again.
  *
- * It hands every datagram through the watches, hears everything that arrives, and holds each connection to its life (I16)
- * and its memory (I13, I15).
+ * It passes every datagram through the watches, receives everything that arrives, and checks each connection by its
+ * state table (I16) and its memory (I13, I15).
  */
 
 import { MESSAGE_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
@@ -26,8 +26,8 @@ import { passMark } from './marks.ts'
 import type { World } from './transport-swarm.ts'
 
 /**
- * What a client is up to. A `stranger` plays another game, an `unwelcome` one is refused, a `vandal` says what no honest
- * peer would, a `misled` one looks for another server.
+ * The kind of a client. A `stranger` plays another game, an `unwelcome` one is refused, a `vandal` sends what no honest
+ * peer would, a `misled` one expects another server.
  */
 export type Role = 'server' | 'player' | 'stranger' | 'unwelcome' | 'vandal' | 'misled'
 
@@ -37,21 +37,21 @@ export interface Talk {
   readonly set: ChannelSet
   readonly quota: FragmentQuota
   readonly session: Session
-  /** Packets received when the channels were last listened to. */
+  /** Packets received when the channels were last read. */
   listenedAt: number
   state: ConnectionState
   isOpened: boolean
   pathMoves: number
 }
 
-/** In the order of a life: a connection never goes back. */
+/** In the order of a connection's life: a connection never goes back. */
 const AGE: Readonly<Record<ConnectionState, number>> = {
   connecting: 0, handshake: 1, connected: 2, disconnecting: 3, timeout: 3, disconnected: 4,
 }
 const incoming = new Uint8Array(2 * SAID_BYTES_MAX)
 const outgoing = new Uint8Array(SAID_BYTES_MAX)
 
-/** A frame that makes no sense, once. */
+/** A malformed frame, once. */
 export class Vandalism implements FrameSource {
   isArmed = false
 
@@ -80,7 +80,7 @@ export class Party implements NetResident {
   readonly talks: Talk[] = []
   readonly vandalism = new Vandalism()
   endpoint: Endpoint
-  /** All that were ever its own. */
+  /** All connections that it ever had. */
   readonly addresses: Set<string> = new Set<string>()
   /** When a client that has no connection asks for one, on its clock. */
   comesAt = Infinity
@@ -103,10 +103,10 @@ export class Party implements NetResident {
     this.#out = { send: (to, bytes, length) => this.#send(to, bytes, length) }
   }
 
-  /** The process dies, and another takes its place: nobody says goodbye, and nothing is remembered but who it is. */
+  /** The process dies, and another takes its place: without a goodbye, and with nothing remembered but its identity. */
   restart(endpoint: Endpoint): void {
     for (const talk of this.talks) {
-      if (isHalf(talk) && endpoint !== this.endpoint) passMark('the authority dies while a large message is half here')
+      if (isHalf(talk) && endpoint !== this.endpoint) passMark('the authority dies while a large message is incomplete')
       this.#world.handleDeath(talk)
       this.#release(talk)
     }
@@ -122,7 +122,8 @@ export class Party implements NetResident {
     const { counts } = this.#world.datagrams
     const { rekeys } = counts
     this.#world.datagrams.deliver(now, this.node.index, this.endpoint, from, bytes, length)
-    if (counts.rekeys !== rekeys && this.talks.some(isHalf)) passMark('keys are replaced while a large message is half here')
+    if (counts.rekeys !== rekeys && this.talks.some(isHalf))
+      passMark('keys are replaced while a large message is incomplete')
   }
 
   pump(now: number, port: Pick<DatagramPort, 'send'>): number {
@@ -139,16 +140,20 @@ export class Party implements NetResident {
     return Math.min(dueAt, this.comesAt)
   }
 
-  /** Says something on a channel, unless too much waits already. */
+  /** Sends something on a channel, unless too much waits already. */
   say(talk: Talk, channel: number): void {
     const stream = talk.session.streams[this.#side]![channel]!
     if (talk.set.channel(channel).waitingBytes > 6000) return
-    const number = stream.said + 1
+    const number = stream.sent + 1
     const length = stream.compose(number, outgoing)
-    if (talk.set.send(channel, outgoing.subarray(0, length)) === 'queued') stream.said = number
+    if (talk.set.send(channel, outgoing.subarray(0, length)) === 'queued') stream.sent = number
     else this.#world.counts.refusedSends++
-    const { lane } = talk.set.specs[channel]!
-    hold(talk.set.channel(channel).waitingBytes <= lane.bufferBytes, 'I13', () => `more waits on channel ${channel} than lane ${lane.name} holds`)
+    const { queue } = talk.set.specs[channel]!
+    hold(
+      talk.set.channel(channel).waitingBytes <= queue.bufferBytes,
+      'I13',
+      () => `more waits on channel ${channel} than lane ${queue.name} holds`,
+    )
   }
 
   /** Ends a connection. */
@@ -171,7 +176,7 @@ export class Party implements NetResident {
   #handle(event: EndpointEvent): void {
     const at = this.talks.findIndex(({ connection }) => connection === event.connection)
     const talk = this.talks[at]
-    hold(talk !== undefined, 'I16', () => `${event.type} of a connection that is over`)
+    hold(talk !== undefined, 'I16', () => `${event.type} of a closed connection`)
     if (talk === undefined) return
     this.#world.trace.note(this.node.index, event.type === 'opened' ? 1 : 2)
     if (event.type === 'opened') {
@@ -183,8 +188,12 @@ export class Party implements NetResident {
       return
     }
     const { reason } = event
-    hold(reason === event.connection.closeReason && event.connection.state === 'disconnected', 'I16', () => 'closed without being over')
-    if (isHalf(talk)) passMark('a connection ends while a large message is half here')
+    hold(
+      reason === event.connection.closeReason && event.connection.state === 'disconnected',
+      'I16',
+      () => 'closed without having ended',
+    )
+    if (isHalf(talk)) passMark('a connection ends while a large message is incomplete')
     this.#world.handleClosed(this, talk, reason)
     this.#listen(talk)
     this.#release(talk)
@@ -196,7 +205,11 @@ export class Party implements NetResident {
     talk.set.close()
     talk.set.release()
     this.#world.datagrams.forget(talk.connection)
-    hold(talk.quota.parts === 0 && talk.quota.bytes === 0, 'I13', () => `${talk.quota.parts} fragments are held for a peer that is gone`)
+    hold(
+      talk.quota.parts === 0 && talk.quota.bytes === 0,
+      'I13',
+      () => `${talk.quota.parts} fragments are held for a peer that is gone`,
+    )
   }
 
   #listen(talk: Talk): void {
@@ -206,7 +219,11 @@ export class Party implements NetResident {
     const streams = talk.session.streams[1 - this.#side]!
     for (let channel = 0; channel < streams.length; channel++) {
       const stream = streams[channel]!
-      for (let length = talk.set.receive(channel, incoming); length >= 0; length = talk.set.receive(channel, incoming)) {
+      for (
+        let length = talk.set.receive(channel, incoming);
+        length >= 0;
+        length = talk.set.receive(channel, incoming)
+      ) {
         const number = stream.hear(incoming, length)
         this.#world.trace.note(this.node.index * 16 + channel, number)
         this.#world.counts.messages++
@@ -215,11 +232,12 @@ export class Party implements NetResident {
     }
   }
 
-  /** Looked at on every wake: it makes no closures unless something is wrong. */
+  /** Checked on every wake: it makes no closures unless something is wrong. */
   #check(): void {
     const { connections } = this.endpoint
     const { pool, seats } = this.#world
-    if (this.role === 'server' && connections.length > seats) throw new ViolationError('I15', `${connections.length} connections on ${seats} seats`)
+    if (this.role === 'server' && connections.length > seats)
+      throw new ViolationError('I15', `${connections.length} connections on ${seats} seats`)
     if (!isWithin(pool)) throw new ViolationError('I13', `${pool.parts} fragments of ${pool.bytes} bytes in all`)
     for (let at = 0; at < this.talks.length; at++) {
       const talk = this.talks[at]!
@@ -227,9 +245,10 @@ export class Party implements NetResident {
       const { state } = connection
       if (connection.stats.pathMoves !== talk.pathMoves) {
         talk.pathMoves = connection.stats.pathMoves
-        if (isHalf(talk)) passMark('a path moves while a large message is half here')
+        if (isHalf(talk)) passMark('a path moves while a large message is incomplete')
       }
-      if (!isWithin(quota)) throw new ViolationError('I13', `${quota.parts} fragments of ${quota.bytes} bytes of one peer`)
+      if (!isWithin(quota))
+        throw new ViolationError('I13', `${quota.parts} fragments of ${quota.bytes} bytes of one peer`)
       if (state === talk.state) continue
       if (AGE[state] < AGE[talk.state]) throw new ViolationError('I16', `from ${talk.state} back to ${state}`)
       talk.state = state
@@ -237,7 +256,7 @@ export class Party implements NetResident {
   }
 }
 
-/** Part of a large message is held, and the rest is not here. */
+/** Part of a large message is held, and the rest has not arrived. */
 function isHalf({ quota }: Talk): boolean {
   return quota.parts > 0
 }

@@ -1,4 +1,4 @@
-/** What a world of endpoints showed, and how what is missing is said. */
+/** What a world of endpoints showed, and how missing messages are described. */
 
 import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
@@ -15,10 +15,24 @@ export interface WorldCounts {
   refusedSends: number
   restarts: number
   pathMoves: number
-  /** Datagrams that somebody else sent on from where he is. */
+  /** Datagrams that a relay sent on from its own address. */
   stolen: number
-  /** By whom and why, `by code`. */
+  /** By side and reason, `by code`. */
   readonly closes: Map<string, number>
+}
+
+/** Counts of a world that has not begun. */
+export function newCounts(): WorldCounts {
+  return {
+    opened: 0,
+    messages: 0,
+    large: 0,
+    refusedSends: 0,
+    restarts: 0,
+    pathMoves: 0,
+    stolen: 0,
+    closes: new Map(),
+  }
 }
 
 /** What a world showed. */
@@ -37,10 +51,11 @@ export interface WorldReport {
   readonly isReal: boolean
 }
 
-/** What somebody waits for. */
+/** What a side still waits for. */
 export function describeWaiting(party: Party | undefined): string {
   return (party?.talks ?? []).map(({ session, set, connection }) => {
     const waiting = set.specs.map((_, channel) => set.channel(channel).waitingBytes).join(' ')
-    return `session ${session.number}, ${connection.state}: heard ${session.missing || 'all'}; bytes waiting ${waiting}`
+    const name = `session ${session.number}, ${connection.state}`
+  return `${name}: received ${session.missing || 'all'}; bytes waiting ${waiting}`
   }).join('; ')
 }

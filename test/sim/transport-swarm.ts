@@ -1,16 +1,15 @@
 /**
- * A world of endpoints on the simulated network, all of it from one seed: a server, one to eight clients, weather, and
- * what people do to each other.
+ * A world of endpoints on the simulated network, determined by one seed: a server, one to eight clients, weather, and
+ * user actions.
  *
  * Storm: messages of all kinds on a drawn set of channels, joins, leaves, kicks, moves, new keys, deaths of the server,
- * while a random part of all faults does its worst. Calm: everybody must be connected within 5 s and have heard everything
- * within 10 s. End: everybody goes, and nothing may be left.
+ * while a random part of all faults is active. Calm: every client must be connected within 5 s and have received
+ * everything within 10 s. End: every client leaves, and nothing may be left.
  *
- * Invariants are those of `invariants.ts`; the first one that does not hold ends the world.
+ * Invariants are those of `invariants.ts`; the first violation ends the world.
  */
 
 import { ChannelSet, type ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
-import { LANES } from '../../packages/tickwire/src/core/channel/lane.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import type { ConnectionTimers } from '../../packages/tickwire/src/core/connection/timers.ts'
@@ -30,16 +29,18 @@ import { drawWeather } from '../../packages/tickwire/src/testing/weather-draw.ts
 import { DatagramWatch } from './invariants-datagrams.ts'
 import { Session } from './invariants-session.ts'
 import { type Violation, hold, violationOf } from './invariants.ts'
+import { type Tempo, drawChannels, drawTempo, drawTimers } from './transport-swarm-draw.ts'
+import * as judge from './transport-swarm-judge.ts'
 import { Party, type Role, type Talk } from './transport-swarm-party.ts'
-import { type WorldCounts, type WorldReport, describeWaiting } from './transport-swarm-report.ts'
+import { type WorldCounts, type WorldReport, describeWaiting, newCounts } from './transport-swarm-report.ts'
 import { Trace } from './trace.ts'
 
 const KIND = 1
-/** One tick: everyone who is awake is woken once, whatever else wakes him in between. */
+/** One tick: every node that is awake is woken once, whatever else wakes it in between. */
 const TICK_MS = 1000 / 60
 const CONNECTED_MS = 5000
 const DRAINED_MS = 10_000
-/** How long people go on talking once it is calm. */
+/** How long the sides go on sending once it is calm. */
 const CALM_TALK_MS = 1000
 const GONE_MS = 2000
 /** What an exchange of keys takes beyond their time, in the calm. */
@@ -47,16 +48,7 @@ const KEYS_SLACK_MS = 3000
 /** One seed in so many is played with real cryptography. */
 const REAL_CRYPTO_EVERY = 20
 
-const CHANNELS: readonly ChannelSpec[] = [
-  { promise: 'ordered', lane: LANES.control },
-  { promise: 'unordered', lane: LANES.chat },
-  { promise: 'unreliable', lane: LANES.voice },
-  { promise: 'sequenced', lane: LANES.state },
-  { promise: 'ordered', lane: LANES.bulk, isLarge: true },
-  { promise: 'unreliable', lane: LANES.bulk, isLarge: true },
-]
-
-/** Plays the world of a seed, in its own weather or in one that is given. */
+/** Plays the world of a seed, in its own weather or in the one given. */
 export function playWorld(seed: number, weather: NetWeather = drawWeather(seed, { without: [] })): WorldReport {
   return new World(seed, weather).play()
 }
@@ -66,7 +58,7 @@ export class World {
   readonly trace = new Trace()
   readonly datagrams: DatagramWatch
   readonly pool = new FragmentPool()
-  readonly counts: WorldCounts = { opened: 0, messages: 0, large: 0, refusedSends: 0, restarts: 0, pathMoves: 0, stolen: 0, closes: new Map() }
+  readonly counts: WorldCounts = newCounts()
   readonly seats: number
   /** Whose turn it is, for the report of a violation. */
   current: Party | undefined
@@ -86,8 +78,8 @@ export class World {
   /** Both sides of a session find each other by its number; a reason waits here for the other side's. */
   readonly #sessions = new Map<number, Session>()
   readonly #reasons = new Map<number, CloseReason>()
-  readonly #tempo: { readonly say: number; readonly leave: number; readonly kick: number; readonly move: number; readonly restart: number; readonly cut: number }
-  /** Who stands between others, and sends on what they say from where he is. */
+  readonly #tempo: Tempo
+  /** A relay between the others, which sends their datagrams on from its own address. */
   readonly #thief: Dice
   readonly #steals: number
   #isStormy = true
@@ -99,26 +91,25 @@ export class World {
     this.#seed = seed
     this.#weather = weather
     const dice = this.#dice = new Dice(seed ^ 0x7a4f)
-    const maybe = (part: number, most: number): number => (dice.chance(part) ? dice.fraction() * most : 0)
     this.datagrams = new DatagramWatch(this.trace)
     this.#crypto = this.#isReal ? bestProvider() : new StubCrypto()
-    this.#tempo = {
-      say: 0.03 + 0.77 * dice.fraction() ** 3, leave: maybe(0.5, 0.004), kick: maybe(0.4, 0.004),
-      move: maybe(0.3, 0.004), restart: maybe(0.3, 0.006), cut: maybe(0.2, 0.008),
-    }
+    this.#tempo = drawTempo(dice)
     this.#thief = new Dice(seed ^ 0x7e1f)
     this.#steals = this.#thief.chance(0.4) ? 0.05 * this.#thief.fraction() : 0
-    this.#timers = { keepaliveMs: 250 + 750 * dice.fraction(), timeoutMs: 2200 + 800 * dice.fraction(), connectMs: 3000 + 3000 * dice.fraction() }
-    const drawn = CHANNELS.filter(() => dice.chance(0.6))
-    this.#specs = drawn.length === 0 ? CHANNELS : drawn
-    const rekey = dice.chance(0.7) ? { afterPackets: 20 + Math.floor(200 * dice.fraction()), afterMs: 500 + 8000 * dice.fraction() } : {}
+    this.#timers = drawTimers(dice)
+    this.#specs = drawChannels(dice)
+    const rekey = dice.chance(0.7)
+      ? { afterPackets: 20 + Math.floor(200 * dice.fraction()), afterMs: 500 + 8000 * dice.fraction() }
+      : {}
     const identity = new Uint8Array(32)
     dice.fill(identity)
-    this.#security = { provider: this.#crypto, rekey, identity }
+    this.#security = { provider: this.#crypto, rekey, identity, resetSecret: identity }
     const count = 1 + (dice.word() % 8)
     this.seats = count + 1
     this.#net = new SimNet({ seed, weather })
-    this.#server = new Party(this, this.#net.addNode('server', { isFixed: true }), 'server', (party) => this.#endpointOf(party, 0))
+    this.#server = new Party(this, this.#net.addNode('server', { isFixed: true }), 'server', (party) =>
+      this.#endpointOf(party, 0),
+    )
     this.#clients = Array.from({ length: count }, (_, index) => this.#addClient(index))
     this.#parties = [this.#server, ...this.#clients]
     this.#actors = this.#parties.map((party) => new SimNetActor(this.#net, party.node, this.#clock, party))
@@ -137,27 +128,41 @@ export class World {
     } catch (error) {
       this.#violation = violationOf(error, this.now, this.current?.node.name ?? 'the world')
     }
-    const clocks = { jumps: 0, sleeps: 0, pauses: 0 }
+    const clocks = { jumps: 0, sleeps: 0, pauses: 0, stalls: 0 }
     for (const { clock } of this.#net.nodes) {
-      for (const key of ['jumps', 'sleeps', 'pauses'] as const) clocks[key] += clock.tally[key]
+      for (const key of ['jumps', 'sleeps', 'pauses', 'stalls'] as const) clocks[key] += clock.tally[key]
     }
     return {
-      seed: this.#seed, violation: this.#violation, weather: this.#weather, endpointTicks: this.#endpointTicks, simulatedMs: this.now,
-      traceHash: this.trace.hex, tally: this.#net.tally, moves: this.#net.moves, clocks, counts: this.counts,
-      datagrams: this.datagrams.counts, isReal: this.#isReal,
+      seed: this.#seed,
+      violation: this.#violation,
+      weather: this.#weather,
+      endpointTicks: this.#endpointTicks,
+      simulatedMs: this.now,
+      traceHash: this.trace.hex,
+      tally: this.#net.tally,
+      moves: this.#net.moves,
+      clocks,
+      counts: this.counts,
+      datagrams: this.datagrams.counts,
+      isReal: this.#isReal,
     }
   }
 
-  /** A client asks to be let in. */
+  /** A client connects. */
   connect(now: number, party: Party): void {
     const session = new Session(this.#sessions.size + 1, this.#specs)
     this.#sessions.set(session.number, session)
-    const user = Uint8Array.of(session.number, session.number >>> 8, session.number >>> 16, party.role === 'unwelcome' ? 1 : 0)
+    const user = Uint8Array.of(
+      session.number,
+      session.number >>> 8,
+      session.number >>> 16,
+      party.role === 'unwelcome' ? 1 : 0,
+    )
     const pass = party.role === 'misled' ? { server: new Uint8Array(32).fill(7) } : {}
     party.endpoint.connect(now, this.#server.node.address, user, pass)
   }
 
-  /** Whether somebody takes a client's datagram and sends it on from his own address; the client is where he was. */
+  /** Whether a relay takes a client's datagram and sends it on from its own address; the client has not moved. */
   isStolen(from: Party, bytes: Uint8Array, length: number): boolean {
     if (this.#steals === 0 || !this.#isStormy || !this.#thief.chance(this.#steals)) return false
     const by = this.#clients[this.#thief.word() % this.#clients.length]!
@@ -169,36 +174,32 @@ export class World {
 
   /** How long a client that has lost or left its connection stays away. */
   drawAbsenceMs(role: Role): number {
-    // Whoever is turned away again and again must not become all there is.
+    // A client that is refused again and again must not take over the world.
     if (role !== 'player') return 500 + 2000 * this.#dice.fraction()
     return this.#isStormy ? 50 + 2000 * this.#dice.fraction() ** 2 : 50
   }
 
-  /** One side of a session is gone with its process. It may have said why it was going to. */
+  /** One side of a session is gone with its process. It may have sent its reason before. */
   handleDeath(talk: Talk): void {
     const { closeReason } = talk.connection
     if (closeReason !== undefined) this.#reasons.set(talk.session.number, closeReason)
   }
 
-  /** One side of a session is over: what the other side was told must be what this one meant. */
+  /** One side of a session has ended: the reason that the other side received must be the one that this side sent. */
   handleClosed(party: Party, talk: Talk, reason: CloseReason): void {
     const { closes } = this.counts
     const name = `${reason.by} ${reason.code}`
     closes.set(name, (closes.get(name) ?? 0) + 1)
     this.counts.pathMoves += talk.connection.stats.pathMoves
-    const side = party.role === 'server' ? 1 : 0
-    const far = (side === 1 ? this.#clients : [this.#server]).flatMap(({ talks }) => talks).find(({ session }) => session === talk.session)
+    const isServer = party.role === 'server'
+    const isOther = (each: Talk): boolean => each.session === talk.session
+    const far = (isServer ? this.#clients : [this.#server]).flatMap(({ talks }) => talks).find(isOther)
     const other = far?.connection.closeReason ?? this.#reasons.get(talk.session.number)
-    const client = side === 0 ? party : this.#clients.find(({ talks }) => talks.some(({ session }) => session === talk.session))
-    hold(reason.code !== 'broken' || client === undefined || client.role === 'vandal', 'I16', () => `${reason.by} ${reason.code}, and both sides are honest`)
+    const client = isServer ? this.#clients.find(({ talks }) => talks.some(isOther)) : party
+    judge.judgeHonesty(reason, client)
     this.#reasons.set(talk.session.number, reason)
-    if (this.#isParting && talk.isOpened && party.role === 'player') {
-      hold(reason.by === 'peer' && reason.code === 'shutdown', 'I16', () => `the server shut down, and the peer was told ${reason.by} ${reason.code}`)
-    }
-    if (reason.by === 'peer') {
-      hold(other?.by === 'local' || other?.by === 'peer', 'I16', () => `was told ${reason.code}, and the peer ${other === undefined ? 'goes on' : `has ${other.by} ${other.code}`}`)
-      hold(other?.by !== 'local' || other.code === reason.code, 'I16', () => `was told ${reason.code}, and the peer meant ${other?.code}`)
-    }
+    if (this.#isParting && talk.isOpened && party.role === 'player') judge.judgeShutdown(reason)
+    if (reason.by === 'peer') judge.judgeReason(reason, other)
   }
 
   get #isReal(): boolean {
@@ -207,8 +208,19 @@ export class World {
 
   #addClient(index: number): Party {
     const luck = this.#dice.fraction()
-    const role: Role = index === 0 || luck > 0.16 ? 'player' : luck > 0.12 ? 'stranger' : luck > 0.08 ? 'unwelcome' : luck > 0.04 ? 'vandal' : 'misled'
-    const party = new Party(this, this.#net.addNode(`client ${index}`), role, (self) => this.#endpointOf(self, index + 1))
+    const role: Role =
+      index === 0 || luck > 0.16
+        ? 'player'
+        : luck > 0.12
+          ? 'stranger'
+          : luck > 0.08
+            ? 'unwelcome'
+            : luck > 0.04
+              ? 'vandal'
+              : 'misled'
+    const party = new Party(this, this.#net.addNode(`client ${index}`), role, (self) =>
+      this.#endpointOf(self, index + 1),
+    )
     party.comesAt = this.#dice.chance(0.5) ? 0 : 3000 * this.#dice.fraction()
     return party
   }
@@ -236,8 +248,18 @@ export class World {
     connection.addSink(KIND, set)
     const { user } = connection
     const session = this.#sessions.get(user[0]! | (user[1]! << 8) | (user[2]! << 16))
-    hold(session !== undefined, 'I6', () => 'a connection nobody asked for')
-    if (session !== undefined) party.talks.push({ connection, set, quota, session, listenedAt: 0, state: connection.state, isOpened: false, pathMoves: 0 })
+    hold(session !== undefined, 'I6', () => 'a connection that was never requested')
+    if (session !== undefined)
+      party.talks.push({
+        connection,
+        set,
+        quota,
+        session,
+        listenedAt: 0,
+        state: connection.state,
+        isOpened: false,
+        pathMoves: 0,
+      })
   }
 
   #storm(ms: number): void {
@@ -252,27 +274,36 @@ export class World {
     this.#isStormy = false
     this.#net.setWeather(this.now, calm())
     const since = this.now
-    for (const party of this.#clients) if (party.comesAt !== Infinity) party.comesAt = Math.min(party.comesAt, party.node.clock.localAt(this.now))
+    for (const party of this.#clients)
+      if (party.comesAt !== Infinity) party.comesAt = Math.min(party.comesAt, party.node.clock.localAt(this.now))
     for (;;) {
       const passed = this.now - since
       if (passed < CALM_TALK_MS) this.#talk()
       else {
-        const lost = this.#clients.find((party) => !this.#isConnected(party))
+        const lost = this.#clients.find((party) => !judge.isConnected(party, this.#server))
         this.current = lost
-        hold(lost === undefined || passed < CONNECTED_MS, 'I17', () => `is not connected, or not where the server thinks, ${CONNECTED_MS} ms after the weather cleared`)
-        const waiting = this.#parties.find((party) => party.talks.some((talk) => !this.#isDrained(talk)))
+        hold(
+          lost === undefined || passed < CONNECTED_MS,
+          'I17',
+          () => `is not connected, or not at its known address, ${CONNECTED_MS} ms after the weather cleared`,
+        )
+        const waiting = this.#parties.find((party) => party.talks.some((talk) => !judge.isDrained(talk, this.#specs)))
         if (lost === undefined && waiting === undefined) {
           this.#checkKeys()
           return
         }
         this.current = waiting
-        hold(waiting === undefined || passed < DRAINED_MS, 'I18', () => `${DRAINED_MS} ms after the weather cleared, ${describeWaiting(waiting)}`)
+        hold(
+          waiting === undefined || passed < DRAINED_MS,
+          'I18',
+          () => `${DRAINED_MS} ms after the weather cleared, ${describeWaiting(waiting)}`,
+        )
       }
       this.#tick()
     }
   }
 
-  /** In every eighth world calm goes on until all keys must have been replaced. */
+  /** In every eighth world the calm lasts until all keys must have been replaced. */
   #checkKeys(): void {
     const { afterMs = Infinity } = this.#security.rekey ?? {}
     if (this.#seed % 8 !== 3 || afterMs > 5000) return
@@ -283,7 +314,11 @@ export class World {
     }
     this.current = this.#server
     for (const [connection, epoch] of before) {
-      hold(!connection.isOpen || epoch === undefined || this.datagrams.epochOf(connection) !== epoch, 'I8', () => `keys of ${afterMs} ms at most have not been replaced`)
+      hold(
+        !connection.isOpen || epoch === undefined || this.datagrams.epochOf(connection) !== epoch,
+        'I8',
+        () => `keys of ${afterMs} ms at most have not been replaced`,
+      )
     }
   }
 
@@ -297,13 +332,16 @@ export class World {
     }
     for (const party of this.#parties) {
       this.current = party
-      hold(!party.talks.some(({ isOpened }) => isOpened), 'I16', () => `a connection outlives the server by ${GONE_MS} ms`)
-      // Whoever was still asking may go on asking for as long as he likes.
+      hold(
+        !party.talks.some(({ isOpened }) => isOpened),
+        'I16',
+        () => `a connection outlives the server by ${GONE_MS} ms`,
+      )
+      // A client that was still connecting may go on connecting.
       party.restart(party.endpoint)
     }
     hold(this.pool.parts === 0 && this.pool.bytes === 0, 'I13', () => `${this.pool.parts} fragments are left`)
-    const { sent, copies, delivered, dropped } = this.#net.tally
-    hold(sent + copies === delivered + dropped + this.#net.flying, 'crash', () => 'a datagram vanished from the simulated network')
+    judge.judgeTally(this.#net)
   }
 
   #tick(): void {
@@ -315,21 +353,13 @@ export class World {
       actor.wake(now)
     }
     this.#clock.drive(TICK_MS)
-    this.#checkAddresses()
-  }
-
-  /** A server answers where its peers are, or were. */
-  #checkAddresses(): void {
     if (this.#steals === 0) return
-    for (const { connection, session } of this.#server.talks) {
-      const client = this.#clients.find(({ talks }) => talks.some((talk) => talk.session === session))
-      if (client === undefined || client.addresses.has(connection.address) || client.node.address === connection.address) continue
-      this.current = this.#server
-      hold(false, 'I14', () => `session ${session.number} has moved to ${connection.address}, where its peer never was`)
-    }
+    const moved = judge.movedTalk(this.#server, this.#clients)
+    if (moved !== undefined) this.current = this.#server
+    judge.judgeAddress(moved)
   }
 
-  /** Everyone who is connected may say something. */
+  /** Every connected side may send something. */
   #talk(): void {
     const { say } = this.#tempo
     for (const party of this.#parties) {
@@ -337,20 +367,21 @@ export class World {
       for (const talk of party.talks) {
         if (!talk.connection.isOpen || !this.#dice.chance(say)) continue
         const channel = this.#dice.word() % this.#specs.length
-        // A large message is as much as twenty others.
+        // A large message counts as much as twenty others.
         if (this.#specs[channel]!.isLarge !== true || this.#dice.chance(0.05)) party.say(talk, channel)
       }
     }
   }
 
-  /** What people and machines do to each other. */
+  /** Leaves, kicks, moves and deaths, by chance. */
   #stir(): void {
     const { leave, kick, move, restart, cut } = this.#tempo
     const dice = this.#dice
     const server = this.#server
     for (const client of this.#clients) {
       const talk = client.talks[0]
-      if (dice.chance(leave) && talk !== undefined && client.node.clock.isAwake(this.now)) client.leave(client.node.clock.localAt(this.now), talk, 'left')
+      if (dice.chance(leave) && talk !== undefined && client.node.clock.isAwake(this.now))
+        client.leave(client.node.clock.localAt(this.now), talk, 'left')
       if (dice.chance(move)) this.#net.rebind(this.now, client.node, dice.chance(0.5) ? 'port' : 'address')
     }
     if (!server.node.clock.isAwake(this.now)) return
@@ -360,21 +391,5 @@ export class World {
     if (!dice.chance(restart)) return
     this.counts.restarts++
     server.restart(this.#endpointOf(server, 0))
-  }
-
-  /** Everything that was promised has been heard, and the sender knows it. */
-  #isDrained({ session, set, connection }: Talk): boolean {
-    if (!connection.isOpen) return true
-    if (!session.isDrained) return false
-    return this.#specs.every(({ promise }, channel) =>
-      (promise !== 'ordered' && promise !== 'unordered') || set.channel(channel).waitingBytes === 0)
-  }
-
-  /** Both sides are open, and the server knows where the client is now. */
-  #isConnected(party: Party): boolean {
-    if (party.role !== 'player') return true
-    const talk = party.talks.find(({ connection }) => connection.isOpen)
-    return talk !== undefined && this.#server.talks.some(({ session, connection }) =>
-      session === talk.session && connection.isOpen && connection.address === party.node.address)
   }
 }

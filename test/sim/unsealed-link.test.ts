@@ -12,7 +12,9 @@ import { unsealedProvider } from '../../packages/tickwire/src/core/crypto/unseal
 
 function pairOf(server: CryptoProvider, client: CryptoProvider): { pair: Pair; channels: ReliableOrderedChannel[] } {
   const channels: ReliableOrderedChannel[] = []
-  const assemble: NonNullable<NonNullable<ConstructorParameters<typeof Pair>[0]>['client']>['assemble'] = (connection) => {
+  const assemble: NonNullable<NonNullable<ConstructorParameters<typeof Pair>[0]>['client']>['assemble'] = (
+    connection,
+  ) => {
     const channel = new ReliableOrderedChannel()
     connection.addSource(1, channel)
     connection.addSink(1, channel)
@@ -26,7 +28,7 @@ function pairOf(server: CryptoProvider, client: CryptoProvider): { pair: Pair; c
 }
 
 describe('a link inside one process', () => {
-  test('[CRYPTO21] it is not sealed, and works as any other; no cipher is called', () => {
+  test('[CRYPTO21] an unsealed link delivers every message like a sealed one, and no cipher is called', () => {
     const inner: CryptoProvider = {
       ...pureProvider,
       importAead: () => {
@@ -43,12 +45,12 @@ describe('a link inside one process', () => {
     expect(out.subarray(0, 3)).toEqual(Uint8Array.of(1, 2, 3))
   })
 
-  test('[CRYPTO21] one end that seals and one that does not never meet; nobody is talked into it', () => {
+  test('[CRYPTO21] an end that seals and one that does not never connect, and neither falls back', () => {
     expect(pairOf(pureProvider, unsealedProvider()).pair.connect().isOpen).toBe(false)
     expect(pairOf(unsealedProvider(), pureProvider).pair.connect().isOpen).toBe(false)
   })
 
-  test('[CRYPTO21] it is never mistaken for the real thing', () => {
+  test('[CRYPTO21] an unsealed link is never reported as sealed', () => {
     expect(findFaultyPrimitive(unsealedProvider())).toBeDefined()
   })
 })

@@ -1,4 +1,4 @@
-/** What the processes of a soak tell each other. */
+/** What the processes of a soak send each other. */
 
 /** From the server, every second. */
 export interface ServerSample {
@@ -21,22 +21,22 @@ export interface PlayersSample {
   readonly playing: number
   readonly joins: number
   readonly leaves: number
-  /** Ends that nobody asked for, by their reason. */
+  /** Unrequested ends, by their reason. */
   readonly ends: Readonly<Record<string, number>>
-  /** Datagrams that the line lost on purpose. */
+  /** Datagrams that the link lost on purpose. */
   readonly lost: number
 }
 
 /** From the players, once after each return of the server. */
 export interface ComeBack {
-  /** How they were told that the server had forgotten them. */
+  /** The reasons with which their connections to the killed server ended. */
   readonly ends: Readonly<Record<string, number>>
-  /** Milliseconds from its return until the last of those who played plays again. */
+  /** Milliseconds from its return until the last former player plays again. */
   readonly backMs: number
   readonly players: number
 }
 
-export type PlayersTold = { readonly sample: PlayersSample } | { readonly comeBack: ComeBack }
+export type PlayersMessage = { readonly sample: PlayersSample } | { readonly comeBack: ComeBack }
 
-/** The line: each way. */
+/** The link: each way. */
 export const LINE = { latencyMs: 40, jitterMs: 15, loss: 0.05, duplication: 0.01 } as const

@@ -4,12 +4,12 @@
  *   players-process.ts PORT PLAYERS SPECTATORS STAY_MS SEED
  */
 
-import { createClientHost, type ClientHost } from 'tickwire'
+import { createClientHost, type ClientHost } from 'tickwire/engine'
 import { bestProvider, monotonicNow as now, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { Enter, STICK, type input } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
-import type { PlayersTold } from './messages.ts'
+import type { PlayersMessage } from './messages.ts'
 import { WeatherRelay } from './weather-relay.ts'
 
 const [target = 0, players = 1, spectators = 0, stayMs = 60_000, seed = 1] = process.argv.slice(2).map(Number)
@@ -20,24 +20,24 @@ let joins = 0
 let leaves = 0
 let playing = 0
 const ends: Record<string, number> = {}
-/** Since the server came back: who is not in again yet. */
+/** Since the return of the server: players that have not joined again yet. */
 let absent = new Set<number>()
 let returnedAt = 0
 let endsBefore: Record<string, number> = {}
-/** Those who were in when the server died. */
+/** Players that were in when the server died. */
 const isIn: boolean[] = []
 
 for (let index = 0; index < players + spectators; index++) void live(index)
 
-/** One seat's life: in, out, and in again, for ever. */
+/** The life of one seat: in, out, and in again, without end. */
 async function live(index: number): Promise<void> {
   for (;;) {
-    // Who lost his line comes again at once, as pages do.
+    // A player that lost its connection joins again at once, as pages do.
     if (await stay(index)) await new Promise((resolve) => setTimeout(resolve, 200 + dice.nextFloat() * 300))
   }
 }
 
-/** Until he leaves, or has lost his line; whether he left. */
+/** Until it leaves, or has lost its connection; returns whether it left. */
 async function stay(index: number): Promise<boolean> {
   const port = await openUdp({ address: '127.0.0.1' })
   const stayUntil = now() - Math.log(1 - dice.nextFloat()) * stayMs
@@ -87,20 +87,24 @@ function opened(index: number, host: ClientHost<typeof input>): void {
   isIn[index] = true
   if (index < players) host.send(Enter, { name: `Bot ${index}` })
   if (!absent.delete(index) || absent.size > 0) return
-  const since = Object.fromEntries(Object.entries(ends).map(([code, total]) => [code, total - (endsBefore[code] ?? 0)]).filter(([, total]) => total !== 0))
-  tell({ comeBack: { ends: since, backMs: now() - returnedAt, players: isIn.length } })
+  const since = Object.fromEntries(
+    Object.entries(ends)
+      .map(([code, total]) => [code, total - (endsBefore[code] ?? 0)])
+      .filter(([, total]) => total !== 0),
+  )
+  send({ comeBack: { ends: since, backMs: now() - returnedAt, players: isIn.length } })
 }
 
-process.on('message', (told) => {
-  if (told === 'killed') {
+process.on('message', (message) => {
+  if (message === 'killed') {
     endsBefore = { ...ends }
     absent = new Set(isIn.flatMap((wasIn, index) => wasIn ? [index] : []))
   }
-  if (told === 'returned') returnedAt = now()
-  if (told === 'end') process.exit(0)
+  if (message === 'returned') returnedAt = now()
+  if (message === 'end') process.exit(0)
 })
-setInterval(() => tell({ sample: { playing, joins, leaves, ends: { ...ends }, lost: relay.lost } }), 1000)
+setInterval(() => send({ sample: { playing, joins, leaves, ends: { ...ends }, lost: relay.lost } }), 1000)
 
-function tell(told: PlayersTold): void {
-  process.send?.(told)
+function send(message: PlayersMessage): void {
+  process.send?.(message)
 }

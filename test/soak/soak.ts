@@ -1,15 +1,15 @@
 /**
- * A long match on real sockets: the arena's server, players behind a bad line who come and go, keys that are replaced, and a server
- * that is killed without warning near the end. It looks for what grows.
+ * A long match on real sockets: the arena's server, players behind a bad link that come and go, keys that are replaced,
+ * and a server that is killed without warning near the end. It looks for what grows.
  *
- * The server's first life, of four fifths of the time, is what slopes are taken from, without its first tenth; then it is
- * killed a few times, and what the players make of that is timed from the moment it listens again.
+ * Slopes are taken from the server's first life, which is four fifths of the time, without its first tenth; then the
+ * server is killed a few times, and the return of the players is timed from the moment it listens again.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
-import type { ComeBack, PlayersSample, PlayersTold, ServerSample } from './messages.ts'
+import type { ComeBack, PlayersSample, PlayersMessage, ServerSample } from './messages.ts'
 
 export interface SoakOptions {
   readonly minutes: number
@@ -38,10 +38,10 @@ export interface SoakReport {
   readonly comeBacks: readonly ComeBack[]
 }
 
-/** The part of the time that the first life has, and the part of that which is warm-up. */
+/** The share of the first life in the time, and the share of warm-up in that. */
 const FIRST_LIFE = 0.8
 const WARM_UP = 0.1
-/** A dead server stays dead for so long. */
+/** A killed server stays down for so long. */
 const DEAD_MS = 1_000
 /** What a kill takes at most: longer than the timeout of a connection. */
 const COME_BACK_MS_MAX = 15_000
@@ -60,9 +60,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const child = start('server-process.ts', [port, players, spectators, rekeyMs])
     await new Promise<void>((resolve, reject) => {
       child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was up`)))
-      child.on('message', (told: ServerSample | 'up') => {
-        if (told === 'up') resolve()
-        else samples.push({ at: performance.now(), sample: told })
+      child.on('message', (message: ServerSample | 'up') => {
+        if (message === 'up') resolve()
+        else samples.push({ at: performance.now(), sample: message })
       })
     })
     return child
@@ -71,9 +71,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const crowd = start('players-process.ts', [port, players, spectators, stayMs, seed])
   let last: PlayersSample = { playing: 0, joins: 0, leaves: 0, ends: {}, lost: 0 }
   const comeBacks: ComeBack[] = []
-  crowd.on('message', (told: PlayersTold) => {
-    if ('sample' in told) last = told.sample
-    else comeBacks.push(told.comeBack)
+  crowd.on('message', (message: PlayersMessage) => {
+    if ('sample' in message) last = message.sample
+    else comeBacks.push(message.comeBack)
   })
   const progress = setInterval(() => onProgress(lineOf(samples.at(-1)?.sample, last)), PROGRESS_MS)
   try {
@@ -89,7 +89,12 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       crowd.send('returned')
       for (let waited = 0; comeBacks.length <= kill && waited < COME_BACK_MS_MAX; waited += 50) await pause(50)
       const back = comeBacks[kill]
-      onProgress(back === undefined ? 'killed: not everybody came back' : `killed: ${back.players} back ${Math.round(back.backMs)} ms after its return, told by ${JSON.stringify(back.ends)}`)
+      onProgress(
+        back === undefined
+          ? 'killed: not all players came back'
+          : `killed: ${back.players} back ${Math.round(back.backMs)} ms after its return, `
+            + `ended by ${JSON.stringify(back.ends)}`,
+      )
     }
     await pause(minutes * MINUTE_MS * (1 - FIRST_LIFE) / (kills + 1))
     if (crowd.exitCode !== null) throw new Error(`the players ended with ${crowd.exitCode}`)
@@ -104,20 +109,30 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 function judge(life: readonly { readonly at: number; readonly sample: ServerSample }[]): SoakReport['server'] {
   const warm = life.slice(Math.floor(life.length * WARM_UP))
   const ticks = warm.flatMap(({ sample }) => sample.ticks).toSorted((a, b) => a - b)
-  const at = (share: number): number => ticks[Math.min(Math.floor(ticks.length * share), ticks.length - 1)] ?? Number.NaN
+  const at = (share: number): number =>
+    ticks[Math.min(Math.floor(ticks.length * share), ticks.length - 1)] ?? Number.NaN
   const end = life.at(-1)?.sample
   const grown = (of: (sample: ServerSample) => number): { first: number; last: number; slopePerHour: number } => ({
-    first: of(warm[0]?.sample ?? end!), last: of(end!), slopePerHour: slope(warm.map((one) => [one.at, of(one.sample)])) * 3_600_000,
+    first: of(warm[0]?.sample ?? end!),
+    last: of(end!),
+    slopePerHour: slope(warm.map((one) => [one.at, of(one.sample)])) * 3_600_000,
   })
   if (end === undefined) throw new Error('the server never said anything')
   return {
-    rssMiB: grown(({ rssMiB }) => rssMiB), heapMiB: grown(({ heapMiB }) => heapMiB),
-    handles: { most: Math.max(...warm.map(({ sample }) => sample.handles)), slopePerHour: grown(({ handles }) => handles).slopePerHour },
-    tickMs: { p50: at(0.5), p99: at(0.99), most: at(1) }, missedTicks: end.missed - (warm[0]?.sample.missed ?? 0), rekeys: end.rekeys, drops: end.drops,
+    rssMiB: grown(({ rssMiB }) => rssMiB),
+    heapMiB: grown(({ heapMiB }) => heapMiB),
+    handles: {
+      most: Math.max(...warm.map(({ sample }) => sample.handles)),
+      slopePerHour: grown(({ handles }) => handles).slopePerHour,
+    },
+    tickMs: { p50: at(0.5), p99: at(0.99), most: at(1) },
+    missedTicks: end.missed - (warm[0]?.sample.missed ?? 0),
+    rekeys: end.rekeys,
+    drops: end.drops,
   }
 }
 
-/** Of the straight line through points, by least squares. */
+/** The slope of the straight line through points, by least squares. */
 function slope(points: readonly (readonly [number, number])[]): number {
   const mean = (index: 0 | 1): number => points.reduce((sum, point) => sum + point[index], 0) / points.length
   const [x, y] = [mean(0), mean(1)]
@@ -128,11 +143,15 @@ function slope(points: readonly (readonly [number, number])[]): number {
 function lineOf(sample: ServerSample | undefined, { playing, joins, leaves, ends }: PlayersSample): string {
   if (sample === undefined) return 'starting'
   const { rssMiB, heapMiB, handles, missed, rekeys } = sample
-  return `${playing} in, ${joins} joins, ${leaves} leaves, ends ${JSON.stringify(ends)}; rss ${rssMiB.toFixed(1)} MiB, heap ${heapMiB.toFixed(1)} MiB, ${handles} handles, ${rekeys} rekeys, ${missed} ticks missed`
+  const players = `${playing} in, ${joins} joins, ${leaves} leaves, ends ${JSON.stringify(ends)}`
+  const memory = `rss ${rssMiB.toFixed(1)} MiB, heap ${heapMiB.toFixed(1)} MiB`
+  return `${players}; ${memory}, ${handles} handles, ${rekeys} rekeys, ${missed} ticks missed`
 }
 
 function start(file: string, args: readonly number[]): ChildProcess {
-  return fork(new URL(file, import.meta.url), args.map(String), { execArgv: ['--conditions=tickwire-source', '--import', 'tsx'] })
+  return fork(new URL(file, import.meta.url), args.map(String), {
+    execArgv: ['--conditions=tickwire-source', '--import', 'tsx'],
+  })
 }
 
 async function freePort(): Promise<number> {

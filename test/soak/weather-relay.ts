@@ -1,4 +1,4 @@
-/** A bad line of real sockets between players and a server: late, lossy, sometimes twice. */
+/** A bad link of real sockets between players and a server: late, lossy, sometimes duplicated. */
 
 import { createSocket, type Socket } from 'node:dgram'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
@@ -26,7 +26,7 @@ export class WeatherRelay {
     return new WeatherRelay(door, target, seed)
   }
 
-  /** A player has gone: nobody comes from his port again. */
+  /** A player has left: nothing comes from its port again. */
   forget(port: number): void {
     this.#links.get(port)?.close()
     this.#links.delete(port)
@@ -41,7 +41,7 @@ export class WeatherRelay {
     const known = this.#links.get(port)
     if (known !== undefined) return known
     const link = createSocket('udp4')
-    // A server that was killed is a port that nobody listens on: the system says so, and nobody minds.
+    // A killed server is a port without a listener: the system reports an error, which is ignored.
     link.on('error', () => {})
     link.on('message', (bytes) => this.#carry(() => this.#door.send(bytes, port, '127.0.0.1')))
     this.#links.set(port, link)
@@ -56,7 +56,7 @@ export class WeatherRelay {
         try {
           deliver()
         } catch {
-          // Closed meanwhile: lost, like much else on this line.
+          // Closed meanwhile: lost, like much else on this link.
           this.lost++
         }
       }, LINE.latencyMs + LINE.jitterMs * this.#dice.nextFloat())

@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: finds `bench/*.bench.ts` and runs one of them here, or all of them, each in a fresh process: what
- * one benchmark does to the optimiser and the heap must not show in the next one's figures. All of them together write
- * bench/RESULTS.md.
+ * `npm run bench`: finds `bench/*.bench.ts` and runs one of them here, or all of them, each in a new process, so that
+ * the optimiser and the heap of one benchmark do not affect the next. A run of all benchmarks writes bench/RESULTS.md.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -13,32 +12,37 @@ import { figuresTable, formatTable, isWithinBudget, type Bench, type BenchResult
 import { describeMachine, renderResults, type Measured } from '../../bench/results.ts'
 
 const HELP = `
-npm run bench -- [NAME] [options]      Figures, beside those of others. Without a NAME, all benchmarks in turn, each three
-                                       times: they write bench/RESULTS.md, and take the better part of an hour.
+npm run bench -- [NAME] [options]
+
+Runs a benchmark, beside other libraries. Without a NAME it runs all benchmarks in turn, each three times. Those write
+bench/RESULTS.md, and take almost an hour.
 
   --list           the benchmarks' names
-  --times N        of all benchmarks: how often each runs (default 3)
-  --only A,B       of all benchmarks: these; bench/RESULTS.md stays as it is
+  --times N        without a NAME: how often each benchmark runs (default 3)
+  --only A,B       without a NAME: only these; bench/RESULTS.md is not written
   --json           the last line printed (of each benchmark) is its figures as JSON
   --strict         exit with 1 when a figure misses its budget
   --help           this; after a NAME, the options of that benchmark too
 
-Close what else is running: figures are medians of interleaved rounds, but a busy machine still shows.`
+Close other programs: figures are medians of interleaved rounds, but a busy machine still affects them.`
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'bench')
 const SUFFIX = '.bench.ts'
 const RESULTS = join(FOLDER, 'RESULTS.md')
 const OWN_FLAGS = ['--list', '--json', '--strict', '--help', '-h']
-/** Where a benchmark that is one of all leaves what it found. */
+/** The file for the result of a benchmark, in a run of all benchmarks. */
 const RESULT_VARIABLE = 'TICKWIRE_BENCH_RESULT'
 const TIMES = 3
-/** What benchmarks stand on, and nobody is compared with: ourselves, and the physics of a scene. */
+/** Packages that are used but not compared: Tickwire itself, and the physics of a scene. */
 const OWN_PARTS = ['tickwire', '@dimforge/rapier3d-deterministic-compat']
 
-// npm takes the two dashes away; whoever calls the front door himself may leave them in.
+// npm removes the two dashes; a direct call of tools/run.mjs may leave them in.
 const args = process.argv.slice(2).filter((arg, index) => index > 0 || arg !== '--')
 const has = (flag: string): boolean => args.includes(flag)
-const names = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX)).map((file) => file.slice(0, -SUFFIX.length)).sort()
+const names = readdirSync(FOLDER)
+  .filter((file) => file.endsWith(SUFFIX))
+  .map((file) => file.slice(0, -SUFFIX.length))
+  .sort()
 const name = args[0]?.startsWith('-') === false ? args[0] : undefined
 
 if (name !== undefined && !names.includes(name)) {
@@ -52,9 +56,13 @@ if (name !== undefined && !names.includes(name)) {
 } else {
   const times = Number(valueOf('--times') ?? TIMES)
   const only = valueOf('--only')?.split(',')
-  const unknown = args.find((arg, index) => !OWN_FLAGS.includes(arg) && !['--times', '--only'].some((flag) => arg === flag || args[index - 1] === flag))
+  const unknown = args.find(
+    (arg, index) =>
+      !OWN_FLAGS.includes(arg) && !['--times', '--only'].some((flag) => arg === flag || args[index - 1] === flag),
+  )
   const absent = only?.find((one) => !names.includes(one))
-  if (unknown !== undefined) misuse(`${unknown} is no option of the command itself; options of a benchmark follow its name.`)
+  if (unknown !== undefined)
+    misuse(`${unknown} is no option of the command itself; options of a benchmark follow its name.`)
   else if (absent !== undefined) misuse(`There is no benchmark ${JSON.stringify(absent)}.`)
   else if (!Number.isInteger(times) || times < 1) misuse('--times is a number from 1 on.')
   else await runAll(only ?? names, times, only === undefined)
@@ -94,7 +102,12 @@ function isWrongOption(error: unknown): error is Error {
 }
 
 function jsonLine(one: string, result: BenchResult): string {
-  const figures = result.figures.map(({ name: figure, value, unit, against }) => ({ name: figure, value, unit, against }))
+  const figures = result.figures.map(({ name: figure, value, unit, against }) => ({
+    name: figure,
+    value,
+    unit,
+    against,
+  }))
   return JSON.stringify({ bench: one, figures })
 }
 
@@ -117,19 +130,24 @@ async function runAll(chosen: readonly string[], times: number, isWhole: boolean
   rmSync(folder, { recursive: true })
   if (!isWhole) return
   const measured: Measured[] = []
-  for (const [one, runs] of results) if (runs.length > 0) measured.push({ name: one, summary: (await load(one)).summary, runs })
+  for (const [one, runs] of results)
+    if (runs.length > 0) measured.push({ name: one, summary: (await load(one)).summary, runs })
   writeFileSync(RESULTS, renderResults(measured, describeMachine(), peers()))
   console.log(`written: ${RESULTS}`)
 }
 
 /** JSON has no NaN: what could not be measured is null there. */
 function resultIn(file: string): BenchResult {
-  return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) => key === 'value' && value === null ? Number.NaN : value) as BenchResult
+  return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) =>
+    key === 'value' && value === null ? Number.NaN : value,
+  ) as BenchResult
 }
 
 
 function peers(): Record<string, string> {
-  const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
   return Object.fromEntries(Object.entries(dependencies).filter(([name]) => !OWN_PARTS.includes(name)))
 }
 

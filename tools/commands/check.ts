@@ -1,14 +1,15 @@
 /**
- * `npm run check`: what can be known without running anything. Types, tidy, code in documents.
+ * `npm run check`: what can be known without running anything. Types, tidy, code in documents, API reports.
  */
 
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fixedReports } from '../api/report.ts'
 import { commandLine } from '../command-line.ts'
 import { docsCodeFindings, fixedDocs } from '../docs-code.ts'
-import { describeFinding, tidy } from '../tidy.ts'
+import { describeFinding, tidy, tightenedRatchet } from '../tidy.ts'
+import { RATCHET_PATH } from '../tidy/ratchet.ts'
 import { readRepository, type Repository } from '../tidy/repository.ts'
-import { RATCHET_PATH, tightenedRatchet } from '../tidy/size-rules.ts'
 import { TRACEABILITY_PATH } from '../tidy/spec-rules.ts'
 import { fixedTraceability, traceabilityDrift } from '../traceability.ts'
 import { ROOT, typecheck } from '../typecheck.ts'
@@ -16,8 +17,8 @@ import { ROOT, typecheck } from '../typecheck.ts'
 const HELP = `
 npm run check -- [options]      Types, tidy, and code in documents. A few seconds.
 
-  --fix         first writes what a machine can: code blocks in documents, the proof column of
-                ${TRACEABILITY_PATH}, and lower limits for what has shrunk
+  --fix         first writes what a machine can: code blocks in documents, the API reports in docs/api,
+                the proof column of ${TRACEABILITY_PATH}, and lower limits for what has shrunk
   --strict      requirements that are still \`pending\` count as untidy
   --no-types    leave the compiler out`
 
@@ -42,11 +43,12 @@ console.log(`types ${types}, ${findings.length === 0 ? 'tidy' : `${findings.leng
 process.exitCode = areTypesRight && findings.length === 0 ? 0 : 1
 
 function fix(before: Repository): void {
-  const fresh = fixedDocs(before)
+  const fresh = new Map([...fixedDocs(before), ...fixedReports(before)])
   if (traceabilityDrift(before).length > 0) fresh.set(TRACEABILITY_PATH, fixedTraceability(before))
-  const ratchet = `${JSON.stringify(tightenedRatchet(before), undefined, 2)}\n`
+  const ratchet = tightenedRatchet(before)
   if (before.texts.get(RATCHET_PATH) !== ratchet) fresh.set(RATCHET_PATH, ratchet)
   for (const [path, text] of fresh) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
     writeFileSync(join(ROOT, path), text)
     console.log(`wrote ${path}`)
   }

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for as long as it is told.
+ * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for a given time.
  */
 
 import { availableParallelism } from 'node:os'
@@ -11,17 +11,18 @@ import { findTargets, FuzzThread, targetsOf, type FoundTarget } from '../../test
 const HELP = `
 npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated bytes.
 
-  --seconds N      how long in all, shared between the targets (default 30)
+  --seconds N      total time, shared between the targets (default 30)
   --jobs N         targets at once (default: as many as there are cores)
-  --inputs N       stop each target after N inputs; with it a run is the same everywhere, every time
-  --seed S         where chance starts (default: drawn, and printed)
+  --inputs N       stop each target after N inputs; such a run is reproducible
+  --seed S         the seed (default: random, and printed)
   --target NAME    only this target
   --input HEX      run this one input through --target and show what happens
   --file PATH      the targets of this file, instead of all of test/fuzz
   --list           the targets' names
   --json           the last line printed is the report as JSON
 
-A target fails when it throws, takes over 50 ms (five times in a row on the same input) or allocates above its limit (twice).
+A target fails when it throws, takes over 50 ms (five times in a row on the same input), or allocates above its limit
+(twice).
 A new target is a file test/fuzz/NAME.fuzz.ts; its contract is test/fuzz/target.ts.`
 
 const { values } = commandLine(HELP, {
@@ -51,7 +52,7 @@ if (values.list === true) {
   replay(only, values.input)
 }
 
-/** Lets the error through with its stack: whoever replays wants to see where. */
+/** Does not catch the error, so that its stack is printed. */
 function replay({ target }: FoundTarget, hex: string): void {
   const startedAt = performance.now()
   replayInput(target, hex)
@@ -68,21 +69,32 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
   const reports = new Map<FoundTarget, FuzzReport>()
   const waiting = [...targets]
   const startedAt = performance.now()
-  await Promise.all(Array.from({ length: jobs }, async () => {
-    const thread = new FuzzThread()
-    for (let found = waiting.shift(); found !== undefined; found = waiting.shift()) {
-      const report = await thread.fuzz(found, { seed, inputs, seconds: seconds * jobs / targets.length })
-      reports.set(found, report)
-      print(report)
-    }
-    await thread.close()
-  }))
-  const inputsPerSecond = Math.round([...reports.values()].reduce((sum, each) => sum + each.inputs, 0) / (performance.now() - startedAt) * 1000)
+  await Promise.all(
+    Array.from({ length: jobs }, async () => {
+      const thread = new FuzzThread()
+      for (let found = waiting.shift(); found !== undefined; found = waiting.shift()) {
+        const report = await thread.fuzz(found, { seed, inputs, seconds: (seconds * jobs) / targets.length })
+        reports.set(found, report)
+        print(report)
+      }
+      await thread.close()
+    }),
+  )
+  const inputsPerSecond = Math.round(
+    ([...reports.values()].reduce((sum, each) => sum + each.inputs, 0) / (performance.now() - startedAt)) * 1000,
+  )
   type Count = 'inputs' | 'throws' | 'slow' | 'large'
   const total = (key: Count): number => [...reports.values()].reduce((sum, each) => sum + each[key], 0)
   const sums = { inputs: total('inputs'), throws: total('throws'), slow: total('slow'), large: total('large') }
   if (values.json === true) {
-    console.log(JSON.stringify({ ...sums, inputsPerSecond, seed, targets: targets.map((found) => reports.get(found)!).map(({ failures: _, ...counts }) => counts) }))
+    console.log(
+      JSON.stringify({
+        ...sums,
+        inputsPerSecond,
+        seed,
+        targets: targets.map((found) => reports.get(found)!).map(({ failures: _, ...counts }) => counts),
+      }),
+    )
   } else {
     console.log(`${sums.inputs} inputs: ${sums.throws} threw, ${sums.slow} slow, ${sums.large} large`)
   }

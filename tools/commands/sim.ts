@@ -1,8 +1,9 @@
 /**
- * `npm run sim`: worlds from seeds. One seed is one world, weather included; a failure is its seed.
+ * `npm run sim`: worlds from seeds. One seed is one world with its network faults; a failure is reported by its seed.
  *
- * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): Promise<SwarmReport>`, bundled with marks in
- * the engine (`test/sim/marks.ts`). This file only draws the seeds, prints, counts, and keeps what failed.
+ * The worlds come from `test/sim/swarm.ts`, which exports `runSwarm(options: SwarmOptions): Promise<SwarmReport>`,
+ * bundled with marks in the engine (`test/sim/marks.ts`). This file only chooses the seeds, prints, counts, and saves
+ * failures.
  */
 
 import { pathToFileURL } from 'node:url'
@@ -15,24 +16,27 @@ import { ROOT } from '../typecheck.ts'
 import { runVitest } from '../vitest-run.ts'
 
 const HELP = `
-npm run sim -- [file...] [options]      Runs whole worlds on a simulated network, each from one seed.
+npm run sim -- [file...] [options]      Plays whole worlds on a simulated network, each from one seed.
 
   --seeds N      how many (default 200)
   --start S      the first seed; the others follow it (default 1)
   --seed S       only this one: replays a failure (so does SEED=S in front)
   --only PART    transport: endpoints and channels only; match: whole matches only (a twentieth of the seeds otherwise);
-                 crowd: 24 players and 8 spectators in foul weather (a hundredth of the seeds otherwise);
+                 crowd: 24 players and 8 spectators on a bad network (a hundredth of the seeds otherwise);
+                 lockstep: matches with an order relay (a fiftieth of the seeds otherwise);
                  or the name of a feature: whole matches that have it, such as resume, attacker, shared, rekey
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
   --json         the last line printed is the report as JSON
-  --marks        says how often every mark was passed, and fails when one never was; so does a run of ten minutes or more
-  --no-save      does not keep what failed below test/sim/regressions
-  --mutants      plants bugs, one after the other, and says which are found; --only NAME: those whose name or file has it;
-                 --ticks N: endpoint ticks for each at most (default 1000000); --jobs N: at once (default 2)
+  --marks        prints how often every mark was passed, and fails if one never was. A run of ten minutes or more
+                 always does this
+  --no-save      does not save failures below test/sim/regressions
+  --mutants      plants bugs, one after the other, and prints which are found; --only NAME: those whose name or file
+                 contains NAME; --ticks N: at most N endpoint ticks for each (default 1000000); --jobs N: at once
+                 (default 2)
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
 
-export type SwarmPart = 'transport' | 'match' | 'crowd'
+export type SwarmPart = 'transport' | 'match' | 'crowd' | 'lockstep'
 
 /** How many marks were passed. */
 export interface Coverage {
@@ -46,15 +50,15 @@ export interface SwarmOptions {
   readonly seeds: number
   /** A part, or a feature of matches. */
   readonly only?: string
-  /** Called after each seed, for whoever watches. */
+  /** Called after each seed, to report progress. */
   readonly onSeed?: (seed: number, failures: readonly SwarmFailure[], endpointTicks: number, coverage: Coverage) => void
-  /** Asked before each seed: whether it is enough. */
+  /** Called before each seed: whether to stop. */
   readonly isOver?: () => boolean
-  /** Milliseconds, for the rates of parts. Nothing that is played sees it. */
+  /** Milliseconds, for the rates of parts. The simulation itself does not use it. */
   readonly clock?: () => number
 }
 
-/** What a part did: bare endpoints and whole players cost so differently that one rate for both would say nothing. */
+/** Totals of a part. Bare endpoints and whole players differ too much in cost for one common rate. */
 export interface PartReport {
   readonly worlds: number
   readonly endpointTicks: number
@@ -114,8 +118,11 @@ const { values, positionals } = commandLine(HELP, {
 const one = wholeNumber(HELP, 'seed', values.seed ?? process.env.SEED, -1)
 const minutes = minutesOf(values.minutes)
 const start = one >= 0 ? one : wholeNumber(HELP, 'start', values.start, 1)
-const seeds = one >= 0 ? 1 : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
-const PARTS: readonly string[] = ['transport', 'match', 'crowd']
+const seeds =
+  one >= 0
+    ? 1
+    : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
+const PARTS: readonly string[] = ['transport', 'match', 'crowd', 'lockstep']
 /** Of all planted bugs so many must be found. */
 const MUTANTS_CAUGHT_MIN = 0.95
 /** A run of so many minutes passes every mark, or something is never tried. */
@@ -133,7 +140,10 @@ async function swarm(): Promise<number> {
   const { only } = values
   const module: Swarm = await import(pathToFileURL(await bundleMarked()).href)
   if (only !== undefined && !PARTS.includes(only) && !module.FEATURE_NAMES.includes(only)) {
-    misuse(HELP, `--only takes ${PARTS.join(', ')} or one of ${module.FEATURE_NAMES.join(', ')}, not ${JSON.stringify(only)}`)
+    misuse(
+      HELP,
+      `--only takes ${PARTS.join(', ')} or one of ${module.FEATURE_NAMES.join(', ')}, not ${JSON.stringify(only)}`,
+    )
   }
   const startedAt = performance.now()
   const cpuBefore = process.cpuUsage()
@@ -146,22 +156,41 @@ async function swarm(): Promise<number> {
       const now = performance.now()
       if (now - saidAt < PROGRESS_MS) return
       saidAt = now
-      console.log(`seed ${seed}: ${millions(endpointTicks)} endpoint-ticks, ${rateOf(endpointTicks, now - startedAt)} a second; ${hit} of ${all} marks`)
+      const rate = rateOf(endpointTicks, now - startedAt)
+      console.log(`seed ${seed}: ${millions(endpointTicks)} endpoint-ticks, ${rate} a second; ${hit} of ${all} marks`)
     },
   })
   const ms = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
   const { parts } = report
   // The rate is that of bare endpoints where there are any: a tick of a whole player does a hundred times the work.
-  const rates = Object.fromEntries(Object.entries(parts).map(([part, { endpointTicks, ms: spent }]) => [part, endpointTicks === 0 ? 0 : rateOf(endpointTicks, spent)]))
+  const rates = Object.fromEntries(
+    Object.entries(parts).map(([part, { endpointTicks, ms: spent }]) => [
+      part,
+      endpointTicks === 0 ? 0 : rateOf(endpointTicks, spent),
+    ]),
+  )
   const endpointTicksPerSecond = rates.transport || rateOf(report.endpointTicks, ms)
-  console.log(`${report.worlds} worlds, ${report.matches} matches and ${report.crowds} crowds from seed ${start}: ${report.violations} violations; `
-    + `${millions(report.endpointTicks)} endpoint-ticks in ${(ms / 1000).toFixed(1)} s; trace ${report.traceHash}`)
-  for (const [part, { worlds, endpointTicks }] of Object.entries(parts)) if (worlds > 0) console.log(`  ${part.padEnd(10)} ${millions(endpointTicks)} endpoint-ticks, ${rates[part]} a second`)
+  console.log(
+    `${report.worlds} worlds, ${report.matches} matches and ${report.crowds} crowds from seed ${start}: `
+      + `${report.violations} violations; ${millions(report.endpointTicks)} endpoint-ticks `
+      + `in ${(ms / 1000).toFixed(1)} s; trace ${report.traceHash}`,
+  )
+  for (const [part, { worlds, endpointTicks }] of Object.entries(parts))
+    if (worlds > 0)
+      console.log(`  ${part.padEnd(10)} ${millions(endpointTicks)} endpoint-ticks, ${rates[part]} a second`)
   const isCovered = only !== undefined || judgeMarks(report.marks)
   if (values.json === true) {
     const endpointTicksPerCpuSecond = rateOf(report.endpointTicks, (cpu.user + cpu.system) / 1000)
-    console.log(JSON.stringify({ ...report, endpointTicksPerSecond, endpointTicksPerCpuSecond, partTicksPerSecond: rates, seconds: Number((ms / 1000).toFixed(2)) }))
+    console.log(
+      JSON.stringify({
+        ...report,
+        endpointTicksPerSecond,
+        endpointTicksPerCpuSecond,
+        partTicksPerSecond: rates,
+        seconds: Number((ms / 1000).toFixed(2)),
+      }),
+    )
   }
   return report.violations === 0 && isCovered ? 0 : 1
 }
@@ -180,30 +209,43 @@ function printFailure({ seed, part, problem, invariant, weather, shrunk, regress
   console.log(`  kept     test/sim/regressions/${name}: commit it, and it is played in every test`)
 }
 
-/** Says what was never passed. Whether nothing, where that matters. */
+/** Prints the marks that were never passed. True if there are none, or if that does not matter. */
 function judgeMarks(marks: Readonly<Record<string, number>>): boolean {
   const missed = Object.keys(marks).filter((name) => marks[name] === 0)
-  if (values.marks === true) for (const [name, count] of Object.entries(marks)) console.log(`${String(count).padStart(12)}  ${name}`)
+  if (values.marks === true)
+    for (const [name, count] of Object.entries(marks)) console.log(`${String(count).padStart(12)}  ${name}`)
   const all = Object.keys(marks).length
-  console.log(`${all - missed.length} of ${all} marks were passed${missed.length > 0 && missed.length < all / 2 ? `; never: ${missed.join('; ')}` : ''}`)
+  const never = missed.length > 0 && missed.length < all / 2 ? `; never: ${missed.join('; ')}` : ''
+  console.log(`${all - missed.length} of ${all} marks were passed${never}`)
   const isAsked = values.marks === true || (minutes ?? 0) >= LONG_MINUTES
   return missed.length === 0 || !isAsked
 }
 
-/** Plants bugs, and says which are found. */
+/** Plants bugs, and prints which are found. */
 async function mutants(): Promise<number> {
   const results = await runMutants({
     ...(values.only !== undefined && { only: values.only }),
-    endpointTicksMax: wholeNumber(HELP, 'ticks', values.ticks, 1_000_000, 1), jobs: wholeNumber(HELP, 'jobs', values.jobs, 2, 1),
+    endpointTicksMax: wholeNumber(HELP, 'ticks', values.ticks, 1_000_000, 1),
+    jobs: wholeNumber(HELP, 'jobs', values.jobs, 2, 1),
     onResult: ({ name, isCaught, by, endpointTicks, problem }, done, total) => {
-      console.log(`${done}/${total} ${isCaught ? 'found ' : 'MISSED'} ${name}: ${isCaught ? `${by} after ${endpointTicks} endpoint-ticks` : `${endpointTicks} endpoint-ticks and nobody noticed`}`)
+      const ticks = `${endpointTicks} endpoint-ticks`
+      const details = isCaught ? `${by} after ${ticks}` : `not in ${ticks}`
+      console.log(`${done}/${total} ${isCaught ? 'found ' : 'MISSED'} ${name}: ${details}`)
       if (isCaught) console.log(`        ${problem}`)
     },
   })
   const caught = results.filter(({ isCaught }) => isCaught).length
-  const median = results.filter(({ isCaught }) => isCaught).map(({ endpointTicks }) => endpointTicks).toSorted((a, b) => a - b)[caught >> 1] ?? 0
-  console.log(`${caught} of ${results.length} planted bugs were found (${(100 * caught / Math.max(1, results.length)).toFixed(1)} %), half of them within ${median} endpoint-ticks`)
-  if (values.json === true) console.log(JSON.stringify({ mutants: results.length, caught, medianEndpointTicks: median, results }))
+  const median =
+    results
+      .filter(({ isCaught }) => isCaught)
+      .map(({ endpointTicks }) => endpointTicks)
+      .toSorted((a, b) => a - b)[caught >> 1] ?? 0
+  const share = ((100 * caught) / Math.max(1, results.length)).toFixed(1)
+  console.log(
+    `${caught} of ${results.length} planted bugs were found (${share} %), half of them within ${median} endpoint-ticks`,
+  )
+  if (values.json === true)
+    console.log(JSON.stringify({ mutants: results.length, caught, medianEndpointTicks: median, results }))
   return caught >= MUTANTS_CAUGHT_MIN * results.length ? 0 : 1
 }
 

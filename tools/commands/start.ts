@@ -10,8 +10,16 @@ import { buildPage } from '../page.ts'
 /** Best first. A game is a folder of games/ whose server.ts serves its public folder and prints where to find it. */
 const GAMES: readonly { readonly name: string; readonly what: string; readonly isPlain?: boolean }[] = [
   { name: 'arena', what: 'a first-person arena with bots, for friends and phones; --help says more' },
-  { name: 'playground', what: 'eight labs of one idea each: lag, prediction, lag compensation and the rest; --help says more' },
-  { name: 'hello', what: 'squares that walk: the smallest game there is, in two tabs; it takes no arguments', isPlain: true },
+  {
+    name: 'playground',
+    what: 'eight labs of one idea each: lag, prediction, lag compensation and the rest; --help says more',
+  },
+  { name: 'shmup', what: 'a co-op shooter with three bosses, in browsers and for R-Type clients; --help says more' },
+  {
+    name: 'hello',
+    what: 'squares that walk: the smallest game there is, in two tabs; it takes no arguments',
+    isPlain: true,
+  },
 ]
 
 const HELP = `

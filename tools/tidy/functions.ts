@@ -15,7 +15,9 @@ export interface FoundFunction {
   readonly bodyStart: number
   readonly bodyEnd: number
   readonly lineCount: number
-  /** The callback of a `describe`, or a suite named so: a heading with tests under it, not a thing to hold in the head. */
+  /**
+   * The callback of a `describe`, or a suite named so: a heading with tests under it, not a thing to hold in the head.
+   */
   readonly isGrouping: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rules about who imports whom: nothing uphill, no cycles, no file that nobody needs.
+ * Rules about imports: none uphill, no cycles, no file without an importer.
  */
 
 import { ENTRY_POINTS, whyNotImport, whyNotPackage } from '../layers.ts'
@@ -57,7 +57,7 @@ export function* deadFileFindings(repository: Repository): Generator<Finding> {
   }
   for (const path of repository.sources.keys()) {
     if (users.has(path) || ENTRY_POINTS.some((pattern) => pattern.test(path))) continue
-    const problem = 'nobody imports it: use it, delete it, or list it in ENTRY_POINTS'
+    const problem = 'no file imports it: use it, delete it, or list it in ENTRY_POINTS'
     yield { rule: 'dead-files', path, line: 1, problem }
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Links of documents: each leads to a file that is here, its anchor to a heading there, and docs/README.md to every page
- * of the folders that it is the index of.
+ * Links of documents: each leads to a file that is here, its anchor to a heading there, and docs/README.md to every
+ * page of the folders that it is the index of.
  *
- * Markdown as we write it, and no more: headings begin with `#`, and code and comments are not looked into. Addresses of
- * other places are not asked: a check that needs a network fails for reasons that nobody here can mend.
+ * Markdown as we write it, and no more: headings begin with `#`, and code and comments are not looked into. Addresses
+ * of other places are not asked: a check that needs a network can fail for reasons outside of this repository.
  */
 
 import { posix } from 'node:path'
@@ -19,6 +19,11 @@ const INDEXED = /^docs\/(?:adr|guide|spec|wire)\/[^/]+$/
 /** A decision names itself in its first line, after its number. */
 const DECISION = /^docs\/adr\//
 const DECISION_TITLE = /^# \d+\. (.+)/
+
+/** The page that is read beside the code: the files that it names are opened in order. */
+const ROADS_PATH = 'docs/architecture.md'
+const NAMED_FILE = /`([a-z-]+(?:\/[a-z-]+)+\.ts)`/g
+const FILE_ROOTS = ['', 'packages/tickwire/src/', 'packages/tickwire/src/core/']
 
 const CODE_BLOCK = /^ *(```+|~~~+)[^`\n]*\n[\s\S]*?(?:^ *\1[`~]*[ \t]*$|$(?![\s\S]))/gm
 const COMMENT = /<!--[\s\S]*?-->/g
@@ -55,7 +60,8 @@ export function* linkFindings(repository: Repository): Generator<Finding> {
     for (const link of linksOf(path, text)) {
       const report = (problem: string): Finding => ({ rule: 'links', path, line: link.line, problem })
       if (!repository.paths.has(link.path) && !folders.has(link.path)) yield report(`${link.target} leads to no file`)
-      else if (link.anchor !== '' && !anchorsIn(link.path).has(link.anchor)) yield report(`${link.path} has no heading #${link.anchor}`)
+      else if (link.anchor !== '' && !anchorsIn(link.path).has(link.anchor))
+        yield report(`${link.path} has no heading #${link.anchor}`)
     }
   }
 }
@@ -73,7 +79,8 @@ export function* indexFindings(repository: Repository): Generator<Finding> {
     } else if (DECISION.test(path)) {
       const title = DECISION_TITLE.exec(repository.texts.get(path) ?? '')?.[1]
       const entry = `[${title}](${posix.relative(posix.dirname(INDEX_PATH), path)})`
-      if (title === undefined) yield { rule: 'links', path, line: 1, problem: 'a decision begins with "# number. title"' }
+      if (title === undefined)
+        yield { rule: 'links', path, line: 1, problem: 'a decision begins with "# number. title"' }
       else if (!index.includes(entry)) yield report(`lists a decision by another title than its own: ${entry}`)
     }
   }
@@ -91,7 +98,9 @@ function foldersOf({ paths }: Repository): ReadonlySet<string> {
 /** Links to this repository, wherever they stand in the text. */
 function linksOf(from: string, text: string): Link[] {
   const prose = blanked(text, CODE_BLOCK, COMMENT, CODE_SPAN)
-  return LINK_FORMS.flatMap((form) => Array.from(prose.matchAll(form), (match) => ({ target: match[1]!, at: match.index })))
+  return LINK_FORMS.flatMap((form) =>
+    Array.from(prose.matchAll(form), (match) => ({ target: match[1]!, at: match.index })),
+  )
     .filter(({ target }) => !ELSEWHERE.test(target))
     .map(({ target, at }) => {
       const [address = '', anchor = ''] = decoded(target).split('#')
@@ -132,5 +141,14 @@ function decoded(target: string): string {
     return decodeURIComponent(target)
   } catch {
     return target
+  }
+}
+
+/** Files that docs/architecture.md names, and that are not here. */
+export function* roadFindings(repository: Repository): Generator<Finding> {
+  const text = repository.texts.get(ROADS_PATH) ?? ''
+  for (const match of text.matchAll(NAMED_FILE)) {
+    if (FILE_ROOTS.some((root) => repository.paths.has(`${root}${match[1]!}`))) continue
+    yield { rule: 'roads', path: ROADS_PATH, line: lineAt(text, match.index), problem: `there is no file ${match[1]!}` }
   }
 }

@@ -67,7 +67,25 @@ export function* ruleFindings(repository: Repository): Generator<Finding> {
   }
 }
 
-/** One requirement, and what holds it: rules, files, a reason, or a promise. */
+/**
+ * Work that is not done yet, by its title: what a row may promise with `open: Lockstep`. A title goes when its work is
+ * done.
+ */
+export const OPEN_TITLES: readonly string[] = [
+  'One sender',
+  'Hand tools',
+  'Lockstep',
+  'Desync',
+  'Skirmish',
+  'Paths',
+  'Services',
+  'R-Type',
+  'First hour',
+  'Proving ground two',
+  'Players per core',
+]
+
+/** One requirement, and what holds it: rules, files, a reason, or the title of open work. */
 export interface Requirement {
   readonly id: string
   readonly asks: string
@@ -75,7 +93,7 @@ export interface Requirement {
   readonly line: number
 }
 
-const TABLE_ROW = /^\|\s*([A-Z]+-[\w.-]*\d[\w.-]*)\s*\|([^|\n]*)\|([^|\n]*)\|(?:[^|\n]*\|)?[ \t]*$/gm
+const TABLE_ROW = /^\|\s*([A-Z]+-[\w.-]+)\s*\|([^|\n]*)\|([^|\n]*)\|(?:[^|\n]*\|)?[ \t]*$/gm
 
 /** The rows of the table. */
 export function requirementsOf(text: string): Requirement[] {
@@ -103,14 +121,25 @@ export function* traceabilityFindings(repository: Repository, isStrict: boolean)
       if (!repository.texts.has(path)) yield report(`${id} names ${path}, which does not exist`)
     }
     const isPending = /(?:^|, )pending\b/.test(heldBy)
-    const isHeld = ids.length > 0 || pathsIn(heldBy).length > 0 || /\b(?:reason|later): \S/.test(heldBy)
-    if (isPending ? isStrict : !isHeld) yield report(`nothing holds ${id}: name a rule, a \`file\`, a reason: or later:`)
+    const isHeld = ids.length > 0 || pathsIn(heldBy).length > 0 || /\b(?:reason|open): \S/.test(heldBy)
+    if (isPending ? isStrict : !isHeld) yield report(`nothing holds ${id}: name a rule, a \`file\`, a reason: or open:`)
+    if (/\blater\b/.test(heldBy))
+      yield report(`${id} says "later": name the open work, such as open: ${OPEN_TITLES[0]}`)
+    for (const title of titlesIn(heldBy)) {
+      if (!OPEN_TITLES.includes(title))
+        yield report(`${id} waits for "${title}", which is not among OPEN_TITLES in tools/tidy/spec-rules.ts`)
+    }
   }
 }
 
 /** Rule ids in a cell; words of a reason that look like one are not among them. */
 export function ruleIdsIn(heldBy: string): string[] {
-  return heldBy.replace(/\b(?:reason|later): .*$/, '').replace(/`[^`]*`/g, '').match(RULE_ID) ?? []
+  return heldBy.replace(/\b(?:reason|open): .*$/, '').replace(/`[^`]*`/g, '').match(RULE_ID) ?? []
+}
+
+/** Titles of open work that a cell names: what stands between `open:` and the next semicolon or the end. */
+function titlesIn(heldBy: string): string[] {
+  return Array.from(heldBy.matchAll(/\bopen: ([^;]*)/g), (match) => match[1]!.trim())
 }
 
 function pathsIn(heldBy: string): string[] {

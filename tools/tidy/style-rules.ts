@@ -50,7 +50,7 @@ export function* exportFindings(repository: Repository): Generator<Finding> {
   }
 }
 
-/** Whoever silences the compiler says why. */
+/** A suppression of the compiler needs a reason. */
 export function* suppressionFindings(repository: Repository): Generator<Finding> {
   for (const file of repository.sources.values()) {
     const unexplained = (line: number): boolean => !hasReason(file, line)

@@ -1,4 +1,4 @@
-/** Rooms on all cores: this program starts itself once for each, on ports of their own, and hands signals on. */
+/** Rooms on all cores: this program starts itself once per core, on different ports, and forwards signals. */
 
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -10,9 +10,12 @@ const [, program = '', own] = process.argv
 
 if (own === undefined) {
   const first = Number(process.env.PORT ?? 4000)
-  // Each takes three ports: HTTP, UDP beside it, and the operator's.
-  const rooms = Array.from({ length: availableParallelism() }, (_, core) => fork(program, [String(first === 0 ? 0 : first + 10 * core)]))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => rooms.forEach((each) => each.kill(signal)))
+  // Each process uses three ports: HTTP, native UDP, and the operator port.
+  const rooms = Array.from({ length: availableParallelism() }, (_, core) =>
+    fork(program, [String(first === 0 ? 0 : first + 10 * core)]),
+  )
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => rooms.forEach((each) => each.kill(signal)))
 } else {
   const { url } = await serveRooms({ melee: { game, capacity: 8 } }, { port: Number(own) })
   console.log(`rooms at ${url}`)

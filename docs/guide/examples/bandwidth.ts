@@ -1,9 +1,13 @@
 /**
- * The code of docs/guide/bandwidth.md: one battle, declared twice. It is compiled with the tests; tools/capture-bandwidth.ts plays
- * it and puts the profiler's tables beside this file, and test/reference/bandwidth-docs.test.ts holds them to it.
+ * The code of docs/guide/bandwidth.md: one battle, declared twice. It is compiled with the tests.
+ * tools/capture-bandwidth.ts plays it and writes the tables of the profiler beside this file.
+ * test/reference/bandwidth-docs.test.ts checks that the tables are up to date.
  */
 
-import { angle, bool, defineGame, entity, f32, fixed, int, math, MemorySink, Recorder, text, u32, u8, World, type Game } from 'tickwire'
+import {
+  angle, bool, defineGame, entity, f32, fixed, int, math, Recorder, text, u32, u8, World, type Game,
+} from 'tickwire'
+import { MemorySink } from 'tickwire/engine'
 
 // #region before
 export const Loose = entity({
@@ -13,10 +17,20 @@ export const Loose = entity({
 // #endregion
 
 // #region after
-export const Tight = entity({
-  x: fixed(-500, 500, 0.02), y: fixed(-500, 500, 0.02), heading: angle(10), turret: angle(8), speed: fixed(-10, 10, 0.1),
-  hp: u8, ammo: int(0, 60).owner(), isHidden: bool, name: text(20),
-}, { name: 'Tank' })
+export const Tight = entity(
+  {
+    x: fixed(-500, 500, 0.02),
+    y: fixed(-500, 500, 0.02),
+    heading: angle(10),
+    turret: angle(8),
+    speed: fixed(-10, 10, 0.1),
+    hp: u8,
+    ammo: int(0, 60).owner(),
+    isHidden: bool,
+    name: text(20),
+  },
+  { name: 'Tank' },
+)
 // #endregion
 
 const TICK_RATE = 60
@@ -48,12 +62,22 @@ function drive(world: World, tank: Tank): void {
 
 /** The battle as a recording. */
 export function recordBattle(Kind: typeof Loose | typeof Tight, seed = 4, snapshotRate = 30): Uint8Array {
-  const game: Game = defineGame({ tickRate: TICK_RATE, input: { fire: bool }, entities: [Kind], net: { snapshotRate }, step: () => {} })
+  const game: Game = defineGame({
+    tickRate: TICK_RATE,
+    input: { fire: bool },
+    entities: [Kind],
+    net: { snapshotRate },
+    step: () => {},
+  })
   const world = new World([Kind], { seed })
   const sink = new MemorySink()
   const recorder = new Recorder(game, world, { sink })
   for (let count = 0; count < TANKS; count++) {
-    world.spawn(Kind as typeof Tight, { x: (count % 6) * 60 - 150, y: Math.floor(count / 6) * 60 - 90, hp: 100, ammo: 60, name: `tank ${count}` }, count + 1)
+    world.spawn(
+      Kind as typeof Tight,
+      { x: (count % 6) * 60 - 150, y: Math.floor(count / 6) * 60 - 90, hp: 100, ammo: 60, name: `tank ${count}` },
+      count + 1,
+    )
   }
   while (world.tick < TICK_RATE * SECONDS) {
     world.beginTick()

@@ -1,19 +1,21 @@
-import { bool, defineGame, entity, fixed, rpc, text, u8 } from 'tickwire'
+import { bool, bytes, defineGame, entity, fixed, rpc, text, u8 } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 
 // #region declare
 const Player = entity({ x: fixed(0, 100, 0.1), gold: u8.owner().initially(20) })
 
-/** A player asks the shop. */
+/** A player buys from the shop. */
 const Buy = rpc({ item: text(12) }, { to: 'server', reply: { isSold: bool, left: u8 }, name: 'Buy' })
-/** Everyone hears it; whoever misses it has missed nothing that lasts. */
+/** For every client. A client that misses it has missed nothing that lasts. */
 const Boom = rpc({ x: fixed(0, 100, 0.1) }, { to: 'all', delivery: 'unreliable', name: 'Boom' })
+/** A saved game: longer than a packet, so it is sent in fragments. */
+const Restore = rpc({ slot: u8 }, { to: 'server', reply: { data: bytes(200_000) }, name: 'Restore' })
 
 export const game = defineGame({
   tickRate: 30,
   input: { jump: bool },
   entities: [Player],
-  rpcs: [Buy, Boom],
+  rpcs: [Buy, Boom, Restore],
   onJoin: (world, peer) => world.spawn(Player, { x: 50 }, peer),
   step() {},
 })
@@ -36,7 +38,7 @@ server.handle(Buy, ({ item }, { from }) => {
 // #endregion
 
 // #region ask
-export const bought = client!.request(sim.clock.now, Buy, { item: 'axe' }, { timeoutMs: 2000 }).then((result) =>
+export const bought = client!.request(Buy, { item: 'axe' }, { timeoutMs: 2000 }).then((result) =>
   result.isOk ? `sold: ${result.values.isSold}, ${result.values.left} left` : `no answer: ${result.reason}`)
 // #endregion
 
@@ -45,4 +47,18 @@ client!.handle(Boom, ({ x }, { tick }) => console.log(`boom at ${x}, tick ${tick
 server.call(Boom, { x: 33 })
 // #endregion
 
-sim.run(1000)
+// #region large
+server.handle(Restore, () => ({ data: new Uint8Array(150_000) }))
+
+export const restored = client!.request(Restore, { slot: 1 }, { timeoutMs: 60_000 }).then((result) =>
+  result.isOk ? `${result.values.data.length} bytes` : `no answer: ${result.reason}`)
+
+/** For a bar on the screen: how much of each large message has arrived, 0 to 1. */
+export function progress(): readonly number[] {
+  return client!.transfers
+    .filter(({ direction }) => direction === 'in')
+    .map(({ bytes, totalBytes }) => bytes / totalBytes)
+}
+// #endregion
+
+sim.run(20_000)

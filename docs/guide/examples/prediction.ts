@@ -1,7 +1,10 @@
 import { bool, defineGame, entity, fixed, message, u8 } from 'tickwire'
 
 // #region game
-export const Ship = entity({ x: fixed(0, 1000, 0.1).position(), charge: u8.owner(), hull: u8.initially(100) }, { name: 'Ship' })
+export const Ship = entity(
+  { x: fixed(0, 1000, 0.1).position(), charge: u8.owner(), hull: u8.initially(100) },
+  { name: 'Ship' },
+)
 export const Shot = entity({ x: fixed(0, 1000, 0.1), dies: fixed(0, 1e6, 1) }, { name: 'Shot' })
 export const Bang = message({ x: fixed(0, 1000, 0.1) }, 'Bang', { delivery: 'unordered' })
 
@@ -30,7 +33,7 @@ export const game = defineGame({
 // #endregion
 
 // #region crowd
-/** Ships that push each other: others are read as they are seen, and only one's own is moved. */
+/** Ships that push each other: `step` reads other ships as they are seen, and moves only the player's own ship. */
 export const crowd = defineGame({
   tickRate: 60,
   input: { right: bool },
@@ -51,7 +54,7 @@ export const crowd = defineGame({
 // #region impure
 let moved = 0
 
-/** Wrong on purpose: `moved` is not in the world, so it does not go back when the world does. */
+/** Wrong on purpose: `moved` is not in the world, so it is not rolled back with the world. */
 export const impure = defineGame({
   tickRate: 60,
   input: { right: bool },

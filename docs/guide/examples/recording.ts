@@ -1,12 +1,15 @@
-/** The code of docs/guide/recording.md. It is compiled with the tests and run by test/reference/recording-docs.test.ts. */
+/**
+ * The code of docs/guide/recording.md. It is compiled with the tests and run by test/reference/recording-docs.test.ts.
+ */
 
-import { Playback, RecordingRing, Theatre, Timeline, type Recorder, type ServerHost } from 'tickwire'
+import { Playback, RecordingRing, Theatre, type Match, type Recorder } from 'tickwire'
+import { Timeline } from 'tickwire/engine'
 import { createRecordingFile, openRecordingFile } from 'tickwire/node'
 import { game, Player } from './first-game/game.ts'
 
 // #region record
 /** Records a match to a file, from now until `stop` is called. */
-export function recordMatch(host: ServerHost, path: string): { stop(): void } {
+export function recordMatch(host: Match, path: string): { stop(): void } {
   const file = createRecordingFile(path)
   const recorder = host.record(file, { startedAt: Math.floor(Date.now() / 1000) })
   recorder.note('mark', 0, 'round 1')
@@ -36,19 +39,23 @@ export function placesAt(path: string, tick: number): readonly { x: number; y: n
 
 // #region show
 /** Shows a recording on a loop of draws: `seconds` into it, at any speed. */
-export function showRecording(theatre: Theatre, seconds: number, draw: (players: Iterable<{ readonly x: number; readonly y: number }>) => void): void {
+export function showRecording(
+  theatre: Theatre,
+  seconds: number,
+  draw: (players: Iterable<{ readonly x: number; readonly y: number }>) => void,
+): void {
   const first = theatre.playback.first
   if (theatre.show(first + seconds * game.tickRate) === 'ok') draw(theatre.view.each(Player))
 }
 // #endregion
 
 // #region ring
-/** Remembers the last half minute of a match, to be saved when something worth it has happened. */
+/** Keeps the last half minute of a match, so that a highlight can be saved. */
 export class Highlights {
   readonly #ring = new RecordingRing({ windowMs: 30_000 })
   readonly recorder: Recorder
 
-  constructor(host: ServerHost) {
+  constructor(host: Match) {
     this.recorder = host.record(this.#ring, { fields: 'all' })
   }
 
@@ -60,21 +67,21 @@ export class Highlights {
 // #endregion
 
 // #region late
-/** The match as it was some ticks ago: its Timeline can be replicated, drawn and rewound like the authority's own. */
+/** The match as it was some ticks ago: its Timeline can be replicated, drawn and rewound like the one of the server. */
 export class LateMatch {
   readonly #ring = new RecordingRing()
   readonly #past: Playback
   readonly timeline: Timeline
   readonly #delayTicks: number
 
-  constructor(host: ServerHost, delayTicks: number) {
+  constructor(host: Match, delayTicks: number) {
     host.record(this.#ring, { fields: 'all' })
     this.#delayTicks = delayTicks
     this.#past = new Playback(this.#ring, game)
     this.timeline = new Timeline(this.#past.world, 30)
   }
 
-  /** Goes on to where the match is now, less the delay. */
+  /** Advances to the current tick of the match minus the delay. */
   follow(tick: number): void {
     while (this.#past.tick < tick - this.#delayTicks && this.#past.step() === 'ok') this.timeline.sample()
   }

@@ -1,9 +1,9 @@
-/** docs/guide/rooms.md: who may come in, by a function of your own. */
+/** docs/guide/rooms.md: admission by a function of your own. */
 
 import { ServingRooms, serveRooms } from 'tickwire/node'
 import { game } from './rooms/game.ts'
 
-/** Stands for the database of the game. */
+/** A stand-in for the database of the game. */
 export interface Accounts {
   find(user: Uint8Array): Promise<{ readonly name: string; readonly isBanned: boolean } | undefined>
 }

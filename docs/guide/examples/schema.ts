@@ -1,8 +1,9 @@
 /** The code of docs/guide/schema.md. It is compiled with the tests and run by test/reference/schema-docs.test.ts. */
 
 import {
-  angle, bool, bytes, deltaStruct, entity, explain, f32, f64, fixed, fixedText, floatQuant, group, i16, i32, i32Word, i64, i64Word, i8, int, lintSchema, list, long,
-  manual, message, oneOf, quat, ref, struct, text, u16, u32, u8, vec2, vec3, vec4, type BitBuffer, type Field, type Writable, type World,
+  angle, bool, bytes, deltaStruct, entity, explain, f32, f64, fixed, fixedText, floatQuant, group, i16, i32, i32Word,
+  i64, i64Word, i8, int, lintSchema, list, long, manual, message, oneOf, quat, ref, struct, text, u16, u32, u8, vec2,
+  vec3, vec4, type BitBuffer, type Field, type Writable, type World,
 } from 'tickwire'
 
 // #region player
@@ -24,9 +25,9 @@ const Item = struct({ kind: oneOf('ore', 'wood', 'gem'), count: int(0, 99) })
 export const Miner = entity({
   // One bit in the mask; whenever x or y changes both are sent.
   at: struct({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1) }),
-  // One bit in the mask, four more when something in it changes, then only what did.
+  // One bit in the mask, four more when a member changes, then the changed members only.
   gear: deltaStruct({ pick: u8, lamp: u8, boots: u8, rope: bool }),
-  // Null until he has one; while it is null it costs its bit in the mask.
+  // Null until it is assigned; while it is null it costs one bit, the one in the mask.
   shield: group({ hp: u8.initially(100), colour: u32 }),
   // Replaced as a whole: miner.bag = [...miner.bag, { kind: 'ore', count: 1 }]
   bag: list(Item, 8),
@@ -39,7 +40,7 @@ export const Missile = entity({ at: vec2(0, 640, 0.1), target: ref() }, { name: 
 export function chase(world: World): void {
   for (const missile of world.each(Missile)) {
     const target = world.get(Player, missile.target)
-    // It died, or it is out of sight.
+    // The object was despawned, or it is out of sight.
     if (target === null) continue
     missile.at.x += Math.sign(target.at.x - missile.at.x)
     missile.at.y += Math.sign(target.at.y - missile.at.y)
@@ -80,7 +81,7 @@ export const Speaker = entity({
     create: () => ({ name: 0, volume: 0 }),
     serialize(buffer: BitBuffer, sound: Sound): Sound {
       const name = buffer.rangedInt(sound.name, 0, 511)
-      // Silence has no volume: one bit instead of eight. What would round to silence is silence.
+      // Silence has no volume: one bit instead of eight. A volume that rounds to 0 is silence.
       const isLoud = buffer.bool(sound.volume >= 0.005)
       return { name, volume: isLoud ? buffer.compressedFloat(sound.volume, VOLUME) : 0 }
     },
@@ -105,14 +106,19 @@ export const Seeds = entity({
 export function report(): string[] {
   const { costs, maskBits, bitsMax } = explain(Player.schema)
   const lines = costs.map(({ path, bitsMin, bitsMax: most }) => `${path}: ${bitsMin} to ${most} bits`)
-  return [...lines, `nothing changed: ${maskBits} bits`, `everything changed: ${bitsMax} bits at most`, ...lintSchema(Player.schema)]
+  return [
+    ...lines,
+    `nothing changed: ${maskBits} bits`,
+    `everything changed: ${bitsMax} bits at most`,
+    ...lintSchema(Player.schema),
+  ]
 }
 // #endregion
 
 /** What `step` may write to. */
 export type PlayerObject = Writable<typeof Player>
 
-/** Every line of the guide's table of costs, as code. */
+/** Every line of the table of costs in the guide, as code. */
 export const costs: { readonly [code: string]: Field<unknown> } = {
   'bool': bool,
   'u8': u8,

@@ -1,6 +1,11 @@
-/** The code of docs/guide/shooting.md and smoothness.md. It is compiled with the tests and run by test/sim/shooting.test.ts. */
+/**
+ * The code of docs/guide/shooting.md and smoothness.md. It is compiled with the tests and run by
+ * test/sim/shooting.test.ts.
+ */
 
-import { angle, bool, capsule, defineGame, entity, int, math, sphere, vec3, type Hit, type ObjectOf, type World } from 'tickwire'
+import {
+  angle, bool, capsule, defineGame, entity, int, math, sphere, vec3, type Hit, type ObjectOf, type World,
+} from 'tickwire'
 
 const { cos, sin } = math
 const SPEED = 8
@@ -16,7 +21,7 @@ export const Fighter = entity({
 // #endregion
 
 // #region shot
-/** What a fighter hits, as he saw it. */
+/** What a fighter hits, in the world as its player saw it. */
 function shoot(world: World, fighter: ObjectOf<typeof Fighter>): Hit | null {
   return world.rewind(fighter.owner, (past) => past.cast({
     from: fighter.at,
@@ -46,7 +51,7 @@ export const game = defineGame({
       const hit = fire ? shoot(world, fighter) : null
       if (hit === null) continue
       fighter.score += hit.part === 'head' ? 5 : 1
-      // Nobody who is only seen can be written: on a client this is null for the others, and the authority does it.
+      // On a client this is null for the fighters of other players. The server writes those.
       const target = world.get(Fighter, hit.id)
       if (target !== null) target.hits++
     }

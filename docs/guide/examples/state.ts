@@ -1,9 +1,9 @@
 /** The code of docs/guide/state.md. It is compiled with the tests and run by test/reference/state-docs.test.ts. */
 
+import { entity, group, int, math, ref, text, u8, vec2, World, type ObjectId, type ObjectOf } from 'tickwire'
 import {
-  entity, group, int, locateDifference, math, ref, SaveSlots, StateHash, text, Timeline, u8, vec2, windowTicks, World,
-  type Difference, type ObjectId, type ObjectOf,
-} from 'tickwire'
+  encodeWorld, locateDifference, restoreWorld, SaveSlots, StateHash, Timeline, windowTicks, type Difference,
+} from 'tickwire/engine'
 
 // #region entities
 export const Ship = entity({
@@ -32,7 +32,7 @@ export function fly(world: World): void {
 
 // #region exact
 function aim(from: ObjectOf<typeof Ship>, to: ObjectOf<typeof Ship>): { x: number; y: number } {
-  // Math.atan2 and its kin differ between browsers by their last bits; these do not.
+  // Math.atan2 and similar functions differ between browsers in their last bits; these do not.
   const angle = math.atan2(to.at.y - from.at.y, to.at.x - from.at.x)
   return { x: 20 * math.cos(angle), y: 20 * math.sin(angle) }
 }
@@ -62,14 +62,13 @@ export function capture(world: World, ship: ObjectOf<typeof Ship>, by: ObjectOf<
 export class Tide {
   level = 0
 
-  /** A world in which `step` may also use the tide: it is saved, loaded and hashed with everything else. */
+  /** A world in which `step` may also use the tide: it is saved, loaded, hashed and encoded with everything else. */
   makeWorld(): World {
     return new World([Ship], {
       seed: 7,
       external: {
-        save: () => this.level,
-        load: (saved) => { this.level = Number(saved) },
-        hash: () => this.level,
+        encode: () => Uint8Array.of(this.level),
+        decode: ([level]) => { this.level = level! },
       },
     })
   }
@@ -92,6 +91,15 @@ export function rollBack(world: World, slots: SaveSlots, ticks: number): void {
     tick(world)
     slots.save(world.tick % slots.count)
   }
+}
+// #endregion
+
+// #region image
+export function copyWorld(live: World, fresh: World): World {
+  const image = encodeWorld(live)
+  const verdict = image === undefined ? 'too-large' : restoreWorld(fresh, image)
+  if (verdict !== 'restored') throw new Error(`the world was not copied: ${verdict}`)
+  return fresh
 }
 // #endregion
 

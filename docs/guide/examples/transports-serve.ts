@@ -1,16 +1,17 @@
-/** docs/guide/transports.md: serving a game to the internet, and a transport of one's own. */
+/** docs/guide/transports.md: serving a game to the internet, and a transport of your own. */
 
 import { readFileSync } from 'node:fs'
 import type { Game } from 'tickwire'
 import { serve, type DatagramSession, type Serving, type WebTransportProvider } from 'tickwire/node'
 
-/** Behind a proxy that has the certificate of play.example and hands on HTTP and WebSocket. */
+/** Behind a proxy that has the certificate of play.example and forwards HTTP and WebSocket. */
 export async function serveBehindProxy(game: Game, port: number): Promise<Serving> {
   // #region proxy
   return await serve(game, {
     port,
-    // Only the proxy comes here by TCP; UDP comes from players.
+    // Only the proxy connects by TCP. Players send UDP directly.
     origins: ['https://play.example'],
+    trustedProxies: ['127.0.0.1'],
     webtransport: { port: 4433 },
     webrtc: { ports: [50_000, 50_000], announce: ['203.0.113.7'] },
     udp: false,
@@ -18,7 +19,7 @@ export async function serveBehindProxy(game: Game, port: number): Promise<Servin
   // #endregion
 }
 
-/** With a certificate of its own, from files that a client of Let's Encrypt keeps fresh. */
+/** With a certificate of its own, from files that a Let's Encrypt client renews. */
 export async function serveAlone(game: Game, folder: string, port: number): Promise<Serving> {
   // #region tls
   return await serve(game, {
@@ -30,8 +31,10 @@ export async function serveAlone(game: Game, folder: string, port: number): Prom
 }
 
 // #region provider
-/** What a library for WebTransport must be made into. `connectTo` stands for the library. */
-export function provide(connectTo: (port: number, onPeer: (peer: LibraryPeer) => void) => { stop(): Promise<void> }): WebTransportProvider {
+/** The interface that a WebTransport library must be adapted to. `connectTo` stands for the library. */
+export function provide(
+  connectTo: (port: number, onPeer: (peer: LibraryPeer) => void) => { stop(): Promise<void> },
+): WebTransportProvider {
   return {
     name: 'my library 1.0',
     isForProduction: true,
@@ -45,7 +48,7 @@ export function provide(connectTo: (port: number, onPeer: (peer: LibraryPeer) =>
           onDatagram: () => {},
           onClosed: () => {},
         }
-        // Whoever takes the session has set these two when this returns.
+        // The receiver of the session has set these two when the call returns.
         onSession(session)
         peer.onBytes = (bytes) => session.onDatagram(bytes)
         peer.onGone = () => session.onClosed()
@@ -56,7 +59,7 @@ export function provide(connectTo: (port: number, onPeer: (peer: LibraryPeer) =>
 }
 // #endregion
 
-/** What some library calls a peer. */
+/** A peer of some library. */
 export interface LibraryPeer {
   readonly ip: string
   offer(bytes: Uint8Array): boolean

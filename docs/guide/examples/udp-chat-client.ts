@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { createEndpoint } from 'tickwire'
+import { createEndpoint } from 'tickwire/engine'
 import { monotonicNow, openUdp, resolveUdp, systemEntropy } from 'tickwire/node'
 import { fingerprint, linesOf, openChannel, run } from './udp-chat.ts'
 

@@ -1,4 +1,4 @@
-import { type Connection, type ReliableOrderedChannel, createEndpoint } from 'tickwire'
+import { type Connection, type ReliableOrderedChannel, createEndpoint } from 'tickwire/engine'
 import { monotonicNow, openUdp, systemEntropy } from 'tickwire/node'
 import { fingerprint, linesOf, openChannel, run } from './udp-chat.ts'
 
@@ -29,7 +29,7 @@ function tellAll(line: string): void {
 console.log(`listening on ${port.localAddress}`)
 // #endregion
 
-// Says goodbye before it ends, so that nobody waits for a server that is gone.
+// Closes the connections before it ends, so that no client waits for a server that is gone.
 process.once('SIGINT', leave).once('SIGTERM', leave)
 
 function leave(): void {

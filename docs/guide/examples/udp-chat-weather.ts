@@ -1,13 +1,17 @@
-/** The chat's two ends on a simulated network: a line crosses, whatever the weather. */
+/** The two sides of the chat on a simulated network: a line arrives in spite of every fault. */
 
-import { type ReliableOrderedChannel, createEndpoint, drain } from 'tickwire'
+import { type ReliableOrderedChannel, createEndpoint, drain } from 'tickwire/engine'
 import {
-  Dice, SimClock, SimNet, SimNetActor, StubCrypto, describeWeather, drawWeather, shrinkWeather, type NetWeather, type SimNode,
+  Dice, SimClock, SimNet, SimNetActor, StubCrypto, describeWeather, drawWeather, shrinkWeather, type NetWeather,
+  type SimNode,
 } from 'tickwire/testing'
 import { fingerprint, linesOf, openChannel } from './udp-chat.ts'
 
 // #region weather
-/** Says one line to a server; how long it took to be heard, in simulated time, or undefined when a minute was not enough. */
+/**
+ * Sends one line to a server. Returns how long it took to arrive, in simulated time, or undefined if it took more
+ * than a minute.
+ */
 export function sayInWeather(seed: number, weather: NetWeather): number | undefined {
   const clock = new SimClock()
   const net = new SimNet({ seed, weather })
@@ -31,13 +35,13 @@ export function sayInWeather(seed: number, weather: NetWeather): number | undefi
   client.endpoint.connect(client.node.clock.localAt(0), server.node.address)
   client.channels[0]?.send(new TextEncoder().encode('hello'))
   client.actor.wake(0)
-  const isHeard = (): boolean => server.channels.some((channel) => [...linesOf(channel)].includes('hello'))
-  return clock.driveUntil(isHeard, 60_000) ? clock.now : undefined
+  const hasArrived = (): boolean => server.channels.some((channel) => [...linesOf(channel)].includes('hello'))
+  return clock.driveUntil(hasArrived, 60_000) ? clock.now : undefined
 }
 // #endregion
 
 // #region swarm
-/** The first seed whose weather keeps the line from being heard in time, and the least of that weather that does. */
+/** The first seed whose network faults delay the line too long, and the smallest part of the faults that does so. */
 export function findTrouble(seeds: number, limitMs: number): string | undefined {
   for (let seed = 1; seed <= seeds; seed++) {
     const fails = (weather: NetWeather): boolean => (sayInWeather(seed, weather) ?? Infinity) > limitMs

@@ -1,9 +1,9 @@
-/** What the server and the clients of the chat have in common. */
+/** The code that the server and the clients of the chat share. */
 
-import { type Connection, type Endpoint, type EndpointEvent, ReliableOrderedChannel, drain } from 'tickwire'
+import { type Connection, type Endpoint, type EndpointEvent, ReliableOrderedChannel, drain } from 'tickwire/engine'
 import { type UdpPort, monotonicNow } from 'tickwire/node'
 
-/** Eight bytes that both sides must share: a build that says otherwise is not let in. */
+/** Eight bytes that must be equal on both sides: a client with other bytes is refused. */
 export const fingerprint = new TextEncoder().encode('udp-chat')
 
 // #region channel
@@ -26,10 +26,15 @@ export function* linesOf(channel: ReliableOrderedChannel): Generator<string> {
 
 // #region run
 /**
- * Lets an endpoint live on a port: what arrives goes in, what is due goes out, and it is woken when it asked to be.
- * Returns `wake`, to be called after telling the endpoint or a channel something.
+ * Connects an endpoint to a port: it handles received datagrams, sends what is due, and wakes the endpoint in time.
+ * Returns `wake`. Call it after every command to the endpoint or to a channel.
  */
-export function run(endpoint: Endpoint, port: UdpPort, onEvent: (event: EndpointEvent) => void, listen: () => void): () => void {
+export function run(
+  endpoint: Endpoint,
+  port: UdpPort,
+  onEvent: (event: EndpointEvent) => void,
+  listen: () => void,
+): () => void {
   let timer: NodeJS.Timeout | undefined
   const wake = (): void => {
     clearTimeout(timer)

@@ -1,7 +1,7 @@
 /**
- * Keyboard, mouse and two thumbs, as one thing that is held.
+ * Keyboard, mouse and touch, combined into one input.
  *
- * Looking is not input until a tick asks for it: the camera follows the hand at once, whatever the tick rate.
+ * The view direction is separate from the ticks: the camera follows the hand at once, whatever the tick rate.
  */
 
 import { STICK, type Weapon } from '../definitions.ts'
@@ -12,13 +12,14 @@ const FINGER = 0.0055
 const PITCH_MAX = 1.54
 const STICK_PX = 52
 /**
- * A tap is held for so many ticks, and a shot until it has gone off, so long at most: less than a reload or a jump, so it never counts
- * twice, and more than a page stutters. Ticks that a page makes up for come too late for the server.
+ * A tap counts for this many ticks, and a shot until it has been fired, but no longer than this. That is less than a
+ * reload or a jump, so a tap never counts twice, and more than a page's stutter. Ticks that a page catches up with
+ * arrive too late for the server.
  */
 const TAP_TICKS = 16
 const TAP_MS = 400
 
-/** What `room.play` sends. */
+/** The input that `room.play` sends. */
 export interface HeldInput {
   ahead: number
   side: number
@@ -33,7 +34,7 @@ export class Controls {
   yaw = 0
   pitch = 0
   weapon: Weapon = 1
-  /** Whether the game has the keys; a menu or a chat line has them otherwise. */
+  /** Whether the game receives the keys; otherwise a menu or the chat line does. */
   isActive = false
   onWeapon: (weapon: Weapon) => void = () => {}
   onPress: (code: string) => void = () => {}
@@ -42,9 +43,9 @@ export class Controls {
   readonly #screen: HTMLElement
   readonly #stick = { id: -1, x: 0, y: 0, ahead: 0, side: 0 }
   readonly #look = { id: -1, x: 0, y: 0 }
-  /** Ticks for which a tap still counts: one that is shorter than a tick, or whose tick came late, is not lost. */
+  /** Remaining ticks of a tap: a tap that is shorter than a tick, or whose tick ran late, is not lost. */
   readonly #tapped = { fire: 0, jump: 0, fireUntil: 0 }
-  /** The gun has gone off and is not ready yet, as far as this page knows. */
+  /** Whether the gun was fired and is not ready yet, as far as this page knows. */
   isReloading = false
   #isFiring = false
   #touchFire = false
@@ -62,7 +63,7 @@ export class Controls {
     return document.pointerLockElement === this.#screen
   }
 
-  /** Asks for the mouse; where it is refused, dragging looks about. */
+  /** Requests pointer lock; if it is refused, dragging turns the view. */
   lock(): void {
     if (isTouch) return
     const locked = this.#screen.requestPointerLock() as Promise<void> | undefined
@@ -91,7 +92,12 @@ export class Controls {
       side: clamp(key('KeyD', 'ArrowRight') - key('KeyA', 'ArrowLeft') + this.#stick.side),
       yaw, pitch, weapon,
       jump: this.#tapped.jump-- > 0 || held.has('Space') || this.#touchJump,
-      fire: this.#tapped.fire-- > 0 || (!this.isReloading && performance.now() < this.#tapped.fireUntil) || this.#isFiring || this.#touchFire || held.has('ControlLeft'),
+      fire:
+        this.#tapped.fire-- > 0
+        || (!this.isReloading && performance.now() < this.#tapped.fireUntil)
+        || this.#isFiring
+        || this.#touchFire
+        || held.has('ControlLeft'),
     }
   }
 
@@ -149,7 +155,7 @@ export class Controls {
     addEventListener('contextmenu', (event) => event.preventDefault())
   }
 
-  /** The left half walks, the right half looks; buttons fire and jump, and a finger that fires may look as well. */
+  /** The left half walks, the right half looks; buttons fire and jump, and a finger on the fire button also looks. */
   #listenToTouch(): void {
     const fire = element('touch-fire')
     const stick = element('stick')
@@ -164,7 +170,7 @@ export class Controls {
       else this.held.delete('Tab')
     })
     hold(element('touch-menu'), (isDown) => { if (isDown) this.onPress('Escape') })
-    // A keyboard opens for a click, and for nothing that begins before one.
+    // A phone opens its keyboard only in a click handler.
     element('touch-chat').addEventListener('click', () => this.onPress('Enter'))
     const begin = (event: TouchEvent): void => {
       if (!this.isActive) return
@@ -178,7 +184,12 @@ export class Controls {
         } else this.onPress(touch.clientX < innerWidth / 2 ? 'TapLeft' : 'TapRight')
         if (!isFire && touch.clientX < innerWidth / 2 && this.#stick.id < 0) {
           Object.assign(this.#stick, { id: touch.identifier, x: touch.clientX, y: touch.clientY })
-          Object.assign(stick.style, { left: `${touch.clientX}px`, top: `${touch.clientY}px`, bottom: 'auto', opacity: '1' })
+          Object.assign(stick.style, {
+            left: `${touch.clientX}px`,
+            top: `${touch.clientY}px`,
+            bottom: 'auto',
+            opacity: '1',
+          })
         } else Object.assign(this.#look, { id: touch.identifier, x: touch.clientX, y: touch.clientY })
       }
     }

@@ -1,4 +1,4 @@
-/** What flashes, flies apart and fades: never more than a fixed number of it, and none of it matters to the match. */
+/** Flashes, fragments and smoke: a fixed maximum number of them, without effect on the match. */
 
 import * as THREE from 'three'
 import { softDisc } from './models.ts'
@@ -32,9 +32,18 @@ export class Effects {
     const geometry = new THREE.BufferGeometry()
     geometry.setAttribute('position', new THREE.BufferAttribute(this.#places, 3))
     geometry.setAttribute('color', new THREE.BufferAttribute(this.#colours, 3))
-    this.#points = new THREE.Points(geometry, new THREE.PointsMaterial({
-      size: 0.16, vertexColors: true, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, map: softDisc(), fog: false,
-    }))
+    this.#points = new THREE.Points(
+      geometry,
+      new THREE.PointsMaterial({
+        size: 0.16,
+        vertexColors: true,
+        transparent: true,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+        map: softDisc(),
+        fog: false,
+      }),
+    )
     this.#points.frustumCulled = false
     this.#places.fill(-999)
     scene.add(this.#points, this.#flash)
@@ -56,8 +65,25 @@ export class Effects {
   }
 
   explosion(at: Place): void {
-    const ball = new THREE.Mesh(SPHERE, new THREE.MeshBasicMaterial({ color: 0xffc27a, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }))
-    const ring = new THREE.Mesh(SPHERE, new THREE.MeshBasicMaterial({ color: 0xff6a2a, transparent: true, opacity: 0.4, blending: THREE.AdditiveBlending, depthWrite: false }))
+    const ball = new THREE.Mesh(
+      SPHERE,
+      new THREE.MeshBasicMaterial({
+        color: 0xffc27a,
+        transparent: true,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+      }),
+    )
+    const ring = new THREE.Mesh(
+      SPHERE,
+      new THREE.MeshBasicMaterial({
+        color: 0xff6a2a,
+        transparent: true,
+        opacity: 0.4,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+      }),
+    )
     ball.position.set(at.x, at.y, at.z)
     ring.position.copy(ball.position)
     this.#add(ball, 0.35, (share) => {
@@ -78,9 +104,28 @@ export class Effects {
   rail(from: Place, to: Place, hex: number): void {
     const [start, end] = [new THREE.Vector3(from.x, from.y - 0.18, from.z), new THREE.Vector3(to.x, to.y, to.z)]
     const length = start.distanceTo(end)
-    const core = new THREE.Mesh(BEAM, new THREE.MeshBasicMaterial({ color: 0xffffff, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }))
-    const halo = new THREE.Mesh(BEAM, new THREE.MeshBasicMaterial({ color: hex, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }))
-    for (const [mesh, width] of [[core, 0.012], [halo, 0.04]] as const) {
+    const core = new THREE.Mesh(
+      BEAM,
+      new THREE.MeshBasicMaterial({
+        color: 0xffffff,
+        transparent: true,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+      }),
+    )
+    const halo = new THREE.Mesh(
+      BEAM,
+      new THREE.MeshBasicMaterial({
+        color: hex,
+        transparent: true,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+      }),
+    )
+    for (const [mesh, width] of [
+      [core, 0.012],
+      [halo, 0.04],
+    ] as const) {
       mesh.position.copy(start).lerp(end, 0.5)
       mesh.lookAt(end)
       mesh.scale.set(width, width, length)
@@ -95,7 +140,11 @@ export class Effects {
     for (let at = 0.6; at < Math.min(length, 40); at += 0.22) {
       const turn = at * 4.2
       const [across, above] = [Math.cos(turn) * 0.14, Math.sin(turn) * 0.14]
-      const [x, y, z] = [start.x + along.x * at + side.x * across + up.x * above, start.y + along.y * at + side.y * across + up.y * above, start.z + along.z * at + side.z * across + up.z * above]
+      const [x, y, z] = [
+        start.x + along.x * at + side.x * across + up.x * above,
+        start.y + along.y * at + side.y * across + up.y * above,
+        start.z + along.z * at + side.z * across + up.z * above,
+      ]
       this.#particle(x, y, z, side.x * across * 2, 0.2, side.z * across * 2, hex, 0.9)
     }
     this.sparks(to, 14, hex, 4, 0.4)
@@ -106,7 +155,16 @@ export class Effects {
     const length = Math.min(start.distanceTo(end), 30)
     for (let pellet = 0; pellet < 7; pellet++) {
       const aim = end.clone().add(new THREE.Vector3(spread(), spread(), spread()).multiplyScalar(length * 0.035))
-      const mesh = new THREE.Mesh(BEAM, new THREE.MeshBasicMaterial({ color: 0xffe0a0, transparent: true, opacity: 0.55, blending: THREE.AdditiveBlending, depthWrite: false }))
+      const mesh = new THREE.Mesh(
+        BEAM,
+        new THREE.MeshBasicMaterial({
+          color: 0xffe0a0,
+          transparent: true,
+          opacity: 0.55,
+          blending: THREE.AdditiveBlending,
+          depthWrite: false,
+        }),
+      )
       mesh.position.copy(start).lerp(aim, 0.5)
       mesh.lookAt(aim)
       mesh.scale.set(0.012, 0.012, length)
@@ -115,7 +173,7 @@ export class Effects {
     }
   }
 
-  /** Somebody came to pieces. */
+  /** A fighter bursts into pieces. */
   burst(at: Place, hex: number): void {
     const place = { x: at.x, y: at.y + 0.9, z: at.z }
     this.sparks(place, 90, hex, 8, 1.1)
@@ -139,7 +197,16 @@ export class Effects {
 
   sparks({ x, y, z }: Place, count: number, hex: number, speed: number, seconds: number): void {
     for (let spark = 0; spark < count; spark++) {
-      this.#particle(x, y, z, spread() * speed, spread() * speed + speed * 0.25, spread() * speed, hex, seconds * (0.4 + Math.random() * 0.6))
+      this.#particle(
+        x,
+        y,
+        z,
+        spread() * speed,
+        spread() * speed + speed * 0.25,
+        spread() * speed,
+        hex,
+        seconds * (0.4 + Math.random() * 0.6),
+      )
     }
   }
 

@@ -1,4 +1,4 @@
-/** The server's truth beside what is drawn: a wire body where it last told that each fighter stands. For devtools. */
+/** Ghosts for devtools: a wireframe at each fighter's newest position from the server, beside the drawn one. */
 
 import * as THREE from 'three'
 import type { View } from 'tickwire'
@@ -11,7 +11,13 @@ const COLOUR = 0x9fe8ff
 export class Ghosts {
   readonly #group = new THREE.Group()
   readonly #shape = new THREE.CapsuleGeometry(RADIUS, LENGTH, 3, 10)
-  readonly #material = new THREE.MeshBasicMaterial({ color: COLOUR, wireframe: true, transparent: true, opacity: 0.45, depthWrite: false })
+  readonly #material = new THREE.MeshBasicMaterial({
+    color: COLOUR,
+    wireframe: true,
+    transparent: true,
+    opacity: 0.45,
+    depthWrite: false,
+  })
   readonly #bodies = new Map<number, THREE.Mesh>()
   #isPlaced = false
 
@@ -20,7 +26,7 @@ export class Ghosts {
     scene.add(this.#group)
   }
 
-  /** Puts everyone where he was told to be; shown from the next draw on, as long as it is called between draws. */
+  /** Places all ghosts. They are visible in the next draw, as long as this is called between draws. */
   place(truth: View): void {
     this.#isPlaced = true
     const seen = new Set<number>()
@@ -41,7 +47,7 @@ export class Ghosts {
     }
   }
 
-  /** Before a draw: nobody asks for ghosts any more, nobody sees them. */
+  /** Called before a draw: hides the ghosts when they were not placed since the last one. */
   prepare(): void {
     this.#group.visible = this.#isPlaced
     this.#isPlaced = false

@@ -1,4 +1,4 @@
-/** The gun in one's own hands: it sways with the step, kicks with the shot, and is lowered while another is taken. */
+/** The player's own gun: it sways with each step, kicks with each shot, and is lowered while the weapon changes. */
 
 import * as THREE from 'three'
 import type { Weapon } from '../definitions.ts'
@@ -25,11 +25,23 @@ export class GunInHand {
       this.#holder.add(gun)
       return gun
     })
-    const arm = new THREE.Mesh(new THREE.CylinderGeometry(0.03, 0.042, 0.46, 12).rotateX(Math.PI / 2), new THREE.MeshStandardMaterial({ color: 0x2b3146, roughness: 0.6 }))
+    const arm = new THREE.Mesh(
+      new THREE.CylinderGeometry(0.03, 0.042, 0.46, 12).rotateX(Math.PI / 2),
+      new THREE.MeshStandardMaterial({ color: 0x2b3146, roughness: 0.6 }),
+    )
     arm.position.set(0.035, -0.075, 0.24)
     arm.rotation.x = 0.1
     this.#holder.add(arm)
-    this.#flash = new THREE.Sprite(new THREE.SpriteMaterial({ map: star(), color: 0xffd9a0, blending: THREE.AdditiveBlending, depthWrite: false, transparent: true, opacity: 0 }))
+    this.#flash = new THREE.Sprite(
+      new THREE.SpriteMaterial({
+        map: star(),
+        color: 0xffd9a0,
+        blending: THREE.AdditiveBlending,
+        depthWrite: false,
+        transparent: true,
+        opacity: 0,
+      }),
+    )
     this.#flash.position.set(0, 0.012, -0.38)
     this.#flash.scale.setScalar(0.17)
     this.#light.position.set(0, 0.1, -0.7)
@@ -37,10 +49,10 @@ export class GunInHand {
     camera.add(this.#holder)
   }
 
-  /** It went off. */
+  /** The gun was fired. */
   fire(weapon: Weapon): void {
     this.#kick = 1
-    // What fires is in the hand, however quickly it was taken.
+    // The weapon that fires is shown at once, even during a change.
     this.#shown = weapon
     this.#lowered = 0
     this.#flash.material.opacity = 0.85

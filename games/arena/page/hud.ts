@@ -1,20 +1,20 @@
-/** What is written over the picture: numbers, names, news. It touches the page only where something changed. */
+/** The text over the picture: numbers, names, events. It modifies the page only where something changed. */
 
 import type { ObjectView, PeerId, View } from 'tickwire'
-import { Match, Seat, WEAPONS, type Fighter } from '../definitions.ts'
+import { Match, Ping, Seat, WEAPONS, type Fighter } from '../definitions.ts'
 
 const FEED_MS = 6000
 const CHAT_MS = 9000
 const LINES_MAX = 5
 const DEATHS_BY = ['shot', 'blew up', 'railed', 'killed'] as const
-/** What a table of scores needs beside its rows, and what a row takes at least: pixels. */
+/** Height of a score table without its rows, and the minimum height of a row, in pixels. */
 const SCORES_PX = 170
 const ROW_PX = 20
 const ROWS_MIN = 6
-/** More than these, and rows are set closer. */
+/** With more rows than this, rows are closer together. */
 const ROWS_WIDE = 12
 
-/** An element of the page that must be there. */
+/** Finds an element of the page, which must exist. */
 export function element<E extends HTMLElement = HTMLElement>(id: string): E {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no #${id}`)
@@ -47,12 +47,13 @@ export class Hud {
     this.#hud.hidden = !isShown
   }
 
-  /** Health, armour, ammunition of whoever we are or follow. */
+  /** Health, armour and ammunition of the own or the followed fighter. */
   showFighter(fighter: ObjectView<typeof Fighter> | undefined, weapon: number, isOwn: boolean): void {
     this.#hud.classList.toggle('is-dead', fighter === undefined)
     this.#hud.classList.toggle('is-watching', !isOwn && fighter === undefined)
     const { health = 0, armour = 0, slugs = 0, rockets = 0 } = fighter ?? {}
-    if (isOwn && fighter !== undefined && fighter.id === this.#lastId && health < this.#lastHealth) this.#hurt(this.#lastHealth - health)
+    if (isOwn && fighter !== undefined && fighter.id === this.#lastId && health < this.#lastHealth)
+      this.#hurt(this.#lastHealth - health)
     this.#lastHealth = health
     this.#lastId = fighter?.id ?? 0
     this.#vital('health', health, 100)
@@ -66,7 +67,7 @@ export class Hud {
     })
   }
 
-  /** The score: one's own and the best of the others; who looks on has none of his own. */
+  /** The score: the player's own and the best of the others; a spectator has none of its own. */
   showMatch(view: View, tickRate: number, me: PeerId): void {
     let own: number | undefined
     let best = 0
@@ -81,13 +82,13 @@ export class Hud {
     }
   }
 
-  /** How far the server is, and by what. */
+  /** The round trip time, and the transport. */
   showLine(rttMs: number, transport: string): void {
     this.#write(this.#rtt, `${Math.round(rttMs)} ms`)
     this.#write(this.#transport, ` · ${transport}`)
   }
 
-  /** What a developer has put on the line. */
+  /** The simulated network conditions of a developer. */
   showWeather(text: string, explanation: string): void {
     const weather = element('weather')
     weather.hidden = false
@@ -99,14 +100,22 @@ export class Hud {
     this.#write(element('notice'), text)
   }
 
-  /** You have it. */
+  /** Shows an item that the player picked up. */
   gained(text: string): void {
     const line = element('gained')
     line.textContent = text
-    replay(line, [{ opacity: 1, transform: 'translateY(0)' }, { opacity: 1, offset: 0.6 }, { opacity: 0, transform: 'translateY(-12px)' }], 1100)
+    replay(
+      line,
+      [
+        { opacity: 1, transform: 'translateY(0)' },
+        { opacity: 1, offset: 0.6 },
+        { opacity: 0, transform: 'translateY(-12px)' },
+      ],
+      1100,
+    )
   }
 
-  /** Where it came from: radians to the left of where one looks. */
+  /** Shows the direction of damage: radians to the left of the view direction. */
   hurtFrom(turn: number): void {
     this.#from.style.transform = `rotate(${-turn}rad)`
     replay(this.#from, [{ opacity: 0.9 }, { opacity: 0 }], 900)
@@ -116,7 +125,7 @@ export class Hud {
     replay(this.#marker, [{ opacity: 1 }, { opacity: 0 }], 260)
   }
 
-  /** Without a killer he did it himself, or whoever did has left. */
+  /** Without a killer, it was a suicide, or the killer has left. */
   killed(killer: string | undefined, victim: string, weapon: number, isOwn: boolean): void {
     const line = document.createElement('li')
     const how = document.createElement('i')
@@ -134,7 +143,7 @@ export class Hud {
     passing(element('chat'), line, CHAT_MS)
   }
 
-  /** All scores, as many as a screen has room for: the best, and one's own. */
+  /** The scores that fit on the screen: the best, and the player's own. */
   showScores(view: View, me: PeerId, isShown: boolean, title: string, remark: string): void {
     const table = element<HTMLTableElement>('scoreboard')
     table.hidden = !isShown
@@ -143,15 +152,20 @@ export class Hud {
     const most = Math.max(ROWS_MIN, Math.floor((innerHeight - SCORES_PX) / ROW_PX))
     const place = all.findIndex(({ owner }) => owner === me)
     const seats = place < most ? all.slice(0, most) : [...all.slice(0, most - 1), all[place]!]
-    const text = title + remark + seats.map(({ name, frags, deaths, pingMs }) => `${name} ${frags} ${deaths} ${pingMs}`).join('|')
+    const pings = new Map([...view.each(Ping)].map(({ peer, ms }) => [peer, ms]))
+    const pingOf = (owner: PeerId): string => `${pings.get(owner) ?? 0}`
+    const text =
+      title
+      + remark
+      + seats.map(({ owner, name, frags, deaths }) => `${name} ${frags} ${deaths} ${pingOf(owner)}`).join('|')
     if (this.#texts.get(table) === text) return
     this.#texts.set(table, text)
     table.classList.toggle('is-long', seats.length > ROWS_WIDE)
     table.caption?.replaceChildren(title, Object.assign(document.createElement('small'), { textContent: remark }))
-    table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot, pingMs }) => {
+    table.tBodies[0]?.replaceChildren(...seats.map(({ owner, name, frags, deaths, isBot }) => {
       const row = document.createElement('tr')
       row.classList.toggle('own', owner === me)
-      for (const cell of [name, `${frags}`, `${deaths}`, isBot ? 'bot' : `${pingMs}`]) {
+      for (const cell of [name, `${frags}`, `${deaths}`, isBot ? 'bot' : pingOf(owner)]) {
         row.insertCell().textContent = cell
       }
       return row
@@ -164,7 +178,13 @@ export class Hud {
     if (this.#texts.get(score) === text) return
     this.#texts.set(score, text)
     const small = (label: string): HTMLElement => Object.assign(document.createElement('small'), { textContent: label })
-    score.replaceChildren(...(own === undefined ? [] : [small('you'), `${own} `]), small('best'), `${best} `, small('of'), `${limit}`)
+    score.replaceChildren(
+      ...(own === undefined ? [] : [small('you'), `${own} `]),
+      small('best'),
+      `${best} `,
+      small('of'),
+      `${limit}`,
+    )
   }
 
   #vital(id: 'health' | 'armour', value: number, most: number): void {
@@ -188,7 +208,7 @@ function replay(target: HTMLElement, keyframes: Keyframe[], duration: number): v
   target.animate(keyframes, { duration, easing: 'ease-out' })
 }
 
-/** Shows a line for a while, under those before it. */
+/** Shows a line for a while, below earlier ones. */
 function passing(list: HTMLElement, line: HTMLElement, ms: number): void {
   list.append(line)
   while (list.children.length > LINES_MAX) list.firstElementChild?.remove()

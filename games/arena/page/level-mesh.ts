@@ -1,8 +1,8 @@
 /**
- * The level as it is drawn: the very boxes of the simulation, with light baked into their corners.
+ * The level as it is drawn: the boxes of the simulation, with light baked into their corners.
  *
- * Faces are cut into small squares; at each corner some rays are cast against the level, and what they hit darkens it. That is
- * done once, here, in some tenths of a second: nothing is downloaded.
+ * Faces are divided into small squares. At each corner some rays are cast against the level, and hits darken it. This
+ * is done once, here, in some tenths of a second: nothing is downloaded.
  */
 
 import * as THREE from 'three'
@@ -19,9 +19,16 @@ const RAYS: readonly (readonly [number, number, number])[] = [
   [0, 0, 1], [0.6, 0, 0.8], [-0.6, 0, 0.8], [0, 0.6, 0.8], [0, -0.6, 0.8],
   [0.65, 0.65, 0.4], [-0.65, 0.65, 0.4], [0.65, -0.65, 0.4], [-0.65, -0.65, 0.4],
 ]
-const TINTS: Record<Exclude<Paint, 'unseen'>, number> = { floor: 0x8b94ad, wall: 0x7d87a4, deck: 0xa0a9c2, block: 0x929cb8, stair: 0xa6afc8, pillar: 0xb0b9d0 }
+const TINTS: Record<Exclude<Paint, 'unseen'>, number> = {
+  floor: 0x8b94ad,
+  wall: 0x7d87a4,
+  deck: 0xa0a9c2,
+  block: 0x929cb8,
+  stair: 0xa6afc8,
+  pillar: 0xb0b9d0,
+}
 
-/** Everything that stands still. */
+/** All static geometry. */
 export function buildLevel(): THREE.Group {
   const group = new THREE.Group()
   const paints = Object.keys(TINTS) as Exclude<Paint, 'unseen'>[]
@@ -41,7 +48,8 @@ interface Corners { positions: number[]; normals: number[]; uvs: number[]; colou
 
 function geometryOf(paint: Exclude<Paint, 'unseen'>): THREE.BufferGeometry {
   const corners: Corners = { positions: [], normals: [], uvs: [], colours: [], indexes: [] }
-  for (const solid of SOLIDS) if (solid.paint === paint) for (let face = 0; face < 6; face++) addFace(corners, solid, face)
+  for (const solid of SOLIDS)
+    if (solid.paint === paint) for (let face = 0; face < 6; face++) addFace(corners, solid, face)
   const geometry = new THREE.BufferGeometry()
   geometry.setAttribute('position', new THREE.Float32BufferAttribute(corners.positions, 3))
   geometry.setAttribute('normal', new THREE.Float32BufferAttribute(corners.normals, 3))
@@ -60,7 +68,10 @@ function addFace(corners: Corners, solid: Solid, face: number): void {
   const isOutside = Math.abs((sign > 0 ? high : low)[axis]!) > HALF && axis !== 1
   if (isOutside || (axis === 1 && sign < 0 && low[1]! <= 0)) return
   const [u, v] = axis === 0 ? [2, 1] : axis === 1 ? [0, 2] : [0, 1]
-  const [columns, rows] = [u, v].map((along) => Math.max(1, Math.ceil((high[along]! - low[along]!) / CELL))) as [number, number]
+  const [columns, rows] = [u, v].map((along) => Math.max(1, Math.ceil((high[along]! - low[along]!) / CELL))) as [
+    number,
+    number,
+  ]
   const first = corners.positions.length / 3
   const normal = [0, 0, 0]
   normal[axis] = sign
@@ -90,8 +101,15 @@ function addFace(corners: Corners, solid: Solid, face: number): void {
 const colour = new THREE.Color()
 const glow = new THREE.Color()
 
-/** What light is left at a corner, and a breath of the colour of its half. */
-function tint(solid: Solid, place: readonly number[], axis: number, sign: number, u: number, v: number): [number, number, number] {
+/** The light at a corner, tinted slightly with the colour of its half. */
+function tint(
+  solid: Solid,
+  place: readonly number[],
+  axis: number,
+  sign: number,
+  u: number,
+  v: number,
+): [number, number, number] {
   let open = 0
   for (const ray of RAYS) {
     const direction = [0, 0, 0]
@@ -99,7 +117,7 @@ function tint(solid: Solid, place: readonly number[], axis: number, sign: number
     direction[u] = ray[0]
     direction[v] = ray[1]
     const from = { x: place[0]! + 0, y: place[1]!, z: place[2]! }
-    // Off the face, and off the edge into it, so that the box itself and its neighbours of the same height do not count.
+    // Away from the face and from its edge, so that the box itself and neighbours of the same height do not count.
     const [x, y, z] = [from.x + direction[0]! * 0.05, from.y + direction[1]! * 0.05, from.z + direction[2]! * 0.05]
     open += rayLength({ x, y, z }, { x: direction[0]!, y: direction[1]!, z: direction[2]! }, SKY_REACH) / SKY_REACH
   }
@@ -112,12 +130,16 @@ function tint(solid: Solid, place: readonly number[], axis: number, sign: number
   return [colour.r * light, colour.g * light, colour.b * light]
 }
 
-/** Lines of light along the upper edges of what can be stood on. */
+/** Bright lines along the upper edges of walkable boxes. */
 function trims(): THREE.Group {
   const group = new THREE.Group()
   const parts = new Map<number, THREE.Matrix4[]>()
   const add = (hex: number, x: number, y: number, z: number, sx: number, sy: number, sz: number): void => {
-    const matrix = new THREE.Matrix4().compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(), new THREE.Vector3(sx, sy, sz))
+    const matrix = new THREE.Matrix4().compose(
+      new THREE.Vector3(x, y, z),
+      new THREE.Quaternion(),
+      new THREE.Vector3(sx, sy, sz),
+    )
     parts.set(hex, [...(parts.get(hex) ?? []), matrix])
   }
   for (const { min, max, paint, side } of SOLIDS) {
@@ -138,7 +160,11 @@ function trims(): THREE.Group {
   }
   for (const [hex, matrices] of parts) {
     const bright = new THREE.Color(hex).multiplyScalar(1.9)
-    const mesh = new THREE.InstancedMesh(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ color: bright, toneMapped: true }), matrices.length)
+    const mesh = new THREE.InstancedMesh(
+      new THREE.BoxGeometry(1, 1, 1),
+      new THREE.MeshBasicMaterial({ color: bright, toneMapped: true }),
+      matrices.length,
+    )
     matrices.forEach((matrix, index) => mesh.setMatrixAt(index, matrix))
     group.add(mesh)
   }
@@ -148,13 +174,25 @@ function trims(): THREE.Group {
 function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly z: number }): THREE.Group {
   const group = new THREE.Group()
   const hex = x - z < 0 ? COLOURS['-1'] : COLOURS[1]
-  const base = new THREE.Mesh(new THREE.CylinderGeometry(1.15, 1.3, 0.12, 24), new THREE.MeshStandardMaterial({ color: 0x20263a, roughness: 0.4, metalness: 0.7 }))
+  const base = new THREE.Mesh(
+    new THREE.CylinderGeometry(1.15, 1.3, 0.12, 24),
+    new THREE.MeshStandardMaterial({ color: 0x20263a, roughness: 0.4, metalness: 0.7 }),
+  )
   const light = new THREE.MeshBasicMaterial({ color: new THREE.Color(hex).multiplyScalar(1.6) })
   const ring = new THREE.Mesh(new THREE.TorusGeometry(0.95, 0.06, 8, 32), light)
   const inner = new THREE.Mesh(new THREE.TorusGeometry(0.5, 0.05, 8, 24), light)
-  const beam = new THREE.Mesh(new THREE.CylinderGeometry(0.9, 0.95, 2.2, 24, 1, true), new THREE.MeshBasicMaterial({
-    color: hex, map: fade(), transparent: true, opacity: 0.22, blending: THREE.AdditiveBlending, side: THREE.DoubleSide, depthWrite: false,
-  }))
+  const beam = new THREE.Mesh(
+    new THREE.CylinderGeometry(0.9, 0.95, 2.2, 24, 1, true),
+    new THREE.MeshBasicMaterial({
+      color: hex,
+      map: fade(),
+      transparent: true,
+      opacity: 0.22,
+      blending: THREE.AdditiveBlending,
+      side: THREE.DoubleSide,
+      depthWrite: false,
+    }),
+  )
   ring.rotation.x = inner.rotation.x = Math.PI / 2
   ring.position.y = inner.position.y = 0.08
   beam.position.y = 1.15
@@ -163,7 +201,7 @@ function padMesh({ x, y, z }: { readonly x: number; readonly y: number; readonly
   return group
 }
 
-/** Light that is gone at the top. */
+/** A gradient that fades out at the top. */
 function fade(): THREE.CanvasTexture {
   const canvas = document.createElement('canvas')
   canvas.width = 1
@@ -178,7 +216,7 @@ function fade(): THREE.CanvasTexture {
   return new THREE.CanvasTexture(canvas)
 }
 
-/** A texture of panels with seams and scratches, painted here. */
+/** A texture of panels with seams and scratches, generated here. */
 function panels(paint: Paint): THREE.CanvasTexture {
   const size = 512
   const canvas = document.createElement('canvas')
@@ -205,7 +243,13 @@ function panels(paint: Paint): THREE.CanvasTexture {
       context.lineWidth = 1
       context.strokeRect(x * cell + 3, y * cell + 3, cell - 6, cell - 6)
       context.fillStyle = 'rgb(0 0 0 / 30%)'
-      for (const [cx, cy] of [[8, 8], [cell - 10, 8], [8, cell - 10], [cell - 10, cell - 10]] as const) context.fillRect(x * cell + cx, y * cell + cy, 3, 3)
+      for (const [cx, cy] of [
+        [8, 8],
+        [cell - 10, 8],
+        [8, cell - 10],
+        [cell - 10, cell - 10],
+      ] as const)
+        context.fillRect(x * cell + cx, y * cell + cy, 3, 3)
     }
   }
   const texture = new THREE.CanvasTexture(canvas)

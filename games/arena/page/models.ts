@@ -1,4 +1,4 @@
-/** Fighters, guns and things that lie about, made of a few boxes and cylinders each. */
+/** Fighters, guns and items, made of a few boxes and cylinders each. */
 
 import * as THREE from 'three'
 import { RAIL, ROCKETS, type Weapon } from '../definitions.ts'
@@ -7,7 +7,13 @@ import type { ItemKind } from '../level.ts'
 const METAL = new THREE.MeshStandardMaterial({ color: 0x6b7590, roughness: 0.4, metalness: 0.25 })
 const DARK = new THREE.MeshStandardMaterial({ color: 0x353c52, roughness: 0.6, metalness: 0.2 })
 export const WEAPON_COLOURS: Record<Weapon, number> = { 0: 0xffd24c, 1: 0xff6a2a, 2: 0x4cf0ff }
-export const ITEM_COLOURS: Record<ItemKind, number> = { health: 0x62e36f, armour: 0x4aa8ff, mega: 0xc06bff, slugs: 0x4cf0ff, rockets: 0xff6a2a }
+export const ITEM_COLOURS: Record<ItemKind, number> = {
+  health: 0x62e36f,
+  armour: 0x4aa8ff,
+  mega: 0xc06bff,
+  slugs: 0x4cf0ff,
+  rockets: 0xff6a2a,
+}
 
 export function hueColour(hue: number): THREE.Color {
   return new THREE.Color().setHSL(hue / 256, 0.85, 0.56)
@@ -68,21 +74,40 @@ function buildLeg(armour: THREE.Material, x: number): THREE.Group {
 export function buildGun(weapon: Weapon): THREE.Group {
   const gun = new THREE.Group()
   const light = new THREE.MeshBasicMaterial({ color: new THREE.Color(WEAPON_COLOURS[weapon]).multiplyScalar(1.6) })
-  gun.add(part(new THREE.BoxGeometry(0.09, 0.13, 0.36), METAL, 0, 0, 0.02), part(new THREE.BoxGeometry(0.06, 0.18, 0.08), DARK, 0, -0.12, 0.12, 0.3))
+  gun.add(
+    part(new THREE.BoxGeometry(0.09, 0.13, 0.36), METAL, 0, 0, 0.02),
+    part(new THREE.BoxGeometry(0.06, 0.18, 0.08), DARK, 0, -0.12, 0.12, 0.3),
+  )
   if (weapon === RAIL) {
-    gun.add(part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, -0.04, 0.02, -0.4), part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, 0.04, 0.02, -0.4))
-    gun.add(part(new THREE.BoxGeometry(0.03, 0.035, 0.62), light, 0, 0.02, -0.38), part(new THREE.CylinderGeometry(0.045, 0.045, 0.16, 10), light, 0, 0.09, 0.05, Math.PI / 2))
+    gun.add(
+      part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, -0.04, 0.02, -0.4),
+      part(new THREE.BoxGeometry(0.03, 0.1, 0.6), METAL, 0.04, 0.02, -0.4),
+    )
+    gun.add(
+      part(new THREE.BoxGeometry(0.03, 0.035, 0.62), light, 0, 0.02, -0.38),
+      part(new THREE.CylinderGeometry(0.045, 0.045, 0.16, 10), light, 0, 0.09, 0.05, Math.PI / 2),
+    )
   } else if (weapon === ROCKETS) {
-    gun.add(part(new THREE.CylinderGeometry(0.085, 0.1, 0.56, 14), METAL, 0, 0.03, -0.34, Math.PI / 2), part(new THREE.TorusGeometry(0.088, 0.018, 8, 18), light, 0, 0.03, -0.62))
-    gun.add(part(new THREE.TorusGeometry(0.1, 0.016, 8, 18), light, 0, 0.03, -0.2), part(new THREE.CylinderGeometry(0.07, 0.07, 0.03, 14), DARK, 0, 0.03, -0.61, Math.PI / 2))
+    gun.add(
+      part(new THREE.CylinderGeometry(0.085, 0.1, 0.56, 14), METAL, 0, 0.03, -0.34, Math.PI / 2),
+      part(new THREE.TorusGeometry(0.088, 0.018, 8, 18), light, 0, 0.03, -0.62),
+    )
+    gun.add(
+      part(new THREE.TorusGeometry(0.1, 0.016, 8, 18), light, 0, 0.03, -0.2),
+      part(new THREE.CylinderGeometry(0.07, 0.07, 0.03, 14), DARK, 0, 0.03, -0.61, Math.PI / 2),
+    )
   } else {
-    for (const x of [-0.035, 0.035]) gun.add(part(new THREE.CylinderGeometry(0.03, 0.03, 0.5, 10), METAL, x, 0.04, -0.36, Math.PI / 2))
-    gun.add(part(new THREE.BoxGeometry(0.12, 0.07, 0.18), DARK, 0, -0.02, -0.34), part(new THREE.BoxGeometry(0.1, 0.02, 0.14), light, 0, 0.075, -0.06))
+    for (const x of [-0.035, 0.035])
+      gun.add(part(new THREE.CylinderGeometry(0.03, 0.03, 0.5, 10), METAL, x, 0.04, -0.36, Math.PI / 2))
+    gun.add(
+      part(new THREE.BoxGeometry(0.12, 0.07, 0.18), DARK, 0, -0.02, -0.34),
+      part(new THREE.BoxGeometry(0.1, 0.02, 0.14), light, 0, 0.075, -0.06),
+    )
   }
   return gun
 }
 
-/** White in the middle, nothing at the edge: sparks and flames. */
+/** White in the middle, transparent at the edge: for sparks and flames. */
 export function softDisc(): THREE.CanvasTexture {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = 32
@@ -99,15 +124,26 @@ export function softDisc(): THREE.CanvasTexture {
 const ROCKET_BODY = new THREE.CylinderGeometry(0.06, 0.075, 0.42, 10)
 const ROCKET_TIP = new THREE.ConeGeometry(0.06, 0.16, 10)
 const ROCKET_PAINT = new THREE.MeshBasicMaterial({ color: 0xff7a2e })
-const ROCKET_FLAME = new THREE.SpriteMaterial({ map: softDisc(), color: 0xffa04c, transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, fog: false })
+const ROCKET_FLAME = new THREE.SpriteMaterial({
+  map: softDisc(),
+  color: 0xffa04c,
+  transparent: true,
+  blending: THREE.AdditiveBlending,
+  depthWrite: false,
+  fog: false,
+})
 
-/** Many are made: they share what they are made of. From behind one sees a flame, hot in the middle and soft at its edge. */
+/** A rocket. Rockets are many, so they share geometry and materials. From behind, a flame is visible. */
 export function buildRocket(): THREE.Group {
   const group = new THREE.Group()
   const flame = new THREE.Sprite(ROCKET_FLAME)
   flame.scale.setScalar(0.5)
   flame.position.z = 0.24
-  group.add(part(ROCKET_BODY, METAL, 0, 0, 0, Math.PI / 2), part(ROCKET_TIP, ROCKET_PAINT, 0, 0, -0.28, -Math.PI / 2), flame)
+  group.add(
+    part(ROCKET_BODY, METAL, 0, 0, 0, Math.PI / 2),
+    part(ROCKET_TIP, ROCKET_PAINT, 0, 0, -0.28, -Math.PI / 2),
+    flame,
+  )
   return group
 }
 
@@ -115,13 +151,27 @@ export function buildItem(kind: ItemKind): THREE.Group {
   const group = new THREE.Group()
   const hex = ITEM_COLOURS[kind]
   const light = new THREE.MeshBasicMaterial({ color: new THREE.Color(hex).multiplyScalar(1.5) })
-  const shell = new THREE.MeshStandardMaterial({ color: hex, roughness: 0.3, metalness: 0.4, emissive: hex, emissiveIntensity: 0.25 })
+  const shell = new THREE.MeshStandardMaterial({
+    color: hex,
+    roughness: 0.3,
+    metalness: 0.4,
+    emissive: hex,
+    emissiveIntensity: 0.25,
+  })
   const spin = new THREE.Group()
   spin.name = 'spin'
   spin.position.y = 0.75
-  if (kind === 'health') spin.add(part(new THREE.BoxGeometry(0.52, 0.17, 0.17), light, 0, 0, 0), part(new THREE.BoxGeometry(0.17, 0.52, 0.17), light, 0, 0, 0))
+  if (kind === 'health')
+    spin.add(
+      part(new THREE.BoxGeometry(0.52, 0.17, 0.17), light, 0, 0, 0),
+      part(new THREE.BoxGeometry(0.17, 0.52, 0.17), light, 0, 0, 0),
+    )
   else if (kind === 'armour') spin.add(part(new THREE.OctahedronGeometry(0.3), shell, 0, 0, 0))
-  else if (kind === 'mega') spin.add(part(new THREE.IcosahedronGeometry(0.4), shell, 0, 0, 0), part(new THREE.TorusGeometry(0.56, 0.03, 8, 36), light, 0, 0, 0, 1.2))
+  else if (kind === 'mega')
+    spin.add(
+      part(new THREE.IcosahedronGeometry(0.4), shell, 0, 0, 0),
+      part(new THREE.TorusGeometry(0.56, 0.03, 8, 36), light, 0, 0, 0, 1.2),
+    )
   else {
     const gun = buildGun(kind === 'slugs' ? 2 : 1)
     gun.scale.setScalar(1.25)
@@ -136,9 +186,13 @@ export function buildItem(kind: ItemKind): THREE.Group {
 }
 
 export function buildBall(radius: number): THREE.Mesh {
-  const mesh = new THREE.Mesh(new THREE.IcosahedronGeometry(radius, 2), new THREE.MeshStandardMaterial({ color: 0x9aa4c4, roughness: 0.35, metalness: 0.15, flatShading: true }))
+  const mesh = new THREE.Mesh(
+    new THREE.IcosahedronGeometry(radius, 2),
+    new THREE.MeshStandardMaterial({ color: 0x9aa4c4, roughness: 0.35, metalness: 0.15, flatShading: true }),
+  )
   const bands = new THREE.MeshBasicMaterial({ color: 0xd6a8ff })
-  for (const turn of [0, Math.PI / 2]) mesh.add(part(new THREE.TorusGeometry(radius * 1.002, 0.03, 8, 40), bands, 0, 0, 0, turn))
+  for (const turn of [0, Math.PI / 2])
+    mesh.add(part(new THREE.TorusGeometry(radius * 1.002, 0.03, 8, 40), bands, 0, 0, 0, turn))
   mesh.castShadow = true
   return mesh
 }
@@ -157,13 +211,23 @@ export function buildLabel(name: string, colour: THREE.Color): THREE.Sprite {
   context.fillText(name, 128, 44)
   const texture = new THREE.CanvasTexture(canvas)
   texture.colorSpace = THREE.SRGBColorSpace
-  const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, transparent: true, depthWrite: false, fog: false }))
+  const sprite = new THREE.Sprite(
+    new THREE.SpriteMaterial({ map: texture, transparent: true, depthWrite: false, fog: false }),
+  )
   sprite.scale.set(1.5, 0.375, 1)
   sprite.position.y = 2.15
   return sprite
 }
 
-function part(geometry: THREE.BufferGeometry, material: THREE.Material, x: number, y: number, z: number, turnX = 0, turnY = 0): THREE.Mesh {
+function part(
+  geometry: THREE.BufferGeometry,
+  material: THREE.Material,
+  x: number,
+  y: number,
+  z: number,
+  turnX = 0,
+  turnY = 0,
+): THREE.Mesh {
   const mesh = new THREE.Mesh(geometry, material)
   mesh.position.set(x, y, z)
   mesh.rotation.set(turnX, turnY, 0)

@@ -1,5 +1,5 @@
 /**
- * The match as it is drawn: one model for every object in view, a camera, and the gun in one's hands.
+ * The drawn match: one model for every object in view, a camera, and the player's own gun.
  *
  * It reads a view and writes nothing but three.js objects.
  */
@@ -16,13 +16,13 @@ import { buildBall, buildBody, buildItem, buildLabel, buildRocket, hueColour, ty
 import type { Settings } from './settings.ts'
 import { Stage } from './stage.ts'
 
-/** What the picture is taken from: whose eyes, and where they look. */
+/** The camera of a draw: the player it looks from, and the direction. */
 export interface Shot {
-  /** Whose body is not drawn, since we look out of it; 0 for nobody's. */
+  /** The player whose body is not drawn, because the camera is inside it; 0 for none. */
   readonly eyesOf: PeerId
   readonly yaw: number
   readonly pitch: number
-  /** Where nobody's eyes are: a camera of its own. */
+  /** The position of a free camera. */
   readonly place?: { readonly x: number; readonly y: number; readonly z: number } | undefined
   readonly weapon: Weapon
   readonly isArmed: boolean
@@ -51,7 +51,7 @@ export class Picture {
     this.ghosts = new Ghosts(this.#stage.scene)
   }
 
-  /** The colour of somebody's armour. */
+  /** The colour of a player's armour. */
   hexOf(hue: number): number {
     return hueColour(hue).getHex()
   }
@@ -71,7 +71,13 @@ export class Picture {
     this.#prune(this.#bodies, seen, ({ group }) => group)
     this.#placeThings(view, seconds)
     this.#placeCamera(eyes, shot, seconds)
-    this.gun.update(shot.weapon, shot.isArmed && eyes !== undefined, eyes === undefined ? 0 : Math.hypot(eyes.speed.x, eyes.speed.z), Math.abs(eyes?.speed.y ?? 0) < 0.6, seconds)
+    this.gun.update(
+      shot.weapon,
+      shot.isArmed && eyes !== undefined,
+      eyes === undefined ? 0 : Math.hypot(eyes.speed.x, eyes.speed.z),
+      Math.abs(eyes?.speed.y ?? 0) < 0.6,
+      seconds,
+    )
     this.effects.update(seconds)
     this.ghosts.prepare()
     this.#stage.draw()
@@ -112,7 +118,13 @@ export class Picture {
       const model = this.#model(this.#rockets, id, buildRocket)
       model.position.set(at.x, at.y, at.z)
       model.lookAt(at.x - speed.x, at.y - speed.y, at.z - speed.z)
-      this.effects.sparks({ x: at.x - speed.x * 0.012, y: at.y - speed.y * 0.012, z: at.z - speed.z * 0.012 }, 2, 0xffa040, 0.7, 0.45)
+      this.effects.sparks(
+        { x: at.x - speed.x * 0.012, y: at.y - speed.y * 0.012, z: at.z - speed.z * 0.012 },
+        2,
+        0xffa040,
+        0.7,
+        0.45,
+      )
     }
     this.#prune(this.#rockets, seen, (model) => model)
     for (const { id, at, kind, isThere } of view.each(Item)) {
@@ -142,7 +154,7 @@ export class Picture {
     camera.rotation.set(shot.pitch, shot.yaw, 0, 'YXZ')
   }
 
-  /** Feet go up a stair in leaps; eyes glide. */
+  /** Smooths the camera on stairs, where the feet move in steps. */
   #smoothSteps({ at, speed, owner }: FighterView, seconds: number): void {
     const leap = at.y - this.#lastFeet
     const isSame = owner === this.#lastEyes

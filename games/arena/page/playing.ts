@@ -1,8 +1,9 @@
-/** One match from the first draw to the last: whose eyes we look through, what is heard, what is written. */
+/** One match from the first draw to the last: the camera, the sounds, the texts. */
 
 import { type ObjectView, type PeerId, type View } from 'tickwire'
 import {
-  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN, type Weapon,
+  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN,
+  type Weapon,
 } from '../definitions.ts'
 import { SPAWNS } from '../level.ts'
 import type { Controls } from './controls.ts'
@@ -16,26 +17,33 @@ interface Parts {
   readonly controls: Controls
   readonly hud: Hud
   readonly sounds: Sounds
-  /** Undefined where nothing is drawn. */
+  /** Undefined if nothing is drawn. */
   readonly picture: Picture | undefined
   readonly tickRate: number
 }
 
 type FighterView = ObjectView<typeof Fighter>
 
-const GAINS = { health: '+25 health', armour: '+25 armour', mega: '+100 armour', slugs: '+5 slugs', rockets: '+5 rockets' } as const
+const GAINS = {
+  health: '+25 health',
+  armour: '+25 armour',
+  mega: '+100 armour',
+  slugs: '+5 slugs',
+  rockets: '+5 rockets',
+} as const
 
 export class Playing {
-  /** Behind a menu the camera flies about by itself. */
+  /** Behind a menu the camera moves by itself. */
   isBehindMenu = true
   /** The view that was drawn last. */
   view: View | undefined
-  /** What a test may count: draws, and kills heard of. */
+  /** Counters for tests: draws, and received kills and hits. */
   readonly counts: { draws: number; kills: number; hits: number } = { draws: 0, kills: 0, hits: 0 }
   readonly #parts: Parts
   #drawnAt = performance.now()
-  /** Whose eyes a spectator has. */
+  /** The player that a spectator follows. */
   following: PeerId = 0
+  #name = ''
   #isAsking = false
   #isOver = false
   #bodyId = 0
@@ -49,10 +57,15 @@ export class Playing {
     this.#parts = parts
     this.#listen()
     parts.session.play({
-      input: () => this.isBehindMenu ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon } : parts.controls.sample(),
+      input: () =>
+        this.isBehindMenu
+          ? { yaw: parts.controls.yaw, pitch: parts.controls.pitch, weapon: parts.controls.weapon }
+          : parts.controls.sample(),
       draw: (view) => this.#draw(view),
       drawGhosts: (truth) => parts.picture?.ghosts.place(truth),
     })
+    // A new player has no name yet.
+    parts.session.onBack((seat) => { if (seat === 'new') this.rename(this.#name) })
   }
 
   get isWatching(): boolean {
@@ -65,6 +78,7 @@ export class Playing {
   }
 
   rename(name: string): void {
+    this.#name = name
     if (!this.isWatching) this.#parts.session.send(Enter, { name })
   }
 
@@ -72,7 +86,7 @@ export class Playing {
     this.#parts.session.send(Chat, { text })
   }
 
-  /** A spectator looks through the next one's eyes: the server says whose they are. */
+  /** A spectator follows the next or previous player: the server says which one it is. */
   async follow(whom: 'next' | 'previous'): Promise<void> {
     if (!this.isWatching || this.#isAsking) return
     this.#isAsking = true
@@ -100,7 +114,8 @@ export class Playing {
     const eyes = this.isBehindMenu ? undefined : shown
     const isOwn = eyes !== undefined && eyes === own
     const camera = this.#camera(now, eyes !== undefined)
-    const [yaw, pitch] = eyes === undefined ? [camera.yaw, camera.pitch] : isOwn ? [controls.yaw, controls.pitch] : [eyes.yaw, eyes.pitch]
+    const [yaw, pitch] =
+      eyes === undefined ? [camera.yaw, camera.pitch] : isOwn ? [controls.yaw, controls.pitch] : [eyes.yaw, eyes.pitch]
     const { x, y, z } = eyes?.at ?? camera.place
     this.#parts.sounds.ear = { x, y, z, yaw }
     picture.draw(view, {
@@ -109,10 +124,14 @@ export class Playing {
     }, seconds)
   }
 
-  /** Where the camera is when it is in nobody's head: where we died, or on a round flight. */
+  /** The camera while it follows no player: at the place of death, or on an orbit. */
   #camera(now: number, hasEyes: boolean): { place: { x: number; y: number; z: number }; yaw: number; pitch: number } {
     if (!this.isBehindMenu && !this.isWatching && !hasEyes) {
-      return { place: { ...this.#place, y: this.#place.y + 0.6 }, yaw: this.#parts.controls.yaw, pitch: this.#parts.controls.pitch }
+      return {
+        place: { ...this.#place, y: this.#place.y + 0.6 },
+        yaw: this.#parts.controls.yaw,
+        pitch: this.#parts.controls.pitch,
+      }
     }
     const turn = now / 14_000
     return { place: { x: Math.sin(turn) * 21, y: 11.5, z: Math.cos(turn) * 21 }, yaw: turn + 0.25, pitch: -0.42 }
@@ -123,7 +142,7 @@ export class Playing {
     return fighterOf(view, this.following)
   }
 
-  /** A new body looks where its place of birth looks; a living one is heard. */
+  /** A new body looks in the direction of its spawn point; a living one makes sounds. */
   #handleOwn(own: FighterView, seconds: number): void {
     const { controls, sounds } = this.#parts
     this.#place = { x: own.at.x, y: own.at.y, z: own.at.z }
@@ -151,12 +170,15 @@ export class Playing {
     this.#wasOver = isOver
     const left = (tick: number): number => Math.max(0, Math.ceil((tick - view.tick) / tickRate))
     if (isOver) hud.notice('')
-    else if (this.isWatching) hud.notice(this.following === 0 ? 'Watching. Nobody plays yet.' : `Watching ${nameOf(view, this.following)}`)
-    else if (own === undefined && seat !== undefined && seat.deaths > 0) hud.notice(`${this.#killer} · back in ${left(seat.readyAt)}`)
+    else if (this.isWatching)
+      hud.notice(this.following === 0 ? 'Watching. No players yet.' : `Watching ${nameOf(view, this.following)}`)
+    else if (own === undefined && seat !== undefined && seat.deaths > 0)
+      hud.notice(`${this.#killer} · back in ${left(seat.readyAt)}`)
     else hud.notice('')
     const isAsked = controls.held.has('Tab') && !this.isBehindMenu
     if (isOver && match !== undefined) {
-      const title = match.winner === '' ? 'Nobody wins' : match.winner === seat?.name ? 'You win' : `${match.winner} wins`
+      const title =
+        match.winner === '' ? 'No winner' : match.winner === seat?.name ? 'You win' : `${match.winner} wins`
       hud.showScores(view, session.peer, true, title, `next match in ${left(match.endsAt)}`)
     } else hud.showScores(view, session.peer, isAsked, 'Scores', '')
   }
@@ -171,7 +193,7 @@ export class Playing {
       if (weapon === RAIL) picture?.effects.rail(start, to, this.#hex(peer))
       if (weapon === SHOTGUN) picture?.effects.tracer(start, to)
     })
-    // Only the authority says who was hurt: no marker without a wound, and one for each.
+    // Only the authority reports damage: there is one hit marker for each damaged player, and none without damage.
     session.onEvent(Hurt, ({ by, victim }) => {
       if (by === session.peer) this.#hit()
       if (victim !== session.peer) return
@@ -195,7 +217,8 @@ export class Playing {
         sounds.play('frag')
         hud.gained(`You fragged ${victim}`)
       }
-      if (victimPeer === session.peer) this.#killer = killerPeer === victimPeer ? 'You fragged yourself' : `Fragged by ${killer}`
+      if (victimPeer === session.peer)
+        this.#killer = killerPeer === victimPeer ? 'You fragged yourself' : `Fragged by ${killer}`
     })
     session.onEvent(Picked, ({ peer, kind }) => {
       if (peer !== session.peer) return
@@ -212,14 +235,23 @@ export class Playing {
     this.#parts.sounds.play('hit')
   }
 
-  /** Own beams begin before the gun, a little to the right of the eye and below it: nearer they would fill the screen. */
-  #muzzle({ x, y, z }: { readonly x: number; readonly y: number; readonly z: number }): { x: number; y: number; z: number } {
+  /** The player's own beams begin to the right of and below the eye: nearer, they would fill the screen. */
+  #muzzle({ x, y, z }: { readonly x: number; readonly y: number; readonly z: number }): {
+    x: number
+    y: number
+    z: number
+  } {
     const { yaw } = this.#parts.controls
-    return { x: x + Math.cos(yaw) * 0.22 - Math.sin(yaw) * 1.4, y: y - 0.1 + Math.sin(this.#parts.controls.pitch) * 1.4, z: z - Math.sin(yaw) * 0.22 - Math.cos(yaw) * 1.4 }
+    return {
+      x: x + Math.cos(yaw) * 0.22 - Math.sin(yaw) * 1.4,
+      y: y - 0.1 + Math.sin(this.#parts.controls.pitch) * 1.4,
+      z: z - Math.sin(yaw) * 0.22 - Math.cos(yaw) * 1.4,
+    }
   }
 
   #hex(peer: PeerId): number {
-    for (const { owner, hue } of this.view?.each(Seat) ?? []) if (owner === peer) return this.#parts.picture?.hexOf(hue) ?? 0
+    for (const { owner, hue } of this.view?.each(Seat) ?? [])
+      if (owner === peer) return this.#parts.picture?.hexOf(hue) ?? 0
     return 0xffffff
   }
 }

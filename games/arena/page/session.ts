@@ -1,11 +1,14 @@
 /**
- * A match to be in: one that is served somewhere, or one that this very page runs by itself.
+ * A match to join: on a server, or run by this page itself.
  *
- * The game does not know the difference, and nor does the rest of the page.
+ * Neither the game nor the rest of the page knows the difference.
  */
 
-import { createServerHost, sharedAuthority, type CloseReason, type InitOf, type Message, type PeerId, type Shape, type View, type ViewOf } from 'tickwire'
-import { connect } from 'tickwire/browser'
+import {
+  sharedAuthority, type CloseReason, type InitOf, type Message, type PeerId, type Shape, type View, type ViewOf,
+} from 'tickwire'
+import { createMatchHost } from 'tickwire/engine'
+import { connect, withBanner } from 'tickwire/browser'
 import { devtoolsOf } from 'tickwire/devtools'
 import { createBot } from '../bots.ts'
 import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
@@ -23,39 +26,49 @@ export interface Session {
   play(play: { input(): Held; draw(view: View): void; drawGhosts?(truth: View): void }): void
   onEvent<S extends Shape>(message: Message<S>, listener: (values: ViewOf<S>) => void): void
   send<S extends Shape>(message: Message<S>, values: ViewOf<S>): unknown
-  /** Whose eyes a spectator has now, after he asked for others. */
+  /** Follows another player. Resolves to the player that the spectator follows now. */
   spectate(whom: 'next' | 'previous'): Promise<PeerId>
+  /** Calls `listener` when the page has reconnected: to its seat, or as a new player. */
+  onBack(listener: (seat: 'same' | 'new') => void): unknown
   leave(): void
 }
 
 const LOCAL_BOTS = 5
 
-/** A match, and how many ticks a second it has. */
+/** A match, and its tick rate. */
 export interface Joined {
   readonly session: Session
   readonly tickRate: number
 }
 
-/** What a developer may put on the line of his page, each way. */
+/** Simulated network conditions of a developer's page, in each direction. */
 export interface PageWeather {
   readonly latencyMs: number
   readonly jitterMs: number
   readonly loss: number
 }
 
-/** Joins the match of this page's server, by a line as bad as was asked for. */
+/** Joins the match of this page's server, with simulated network conditions if given. */
 export async function joinServed(role: Role, weather: PageWeather | undefined): Promise<Joined> {
   const response = await fetch('tickwire/game').catch(() => undefined)
   const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
   const options = { authority: sharedAuthority, ...(role === 'spectator' && { join: { role }, keepSeat: false }) }
-  const room = await connect(arenaGame({ tickRate }), location.origin, options)
+  // The menu says why a match could not be joined, or is over.
+  const room = await withBanner(connect(arenaGame({ tickRate }), location.origin, options), { isEndShown: false })
   if (weather !== undefined) devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0]).setWeather(weather)
   return { session: Object.assign(room, { role }), tickRate }
 }
 
-/** Plays here, without a network: the authority runs in this page, and so do the bots. */
+/** Plays without a network: the authority and the bots run in this page. */
 export function playLocally(role: Role): Joined {
-  const host = createServerHost(arenaGame(), { role: 'local', entropy: { fill: (bytes) => { crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>) } } })
+  const { rooms, host } = createMatchHost(arenaGame(), {
+    role: 'local',
+    entropy: {
+      fill: (bytes) => {
+        crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>)
+      },
+    },
+  })
   const { tickRate } = host.game
   let sample: () => Held = () => ({})
   let close: (reason: CloseReason) => void = () => {}
@@ -72,7 +85,7 @@ export function playLocally(role: Role): Joined {
       sample = ask
       const repaint = (): void => {
         if (isOver) return
-        host.tick(performance.now())
+        rooms.tick(performance.now())
         if (name !== '') for (const seat of host.world.each(Seat)) if (seat.owner === peer) seat.name = name
         draw(host.draw(performance.now()))
         requestAnimationFrame(repaint)
@@ -92,6 +105,7 @@ export function playLocally(role: Role): Joined {
       followed = (followed + (whom === 'next' ? 1 : bots.length - 1)) % bots.length
       return Promise.resolve(bots[followed] ?? 0)
     },
+    onBack: () => {},
     leave() {
       isOver = true
       close({ by: 'local', code: 'left' })

@@ -1,4 +1,4 @@
-/** What a player likes, kept by his browser where it lets us. */
+/** A player's preferences, kept in browser storage if that is allowed. */
 
 export interface Settings {
   name: string
@@ -10,7 +10,7 @@ export interface Settings {
 
 const KEY = 'tickwire-arena'
 
-/** A finger or a mouse: what the device is mostly used with. */
+/** Whether the device is mostly used by touch. */
 export const isTouch: boolean = matchMedia('(pointer: coarse)').matches
 
 export function loadSettings(): Settings {
@@ -26,6 +26,6 @@ export function saveSettings(settings: Settings): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings))
   } catch {
-    // A private window may refuse; then it is not remembered.
+    // A private window may refuse storage; then settings are not kept.
   }
 }

@@ -1,4 +1,4 @@
-/** The stage: renderer, camera, sun, sky, fog, and the level that stands on it. */
+/** The stage: renderer, camera, sun, sky, fog, and the level. */
 
 import * as THREE from 'three'
 import { EffectComposer } from 'three/addons/postprocessing/EffectComposer.js'
@@ -24,7 +24,11 @@ export class Stage {
 
   constructor(canvas: HTMLCanvasElement, settings: Settings) {
     this.#settings = settings
-    this.#renderer = new THREE.WebGLRenderer({ canvas, antialias: !settings.hasGlow, powerPreference: 'high-performance' })
+    this.#renderer = new THREE.WebGLRenderer({
+      canvas,
+      antialias: !settings.hasGlow,
+      powerPreference: 'high-performance',
+    })
     this.#renderer.toneMapping = THREE.ACESFilmicToneMapping
     this.#renderer.toneMappingExposure = 1.2
     this.#renderer.shadowMap.enabled = settings.hasGlow
@@ -38,7 +42,7 @@ export class Stage {
     scene.add(this.#sun, this.#sun.target, this.camera)
   }
 
-  /** Draws what is on the stage. */
+  /** Draws the stage. */
   draw(): void {
     this.#fit()
     if (!this.#settings.hasGlow) return this.#renderer.render(this.scene, this.camera)
@@ -46,7 +50,7 @@ export class Stage {
     this.#composer.render()
   }
 
-  /** The vertical angle that gives the chosen one across a screen of 16 to 9. */
+  /** Sets the vertical field of view that gives the chosen horizontal one on a 16:9 screen. */
   #fit(): void {
     const { innerWidth: width, innerHeight: height } = window
     if (width === this.#width && height === this.#height && this.#settings.fov === this.#fov) return
@@ -88,20 +92,31 @@ export class Stage {
   }
 }
 
-/** A dusk: orange on one side of the horizon, blue above. */
+/** A sky at dusk: orange on one side of the horizon, blue above. */
 function sky(): THREE.Mesh {
   const geometry = new THREE.SphereGeometry(180, 32, 24)
   const places = geometry.getAttribute('position')
   const colours = new Float32Array(places.count * 3)
-  const [zenith, horizon, dusk, colour] = [new THREE.Color(0x0d1436), new THREE.Color(0x3d4a8c), new THREE.Color(0xff9a62), new THREE.Color()]
+  const [zenith, horizon, dusk, colour] = [
+    new THREE.Color(0x0d1436),
+    new THREE.Color(0x3d4a8c),
+    new THREE.Color(0xff9a62),
+    new THREE.Color(),
+  ]
   for (let at = 0; at < places.count; at++) {
     const height = Math.max(places.getY(at) / 180, 0)
-    const towards = Math.max(places.getX(at) / 180 * 0.84 + places.getZ(at) / 180 * 0.54, 0)
-    colour.copy(horizon).lerp(zenith, Math.min(1, height * 1.7)).lerp(dusk, 0.75 * towards * towards * Math.max(0, 1 - height * 2.6))
+    const towards = Math.max((places.getX(at) / 180) * 0.84 + (places.getZ(at) / 180) * 0.54, 0)
+    colour
+      .copy(horizon)
+      .lerp(zenith, Math.min(1, height * 1.7))
+      .lerp(dusk, 0.75 * towards * towards * Math.max(0, 1 - height * 2.6))
     colour.toArray(colours, at * 3)
   }
   geometry.setAttribute('color', new THREE.BufferAttribute(colours, 3))
-  return new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.BackSide, fog: false, depthWrite: false }))
+  return new THREE.Mesh(
+    geometry,
+    new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.BackSide, fog: false, depthWrite: false }),
+  )
 }
 
 function stars(): THREE.Points {
@@ -115,14 +130,37 @@ function stars(): THREE.Points {
   }
   const geometry = new THREE.BufferGeometry()
   geometry.setAttribute('position', new THREE.Float32BufferAttribute(places, 3))
-  return new THREE.Points(geometry, new THREE.PointsMaterial({ color: 0xcfd8ff, size: 1.6, sizeAttenuation: false, fog: false, transparent: true, opacity: 0.7 }))
+  return new THREE.Points(
+    geometry,
+    new THREE.PointsMaterial({
+      color: 0xcfd8ff,
+      size: 1.6,
+      sizeAttenuation: false,
+      fog: false,
+      transparent: true,
+      opacity: 0.7,
+    }),
+  )
 }
 
-/** A large pale moon with a ring, low over the cold side. */
+/** A large pale moon with a ring, low over the blue side. */
 function moon(): THREE.Group {
   const group = new THREE.Group()
-  const body = new THREE.Mesh(new THREE.SphereGeometry(17, 32, 24), new THREE.MeshLambertMaterial({ color: 0x8f9cc8, emissive: 0x1c2548, fog: false }))
-  const ring = new THREE.Mesh(new THREE.RingGeometry(22, 31, 64), new THREE.MeshBasicMaterial({ color: 0xa8b8ff, transparent: true, opacity: 0.22, side: THREE.DoubleSide, fog: false, depthWrite: false }))
+  const body = new THREE.Mesh(
+    new THREE.SphereGeometry(17, 32, 24),
+    new THREE.MeshLambertMaterial({ color: 0x8f9cc8, emissive: 0x1c2548, fog: false }),
+  )
+  const ring = new THREE.Mesh(
+    new THREE.RingGeometry(22, 31, 64),
+    new THREE.MeshBasicMaterial({
+      color: 0xa8b8ff,
+      transparent: true,
+      opacity: 0.22,
+      side: THREE.DoubleSide,
+      fog: false,
+      depthWrite: false,
+    }),
+  )
   ring.rotation.set(1.25, 0.35, 0)
   group.add(body, ring)
   group.position.set(-105, 62, 95)

@@ -1,4 +1,4 @@
-/** Lab 6. Who simulates a thing: the server, or whoever holds it (`authority: 'shared'`). */
+/** Lab 6. Which peer simulates an object: the server, or the player that holds it (`authority: 'shared'`). */
 
 import {
   bool, defineGame, entity, math, u16, u32, vec2, type Game, type ObjectAuthority, type ObjectView,
@@ -13,7 +13,7 @@ const at = vec2(0, 320, 0.1).position()
 const Player = entity({ at })
 const ballOf = (authority: ObjectAuthority) => entity({ at }, { authority })
 type Ball = ReturnType<typeof ballOf>
-/** Nobody's, so the server alone steps it: it says who holds the ball. */
+/** Has no owner, so only the server steps it. It decides which player holds the ball. */
 const Referee = entity({ holder: u32, passes: u16, passedAt: u32 })
 
 const HANDS = 20
@@ -58,7 +58,7 @@ const passing = (Ball: Ball): Game<typeof input> => defineGame({
   },
 })
 
-/** What somebody sees of a match. */
+/** One participant's view of a match. */
 interface Sight {
   readonly players: readonly ObjectView<typeof Player>[]
   readonly balls: readonly ObjectView<Ball>[]
@@ -68,15 +68,15 @@ interface Sight {
 export const authority: Lab = defineLab({
   name: 'authority',
   title: 'Authority transfer',
-  idea: 'Who holds the ball simulates it, and passes that on with it.',
-  words: `Two players pass a ball whenever they meet. Where the server simulates it, the ball follows
-    its holder like a dog: on his own screen it is a round trip behind him. Where it belongs to
-    whoever holds it, his machine simulates it and tells the others; it sticks to his hands. With
-    every pass the right to write it goes over, at one tick, for everybody.`,
+  idea: 'The holder of the ball simulates it. A pass also transfers the authority.',
+  words: `Two players pass a ball whenever they meet. If the server simulates the ball, it follows its
+    holder with a delay: on the holder's own screen it is a round trip behind. If the holder owns
+    the ball, the holder's page simulates it and sends it to the others; it stays in the hands. With
+    every pass the right to write the ball changes, at the same tick for all.`,
   guide: 'authority.md',
   hint: 'Walk with the arrow keys; the ball is passed when you meet',
   dials: {
-    shared: { label: 'The ball is simulated by who holds it', value: true },
+    shared: { label: 'The holder simulates the ball', value: true },
     latency: latency(100), jitter: jitter(10), loss: loss(2),
   },
 
@@ -100,13 +100,13 @@ export const authority: Lab = defineLab({
     sim.script(0, (tick) => hands.keys ?? walk(0, tick))
     sim.script(1, (tick) => walk(1, tick))
 
-    // How far the ball is from the hands of who holds it, on his own screen, once he has heard that he does.
+    // Distance of the ball from its holder, on the holder's own screen, once the holder knows that it has the ball.
     let trail = NaN
     const measure = (peer: number | undefined, { players, balls: [ball] }: Sight): void => {
       const [referee] = sim.server(Referee)
-      const isHeard = referee !== undefined && sim.host.world.tick >= referee.passedAt + PASS_TICKS
+      const isKnown = referee !== undefined && sim.host.world.tick >= referee.passedAt + PASS_TICKS
       const me = players.find(({ owner }) => owner === peer)
-      if (!isHeard || referee.holder !== peer || me === undefined || ball === undefined) return
+      if (!isKnown || referee.holder !== peer || me === undefined || ball === undefined) return
       const away = math.hypot(ball.at.x - me.at.x, ball.at.y - me.at.y + HANDS)
       trail = Number.isNaN(trail) ? away : trail + (away - trail) / 60
     }
@@ -122,7 +122,7 @@ export const authority: Lab = defineLab({
     return {
       sims: [sim],
       screens: [
-        screen('Server', 'server', 'its colour: who simulates it', (pen) => draw(pen, serverSight())),
+        screen('Server', 'server', 'its colour: the simulating side', (pen) => draw(pen, serverSight())),
         screen('Your screen', 'you', 'what you see', (pen) => draw(pen, sightOf(0))),
         screen('Their screen', 'other', 'what the other player sees', (pen) => draw(pen, sightOf(1))),
       ],
@@ -134,7 +134,7 @@ export const authority: Lab = defineLab({
         figure("Behind its holder's hands", pixels(trail)),
       ],
       claim: () => ({
-        text: shared ? 'The ball sticks to the hands that hold it, however far the server is.'
+        text: shared ? 'The ball stays in the hands that hold it, whatever the latency.'
           : 'A ball that the server simulates trails behind the hands that hold it.',
         isHeld: Number.isNaN(trail) ? undefined : shared === trail < 3,
       }),

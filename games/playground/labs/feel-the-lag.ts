@@ -1,4 +1,4 @@
-/** Lab 1. A player waits for the server, even to see himself: `predict: 'none'`. */
+/** Lab 1. A player waits for the server, even to see its own moves: `predict: 'none'`. */
 
 import { bool, defineGame, entity, fixed, type ObjectView } from 'tickwire'
 import { simulate } from 'tickwire/testing'
@@ -28,10 +28,10 @@ const game = defineGame({
 export const feelTheLag: Lab = defineLab({
   name: 'feel-the-lag',
   title: 'Feel the lag',
-  idea: 'A key travels to the server and what it did travels back. Until then, nothing.',
-  words: `Only the server moves anybody here. Your key takes one way to get there and its effect one
-    way back; then it waits a little longer, so that pictures follow each other smoothly. Take the
-    keys, turn about, and feel it: this is a game without prediction.`,
+  idea: 'A key press goes to the server, and its effect comes back. Until then, nothing moves.',
+  words: `Only the server moves players here. Your key press needs the one-way latency to get there, and
+    its effect needs it again to come back. Then it waits a little longer, so that movement is smooth.
+    Press the keys and turn around: this is a game without prediction.`,
   guide: 'prediction.md',
   hint: 'Walk with ← and →',
   dials: { latency: latency(100), jitter: jitter(0), loss: loss(0) },
@@ -41,7 +41,7 @@ export const feelTheLag: Lab = defineLab({
 
     const [onServer, onScreen] = [new Reaction(), new Reaction()]
 
-    // You, or who plays for you; and somebody else.
+    // You, or the bot that plays for you; and another player.
     sim.script(0, (tick) => {
       const { left, right } = hands.keys ?? walkAbout(tick, 120)
       for (const reaction of [onServer, onScreen]) reaction.press(sim.clock.now, +right - +left)
@@ -66,7 +66,7 @@ export const feelTheLag: Lab = defineLab({
       sims: [sim],
       scope,
       screens: [
-        screen('Server', 'server', 'what is true', (pen) => drawAll(pen, sim.server(Walker))),
+        screen('Server', 'server', 'the true state', (pen) => drawAll(pen, sim.server(Walker))),
         screen('Your screen', 'you', 'what you see', (pen) => drawAll(pen, sim.client(0, Walker))),
         screen('Their screen', 'other', 'what the other player sees', (pen) => drawAll(pen, sim.client(1, Walker))),
       ],
@@ -76,7 +76,7 @@ export const feelTheLag: Lab = defineLab({
         figure('Key to your screen', milliseconds(onScreen.ms), 'you'),
       ],
       claim: () => ({
-        text: 'You see what you did no sooner than a round trip later.',
+        text: 'You see the effect of a key no sooner than a round trip later.',
         isHeld: Number.isNaN(onScreen.ms) ? undefined : onScreen.ms >= roundTripMs(),
       }),
       forget: () => { for (const reaction of [onServer, onScreen]) reaction.forget() },
@@ -84,7 +84,7 @@ export const feelTheLag: Lab = defineLab({
   },
 })
 
-/** To and fro, so many ticks in all. */
+/** Back and forth, in a period of `ticks`. */
 function walkAbout(tick: number, ticks: number): { left: boolean; right: boolean } {
   const isRight = tick % ticks < ticks / 2
   return { left: !isRight, right: isRight }

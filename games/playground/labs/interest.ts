@@ -1,4 +1,4 @@
-/** Lab 5. Who is told of what, and what comes first when not all of it fits: `interest`. */
+/** Lab 5. Which objects a client receives, and which come first when not all of them fit: `interest`. */
 
 import {
   always, bool, defineGame, entity, math, near, vec2,
@@ -50,17 +50,17 @@ const meadow = (Sheep: Sheep): Game<typeof input> => defineGame({
 export const interest: Lab = defineLab({
   name: 'interest',
   title: 'Interest and priority',
-  idea: 'Tell each player what concerns him, and what is near first.',
-  words: `Three hundred sheep, one shepherd. With interest he is told of those in his sight, and of
-    nothing else: not where the others are, not that they exist. Without, he is told of all. Only so
-    much may be told a second, and not everything fits: those near him stay exact, since what is
-    urgent goes first; who is told of everybody has nobody exact. Allow more, and see what all of it
-    costs.`,
+  idea: 'Send each player only what the player can see, and near objects first.',
+  words: `Three hundred sheep, one shepherd. With interest the server sends only the sheep in sight: the
+    page does not know where the others are, or that they exist. Without interest it sends all sheep.
+    The bytes per second are limited, and not everything fits. With interest, near sheep stay exact,
+    because urgent objects are sent first. Without, no sheep is exact. Raise the limit to see what
+    everything costs.`,
   guide: 'interest.md',
   hint: 'Walk with the arrow keys',
   dials: {
     sight: { label: 'Sight', value: 60, min: 20, max: 160, step: 5, unit: 'px' },
-    line: { label: 'Told him at most', value: 4, min: 2, max: 60, step: 2, unit: 'KB/s' },
+    line: { label: 'Sent at most', value: 4, min: 2, max: 60, step: 2, unit: 'KB/s' },
     latency: latency(40), loss: loss(0),
   },
 
@@ -76,35 +76,35 @@ export const interest: Lab = defineLab({
     return {
       sims: [some.sim, all.sim],
       screens: [
-        screen('Server', 'server', 'everybody, and who is in sight', (pen) => some.drawServer(pen, sight)),
+        screen('Server', 'server', 'all sheep, and those in sight', (pen) => some.drawServer(pen, sight)),
         screen('Your screen, with interest', 'you', 'red ones are drawn more than 5 px off', (pen) => some.draw(pen)),
-        screen('Your screen, without', 'bad', 'all of them, and all as late', (pen) => all.draw(pen)),
+        screen('Your screen, without', 'bad', 'all sheep, all equally late', (pen) => all.draw(pen)),
       ],
       figures: () => [
         figure('Sheep you know of', `${some.known} of ${FLOCK}`, 'you'),
-        figure('Told a second, with interest', `${some.rate.toFixed(1)} KB`, 'you'),
-        figure('Told a second, without', `${all.rate.toFixed(1)} KB`, 'bad'),
-        figure('At your feet off by, with interest', pixels(some.error), 'you'),
-        figure('At your feet off by, without', pixels(all.error), 'bad'),
+        figure('Sent per second, with interest', `${some.rate.toFixed(1)} KB`, 'you'),
+        figure('Sent per second, without', `${all.rate.toFixed(1)} KB`, 'bad'),
+        figure('Error of near sheep, with interest', pixels(some.error), 'you'),
+        figure('Error of near sheep, without', pixels(all.error), 'bad'),
       ],
       claim() {
         const isEnough = some.seconds >= 2
         if (line >= 30) {
-          const text = 'Telling a player what he can see costs less than half of telling him everything.'
+          const text = 'Sending what a player can see costs less than half of sending everything.'
           return { text, isHeld: isEnough ? some.rate < all.rate / 2 : undefined }
         }
-        const text = 'When not all of it fits, what is at your feet stays truer: it goes first.'
+        const text = 'If not everything fits, near sheep stay more exact, because they are sent first.'
         return { text, isHeld: isEnough ? some.error < all.error : undefined }
       },
     }
   },
 })
 
-/** A meadow, and how well its shepherd is told. */
+/** A meadow, and how accurate its shepherd's view is. */
 class Watched {
   readonly sim: Simulation<typeof input>
   known = 0
-  /** How far the sheep at his feet are from where he sees them, on average, smoothed. */
+  /** Distance between the real and the displayed position of the nearest sheep, averaged and smoothed. */
   error = 0
   readonly #Sheep: Sheep
   readonly #startedAt: number

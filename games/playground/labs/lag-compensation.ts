@@ -48,13 +48,13 @@ const range = (rewindMs: number): Game<typeof input> => defineGame({
 export const lagCompensation: Lab = defineLab({
   name: 'lag-compensation',
   title: 'Lag compensation',
-  idea: 'Who aims well should hit, though what he sees is the past.',
-  words: `The shooter aims at what is on his screen and never misses there. But his screen shows the
-    past, and his shot arrives later still: the target has run on. His input says which moment he
-    looked at, so the server looks back to that moment and judges by it. The same shooter, the same
-    target, and a server that does not look back: he hits by luck.`,
+  idea: 'A good shot should hit, although the shooter sees the past.',
+  words: `The shooter aims at the target on the screen and never misses there. But the screen shows the
+    past, and the shot arrives even later: the target has moved on. The input contains the moment that
+    the shooter saw, so the server rewinds to that moment and checks the shot there. With the same
+    shooter and target, and a server that does not rewind, hits are luck.`,
   guide: 'shooting.md',
-  hint: 'Hold ↑ to fire faster; the aim is always true',
+  hint: 'Hold ↑ to fire faster; the aim is always exact',
   dials: { latency: latency(100), jitter: jitter(10), loss: loss(2) },
 
   open(settings, hands) {
@@ -64,28 +64,28 @@ export const lagCompensation: Lab = defineLab({
     return {
       sims: [fair.sim, plain.sim],
       screens: [
-        screen("The shooter's screen", 'you', 'where he aims', (pen) => fair.drawScreen(pen)),
-        screen('Server that looks back', 'server', 'outlined: what he saw, firing', (pen) => fair.drawVerdict(pen)),
-        screen('Server that does not', 'bad', 'the same shots, judged by now', (pen) => plain.drawVerdict(pen)),
+        screen("The shooter's screen", 'you', 'the aim', (pen) => fair.drawScreen(pen)),
+        screen('Server that rewinds', 'server', 'outlined: what the shooter saw', (pen) => fair.drawVerdict(pen)),
+        screen('Server that does not', 'bad', 'the same shots, at current positions', (pen) => plain.drawVerdict(pen)),
       ],
       figures: () => [
-        figure('Hits, looking back', `${fair.hits} of ${fair.shots}`, 'good'),
-        figure('Hits, judged by now', `${plain.hits} of ${plain.shots}`, 'bad'),
+        figure('Hits, with rewinding', `${fair.hits} of ${fair.shots}`, 'good'),
+        figure('Hits, without rewinding', `${plain.hits} of ${plain.shots}`, 'bad'),
       ],
       claim: () => ({
-        text: 'Who aims at what he sees hits it, every time.',
+        text: 'A shooter that aims at what is on the screen hits every time.',
         isHeld: fair.shots < 8 ? undefined : fair.hits === fair.shots,
       }),
     }
   },
 })
 
-/** A match with one shooter, who aims at what he sees, and the last verdict on him. */
+/** A match with one shooter, which aims at what it sees, and the last verdict on its shot. */
 class Range {
   readonly sim: Simulation<typeof input>
   shots = 0
   hits = 0
-  /** Where he saw the target, shot by shot; and where it was when the server heard of the last. */
+  /** Where the shooter saw the target, per shot; and where the target was when the server received the last one. */
   readonly #seen: Point[] = []
   #was: Point = [0, 0]
 

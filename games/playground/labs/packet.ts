@@ -1,8 +1,7 @@
-/** Lab 8. What is in a packet, to the bit. */
+/** Lab 8. The content of a packet, bit by bit. */
 
-import {
-  bool, defineGame, entity, int, PacketDissector, unsealedProvider, vec2, type Game, type NamedBits,
-} from 'tickwire'
+import { bool, defineGame, entity, int, vec2, type Game } from 'tickwire'
+import { PacketDissector, unsealedProvider, type NamedBits } from 'tickwire/engine'
 import { simulate, StubCrypto } from 'tickwire/testing'
 import { defineLab, type Lab } from '../lab.ts'
 import { figure, screen } from '../lab-parts.ts'
@@ -38,11 +37,11 @@ const crowd = (count: number, isWalking: boolean): Game<typeof input> => defineG
 export const packet: Lab = defineLab({
   name: 'packet',
   title: 'What a packet contains',
-  idea: 'Many times a second a few dozen bytes each way. This is what each bit of them is for.',
-  words: `A packet each way, bit by bit: squares are ones, specks are zeros. The header says whose it
-    is, the acks what arrived, and the seal that nobody touched it. In between ride frames: your keys
-    of the last ticks, and of the world what has changed since what you are known to hold. Let
-    everybody stand still, and the snapshot is gone.`,
+  idea: 'A few dozen bytes each way, many times a second. This is what each bit is for.',
+  words: `One packet each way, bit by bit: squares are ones, specks are zeros. The header names the
+    connection, the acknowledgements say what arrived, and the tag at the end proves that the packet was
+    not changed. Between them are frames: your inputs of the last ticks, and the changes of the world
+    since your acknowledged state. If all walkers stand still, there is no snapshot.`,
   guide: 'bandwidth.md',
   hint: 'Walk with the arrow keys; pause to read',
   dials: {
@@ -59,7 +58,7 @@ export const packet: Lab = defineLab({
 
     const sim = simulate(game, {
       link: weatherOf(weather),
-      // The seal is left empty here, or not even we could look inside.
+      // Packets are not encrypted here, so that the lab can read them.
       security: { provider: unsealedProvider(new StubCrypto()) },
       onFlight(_, { side, sentAt, bytes, length }) {
         const packet = bytes.slice(0, length)
@@ -67,7 +66,7 @@ export const packet: Lab = defineLab({
         const { bits } = dissector.dissect(packet.subarray(0, length - SEAL_BYTES))
         seen++
         if (isWhole(bits, length)) named++
-        // A few a second are shown: who could read sixty?
+        // Only a few packets a second are shown: sixty would be unreadable.
         if (sentAt >= last[side].sentAt + SHOWN_MS) last[side] = { sentAt, bytes: packet, bits }
       },
     })
@@ -76,9 +75,9 @@ export const packet: Lab = defineLab({
     return {
       sims: [sim],
       screens: [
-        screen('Server to you', 'server', 'what the server tells', (pen) => drawBits(pen, last[0])),
+        screen('Server to you', 'server', 'what the server sends', (pen) => drawBits(pen, last[0])),
         screen('The same, by name', 'server', 'bits, name, value', (pen) => drawNames(pen, last[0])),
-        screen('You to the server', 'you', 'what you hold', (pen) => drawBits(pen, last[1])),
+        screen('You to the server', 'you', 'your inputs', (pen) => drawBits(pen, last[1])),
       ],
       figures: () => [
         figure('You to the server', `${last[1].bytes.length} bytes`, 'you'),
@@ -97,7 +96,7 @@ export const packet: Lab = defineLab({
   },
 })
 
-/** A packet as it was sent, and what its bits are called. */
+/** A packet as it was sent, and the names of its bits. */
 interface Opened {
   readonly sentAt: number
   readonly bytes: Uint8Array
@@ -107,14 +106,15 @@ interface Opened {
 const NOTHING: Opened = { sentAt: -Infinity, bytes: new Uint8Array(0), bits: [] }
 const [TYPE_AT, PAYLOAD, SEAL_BYTES] = [4, 1, 16]
 const SHOWN_MS = 500
-/** By the part of a name before its dot. */
+/** Keyed by the part of a name before its dot. */
 const COLORS: { readonly [part: string]: Role } = {
-  header: 'ink', frame: 'ink', acks: 'good', inputs: 'you', timing: 'other', snapshot: 'server', entry: 'server', row: 'server',
+  header: 'ink', frame: 'ink', acks: 'good', inputs: 'you', timing: 'other',
+  snapshot: 'server', entry: 'server', row: 'server',
 }
 const partOf = ({ name }: NamedBits): string => name.slice(0, name.indexOf('.'))
 const colorOf = (bits: NamedBits): Role => COLORS[partOf(bits)] ?? 'muted'
 
-/** One name follows the other without a hole, up to the seal, and none of them says that it could not be read. */
+/** Whether the names cover the packet without a gap, up to the tag, and all bits could be read. */
 function isWhole(bits: readonly NamedBits[], length: number): boolean {
   let end = 0
   for (const span of bits) {
@@ -128,7 +128,7 @@ function bitsOf({ bits }: Opened, ...parts: readonly string[]): number {
   return bits.reduce((sum, span) => parts.includes(partOf(span)) ? sum + span.length : sum, 0)
 }
 
-/** A square for a one, a speck for a zero; four bytes a row, or eight where there are many. */
+/** A square for a one, a dot for a zero; four bytes per row, or eight in a long packet. */
 function drawBits(pen: Pen, { bytes, bits }: Opened): void {
   const columns = bytes.length <= 68 ? 32 : 64
   const pitch = 270 / columns
@@ -143,7 +143,7 @@ function drawBits(pen: Pen, { bytes, bits }: Opened): void {
   }
 }
 
-/** What comes behind the acks, as far as there is room. */
+/** The names after the acks, as many as fit. */
 function drawNames(pen: Pen, { bits }: Opened): void {
   const shown = bits.slice(bits.findLastIndex((span) => partOf(span) === 'acks') + 1).slice(0, 12)
   shown.forEach((span, line) => {

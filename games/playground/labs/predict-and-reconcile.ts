@@ -1,4 +1,4 @@
-/** Lab 2. Your machine runs `step` for your own square at once; the server has the last word. */
+/** Lab 2. Your machine runs `step` for your own square at once; the server's result is final. */
 
 import { bool, defineGame, entity, u16, vec2, type Game, type Predict } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
@@ -31,8 +31,8 @@ const windy = (predict: Predict, smoothingMs: number): Game<typeof input> => def
       const { left, right } = inputs.of(walker.owner)
       walker.at.x += (+right - +left) * 2
     }
-    // The fan is nobody's, so the server alone simulates it:
-    // on a client `each(Fan)` is empty, and no gust is foreseen.
+    // The fan has no owner, so only the server simulates it: on a client `each(Fan)` is empty, and gusts are not
+    // predicted.
     for (const fan of world.each(Fan)) {
       if (!world.every(GUST_TICKS)) continue
       for (const walker of world.each(Walker)) walker.at.y += fan.gusts % 2 === 0 ? -GUST : GUST
@@ -44,11 +44,11 @@ const windy = (predict: Predict, smoothingMs: number): Game<typeof input> => def
 export const predictAndReconcile: Lab = defineLab({
   name: 'predict-and-reconcile',
   title: 'Predict and reconcile',
-  idea: 'Your own square moves at once. What nobody could foresee is set right, and you hardly see it.',
-  words: `Your machine runs the same step as the server, for your square and with your keys, and does
-    not wait. So the square on your screen is ahead of the outline, which is where the server has it.
-    Now and then a gust blows that only the server knows of: your machine goes back to that tick,
-    takes the server's word, and steps again up to now.`,
+  idea: 'Your own square moves at once. Unforeseeable events are corrected, hardly visibly.',
+  words: `Your page runs the same step as the server, for your square and with your keys, and does not
+    wait. The square on your screen is therefore ahead of the outline, which is the server's state.
+    Now and then there is a gust of wind that only the server knows: your page goes back to that tick,
+    takes the server's state, and steps again to the present.`,
   guide: 'prediction.md',
   hint: 'Walk with ← and →',
   dials: {
@@ -89,19 +89,19 @@ export const predictAndReconcile: Lab = defineLab({
       sims: [sim, slow],
       scope,
       screens: [
-        screen('Server', 'server', 'what is true', (pen) => drawServer(pen, sim)),
-        screen('Your screen', 'you', 'outlined: where the server has you', (pen) => drawScreen(pen, sim)),
+        screen('Server', 'server', 'the true state', (pen) => drawServer(pen, sim)),
+        screen('Your screen', 'you', "outlined: the server's state", (pen) => drawScreen(pen, sim)),
         screen('Without prediction', 'bad', 'the same keys', (pen) => drawScreen(pen, slow)),
       ],
       figures: () => [
         figure('Key to your screen', milliseconds(atOnce.ms), 'you'),
         figure('Without prediction', milliseconds(waiting.ms), 'bad'),
-        figure('Gusts nobody foresaw', sim.server(Fan)[0]?.gusts ?? 0, 'server'),
-        figure('Times set right', sim.players[0]?.host.predictor?.rollbacks ?? 0, 'you'),
-        figure('Longest leap in one draw', pixels(leapMax), 'you'),
+        figure('Unforeseen gusts', sim.server(Fan)[0]?.gusts ?? 0, 'server'),
+        figure('Corrections', sim.players[0]?.host.predictor?.rollbacks ?? 0, 'you'),
+        figure('Largest jump in one draw', pixels(leapMax), 'you'),
       ],
       claim: () => ({
-        text: 'You see what you did in the next draw, however far the server is.',
+        text: 'You see the effect of a key in the next draw, whatever the latency.',
         isHeld: Number.isNaN(atOnce.ms) ? undefined : atOnce.ms <= 1000 / 60,
       }),
       forget: () => { for (const reaction of [atOnce, waiting]) reaction.forget() },

@@ -1,4 +1,4 @@
-/** Lab 7. Packets are late, lost, doubled and overtaken; what was promised arrives all the same. */
+/** Lab 7. Packets are delayed, lost, duplicated and reordered; reliable messages arrive all the same. */
 
 import { bool, defineGame, entity, message, u32, vec2 } from 'tickwire'
 import { simulate, type LinkFlight } from 'tickwire/testing'
@@ -8,7 +8,7 @@ import type { Pen } from '../pen.ts'
 import { duplication, jitter, latency, loss, reordering, weatherOf } from '../weather-dials.ts'
 
 const Walker = entity({ at: vec2(0, 320, 0.1).position() })
-/** Both are said twenty times a second. A letter must arrive, once and in its turn; a postcard may. */
+/** Both are sent twenty times a second. A letter arrives exactly once and in order; a postcard may be lost. */
 const Letter = message({ number: u32 }, 'Letter', { delivery: 'reliable' })
 const Postcard = message({ number: u32 }, 'Postcard', { delivery: 'unreliable' })
 
@@ -30,10 +30,10 @@ const game = defineGame({
 export const weather: Lab = defineLab({
   name: 'weather',
   title: 'Network weather',
-  idea: 'Loss, jitter, doubles, overtaking: what they do to packets, and what is left of them above.',
-  words: `Every dot is a packet between you and the server; red ones get lost. The engine numbers
-    what it sends, hears what arrived, and says again only what still matters: inputs ride in several
-    packets, the state is told anew, letters are kept until they are known to have come. Make it as
+  idea: 'Loss, jitter, duplicates, reordering: what they do to packets, and what the game notices.',
+  words: `Every dot is a packet between you and the server; red ones are lost. The engine numbers its
+    packets, learns which arrived, and sends again only what still matters: inputs are in several
+    packets, state is sent again, and letters are kept until they are acknowledged. Make the network as
     bad as you like, and walk.`,
   guide: 'testing.md',
   hint: 'Walk with the arrow keys',
@@ -66,27 +66,27 @@ export const weather: Lab = defineLab({
     return {
       sims: [sim],
       screens: [
-        screen('Your screen', 'you', 'outlined: where the server has you', (pen) => {
+        screen('Your screen', 'you', "outlined: the server's state", (pen) => {
           for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'server', 'ghost')
           for (const { at } of sim.client(0, Walker)) pen.square(at.x, at.y, 20, 'you')
         }),
-        screen('The cable', 'ink', 'yours above, the answers below', (pen) => {
+        screen('The connection', 'ink', 'above: to the server, below: to you', (pen) => {
           for (const y of [65, 115]) pen.path([[10, y], [310, y]], 'faint')
           for (const flight of flights) drawFlight(pen, flight, sim.clock.now, link.weather.latencyMs ?? 0)
         }),
-        screen('Server', 'server', 'what is true', (pen) => {
+        screen('Server', 'server', 'the true state', (pen) => {
           for (const { at } of sim.server(Walker)) pen.square(at.x, at.y, 20, 'you')
         }),
       ],
       figures: () => [
         figure('Packets sent', link.stats.sent),
         figure('Lost', link.stats.lost, 'bad'),
-        figure('Round trip, as felt', milliseconds(roundTripMs())),
-        figure('Postcards that came', percent(postcards / written), 'server'),
-        figure('Letters: came of written', `${letters} of ${written}`, 'you'),
+        figure('Measured round trip', milliseconds(roundTripMs())),
+        figure('Postcards that arrived', percent(postcards / written), 'server'),
+        figure('Letters that arrived', `${letters} of ${written}`, 'you'),
       ],
       claim: () => ({
-        text: 'Whatever the weather: every letter comes, once, and in its turn.',
+        text: 'Every letter arrives, once, and in order, on any network.',
         isHeld: written < 20 ? undefined : isInOrder && letters > 0,
       }),
     }
@@ -96,13 +96,13 @@ export const weather: Lab = defineLab({
 type Flight = Pick<LinkFlight, 'side' | 'sentAt' | 'arrivesAt'>
 const FLIGHTS_SHOWN = 100
 
-/** Four corners, over and over. */
+/** A square, again and again. */
 function goRound(tick: number): { left: boolean; right: boolean; up: boolean; down: boolean } {
   const side = Math.floor(tick / 30) % 4
   return { right: side === 0, down: side === 1, left: side === 2, up: side === 3 }
 }
 
-/** You are at the left end, the server is at the right. What is lost falls off half way. */
+/** You are at the left end, the server is at the right. Lost packets fall off half way. */
 function drawFlight(pen: Pen, { side, sentAt, arrivesAt }: Flight, now: number, latencyMs: number): void {
   const isLost = arrivesAt === Infinity
   const way = (now - sentAt) / Math.max(isLost ? latencyMs : arrivesAt - sentAt, 1)

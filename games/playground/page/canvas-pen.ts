@@ -14,7 +14,7 @@ export class CanvasPen implements Pen {
   readonly #context: CanvasRenderingContext2D
   #colors = {} as Record<Role, string>
 
-  /** Draws on a field of that size, however large it is shown; or, without one, on as much as is shown. */
+  /** Draws on an area of the given size, scaled to the displayed size; without one, on the displayed size. */
   constructor(canvas: HTMLCanvasElement, size?: readonly [width: number, height: number]) {
     const [width, height] = size ?? [1, 1]
     this.width = width
@@ -27,13 +27,13 @@ export class CanvasPen implements Pen {
     this.readColors()
   }
 
-  /** The style sheet has other colours by day than by night. */
+  /** Reads the colours of the style sheet, which differ between the light and the dark scheme. */
   readColors(): void {
     const style = getComputedStyle(document.documentElement)
     for (const role of ROLES) this.#colors[role] = style.getPropertyValue(`--${role}`).trim()
   }
 
-  /** Before every picture: an empty canvas, as many pixels as are shown. */
+  /** Before every picture: clears the canvas and matches its resolution to the screen. */
   clear(): void {
     if (this.#isFluid) {
       this.width = Math.max(this.#canvas.clientWidth, 1)

@@ -1,4 +1,4 @@
-/** Elements of the page, made without markup: nothing that is shown is ever parsed. */
+/** Elements of the page, created without markup: no displayed text is ever parsed as HTML. */
 
 type Child = Node | string
 

@@ -1,14 +1,14 @@
 /**
- * What a visitor holds: arrow keys, or a finger on a screen, which means the way from its middle.
+ * A visitor's input: arrow keys, or a finger on a screen, whose direction from the middle counts.
  *
- * He who holds nothing for a while has left; then bots go on.
+ * A visitor without input for a while has left; then bots continue.
  */
 
 import type { Hands } from '../lab.ts'
 
 const ARROWS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const
 const GONE_MS = 2500
-/** As a part of a screen: nearer to the middle means nowhere. */
+/** A fraction of the screen: nearer to the middle, there is no direction. */
 const DEAD = 0.12
 
 type Direction = (typeof ARROWS)[keyof typeof ARROWS]
@@ -29,7 +29,7 @@ export class HeldKeys implements Hands {
     addEventListener('blur', () => this.#held.clear(), { signal })
   }
 
-  /** Lets a finger, or a mouse that is held down, steer on an element. */
+  /** Lets a finger, or a mouse with its button held down, steer on an element. */
   steerOn(surface: HTMLElement): void {
     const { signal } = this.#listening
     const steer = (event: PointerEvent): void => {
@@ -42,7 +42,8 @@ export class HeldKeys implements Hands {
     }
     surface.addEventListener('pointerdown', steer, { signal })
     surface.addEventListener('pointermove', steer, { signal })
-    for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const) surface.addEventListener(name, () => this.#held.clear(), { signal })
+    for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const)
+      surface.addEventListener(name, () => this.#held.clear(), { signal })
   }
 
   get keys(): Hands['keys'] {
@@ -65,7 +66,7 @@ export class HeldKeys implements Hands {
   }
 }
 
-/** What arrow keys turn or scroll by themselves. */
+/** Whether an element uses the arrow keys itself. */
 function hasArrows(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, select, pre') !== null
 }

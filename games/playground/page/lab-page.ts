@@ -1,5 +1,5 @@
 /**
- * One lab on one page: what it says, who sees what, what is measured, what can be turned, and the file that runs.
+ * One lab on one page: its text, its screens, its measurements, its dials, and its source file.
  */
 
 import { advance, settingsOf, type Claim, type Figure, type Lab, type Screen } from '../lab.ts'
@@ -12,12 +12,12 @@ import { navigation } from './navigation.ts'
 import { sourceView } from './source-view.ts'
 import { TimeBar } from './time-bar.ts'
 
-/** More than this is not caught up with: the page was in the background. */
+/** A longer gap is not caught up with: the page was in the background. */
 const ELAPSED_MS_MAX = 100
 const FIGURES_MS = 200
 const SCREEN = [320, 180] as const
 
-/** Fills the page; returns what ends it. */
+/** Fills the page. The returned function ends it. */
 export function showLab(body: HTMLElement, lab: Lab): () => void {
   const hands = new HeldKeys()
   const time = new TimeBar()
@@ -26,7 +26,7 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
   const chart = stage.scope === undefined ? undefined : new Picture({ title: stage.scope.title, role: 'ink' })
   const figures = element('dl', { class: 'figures' })
   const claim = element('p', { class: 'claim', 'aria-live': 'off' })
-  // Weather changes under a match that goes on; whatever else is turned is another game, and begins anew.
+  // Network conditions change in the running match; every other dial starts a new match.
   const form = dialsForm(lab.dials, (name, settings) => {
     if (!isWeather(name)) return
     for (const sim of stage.sims) sim.weather(weatherOf(settings))
@@ -35,16 +35,30 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
     if (!isWeather(name)) stage = lab.open(settings, hands)
   })
   for (const { canvas } of screens) hands.steerOn(canvas)
-  body.replaceChildren(navigation(lab), element('main', { class: 'lab' },
-    element('article', {},
-      element('h1', {}, lab.title),
-      element('p', { class: 'words' }, lab.words.replace(/\s+/g, ' '), ' ', guideLink(lab)),
-      element('section', { class: 'screens', 'aria-label': 'Who sees what' }, ...screens.map(({ root }) => root)),
-      ...(chart === undefined ? [] : [chart.root]),
-      element('div', { class: 'said' }, claim, figures),
-      element('div', { class: 'bar' }, time.root, ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint, touchHint())])),
-      form),
-    sourceView(lab.name)))
+  body.replaceChildren(
+    navigation(lab),
+    element(
+      'main',
+      { class: 'lab' },
+      element(
+        'article',
+        {},
+        element('h1', {}, lab.title),
+        element('p', { class: 'words' }, lab.words.replace(/\s+/g, ' '), ' ', guideLink(lab)),
+        element('section', { class: 'screens', 'aria-label': 'Screens' }, ...screens.map(({ root }) => root)),
+        ...(chart === undefined ? [] : [chart.root]),
+        element('div', { class: 'said' }, claim, figures),
+        element(
+          'div',
+          { class: 'bar' },
+          time.root,
+          ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint, touchHint())]),
+        ),
+        form,
+      ),
+      sourceView(lab.name),
+    ),
+  )
 
   const daylight = matchMedia('(prefers-color-scheme: dark)')
   const recolor = (): void => { for (const picture of [...screens, chart]) picture?.pen.readColors() }
@@ -78,7 +92,12 @@ class Picture {
 
   constructor({ title, role, note = '' }: Omit<Screen, 'draw'>, size?: readonly [width: number, height: number]) {
     this.canvas = element('canvas', { role: 'img', 'aria-label': `${title}. ${note}` })
-    this.root = element('figure', { class: `picture role-${role}` }, element('figcaption', {}, element('strong', {}, title), element('span', {}, note)), this.canvas)
+    this.root = element(
+      'figure',
+      { class: `picture role-${role}` },
+      element('figcaption', {}, element('strong', {}, title), element('span', {}, note)),
+      this.canvas,
+    )
     this.pen = new CanvasPen(this.canvas, size)
   }
 
@@ -88,7 +107,7 @@ class Picture {
   }
 }
 
-/** Who has no keys steers on the screens. */
+/** On a device without keys, touch on the screens steers. */
 function touchHint(): string {
   return matchMedia('(pointer: coarse)').matches ? ' (or hold a finger on a screen)' : ''
 }

@@ -1,4 +1,4 @@
-/** Time of a stage: how fast it goes, whether it goes at all, and a tick at a time. */
+/** Controls the time of a stage: speed, pause, and single ticks. */
 
 import { element } from './element.ts'
 
@@ -8,7 +8,11 @@ const TICK_MS = 1000 / 60
 export class TimeBar {
   readonly root: HTMLElement
   readonly #pause = element('button', { type: 'button', class: 'pause' })
-  readonly #speed = element('select', { 'aria-label': 'Speed' }, ...SPEEDS.map(([value, words]) => element('option', { value }, words)))
+  readonly #speed = element(
+    'select',
+    { 'aria-label': 'Speed' },
+    ...SPEEDS.map(([value, words]) => element('option', { value }, words)),
+  )
   #isPaused = matchMedia('(prefers-reduced-motion: reduce)').matches
   #owedMs = 0
 
@@ -23,7 +27,7 @@ export class TimeBar {
     this.#setPaused(this.#isPaused)
   }
 
-  /** How much of its own time the stage lives, when so much has passed here. */
+  /** How much simulated time passes when `elapsedMs` of real time have passed. */
   pass(elapsedMs: number): number {
     const owed = this.#owedMs
     this.#owedMs = 0

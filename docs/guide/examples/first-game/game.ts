@@ -30,7 +30,7 @@ export const game = defineGame({
   },
 })
 
-/** Where the n-th coin lies: scattered, and the same wherever it is computed. */
+/** The place of the n-th coin: scattered, and the same on every machine. */
 function place(n: number): { x: number; y: number } {
   return { x: 40 + (n * 211) % 560, y: 40 + (n * 97) % 280 }
 }

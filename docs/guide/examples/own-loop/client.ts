@@ -1,6 +1,6 @@
-/** A player without a screen: walks to the right for a second, then says what he sees, every tenth of a second. */
+/** A player without a screen: walks to the right for a second, and prints what it sees every tenth of a second. */
 
-import { createClientHost } from 'tickwire'
+import { createClientHost } from 'tickwire/engine'
 import { monotonicNow as now, openUdp, resolveUdp, systemEntropy } from 'tickwire/node'
 import { game, Player } from '../../../../games/hello/game.ts'
 
@@ -35,7 +35,9 @@ pump()
 let steps = 0
 host.sampleInput = () => ({ right: walks === 'right' && ++steps <= 30 })
 setInterval(() => {
-  const seen = [...host.draw(now()).each(Player)].map(({ owner, x, y }) => `${owner === host.peer ? 'me' : owner} ${x.toFixed(1)} ${y.toFixed(1)}`)
+  const seen = [...host.draw(now()).each(Player)].map(
+    ({ owner, x, y }) => `${owner === host.peer ? 'me' : owner} ${x.toFixed(1)} ${y.toFixed(1)}`,
+  )
   console.log(`tick ${host.serverTick}, rollbacks ${host.predictor?.rollbacks ?? 0}: ${seen.join(', ')}`)
 }, 100)
 process.once('SIGTERM', () => {

@@ -1,4 +1,4 @@
-/** docs/guide/rooms.md: a game small enough to look at its rooms instead. */
+/** docs/guide/rooms.md: a very small game, for a guide about rooms. */
 
 import { bool, defineGame, entity, fixed, message, text } from 'tickwire'
 

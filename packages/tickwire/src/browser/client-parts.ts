@@ -1,12 +1,12 @@
 /**
- * What a page's host is made of: an endpoint that connects to others and lets nobody in, so that a page does not carry a server's door; and
- * what writes shared objects only where the page brings it.
+ * The parts of a page's client host: an endpoint that only connects and accepts no connections, so that a page does not
+ * include server code. Code that writes shared objects is included only if the page passes it.
  */
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import { createClientEndpoint } from '../core/endpoint/endpoint.ts'
-import type { ClientParts } from '../core/index.ts'
+import type { ClientParts } from '../core/game/client-host-options.ts'
 import { suitesOf } from './crypto.ts'
 
 /** The parts of a page that seals with `provider` and writes shared objects with `authority`. */
@@ -18,5 +18,9 @@ export function pageParts(provider: CryptoProvider, authority: ClientParts['crea
 }
 
 function refuse(): never {
-  throw new ConfigError('connect.authority', 'is missing, and this game has shared objects', "Give { authority: sharedAuthority }, from 'tickwire'.")
+  throw new ConfigError(
+    'connect.authority',
+    'missing, and this game has shared objects',
+    "pass { authority: sharedAuthority }, from 'tickwire'.",
+  )
 }

@@ -1,15 +1,16 @@
-/** The "./browser" door: join a game from a page. */
+/** The "./browser" entry point: join a game from a page. */
 
 export { monotonicNow } from './clock.ts'
 export { systemEntropy } from './entropy.ts'
+export { withBanner, type BannerOptions } from './banner.ts'
 export { connect, type ConnectOptions } from './connect.ts'
-export { ConnectError } from './connect-error.ts'
-export { Room, type Play, type RoomTools } from './room.ts'
-export { onRoomOpened } from './open-rooms.ts'
+export { watchRooms } from './watch-rooms.ts'
+export { ConnectError, type ConnectCode } from '../core/client/connect-error.ts'
+export { Room, type Play, type RoomTools } from '../core/client/room.ts'
+export type { TransportName } from '../core/client/client-link.ts'
 export type { Rung } from './offers.ts'
-export { openWebRtc } from './webrtc.ts'
+export { openWebRtc, openWebTransport } from './later.ts'
 export { openWebSocket } from './websocket.ts'
-export { openWebTransport } from './webtransport.ts'
 
-// For sparks and shakes only: simulation code cannot reach it, so that it cannot desync by it.
+// For cosmetic effects only: simulation code cannot reach it, so it cannot cause a desync.
 export { CosmeticPrng } from '../core/base/cosmetic-prng.ts'

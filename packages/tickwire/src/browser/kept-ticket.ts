@@ -1,15 +1,16 @@
 /**
- * The ticket to a page's seat, over a reload: kept in this tab, and only while the page is out of sight.
+ * Keeps the ticket to a page's seat over a reload: in the storage of this tab, and only while the page is hidden.
  *
- * A tab that is duplicated takes its storage along, so that two pages would fight for one seat. Therefore the ticket is written when the page is
- * hidden or goes, and taken out when it is seen again or comes back: a page that is looked at has nothing in its storage to copy.
+ * A duplicated tab gets a copy of the storage, so that two pages would compete for one seat. Therefore the ticket is
+ * written when the page is hidden or unloaded, and removed when it is visible again: the storage of a visible page
+ * holds no ticket that could be copied.
  *
- * Where storage is forbidden (a sandboxed frame, a strict browser) a reload is a new player, and nothing else happens.
+ * If storage is forbidden (a sandboxed frame, a strict browser), a reload becomes a new player, without an error.
  */
 
 const PREFIX = 'tickwire-seat '
 
-/** The ticket of the page before, for this place; it is gone from the storage then. */
+/** The previous page's ticket for this place. It is removed from the storage. */
 export function takeTicket(place: string): Uint8Array | undefined {
   try {
     const text = sessionStorage.getItem(PREFIX + place)
@@ -22,8 +23,8 @@ export function takeTicket(place: string): Uint8Array | undefined {
 }
 
 /**
- * Keeps a ticket for whoever comes after this page, until it is said how the match ended: whether the line was lost, so that the seat may
- * still be taken again, or it is over.
+ * Keeps a ticket for the page that follows this one, until the returned function is called with how the match ended:
+ * whether the connection was lost, so that the seat can still be taken again, or the match is over.
  */
 export function keepTicket(place: string, ticket: Uint8Array): (isLost: boolean) => void {
   const text = Array.from(ticket, (byte) => byte.toString(16).padStart(2, '0')).join('')

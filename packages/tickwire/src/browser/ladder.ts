@@ -1,42 +1,45 @@
 /**
- * The best way to a server that a page can have, as one datagram port: WebTransport, WebRTC, WebSocket, in this order.
+ * The best transport that a page can use to a server, as one datagram port: WebTransport, WebRTC, WebSocket, in this
+ * order.
  *
- * All rungs are tried at once, the costly ones a little later; the match begins on the best that is open when the others
- * have had their head start. A handshake is finished where it was begun, since a cookie is good at one address; once it is let in
- * the match climbs when a better rung opens. Nothing above notices: a connection has a name that is not its address, so the
- * server follows it to the new path once it has proven itself there (`connection/path-check.ts`), and session and keys stay.
+ * All transports ("rungs") are tried at once, expensive ones slightly later. The match begins on the best one that is
+ * open when the head start of the others is over. A handshake finishes on the transport it began on, because a cookie
+ * is valid for one address. Once accepted, the match moves when a better transport opens. The layers above do not
+ * notice: a connection is identified by an id and not by its address, so the server follows it to the new path once
+ * that path is validated (`connection/path-check.ts`), and session and keys stay.
  *
  * ```
- *            opens                     heard on it
+ *            opens                     a packet arrives
  * rung ────▶ ready ────▶ active, on trial ────▶ active, proven      the others are closed
- *                              │ 1 s of nothing      │ closed, or 2.5 s of nothing
+ *                              │ 1 s of silence      │ closed, or 2.5 s of silence
  *                              ▼                     ▼
- *                        the one before         climb again; after 8 s without any, the path is closed
+ *                        the previous one       climb again; after 8 s without any, the path is closed
  * ```
  *
- * On trial beside a path that works, packets take turns, so that a path that leads nowhere costs half of them for a second.
- * Invariant: at most one path is active; whatever is neither active nor its spare is closed in the end.
+ * During a trial beside a working path, packets alternate between both, so that a dead path costs half of them for a
+ * second. Invariant: at most one path is active; every path that is neither active nor its spare is closed in the end.
  */
 
 import { ConfigError } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import type { ClientLink } from '../core/client/client-link.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 import { monotonicNow as now } from './clock.ts'
 import { fetchOffers, RUNGS, type Offers, type Rung } from './offers.ts'
 import { openRung, RUNG_MS_MAX, type OpenRung } from './rungs.ts'
 
-/** How long a rung that is open waits for a better one before the match begins. */
+/** How long an open transport waits for a better one before the match begins. */
 const HEAD_START_MS = 250
-/** WebRTC costs the server more than WebTransport; it starts when that has failed or takes long. */
+/** WebRTC costs the server more than WebTransport, so it starts when that has failed or takes long. */
 const WEBRTC_DELAY_MS = 500
 const TRIAL_MS = 1000
-/** The server speaks every second. */
+/** The server sends at least once a second. */
 const SILENT_MS = 2500
 const WATCH_MS = 500
-/** A little less than a connection lives unheard. A server that has forgotten it says so before. */
+/** Slightly less than a connection's idle timeout. A server that has dropped the connection sends a reset earlier. */
 const LOST_MS = 8000
 const LINGER_MS = 500
-/** A better rung is tried again after this, then twice as long, and so on. */
+/** Interval before a better transport is tried again. It doubles each time. */
 const RETRY_MS_MIN = 30_000
 const RETRY_MS_MAX = 480_000
 
@@ -45,23 +48,23 @@ interface Path extends OpenRung {
   isProven: boolean
 }
 
-export class Ladder implements DatagramPort {
-  /** What the server is called here, whatever carries it. */
+export class Ladder implements ClientLink {
+  /** The server's address for this port, whichever transport is used. */
   readonly address: string
   readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
-  /** What the server offers, as it said last. */
+  /** The server's latest offers. */
   offers: Promise<Offers>
-  /** How many paths have proven themselves, one after the other. */
+  /** How many paths have been proven so far. */
   provenCount = 0
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
-  /** Told when another rung carries the match. */
+  /** Called when another transport carries the match. */
   onSwitched: () => void = () => {}
   readonly #base: URL
   readonly #rungs: readonly Rung[]
   readonly #why: Map<Rung, string> = new Map()
   readonly #ready: Map<Rung, Path> = new Map()
-  /** Every path that is open. */
+  /** All open paths. */
   readonly #paths: Set<Path> = new Set()
   readonly #pending: Set<Rung> = new Set()
   readonly #folded: DatagramPortStats = createPortStats()
@@ -73,8 +76,8 @@ export class Ladder implements DatagramPort {
   #isHeadStartOver = false
   #isSettled = false
   #isSpareTurn = false
-  #hasHeard = false
-  #heardAt = 0
+  #hasReceived = false
+  #receivedAt = 0
   #watchedAt = 0
   #lostAt = Infinity
   #retryMs = RETRY_MS_MIN
@@ -84,20 +87,27 @@ export class Ladder implements DatagramPort {
   constructor(base: URL, rungs: readonly Rung[]) {
     this.#base = base
     this.#rungs = RUNGS.filter((rung) => rungs.includes(rung))
-    if (this.#rungs.length === 0) throw new ConfigError('transports', 'there are none', `Name some of ${RUNGS.join(', ')}, or none for all.`)
+    if (this.#rungs.length === 0)
+      throw new ConfigError(
+        'transports',
+        'empty (expected at least one transport)',
+        `name some of ${RUNGS.join(', ')}, or leave it out for all.`,
+      )
     this.address = base.origin
     this.offers = Promise.resolve({ missing: {} })
   }
 
-  /** What carries the match. */
+  /** The transport that carries the match. */
   get transport(): Rung | 'none' {
     return this.#active?.rung ?? 'none'
   }
 
-  /** Why it is this one and no better: what became of those above it. */
+  /** Why no better transport is used: what happened to each of them. */
   get reason(): string {
     const above = this.#rungs.slice(0, this.#active === undefined ? undefined : this.#rungs.indexOf(this.#active.rung))
-    const whys = above.map((rung) => `${rung}: ${this.#why.get(rung) ?? (this.#pending.has(rung) ? 'still opening' : 'not tried yet')}`)
+    const whys = above.map(
+      (rung) => `${rung}: ${this.#why.get(rung) ?? (this.#pending.has(rung) ? 'still opening' : 'not tried yet')}`,
+    )
     return whys.length === 0 ? 'the best there is' : whys.join('; ')
   }
 
@@ -116,20 +126,25 @@ export class Ladder implements DatagramPort {
     this.#gone.signal.addEventListener('abort', () => clearInterval(watch))
   }
 
-  /** The match has let us in: from now on better paths are taken. */
+  /** The identity key that the server states, as text. */
+  async identity(): Promise<string | undefined> {
+    return (await this.offers).identity
+  }
+
+  /** The server has accepted the client. From now on better paths are used. */
   settle(): void {
     this.#isSettled = true
     this.#consider()
   }
 
-  /** Tries the better rungs again, now. Nothing is lost when they fail. */
+  /** Tries the better transports again, now. If they fail, the current one stays. */
   climb(): void {
     const at = this.#active === undefined ? this.#rungs.length : this.#rungs.indexOf(this.#active.rung)
     this.#climb(this.#rungs.slice(0, at))
   }
 
   send(_to: string, bytes: Uint8Array, length: number): void {
-    const isTurning = this.#spare !== undefined && this.#hasHeard && this.#active?.isProven === false
+    const isTurning = this.#spare !== undefined && this.#hasReceived && this.#active?.isProven === false
     this.#isSpareTurn = isTurning && !this.#isSpareTurn
     const path = this.#isSpareTurn ? this.#spare : this.#active
     if (path === undefined) this.#folded.unreachable++
@@ -145,16 +160,19 @@ export class Ladder implements DatagramPort {
   #climb(rungs: readonly Rung[]): void {
     const fresh = rungs.filter((rung) => !this.#pending.has(rung) && (this.#isSuspect || this.#active?.rung !== rung))
     if (fresh.length === 0) return
-    if (fresh.some((rung) => rung !== 'websocket')) this.offers = fetchOffers(this.#base, AbortSignal.timeout(RUNG_MS_MAX))
+    if (fresh.some((rung) => rung !== 'websocket'))
+      this.offers = fetchOffers(this.#base, AbortSignal.timeout(RUNG_MS_MAX))
     for (const rung of fresh) this.#pending.add(rung)
     const first = fresh.includes('webtransport') ? this.#attempt('webtransport') : Promise.resolve()
     if (fresh.includes('websocket')) void this.#attempt('websocket')
-    if (fresh.includes('webrtc')) void Promise.race([first, this.#delay(WEBRTC_DELAY_MS)]).then(() => this.#attempt('webrtc'))
+    if (fresh.includes('webrtc'))
+      void Promise.race([first, this.#delay(WEBRTC_DELAY_MS)]).then(() => this.#attempt('webrtc'))
   }
 
   async #attempt(rung: Rung): Promise<void> {
     try {
-      if (this.#active?.rung === 'webtransport' && this.#active.isProven && !this.#isSuspect) throw new Error('there is a better one')
+      if (this.#active?.rung === 'webtransport' && this.#active.isProven && !this.#isSuspect)
+        throw new Error('there is a better one')
       const open = await openRung(rung, this.#base, this.offers, this.#gone.signal)
       if (this.#gone.signal.aborted) open.port.close()
       else this.#arrive({ ...open, rung, isProven: false })
@@ -169,11 +187,11 @@ export class Ladder implements DatagramPort {
     this.#paths.add(path)
     this.#retire(this.#ready.get(path.rung))
     this.#ready.set(path.rung, path)
-    path.port.onDatagram = (_from, bytes, length) => this.#hear(path, bytes, length)
+    path.port.onDatagram = (_from, bytes, length) => this.#handleDatagram(path, bytes, length)
     path.port.onPathClosed = () => this.#lose(path)
   }
 
-  /** Takes the best rung that is ready, if it is better than what we have and none better is about to be. */
+  /** Takes the best transport that is ready, if it beats the current one and no better one is about to open. */
   #consider(): void {
     if (this.#gone.signal.aborted) return
     const best = this.#rungs.find((rung) => this.#ready.has(rung))
@@ -190,7 +208,11 @@ export class Ladder implements DatagramPort {
           this.#consider()
         })
       }
-    } else if (this.#active.isProven && (this.#isSuspect || (this.#isSettled && this.#isAbove(best, this.#active.rung) && !isBetterPending))) this.#use(best)
+    } else if (
+      this.#active.isProven
+      && (this.#isSuspect || (this.#isSettled && this.#isAbove(best, this.#active.rung) && !isBetterPending))
+    )
+      this.#use(best)
   }
 
   #use(rung: Rung): void {
@@ -208,9 +230,9 @@ export class Ladder implements DatagramPort {
     })
   }
 
-  #hear(path: Path, bytes: Uint8Array, length: number): void {
-    this.#heardAt = now()
-    this.#hasHeard = true
+  #handleDatagram(path: Path, bytes: Uint8Array, length: number): void {
+    this.#receivedAt = now()
+    this.#hasReceived = true
     if (path === this.#active) {
       this.#isSuspect = false
       if (!path.isProven) this.#prove(path)
@@ -221,7 +243,7 @@ export class Ladder implements DatagramPort {
   #prove(path: Path): void {
     path.isProven = true
     this.provenCount++
-    // What the server sent before it had followed us is still on its way.
+    // Packets that the server sent before it followed to the new path are still in flight.
     const before = this.#spare
     this.#spare = undefined
     void this.#delay(LINGER_MS).then(() => this.#retire(before))
@@ -231,7 +253,7 @@ export class Ladder implements DatagramPort {
     this.#consider()
   }
 
-  /** Nothing came back on a new path. */
+  /** No packet arrived on a new path. */
   #demote(path: Path): void {
     const next = this.#spare === undefined ? this.#rungs.find((rung) => this.#ready.has(rung)) : undefined
     if (this.#spare === undefined && next === undefined) return
@@ -261,7 +283,7 @@ export class Ladder implements DatagramPort {
     this.#climb(this.#rungs)
   }
 
-  /** No rung is open, none is opening. */
+  /** No transport is open, and none is opening. */
   #fail(): void {
     const error = new Error(this.#rungs.map((rung) => `${rung}: ${this.#why.get(rung) ?? 'not tried'}`).join('; '))
     this.#opened?.reject(error)
@@ -273,17 +295,17 @@ export class Ladder implements DatagramPort {
 
   #watch(): void {
     const time = now()
-    // Whoever slept has heard nothing, and that says nothing.
-    if (time - this.#watchedAt > 3 * WATCH_MS) this.#heardAt = Math.max(this.#heardAt, time - SILENT_MS / 2)
+    // A page that was asleep received nothing, which does not mean that the path is dead.
+    if (time - this.#watchedAt > 3 * WATCH_MS) this.#receivedAt = Math.max(this.#receivedAt, time - SILENT_MS / 2)
     this.#watchedAt = time
-    if (this.#active?.isProven !== true || this.#isSuspect || time - this.#heardAt < SILENT_MS) return
+    if (this.#active?.isProven !== true || this.#isSuspect || time - this.#receivedAt < SILENT_MS) return
     this.#isSuspect = true
     this.#why.set(this.#active.rung, 'it fell silent')
     this.#climb(this.#rungs)
     this.#consider()
   }
 
-  /** As long as it is not the best rung that carries us. */
+  /** Repeats as long as the active transport is not the best one. */
   #retryLater(): void {
     if (this.#isRetryDue || this.#active?.rung === this.#rungs[0]) return
     this.#isRetryDue = true
@@ -306,7 +328,7 @@ export class Ladder implements DatagramPort {
     return this.#rungs.indexOf(rung) < this.#rungs.indexOf(other)
   }
 
-  /** Never, once the ladder is closed. */
+  /** Never resolves once the ladder is closed. */
   #delay(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

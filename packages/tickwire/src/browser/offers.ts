@@ -1,34 +1,59 @@
 /**
- * What a server offers a page: which transports, where, and why one is missing. The answer to GET /tickwire/info.
+ * The transports that a server offers: which, where, and why one is missing. The answer to GET /tickwire/info.
  *
  * ```json
- * { "webtransport": { "port": 4000, "path": "/tickwire", "hashes": ["…base64"] }, "webrtc": { "path": "/tickwire/rtc" },
+ * { "webtransport": { "port": 4000, "path": "/tickwire", "hashes": ["…base64"] }, "webrtc": { "path": "/tickwire/rtc"
+ * },
  *   "websocket": { "path": "/tickwire" }, "missing": { "webrtc": "no provider is installed" }, "identity": "…" }
  * ```
  *
- * It comes from the network: what is not of the shape is as if it were not said.
+ * It comes from the network: fields of the wrong shape are ignored.
  */
 
-/** The three ways of a browser, best first. */
+import type { Diagnosis } from '../core/client/platform.ts'
+
+/** The three transports of a browser, best first. */
 export const RUNGS = ['webtransport', 'webrtc', 'websocket'] as const
 
+/** A transport of a browser: `webtransport`, `webrtc` or `websocket`. */
 export type Rung = (typeof RUNGS)[number]
 
 /** What a server offers. */
 export interface Offers {
   readonly webtransport?: { readonly url: string; readonly hashes: readonly Uint8Array<ArrayBuffer>[] }
   readonly webrtc?: { readonly url: string }
-  /** Why a rung is not offered, by name. */
+  /** Why a transport is not offered. Keyed by transport. */
   readonly missing: { readonly [rung: string]: string }
-  /** The server's identity key, as text. Only as good as the connection it came over. */
+  /** The server's identity key, as text. As trustworthy as the connection it came over. */
   readonly identity?: string
 }
 
-const INFO_PATH = '/tickwire/info'
-/** A page that is not told is none the worse: there is always WebSocket. */
+/** Relative to the address of the server. */
+const INFO_PATH = 'tickwire/info'
+/** Used without an answer: WebSocket is always available. */
 const NOTHING: Offers = { missing: {} }
 
-/** Asks the server at `base`. Never rejects: whoever cannot be asked offers WebSocket. */
+const DIAGNOSE_MS = 2000
+
+/** Asks what answers at `base`, after a failure. Never rejects. */
+export async function diagnose(base: URL): Promise<Diagnosis> {
+  const url = new URL(INFO_PATH, base)
+  const signal = AbortSignal.timeout(DIAGNOSE_MS)
+  try {
+    const response = await fetch(url, { signal })
+    const { refused, upMs, websocket } = fieldsOf(await response.json().catch(() => undefined))
+    if (refused === 'origin') return { kind: 'origin', origin: globalThis.location?.origin ?? '' }
+    if (websocket !== undefined) return { kind: 'server', upMs: typeof upMs === 'number' ? upMs : 0 }
+    // A proxy whose server is down answers with an error of the gateway.
+    return response.status >= 500 ? { kind: 'down' } : { kind: 'other-service' }
+  } catch {
+    // A service without CORS cannot be read, but it answers.
+    const isThere = await fetch(url, { mode: 'no-cors', signal }).then(() => true, () => false)
+    return { kind: isThere ? 'other-service' : 'down' }
+  }
+}
+
+/** Asks the server at `base`. Never rejects: if there is no answer, WebSocket is assumed. */
 export async function fetchOffers(base: URL, signal: AbortSignal): Promise<Offers> {
   try {
     const response = await fetch(new URL(INFO_PATH, base), { signal })
@@ -38,14 +63,16 @@ export async function fetchOffers(base: URL, signal: AbortSignal): Promise<Offer
   }
 }
 
-function readOffers(told: unknown, base: URL): Offers {
-  const info = fieldsOf(told)
+function readOffers(body: unknown, base: URL): Offers {
+  const info = fieldsOf(body)
   const { port, path, hashes } = fieldsOf(info.webtransport)
   const { path: signalling } = fieldsOf(info.webrtc)
   const isOffered = typeof port === 'number' && typeof path === 'string' && Array.isArray(hashes)
   return {
-    ...(isOffered && { webtransport: { url: `https://${base.hostname}:${port}${path}`, hashes: hashes.map(String).map(bytesOf) } }),
-    ...(typeof signalling === 'string' && { webrtc: { url: new URL(signalling, base).href } }),
+    ...(isOffered && {
+      webtransport: { url: `https://${base.hostname}:${port}${path}`, hashes: hashes.map(String).map(bytesOf) },
+    }),
+    ...(typeof signalling === 'string' && { webrtc: { url: new URL(signalling.replace(/^\//, ''), base).href } }),
     missing: Object.fromEntries(Object.entries(fieldsOf(info.missing)).map(([rung, why]) => [rung, String(why)])),
     ...(typeof info.identity === 'string' && { identity: info.identity }),
   }

@@ -1,19 +1,21 @@
 /**
  * A datagram port with one path: what the three transports of a browser have in common.
  *
- * A transport brings a `Carrier`, tells the port what it received and that it has ended. What would wait behind a slow
- * network is dropped and counted: rows are stale by the time they would arrive, and what matters is sent again.
+ * A transport provides a `Carrier`, and passes the port what it receives and when it ends. Datagrams that would queue
+ * behind a slow network are dropped and counted: rows would be stale on arrival, and reliable data is sent again.
  */
 
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 
-/** What may wait unsent in a socket or a channel. A burst of a tick fits, a second of play does not. */
+/** Most bytes that may be buffered in a socket or a channel. A tick's burst fits, a second of play does not. */
 export const BUFFERED_BYTES_MAX = 16_384
+/** What Chromium reports until it has measured the path; version 150 reports it for ever. */
+const UNMEASURED_BYTES = 1024
 
 /** The sending side of a transport. */
 export interface Carrier {
-  /** May keep `bytes`. */
+  /** The callee may keep `bytes`. */
   send(bytes: Uint8Array<ArrayBuffer>): 'sent' | 'congested' | 'closed'
   close(): void
 }
@@ -27,7 +29,7 @@ export class PathPort implements DatagramPort {
   readonly #carrier: Carrier
   #isEnded = false
 
-  /** `address` is what its one path is called. */
+  /** `address` is the address of its only path. */
   constructor(address: string, carrier: Carrier) {
     this.#address = address
     this.#carrier = carrier
@@ -50,7 +52,7 @@ export class PathPort implements DatagramPort {
     this.end()
   }
 
-  /** The transport has received something. */
+  /** Handles data that the transport received. */
   receive(data: unknown): void {
     const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data
     if (!(bytes instanceof Uint8Array) || bytes.length > this.maxDatagramBytes) this.stats.refused++
@@ -60,10 +62,31 @@ export class PathPort implements DatagramPort {
     }
   }
 
-  /** The transport is over. */
+  /** Handles the end of the transport. */
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
     this.onPathClosed(this.#address)
   }
+}
+
+/** What a transport that is loaded later needs of the page. */
+export interface PortMaker {
+  makePort(address: string, carrier: Carrier): PathPort
+  readonly bufferedBytesMax: number
+  mayCarryPackets(maxDatagramSize: number): boolean
+}
+
+export const portMaker: PortMaker = {
+  makePort: (address, carrier) => new PathPort(address, carrier),
+  bufferedBytesMax: BUFFERED_BYTES_MAX,
+  mayCarryPackets,
+}
+
+/**
+ * Whether a session with this maximum datagram size may carry our packets. An unmeasured one is tried: a handshake
+ * packet has full length, and gets no answer if that is too long.
+ */
+export function mayCarryPackets(maxDatagramSize: number): boolean {
+  return maxDatagramSize >= DATAGRAM_BYTES_SAFE || maxDatagramSize === UNMEASURED_BYTES
 }

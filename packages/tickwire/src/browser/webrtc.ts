@@ -1,24 +1,29 @@
 /**
- * A WebRTC data channel as a datagram port in a browser: unordered and never repeated, the one path is the signalling URL.
+ * A WebRTC data channel as a datagram port in a browser: unordered and without retransmissions. Its only path is the
+ * signalling URL.
  *
- * Signalling is one request: our offer goes as its body, the answer comes back with the server's addresses in it. We wait
- * for no candidates of our own: the server can be reached, and learns where we are when we knock.
+ * Signalling is one request: its body is the page's offer, the response is the answer with the server's addresses. The
+ * page gathers no candidates: the server is reachable, and learns the page's address from its first packet.
  */
 
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
-import { BUFFERED_BYTES_MAX, PathPort } from './path-port.ts'
+import type { PortMaker } from './path-port.ts'
 
-/** As `node/webrtc-session.ts` has it. */
+/** Must equal the label in `node/webrtc-session.ts`. */
 const CHANNEL_LABEL = 'tickwire'
 
-/** How long the server is waited for that has been told, as it waits for us. */
+/** Grace period after closing the channel, in ms; the server has the same. */
 const FAREWELL_MS_MAX = 1000
 
-/** A browser doubts a connection after 5 s of nothing, and gives it up 10 s later. Of a server that is gone we wait for less. */
+/** A browser reports `disconnected` after 5 s of silence, and `failed` 10 s later. We wait this long in between. */
 const DOUBT_MS_MAX = 3000
 
-/** Offers a channel to the server whose answers come from `url` (http:// or https://); resolves once it is open. */
-export async function openWebRtc(url: string, signal?: AbortSignal): Promise<DatagramPort> {
+/** Offers a channel to the server that answers at `url` (http:// or https://); resolves once it is open. */
+export async function openWebRtc(
+  { makePort, bufferedBytesMax }: PortMaker,
+  url: string,
+  signal?: AbortSignal,
+): Promise<DatagramPort> {
   const peer = new RTCPeerConnection()
   const channel = peer.createDataChannel(CHANNEL_LABEL, { ordered: false, maxRetransmits: 0 })
   channel.binaryType = 'arraybuffer'
@@ -28,9 +33,13 @@ export async function openWebRtc(url: string, signal?: AbortSignal): Promise<Dat
       peer.onconnectionstatechange = () => {
         if (peer.connectionState === 'failed') reject(new Error('no way to the server was found: UDP may be blocked'))
       }
-      signal?.addEventListener('abort', () => reject(new Error('no way to the server was found in time: UDP may be blocked')), { once: true })
+      signal?.addEventListener(
+        'abort',
+        () => reject(new Error('no way to the server was found in time: UDP may be blocked')),
+        { once: true },
+      )
     })
-    // It may fail while we still signal; then it is reported by what we do next.
+    // It may reject during signalling; the `await` below then reports it.
     opened.catch(() => {})
     await signalOffer(url, peer, signal)
     await opened
@@ -38,16 +47,16 @@ export async function openWebRtc(url: string, signal?: AbortSignal): Promise<Dat
     peer.close()
     throw error
   }
-  const port = new PathPort(url, {
+  const port = makePort(url, {
     send(bytes) {
       if (channel.readyState !== 'open') return 'closed'
-      if (channel.bufferedAmount > BUFFERED_BYTES_MAX) return 'congested'
+      if (channel.bufferedAmount > bufferedBytesMax) return 'congested'
       channel.send(bytes)
       return 'sent'
     },
     close: () => {
-      // The other side is told by the channel's reset, which is repeated until it has confirmed it; closing only the
-      // connection would leave it guessing.
+      // The channel's reset notifies the server, and is repeated until the server confirms it. Closing only the
+      // connection would leave the server to time out.
       channel.close()
       setTimeout(() => peer.close(), FAREWELL_MS_MAX)
     },
@@ -72,7 +81,11 @@ export async function openWebRtc(url: string, signal?: AbortSignal): Promise<Dat
 
 async function signalOffer(url: string, peer: RTCPeerConnection, signal: AbortSignal | undefined): Promise<void> {
   await peer.setLocalDescription(await peer.createOffer())
-  const response = await fetch(url, { method: 'POST', body: peer.localDescription?.sdp ?? '', ...(signal && { signal }) })
+  const response = await fetch(url, {
+    method: 'POST',
+    body: peer.localDescription?.sdp ?? '',
+    ...(signal && { signal }),
+  })
   const text = await response.text()
   if (!response.ok) throw new Error(text.trim())
   await peer.setRemoteDescription({ type: 'answer', sdp: text })

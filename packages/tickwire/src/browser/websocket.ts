@@ -1,8 +1,8 @@
 /**
- * WebSocket as a datagram port in a browser: one binary message is one datagram, the one path is the URL.
+ * WebSocket as a datagram port in a browser: one binary message is one datagram. Its only path is the URL.
  *
- * The stream below is reliable and ordered, so what queues is late: when the socket has 16 KiB unsent, datagrams are
- * dropped, as a congested router would. The twin of the client half of `node/websocket.ts`.
+ * The stream below is reliable and ordered, so queued data arrives late: when the socket has 16 KiB unsent, datagrams
+ * are dropped, as a congested router would. It mirrors the client half of `node/websocket.ts`.
  */
 
 import { type DatagramPort } from '../core/endpoint/datagram-port.ts'
@@ -13,7 +13,7 @@ export function openWebSocket(url: string, signal?: AbortSignal): Promise<Datagr
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url)
     socket.binaryType = 'arraybuffer'
-    // A browser tells a page that it failed, never why: that would let pages scan a visitor's network.
+    // A browser reports that a socket failed, but never why: otherwise pages could scan a visitor's network.
     const fail = (): void => reject(new Error(`no WebSocket at ${url}`))
     const abort = (): void => {
       socket.close()

@@ -1,21 +1,18 @@
 /**
- * WebTransport as a datagram port in a browser: datagrams of HTTP/3, the one path is the URL.
+ * WebTransport as a datagram port in a browser: HTTP/3 datagrams. Its only path is the URL.
  *
- * Nothing waits behind what was lost, and the browser drops what it could not send within a quarter second.
+ * There is no head-of-line blocking, and the browser drops datagrams that it could not send within a quarter second.
  */
 
-import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
-import { PathPort } from './path-port.ts'
+import type { PathPort, PortMaker } from './path-port.ts'
 
-/** What a browser could not send by then is dropped. Less, and a busy machine loses what the network would have carried. */
+/** The browser drops datagrams that it could not send by then. With less, a busy machine drops too much. */
 const MAX_AGE_MS = 250
-/** Datagrams that may wait in the browser: a burst, which age bounds as well. */
+/** Datagrams that may be queued in the browser: a burst, which the maximum age bounds as well. */
 const QUEUE_DATAGRAMS = 64
-/** What Chromium says until it knows the path; version 150 goes on saying so. */
-const UNMEASURED_BYTES = 1024
 
-/** Newer browsers make the writable on request; the types know only the older way. */
+/** Newer browsers create the writable on request; the types have only the older way. */
 interface Datagrams {
   readonly writable?: WritableStream<Uint8Array>
   createWritable?(): WritableStream<Uint8Array>
@@ -27,15 +24,20 @@ interface Datagrams {
 
 /**
  * Opens a session at `url` (https://) and resolves once datagrams can be sent to that address. `hashes`: SHA-256 of
- * certificates that are as good as an authority's.
+ * certificates to accept in place of ones signed by an authority.
  */
-export async function openWebTransport(url: string, hashes: readonly BufferSource[], signal?: AbortSignal): Promise<DatagramPort> {
+export async function openWebTransport(
+  { makePort, mayCarryPackets }: PortMaker,
+  url: string,
+  hashes: readonly BufferSource[],
+  signal?: AbortSignal,
+): Promise<DatagramPort> {
   const transport = new WebTransport(url, {
     requireUnreliable: true,
     congestionControl: 'low-latency',
     ...(hashes.length > 0 && { serverCertificateHashes: hashes.map((value) => ({ algorithm: 'sha-256', value })) }),
   })
-  // Both are told; one of them is listened to.
+  // `ready` and `closed` both reject on failure; here only `ready` is awaited.
   transport.closed.catch(() => {})
   const abort = (): void => transport.close()
   signal?.addEventListener('abort', abort, { once: true })
@@ -50,9 +52,9 @@ export async function openWebTransport(url: string, hashes: readonly BufferSourc
   datagrams.outgoingHighWaterMark = QUEUE_DATAGRAMS
   const writer = (datagrams.writable ?? datagrams.createWritable?.())?.getWriter()
   if (writer === undefined) throw new Error('this browser has WebTransport without datagrams')
-  const port: PathPort = new PathPort(url, {
+  const port: PathPort = makePort(url, {
     send(bytes) {
-      // What has no room waits for the network, and would arrive late.
+      // A datagram without room would wait for the network, and arrive late.
       if ((writer.desiredSize ?? 0) <= 0) return 'congested'
       writer.write(bytes).catch(() => port.stats.errors++)
       return 'sent'
@@ -70,11 +72,6 @@ async function receive(readable: ReadableStream<Uint8Array>, port: PathPort): Pr
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) port.receive(next.value)
   } catch {
-    // The session is over, and `closed` says so too.
+    // The session has ended, and `closed` reports it too.
   }
-}
-
-/** Whether datagrams that a browser says are so large at most may carry our packets. Who does not know yet is tried: a handshake is as long as a packet, and is not answered where that is too long. */
-export function mayCarryPackets(maxDatagramSize: number): boolean {
-  return maxDatagramSize >= DATAGRAM_BYTES_SAFE || maxDatagramSize === UNMEASURED_BYTES
 }

@@ -1,5 +1,5 @@
 /**
- * `tickwire bandwidth`: what a recorded match costs, by entity and field, and what would make it cheaper.
+ * `tickwire bandwidth`: what a recorded match costs, by entity and field, and how to reduce it.
  */
 
 import { readFileSync } from 'node:fs'
@@ -22,9 +22,9 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** A round trip, when nobody says another. */
+/** Default round trip time. */
 const ROUND_TRIP_MS = 100
-/** Advice that saves less than this share is not worth a line. */
+/** Advice that saves less than this share is not shown. */
 const SHARE_MIN = 0.01
 const ADVICE_MAX = 8
 const AUDIENCES: readonly string[] = ['all', 'team', 'owner']
@@ -35,41 +35,65 @@ export const bandwidth: Command = {
   help: `
 tickwire bandwidth FILE [--age TICKS] [--for all|team|owner] [--priors FILE] [--no-advice] [--svg FILE] [--json]
 
-Plays a recording through the game's codec, and through the other one beside it, for one client that sees every object: whatever
-changed from one snapshot to the next is coded against the row that the client has confirmed by then. Loss, interest and budgets are not in it;
-a running server counts those (host.bandwidth()).
+Plays a recording through the game's codec, and through the other codec for comparison, for one client that sees every
+object: a change from one snapshot to the next is encoded against the row that the client has acknowledged by then.
+Loss, interest and budgets are not included; a running server counts those (host.bandwidth()).
 
-  --age TICKS   how old that confirmed row is: a round trip. Default: ${ROUND_TRIP_MS} ms. Where snapshots are sent
-                less often than every tick, the next tick that was told
-  --for WHOM    whose fields: everyone's, those of the owner's team, or the owner's. Default: all
-  --priors FILE what it would be with what tickwire train learnt from another match, beside
-  --no-advice   do not try cheaper declarations (each is the whole match again)
-  --svg FILE    a picture of it, too
-  --json        as JSON
+  --age TICKS   age of the acknowledged row: one round trip. Default: ${ROUND_TRIP_MS} ms, rounded up to a tick with a
+                snapshot
+  --for SET     which fields: all (everyone's), team, or owner. Default: all
+  --priors FILE also measure with priors that tickwire train learnt from another match
+  --no-advice   do not try cheaper declarations (each try encodes the whole match again)
+  --svg FILE    also write a picture
+  --json        print JSON
 
-Exit code: 0; 1 when there is no tick in the recording to measure.`,
+Exit code: 0; 1 when the recording has no tick to measure.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const set = AUDIENCES.indexOf(values.for)
-    if (set < 0) throw new UsageError(`--for ${values.for}: there are ${AUDIENCES.join(', ')}.`)
+    if (set < 0) throw new UsageError(`--for: unknown set "${values.for}". Fix: use ${AUDIENCES.join(', ')}.`)
     const { recording, path, close } = openRecordingOption(positionals)
     try {
       const { head } = recording
-      const ageTicks = readCountOption('--age', values.age, Math.max(1, Math.round((ROUND_TRIP_MS * head.tickRate) / 1000)), 1)
+      const ageTicks = readCountOption(
+        '--age',
+        values.age,
+        Math.max(1, Math.round((ROUND_TRIP_MS * head.tickRate) / 1000)),
+        1,
+      )
       const game = readGameText(head.text, head.names)
-      if (typeof game === 'string') throw new UsageError(`${path} cannot be measured without its game: ${game}. Call measureBandwidth with the game instead.`)
-      // Tables that a game was trained with are not in its recordings: it is measured by the built-in ones.
+      if (typeof game === 'string')
+        throw new UsageError(
+          `${path}: cannot be measured without its game (${game}). Fix: call measureBandwidth with the game.`,
+        )
+      // A recording does not contain the tables that its game was trained with: it is measured with the built-in ones.
       const isPacked = /^codec packed(?: every \d+)?$/m.test(head.text)
       const [now, other] = isPacked ? [packed, entropy()] : [entropy(), packed]
-      const trained = values.priors === undefined ? [] : [entropy(readPriors(values.priors, game.entities.map(({ schema }) => schema.name)))]
+      const trained =
+        values.priors === undefined
+          ? []
+          : [
+              entropy(
+                readPriors(
+                  values.priors,
+                  game.entities.map(({ schema }) => schema.name),
+                ),
+              ),
+            ]
       const codecs = [isPacked ? 'packed' : 'entropy', isPacked ? 'entropy' : 'packed', ...trained.map(() => 'trained')]
       const table = measureBandwidth(recording, game, {
-        ageTicks, set: set as FieldSet, hasAdvice: !values['no-advice'], makeCoder: now.make, others: [other, ...trained].map(({ make }) => make),
+        ageTicks,
+        set: set as FieldSet,
+        hasAdvice: !values['no-advice'],
+        makeCoder: now.make,
+        others: [other, ...trained].map(({ make }) => make),
       })
       if (values.json) world.print(JSON.stringify({ file: path, for: values.for, codecs, ...table }))
       else showTable(table, codecs, world)
-      if (values.svg !== undefined) writeFileOption('--svg', values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
-      if (table.ticks === 0) world.complain(`${path}: no tick of rows is in it, so there is nothing to measure. Was it copied whole?`)
+      if (values.svg !== undefined)
+        writeFileOption('--svg', values.svg, bandwidthPicture(table, path.replace(/^.*[\\/]/, '')))
+      if (table.ticks === 0)
+        world.complain(`${path}: no tick of rows is in it, so there is nothing to measure. Was it copied whole?`)
       return table.ticks === 0 ? 1 : 0
     } finally {
       close()
@@ -77,11 +101,15 @@ Exit code: 0; 1 when there is no tick in the recording to measure.`,
   },
 }
 
-/** What `tickwire train` wrote. Whether it is of these fields is found out by who makes coders of it. */
+/** Reads the output of `tickwire train`. The code that makes coders from it checks whether it fits these fields. */
 function readPriors(path: string, names: readonly string[]): Priors {
   const priors = parsePriors(path)
   const stray = Object.keys(priors).find((name) => !names.includes(name))
-  if (stray !== undefined) throw new UsageError(`--priors ${path} is for "${stray}", and this recording has ${names.join(', ')}. Give what tickwire train wrote of the same game.`)
+  if (stray !== undefined)
+    throw new UsageError(
+      `--priors ${path}: priors for "${stray}", and this recording has ${names.join(', ')}. `
+        + 'Fix: give the file that tickwire train wrote for the same game.',
+    )
   return priors
 }
 
@@ -90,9 +118,13 @@ function parsePriors(path: string): Priors {
   try {
     priors = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new UsageError(`--priors ${path} ${error instanceof SyntaxError ? 'cannot be read (no JSON).' : cannotBe('read', error)} Give what tickwire train wrote.`)
+    throw new UsageError(
+      `--priors ${path} ${error instanceof SyntaxError ? 'cannot be read (not JSON).' : cannotBe('read', error)} `
+        + 'Fix: give the file that tickwire train wrote.',
+    )
   }
-  if (typeof priors !== 'object' || priors === null || Array.isArray(priors)) throw new UsageError(`--priors ${path} has no priors in it. Give what tickwire train wrote.`)
+  if (typeof priors !== 'object' || priors === null || Array.isArray(priors))
+    throw new UsageError(`--priors ${path}: no priors in it. Fix: give the file that tickwire train wrote.`)
   return priors as Priors
 }
 
@@ -100,9 +132,21 @@ function showTable(table: BandwidthTable, [now = '', ...others]: readonly string
   const { ticks, tickRate, snapshotTicks, snapshots, ageTicks, bits } = table
   if (ticks === 0) return
   const seconds = ticks / tickRate
-  const [every, each] = snapshotTicks === 1 ? ['', 'tick'] : [`, told every ${snapshotTicks} ticks`, 'snapshot']
-  world.print(`${ticks} ticks, ${seconds.toFixed(1)} s${every}, against rows ${ageTicks} ticks old: ${kbps(bits, seconds)} kbit/s, ${(bits / 8 / Math.max(1, snapshots)).toFixed(1)} bytes a ${each} by ${now}, for one client that sees everything\n`)
-  world.print(`${'field'.padEnd(28)}${'kind'.padEnd(12)}${'changes'.padStart(9)}${'bits each'.padStart(11)}${'kbit/s'.padStart(9)}${'share'.padStart(8)}${others.map((name) => name.padStart(9)).join('')}`)
+  const [every, each] = snapshotTicks === 1 ? ['', 'tick'] : [`, a snapshot every ${snapshotTicks} ticks`, 'snapshot']
+  world.print(
+    `${ticks} ticks, ${seconds.toFixed(1)} s${every}, against rows ${ageTicks} ticks old: `
+      + `${kbps(bits, seconds)} kbit/s, ${(bits / 8 / Math.max(1, snapshots)).toFixed(1)} bytes a ${each} by ${now}, `
+      + 'for one client that sees everything\n',
+  )
+  world.print(
+    'field'.padEnd(28)
+      + 'kind'.padEnd(12)
+      + 'changes'.padStart(9)
+      + 'bits each'.padStart(11)
+      + 'kbit/s'.padStart(9)
+      + 'share'.padStart(8)
+      + others.map((name) => name.padStart(9)).join(''),
+  )
   for (const entity of table.entities) if (entity.entries > 0) showEntity(entity, bits, seconds, world)
   showAdvice(table, seconds, world)
 }
@@ -110,7 +154,15 @@ function showTable(table: BandwidthTable, [now = '', ...others]: readonly string
 function showEntity(entity: EntityCost, all: number, seconds: number, world: CommandWorld): void {
   const other = (bits: readonly number[]): string => bits.map((each) => kbps(each, seconds).padStart(9)).join('')
   const row = (name: string, kind: string, count: number, bits: number, otherBits: readonly number[]): void =>
-    world.print(`${name.padEnd(28)}${kind.padEnd(12)}${String(count).padStart(9)}${(count === 0 ? 0 : bits / count).toFixed(1).padStart(11)}${kbps(bits, seconds).padStart(9)}${`${((100 * bits) / all).toFixed(1)} %`.padStart(8)}${other(otherBits)}`)
+    world.print(
+      name.padEnd(28)
+        + kind.padEnd(12)
+        + String(count).padStart(9)
+        + (count === 0 ? 0 : bits / count).toFixed(1).padStart(11)
+        + kbps(bits, seconds).padStart(9)
+        + `${((100 * bits) / all).toFixed(1)} %`.padStart(8)
+        + other(otherBits),
+    )
   row(entity.name, 'entity', entity.entries, entity.bits, entity.otherBits)
   for (const { path, kind, changes, bits, otherBits } of [...entity.fields].sort((a, b) => b.bits - a.bits)) {
     row(`  ${path.slice(entity.name.length + 1)}`, kind, changes, bits, otherBits)
@@ -123,7 +175,9 @@ function showAdvice({ advice, bits }: BandwidthTable, seconds: number, world: Co
   if (worth.length === 0) return
   world.print('\nCheaper, if the game can bear it (each alone, this very match coded again):')
   for (const { path, say, savedBits } of worth) {
-    world.print(`  ${path}: ${say} saves ${kbps(savedBits, seconds)} kbit/s (${((100 * savedBits) / bits).toFixed(0)} %)`)
+    world.print(
+      `  ${path}: ${say} saves ${kbps(savedBits, seconds)} kbit/s (${((100 * savedBits) / bits).toFixed(0)} %)`,
+    )
   }
 }
 

@@ -1,14 +1,14 @@
 /**
- * What a command of `tickwire` is, and how it says no.
+ * The interface of a `tickwire` command, and its usage error.
  */
 
 import type { Entropy } from '../core/base/entropy.ts'
 
-/** What a command may touch: handed in, so that tests can see and steer it. */
+/** The effects that a command may have. Passed in, so that tests can observe and control them. */
 export interface CommandWorld {
-  /** A line to standard output. */
+  /** Prints a line to standard output. */
   print(line: string): void
-  /** A line to standard error. */
+  /** Prints a line to standard error. */
   complain(line: string): void
   /** Seconds since 1970. */
   nowSeconds(): number
@@ -19,16 +19,16 @@ export interface CommandWorld {
 export interface Command {
   readonly summary: string
   readonly help: string
-  /** Runs and returns the exit code: 0 done, 1 the answer is no. Throws `UsageError` on what makes no sense. */
+  /** Runs and returns the exit code: 0 for success, 1 for a negative result. Throws `UsageError` on bad usage. */
   run(args: readonly string[], world: CommandWorld): number
 }
 
-/** One that waits for the network. */
+/** A command that waits for the network. */
 export interface AsyncCommand extends Omit<Command, 'run'> {
   run(args: readonly string[], world: CommandWorld): Promise<number>
 }
 
-/** The command line makes no sense: said in one sentence, exit code 2. */
+/** The command line is invalid. The message is one sentence, and the exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

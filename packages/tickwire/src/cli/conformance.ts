@@ -1,5 +1,6 @@
 /**
- * `tickwire conformance`: speaks the wire to a server from the standard's tables alone, and says point by point what it keeps.
+ * `tickwire conformance`: speaks the wire protocol to a server, from the standard's tables alone, and reports for each
+ * rule whether the server follows it.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -24,7 +25,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** What has no answer after so much of the time that an answer may take has none. */
+/** Silence for this share of the maximum answer time counts as no answer. */
 const SILENCE_SHARE = 0.6
 const PORT_MAX = 65_535
 
@@ -42,25 +43,25 @@ export const CHECKS: readonly Check[] = [...ASKING_CHECKS, ...CONNECTED_CHECKS, 
 
 /** Checks a server. */
 export const conformance: AsyncCommand = {
-  summary: 'check a server of any make against the standard of the wire',
+  summary: 'check a server of any implementation against the wire standard',
   help: `
 tickwire conformance HOST:PORT [options]
 
-Speaks to a server over UDP as docs/wire/STANDARD.md and STATE-MACHINE.md say, with code of its own, and prints for each
-sentence whether the server keeps it. Takes about a minute; a server that anybody may use will see odd packets meanwhile.
+Connects to a server over UDP as docs/wire/STANDARD.md and STATE-MACHINE.md say, with a separate implementation, and
+prints for each check whether the server passes it. Takes about a minute. The server receives invalid packets.
 
-  --fingerprint HEX  the 8 bytes of the schema's fingerprint, as they stand in a response. Without it most servers
-                     let nobody in, and only what they say to strangers is checked
-  --user HEX         what a response carries for the game, at most 64 bytes
-  --token HEX        a token that may be used again; most may not, so leave tokens off for this
-  --identity HEX     the server's identity key: its signature is checked, too
-  --only ID          this check only; may be given again
-  --quick            without the checks that wait for 10 s
-  --list             name the checks, and try none
+  --fingerprint HEX  the 8 bytes of the schema's fingerprint, as in a response. Without it most servers accept no
+                     connection, and only the checks before a connection run
+  --user HEX         data of the game in a response, at most 64 bytes
+  --token HEX        a token that can be used several times; for ordinary tokens, disable tokens on the server
+  --identity HEX     the server's identity key: also check its signature
+  --only ID          run this check only; may be repeated
+  --quick            skip the checks that wait for 10 s
+  --list             print the checks and run none
   --patience MS      how long an answer may take (default 700)
-  --json             as one line of JSON
+  --json             print one line of JSON
 
-Exit code: 0 everything that was tried is kept, 1 something is not, or nothing could be tried inside.`,
+Exit code: 0 all checks passed; 1 a check failed, or no connection was accepted.`,
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const checks = chosen(values.only, values.quick)
@@ -72,7 +73,7 @@ Exit code: 0 everything that was tried is kept, 1 something is not, or nothing c
     if (address === undefined || positionals.length > 1) throw new UsageError('Give one server, as HOST:PORT.')
     const target = targetOf(address, values)
     await lookup(target.host).catch((error: unknown) => {
-      throw new UsageError(`${target.host} is not found (${codeOf(error)}). Give the name or the address of a machine.`)
+      throw new UsageError(`${target.host}: host not found (${codeOf(error)}). Fix: give a host name or an address.`)
     })
     const lines: Line[] = []
     for (const check of checks) {
@@ -80,11 +81,18 @@ Exit code: 0 everything that was tried is kept, 1 something is not, or nothing c
       lines.push(line)
       if (values.json) continue
       world.print(`${line.outcome.padEnd(11)}${line.id.padEnd(20)}${line.says}`)
-      if (line.seen !== '') world.print(`${' '.repeat(31)}${line.outcome === 'broken' ? 'but: ' : ''}${line.seen}  [${line.section}]`)
+      if (line.seen !== '')
+        world.print(`${' '.repeat(31)}${line.outcome === 'broken' ? 'but: ' : ''}${line.seen}  [${line.section}]`)
     }
     const count = (outcome: Outcome): number => lines.filter((line) => line.outcome === outcome).length
-    if (values.json) world.print(JSON.stringify({ kept: count('kept'), broken: count('broken'), notTried: count('not tried'), checks: lines }))
-    else world.print(`PASS: ${count('kept')} FAIL: ${count('broken')} NOT TRIED: ${count('not tried')} TOTAL: ${lines.length}`)
+    if (values.json)
+      world.print(
+        JSON.stringify({ kept: count('kept'), broken: count('broken'), notTried: count('not tried'), checks: lines }),
+      )
+    else
+      world.print(
+        `PASS: ${count('kept')} FAIL: ${count('broken')} NOT TRIED: ${count('not tried')} TOTAL: ${lines.length}`,
+      )
     return count('broken') + count('not tried') === 0 ? 0 : 1
   },
 }
@@ -105,16 +113,21 @@ async function tryCheck(check: Check, target: Target): Promise<Line> {
 
 function chosen(only: readonly string[] | undefined, isQuick: boolean): readonly Check[] {
   const unknown = only?.find((id) => !CHECKS.some((check) => check.id === id))
-  if (unknown !== undefined) throw new UsageError(`There is no check "${unknown}"; --list names them.`)
+  if (unknown !== undefined) throw new UsageError(`--only: unknown check "${unknown}". Fix: --list prints all checks.`)
   return CHECKS.filter(({ id, isSlow }) => only === undefined ? !isQuick || isSlow !== true : only.includes(id))
 }
 
-function targetOf(address: string, values: { fingerprint: string; user: string; token: string; identity?: string; patience: string }): Target {
+function targetOf(
+  address: string,
+  values: { fingerprint: string; user: string; token: string; identity?: string; patience: string },
+): Target {
   const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address)
   const port = Number(match?.[2])
-  if (match === null || port < 1 || port > PORT_MAX) throw new UsageError(`"${address}" is no HOST:PORT. Write localhost:4001, with a port from 1 to ${PORT_MAX}.`)
+  if (match === null || port < 1 || port > PORT_MAX)
+    throw new UsageError(`"${address}" is not HOST:PORT. Fix: write localhost:4001, with a port from 1 to ${PORT_MAX}.`)
   const answerMs = Number(values.patience)
-  if (!(answerMs >= 50 && answerMs <= 10_000)) throw new UsageError('--patience is in milliseconds, from 50 to 10000.')
+  if (!(answerMs >= 50 && answerMs <= 10_000))
+    throw new UsageError('--patience: expected milliseconds from 50 to 10000.')
   return {
     host: match[1] ?? '', port,
     fingerprint: bytesOption('--fingerprint', values.fingerprint, 8, 8),
@@ -128,7 +141,7 @@ function targetOf(address: string, values: { fingerprint: string; user: string; 
 function bytesOption(name: string, hex: string, least: number, most: number): Buffer {
   const bytes = Buffer.from(hex, 'hex')
   if (bytes.length * 2 !== hex.length || bytes.length < least || bytes.length > most) {
-    throw new UsageError(`${name} is ${least === most ? least : `at most ${most}`} bytes, in hexadecimal.`)
+    throw new UsageError(`${name}: expected ${least === most ? least : `at most ${most}`} bytes in hexadecimal.`)
   }
   return bytes
 }

@@ -1,10 +1,10 @@
-/** Files on the command line that cannot be read or written: why, and what to do about it, in two sentences. */
+/** Messages for files on the command line that cannot be read or written: why, and the fix, in two sentences. */
 
 import { writeFileSync } from 'node:fs'
 import { UsageError } from './command.ts'
 
 const REMEDIES: { readonly [code: string]: string } = {
-  EACCES: 'Whoever runs this may not do that there.',
+  EACCES: 'The current user has no permission there.',
   EEXIST: 'It is a file: give a folder.',
   EISDIR: 'It is a folder: give a file.',
   ENOENT: 'There is no such file or folder.',
@@ -13,7 +13,7 @@ const REMEDIES: { readonly [code: string]: string } = {
   EROFS: 'Nothing can be written there.',
 }
 
-/** What the system said, by its name. */
+/** The system's error code. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
 }

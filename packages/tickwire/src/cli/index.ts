@@ -6,7 +6,7 @@
 import { systemEntropy } from '../node/entropy.ts'
 import { startTickwire } from './run.ts'
 
-// Whoever reads may have seen enough: `tickwire inspect match.twr | head`.
+// The reader of a pipe may close it early: `tickwire inspect match.twr | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

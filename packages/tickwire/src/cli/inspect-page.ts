@@ -1,26 +1,29 @@
 /**
- * `tickwire inspect FILE --page`: a recording as a page, served to this machine only.
+ * `tickwire inspect FILE --page`: a recording as a web page, served to this machine only.
  *
- *   GET /              the page (`inspect-page/`: plain files, so that nothing has to be built)
+ *   GET /              the page (`inspect-page/`: plain files without a build step)
  *   GET /api/summary   /api/packets   /api/packet?n=17   /api/tick?t=1200   /api/why?n=0
  *
- * It reads and answers; nothing can be changed by it.
+ * It is read-only.
  */
 
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { WIRE_FIELDS } from '../core/game/dissection/wire-fields.ts'
 import { Inspection } from '../core/game/inspection/inspection.ts'
-import { serveFile } from '../node/static-files.ts'
+import { createHttpDoor } from '../node/http-door.ts'
+import { isLoopbackHost } from '../node/page-origin.ts'
+import { StaticFiles } from '../node/static-files.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
 import { codeOf } from './file-option.ts'
 import { openRecordingOption, readCountOption } from './recording-option.ts'
 
-// The same from `src` and from `dist`: the package has both.
-const PAGE = fileURLToPath(new URL('../../src/cli/inspect-page', import.meta.url))
+// The package contains `src`, and bundles of it in `dist`.
+const FOLDER = import.meta.url.endsWith('.ts') ? './inspect-page' : '../src/cli/inspect-page'
+const PAGE = new StaticFiles(fileURLToPath(new URL(FOLDER, import.meta.url)))
 
 const OPTIONS = {
   page: { type: 'boolean', default: false },
@@ -31,24 +34,28 @@ const OPTIONS = {
   chunks: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const
-/** Those of the list, which have no meaning here. */
+/** Options of the list, which are not allowed here. */
 const OF_THE_LIST = ['tick', 'chunks', 'json'] as const
 const PORT_MAX = 65_535
 
-/** Serves a recording as a page, until the process is told to end. */
+/** Serves a recording as a page, until the process is ended. */
 export const inspectPage: AsyncCommand = {
   summary: 'open a recording as a page',
   help: '',
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const stray = OF_THE_LIST.find((name) => values[name] !== undefined)
-    if (stray !== undefined) throw new UsageError(`--${stray} is for the list, and the page shows it all. Leave one of the two out.`)
+    if (stray !== undefined)
+      throw new UsageError(`--${stray} cannot be used with --page, which shows everything. Fix: leave one of them out.`)
     const port = readCountOption('--port', values.port, 0, 0, PORT_MAX)
     const { recording, path } = openRecordingOption(positionals)
     const authority = values.server === undefined ? undefined : openRecordingOption([values.server]).recording
     const inspection = openInspection(() => new Inspection(recording, authority === undefined ? {} : { authority }))
     const { url, close } = await serveInspection(inspection, basename(path), port).catch((error: unknown) => {
-      throw new UsageError(`--port ${port} cannot be listened on (${codeOf(error)}). Give another, or leave it out: any that is free.`)
+      throw new UsageError(
+        `--port ${port} cannot be listened on (${codeOf(error)}). `
+          + 'Fix: give another port, or leave it out for any free port.',
+      )
     })
     world.print(`${path} is at ${url}   (Ctrl+C ends it)`)
     if (values.open) openInBrowser(url, world)
@@ -73,9 +80,9 @@ export interface ServedInspection {
   close(): Promise<void>
 }
 
-/** Serves the page of an inspection on a port of this machine; 0 is any. */
+/** Serves the page of an inspection on a port of this machine; 0 selects any free port. */
 export function serveInspection(inspection: Inspection, name: string, port: number): Promise<ServedInspection> {
-  const server = createServer((request, response) => {
+  const server = createHttpDoor((request, response) => {
     answer(inspection, name, request, response).catch(() => response.destroy())
   })
   return new Promise((resolve, reject) => {
@@ -94,12 +101,28 @@ export function serveInspection(inspection: Inspection, name: string, port: numb
   })
 }
 
-async function answer(inspection: Inspection, name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  inspection: Inspection,
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A web page whose name resolves to this machine must not read the recording.
+  if (!isLoopbackHost(request.headers.host)) {
+    response
+      .writeHead(421, { 'content-type': 'text/plain; charset=utf-8' })
+      .end('Ask for this machine by its own name.\n')
+    return
+  }
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
   const number = Number(searchParams.get('n') ?? searchParams.get('t') ?? 0)
   const said = pathname.startsWith('/api/') ? answerOf(inspection, name, pathname, number) : undefined
-  if (!pathname.startsWith('/api/')) return await serveFile(PAGE, request, response)
-  response.writeHead(said === undefined ? 404 : 200, { 'content-type': 'application/json', 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+  if (!pathname.startsWith('/api/')) return await PAGE.answer(request, response)
+  response.writeHead(said === undefined ? 404 : 200, {
+    'content-type': 'application/json',
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+  })
   response.end(JSON.stringify(said ?? null, plain))
 }
 
@@ -116,7 +139,7 @@ function answerOf(inspection: Inspection, name: string, path: string, number: nu
   }
 }
 
-/** What JSON has no form for. */
+/** Converts values that JSON cannot represent. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value

@@ -1,5 +1,5 @@
 /**
- * `tickwire inspect`: what is in a recording, without the game that made it.
+ * `tickwire inspect`: shows the contents of a recording, without the game that made it.
  */
 
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ const OPTIONS = {
   server: { type: 'string' },
   port: { type: 'string' },
 } as const
-/** Those of the page (inspect-page.ts). */
+/** Options of the page (inspect-page.ts), which are not allowed here. */
 const OF_THE_PAGE = ['server', 'port'] as const
 
 /** Shows a recording. */
@@ -30,29 +30,31 @@ export const inspect: Command = {
 tickwire inspect FILE [--tick N] [--chunks] [--json]
 tickwire inspect FILE --page [--open] [--server FILE] [--port N]
 
-Prints what a recording holds: its game, how long it is and how it ends, who was there, and what takes the room. The
-definitions of the game are in the file, so the game itself is not needed; only fields that are written by the game's own
-code (manual) cannot be shown.
+Prints the content of a recording: its game, its length and end, the peers, and what takes the space. The definitions of
+the game are in the file, so the game itself is not needed; only fields with a codec of the game (manual) cannot be
+shown.
 
-  --tick N   the world as it stood after tick N
-  --chunks   every chunk, one a line
-  --json     as JSON
-  --page     serves it as a page: packets with every bit named, worlds at any tick side by side, and why a prediction was wrong
-  --open     the same, and opens it in the browser
-  --server   the server's recording of the same match: what it had, and which inputs it used
-  --port     of the page; any that is free unless said
+  --tick N   print the world after tick N
+  --chunks   print every chunk, one per line
+  --json     print JSON
+  --page     serve a page: packets with a name for every bit, worlds at any tick side by side, and the cause of each
+             misprediction
+  --open     like --page, and open it in the browser
+  --server   the server's recording of the same match: its state, and the inputs that it used
+  --port     port of the page. Default: any free port
 
-Exit code: 0 whole, 1 torn or damaged, or that tick is not in it.`,
+Exit code: 0 complete; 1 truncated or damaged, or the tick is not in the recording.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const stray = OF_THE_PAGE.find((name) => values[name] !== undefined)
-    if (stray !== undefined) throw new UsageError(`--${stray} is for the page. Say --page, too.`)
+    if (stray !== undefined) throw new UsageError(`--${stray} is only for the page. Fix: add --page.`)
     const tick = values.tick === undefined ? undefined : readCountOption('--tick', values.tick, 0, 0)
     const { recording, path, close } = openRecordingOption(positionals)
     try {
       if (tick !== undefined) return showTick(recording, tick, values.json, world)
       const summary = summaryOf(recording)
-      if (values.json) world.print(JSON.stringify({ file: path, ...summary, ...(values.chunks && { chunks: recording.chunks }) }))
+      if (values.json)
+        world.print(JSON.stringify({ file: path, ...summary, ...(values.chunks && { chunks: recording.chunks }) }))
       else showSummary(path, summary, recording, values.chunks, world)
       return recording.end === 'torn' || recording.damagedCount > 0 ? 1 : 0
     } finally {
@@ -80,7 +82,12 @@ interface Summary {
   readonly peers: readonly number[]
   readonly notes: Readonly<Record<string, number>>
   readonly packets: { readonly sent: number; readonly received: number; readonly bytes: number }
-  readonly entities: readonly { readonly name: string; readonly text: string; readonly mostAtOnce: number; readonly inAll: number }[]
+  readonly entities: readonly {
+    readonly name: string
+    readonly text: string
+    readonly mostAtOnce: number
+    readonly inAll: number
+  }[]
   readonly problem: string | undefined
 }
 
@@ -100,12 +107,23 @@ function summaryOf(recording: Recording): Summary {
     end: recording.end, tornBytes: recording.tornBytes, damagedChunks: recording.damagedCount,
     startedAt: head.startedAt === 0 ? undefined : timeOf(head.startedAt),
     fingerprint: Buffer.from(head.fingerprint).toString('hex'),
-    fields: head.fields, codec: codecOf(head.codec) ?? `${head.codec}`, tickRate: head.tickRate,
-    firstTick: rows.first, lastTick: rows.last, seconds: rows.last < 0 ? 0 : (rows.last - rows.first + 1) / head.tickRate, missingTicks: rows.missing,
-    sizeBytes: recording.sizeBytes, kinds,
+    fields: head.fields,
+    codec: codecOf(head.codec) ?? `${head.codec}`,
+    tickRate: head.tickRate,
+    firstTick: rows.first,
+    lastTick: rows.last,
+    seconds: rows.last < 0 ? 0 : (rows.last - rows.first + 1) / head.tickRate,
+    missingTicks: rows.missing,
+    sizeBytes: recording.sizeBytes,
+    kinds,
     peers: [...peers].filter((peer) => peer !== 0).sort((a, b) => a - b),
-    notes, packets,
-    entities: rows.entities.map((counted, type) => ({ name: head.names[type] ?? '', text: textOf(head.text, type), ...counted })),
+    notes,
+    packets,
+    entities: rows.entities.map((counted, type) => ({
+      name: head.names[type] ?? '',
+      text: textOf(head.text, type),
+      ...counted,
+    })),
     problem: typeof game === 'string' ? game : undefined,
   }
 }
@@ -118,7 +136,7 @@ interface Played {
   readonly entities: readonly { mostAtOnce: number; inAll: number }[]
 }
 
-/** Plays all of it and counts. */
+/** Plays the whole recording and counts. */
 function playThrough(recording: Recording, game: GameText | string): Played {
   const rows = recording.chunks.filter(({ type }) => type === CHUNK.rows)
   const entities = recording.head.names.map(() => ({ mostAtOnce: 0, inAll: 0 }))
@@ -148,8 +166,12 @@ function playThrough(recording: Recording, game: GameText | string): Played {
   return { first, last, missing: last < 0 ? 0 : last - first + 1 - count, owners, entities }
 }
 
-/** Who else is in it, and what was noted. */
-function othersIn(recording: Recording): { peers: Set<number>; notes: Record<string, number>; packets: { sent: number; received: number; bytes: number } } {
+/** The peers and the notes in a recording. */
+function othersIn(recording: Recording): {
+  peers: Set<number>
+  notes: Record<string, number>
+  packets: { sent: number; received: number; bytes: number }
+} {
   const peers = new Set<number>()
   const notes: Record<string, number> = {}
   const packets = { sent: 0, received: 0, bytes: 0 }
@@ -170,31 +192,55 @@ function othersIn(recording: Recording): { peers: Set<number>; notes: Record<str
   return { peers, notes, packets }
 }
 
-function showSummary(path: string, summary: Summary, recording: Recording, hasChunks: boolean, world: CommandWorld): void {
+function showSummary(
+  path: string,
+  summary: Summary,
+  recording: Recording,
+  hasChunks: boolean,
+  world: CommandWorld,
+): void {
   const line = (name: string, value: string): void => world.print(`${name.padEnd(12)}${value}`)
   const { firstTick, lastTick, seconds, tickRate, missingTicks, sizeBytes, end, tornBytes, damagedChunks } = summary
-  line('file', `${path}, ${sizeText(sizeBytes)}, ${endText(end, tornBytes)}${damagedChunks > 0 ? `, ${damagedChunks} damaged chunks` : ''}`)
+  line(
+    'file',
+    `${path}, ${sizeText(sizeBytes)}, ${endText(end, tornBytes)}`
+      + `${damagedChunks > 0 ? `, ${damagedChunks} damaged chunks` : ''}`,
+  )
   if (summary.startedAt !== undefined) line('started', summary.startedAt)
-  line('game', `fingerprint ${summary.fingerprint}, ${tickRate} ticks a second, fields: ${summary.fields}, codec: ${summary.codec}`)
+  line(
+    'game',
+    `fingerprint ${summary.fingerprint}, ${tickRate} ticks a second, `
+      + `fields: ${summary.fields}, codec: ${summary.codec}`,
+  )
   if (lastTick < 0) line('ticks', 'none')
-  else line('ticks', `${firstTick} to ${lastTick}, ${seconds.toFixed(1)} s${missingTicks > 0 ? `, ${missingTicks} of them missing` : ''}`)
+  else
+    line(
+      'ticks',
+      `${firstTick} to ${lastTick}, ${seconds.toFixed(1)} s`
+        + `${missingTicks > 0 ? `, ${missingTicks} of them missing` : ''}`,
+    )
   line('peers', summary.peers.length === 0 ? 'none' : summary.peers.join(' '))
   for (const [kind, { chunks, bytes }] of Object.entries(summary.kinds)) {
     const rate = seconds > 0 ? `, ${(bytes / (seconds * tickRate)).toFixed(1)} B a tick` : ''
     line(kind, `${chunks} chunks, ${sizeText(bytes)}${rate}`)
   }
-  for (const { name, text, mostAtOnce, inAll } of summary.entities) line('entity', `${name}: ${inAll} objects, ${mostAtOnce} at once   ${text}`)
+  for (const { name, text, mostAtOnce, inAll } of summary.entities)
+    line('entity', `${name}: ${inAll} objects, ${mostAtOnce} at once   ${text}`)
   for (const [kind, count] of Object.entries(summary.notes)) line('noted', `${count} x ${kind}`)
   if (summary.problem !== undefined) world.print(`\nRows cannot be shown without the game: ${summary.problem}.`)
-  for (const note of notesOf(recording)) line(`  ${note.tick}`, `${note.kind} ${note.peer} ${noteText(note) ?? ''}`.trimEnd())
+  for (const note of notesOf(recording))
+    line(`  ${note.tick}`, `${note.kind} ${note.peer} ${noteText(note) ?? ''}`.trimEnd())
   if (!hasChunks) return
   world.print('')
   for (const { offset, type, flags, tick, length } of recording.chunks) {
-    world.print(`${String(offset).padStart(10)}  ${(CHUNK_NAMES[type] ?? `type ${type}`).padEnd(8)} tick ${String(tick).padEnd(8)} ${length} bytes${flags === 1 ? ', key' : ''}`)
+    world.print(
+      `${String(offset).padStart(10)}  ${(CHUNK_NAMES[type] ?? `type ${type}`).padEnd(8)} `
+        + `tick ${String(tick).padEnd(8)} ${length} bytes${flags === 1 ? ', key' : ''}`,
+    )
   }
 }
 
-/** Who came and went, and the game's own marks. Messages are counted only. */
+/** Joins and leaves, and the game's own marks. Messages are only counted. */
 function notesOf(recording: Recording): RecordedNote[] {
   return recording.chunks.filter(({ type }) => type === CHUNK.notes).flatMap((chunk) => {
     const body = recording.load(chunk)
@@ -204,7 +250,9 @@ function notesOf(recording: Recording): RecordedNote[] {
 
 function endText(end: string, tornBytes: number): string {
   if (end === 'closed') return 'closed'
-  return end === 'open' ? 'not closed: still being written, or its recorder crashed' : `torn: its last ${tornBytes} bytes are no whole chunk and were left out`
+  return end === 'open'
+    ? 'not closed: still being written, or its recorder crashed'
+    : `torn: its last ${tornBytes} bytes are no whole chunk and were left out`
 }
 
 function showTick(recording: Recording, tick: number, isJson: boolean, world: CommandWorld): number {
@@ -214,16 +262,21 @@ function showTick(recording: Recording, tick: number, isJson: boolean, world: Co
   const played = playback.seek(tick)
   if (played !== 'ok') {
     const { first, last } = playback
-    world.complain(`tick ${tick} is ${played === 'missing' ? 'not in this recording' : 'damaged'}: it has ${first < 0 ? 'none' : `${first} to ${last}`}.`)
+    world.complain(
+      `tick ${tick} is ${played === 'missing' ? 'not in this recording' : 'damaged'}: `
+        + `it has ${first < 0 ? 'none' : `${first} to ${last}`}.`,
+    )
     return 1
   }
-  const shown = playback.world.stores.flatMap((store, type) => store.living().map((handle) => ({ entity: recording.head.names[type], ...handle.toJSON() })))
+  const shown = playback.world.stores.flatMap((store, type) =>
+    store.living().map((handle) => ({ entity: recording.head.names[type], ...handle.toJSON() })),
+  )
   if (isJson) world.print(JSON.stringify({ tick, objects: shown }, plain))
   else for (const object of shown) world.print(JSON.stringify(object, plain))
   return 0
 }
 
-/** What JSON has no form for. */
+/** Converts values that JSON cannot represent. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value

@@ -1,6 +1,6 @@
 /**
- * Keys on the command line: the text itself, or the path of a file that has it. Secrets belong in files: a command line
- * can be read by everyone on the machine.
+ * Keys on the command line: the text itself, or the path of a file that contains it. Secrets belong in files: all users
+ * of the machine can read a command line.
  */
 
 import { readFileSync } from 'node:fs'
@@ -10,11 +10,17 @@ import { cannotBe } from './file-option.ts'
 
 /** The key of `kind` that `--option value` names. */
 export function readKeyOption(option: string, value: string | undefined, kind: KeyKind): Uint8Array {
-  if (value === undefined) throw new UsageError(`${option} is missing: the ${describe(kind)}, or a file that has it.`)
+  if (value === undefined)
+    throw new UsageError(`${option} is missing. Fix: give the ${describe(kind)}, or a file with it.`)
   const text = value.startsWith('tickwire-') ? value : readKeyFile(option, value)
   const found = textToKey(text.trim())
-  if (found === undefined) throw new UsageError(`${option} ${shown(value)} is no key. "tickwire token keys" makes some.`)
-  if (found.kind !== kind) throw new UsageError(`${option} needs the ${describe(kind)}; this is ${found.kind.startsWith('i') ? 'an' : 'a'} ${found.kind.replace('-', ' ')} key.`)
+  if (found === undefined)
+    throw new UsageError(`${option} ${shown(value)} is not a key. Fix: make keys with "tickwire token keys".`)
+  if (found.kind !== kind)
+    throw new UsageError(
+      `${option}: wrong key (expected the ${describe(kind)}, got `
+        + `${found.kind.startsWith('i') ? 'an' : 'a'} ${found.kind.replace('-', ' ')} key).`,
+    )
   return found.key
 }
 
@@ -30,7 +36,7 @@ function describe(kind: KeyKind): string {
   return `${kind.replace('-', '\'s ')} key`
 }
 
-/** What may be a secret is not repeated. */
+/** A value that may be a secret is not printed. */
 function shown(value: string): string {
   return value.startsWith('tickwire-') ? '' : value
 }

@@ -1,12 +1,12 @@
 /**
- * `tickwire load`: headless players against a server, in weather, and what they felt.
+ * `tickwire load`: headless players against a server, under simulated network conditions, and what they experienced.
  */
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Game } from '../core/game/define-game.ts'
-import type { JoinRequest } from '../core/game/rooms/join-body.ts'
+import type { JoinRequest } from '../core/rooms/join-body.ts'
 import { askServer, runLoad, type LoadReport, type Spread } from '../node/load.ts'
 import { gameOfText } from '../node/load-game.ts'
 import { NAMES_HEADER } from '../node/serve-routes.ts'
@@ -32,37 +32,38 @@ const OPTIONS = {
 const PLAYERS = 16
 const SECONDS = 10
 const RAMP = 50
-/** The operator's port, beside the HTTP port. */
+/** Offset of the operator port from the HTTP port. */
 const OPS_BESIDE = 2
 
-/** Drives players at a server. */
+/** Runs headless players against a server. */
 export const load: AsyncCommand = {
-  summary: 'headless players against a server, and what they felt',
+  summary: 'run headless players against a server, and measure their connections',
   help: `
 tickwire load URL [--players N] [--seconds S] [--weather LATENCY[,JITTER[,LOSS]]] [--transport udp|websocket]
                   [--room ID | --code CODE | --type TYPE] [--game FILE] [--ops URL] [--ramp N] [--seed N] [--json]
 
-Lets N players join what is served at URL (http://localhost:4000), each with a socket of his own and inputs from a seed, and
-prints their round trips, losses, late inputs and corrections, and what the server spent.
+Connects N players to the game served at URL (http://localhost:4000), each with its own socket and with inputs from a
+seed, and prints their round trips, losses, late inputs and corrections, and the load of the server.
 
-  --players N     how many. Default: ${PLAYERS}
-  --seconds S     how long. Default: ${SECONDS}
-  --weather W     100ms,20ms,5%: added to each datagram each way, up to so much more, and the part that is lost
-  --transport T   Default: udp where the server has it, otherwise websocket
-  --type TYPE     quick seats in rooms of this type; --room and --code name one. Default: whatever is there
-  --game FILE     a module that exports \`game\`. With it players predict, and corrections are counted; without it the server
-                  is asked what it plays
-  --ops URL       the server's port for its operator. Default on this machine: two above its HTTP port
-  --ramp N        players who come in a second. Default: ${RAMP}
-  --seed N        of what they hold and of the weather. Default: 1
-  --json          the report as JSON
+  --players N     number of players. Default: ${PLAYERS}
+  --seconds S     duration. Default: ${SECONDS}
+  --weather W     100ms,20ms,5%: latency each way, jitter on top of it, and loss
+  --transport T   udp or websocket. Default: udp if the server has it, otherwise websocket
+  --type TYPE     quick join to rooms of this type; --room and --code name one room. Default: any room
+  --game FILE     a module that exports \`game\`. With it players predict, and corrections are counted; without it the
+                  game is read from the server
+  --ops URL       the server's operator port. Default on this machine: two above its HTTP port
+  --ramp N        players that join per second. Default: ${RAMP}
+  --seed N        seed of inputs and weather. Default: 1
+  --json          print the report as JSON
 
-Exit code: 0; 1 when somebody could not join or was put out.`,
+Exit code: 0; 1 when a player could not join or was disconnected.`,
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const url = readUrl(positionals)
     const { transport: wanted } = values
-    if (wanted !== undefined && wanted !== 'udp' && wanted !== 'websocket') throw new UsageError(`--transport ${wanted}: there are udp and websocket.`)
+    if (wanted !== undefined && wanted !== 'udp' && wanted !== 'websocket')
+      throw new UsageError(`--transport: unknown transport "${wanted}". Fix: use udp or websocket.`)
     const asked = {
       url,
       join: readJoin(values.room, values.code, values.type),
@@ -74,11 +75,19 @@ Exit code: 0; 1 when somebody could not join or was put out.`,
       opsUrl: values.ops ?? opsBeside(url),
     }
     const info = await askServer(url).catch((error: unknown) => {
-      throw new UsageError(`nobody serves a game at ${url} (${whyUnheard(error)}). Start it first, or give another URL.`)
+      throw new UsageError(
+        `${url}: no game is served there (${whyUnreachable(error)}). Fix: start the server first, or give another URL.`,
+      )
     })
     const transport = wanted ?? (info.udp === undefined ? 'websocket' : 'udp')
-    if (transport === 'udp' && info.udp === undefined) throw new UsageError('that server has no UDP. Use --transport websocket.')
-    const report = await runLoad({ ...asked, transport, game: await readGame(url, values.game, values.type), onProgress: (text) => world.complain(text) })
+    if (transport === 'udp' && info.udp === undefined)
+      throw new UsageError('--transport udp: the server has no UDP. Fix: use --transport websocket.')
+    const report = await runLoad({
+      ...asked,
+      transport,
+      game: await readGame(url, values.game, values.type),
+      onProgress: (text) => world.complain(text),
+    })
     if (values.json) world.print(JSON.stringify(report, undefined, 2))
     else printReport(report, world)
     return report.stayed === report.asked ? 0 : 1
@@ -89,13 +98,14 @@ Exit code: 0; 1 when somebody could not join or was put out.`,
 export function readWeather(text: string): LoadWeather {
   const match = /^(\d+(?:\.\d+)?)ms(?:,(\d+(?:\.\d+)?)ms)?(?:,(\d+(?:\.\d+)?)%)?$/.exec(text)
   const [, latency = '0', jitter = '0', loss = '0'] = match ?? []
-  if (match === null || Number(loss) > 100) throw new UsageError(`--weather ${text} is none. Write it as 100ms,20ms,5%.`)
+  if (match === null || Number(loss) > 100)
+    throw new UsageError(`--weather: cannot read "${text}". Fix: write it as 100ms,20ms,5%.`)
   return { latencyMs: Number(latency), jitterMs: Number(jitter), loss: Number(loss) / 100 }
 }
 
-/** `fetch failed` has the reason inside. */
-function whyUnheard(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it answers, and not as Tickwire does'
+/** The message of `fetch failed` is generic: the reason is in its cause. */
+function whyUnreachable(error: unknown): string {
+  if (error instanceof SyntaxError) return 'the answer is not that of a Tickwire server'
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : error.message
 }
@@ -103,7 +113,8 @@ function whyUnheard(error: unknown): string {
 function readUrl(positionals: readonly string[]): string {
   const [url] = positionals
   if (url === undefined || positionals.length > 1) throw new UsageError('Give one URL: where the game is served.')
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError(`${url} is no URL of a server. Write http://localhost:4000.`)
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError(`${url} is not the URL of a server. Fix: write http://localhost:4000.`)
   return new URL(url).origin
 }
 
@@ -115,38 +126,67 @@ function readJoin(room: string | undefined, code: string | undefined, type: stri
 
 async function readGame(url: string, file: string | undefined, type: string | undefined): Promise<Game> {
   if (file !== undefined) {
-    const module = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
-      throw new UsageError(`--game ${file} cannot be imported: ${error instanceof Error ? error.message : String(error)}`)
-    }) as { readonly game?: Game }
-    if (!(module.game?.fingerprint instanceof Uint8Array)) throw new UsageError(`--game ${file} exports no \`game\`. Write export const game = defineGame({ … }).`)
+    const module = (await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
+      throw new UsageError(
+        `--game ${file} cannot be imported: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    })) as { readonly game?: Game }
+    if (!(module.game?.fingerprint instanceof Uint8Array))
+      throw new UsageError(`--game ${file} exports no \`game\`. Fix: write export const game = defineGame({ … }).`)
     return module.game
   }
   const response = await fetch(`${url}/tickwire/game${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`)
   if (!response.ok) throw new UsageError((await response.text()).trim())
-  const game = gameOfText(await response.text(), JSON.parse(decodeURIComponent(response.headers.get(NAMES_HEADER) ?? '[]')) as string[])
-  if (typeof game === 'string') throw new UsageError(`this game cannot be played from its text: ${game}. Use --game FILE.`)
+  const game = gameOfText(
+    await response.text(),
+    JSON.parse(decodeURIComponent(response.headers.get(NAMES_HEADER) ?? '[]')) as string[],
+  )
+  if (typeof game === 'string')
+    throw new UsageError(`this game cannot be played from its text (${game}). Fix: use --game FILE.`)
   return game
 }
 
 function opsBeside(url: string): string | undefined {
   const { hostname, port } = new URL(url)
-  return hostname === 'localhost' || hostname === '127.0.0.1' ? `http://127.0.0.1:${Number(port) + OPS_BESIDE}` : undefined
+  return hostname === 'localhost' || hostname === '127.0.0.1'
+    ? `http://127.0.0.1:${Number(port) + OPS_BESIDE}`
+    : undefined
 }
 
 function printReport(report: LoadReport, { print }: CommandWorld): void {
   const { asked, joined, stayed, ended, server } = report
-  const spread = ({ p50, p90, p99, max }: Spread): string => `p50 ${p50.toFixed(1)}, p90 ${p90.toFixed(1)}, p99 ${p99.toFixed(1)}, worst ${max.toFixed(1)} ms`
-  const reasons = Object.entries(ended).map(([code, count]) => `${count} ${code}`).join(', ')
-  print(`players       ${asked} asked, ${joined} came in, ${stayed} stayed${reasons === '' ? '' : ` (${reasons})`}`)
+  const spread = ({ p50, p90, p99, max }: Spread): string =>
+    `p50 ${p50.toFixed(1)}, p90 ${p90.toFixed(1)}, p99 ${p99.toFixed(1)}, worst ${max.toFixed(1)} ms`
+  const reasons = Object.entries(ended)
+    .map(([code, count]) => `${count} ${code}`)
+    .join(', ')
+  print(`players       ${asked} requested, ${joined} joined, ${stayed} stayed${reasons === '' ? '' : ` (${reasons})`}`)
   print(`joining       ${spread(report.joinMs)}`)
   print(`round trip    ${spread(report.rttMs)}`)
   print(`loss          ${(report.loss * 100).toFixed(2)} % on the way to the server`)
-  print(`traffic       ${Math.round(report.packetsPerSecond.sent)} packets/s up, ${Math.round(report.packetsPerSecond.received)} down; ${sizeText(Math.round(report.bytesPerSecond.sent))}/s up, ${sizeText(Math.round(report.bytesPerSecond.received))}/s down`)
+  print(
+    `traffic       ${Math.round(report.packetsPerSecond.sent)} packets/s up, `
+      + `${Math.round(report.packetsPerSecond.received)} down; `
+      + `${sizeText(Math.round(report.bytesPerSecond.sent))}/s up, `
+      + `${sizeText(Math.round(report.bytesPerSecond.received))}/s down`,
+  )
   print(`late inputs   ${report.lateInputs} of ${report.inputs}`)
-  print(`corrections   ${report.correctionsPerMinute === undefined ? 'not predicted: give --game FILE' : `${report.correctionsPerMinute.toFixed(1)} a minute and player`}`)
+  print(
+    `corrections   ${
+      report.correctionsPerMinute === undefined
+        ? 'not predicted: give --game FILE'
+        : `${report.correctionsPerMinute.toFixed(1)} a minute and player`
+    }`,
+  )
   if (server === undefined) print('server        could not be asked: give --ops URL')
   else {
-    print(`server        ${(server.cpu * 100).toFixed(0)} % of a core, ${sizeText(server.residentBytes)} resident, ${server.rooms} rooms, ${server.players} players`)
-    print(`ticks         p50 ${server.tickMsP50.toFixed(3)}, p99 ${server.tickMsP99.toFixed(3)} ms since it began; ${server.ticksSkipped} skipped meanwhile`)
+    print(
+      `server        ${(server.cpu * 100).toFixed(0)} % of a core, ${sizeText(server.residentBytes)} resident, `
+        + `${server.rooms} rooms, ${server.players} players`,
+    )
+    print(
+      `ticks         p50 ${server.tickMsP50.toFixed(3)}, p99 ${server.tickMsP99.toFixed(3)} ms since the start; `
+        + `${server.ticksSkipped} skipped in this run`,
+    )
   }
 }

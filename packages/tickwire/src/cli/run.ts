@@ -1,5 +1,5 @@
 /**
- * Finds the command that was meant, runs it, and turns what it throws into one sentence and an exit code.
+ * Finds the requested command, runs it, and turns its errors into one sentence and an exit code.
  */
 
 import { ConfigError } from '../core/base/assert.ts'
@@ -8,12 +8,13 @@ import { UsageError, type AsyncCommand, type Command, type CommandWorld } from '
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { load } from './load.ts'
+import { relay, stun } from './relay.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
 import { train } from './train.ts'
 
-/** By the words that name them. */
+/** Commands, keyed by the words that name them. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['inspect', inspect],
   ['bandwidth', bandwidth],
@@ -23,13 +24,18 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['token inspect', tokenInspect],
 ])
 
-/** Those that wait for the network. */
-const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([['load', load], ['conformance', conformance]])
+/** Commands that wait for the network. */
+const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
+  ['load', load],
+  ['conformance', conformance],
+  ['relay', relay],
+  ['stun', stun],
+])
 
-/** Runs what `args` ask for, also what waits for the network; gives the exit code. */
+/** Runs the command in `args`, asynchronous ones too. Returns the exit code. */
 export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {
   const [name = '', ...rest] = args
-  // Only who asks for the page waits for it to be loaded.
+  // The page's code is loaded only when it is asked for.
   const command = isPage(name, rest) ? (await import('./inspect-page.ts')).inspectPage : ASYNC_COMMANDS.get(name)
   if (command === undefined) return runTickwire(args, world)
   if (rest.includes('--help') || rest.includes('-h')) {
@@ -43,7 +49,7 @@ export async function startTickwire(args: readonly string[], world: CommandWorld
   }
 }
 
-/** Runs what `args` ask for; returns the exit code. */
+/** Runs the command in `args`. Returns the exit code. */
 export function runTickwire(args: readonly string[], world: CommandWorld): number {
   const name = [...COMMANDS.keys()].find((words) => words.split(' ').every((word, index) => args[index] === word))
   const command = name === undefined ? undefined : COMMANDS.get(name)
@@ -69,24 +75,35 @@ function complain(name: string, error: unknown, world: CommandWorld): number {
 
 function overview(args: readonly string[], world: CommandWorld): number {
   const group = args[0]?.startsWith('-') === false ? args[0] : undefined
-  const listed = [...COMMANDS, ...ASYNC_COMMANDS].filter(([words]) => group === undefined || words.startsWith(`${group} `))
-  const isHelp = args.length === 0 || args.includes('--help') || args.includes('-h') || (args.length === 1 && group !== undefined && listed.length > 0)
+  const listed = [...COMMANDS, ...ASYNC_COMMANDS].filter(
+    ([words]) => group === undefined || words.startsWith(`${group} `),
+  )
+  const isHelp =
+    args.length === 0
+    || args.includes('--help')
+    || args.includes('-h')
+    || (args.length === 1 && group !== undefined && listed.length > 0)
   if (!isHelp || listed.length === 0) {
-    world.complain(`tickwire: there is no command "${args.join(' ')}". tickwire --help lists them.`)
+    world.complain(`tickwire: unknown command "${args.join(' ')}". Fix: tickwire --help lists all commands.`)
     return 2
   }
-  world.print('tickwire COMMAND [options]      Each command has a --help of its own.\n')
+  world.print('tickwire COMMAND [options]      Each command has its own --help.\n')
   for (const [words, { summary }] of listed) world.print(`  tickwire ${words.padEnd(16)}${summary}`)
   return 0
 }
 
-/** Whoever typed it can mend it: nothing is broken. */
+/** Whether the error is a mistake of the user, and not a bug. */
 function isMistake(error: unknown): error is Error {
   if (error instanceof UsageError || error instanceof ConfigError) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }
 
-/** A recording that is to be shown as a page is served, and that takes until somebody ends it. */
+/** Whether a recording is to be served as a page, which runs until it is ended. */
 function isPage(name: string, rest: readonly string[]): boolean {
-  return name === 'inspect' && (rest.includes('--page') || rest.includes('--open')) && !rest.includes('--help') && !rest.includes('-h')
+  return (
+    name === 'inspect'
+    && (rest.includes('--page') || rest.includes('--open'))
+    && !rest.includes('--help')
+    && !rest.includes('-h')
+  )
 }

@@ -1,5 +1,5 @@
 /**
- * `tickwire token inspect`: every field of a token, and whether it is good.
+ * `tickwire token inspect`: every field of a token, and whether it is valid.
  */
 
 import { parseArgs } from 'node:util'
@@ -20,26 +20,27 @@ const OPTIONS = {
 
 /** Shows a token. */
 export const tokenInspect: Command = {
-  summary: 'show every field of a token, and whether it is good',
+  summary: 'show every field of a token, and whether it is valid',
   help: `
 tickwire token inspect TOKEN [--issuer FILE] [--server FILE] [--audience NAME] [--json]
 
-Prints what a token says. Its signature can be checked only with the issuer's public key.
+Prints the fields of a token. Its signature can be checked only with the issuer's public key.
 
   --issuer FILE    the issuer's public key (issuer.pub): check the signature
-  --server FILE    a server's public key (server.pub): would that server take it?
+  --server FILE    a server's public key (server.pub): would that server accept it?
   --audience NAME  a game's name: is it for that game?
-  --json           as one line of JSON
+  --json           print one line of JSON
 
-Exit code: 0 good as far as it was checked, 1 not good.`,
+Exit code: 0 valid as far as it was checked, 1 invalid.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     const [text] = positionals
-    if (text === undefined || positionals.length > 1) throw new UsageError('Give one token, as "tickwire token issue" prints it.')
+    if (text === undefined || positionals.length > 1)
+      throw new UsageError('Give one token, as "tickwire token issue" prints it.')
     const bytes = textToBytes(text.trim())
     const token = bytes === undefined ? undefined : parseToken(bytes)
     if (bytes === undefined || token === undefined) {
-      world.print('malformed: this is no token, or only a part of one')
+      world.print('malformed: not a token, or only a part of one')
       return 1
     }
     const issuer = values.issuer === undefined ? undefined : readKeyOption('--issuer', values.issuer, 'issuer-public')
@@ -52,7 +53,7 @@ Exit code: 0 good as far as it was checked, 1 not good.`,
   },
 }
 
-/** What a server with these keys would say; what is not given is not asked about. */
+/** The verdict of a server with these keys. Checks whose key is not given are skipped. */
 function judge(
   bytes: Uint8Array, token: ConnectToken, issuer: Uint8Array | undefined, server: Uint8Array | undefined,
   audience: string | undefined, now: number,
@@ -90,7 +91,7 @@ function timeOf(seconds: number): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s after 1970` : date.toISOString().replace('.000Z', 'Z')
 }
 
-/** As text where it is printable text, otherwise as bytes. */
+/** As text if it is printable, otherwise as bytes. */
 function userOf(user: Uint8Array): string {
   const text = new TextDecoder().decode(user)
   const isPrintable = !/[\p{C}\ufffd]/u.test(text)

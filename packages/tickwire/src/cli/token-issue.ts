@@ -29,17 +29,17 @@ Prints a token as one line of text.
 
   --key FILE       the issuer's secret key (issuer.key)
   --server FILE    the public key of the server it is for (server.pub)
-  --user TEXT      what the server is told of the player, up to 256 bytes
+  --user TEXT      data about the player for the server, up to 256 bytes
   --audience NAME  the game's name; the server must expect the same ("game")
-  --minutes N      how long it is good, up to 60 (5)
+  --minutes N      how long it is valid, up to 60 (5)
   --suite N        1 ChaCha20-Poly1305, 2 AES-256-GCM (1)`,
   run(args, world) {
     const { values } = parseArgs({ args: [...args], options: OPTIONS })
     const provider = bestProvider()
     const seconds = Math.round(Number(values.minutes) * 60)
     const suite = Number(values.suite)
-    if (!Number.isFinite(seconds)) throw new UsageError(`--minutes ${values.minutes} is no number.`)
-    if (!isSuiteId(suite)) throw new UsageError(`--suite ${values.suite}: there are 1 and 2.`)
+    if (!Number.isFinite(seconds)) throw new UsageError(`--minutes ${values.minutes} is not a number.`)
+    if (!isSuiteId(suite)) throw new UsageError(`--suite: unknown suite ${values.suite}. Fix: use 1 or 2.`)
     const id = new Uint8Array(TOKEN_ID_BYTES)
     world.entropy.fill(id)
     const issuedAt = world.nowSeconds()

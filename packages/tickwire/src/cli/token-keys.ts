@@ -1,5 +1,5 @@
 /**
- * `tickwire token keys`: a pair of keys for the issuer of tokens and one for a server, as four small files.
+ * `tickwire token keys`: a key pair for a token issuer and one for a server, as four small files.
  */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -18,14 +18,14 @@ export const tokenKeys: Command = {
   help: `
 tickwire token keys [--out DIR] [--force]
 
-Writes four files into DIR (here, unless you say where):
+Writes four files into DIR (default: the current directory):
 
-  issuer.key       signs tokens. Only for whoever knows the players; never on a game server
-  issuer.pub       checks them. For every game server
-  server.key       proves that a server is itself. Only for that server, or a fleet that is one to its players
-  server.pub       goes into tokens for that server. For the issuer
+  issuer.key       signs tokens. Only for the service that knows the players; never on a game server
+  issuer.pub       verifies tokens. For every game server
+  server.key       proves the identity of a server. Only for that server, or for a fleet with one identity
+  server.pub       names the server in tokens. For the issuer
 
-  --force          overwrite keys that are there. Tokens of the old ones are then refused`,
+  --force          overwrite existing keys. Tokens of the old keys are refused from then on`,
   run(args, world) {
     const { values } = parseArgs({ args: [...args], options: OPTIONS })
     const provider = bestProvider()
@@ -36,10 +36,15 @@ Writes four files into DIR (here, unless you say where):
         ['key', `${whose}-secret`, seed, 0o600],
         ['pub', `${whose}-public`, provider.importSigning(seed).publicKey, 0o644],
       ]
-      return kinds.map(([ending, kind, key, mode]) => ({ path: join(values.out, `${whose}.${ending}`), text: keyToText(kind, key), mode }))
+      return kinds.map(([ending, kind, key, mode]) => ({
+        path: join(values.out, `${whose}.${ending}`),
+        text: keyToText(kind, key),
+        mode,
+      }))
     })
     const there = files.find(({ path }) => existsSync(path))
-    if (there !== undefined && !values.force) throw new UsageError(`${there.path} is there already. --force overwrites it.`)
+    if (there !== undefined && !values.force)
+      throw new UsageError(`${there.path} exists. Fix: --force overwrites it.`)
     try {
       mkdirSync(values.out, { recursive: true })
       for (const { path, text, mode } of files) {

@@ -1,5 +1,5 @@
 /**
- * `tickwire train`: tables for the entropy codec, learnt from a recorded match.
+ * `tickwire train`: tables for the entropy codec, trained on a recorded match.
  */
 
 import { parseArgs } from 'node:util'
@@ -15,34 +15,40 @@ const OPTIONS = {
   version: { type: 'string' },
 } as const
 
-/** Learns from a recording. */
+/** Trains on a recording. */
 export const train: Command = {
-  summary: 'learn a game\'s habits from a recorded match, for entropy(priors)',
+  summary: 'learn codec tables from a recorded match, for entropy(priors)',
   help: `
 tickwire train FILE -o PRIORS [--version N]
 
-Plays a recording and counts what changes how. The result is JSON for defineGame({ codec: entropy(priors) }): both sides must have
-the same, and the handshake sees to it. Measure what it saves on another match: tickwire bandwidth OTHER --priors PRIORS.
+Plays a recording and counts how fields change. The result is JSON for defineGame({ codec: entropy(priors) }). Both
+sides must have the same priors; the handshake checks it. Measure the savings on another match: tickwire bandwidth
+OTHER --priors PRIORS.
 
-  -o, --out FILE   where to write it
-  --version N      tells these priors from others, 1 and more. Default: 1
+  -o, --out FILE   where to write the priors
+  --version N      version of these priors, 1 or more. Default: 1
 
-Exit code: 0; 1 when there is too little in the recording to learn from.`,
+Exit code: 0; 1 when the recording is too short to learn from.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-    if (values.out === undefined) throw new UsageError('Say where to write it: -o priors.json.')
+    if (values.out === undefined) throw new UsageError('-o is missing. Fix: give a file, such as -o priors.json.')
     const version = readCountOption('--version', values.version, 1, 1, PRIORS_VERSION_MAX)
     const { recording, path, close } = openRecordingOption(positionals)
     try {
       const game = readGameText(recording.head.text, recording.head.names)
-      if (typeof game === 'string') throw new UsageError(`${path} cannot be learnt from without its game: ${game}. Call trainRecording with the game instead.`)
+      if (typeof game === 'string')
+        throw new UsageError(
+          `${path}: cannot be trained on without its game (${game}). Fix: call trainRecording with the game.`,
+        )
       const { priors, rows } = trainRecording(recording, game, version)
       const learnt = Object.keys(priors)
       for (const [name, count] of Object.entries(rows)) {
-        world.print(`${name}: ${count} rows${learnt.includes(name) ? '' : ', too few to learn from: built-in tables serve'}`)
+        world.print(
+          `${name}: ${count} rows${learnt.includes(name) ? '' : ', too few to learn from: built-in tables are used'}`,
+        )
       }
       if (learnt.length === 0) {
-        world.complain(`${path}: nothing in it changes often enough to learn from. Record a minute of play.`)
+        world.complain(`${path}: too few changes to learn from. Fix: record a minute of play.`)
         return 1
       }
       const text = JSON.stringify(priors)

@@ -1,14 +1,16 @@
 /**
- * Devtools of one match: an overlay that opens and closes, weather, ghosts, a recording of the last minute.
+ * Devtools of one match: an overlay that opens and closes, simulated network conditions, ghosts, a recording of the
+ * last minute.
  *
  *   const devtools = openDevtools(room)              or import 'tickwire/devtools' and press the key left of 1
  *   devtools.setWeather({ latencyMs: 100, loss: 0.05 })
  *   devtools.readings().rollbacks
  *
- * Closed, nothing of it runs; weather and recordings go on until they are ended, for they were asked for.
+ * While the overlay is closed, none of its code runs. Simulated conditions and recordings continue until they are
+ * ended.
  */
 
-import type { Room } from '../browser/room.ts'
+import type { Room } from '../core/client/room.ts'
 import { monotonicNow } from '../browser/clock.ts'
 import type { Millis } from '../core/base/time.ts'
 import { ClientHost } from '../core/game/client-host.ts'
@@ -18,20 +20,21 @@ import type { Shape } from '../core/schema/field.ts'
 import { OverlayElement, type Way } from './overlay-element.ts'
 import { drawPanels } from './panels.ts'
 import type { Readings } from './readings.ts'
-import { ToldWorld } from '../core/game/told-world.ts'
+import { ReceivedWorld } from '../core/game/received-world.ts'
 import { Watcher } from './watcher.ts'
 import { CLEAR, WeatherLine, type LineWeather } from './weather-line.ts'
 
+/** How the overlay starts. */
 export interface DevtoolsOptions {
   /** Whether the overlay is shown at once. Default: yes. */
   readonly isOpen?: boolean
   /** Whether ghosts are drawn at once, by a game that draws them (`Play.drawGhosts`). Default: no. */
   readonly hasGhosts?: boolean
-  /** The same weather is the same every time with the same seed. Default: 1. */
+  /** Seed of the simulated network conditions. The same seed gives the same conditions. Default: 1. */
   readonly weatherSeed?: number
 }
 
-/** Weather of both directions. */
+/** Simulated network conditions in both directions. */
 export interface Weather {
   /** To the server. */
   readonly out: LineWeather
@@ -39,12 +42,12 @@ export interface Weather {
   readonly in: LineWeather
 }
 
-/** Pictures a second: nobody reads faster. */
+/** Interval between pictures: a higher rate would not be readable. */
 const PICTURE_MS = 50
-/** Words and numbers are looked up less often: they allocate. */
+/** Interval between readings of texts and numbers: they allocate, so they are read less often. */
 const READ_MS = 200
 
-/** Looks on at a match: a room, or a client host that you drive yourself (which then has no weather of ours). */
+/** Observes a match: a room, or a client host that you drive yourself (which has no simulated conditions then). */
 export function openDevtools<I extends Shape>(match: Room<I> | ClientHost<I>, options: DevtoolsOptions = {}): Devtools {
   const devtools = match instanceof ClientHost
     ? new Devtools(match as unknown as ClientHost<Shape>, undefined, options)
@@ -53,11 +56,12 @@ export function openDevtools<I extends Shape>(match: Room<I> | ClientHost<I>, op
   return devtools
 }
 
+/** Observes one match: the overlay, simulated network conditions, ghosts and recordings. */
 export class Devtools {
-  /** Whom we look at; another after a room has come back to its seat. */
+  /** The observed host. It changes when a room has reconnected to its seat. */
   #host: ClientHost<Shape>
   readonly #room: Room<Shape> | undefined
-  #truth: ToldWorld
+  #truth: ReceivedWorld
   readonly #lines: { readonly out: WeatherLine; readonly in: WeatherLine } | undefined
   #watcher: Watcher
   #overlay: OverlayElement | undefined
@@ -68,27 +72,32 @@ export class Devtools {
   #read: Readings | undefined
   #recording: { readonly ring: RecordingRing; readonly recorder: ClientRecorder } | undefined
 
-  constructor(host: ClientHost<Shape>, room: Room<Shape> | undefined, { hasGhosts = false, weatherSeed = 1 }: DevtoolsOptions) {
+  constructor(
+    host: ClientHost<Shape>,
+    room: Room<Shape> | undefined,
+    { hasGhosts = false, weatherSeed = 1 }: DevtoolsOptions,
+  ) {
     this.#host = host
     this.#room = room
     this.#watcher = new Watcher(host, room)
-    this.#truth = new ToldWorld(host)
+    this.#truth = new ReceivedWorld(host)
     const network = room?.tools.network
     this.#lines = network && {
       out: new WeatherLine(monotonicNow, 2 * weatherSeed, (bytes, length) => network.send(bytes, length)),
       in: new WeatherLine(monotonicNow, 2 * weatherSeed + 1, (bytes, length) => network.receive(bytes, length)),
     }
     this.hasGhosts = hasGhosts
+    room?.tools.onHost((next) => this.#follow(next))
   }
 
+  /** Whether the overlay is shown. */
   get isOpen(): boolean {
     return this.#overlay !== undefined
   }
 
-  /** Begins to look, from nothing. */
+  /** Opens the overlay, and starts counting from zero. */
   open(): void {
     if (this.isOpen) return
-    this.#follow()
     this.#watcher = new Watcher(this.#host, this.#room)
     this.#watcher.start()
     this.#overlay = new OverlayElement({
@@ -100,12 +109,13 @@ export class Devtools {
     }, this.#lines !== undefined)
     this.#overlay.showWeather(this.weather.out)
     this.#overlay.showPressed(this.#hasGhosts, this.#recording !== undefined)
-    if (this.#room !== undefined) this.#room.tools.onTicked = (ticks, tookMs) => this.#watcher.handleTicked(ticks, tookMs)
+    if (this.#room !== undefined)
+      this.#room.tools.onTicked = (ticks, tookMs) => this.#watcher.handleTicked(ticks, tookMs)
     this.#readAt = this.#drawnAt = -Infinity
     this.#request = requestAnimationFrame(this.#handleDraw)
   }
 
-  /** Looks no more. */
+  /** Closes the overlay. */
   close(): void {
     cancelAnimationFrame(this.#request)
     this.#watcher.stop()
@@ -114,23 +124,24 @@ export class Devtools {
     this.#overlay = undefined
   }
 
+  /** Opens or closes the overlay. */
   toggle(): void {
     if (this.isOpen) this.close()
     else this.open()
   }
 
-  /** What is shown, as numbers; since the overlay was opened, where they count. */
+  /** The numbers that are shown; counters count since the overlay was opened. */
   readings(): Readings {
     return this.#watcher.read()
   }
 
-  /** What the overlay took of each of the last draws, in milliseconds. */
+  /** The time that the overlay took in each of the last draws, in milliseconds. */
   costs(): number[] {
     const { costs } = this.#watcher
     return Array.from({ length: costs.length }, (_, at) => costs.at(at))
   }
 
-  /** What one whole picture takes, in milliseconds: drawn so many times over. */
+  /** The time of one whole picture, in milliseconds: the mean over `times` drawings. */
   measure(times: number): Millis {
     const overlay = this.#overlay
     if (overlay === undefined) return 0
@@ -142,7 +153,7 @@ export class Devtools {
     return (monotonicNow() - startedAt) / times
   }
 
-  /** Whether the game is handed the server's truth to draw. */
+  /** Whether the game receives the server's state to draw. */
   get hasGhosts(): boolean {
     return this.#hasGhosts
   }
@@ -152,22 +163,23 @@ export class Devtools {
     if (this.#room !== undefined) this.#room.tools.truth = hasGhosts ? () => this.truth() : undefined
   }
 
-  /** What the server told last of everything: for games that draw ghosts by themselves. */
-  truth(): ReturnType<ToldWorld['bring']> {
-    this.#follow()
+  /** The newest state that the server sent, for games that draw ghosts by themselves. */
+  truth(): ReturnType<ReceivedWorld['bring']> {
     return this.#truth.bring()
   }
 
+  /** The simulated network conditions in use. */
   get weather(): Weather {
     return { out: this.#lines?.out.weather ?? CLEAR, in: this.#lines?.in.weather ?? CLEAR }
   }
 
-  /** What became of what went through the weather. */
-  get weatherCounts(): { readonly out: Readonly<WeatherLine['counts']>; readonly in: Readonly<WeatherLine['counts']> } | undefined {
+  /** What happened to the packets that passed the simulated conditions. */
+  get weatherCounts():
+    { readonly out: Readonly<WeatherLine['counts']>; readonly in: Readonly<WeatherLine['counts']> } | undefined {
     return this.#lines && { out: this.#lines.out.counts, in: this.#lines.in.counts }
   }
 
-  /** Makes the network of a room worse, from now on; what is not named is clear. */
+  /** Degrades the network of a room from now on. Conditions that are not named are off. */
   setWeather(weather: Partial<LineWeather>, way: Way = 'both'): void {
     const lines = this.#lines
     const tools = this.#room?.tools
@@ -178,7 +190,7 @@ export class Devtools {
     this.#overlay?.showWeather(way === 'in' ? lines.in.weather : lines.out.weather)
   }
 
-  /** Keeps the last minute of the match from now on. */
+  /** Keeps a recording of the last minute of the match from now on. */
   record(): true {
     if (this.#recording === undefined) {
       const ring = new RecordingRing()
@@ -188,13 +200,14 @@ export class Devtools {
     return true
   }
 
+  /** Stops the recording and discards it. */
   stopRecording(): false {
     this.#recording?.recorder.close()
     this.#recording = undefined
     return false
   }
 
-  /** The last minute as the bytes of a recording, for `tickwire inspect`; undefined when nobody records. */
+  /** The last minute as the bytes of a recording, for `tickwire inspect`; undefined if there is no recording. */
   save(): Uint8Array | undefined {
     this.#recording?.recorder.flush()
     return this.#recording?.ring.save()
@@ -213,7 +226,6 @@ export class Devtools {
   #handleDraw = (): void => {
     if (this.#overlay === undefined) return
     const startedAt = monotonicNow()
-    this.#follow()
     const watcher = this.#watcher
     watcher.sample(startedAt)
     if (startedAt - this.#drawnAt >= PICTURE_MS) this.#draw(this.#overlay, startedAt)
@@ -221,12 +233,11 @@ export class Devtools {
     this.#request = requestAnimationFrame(this.#handleDraw)
   }
 
-  /** A room whose line was lost goes on with another client. */
-  #follow(): void {
-    const host = this.#room?.tools.host as unknown as ClientHost<Shape> | undefined
-    if (host === undefined || host === this.#host) return
+  /** A room that reconnected continues with another client host. */
+  #follow(host: ClientHost<Shape>): void {
+    if (host === this.#host) return
     this.#host = host
-    this.#truth = new ToldWorld(host)
+    this.#truth = new ReceivedWorld(host)
     if (this.isOpen) {
       this.#watcher.stop()
       this.#watcher = new Watcher(host, this.#room)
@@ -249,8 +260,12 @@ export class Devtools {
   }
 }
 
-/** Sets a line's weather; under a clear sky nothing stands in the way. */
-function blow(line: WeatherLine, weather: LineWeather, put: (through: ((bytes: Uint8Array, length: number) => void) | undefined) => void): void {
+/** Sets the conditions of a line. With none, packets bypass it. */
+function blow(
+  line: WeatherLine,
+  weather: LineWeather,
+  put: (through: ((bytes: Uint8Array, length: number) => void) | undefined) => void,
+): void {
   line.weather = weather
   if (line.isClear) line.clear()
   put(line.isClear ? undefined : (bytes, length) => line.send(bytes, length))

@@ -1,17 +1,17 @@
-/** The last mispredictions of a client, each once, with what it was about. An onlooker. */
+/** The last mispredictions of a client, each once, with its cause. It only observes. */
 
 import type { ObjectId, Tick } from '../core/base/time.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
 import { describeMistake, type Mistake } from '../core/game/mistake-text.ts'
-import type { Onlooker } from '../core/game/onlookers.ts'
+import type { ClientObserver } from '../core/game/client-observers.ts'
 import type { Shape } from '../core/schema/field.ts'
 
 const KEPT = 64
 
-export class Mistakes implements Onlooker {
-  /** Ever. */
+export class Mistakes implements ClientObserver {
+  /** Total number. */
   count = 0
-  /** The newest last. */
+  /** The newest is last. */
   readonly recent: Mistake[] = []
   readonly #host: ClientHost<Shape>
 
@@ -20,11 +20,17 @@ export class Mistakes implements Onlooker {
   }
 
   handleMistake(
-    tick: Tick, type: number, id: ObjectId, predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number,
+    tick: Tick,
+    type: number,
+    id: ObjectId,
+    predictedRows: Int32Array,
+    predictedAt: number,
+    receivedRows: Int32Array,
+    receivedAt: number,
   ): void {
-    // The same row is judged again with every word of it until it is put right.
+    // The same row is judged again with every update of it until it is corrected.
     if (this.recent.some((known) => known.tick === tick && known.id === id)) return
-    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, toldRows, toldAt)
+    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, receivedRows, receivedAt)
     if (mistake === undefined) return
     this.count++
     this.recent.push(mistake)

@@ -1,10 +1,10 @@
 /**
- * Counts what a connection carries, both ways, packet by packet and frame by frame.
+ * Counts what a connection carries in each direction, packet by packet and frame by frame.
  *
- * Every byte of a datagram belongs to exactly one lane: a frame with its head to the lane of what it carries, and the rest
- * (header, acks, padding, seal) to `packets`. So the sum of the lanes is what the connection's own counters say.
+ * Every byte of a datagram belongs to exactly one kind of traffic: a frame with its header to that of its content, and
+ * the rest (header, acks, padding, tag) to `packets`. So the sum of all kinds equals the connection's own counters.
  *
- * It is handed packets in the clear (`PacketWatch`) and keeps numbers only.
+ * It receives decrypted packets (`PacketWatch`) and keeps only numbers.
  */
 
 import type { Millis } from '../core/base/time.ts'
@@ -19,29 +19,35 @@ import { FRAME_HEAD_BITS } from '../core/packet/packet-builder.ts'
 import type { PacketWatch } from '../core/packet/packet-watch.ts'
 import { PacketFates } from './packet-fates.ts'
 
-/** Places of lanes: kinds of frames, channels behind them, and what is no frame. */
+/** Indexes of traffic: kinds of frames, then channels, then everything that is not a frame. */
 const KINDS = 16
 const PACKETS = 2 * KINDS
-export const LANE_PLACES: number = PACKETS + 1
+export const TRAFFIC_PLACES: number = PACKETS + 1
 
 const NAMES: ReadonlyMap<number, string> = new Map<number, string>([
-  [FRAME_KIND.inputs, 'inputs'], [FRAME_KIND.snapshot, 'snapshots'], [FRAME_KIND.wantedRows, 'wanted rows'],
-  [FRAME_KIND.timing, 'timing'], [FRAME_KIND.peerInputs, "others' inputs"], [FRAME_KIND.retrained, 'snapshots, retrained'],
-  [FRAME_KIND.tables, 'tables'], [CONTROL_KIND, 'connection'], [PACKETS, 'packets'],
+  [FRAME_KIND.inputs, 'inputs'],
+  [FRAME_KIND.snapshot, 'snapshots'],
+  [FRAME_KIND.wantedRows, 'wanted rows'],
+  [FRAME_KIND.timing, 'timing'],
+  [FRAME_KIND.peerInputs, "others' inputs"],
+  [FRAME_KIND.retrained, 'snapshots, retrained'],
+  [FRAME_KIND.tables, 'tables'],
+  [CONTROL_KIND, 'connection'],
+  [PACKETS, 'packets'],
 ])
 
-/** What a lane is called. Channels have the names of the lanes they were given. */
-export function laneName(place: number, channels: ChannelSet): string {
+/** The name of a kind of traffic. A channel is named by its send queue and its delivery. */
+export function trafficName(place: number, channels: ChannelSet): string {
   if (place < KINDS || place === PACKETS) return NAMES.get(place) ?? `kind ${place}`
-  const { promise, lane } = channels.specs[place - KINDS]
-  return `${lane.name}, ${promise}`
+  const { promise, queue } = channels.specs[place - KINDS]
+  return `${queue.name}, ${promise}`
 }
 
 export class NetMeter implements PacketWatch {
   readonly fates: PacketFates = new PacketFates()
-  /** By place of the lane. */
-  readonly bytesIn: Float64Array = new Float64Array(LANE_PLACES)
-  readonly bytesOut: Float64Array = new Float64Array(LANE_PLACES)
+  /** Indexed by kind of traffic. */
+  readonly bytesIn: Float64Array = new Float64Array(TRAFFIC_PLACES)
+  readonly bytesOut: Float64Array = new Float64Array(TRAFFIC_PLACES)
   packetsIn = 0
   packetsOut = 0
   readonly #reader = new BitReader(new Uint8Array(0))
@@ -58,7 +64,7 @@ export class NetMeter implements PacketWatch {
     this.#count(this.bytesOut, bytes, bodyAt, length)
   }
 
-  #count(lanes: Float64Array, bytes: Uint8Array, at: number, length: number): void {
+  #count(traffic: Float64Array, bytes: Uint8Array, at: number, length: number): void {
     const reader = this.#reader
     reader.reset(bytes, at, length - at)
     readAckBlock(reader, this.#acks)
@@ -70,9 +76,9 @@ export class NetMeter implements PacketWatch {
       const place = kind === FRAME_KIND.channels && frameBytes > 0 ? KINDS + (reader.peekBits(8) >>> 4) : kind
       reader.skipBits(frameBytes * 8)
       const cost = frameBytes + FRAME_HEAD_BITS / 8
-      lanes[Math.min(place, PACKETS)] += cost
+      traffic[Math.min(place, PACKETS)] += cost
       rest -= cost
     }
-    lanes[PACKETS] += rest
+    traffic[PACKETS] += rest
   }
 }

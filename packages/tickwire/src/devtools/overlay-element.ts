@@ -1,5 +1,6 @@
 /**
- * The overlay in the page: a box with buttons, one canvas, and the sliders of the weather. It shows; `devtools.ts` decides.
+ * The overlay in the page: a box with buttons, one canvas, and the sliders of the network conditions. It only displays;
+ * `devtools.ts` decides.
  */
 
 import { PANELS_HEIGHT } from './panels.ts'
@@ -7,7 +8,7 @@ import { Pen } from './pen.ts'
 import { STYLE } from './stylesheet.ts'
 import { CLEAR, type LineWeather } from './weather-line.ts'
 
-/** Which way a weather blows. */
+/** The direction that conditions apply to. */
 export type Way = 'both' | 'out' | 'in'
 
 const WAYS: readonly (readonly [Way, string])[] = [['both', 'both'], ['out', 'to server'], ['in', 'from server']]
@@ -18,7 +19,7 @@ interface Slider {
   readonly max: number
   readonly step: number
   readonly text: (value: number) => string
-  /** What the slider says, in the unit of the weather. */
+  /** Factor from the slider's value to the unit of the condition. */
   readonly unit: number
 }
 
@@ -28,10 +29,17 @@ const SLIDERS: readonly Slider[] = [
   { of: 'loss', label: 'loss', max: 50, step: 1, unit: 0.01, text: (percent) => `${percent} %` },
   { of: 'duplication', label: 'duplication', max: 50, step: 1, unit: 0.01, text: (percent) => `${percent} %` },
   { of: 'reordering', label: 'reordering', max: 50, step: 1, unit: 0.01, text: (percent) => `${percent} %` },
-  { of: 'rateKbps', label: 'rate', max: 1000, step: 20, unit: 1, text: (kbps) => kbps === 0 ? 'no limit' : `${kbps} kbit/s` },
+  {
+    of: 'rateKbps',
+    label: 'rate',
+    max: 1000,
+    step: 20,
+    unit: 1,
+    text: (kbps) => (kbps === 0 ? 'no limit' : `${kbps} kbit/s`),
+  },
 ]
 
-/** What the buttons do. */
+/** Actions of the buttons. */
 export interface OverlayActions {
   close(): void
   toggleGhosts(): boolean
@@ -47,7 +55,12 @@ export class OverlayElement {
   readonly #why: HTMLElement
   readonly #sliders: readonly HTMLInputElement[]
   readonly #outputs: readonly HTMLOutputElement[]
-  readonly #buttons: { readonly ghosts: HTMLButtonElement; readonly record: HTMLButtonElement; readonly save: HTMLButtonElement; readonly weather: HTMLButtonElement }
+  readonly #buttons: {
+    readonly ghosts: HTMLButtonElement
+    readonly record: HTMLButtonElement
+    readonly save: HTMLButtonElement
+    readonly weather: HTMLButtonElement
+  }
   #way: Way = 'both'
 
   constructor(actions: OverlayActions, hasWeather: boolean) {
@@ -68,7 +81,9 @@ export class OverlayElement {
     const weather = make('fieldset', 'weather')
     weather.hidden = true
     this.#buttons = {
-      ghosts: button('ghosts', "the server's truth beside what is drawn", () => press(this.#buttons.ghosts, actions.toggleGhosts())),
+      ghosts: button('ghosts', "the server's truth beside what is drawn", () =>
+        press(this.#buttons.ghosts, actions.toggleGhosts()),
+      ),
       weather: button('weather', 'a worse network', () => {
         weather.hidden = !weather.hidden
         press(this.#buttons.weather, !weather.hidden)
@@ -83,22 +98,31 @@ export class OverlayElement {
     this.#buttons.record.classList.add('record')
     this.#buttons.save.hidden = true
     this.#buttons.weather.hidden = !hasWeather
-    header.append(title, this.#buttons.ghosts, this.#buttons.weather, this.#buttons.record, this.#buttons.save, button('✕', 'close', () => actions.close()))
+    header.append(
+      title,
+      this.#buttons.ghosts,
+      this.#buttons.weather,
+      this.#buttons.record,
+      this.#buttons.save,
+      button('✕', 'close', () => actions.close()),
+    )
     const canvas = document.createElement('canvas')
     this.#sliders = SLIDERS.map(({ max, step, label }) => makeSlider(max, step, label))
     this.#outputs = SLIDERS.map(() => document.createElement('output'))
     this.#fillWeather(weather, actions)
     panel.append(header, reason, weather, canvas)
     root.append(panel)
-    // Games listen for keys and pointers everywhere: what happens in here is not theirs.
+    // Games listen for keys and pointers everywhere: events in the overlay must not reach them.
     for (const kind of ['pointerdown', 'mousedown', 'touchstart', 'click', 'wheel', 'keydown']) {
-      this.element.addEventListener(kind, (event) => { if (kind !== 'keydown' || root.activeElement instanceof HTMLInputElement) event.stopPropagation() })
+      this.element.addEventListener(kind, (event) => {
+        if (kind !== 'keydown' || root.activeElement instanceof HTMLInputElement) event.stopPropagation()
+      })
     }
     document.body.append(this.element)
     this.pen = penOn(canvas, canvas.clientWidth)
   }
 
-  /** What carries the match, and why. */
+  /** Shows the transport, and why it is used. */
   show(transport: string, reason: string): void {
     if (this.#transport.textContent !== transport) this.#transport.textContent = transport
     const why = reason === '' ? '' : `: ${reason}`
@@ -111,7 +135,7 @@ export class OverlayElement {
     this.#buttons.save.hidden = !isRecording
   }
 
-  /** Puts the sliders where a weather is. */
+  /** Sets the sliders to the current conditions. */
   showWeather(weather: LineWeather): void {
     SLIDERS.forEach(({ of, unit, text }, at) => {
       const value = Math.round(weather[of] / unit)
@@ -152,7 +176,9 @@ export class OverlayElement {
   }
 
   #chosen(): LineWeather {
-    return Object.fromEntries(SLIDERS.map(({ of, unit }, at) => [of, Number(this.#sliders[at].value) * unit])) as unknown as LineWeather
+    return Object.fromEntries(
+      SLIDERS.map(({ of, unit }, at) => [of, Number(this.#sliders[at].value) * unit]),
+    ) as unknown as LineWeather
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FATE, PacketFates } from './packet-fates.ts'
 
-test('[DEV3] a gap is lost until it comes after all: then it was late', () => {
+test('[DEV3] a missing packet counts as lost until it arrives: then it was late', () => {
   const fates = new PacketFates()
   for (const sequence of [40, 41, 44, 42, 44, 45]) fates.note(sequence, 100)
   expect([40, 41, 42, 43, 44, 45].map((sequence) => fates.fateOf(sequence))).toEqual([
@@ -12,7 +12,7 @@ test('[DEV3] a gap is lost until it comes after all: then it was late', () => {
   expect(fates.lossShare).toBeCloseTo(1 / 6)
 })
 
-test('[DEV3] what is further back than it remembers changes nothing, and a long silence costs no more than a short one', () => {
+test('[DEV3] a packet older than the memory changes nothing, and a long silence costs no more than a short one', () => {
   const fates = new PacketFates()
   fates.note(1, 100)
   fates.note(100_000, 100)

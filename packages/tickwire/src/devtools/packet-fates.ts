@@ -1,28 +1,28 @@
 /**
- * What became of the server's last packets, by their number: the lagometer's strip.
+ * The fates of the server's last packets, by sequence number: the strip of the lagometer.
  *
- * The server numbers its packets one by one, so a gap is a packet that is missing. It is `lost` until it comes after all;
- * then it was `late`. Nothing here waits for a timer: whoever looks sees what is known now.
+ * The server numbers its packets consecutively, so a gap is a missing packet. It is `lost` until it arrives after all;
+ * then it is `late`. No timer is involved: a reader sees what is known now.
  */
 
 /** How many numbers are remembered. A power of two. */
 export const FATES_REMEMBERED = 256
 
-/** What a packet is known to be. */
+/** Fates of a packet. */
 export const FATE = { unknown: 0, received: 1, late: 2, lost: 3 } as const
 
 export class PacketFates {
-  /** The highest number that came; 0 before the first. */
+  /** The highest number that arrived; 0 before the first. */
   newest = 0
   received = 0
-  /** Came, but after a later one. */
+  /** Arrived, but after a later one. */
   late = 0
-  /** Have not come, though later ones have. */
+  /** Not arrived, though later ones have. */
   lost = 0
   readonly #fates = new Uint8Array(FATES_REMEMBERED)
   readonly #sizes = new Uint16Array(FATES_REMEMBERED)
 
-  /** A packet came. What came before the first that was seen here is nobody's business. */
+  /** A packet arrived. Packets before the first one that was seen are not counted. */
   note(sequence: number, sizeBytes: number): void {
     if (this.newest === 0) this.newest = sequence - 1
     if (sequence > this.newest) {

@@ -1,6 +1,6 @@
 /**
- * The panels of the overlay: each draws one thing that a network does, with a pen, from a watcher. `docs/guide/reading-the-overlay.md`
- * says how to read them.
+ * The panels of the overlay: each draws one aspect of the network, with a pen, from a watcher.
+ * `docs/guide/reading-the-overlay.md` explains how to read them.
  */
 
 import { valueText, type Mistake } from '../core/game/mistake-text.ts'
@@ -9,17 +9,17 @@ import { INK, type Pen } from './pen.ts'
 import type { Readings } from './readings.ts'
 import type { Watcher } from './watcher.ts'
 
-/** Packets on the lagometer. */
+/** Packets shown in the lagometer. */
 const PACKETS_SHOWN = 170
 const MISTAKES_SHOWN = 4
-const LANES_SHOWN = 5
+const TRAFFIC_ROWS_SHOWN = 5
 const FIELDS_SHOWN = 6
 const GAP = 11
 
-/** How tall all panels are together. */
+/** Height of all panels together. */
 export const PANELS_HEIGHT = 668
 
-/** Draws all panels, or only what moves in them. Numbers in words are as of `read`, graphs as of now. */
+/** Draws all panels, or only their graphs. Texts show the values of `read`, graphs the current ones. */
 export function drawPanels(pen: Pen, watcher: Watcher, read: Readings, isGraphsOnly: boolean): void {
   pen.begin(PANELS_HEIGHT, isGraphsOnly)
   drawNumbers(pen, read)
@@ -31,23 +31,42 @@ export function drawPanels(pen: Pen, watcher: Watcher, read: Readings, isGraphsO
   drawBytes(pen, read)
 }
 
-function drawNumbers(pen: Pen, { rttMs, jitterMs, lossShare, lanes, clientTick, serverTick, clockOffsetMs, interpolationMs }: Readings): void {
-  const [bytesIn, bytesOut] = [sum(lanes, ({ bytesInPerSecond }) => bytesInPerSecond), sum(lanes, ({ bytesOutPerSecond }) => bytesOutPerSecond)]
+function drawNumbers(
+  pen: Pen,
+  { rttMs, jitterMs, lossShare, traffic, clientTick, serverTick, clockOffsetMs, interpolationMs }: Readings,
+): void {
+  const [bytesIn, bytesOut] = [
+    sum(traffic, ({ bytesInPerSecond }) => bytesInPerSecond),
+    sum(traffic, ({ bytesOutPerSecond }) => bytesOutPerSecond),
+  ]
   pen.tiles([
     { name: 'round trip', ...duration(rttMs), ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad },
     { name: 'jitter', ...duration(jitterMs), ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad },
-    { name: 'lost', value: (lossShare * 100).toFixed(1), unit: '%', ink: lossShare < 0.01 ? INK.good : lossShare < 0.05 ? INK.fair : INK.bad },
+    {
+      name: 'lost',
+      value: (lossShare * 100).toFixed(1),
+      unit: '%',
+      ink: lossShare < 0.01 ? INK.good : lossShare < 0.05 ? INK.fair : INK.bad,
+    },
     { name: 'in', value: (bytesIn / 1000).toFixed(1), unit: 'kB/s', ink: INK.blue },
     { name: 'out', value: (bytesOut / 1000).toFixed(1), unit: 'kB/s', ink: INK.violet },
   ])
   const ahead = clientTick - serverTick
   if (clientTick === 0) pen.line(`server tick ${serverTick}, we look on`, '')
-  else pen.line(`server tick ${serverTick}, we play ${Math.floor(clientTick)}`, `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`)
+  else
+    pen.line(
+      `server tick ${serverTick}, we play ${Math.floor(clientTick)}`,
+      `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`,
+    )
   pen.line(`clock offset ${signed(clockOffsetMs)} ms`, `others ${interpolationMs.toFixed(0)} ms behind`)
   pen.skip(GAP)
 }
 
-function drawLagometer(pen: Pen, { meter: { fates }, guesses }: Watcher, { received, late, lost, extrapolatedDraws }: Readings): void {
+function drawLagometer(
+  pen: Pen,
+  { meter: { fates }, guesses }: Watcher,
+  { received, late, lost, extrapolatedDraws }: Readings,
+): void {
   pen.heading('Lagometer', `${received} received  ${late} late  ${lost} lost`)
   const { capacity, length } = guesses
   pen.columns(10, capacity, () => 1, (at) => {
@@ -56,11 +75,21 @@ function drawLagometer(pen: Pen, { meter: { fates }, guesses }: Watcher, { recei
   })
   pen.skip(2)
   const first = fates.newest - PACKETS_SHOWN + 1
-  pen.columns(40, PACKETS_SHOWN, (at) => fates.fateOf(first + at) === FATE.lost ? 1 : 0.15 + fates.sizeOf(first + at) / 600, (at) => {
-    const fate = fates.fateOf(first + at)
-    return fate === FATE.received ? INK.good : fate === FATE.late ? INK.fair : fate === FATE.lost ? INK.bad : ''
-  })
-  pen.legend([['received', INK.good], ['late', INK.fair], ['lost', INK.bad], [`draws extrapolated: ${extrapolatedDraws}`, INK.violet]])
+  pen.columns(
+    40,
+    PACKETS_SHOWN,
+    (at) => (fates.fateOf(first + at) === FATE.lost ? 1 : 0.15 + fates.sizeOf(first + at) / 600),
+    (at) => {
+      const fate = fates.fateOf(first + at)
+      return fate === FATE.received ? INK.good : fate === FATE.late ? INK.fair : fate === FATE.lost ? INK.bad : ''
+    },
+  )
+  pen.legend([
+    ['received', INK.good],
+    ['late', INK.fair],
+    ['lost', INK.bad],
+    [`draws extrapolated: ${extrapolatedDraws}`, INK.violet],
+  ])
   pen.skip(GAP)
 }
 
@@ -85,7 +114,12 @@ function drawTicks(pen: Pen, { tickTimes }: Watcher, { tickMs, tickMsMax, tickBu
 
 function drawInputs(pen: Pen, { margins }: Watcher, { marginTicks, leadMs, lateInputs }: Readings): void {
   const isEarly = marginTicks >= 0
-  pen.heading('Inputs', `${Math.abs(marginTicks).toFixed(1)} ticks ${isEarly ? 'early' : 'LATE'}, lead ${leadMs.toFixed(0)} ms, ${lateInputs} late`, isEarly ? INK.dim : INK.bad)
+  pen.heading(
+    'Inputs',
+    `${Math.abs(marginTicks).toFixed(1)} ticks ${isEarly ? 'early' : 'LATE'}`
+      + `, lead ${leadMs.toFixed(0)} ms, ${lateInputs} late`,
+    isEarly ? INK.dim : INK.bad,
+  )
   pen.curve(36, margins, -2, 5, isEarly ? INK.good : INK.bad, [0])
   pen.skip(GAP)
 }
@@ -95,37 +129,68 @@ function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readin
   for (let back = 1; back <= MISTAKES_SHOWN; back++) {
     const mistake = mistakes.at(-back)
     if (mistake === undefined) pen.line(back === 1 ? 'every prediction was right so far' : '', '')
-    else pen.line(mistakeText(mistake), Number.isNaN(mistake.distance) ? '' : `Δ ${valueText(mistake.distance)}`, back === 1 ? INK.fair : INK.dim)
+    else
+      pen.line(
+        mistakeText(mistake),
+        Number.isNaN(mistake.distance) ? '' : `Δ ${valueText(mistake.distance)}`,
+        back === 1 ? INK.fair : INK.dim,
+      )
   }
   pen.skip(GAP)
 }
 
-/** One misprediction in a line. */
-export function mistakeText({ tick, entity, id, field, predicted, told }: Mistake): string {
-  if (field === '') return `${tick} ${entity} ${id >>> 16}: was not predicted`
-  return `${tick} ${field}: ${valueText(predicted)} → ${valueText(told)}`
+/** One misprediction as a line of text. */
+export function mistakeText({ tick, entity, id, field, predicted, received }: Mistake): string {
+  if (field === '') return `${tick} ${entity} ${id >>> 16}: not predicted`
+  return `${tick} ${field}: ${valueText(predicted)} → ${valueText(received)}`
 }
 
-function drawBytes(pen: Pen, { lanes, entities, fields, entryBits }: Readings): void {
+function drawBytes(pen: Pen, { traffic, entities, fields, entryBits }: Readings): void {
   pen.heading('Bytes a second', 'in        out')
-  const most = Math.max(1, ...lanes.map(({ bytesInPerSecond, bytesOutPerSecond }) => bytesInPerSecond + bytesOutPerSecond))
-  for (let at = 0; at < LANES_SHOWN; at++) {
-    const lane = lanes[at]
-    if (lane === undefined) pen.line('', '')
-    else pen.bar(lane.name, `${amount(lane.bytesInPerSecond)} ${amount(lane.bytesOutPerSecond)}`, (lane.bytesInPerSecond + lane.bytesOutPerSecond) / most, INK.blue)
+  const most = Math.max(
+    1,
+    ...traffic.map(({ bytesInPerSecond, bytesOutPerSecond }) => bytesInPerSecond + bytesOutPerSecond),
+  )
+  for (let at = 0; at < TRAFFIC_ROWS_SHOWN; at++) {
+    const each = traffic[at]
+    if (each === undefined) pen.line('', '')
+    else
+      pen.bar(
+        each.name,
+        `${amount(each.bytesInPerSecond)} ${amount(each.bytesOutPerSecond)}`,
+        (each.bytesInPerSecond + each.bytesOutPerSecond) / most,
+        INK.blue,
+      )
   }
   pen.skip(4)
   pen.heading('Snapshots by entity and field', `${(entryBits / 8000).toFixed(1)} kB so far`)
-  const [dearest] = entities
-  const told = Math.max(1, sum(entities, ({ bits }) => bits))
-  pen.bar(dearest === undefined || dearest.bits === 0 ? '' : `${dearest.name}, ${dearest.entries} entries`, dearest === undefined ? '' : percent(dearest.bits / told), dearest === undefined ? 0 : dearest.bits / told, INK.violet)
+  const [largest] = entities
+  const total = Math.max(
+    1,
+    sum(entities, ({ bits }) => bits),
+  )
+  pen.bar(
+    largest === undefined || largest.bits === 0 ? '' : `${largest.name}, ${largest.entries} entries`,
+    largest === undefined ? '' : percent(largest.bits / total),
+    largest === undefined ? 0 : largest.bits / total,
+    INK.violet,
+  )
   const second = entities[1]
   if (second === undefined || second.bits === 0) pen.line('', '')
-  else pen.bar(`${second.name}, ${second.entries} entries`, percent(second.bits / told), second.bits / told, INK.violet)
+  else {
+    const share = second.bits / total
+    pen.bar(`${second.name}, ${second.entries} entries`, percent(share), share, INK.violet)
+  }
   for (let at = 0; at < FIELDS_SHOWN; at++) {
     const field = fields[at]
     if (field === undefined) pen.line('', '')
-    else pen.bar(field.path.includes('.') ? field.path : `${field.path}: which, and which fields`, percent(field.share), field.share, INK.good)
+    else
+      pen.bar(
+        field.path.includes('.') ? field.path : `${field.path}: which, and which fields`,
+        percent(field.share),
+        field.share,
+        INK.good,
+      )
   }
 }
 
@@ -133,7 +198,7 @@ function sum<T>(all: readonly T[], of: (each: T) => number): number {
   return all.reduce((total, each) => total + of(each), 0)
 }
 
-/** Short enough to stand beside four others. */
+/** Short enough to fit beside four others. */
 function duration(ms: number): { value: string; unit: string } {
   return ms < 1000 ? { value: ms.toFixed(ms < 100 ? 1 : 0), unit: 'ms' } : { value: (ms / 1000).toFixed(1), unit: 's' }
 }

@@ -1,14 +1,21 @@
 /**
- * A canvas that is written on from top to bottom: text, graphs and bars in the overlay's own hand.
+ * A canvas that is filled from top to bottom: text, graphs and bars in the style of the overlay.
  *
- * It knows nothing of networks. One `Pen` draws one overlay; `begin` starts a new picture.
+ * It knows nothing about networks. One `Pen` draws one overlay; `begin` starts a new picture.
  */
 
 import type { Series } from './series.ts'
 
-/** Legible on dark glass over any game, and apart for who cannot tell red from green: they differ in lightness too. */
+/** Legible on a dark overlay over any game. Colours differ in lightness too, for red-green colour blindness. */
 export const INK = {
-  text: '#e8ecf4', dim: '#8d97ab', faint: 'rgba(255,255,255,0.07)', good: '#46d9a0', fair: '#ffc35c', bad: '#ff6173', blue: '#62b4ff', violet: '#b79bff',
+  text: '#e8ecf4',
+  dim: '#8d97ab',
+  faint: 'rgba(255,255,255,0.07)',
+  good: '#46d9a0',
+  fair: '#ffc35c',
+  bad: '#ff6173',
+  blue: '#62b4ff',
+  violet: '#b79bff',
 } as const
 
 const SANS = '11px system-ui, -apple-system, "Segoe UI", sans-serif'
@@ -18,9 +25,9 @@ const LARGE = '600 17px ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 const LINE = 15
 
 export class Pen {
-  /** How far down the picture is. */
+  /** The current vertical position. */
   y = 0
-  /** Words stay as they are, graphs are drawn anew: words cost most, and change least. */
+  /** Whether only graphs are redrawn and texts stay: texts cost most, and change least. */
   #isGraphsOnly = false
   readonly width: number
   readonly #context: CanvasRenderingContext2D
@@ -41,7 +48,7 @@ export class Pen {
     this.y += pixels
   }
 
-  /** A heading on the left, what it says now on the right. */
+  /** A heading on the left, its current value on the right. */
   heading(title: string, said: string, ink: string = INK.dim): void {
     const context = this.#context
     this.y += LINE
@@ -56,8 +63,10 @@ export class Pen {
     context.textAlign = 'left'
   }
 
-  /** Numbers side by side, each over what it is. */
-  tiles(tiles: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly ink: string }[]): void {
+  /** Numbers side by side, each above its name. */
+  tiles(
+    tiles: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly ink: string }[],
+  ): void {
     const context = this.#context
     const step = this.width / tiles.length
     if (!this.#isGraphsOnly) tiles.forEach(({ name, value, unit, ink }, at) => {
@@ -74,7 +83,7 @@ export class Pen {
     this.y += 38
   }
 
-  /** A line of text: what on the left, how much on the right. */
+  /** A line of text: the name on the left, the amount on the right. */
   line(left: string, right: string, ink: string = INK.dim): void {
     const context = this.#context
     this.y += LINE
@@ -101,7 +110,7 @@ export class Pen {
     this.line(left, right, INK.text)
   }
 
-  /** Columns, the newest on the right; `inkOf` gives each its colour, '' for none. */
+  /** Columns, the newest on the right. `inkOf` returns the colour of each, '' for none. */
   columns(height: number, count: number, heightOf: (at: number) => number, inkOf: (at: number) => string): void {
     const context = this.#context
     this.#ground(height)
@@ -122,7 +131,8 @@ export class Pen {
   curve(height: number, series: Series, min: number, max: number, ink: string, marks: readonly number[] = []): void {
     const context = this.#context
     const bottom = this.y + height
-    const placeOf = (value: number): number => bottom - (Math.max(min, Math.min(value, max)) - min) / (max - min) * height
+    const placeOf = (value: number): number =>
+      bottom - ((Math.max(min, Math.min(value, max)) - min) / (max - min)) * height
     this.#ground(height)
     context.fillStyle = 'rgba(255,255,255,0.22)'
     for (const mark of marks) context.fillRect(0, Math.round(placeOf(mark)), this.width, 1)
@@ -140,7 +150,7 @@ export class Pen {
     this.y = bottom
   }
 
-  /** Coloured words: what the colours above mean. */
+  /** Coloured words that explain the colours above. */
   legend(words: readonly (readonly [string, string])[]): void {
     const context = this.#context
     this.y += LINE

@@ -1,78 +1,112 @@
 /**
- * What the overlay shows, as numbers: read from the match's own counters, so that it is true of the match and not of the overlay.
+ * The numbers that the overlay shows, read from the match's own counters, so that they describe the match and not the
+ * overlay.
  */
 
 import type { Millis, PeerId, Tick } from '../core/base/time.ts'
 import type { Connection } from '../core/connection/connection.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
-import type { EntityBits } from '../core/replication/bit-account.ts'
+import type { EntityBits } from '../core/bandwidth/bit-account.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { Mistake } from '../core/game/mistake-text.ts'
-import { LANE_PLACES, laneName, type NetMeter } from './net-meter.ts'
+import { TRAFFIC_PLACES, trafficName, type NetMeter } from './net-meter.ts'
 import type { FieldShare, ReceivedBits } from './received-bits.ts'
 
-/** Bytes of a lane since the overlay was opened, and a second, lately. */
-export interface LaneReading {
+/** Bytes of a kind of traffic since the overlay was opened, and its recent rate per second. */
+export interface TrafficReading {
+  /** The name of the traffic. */
   readonly name: string
+  /** Bytes received. */
   readonly bytesIn: number
+  /** Bytes sent. */
   readonly bytesOut: number
+  /** Bytes received per second, recently. */
   readonly bytesInPerSecond: number
+  /** Bytes sent per second, recently. */
   readonly bytesOutPerSecond: number
 }
 
+/** The numbers that the overlay shows. */
 export interface Readings {
+  /** The id of this client. */
   readonly peer: PeerId
-  /** What carries the match and why; '' where there is no room. */
+  /** The transport, and why it is used; '' if there is no room. */
   readonly transport: string
+  /** Why better transports are not used; '' if there is no room. */
   readonly transportReason: string
+  /** The smoothed round trip, in ms. */
   readonly rttMs: Millis
+  /** How much round trips vary, in ms. */
   readonly jitterMs: Millis
-  /** What the connection counts, ever. */
+  /** Counters of the connection, over its whole life. */
   readonly packetsSent: number
+  /** Packets received, over the whole connection. */
   readonly packetsReceived: number
+  /** Bytes sent, over the whole connection. */
   readonly bytesSent: number
+  /** Bytes received, over the whole connection. */
   readonly bytesReceived: number
-  /** Since the overlay was opened: the server's packets by what became of them. */
+  /** The server's packets since the overlay was opened, by fate. */
   readonly received: number
+  /** Packets of the server that arrived after a later one. */
   readonly late: number
+  /** Packets of the server that did not arrive. */
   readonly lost: number
+  /** The share of the server's packets that were lost, 0 to 1. */
   readonly lossShare: number
-  /** Ours that the server never had, ever. */
+  /** Our packets that never reached the server, over the whole connection. */
   readonly lostOut: number
-  /** Draws since the overlay was opened, and those in which others were guessed ahead of what was known. */
+  /** Draws since the overlay was opened, and those in which remote objects were extrapolated. */
   readonly draws: number
+  /** Draws in which remote objects were extrapolated. */
   readonly extrapolatedDraws: number
+  /** The newest tick received from the server. */
   readonly serverTick: Tick
+  /** The tick of this client, with its fraction. It is ahead of the server. */
   readonly clientTick: number
-  /** How far behind the server others are drawn, now and where it is going. */
+  /** How far behind the server remote objects are drawn, now and as the target. */
   readonly interpolationMs: Millis
+  /** How far behind the server remote objects should be drawn, in ms. */
   readonly interpolationTargetMs: Millis
-  /** The server's tick clock less ours. */
+  /** The server's tick clock minus ours. */
   readonly clockOffsetMs: Millis
+  /** How much measurements of the server's clock vary, in ms. */
   readonly clockJitterMs: Millis
-  /** How early our inputs came, in ticks: the tightest of the last report. */
+  /** How early our inputs arrived, in ticks: the minimum in the last report. */
   readonly marginTicks: number
+  /** How far this client is ahead of the server, in ms. */
   readonly leadMs: Millis
+  /** Inputs that arrived too late, as the server counts them. */
   readonly lateInputs: number
-  /** What a tick takes here, and may take. */
+  /** Mean and longest time of a tick here, and the budget of a tick. */
   readonly tickMs: Millis
+  /** The longest time of a tick here, in ms. */
   readonly tickMsMax: Millis
+  /** The time between two ticks, in ms. */
   readonly tickBudgetMs: Millis
+  /** How often a prediction was wrong and ticks were stepped again. */
   readonly rollbacks: number
+  /** How many ticks were stepped again. */
   readonly resteppedTicks: number
+  /** The latest mispredictions. */
   readonly mistakes: readonly Mistake[]
-  readonly lanes: readonly LaneReading[]
-  /** Bits of snapshots that came, since the overlay was opened. */
+  /** Lanes with traffic, the busiest first. */
+  readonly traffic: readonly TrafficReading[]
+  /** Bits of received snapshots, since the overlay was opened. */
   readonly entities: readonly EntityBits[]
+  /** Bits of entries in received snapshots. */
   readonly entryBits: number
+  /** Bits of snapshots that belong to no entry. */
   readonly headBits: number
+  /** The share of each field in the received bits. */
   readonly fields: readonly FieldShare[]
-  /** What the overlay itself costs a draw. */
+  /** Mean and longest time of the overlay itself per draw. */
   readonly overlayMs: Millis
+  /** The longest time of the overlay per draw, in ms. */
   readonly overlayMsMax: Millis
 }
 
-/** What the readings are taken from. */
+/** The sources of the readings. */
 export interface Sources {
   readonly host: ClientHost<Shape>
   readonly connection: Connection | undefined
@@ -82,11 +116,30 @@ export interface Sources {
   readonly ratesOut: Float64Array
 }
 
-/** The part that the match itself knows. */
-export type MatchReadings = Pick<Readings,
-  'peer' | 'rttMs' | 'jitterMs' | 'packetsSent' | 'packetsReceived' | 'bytesSent' | 'bytesReceived' | 'lostOut' | 'serverTick' | 'clientTick' |
-  'interpolationMs' | 'interpolationTargetMs' | 'clockOffsetMs' | 'clockJitterMs' | 'marginTicks' | 'leadMs' | 'lateInputs' | 'tickBudgetMs' |
-  'rollbacks' | 'resteppedTicks'>
+/** The part that comes from the match itself. */
+export type MatchReadings = Pick<
+  Readings,
+  | 'peer'
+  | 'rttMs'
+  | 'jitterMs'
+  | 'packetsSent'
+  | 'packetsReceived'
+  | 'bytesSent'
+  | 'bytesReceived'
+  | 'lostOut'
+  | 'serverTick'
+  | 'clientTick'
+  | 'interpolationMs'
+  | 'interpolationTargetMs'
+  | 'clockOffsetMs'
+  | 'clockJitterMs'
+  | 'marginTicks'
+  | 'leadMs'
+  | 'lateInputs'
+  | 'tickBudgetMs'
+  | 'rollbacks'
+  | 'resteppedTicks'
+>
 
 export function readMatch({ host, connection }: Pick<Sources, 'host' | 'connection'>): MatchReadings {
   const { renderClock, timing, play } = host.insides
@@ -106,15 +159,23 @@ export function readMatch({ host, connection }: Pick<Sources, 'host' | 'connecti
   }
 }
 
-/** Lanes that anything went through, the busiest first. */
-export function readLanes({ host, meter, ratesIn, ratesOut }: Omit<Sources, 'connection' | 'bits'>): LaneReading[] {
+/** Lanes with traffic, the busiest first. */
+export function readTraffic(
+  { host, meter, ratesIn, ratesOut }: Omit<Sources, 'connection' | 'bits'>,
+): TrafficReading[] {
   const { channels } = host.insides
-  const lanes: LaneReading[] = []
-  for (let place = 0; place < LANE_PLACES; place++) {
+  const traffic: TrafficReading[] = []
+  for (let place = 0; place < TRAFFIC_PLACES; place++) {
     const bytesIn = meter.bytesIn[place]
     const bytesOut = meter.bytesOut[place]
     if (bytesIn + bytesOut === 0) continue
-    lanes.push({ name: laneName(place, channels), bytesIn, bytesOut, bytesInPerSecond: ratesIn[place], bytesOutPerSecond: ratesOut[place] })
+    traffic.push({
+      name: trafficName(place, channels),
+      bytesIn,
+      bytesOut,
+      bytesInPerSecond: ratesIn[place],
+      bytesOutPerSecond: ratesOut[place],
+    })
   }
-  return lanes.sort((a, b) => b.bytesIn + b.bytesOut - a.bytesIn - a.bytesOut)
+  return traffic.sort((a, b) => b.bytesIn + b.bytesOut - a.bytesIn - a.bytesOut)
 }

@@ -1,8 +1,8 @@
-/** The last so many of a measure, oldest first, for graphs. It allocates when it is made and never again. */
+/** The last values of a measurement, oldest first, for graphs. It allocates only on construction. */
 
 export class Series {
   readonly capacity: number
-  /** Pushed ever. */
+  /** Number of values ever pushed. */
   count = 0
   readonly #values: Float64Array
 
@@ -11,7 +11,7 @@ export class Series {
     this.#values = new Float64Array(capacity)
   }
 
-  /** How many there are to look at. */
+  /** Number of values available. */
   get length(): number {
     return Math.min(this.count, this.capacity)
   }
@@ -20,7 +20,7 @@ export class Series {
     this.#values[this.count++ % this.capacity] = value
   }
 
-  /** 0 is the oldest. */
+  /** The value at an index; 0 is the oldest. */
   at(index: number): number {
     return this.#values[(this.count - this.length + index) % this.capacity]
   }

@@ -1,7 +1,7 @@
 /**
- * Looks on at a match while the overlay is open: ties meters to it, samples them once a draw, and lets go of all of it.
+ * Observes a match while the overlay is open: attaches meters, samples them once a draw, and detaches all of them.
  *
- * Invariant: after `stop` the match is as if nobody had ever looked; nothing of this runs then.
+ * Invariant: after `stop`, the match is unchanged and none of this code runs.
  */
 
 import type { Millis } from '../core/base/time.ts'
@@ -9,18 +9,18 @@ import type { Connection } from '../core/connection/connection.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { Mistakes } from './mistakes.ts'
-import { LANE_PLACES, NetMeter } from './net-meter.ts'
-import { readLanes, readMatch, type Readings } from './readings.ts'
+import { TRAFFIC_PLACES, NetMeter } from './net-meter.ts'
+import { readTraffic, readMatch, type Readings } from './readings.ts'
 import { ReceivedBits } from './received-bits.ts'
 import { Series } from './series.ts'
 
-/** Samples of graphs, one a draw or one a tick. */
+/** Samples of a graph, one per draw or per tick. */
 const GRAPHED = 240
-/** Rates are over so many spans of so long. */
+/** Rates are averaged over this many spans of this length. */
 const RATE_SPANS = 8
 const RATE_SPAN_MS = 250
 
-/** What of a room the watcher asks. */
+/** The part of a room that the watcher reads. */
 export interface Carried {
   readonly transport: string
   readonly transportReason: string
@@ -30,15 +30,15 @@ export class Watcher {
   readonly meter: NetMeter = new NetMeter()
   readonly bits: ReceivedBits
   readonly mistakes: Mistakes
-  /** Once a draw: the round trip; 1 when others were guessed ahead, 0 when they were known; what the overlay cost. */
+  /** Once per draw: the round trip; 1 if remote objects were extrapolated, else 0; the time of the overlay. */
   readonly rtts: Series = new Series(GRAPHED)
   readonly guesses: Series = new Series(GRAPHED)
   readonly costs: Series = new Series(GRAPHED)
-  /** Once a tick, or a report of the server: what ticks took, and how early inputs came. */
+  /** Once per tick, or per report of the server: the time of ticks, and how early inputs arrived. */
   readonly tickTimes: Series = new Series(GRAPHED)
   readonly margins: Series = new Series(GRAPHED)
-  readonly ratesIn: Float64Array = new Float64Array(LANE_PLACES)
-  readonly ratesOut: Float64Array = new Float64Array(LANE_PLACES)
+  readonly ratesIn: Float64Array = new Float64Array(TRAFFIC_PLACES)
+  readonly ratesOut: Float64Array = new Float64Array(TRAFFIC_PLACES)
   draws = 0
   guessedDraws = 0
   readonly #host: ClientHost<Shape>
@@ -76,7 +76,7 @@ export class Watcher {
     this.tickTimes.push(tookMs / ticks)
   }
 
-  /** Once a draw. */
+  /** Takes the samples of a draw. */
   sample(now: Millis): void {
     const { renderClock, timing } = this.#host.insides
     const isGuessed = renderClock.renderTick > renderClock.newest
@@ -91,19 +91,37 @@ export class Watcher {
     this.#sampleRates(now)
   }
 
-  /** Everything, as numbers. Allocates. */
+  /** All readings. Allocates. */
   read(): Readings {
     const { fates } = this.meter
-    const sources = { host: this.#host, connection: this.#connection, meter: this.meter, bits: this.bits, ratesIn: this.ratesIn, ratesOut: this.ratesOut }
+    const sources = {
+      host: this.#host,
+      connection: this.#connection,
+      meter: this.meter,
+      bits: this.bits,
+      ratesIn: this.ratesIn,
+      ratesOut: this.ratesOut,
+    }
     return {
       ...readMatch(sources),
-      transport: this.#carried?.transport ?? '', transportReason: this.#carried?.transportReason ?? '',
-      received: fates.received, late: fates.late, lost: fates.lost, lossShare: fates.lossShare,
-      draws: this.draws, extrapolatedDraws: this.guessedDraws,
-      tickMs: this.tickTimes.mean, tickMsMax: this.tickTimes.max,
-      mistakes: this.mistakes.recent, lanes: readLanes(sources),
-      entities: this.bits.account.report().entities, entryBits: this.bits.entryBits, headBits: this.bits.headBits, fields: this.bits.fields(),
-      overlayMs: this.costs.mean, overlayMsMax: this.costs.max,
+      transport: this.#carried?.transport ?? '',
+      transportReason: this.#carried?.transportReason ?? '',
+      received: fates.received,
+      late: fates.late,
+      lost: fates.lost,
+      lossShare: fates.lossShare,
+      draws: this.draws,
+      extrapolatedDraws: this.guessedDraws,
+      tickMs: this.tickTimes.mean,
+      tickMsMax: this.tickTimes.max,
+      mistakes: this.mistakes.recent,
+      traffic: readTraffic(sources),
+      entities: this.bits.account.report().entities,
+      entryBits: this.bits.entryBits,
+      headBits: this.bits.headBits,
+      fields: this.bits.fields(),
+      overlayMs: this.costs.mean,
+      overlayMsMax: this.costs.max,
     }
   }
 
@@ -112,14 +130,15 @@ export class Watcher {
     const last = spans.at(-1)
     if (last !== undefined && now - last.at < RATE_SPAN_MS) return
     const span = spans.length > RATE_SPANS ? spans.shift() : undefined
-    const next = span ?? { at: now, bytesIn: new Float64Array(LANE_PLACES), bytesOut: new Float64Array(LANE_PLACES) }
+    const counters = (): Float64Array => new Float64Array(TRAFFIC_PLACES)
+    const next = span ?? { at: now, bytesIn: counters(), bytesOut: counters() }
     next.at = now
     next.bytesIn.set(this.meter.bytesIn)
     next.bytesOut.set(this.meter.bytesOut)
     spans.push(next)
     const [first] = spans
     const seconds = Math.max((now - first.at) / 1000, RATE_SPAN_MS / 1000)
-    for (let place = 0; place < LANE_PLACES; place++) {
+    for (let place = 0; place < TRAFFIC_PLACES; place++) {
       this.ratesIn[place] = (next.bytesIn[place] - first.bytesIn[place]) / seconds
       this.ratesOut[place] = (next.bytesOut[place] - first.bytesOut[place]) / seconds
     }

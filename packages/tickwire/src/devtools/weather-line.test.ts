@@ -4,8 +4,12 @@ import { CLEAR, WeatherLine, type LineWeather } from './weather-line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Sends `count` packets, one every 5 ms, and lets all arrive; gives when each arrived after it was sent, by its number. */
-function blow(weather: Partial<LineWeather>, count = 2000, length = 100): { arrivals: { number: number; tookMs: number }[]; line: WeatherLine } {
+/** Sends `count` packets, one every 5 ms, and lets all arrive. Returns the delay of each, by number. */
+function blow(
+  weather: Partial<LineWeather>,
+  count = 2000,
+  length = 100,
+): { arrivals: { number: number; tookMs: number }[]; line: WeatherLine } {
   const arrivals: { number: number; tookMs: number }[] = []
   const line = new WeatherLine(() => Date.now(), 7, (bytes) => {
     const number = bytes[0]! * 256 + bytes[1]!
@@ -29,11 +33,11 @@ test('[DEV3] latency and jitter delay, and nothing else', () => {
   const took = arrivals.map(({ tookMs }) => tookMs)
   expect(Math.min(...took)).toBeGreaterThanOrEqual(80)
   expect(Math.max(...took)).toBeLessThanOrEqual(122)
-  // Most little, some much: the mean of the product of two even chances is a quarter.
+  // Small values are more likely: the mean of the product of two uniform variables is a quarter.
   expect(took.reduce((sum, ms) => sum + ms, 0) / took.length).toBeCloseTo(90, -1)
 })
 
-test('[DEV3] loss, duplication and reordering happen as often as they are said to', () => {
+test('[DEV3] loss, duplication and reordering happen as often as configured', () => {
   const { arrivals, line } = blow({ loss: 0.2, duplication: 0.1, reordering: 0.05 })
   const { sent, lost, copied, held, delivered } = line.counts
   expect(sent).toBe(2000)
@@ -45,7 +49,7 @@ test('[DEV3] loss, duplication and reordering happen as often as they are said t
   expect(overtaken).toBeGreaterThan(50)
 })
 
-test('[DEV3] a narrow line takes its time, and drops what would wait too long', () => {
+test('[DEV3] a narrow link delays, and drops datagrams that would wait too long', () => {
   // 100 bytes every 5 ms are 160 kbit/s: half of that passes.
   const { arrivals, line } = blow({ rateKbps: 80 })
   expect(arrivals.length / 2000).toBeCloseTo(0.5, 1)
@@ -53,7 +57,7 @@ test('[DEV3] a narrow line takes its time, and drops what would wait too long', 
   expect(Math.max(...arrivals.map(({ tookMs }) => tookMs))).toBeLessThanOrEqual(275)
 })
 
-test('[DEV3] the same seed is the same weather, and a clear sky lets go of everything', () => {
+test('[DEV3] the same seed gives the same conditions, and perfect conditions release all datagrams', () => {
   expect(blow({ loss: 0.3, jitterMs: 50 }).arrivals).toEqual(blow({ loss: 0.3, jitterMs: 50 }).arrivals)
   const arrived: number[] = []
   const line = new WeatherLine(() => Date.now(), 1, (bytes) => arrived.push(bytes[0]!))

@@ -1,32 +1,36 @@
 /**
- * Weather on a live connection: what goes through it is delayed, lost, doubled, overtaken and squeezed, in one direction.
+ * Simulated network conditions on a live connection, in one direction: packets are delayed, lost, duplicated, reordered
+ * and rate-limited.
  *
- *   rate (a line that takes its time, and drops what would wait too long) -> loss -> latency + jitter -> held back -> its copy
+ *   rate (a slow line, which drops what would wait too long) -> loss -> latency + jitter -> reordering -> duplication
  *
- * It is for feeling what the engine does about a bad network, from inside a page. Simulations have their own, seeded and far
- * more cruel, in `tickwire/testing`.
+ * It is for experiencing a bad network from inside a page. Simulations have their own, seeded and far more severe, in
+ * `tickwire/testing`.
  */
 
 import type { Millis } from '../core/base/time.ts'
 import { Prng } from '../core/base/prng.ts'
 
-/** What may go wrong on the way, in one direction. Shares are 0 to 1. */
+/** Network conditions in one direction. Shares are 0 to 1. */
 export interface LineWeather {
+  /** Delay of every packet, in ms. */
   readonly latencyMs: number
-  /** Up to this much more, at random: most packets little, some much. */
+  /** Random additional delay of up to this much; small values are more likely. */
   readonly jitterMs: number
+  /** The share that is lost. */
   readonly loss: number
+  /** The share that arrives twice. */
   readonly duplication: number
-  /** Held back until those behind it have passed. */
+  /** Share that is held back until later packets have passed. */
   readonly reordering: number
-  /** Kilobits a second that the line carries; 0 = as much as there is. */
+  /** Rate limit in kilobits a second; 0 = unlimited. */
   readonly rateKbps: number
 }
 
-/** Nothing goes wrong. */
+/** No faults. */
 export const CLEAR: LineWeather = { latencyMs: 0, jitterMs: 0, loss: 0, duplication: 0, reordering: 0, rateKbps: 0 }
 
-/** What waits longer than this for a narrow line is dropped, as a router's queue would. */
+/** Packets that would wait longer than this for a slow line are dropped, as in a router's queue. */
 const QUEUE_MS_MAX = 250
 const HELD_MS = 45
 const COPY_MS = 12
@@ -38,7 +42,7 @@ interface Flight {
 
 export class WeatherLine {
   weather: LineWeather = CLEAR
-  /** What became of what was sent. */
+  /** What happened to the packets. */
   readonly counts: { sent: number; lost: number; copied: number; held: number; squeezed: number; delivered: number } =
     { sent: 0, lost: 0, copied: 0, held: 0, squeezed: 0, delivered: 0 }
   readonly #deliver: (bytes: Uint8Array, length: number) => void
@@ -58,7 +62,7 @@ export class WeatherLine {
     return Object.values(this.weather).every((value) => value === 0)
   }
 
-  /** Under way. */
+  /** Number of packets in flight. */
   get flying(): number {
     return this.#flights.length
   }
@@ -68,8 +72,12 @@ export class WeatherLine {
     const now = this.#now()
     this.counts.sent++
     const passedAt = this.#squeeze(now, length)
-    // Every kind of chance is drawn for every packet: turning one on does not change what the others do.
-    const [isLost, isCopied, isHeld] = [this.#chance.nextFloat() < loss, this.#chance.nextFloat() < duplication, this.#chance.nextFloat() < reordering]
+    // All random numbers are drawn for every packet: turning one fault on does not change the effect of the others.
+    const [isLost, isCopied, isHeld] = [
+      this.#chance.nextFloat() < loss,
+      this.#chance.nextFloat() < duplication,
+      this.#chance.nextFloat() < reordering,
+    ]
     const jitter = jitterMs * this.#chance.nextFloat() * this.#chance.nextFloat()
     if (passedAt === undefined) this.counts.squeezed++
     else if (isLost) this.counts.lost++
@@ -85,14 +93,14 @@ export class WeatherLine {
     this.#land()
   }
 
-  /** Everything under way arrives now, and nothing more is held up. */
+  /** Delivers everything in flight now, and turns all faults off. */
   clear(): void {
     this.weather = CLEAR
     clearTimeout(this.#timer)
     for (const { bytes } of this.#flights.splice(0)) this.#arrive(bytes)
   }
 
-  /** When the line has carried a packet; undefined when it would have waited too long. */
+  /** When the line has carried a packet; undefined when it would wait too long. */
   #squeeze(now: Millis, length: number): Millis | undefined {
     const { rateKbps } = this.weather
     if (rateKbps === 0) return now
@@ -109,7 +117,7 @@ export class WeatherLine {
     this.#flights.splice(place, 0, flight)
   }
 
-  /** Lets what is due arrive, and comes back for the next. */
+  /** Delivers what is due, and sets the timer for the next. */
   #land(): void {
     clearTimeout(this.#timer)
     const now = this.#now()

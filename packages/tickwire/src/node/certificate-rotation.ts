@@ -1,7 +1,8 @@
 /**
- * A certificate in use and the one that follows it, so that none is used past half its life.
+ * The certificate in use and its successor. No certificate is used past half its life.
  *
- * Pages are handed the hashes of both: one that asked just before the change connects just after it. Time is handed in.
+ * Pages receive the hashes of both, so a page that fetched them just before a rotation connects just after it. The
+ * caller passes the time in.
  */
 
 import { type HashedCertificate, makeCertificate } from './certificate.ts'
@@ -12,7 +13,7 @@ const USE_MS = 6 * 86_400_000
 export class CertificateRotation {
   #names: readonly string[] | undefined
   #current: HashedCertificate
-  /** Made for the day it is put to use. */
+  /** Valid from the day it is put to use. */
   #next: HashedCertificate
   #renewAt: number
 
@@ -27,12 +28,12 @@ export class CertificateRotation {
     return this.#current
   }
 
-  /** What a page may meet, now or soon. */
+  /** Hashes of the certificates that a page may see, now or after the next rotation. */
   get hashes(): readonly Uint8Array[] {
     return [this.#current.hash, this.#next.hash]
   }
 
-  /** Whether the next has become the current one: it must be put to use. */
+  /** Whether the next certificate has become the current one. The caller must then start to use it. */
   renew(wallMs: number): boolean {
     if (wallMs < this.#renewAt) return false
     const hasSlept = wallMs >= this.#renewAt + USE_MS

@@ -1,21 +1,22 @@
 /**
- * Certificates that a server makes for itself, of the only kind a browser takes by hash: ECDSA on P-256, valid for less
- * than 14 days.
+ * Self-signed certificates of the only kind that a browser accepts by hash: ECDSA on P-256, valid for less than 14
+ * days.
  *
  * ```
  * Certificate  SEQUENCE { tbs, ecdsa-with-SHA256, BIT STRING signature }
  * tbs          SEQUENCE { [0] v3, serial, algorithm, issuer, validity, subject = issuer, public key, [3] extensions }
  * ```
  *
- * A page is handed the SHA-256 of the whole (`hash`) and needs no authority: whoever it trusts for the page vouches for
- * the hash. It is not for browsers that check certificates the ordinary way, and writes no other kind.
+ * A page receives the SHA-256 of the whole certificate (`hash`) and needs no certificate authority: the server that the
+ * page was loaded from vouches for the hash. These certificates are not for browsers that check certificates the
+ * ordinary way.
  */
 
 import { createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 import { ConfigError } from '../core/base/assert.ts'
 
-/** A key, and who says whose it is. */
+/** A private key and the certificate for it. */
 export interface Certificate {
   /** PEM. */
   readonly cert: string
@@ -23,7 +24,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** One that a page can be handed the hash of. */
+/** A certificate that browsers can accept by hash. */
 export interface HashedCertificate extends Certificate {
   /** SHA-256 of the certificate. */
   readonly hash: Uint8Array
@@ -32,22 +33,45 @@ export interface HashedCertificate extends Certificate {
 }
 
 const DAY_MS = 86_400_000
-/** Browsers refuse above 14 days; clocks of players go wrong by hours, so it has begun a day ago. */
+/** Browsers refuse more than 14 days. Clocks of players are wrong by hours, so validity begins a day in the past. */
 const VALID_MS = 13 * DAY_MS
 const BACKDATED_MS = DAY_MS
 
-const TAG = { integer: 0x02, bits: 0x03, octets: 0x04, id: 0x06, text: 0x0c, time: 0x17, longTime: 0x18, sequence: 0x30, set: 0x31 } as const
+const TAG = {
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  id: 0x06,
+  text: 0x0c,
+  time: 0x17,
+  longTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const
 const OID = {
-  ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02], commonName: [0x55, 0x04, 0x03], altName: [0x55, 0x1d, 0x11],
+  ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],
+  commonName: [0x55, 0x04, 0x03],
+  altName: [0x55, 0x1d, 0x11],
 } as const
 
-/** Makes one for `names`, which are host names and numeric addresses. `wallMs` is the time of day. */
-export function makeCertificate(wallMs: number, names: readonly string[] = ['localhost', '127.0.0.1', '::1']): HashedCertificate {
-  if (names.length === 0) throw new ConfigError('certificate.names', 'there are none', 'Give the host names players use.')
+/** Makes a certificate for `names`, which are host names and numeric addresses. `wallMs` is the time of day. */
+export function makeCertificate(
+  wallMs: number,
+  names: readonly string[] = ['localhost', '127.0.0.1', '::1'],
+): HashedCertificate {
+  if (names.length === 0)
+    throw new ConfigError(
+      'certificate.names',
+      'empty (expected at least one host name)',
+      'give the host names that players use.',
+    )
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const notAfter = wallMs - BACKDATED_MS + VALID_MS
   const algorithm = der(TAG.sequence, der(TAG.id, OID.ecdsaWithSha256))
-  const name = der(TAG.sequence, der(TAG.set, der(TAG.sequence, der(TAG.id, OID.commonName), der(TAG.text, Buffer.from('Tickwire')))))
+  const name = der(
+    TAG.sequence,
+    der(TAG.set, der(TAG.sequence, der(TAG.id, OID.commonName), der(TAG.text, Buffer.from('Tickwire')))),
+  )
   const serial = randomBytes(16)
   // A positive number without leading zeros.
   serial[0] = (serial[0] ?? 0) & 0x3f | 0x40
@@ -55,26 +79,33 @@ export function makeCertificate(wallMs: number, names: readonly string[] = ['loc
     der(0xa0, der(TAG.integer, [2])), der(TAG.integer, serial), algorithm, name,
     der(TAG.sequence, time(wallMs - BACKDATED_MS), time(notAfter)), name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, der(TAG.sequence, der(TAG.sequence, der(TAG.id, OID.altName), der(TAG.octets, der(TAG.sequence, ...names.map(altName)))))),
+    der(
+      0xa3,
+      der(
+        TAG.sequence,
+        der(TAG.sequence, der(TAG.id, OID.altName), der(TAG.octets, der(TAG.sequence, ...names.map(altName)))),
+      ),
+    ),
   )
   const whole = der(TAG.sequence, signed, algorithm, der(TAG.bits, [0], sign('sha256', signed, privateKey)))
+  const lines = whole.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     hash: new Uint8Array(createHash('sha256').update(whole).digest()),
     notAfter,
   }
 }
 
-/** Throws `ConfigError` when the two are not in PEM, or the key is not a key. */
+/** Throws `ConfigError` when the certificate or the key is not PEM, or the key cannot be parsed. */
 export function checkCertificate(path: string, { cert, key }: Certificate): void {
   if (!cert.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new ConfigError(`${path}.cert`, 'is no certificate in PEM', 'Give the text of fullchain.pem, not its path.')
+    throw new ConfigError(`${path}.cert`, 'not a certificate in PEM', 'give the text of fullchain.pem, not its path.')
   }
   try {
     createPrivateKey(key)
   } catch {
-    throw new ConfigError(`${path}.key`, 'is no private key in PEM', 'Give the text of privkey.pem, not its path.')
+    throw new ConfigError(`${path}.key`, 'not a private key in PEM', 'give the text of privkey.pem, not its path.')
   }
 }
 
@@ -85,7 +116,7 @@ function der(tag: number, ...parts: readonly (Uint8Array | readonly number[])[])
   return Buffer.concat([Buffer.from([tag, ...size]), content])
 }
 
-/** 261115233000Z; from 2050 on with all four digits of the year, as RFC 5280 wants it. */
+/** For example 261115233000Z. From 2050 on, the year has all four digits, as RFC 5280 requires. */
 function time(wallMs: number): Buffer {
   const text = `${new Date(wallMs).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`
   return text < '2050' ? der(TAG.time, Buffer.from(text.slice(2))) : der(TAG.longTime, Buffer.from(text))
@@ -99,7 +130,11 @@ function altName(name: string): Buffer {
 
 function ipv6Bytes(address: string): number[] {
   const [head = '', tail] = address.split('::')
-  const words = (text: string): number[] => text.split(':').filter((word) => word !== '').map((word) => Number.parseInt(word, 16))
+  const words = (text: string): number[] =>
+    text
+      .split(':')
+      .filter((word) => word !== '')
+      .map((word) => Number.parseInt(word, 16))
   const [before, after] = [words(head), words(tail ?? '')]
   const gap = Array.from({ length: 8 - before.length - after.length }, () => 0)
   return [...before, ...gap, ...after].flatMap((word) => [word >> 8, word & 0xff])

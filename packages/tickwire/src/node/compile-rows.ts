@@ -1,7 +1,8 @@
 /**
- * Where code made from text comes in on Node: functions that write and read the rows of a game's entities, in a third and in half of the model's time.
+ * Compiles row coders from source text on Node: functions that write and read the rows of a game's entities, in a third
+ * (writing) and half (reading) of the model's time.
  *
- * Equal texts are one function, so that all matches of a game warm it up together.
+ * Equal texts share one function, so that all matches of a game warm it up together.
  */
 
 import type { PrefixSink, PrefixSource } from '../core/codec/prefix-stream.ts'
@@ -15,17 +16,23 @@ import { readToken, tokenRawBits, tokenSymbol, writeToken } from '../core/codec/
 import { READ_PARAMETERS, readText, WRITE_PARAMETERS, writeText } from '../core/codec/row-code-text.ts'
 import { SPELT_SIZES } from '../core/codec/row-code-token.ts'
 
-/** Items of an entity that code is made for: V8 does not optimise functions of more than 60 KB of its own code, and an item takes half a KB. */
+/**
+ * Largest number of items of an entity that is compiled: V8 does not optimise functions above 60 KB of its own
+ * bytecode, and an item takes half a KB.
+ */
 const ITEMS_MAX = 96
-/** Functions that are kept: those of fifty entities. A server has a few games; tests make entities by the thousand. */
+/** Cached functions: enough for fifty entities. A server has a few games; tests make entities by the thousand. */
 const KEPT_MAX = 300
 
 const SETS: readonly FieldSet[] = [0, 1, 2]
-const SPELLING = Uint16Array.from({ length: SPELT_SIZES }, (_, size) => (tokenSymbol(size) << 4) | tokenRawBits(tokenSymbol(size)))
+const SPELLING = Uint16Array.from(
+  { length: SPELT_SIZES },
+  (_, size) => (tokenSymbol(size) << 4) | tokenRawBits(tokenSymbol(size)),
+)
 
 const kept = new Map<string, unknown>()
 
-/** The code of an entity, by field set. */
+/** The compiled functions of an entity. Indexed by field set. */
 class CompiledRows implements RowSpeech {
   readonly #model: RowModel
   readonly #parts: RowCodeParts
@@ -36,7 +43,7 @@ class CompiledRows implements RowSpeech {
     const { plan, schema } = model
     this.#model = model
     this.#parts = partsOf(model, sink, source)
-    // What is made of text has no type: these are written as functions of these.
+    // A function made from text has no type. These texts are written for these signatures.
     this.#writes = SETS.map((set) => functionOf(WRITE_PARAMETERS, writeText(plan, set)) as WriteRow)
     this.#reads = SETS.map((set) => functionOf(READ_PARAMETERS, readText(plan, set, schema.laneCount)) as ReadRow)
   }
@@ -44,7 +51,7 @@ class CompiledRows implements RowSpeech {
   /** @hot */
   encode(sink: PrefixSink, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const { tables } = this.#model
-    // Tables first: asking for those of an age may replace the entries.
+    // Get the tables first: requesting those of an age may replace the entries.
     const age = tables.at(ageClass(pair.age))
     // reason: there are as many as there are field sets.
     return this.#writes[set]!(sink.raw(), pair, age, tables.bank.entries, this.#parts, heap)
@@ -57,13 +64,16 @@ class CompiledRows implements RowSpeech {
   }
 }
 
-/** Makes the code of an entity. Nothing where it is too large, or this process was started without leave to. */
+/**
+ * Compiles the functions of an entity. Returns undefined if the entity is too large, or if this process may not compile
+ * code from strings.
+ */
 export const compileRows: CompileRows = (model, sink, source) => {
   if (model.plan.count > ITEMS_MAX) return undefined
   try {
     return new CompiledRows(model, sink, source)
   } catch {
-    // `--disallow-code-generation-from-strings`: the model does as well.
+    // `--disallow-code-generation-from-strings`: the model is used instead.
     return undefined
   }
 }

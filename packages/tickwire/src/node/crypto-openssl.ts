@@ -1,28 +1,30 @@
 /**
- * Primitives of node:crypto, that is of OpenSSL: always there on Node, and audited by everyone.
+ * Primitives of node:crypto, that is of OpenSSL: always available on Node, and widely audited.
  *
- * A context per packet is its price: several microseconds and a few hundred bytes of garbage whatever the packet's size
- * (docs/adr/0012-crypto-providers.md). Raw keys are imported as PKCS #8 once and public ones as JWK, which is the
- * faster way for keys that are seen once.
+ * Each packet needs a new context, which costs several microseconds and a few hundred bytes of garbage whatever the
+ * packet's size (docs/adr/0012-crypto-providers.md). Secret keys are imported as PKCS #8 once, and public keys as JWK,
+ * which is faster for keys that are used once.
  */
 
 import {
-  createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, sign, verify,
-  type CipherChaCha20Poly1305, type CipherGCM, type DecipherChaCha20Poly1305, type DecipherGCM, type KeyObject,
+  createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, sign,
+  verify, type CipherChaCha20Poly1305, type CipherGCM, type DecipherChaCha20Poly1305, type DecipherGCM, type KeyObject,
 } from 'node:crypto'
 import { wipe } from '../core/crypto/constant-time.ts'
+import { isWeakPoint } from '../core/crypto/ed25519-verify.ts'
 import {
-  CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type SuiteId, type VerifyingKey,
+  CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type SuiteId,
+  type VerifyingKey,
 } from '../core/crypto/provider.ts'
 
 const TAG_BYTES = CRYPTO_BYTES.tag
 const TAG_OPTION = { authTagLength: TAG_BYTES } as const
 
-/** What stands before the 32 bytes of a secret in PKCS #8 (RFC 8410). */
+/** The PKCS #8 bytes that precede the 32 bytes of a secret (RFC 8410). */
 const PKCS8_X25519 = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** All primitives by OpenSSL. */
+/** All primitives, implemented by OpenSSL. */
 export const opensslProvider: CryptoProvider = {
   name: `node:crypto (OpenSSL ${process.versions.openssl})`,
   importAead: (suite, key) => new OpensslAeadKey(suite, key),
@@ -66,7 +68,7 @@ class OpensslAeadKey implements AeadKey {
     try {
       cipher.final()
     } catch {
-      // A wrong tag. What was decrypted is nobody's business.
+      // Wrong tag. The unauthenticated plaintext must not leak.
       wipe(opened)
       return false
     }
@@ -93,7 +95,7 @@ class OpensslAgreementKey implements AgreementKey {
     try {
       return plain(diffieHellman({ privateKey: this.#key, publicKey: importPublic('X25519', peerPublicKey) }))
     } catch {
-      // OpenSSL refuses to derive zero.
+      // OpenSSL refuses an all-zero shared secret.
       return undefined
     }
   }
@@ -125,14 +127,22 @@ class OpensslSigningKey implements SigningKey {
 class OpensslVerifyingKey implements VerifyingKey {
   readonly publicKey: Uint8Array
   #key: KeyObject
+  #isWeak: boolean
 
   constructor(publicKey: Uint8Array) {
     this.publicKey = publicKey.slice()
+    this.#isWeak = isWeakPoint(publicKey)
     this.#key = importPublic('Ed25519', publicKey)
   }
 
   verify(message: Uint8Array, signature: Uint8Array): boolean {
-    if (signature.length !== CRYPTO_BYTES.signature) return false
+    // OpenSSL accepts weak points: for a key of small order, one message in eight verifies without its secret.
+    if (
+      signature.length !== CRYPTO_BYTES.signature
+      || this.#isWeak
+      || isWeakPoint(signature.subarray(0, CRYPTO_BYTES.publicKey))
+    )
+      return false
     try {
       return verify(null, message, this.#key, signature)
     } catch {
@@ -158,7 +168,7 @@ function exportPublic(key: KeyObject): Uint8Array {
   return plain(Buffer.from(x, 'base64url'))
 }
 
-/** A copy that is no Buffer: those lie in a pool with others, and compare as something else. */
+/** A copy that is not a Buffer: a Buffer shares a pool with others, and does not compare equal to a Uint8Array. */
 function plain(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer)
 }

@@ -2,22 +2,23 @@
  * Primitives of libsodium through sodium-native, where it is installed: three to five times faster than node:crypto on
  * packets, two to twenty times on handshakes.
  *
- * It has no AES-256-GCM, which stays with node:crypto, and no HMAC-SHA256, which is two hashes.
+ * libsodium has no AES-256-GCM, so node:crypto does it, and no HMAC-SHA256, so it is built from two hashes.
  *
- * A packet is copied into a scratch buffer and back, whose views of every length are made once: sodium-native wants views,
- * and three new ones a packet cost more than two copies of a kilobyte (701 against 615 ns at 64 bytes). So sealing and
- * opening allocate nothing.
+ * A packet is copied into a scratch buffer and back. Views of the scratch buffer are made once for every length:
+ * sodium-native takes views, and three new views a packet cost more than two copies of a kilobyte (701 against 615 ns
+ * at 64 bytes). So sealing and opening allocate nothing.
  */
 
 import { createRequire } from 'node:module'
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import { wipe } from '../core/crypto/constant-time.ts'
+import { isWeakPoint } from '../core/crypto/ed25519-verify.ts'
 import {
   CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type VerifyingKey,
 } from '../core/crypto/provider.ts'
 import { opensslProvider } from './crypto-openssl.ts'
 
-/** What we use of sodium-native, which brings no types. */
+/** The part of sodium-native that is used here. The package has no types. */
 interface Sodium {
   crypto_aead_chacha20poly1305_ietf_encrypt(
     out: Uint8Array, message: Uint8Array, header: Uint8Array, unused: null, nonce: Uint8Array, key: Uint8Array): number
@@ -33,10 +34,10 @@ interface Sodium {
 
 const TAG_BYTES = CRYPTO_BYTES.tag
 
-/** Bytes that SHA-256 takes at a time. */
+/** Block size of SHA-256, in bytes. */
 const BLOCK_BYTES = 64
 
-/** All primitives, most of them by libsodium; undefined where sodium-native is not installed, or not for this machine. */
+/** All primitives, most by libsodium. Undefined if sodium-native is not installed, or not for this machine. */
 export function loadSodiumProvider(): CryptoProvider | undefined {
   const load = createRequire(import.meta.url)
   try {
@@ -53,7 +54,9 @@ function createSodiumProvider(sodium: Sodium, version: string): CryptoProvider {
   return {
     name: `sodium-native ${version}, and ${opensslProvider.name} for AES`,
     importAead: (suite, key) =>
-      suite === SUITE.chacha20Poly1305 ? new SodiumAeadKey(sodium, scratch, key) : opensslProvider.importAead(suite, key),
+      suite === SUITE.chacha20Poly1305
+        ? new SodiumAeadKey(sodium, scratch, key)
+        : opensslProvider.importAead(suite, key),
     importAgreement: (secret) => new SodiumAgreementKey(sodium, secret),
     importSigning: (seed) => new SodiumSigningKey(sodium, seed),
     importVerifying: (publicKey) => new SodiumVerifyingKey(sodium, publicKey),
@@ -68,7 +71,7 @@ function sha256(sodium: Sodium, bytes: Uint8Array): Uint8Array {
   return hash
 }
 
-/** RFC 2104: the hash of the padded key and the hash of the other padded key and the message. */
+/** RFC 2104: the inner hash over the padded key and the message, then the outer hash over the other padded key. */
 function hmacSha256(sodium: Sodium, key: Uint8Array, bytes: Uint8Array): Uint8Array {
   const short = key.length > BLOCK_BYTES ? sha256(sodium, key) : key
   const inner = new Uint8Array(BLOCK_BYTES + bytes.length)
@@ -86,16 +89,16 @@ function hmacSha256(sodium: Sodium, key: Uint8Array, bytes: Uint8Array): Uint8Ar
   return mac
 }
 
-/** Room for one packet, and views into it: the header ends, and the body begins, at a fixed place. */
+/** Space for one packet, and views into it. The header ends, and the body begins, at a fixed offset. */
 class Scratch {
   #bytes: Uint8Array = new Uint8Array(2 * DATAGRAM_BYTES_MAX)
-  /** By length. Filled as lengths occur. */
+  /** Both are indexed by length, and filled as lengths occur. */
   #headers: (Uint8Array | undefined)[] = []
   #bodies: (Uint8Array | undefined)[] = []
 
-  /** Copies a packet of `length` bytes in. @hot */
+  /** Copies a packet of `length` bytes into the scratch buffer. @hot */
   load(bytes: Uint8Array, headerLength: number, length: number): void {
-    // A packet's buffer is seldom longer than a datagram; all of it can be copied without a view.
+    // A packet's buffer is seldom longer than a datagram. Then all of it can be copied without making a view.
     const isShort = bytes.length <= DATAGRAM_BYTES_MAX
     // reason: a longer buffer is not the usual case.
     this.#bytes.set(isShort ? bytes : bytes.subarray(0, length), DATAGRAM_BYTES_MAX - headerLength)
@@ -103,19 +106,19 @@ class Scratch {
 
   /** @hot */
   header(length: number): Uint8Array {
-    // reason: once for every length.
+    // reason: allocates once for every length.
     return (this.#headers[length] ??= this.#bytes.subarray(DATAGRAM_BYTES_MAX - length, DATAGRAM_BYTES_MAX))
   }
 
   /** @hot */
   body(length: number): Uint8Array {
-    // reason: once for every length.
+    // reason: allocates once for every length.
     return (this.#bodies[length] ??= this.#bytes.subarray(DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX + length))
   }
 }
 
 class SodiumAeadKey implements AeadKey {
-  // Kept by themselves: the module has hundreds of functions, and finding one by its name is a search in a table.
+  // Kept as fields: the module has hundreds of functions, and finding one by its name is a table lookup.
   #encrypt: Sodium['crypto_aead_chacha20poly1305_ietf_encrypt']
   #decrypt: Sodium['crypto_aead_chacha20poly1305_ietf_decrypt']
   #scratch: Scratch
@@ -152,7 +155,7 @@ class SodiumAeadKey implements AeadKey {
       const opened = decrypt(
         plaintext, null, scratch.body(sealedLength), scratch.header(headerLength), nonce, this.#key,
       )
-      // It throws on a wrong tag. That it also says how much it opened is a second witness.
+      // It throws on a wrong tag. The length that it returns is a second check.
       if (opened !== plaintextLength) return false
     } catch {
       return false
@@ -225,7 +228,13 @@ class SodiumVerifyingKey implements VerifyingKey {
   }
 
   verify(message: Uint8Array, signature: Uint8Array): boolean {
-    if (signature.length !== CRYPTO_BYTES.signature) return false
+    // Which weak points libsodium refuses depends on its version.
+    if (
+      signature.length !== CRYPTO_BYTES.signature
+      || isWeakPoint(signature.subarray(0, CRYPTO_BYTES.publicKey))
+      || isWeakPoint(this.publicKey)
+    )
+      return false
     return this.#sodium.crypto_sign_verify_detached(signature, message, this.publicKey)
   }
 }

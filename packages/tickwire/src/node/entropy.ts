@@ -1,5 +1,5 @@
 /**
- * Where secrets come in on Node: the operating system's generator, through node:crypto.
+ * Randomness on Node: the operating system's generator, through node:crypto.
  */
 
 import { randomFillSync } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** A process of its own in which tables are learnt: it takes seconds of a core that players must not miss. Started by `learning.ts`, for one study. */
+/**
+ * A separate process that trains tables: training takes seconds of CPU time that a match cannot spare. `learning.ts`
+ * starts it, for one study.
+ */
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { Priors } from '../core/codec/snapshot-codec.ts'
@@ -7,15 +10,15 @@ import { readGameText } from '../core/replay/game-text.ts'
 import { openRecording } from '../core/replay/recording.ts'
 import { study, type Study } from '../core/replay/study.ts'
 
-/** What is asked. */
+/** The input of a study. */
 export interface StudyTask {
-  /** The last minute, as a recording. */
+  /** The last minute of a match, as a recording. */
   readonly bytes: Uint8Array
   readonly inForce: Priors
   readonly version: number
 }
 
-/** What came of it; or why nothing did, or ever will. */
+/** The result of a study; or why it failed, and whether every later study would fail too. */
 export type StudyResult = Study | { readonly problem: string; readonly isForGood: boolean }
 
 process.once('message', (task: StudyTask) => {
@@ -24,7 +27,8 @@ process.once('message', (task: StudyTask) => {
 
 function answer({ bytes, inForce, version }: StudyTask): StudyResult {
   const recording = openRecording(sourceOf(bytes))
-  if (typeof recording === 'string') return { problem: `what was recorded is of no use (${recording})`, isForGood: false }
+  if (typeof recording === 'string')
+    return { problem: `what was recorded is of no use (${recording})`, isForGood: false }
   const game = readGameText(recording.head.text, recording.head.names)
   if (typeof game === 'string') return { problem: game, isForGood: true }
   try {

@@ -1,12 +1,13 @@
 /**
- * A server that learns while it plays: its games' tables (`entropy(priors)`) from its own matches, without anybody at hand.
+ * A server that learns while it plays: it trains its games' tables (`entropy(priors)`) on its own matches, unattended.
  *
  * ```
- * somebody is there ──▶ the last minute is kept ──▶ another process, of lower priority, learns from it and tries it ──▶ if it pays, every room
- *   of that type hands it to its players (`retraining.ts`), and it is written into a folder, from which the next start takes it
+ * a client is connected ──▶ the last minute is recorded ──▶ a process of lower priority trains on it and tests it
+ *   ──▶ if it saves bytes: every room of that type switches its clients to it (`retraining.ts`), and it is saved to a
+ *   folder, from which the next start loads it
  * ```
  *
- * For each type of room one room is listened to at a time, and one study is under way at a time. Nothing that fails here touches a match.
+ * One room of each type is recorded at a time, and one study runs at a time. A failure here never affects a match.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -14,19 +15,27 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { constants, setPriority } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConfigError, RecordingRing, type Game, type Priors, type Recorder, type Room } from '../core/index.ts'
+import { ConfigError } from '../core/base/assert.ts'
+import type { Priors } from '../core/codec/snapshot-codec.ts'
+import type { Game } from '../core/game/define-game.ts'
+import type { Match } from '../core/game/match.ts'
+import type { Recorder } from '../core/replay/recorder.ts'
+import { RecordingRing } from '../core/replay/recording-ring.ts'
 import type { StudyResult, StudyTask } from './learning-process.ts'
 import type { ServeLog } from './status-log.ts'
 
-/** When a server learns, and what becomes of it. */
+/** When a server learns, and where the result is kept. */
 export interface LearnOptions {
-  /** From one study to the next. Default: ten minutes. */
+  /** Interval between studies. Default: ten minutes. */
   readonly everyMs?: number
-  /** How much of a match is learnt from, and how long after its first player the first study begins. Default: a minute. */
+  /** Length of match to train on, and delay from the first player to the first study. Default: a minute. */
   readonly windowMs?: number
-  /** Where what was learnt is kept, a file a type of room (`match.json` of `serve`), as `tickwire train` writes it. Default: nowhere. */
+  /**
+   * Where learnt tables are kept, one file per type of room (`match.json` for `serve`), in the format of `tickwire
+   * train`. Default: they are not kept.
+   */
   readonly folder?: string
-  /** A study that takes longer is given up. Default: five minutes. */
+  /** A study that takes longer is stopped. Default: five minutes. */
   readonly studyMsMax?: number
 }
 
@@ -34,24 +43,24 @@ const EVERY_MS = 600_000
 const WINDOW_MS = 60_000
 const WATCH_MS = 1000
 const STUDY_MS_MAX = 300_000
-/** Timers that are set to more go off at once. */
+/** A timer with a longer delay fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 const SAID_CHARS_MAX = 1000
 
 /** One type of room. */
 interface Subject {
   readonly name: string
-  /** Tables that its rooms are told by: what was learnt, or those of the build. */
+  /** Tables that its rooms send with: the learnt ones, or those of the build. */
   inForce: Priors
   isLearnt: boolean
   version: number
   dueAt: number
-  heard: { readonly room: Room; readonly recorder: Recorder; readonly since: number } | undefined
+  recording: { readonly room: Match; readonly recorder: Recorder; readonly since: number } | undefined
 }
 
 export class Learning {
   readonly #subjects: readonly Subject[]
-  readonly #rooms: () => readonly Room[]
+  readonly #rooms: () => readonly Match[]
   readonly #log: ServeLog
   readonly #now: () => number
   readonly #everyMs: number
@@ -59,15 +68,26 @@ export class Learning {
   readonly #studyMsMax: number
   readonly #folder: string | undefined
   readonly #timer: NodeJS.Timeout
-  /** By room: the tables that it was handed. */
-  readonly #handed = new WeakMap<Room, Priors>()
+  /** The tables that each room was given. */
+  readonly #handed = new WeakMap<Match, Priors>()
   #child: ChildProcess | undefined
   #isClosed = false
 
-  constructor(types: { readonly [name: string]: { readonly game: Game } }, options: LearnOptions, rooms: () => readonly Room[], log: ServeLog, now: () => number) {
+  constructor(
+    types: { readonly [name: string]: { readonly game: Game } },
+    options: LearnOptions,
+    rooms: () => readonly Match[],
+    log: ServeLog,
+    now: () => number,
+  ) {
     const { everyMs = EVERY_MS, windowMs = WINDOW_MS, studyMsMax = STUDY_MS_MAX, folder } = options
     for (const [name, ms] of Object.entries({ everyMs, windowMs, studyMsMax })) {
-      if (!(ms > 0)) throw new ConfigError(`learn.${name}`, `${ms}`, 'Give milliseconds, more than none.')
+      if (!(ms > 0))
+        throw new ConfigError(
+          `learn.${name}`,
+          `invalid time (expected above 0 ms, got ${ms})`,
+          'give milliseconds above 0.',
+        )
     }
     this.#rooms = rooms
     this.#log = log
@@ -89,12 +109,24 @@ export class Learning {
   }
 
   #subjectOf(name: string, game: Game): Subject {
-    if (game.codec.name !== 'entropy') throw new ConfigError('learn', `${name} is told by ${game.codec.name}, which has no tables`, 'Say codec: entropy(), or leave it out.')
+    if (game.codec.name !== 'entropy')
+      throw new ConfigError(
+        'learn',
+        `${name} uses the codec ${game.codec.name}, which has no tables`,
+        'write codec: entropy(), or leave `learn` out.',
+      )
     const kept = this.#folder === undefined ? undefined : this.#read(fileOf(this.#folder, name), game)
-    return { name, inForce: kept ?? game.codec.priors, isLearnt: kept !== undefined, version: 1, dueAt: 0, heard: undefined }
+    return {
+      name,
+      inForce: kept ?? game.codec.priors,
+      isLearnt: kept !== undefined,
+      version: 1,
+      dueAt: 0,
+      recording: undefined,
+    }
   }
 
-  /** What an earlier process learnt, if it fits the game of today. */
+  /** Tables that an earlier process learnt, if they fit the current game. */
   #read(path: string, game: Game): Priors | undefined {
     if (!existsSync(path)) return undefined
     try {
@@ -102,7 +134,11 @@ export class Learning {
       game.codersBy(priors)
       return priors
     } catch (error) {
-      this.#log({ level: 'warn', event: 'learnt-unusable', message: `${path} is left alone, and learnt anew: ${reasonOf(error)}` })
+      this.#log({
+        level: 'warn',
+        event: 'learnt-unusable',
+        message: `${path} is left alone, and learnt anew: ${reasonOf(error)}`,
+      })
       return undefined
     }
   }
@@ -112,26 +148,40 @@ export class Learning {
     for (const subject of this.#subjects) {
       const own = rooms.filter(({ typeName }) => typeName === subject.name)
       for (const room of own) this.#hand(room, subject)
-      if (subject.heard !== undefined && !own.includes(subject.heard.room)) forget(subject)
-      const busiest = own.reduce<Room | undefined>((most, room) => toldIn(room) > (most === undefined ? 0 : toldIn(most)) ? room : most, undefined)
-      if (subject.heard === undefined && busiest !== undefined && this.#now() >= subject.dueAt) this.#listen(subject, busiest)
-      if (subject.heard !== undefined && this.#now() >= subject.heard.since + this.#windowMs && this.#child === undefined) this.#study(subject, subject.heard.recorder)
+      if (subject.recording !== undefined && !own.includes(subject.recording.room)) forget(subject)
+      const busiest = own.reduce<Match | undefined>(
+        (most, room) => (clientsIn(room) > (most === undefined ? 0 : clientsIn(most)) ? room : most),
+        undefined,
+      )
+      if (subject.recording === undefined && busiest !== undefined && this.#now() >= subject.dueAt)
+        this.#listen(subject, busiest)
+      if (
+        subject.recording !== undefined
+        && this.#now() >= subject.recording.since + this.#windowMs
+        && this.#child === undefined
+      )
+        this.#study(subject, subject.recording.recorder)
     }
   }
 
-  /** A room is told by what was learnt, whenever it was made. */
-  #hand(room: Room, { inForce, isLearnt }: Subject): void {
+  /** Gives a room the learnt tables if it does not have them yet, whenever the room was made. */
+  #hand(room: Match, { inForce, isLearnt }: Subject): void {
     if (!isLearnt || this.#handed.get(room) === inForce) return
     this.#handed.set(room, inForce)
     try {
       room.retrain(inForce)
     } catch (error) {
-      this.#log({ level: 'warn', event: 'learnt-unusable', message: `what was learnt cannot be handed out: ${reasonOf(error)}` })
+      this.#log({
+        level: 'warn',
+        event: 'learnt-unusable',
+        message: `what was learnt cannot be handed out: ${reasonOf(error)}`,
+      })
     }
   }
 
-  #listen(subject: Subject, room: Room): void {
-    subject.heard = { room, recorder: room.record(new RecordingRing({ windowMs: this.#windowMs })), since: this.#now() }
+  #listen(subject: Subject, room: Match): void {
+    const recorder = room.record(new RecordingRing({ windowMs: this.#windowMs }))
+    subject.recording = { room, recorder, since: this.#now() }
   }
 
   #study(subject: Subject, recorder: Recorder): void {
@@ -140,15 +190,21 @@ export class Learning {
     subject.dueAt = this.#now() + this.#everyMs
     const path = new URL(`./learning-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
     if (bytes === undefined) return
-    if (!existsSync(path)) return this.#giveUp(subject, `${fileURLToPath(path)} is not there: a server in one bundle cannot learn`)
+    if (!existsSync(path))
+      return this.#giveUp(subject, `${fileURLToPath(path)} is not there: a server in one bundle cannot learn`)
     this.#ask(path, { bytes, inForce: subject.inForce, version: subject.version }, (result) => {
       if (!('problem' in result)) this.#adopt(subject, result.priors, result.bitsBefore, result.bitsAfter)
       else if (result.isForGood) this.#giveUp(subject, result.problem)
-      else this.#log({ level: 'warn', event: 'learning-failed', message: `nothing was learnt of ${subject.name} this time: ${result.problem}` })
+      else
+        this.#log({
+          level: 'warn',
+          event: 'learning-failed',
+          message: `nothing was learnt of ${subject.name} this time: ${result.problem}`,
+        })
     })
   }
 
-  /** Has another process do it; `onDone` hears what came of it, or why nothing did. */
+  /** Runs a study in a child process. `onDone` receives its result, or why there is none. */
   #ask(path: URL, task: StudyTask, onDone: (result: StudyResult) => void): void {
     let child: ChildProcess
     try {
@@ -158,7 +214,8 @@ export class Learning {
     }
     this.#child = child
     let isTooLong = false
-    // Not by asking it to: what was loaded into it with the server may listen to that, and never come to it in the middle of a study.
+    // SIGKILL: modules preloaded into the child may handle other signals, and a handler never runs in the middle of a
+    // study.
     const limit = setTimeout(() => { isTooLong = child.kill('SIGKILL') }, this.#studyMsMax)
     let result: StudyResult | undefined
     let said = ''
@@ -168,31 +225,49 @@ export class Learning {
     child.once('close', (code: number | null, signal: string | null) => {
       clearTimeout(limit)
       this.#child = undefined
-      const end = child.pid === undefined ? 'could not be started' : isTooLong ? `took longer than ${this.#studyMsMax} ms` : signal === null ? `has ended with ${code}` : `was ended by ${signal}`
-      if (!this.#isClosed) onDone(result ?? { problem: `the process that learns ${end}. ${said}`.trimEnd(), isForGood: false })
+      const end =
+        child.pid === undefined
+          ? 'could not be started'
+          : isTooLong
+            ? `took longer than ${this.#studyMsMax} ms`
+            : signal === null
+              ? `has ended with ${code}`
+              : `was ended by ${signal}`
+      if (!this.#isClosed)
+        onDone(result ?? { problem: `the process that learns ${end}. ${said}`.trimEnd(), isForGood: false })
     })
-    // Where there is no file or no memory left for it: then it has no channel either.
+    // The file is missing, or memory ran out: then there is no channel either.
     if (child.pid === undefined) return
     try {
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     } catch {
-      // Where that may not be, it is as important as others.
+      // Lowering the priority may not be allowed. Then the child runs at normal priority.
     }
     child.send(task, () => {})
   }
 
   #adopt(subject: Subject, priors: Priors | undefined, bitsBefore: number, bitsAfter: number): void {
-    if (priors === undefined) return this.#log({ level: 'debug', event: 'learnt-nothing', message: `${subject.name} goes on as it is: nothing new saves more than handing it out takes` })
+    if (priors === undefined)
+      return this.#log({
+        level: 'debug',
+        event: 'learnt-nothing',
+        message: `${subject.name} goes on as it is: nothing new saves more than handing it out takes`,
+      })
     const percent = Math.round(100 * (1 - bitsAfter / bitsBefore))
     subject.inForce = priors
     subject.isLearnt = true
     subject.version++
-    this.#log({ level: 'info', event: 'learnt', message: `${subject.name} is told in ${percent} % fewer bits from now on`, facts: { type: subject.name, percent } })
+    this.#log({
+      level: 'info',
+      event: 'learnt',
+      message: `${subject.name} is sent in ${percent} % fewer bits from now on`,
+      facts: { type: subject.name, percent },
+    })
     for (const room of this.#rooms()) if (room.typeName === subject.name) this.#hand(room, subject)
     if (this.#folder !== undefined) this.#write(this.#folder, subject)
   }
 
-  /** At once or not at all: whoever starts meanwhile reads the one before. */
+  /** Writes atomically: a process that starts meanwhile reads the previous file. */
   #write(folder: string, { name, inForce }: Subject): void {
     const path = fileOf(folder, name)
     try {
@@ -200,29 +275,37 @@ export class Learning {
       writeFileSync(`${path}.new`, `${JSON.stringify(inForce)}\n`)
       renameSync(`${path}.new`, path)
     } catch (error) {
-      this.#log({ level: 'warn', event: 'learnt-unwritten', message: `what was learnt could not be kept: ${reasonOf(error)}` })
+      this.#log({
+        level: 'warn',
+        event: 'learnt-unwritten',
+        message: `what was learnt could not be kept: ${reasonOf(error)}`,
+      })
     }
   }
 
   #giveUp(subject: Subject, problem: string): void {
     subject.dueAt = Infinity
-    this.#log({ level: 'warn', event: 'learning-failed', message: `nothing can be learnt of ${subject.name}: ${problem}` })
+    this.#log({
+      level: 'warn',
+      event: 'learning-failed',
+      message: `nothing can be learnt of ${subject.name}: ${problem}`,
+    })
   }
 }
 
-/** Types of rooms may be called anything. */
+/** A type of room may have any name, so it is encoded. */
 function fileOf(folder: string, name: string): string {
   return join(folder, `${encodeURIComponent(name)}.json`)
 }
 
-/** How many a room is told to. */
-function toldIn({ seats }: Room): number {
+/** How many clients a room sends to. */
+function clientsIn({ seats }: Match): number {
   return seats.players + seats.spectators
 }
 
 function forget(subject: Subject): void {
-  subject.heard?.recorder.close()
-  subject.heard = undefined
+  subject.recording?.recorder.close()
+  subject.recording = undefined
 }
 
 function reasonOf(error: unknown): string {

@@ -1,5 +1,6 @@
 /**
- * A player without a head: holds something for a while, then something else, drawn from a seed, within what its fields can hold.
+ * The inputs of a headless player: random values within the range of each field, drawn from a seed and held for a
+ * while.
  */
 
 import { Prng } from '../core/base/prng.ts'
@@ -8,11 +9,11 @@ import type { Shape } from '../core/schema/field.ts'
 import type { Schema } from '../core/schema/schema.ts'
 import type { InitOf } from '../core/schema/value-types.ts'
 
-/** Ticks that something is held, at least and at most. */
+/** For how many ticks an input is held, at least and at most. */
 const HELD_MIN = 5
 const HELD_MAX = 60
 
-/** Fields of kinds it does not know keep their initial value. */
+/** Random inputs of one player. Fields of unknown kinds keep their initial value. */
 export class RandomInput {
   readonly #schema: Schema
   readonly #dice: Prng
@@ -24,7 +25,7 @@ export class RandomInput {
     this.#dice = new Prng(seed)
   }
 
-  /** What he holds in the next tick. */
+  /** The input for the next tick. */
   next(): InitOf<Shape> {
     if (this.#ticksLeft-- <= 0) {
       this.#ticksLeft = this.#dice.nextInt(HELD_MIN, HELD_MAX)

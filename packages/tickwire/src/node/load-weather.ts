@@ -1,18 +1,20 @@
 /**
- * A port with weather on it: what it sends and hears comes later, or not at all. For feeling a game and trying a server, not for tests: it
- * runs on real timers, and `tickwire/testing` has better ones.
+ * A port with simulated network conditions: datagrams that it sends and receives are delayed or dropped. It is for
+ * playing a game and trying a server, not for tests: it runs on real timers, and `tickwire/testing` has deterministic
+ * simulations.
  */
 
 import { Prng } from '../core/base/prng.ts'
 import type { DatagramPort, DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import type { BundledPort } from './port-bundle.ts'
 
-/** Each way. */
+/** Network conditions, applied in each direction. */
 export interface LoadWeather {
+  /** Delay of every datagram, in ms. */
   readonly latencyMs: number
-  /** Up to this much more, drawn for each datagram. */
+  /** Additional delay of up to this much, drawn for each datagram. */
   readonly jitterMs: number
-  /** The part that is lost, 0 to 1. */
+  /** The fraction that is lost, 0 to 1. */
   readonly loss: number
 }
 
@@ -28,7 +30,8 @@ export class WeatherPort implements BundledPort {
     this.#port = port
     this.#weather = weather
     this.#dice = new Prng(seed)
-    port.onDatagram = (from, bytes, length) => this.#delay(bytes, length, (copy) => this.onDatagram(from, copy, copy.length))
+    port.onDatagram = (from, bytes, length) =>
+      this.#delay(bytes, length, (copy) => this.onDatagram(from, copy, copy.length))
     port.onPathClosed = (address) => this.onPathClosed(address)
   }
 
@@ -42,6 +45,10 @@ export class WeatherPort implements BundledPort {
 
   originOf(address: string): string {
     return this.#port.originOf?.(address) ?? address
+  }
+
+  closeUnused(used: ReadonlySet<string>, before: number): void {
+    this.#port.closeUnused?.(used, before)
   }
 
   send(to: string, bytes: Uint8Array, length: number): void {

@@ -1,8 +1,8 @@
 /**
- * Drives headless players at a server, and says what they felt and what the server spent.
+ * Connects headless players to a server, and reports what they experienced and what the server spent.
  *
- * Each has a socket of his own, weather of his own, and inputs from a seed. What the server spent is read from its operator's port,
- * where that can be reached.
+ * Each player has its own socket, its own network conditions, and inputs drawn from a seed. What the server spent is
+ * read from its operator port, if that can be reached.
  */
 
 import type { CloseReason } from '../core/connection/close-reason.ts'
@@ -10,8 +10,8 @@ import type { Connection } from '../core/connection/connection.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
 import { createClientHost, type ClientHost } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
-import { DurationHistogram } from '../core/game/rooms/duration-histogram.ts'
-import type { JoinRequest } from '../core/game/rooms/join-body.ts'
+import { DurationHistogram } from '../core/rooms/duration-histogram.ts'
+import type { JoinRequest } from '../core/rooms/join-body.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
@@ -32,11 +32,11 @@ export interface LoadOptions {
   readonly transport: 'udp' | 'websocket'
   readonly join: JoinRequest
   readonly seed: number
-  /** Players who come in a second. */
+  /** Players that join per second. */
   readonly rampPerSecond: number
-  /** Of the operator's port; undefined when there is none to be reached. */
+  /** URL of the operator port; undefined when it cannot be reached. */
   readonly opsUrl: string | undefined
-  /** Told once a second. */
+  /** Called once a second. */
   onProgress?(text: string): void
 }
 
@@ -48,40 +48,40 @@ export interface Spread {
   readonly max: number
 }
 
-/** What players felt. */
+/** What players experienced. */
 export interface LoadReport {
   readonly asked: number
   readonly joined: number
   readonly stayed: number
-  /** Why the others are not there, and how many each. */
+  /** Why the other players are not connected, and how many for each reason. */
   readonly ended: { readonly [reason: string]: number }
   readonly joinMs: Spread
   readonly rttMs: Spread
-  /** Of packets whose fate is known, on the way to the server: the part that was lost. */
+  /** Lost fraction of the packets to the server whose fate is known. */
   readonly loss: number
   readonly packetsPerSecond: { readonly sent: number; readonly received: number }
   readonly bytesPerSecond: { readonly sent: number; readonly received: number }
   readonly inputs: number
   readonly lateInputs: number
-  /** Times that a prediction was wrong, a minute and player; undefined where nothing is predicted. */
+  /** Mispredictions per minute and player; undefined if nothing is predicted. */
   readonly correctionsPerMinute: number | undefined
-  /** What the server spent meanwhile; undefined when it could not be asked. */
+  /** What the server spent meanwhile; undefined when its operator port could not be read. */
   readonly server: ServerSpent | undefined
 }
 
 export interface ServerSpent {
-  /** Of one core, 0 to 1 and beyond. */
+  /** In cores: 1 is one core fully used. It may exceed 1. */
   readonly cpu: number
   readonly residentBytes: number
   readonly rooms: number
   readonly players: number
-  /** Since it began. */
+  /** Since the server started. */
   readonly tickMsP50: number
   readonly tickMsP99: number
   readonly ticksSkipped: number
 }
 
-/** One of them. */
+/** One headless player. */
 class HeadlessPlayer {
   readonly host: ClientHost
   readonly connection: Connection
@@ -144,12 +144,12 @@ class HeadlessPlayer {
   }
 }
 
-/** What is served at `url`: transports and their ports. */
+/** The transports that are served at `url`, and their ports. */
 export async function askServer(url: string): Promise<ServerInfo> {
   return await (await fetch(`${url}/tickwire/info`)).json() as ServerInfo
 }
 
-/** Plays, and says how it was. */
+/** Runs the players, and reports. */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const players: HeadlessPlayer[] = []
   const rtts = new DurationHistogram()
@@ -167,9 +167,13 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     await sleep(20)
     if (now() < nextReportAt) continue
     nextReportAt += 1000
-    for (const { isIn, connection } of players) if (isIn && connection.rtt.samples > 0) rtts.record(connection.rtt.latestMs)
+    for (const { isIn, connection } of players)
+      if (isIn && connection.rtt.samples > 0) rtts.record(connection.rtt.latestMs)
     const inside = players.filter(({ isIn }) => isIn).length
-    options.onProgress?.(`${Math.round((now() - startedAt) / 1000)} s: ${inside} of ${players.length} play, round trip ${rtts.percentileMs(0.5).toFixed(1)} ms`)
+    options.onProgress?.(
+      `${Math.round((now() - startedAt) / 1000)} s: ${inside} of ${players.length} players connected, `
+        + `round trip ${rtts.percentileMs(0.5).toFixed(1)} ms`,
+    )
   }
   const seconds = (now() - startedAt) / 1000
   const server = spent(before, await serverNumbers(options.opsUrl), seconds)
@@ -180,7 +184,12 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   return report
 }
 
-async function portsOf({ url, transport, weather, seed }: LoadOptions): Promise<(number: number) => Promise<{ port: DatagramPort; address: string }>> {
+async function portsOf({
+  url,
+  transport,
+  weather,
+  seed,
+}: LoadOptions): Promise<(number: number) => Promise<{ port: DatagramPort; address: string }>> {
   const { hostname } = new URL(url)
   const socketUrl = `${url.replace(/^http/, 'ws')}${MATCH_PATH}`
   const udpPort = transport === 'udp' ? (await askServer(url)).udp?.port ?? 0 : 0
@@ -193,12 +202,32 @@ async function portsOf({ url, transport, weather, seed }: LoadOptions): Promise<
 }
 
 function summarise(
-  players: readonly HeadlessPlayer[], rtts: DurationHistogram, seconds: number, isPredicted: boolean, server: ServerSpent | undefined,
+  players: readonly HeadlessPlayer[],
+  rtts: DurationHistogram,
+  seconds: number,
+  isPredicted: boolean,
+  server: ServerSpent | undefined,
 ): LoadReport {
   const joins = new DurationHistogram()
   const ended: Record<string, number> = {}
-  const sums = { lost: 0, delivered: 0, packetsSent: 0, packetsReceived: 0, bytesSent: 0, bytesReceived: 0, inputs: 0, late: 0, rollbacks: 0 }
-  for (const { host, connection: { stats }, joinedMs, reason, inputs } of players) {
+  const sums = {
+    lost: 0,
+    delivered: 0,
+    packetsSent: 0,
+    packetsReceived: 0,
+    bytesSent: 0,
+    bytesReceived: 0,
+    inputs: 0,
+    late: 0,
+    rollbacks: 0,
+  }
+  for (const {
+    host,
+    connection: { stats },
+    joinedMs,
+    reason,
+    inputs,
+  } of players) {
     if (joinedMs >= 0) joins.record(joinedMs)
     if (reason !== undefined) ended[reason.code] = (ended[reason.code] ?? 0) + 1
     sums.lost += stats.packetsLost
@@ -225,7 +254,12 @@ function summarise(
 }
 
 function spreadOf(histogram: DurationHistogram): Spread {
-  return { p50: histogram.percentileMs(0.5), p90: histogram.percentileMs(0.9), p99: histogram.percentileMs(0.99), max: histogram.maxMs }
+  return {
+    p50: histogram.percentileMs(0.5),
+    p90: histogram.percentileMs(0.9),
+    p99: histogram.percentileMs(0.99),
+    max: histogram.maxMs,
+  }
 }
 
 async function serverNumbers(opsUrl: string | undefined): Promise<ReadonlyMap<string, number> | undefined> {
@@ -238,14 +272,22 @@ async function serverNumbers(opsUrl: string | undefined): Promise<ReadonlyMap<st
   }
 }
 
-function spent(before: ReadonlyMap<string, number> | undefined, after: ReadonlyMap<string, number> | undefined, seconds: number): ServerSpent | undefined {
+function spent(
+  before: ReadonlyMap<string, number> | undefined,
+  after: ReadonlyMap<string, number> | undefined,
+  seconds: number,
+): ServerSpent | undefined {
   if (before === undefined || after === undefined || !after.has('tickwire_rooms')) return undefined
   const of = (name: string): number => after.get(name) ?? 0
   const grown = (name: string): number => of(name) - (before.get(name) ?? 0)
   return {
-    cpu: (grown('process_cpu_seconds_total{mode="user"}') + grown('process_cpu_seconds_total{mode="system"}')) / seconds,
-    residentBytes: of('process_resident_memory_bytes'), rooms: of('tickwire_rooms'), players: of('tickwire_players'),
-    tickMsP50: of('tickwire_tick_seconds{quantile="0.5"}') * 1000, tickMsP99: of('tickwire_tick_seconds{quantile="0.99"}') * 1000,
+    cpu:
+      (grown('process_cpu_seconds_total{mode="user"}') + grown('process_cpu_seconds_total{mode="system"}')) / seconds,
+    residentBytes: of('process_resident_memory_bytes'),
+    rooms: of('tickwire_rooms'),
+    players: of('tickwire_players'),
+    tickMsP50: of('tickwire_tick_seconds{quantile="0.5"}') * 1000,
+    tickMsP99: of('tickwire_tick_seconds{quantile="0.99"}') * 1000,
     ticksSkipped: grown('tickwire_ticks_skipped_total{why="late"}'),
   }
 }

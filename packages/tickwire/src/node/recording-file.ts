@@ -1,9 +1,9 @@
 /**
  * Recordings in files.
  *
- * What a recorder writes is one write to the file each, handed to the system before the call returns: a process that
- * dies loses nothing that was flushed; a machine that dies may lose its last seconds. A write that fails half-way is cut off
- * again, and the recorder is told; the match goes on.
+ * Each chunk from a recorder is one write, passed to the operating system before the call returns. If the process dies,
+ * no flushed chunk is lost; if the machine dies, the last seconds may be. A write that fails half-way is truncated
+ * again, and the recorder is notified; the match goes on.
  */
 
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
@@ -14,10 +14,11 @@ import type { RecordingSink } from '../core/replay/recording-writer.ts'
 
 /** A file that a recorder writes to. */
 export interface RecordingFile extends RecordingSink {
+  /** Closes the file. Later writes fail. */
   close(): void
 }
 
-/** Makes a file for a recorder; what was in it is gone. Throws when that cannot be done. */
+/** Creates a file for a recorder, and overwrites an existing one. Throws when the file cannot be created. */
 export function createRecordingFile(path: string): RecordingFile {
   mkdirSync(dirname(path), { recursive: true })
   let file = openSync(path, 'w')
@@ -32,25 +33,27 @@ export function createRecordingFile(path: string): RecordingFile {
         }
         ftruncateSync(file, size)
       } catch {
-        // A full disk, a file taken away: the next write begins at the same place.
+        // The disk is full or the file is gone. The next write begins at the same offset.
       }
       return false
     },
     close(): void {
       if (file >= 0) closeSync(file)
-      // The number may soon be another file's.
+      // The descriptor may soon belong to another file.
       file = -1
     },
   }
 }
 
-/** A recording that is read from its file, piece by piece. */
+/** A recording that is read from its file in pieces. */
 export interface OpenRecording {
+  /** The recording. */
   readonly recording: Recording
+  /** Closes the file. */
   close(): void
 }
 
-/** Opens a recording, or says why it is none. Throws when the file cannot be read. */
+/** Opens a recording, or says why it is not valid. Throws when the file cannot be read. */
 export function openRecordingFile(path: string): OpenRecording | RecordingRefusal {
   const file = openSync(path, 'r')
   const close = (): void => closeSync(file)
@@ -65,7 +68,7 @@ export function openRecordingFile(path: string): OpenRecording | RecordingRefusa
   }
 }
 
-/** Bytes read ahead: heads of small chunks come many at a time. */
+/** Bytes to read ahead, because many heads of small chunks fit. */
 const AHEAD_BYTES = 65_536
 
 function fileSource(file: number): ByteSource {
@@ -79,7 +82,8 @@ function fileSource(file: number): ByteSource {
         const wanted = Math.max(0, Math.min(Math.max(length, AHEAD_BYTES), size - offset))
         const bytes = new Uint8Array(wanted)
         let got = 0
-        for (let more = 1; got < wanted && more > 0; got += more) more = readSync(file, bytes, got, wanted - got, offset + got)
+        for (let more = 1; got < wanted && more > 0; got += more)
+          more = readSync(file, bytes, got, wanted - got, offset + got)
         at = offset
         ahead = bytes.subarray(0, got)
       }

@@ -1,15 +1,17 @@
 /**
- * Rooms over a restart, for development: written to a file when the process is told to end, and read when the next one begins.
+ * Keeps rooms over a restart, for development: they are written to a file when the process receives a signal to end,
+ * and read when the next one starts.
  *
- * The file has the server's identity and the key of its tickets in it, for without them players could not come back: it is made for its owner
- * only, read once and removed, and worth nothing after a minute. Not for production, where a process that ends drains.
+ * The file contains the server's identity and its ticket key, because players could not reconnect without them. So it
+ * is readable by its owner only, read once and removed, and ignored after a minute. It is not for production, where a
+ * process drains before it ends.
  */
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import type { RoomHost } from '../core/index.ts'
-import type { RoomImage } from '../core/game/rooms/room-image.ts'
+import type { RoomHost } from '../core/rooms/room-host.ts'
+import type { RoomImage } from '../core/rooms/room-image.ts'
 
-/** What the process before left. */
+/** What the previous process left. */
 export interface KeptRooms {
   readonly identity: Uint8Array
   readonly ticketKey: Uint8Array
@@ -19,12 +21,23 @@ export interface KeptRooms {
 const AGE_MS_MAX = 60_000
 const BYTES = '~bytes'
 
-/** Writes all rooms of a host as they stand. */
+/** Writes the current state of all rooms of a host. */
 export function writeKeptRooms(path: string, host: RoomHost, identity: Uint8Array): void {
-  const text = JSON.stringify({ ...host.images(), identity }, (_key, value: unknown) => (
-    value instanceof Uint8Array ? { [BYTES]: Buffer.from(value).toString('base64') } : value
-  ))
-  writeFileSync(path, text, { mode: 0o600 })
+  writeFileSync(path, JSON.stringify({ ...host.images(), identity }, replace), { mode: 0o600 })
+}
+
+/** The image of a room as text, for a file or a database. It contains no keys. */
+export function roomImageToText(image: RoomImage): string {
+  return JSON.stringify(image, replace)
+}
+
+/** The image of a room from text. Throws SyntaxError when it is not JSON. */
+export function roomImageFromText(text: string): RoomImage {
+  return JSON.parse(text, revive) as RoomImage
+}
+
+function replace(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? { [BYTES]: Buffer.from(value).toString('base64') } : value
 }
 
 /** Reads what was written within the last minute, and removes it. */

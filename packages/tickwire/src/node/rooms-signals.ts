@@ -1,10 +1,11 @@
 /**
- * What the process does when it is told to end: everything that is served drains, then it exits with 0. Told twice, it exits at once.
+ * Handles SIGTERM and SIGINT: everything that is served drains, then the process exits with 0. A second signal makes it
+ * exit at once.
  *
- * One pair of listeners for the whole process, there while something is served.
+ * There is one pair of listeners for the whole process, installed while something is served.
  */
 
-/** Something that can be brought to an end. */
+/** Something that can be drained. */
 export interface Drainable {
   /** How long players may play on after SIGTERM. */
   readonly drainMs: number
@@ -14,7 +15,7 @@ export interface Drainable {
 const served = new Set<Drainable>()
 let isEnding = false
 
-/** From now on a signal ends `one` too, until what is returned is called. */
+/** Makes a signal drain `one` too, until the returned function is called. */
 export function drainOnSignals(one: Drainable): () => void {
   if (served.size === 0) {
     process.on('SIGTERM', handleTerm)
@@ -33,7 +34,7 @@ function handleTerm(): void {
   void end(({ drainMs }) => drainMs, 143)
 }
 
-/** Somebody at a keyboard does not want to wait. */
+/** SIGINT comes from a person at a keyboard, who does not want to wait. */
 function handleInterrupt(): void {
   void end(() => 0, 130)
 }

@@ -1,45 +1,74 @@
 /**
- * One call serves many matches: rooms that players make, find, join and come back to.
+ * Serves many matches with one call: rooms that players create, find, join and reconnect to.
  *
  * ```ts
  * const serving = await serveRooms({ duel: { game, capacity: 2 } }, { port: 4000, static: './public' })
  * ```
  */
 
-import type { HostRecordOptions, Metadata, Recorder, Room, RoomFilter, RoomListing, RoomType } from '../core/index.ts'
+import type { HostRecordOptions } from '../core/game/host-watch.ts'
+import type { Match } from '../core/game/match.ts'
+import type { RoomType } from '../core/game/room-type.ts'
+import type { RoomListing } from '../core/rooms/hosted-room.ts'
+import type { RoomFilter } from '../core/rooms/room-directory.ts'
+import type { RoomImage } from '../core/rooms/room-image.ts'
+import type { NewRoomOptions } from '../core/rooms/room-lifecycle.ts'
+import type { Recorder } from '../core/replay/recorder.ts'
+import { monotonicNow } from './clock.ts'
 import { checkNames, ROOM_TYPE_NAMES, ROOMS_NAMES } from './option-names.ts'
-import { House, openHouse, type HouseOptions } from './rooms-house.ts'
+import { openRoomServer } from './open-room-server.ts'
+import { RoomServer } from './room-server.ts'
+import type { RoomServerOptions } from './room-server-options.ts'
 
-export interface ServeRoomsOptions extends HouseOptions {
-  /** Rooms at once. Default 256. */
+/** Options of `serveRooms`, apart from the room types. */
+export interface ServeRoomsOptions extends RoomServerOptions {
+  /** Most rooms at once. Default 256. */
   readonly maxRooms?: number
 }
 
-/** Serves rooms of these types until `close`. Throws ConfigError when a port is taken, or a transport that was asked for cannot be. */
-export async function serveRooms(types: { readonly [name: string]: RoomType }, options: ServeRoomsOptions = {}): Promise<ServingRooms> {
+/** Serves rooms of these types until `close`. Throws ConfigError if a port is taken, or a requested transport fails. */
+export async function serveRooms<G extends { readonly [name: string]: unknown }>(
+  types: { readonly [name in keyof G]: RoomType<G[name]> },
+  options: ServeRoomsOptions = {},
+): Promise<ServingRooms> {
   checkNames('serveRooms', options, ROOMS_NAMES)
-  for (const [name, type] of Object.entries(types)) checkNames(name, type, ROOM_TYPE_NAMES)
-  return await openHouse(options, (parts) => new ServingRooms(types, parts, options.maxRooms))
+  const untyped = types as unknown as { readonly [name: string]: RoomType }
+  for (const [name, type] of Object.entries(untyped)) checkNames(name, type, ROOM_TYPE_NAMES)
+  return await openRoomServer(options, (parts) => new ServingRooms(untyped, parts, options.maxRooms))
 }
 
 /** Rooms that are being served. */
-export class ServingRooms extends House {
-  /** Makes a room. Throws ConfigError when there is no such type, or no room for one more. */
-  create(type: string, options: { readonly metadata?: Metadata; readonly isPrivate?: boolean } = {}): Room {
+export class ServingRooms extends RoomServer {
+  /** Makes a room. Throws ConfigError when there is no such type, or when there are too many rooms. */
+  create(type: string, options: NewRoomOptions = {}): Match {
     return this.rooms.create(type, options)
   }
 
-  /** What may be told to anybody who looks for a room; pages hear it at /tickwire/rooms. */
+  /** The public list of rooms; pages fetch it at /tickwire/rooms. */
   list(filter: RoomFilter = {}): RoomListing[] {
     return this.rooms.list(filter)
   }
 
-  room(id: string): Room | undefined {
+  /** The room with this id. Undefined if there is none. */
+  room(id: string): Match | undefined {
     return this.rooms.room(id)
   }
 
-  /** Records a room to a file, until `close` of what it gives, or the end of the process. Throws when the file cannot be made. */
-  record(room: Room, path: string, options: HostRecordOptions = {}): { readonly recorder: Recorder; close(): void } {
+  /** The state of all rooms, for a database. Take it between two ticks: not in `step`. */
+  images(): readonly RoomImage[] {
+    return this.rooms.images().rooms
+  }
+
+  /**
+   * Opens rooms with their state. A player of before keeps its objects if it resumes its seat within `resumeMs`. An
+   * image of another build of the game is refused: `onRefused` gets it, with the reason. Returns the rooms.
+   */
+  restore(images: readonly RoomImage[], onRefused?: (image: RoomImage, reason: string) => void): readonly Match[] {
+    return this.rooms.restore(monotonicNow(), images, onRefused)
+  }
+
+  /** Records a room to a file, until `close` of the result, or the end. Throws when the file cannot be created. */
+  record(room: Match, path: string, options: HostRecordOptions = {}): { readonly recorder: Recorder; close(): void } {
     return this.recordRoom(room, path, options)
   }
 }

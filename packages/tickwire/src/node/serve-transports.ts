@@ -1,8 +1,8 @@
 /**
- * Opens every transport that a game can be served over on this machine, and says why when one is missing.
+ * Opens every transport that this machine can serve a game over, and reports why one is missing.
  *
- * A transport that was asked for by name must open, or `serve` fails with the fix; one that is on by default may be missing,
- * and then the log and the page are told.
+ * A transport that was requested by name must open, or `serve` fails with the fix. One that is on by default may be
+ * missing; then the log and the page say why.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -10,6 +10,8 @@ import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import { isIP } from 'node:net'
 import { ConfigError } from '../core/base/assert.ts'
+import { DATAGRAM_BYTES_MAX, PATHS_MAX, PATHS_PER_CONNECTION } from '../core/base/limits.ts'
+import { ORIGIN_LIMITS, type OriginLimits } from '../core/endpoint/origin-limits.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
 import { CertificateRotation } from './certificate-rotation.ts'
 import { type AllowedOrigins, isAllowedOrigin } from './page-origin.ts'
@@ -19,79 +21,98 @@ import type { WebRtcProvider, WebTransportProvider } from './providers.ts'
 import { MATCH_PATH, type ServerInfo, SIGNALLING_PATH } from './serve-routes.ts'
 import { SessionPort } from './session-port.ts'
 import { openUdp } from './udp.ts'
+import { sanitizeOffer } from './webrtc-offer.ts'
 import { announce } from './webrtc-session.ts'
 import { listenWebSocket } from './websocket.ts'
 
 /** How WebTransport is served. */
 export interface WebTransportServing {
-  /** The UDP port. Default: the number of the HTTP port, so that a page with a strict content policy may go there. */
+  /** The UDP port. Default: the number of the HTTP port, so that a page with a strict content policy can use it. */
   readonly port?: number
-  /** The UDP port as players reach it, where a router or a container maps another one. */
+  /** The UDP port that players connect to, if a router or a container maps another one. Default: the port itself. */
   readonly announcePort?: number
-  /** Default: the best that is installed. */
+  /** Default: the best installed provider. */
   readonly provider?: WebTransportProvider
-  /** One that browsers trust by themselves. Default: the one of `tls`, or one made here and handed to the page by hash. */
+  /** A certificate that browsers trust by themselves. Default: that of `tls`, or a self-signed one, used by hash. */
   readonly certificate?: Certificate
 }
 
 /** How WebRTC is served. */
 export interface WebRtcServing {
-  /** Default: the best that is installed. */
+  /** Default: the best installed provider. */
   readonly provider?: WebRtcProvider
-  /** UDP ports to use, first and last. Default: any that are free. */
+  /** First and last UDP port to use. Default: any free ports. */
   readonly ports?: readonly [number, number]
-  /** Numeric addresses players reach this machine at, where they are not its own. */
+  /**
+   * Numeric addresses that players reach this machine at, if they are not its own. Default: the addresses of this
+   * machine.
+   */
   readonly announce?: readonly string[]
 }
 
 /** How native UDP is served. */
 export interface UdpServing {
-  /** Default: the number after the HTTP port's. */
+  /** Default: the HTTP port plus one. */
   readonly port?: number
 }
 
 /** Which transports, and how. */
 export interface TransportOptions {
+  /** The address to listen on. Default: all addresses of this machine. */
   readonly address?: string
+  /**
+   * The certificate of the page and of WebTransport. Default: plain HTTP, and generated certificates for WebTransport.
+   */
   readonly tls?: Certificate
+  /** Pages of these origins may join in addition to the one served here. Default: none. */
   readonly origins?: AllowedOrigins
-  /** `false` turns it off. */
+  /** `false` turns it off. Default: on, if a provider is installed. */
   readonly webtransport?: WebTransportServing | false
-  /** `false` turns it off. */
+  /** `false` turns it off. Default: on, if a provider is installed. */
   readonly webrtc?: WebRtcServing | false
-  /** `false` turns it off. */
+  /** `false` turns it off. Default: on. */
   readonly udp?: UdpServing | false
-  /** Sockets and sessions of one transport at once. 4096 unless said. */
+  /** Most sockets or sessions of each transport at once. Default 4096. */
   readonly maxSockets?: number
+  /**
+   * Limits per origin. Per transport, an origin may have four sockets or sessions for each of its `connections`.
+   * Default: 5 connections.
+   */
+  readonly limits?: Partial<OriginLimits>
+  /**
+   * Proxies in front of this server, by address or network: `['127.0.0.1', '10.0.0.0/8', 'fd00::/8']`. Their
+   * `X-Forwarded-For` and their PROXY protocol (version 2, over TCP and UDP) are trusted, so that limits count clients
+   * and not the proxy. Other addresses are not trusted. Default: none.
+   */
+  readonly trustedProxies?: readonly string[]
 }
 
-/** What is open. */
+/** The transports that are open. */
 export interface OpenTransports {
   readonly members: readonly BundleMember[]
-  readonly info: Omit<ServerInfo, 'identity'>
-  answer?(offer: string): Promise<string>
-  /** From now on newcomers are shown this one, wherever `tls` was. */
+  readonly info: Omit<ServerInfo, 'identity' | 'upMs'>
+  answer?(offer: string, originIp: string): Promise<string>
+  /** Shows new clients this certificate from now on, on every transport that uses `tls`. */
   replaceCertificate(certificate: Certificate): void
-  /** Lets go of what the ports do not own. */
+  /** Releases what the ports do not own. */
   close(): Promise<void>
 }
 
 interface Opened {
   readonly member: BundleMember
-  readonly told: Partial<ServerInfo>
-  answer?(offer: string): Promise<string>
+  readonly info: Partial<ServerInfo>
+  answer?(offer: string, originIp: string): Promise<string>
   replaceCertificate?(certificate: Certificate): void
   close(): Promise<void>
 }
 
-const MAX_SOCKETS = 4096
 const RENEWAL_MS = 3_600_000
 
-/** Opens what is asked for on `server`, which listens on `port` already. `warn` is told of what is missing. */
+/** Opens the requested transports on `server`, which already listens on `port`. `warn` receives what is missing. */
 export async function openTransports(
   server: HttpServer | HttpsServer, port: number, options: TransportOptions, warn: (message: string) => void,
 ): Promise<OpenTransports> {
-  const { origins = [], maxSockets = MAX_SOCKETS } = options
+  const { origins = [], maxSockets = PATHS_MAX } = options
   const missing: Record<string, string> = {}
   const ports: Opened[] = []
   const address = options.address === undefined ? undefined : await numeric(options.address)
@@ -118,12 +139,20 @@ export async function openTransports(
   await open('webtransport', () => openWebTransport(port, address, options, warn))
   await open('webrtc', () => openWebRtc(address, options))
   await open('udp', () => openNative(port, address, options))
-  const webSocket = listenWebSocket({ server, path: MATCH_PATH, origins, maxSockets })
+  const { perOrigin, areLocalExempt } = pathLimits(options)
+  const webSocket = listenWebSocket({
+    server,
+    path: MATCH_PATH,
+    origins,
+    maxSockets,
+    maxSocketsPerOrigin: perOrigin,
+    areLocalExempt,
+  })
   const { answer } = ports.find((opened) => opened.answer !== undefined) ?? {}
   return {
     members: [{ prefix: 'ws:', port: webSocket }, ...ports.map(({ member }) => member)],
     get info() {
-      return Object.assign({ websocket: { path: MATCH_PATH }, missing }, ...ports.map(({ told }) => told))
+      return Object.assign({ websocket: { path: MATCH_PATH }, missing }, ...ports.map(({ info }) => info))
     },
     ...(answer !== undefined && { answer }),
     replaceCertificate: (certificate) => {
@@ -136,23 +165,34 @@ export async function openTransports(
 async function openWebTransport(
   httpPort: number, address: string | undefined, options: TransportOptions, warn: (message: string) => void,
 ): Promise<Opened> {
-  const { origins = [], maxSockets = MAX_SOCKETS, tls } = options
+  const { origins = [], maxSockets = PATHS_MAX, tls } = options
+  const { perOrigin, areLocalExempt } = pathLimits(options)
   const asked = options.webtransport === false ? {} : options.webtransport ?? {}
   const provider = asked.provider ?? fit('webtransport', findWebTransport())
   const trusted = asked.certificate ?? tls
-  if (trusted !== undefined) checkCertificate(asked.certificate === undefined ? 'tls' : 'webtransport.certificate', trusted)
+  if (trusted !== undefined)
+    checkCertificate(asked.certificate === undefined ? 'tls' : 'webtransport.certificate', trusted)
   const rotation = trusted === undefined ? new CertificateRotation(Date.now()) : undefined
-  const port = new SessionPort('wt:', maxSockets)
-  const listen = (number: number): ReturnType<WebTransportProvider['listen']> => provider.listen({
-    port: number, ...(address !== undefined && { address }), path: MATCH_PATH, maxSessions: maxSockets,
-    certificate: trusted ?? rotation?.current ?? { cert: '', key: '' },
-    // The page's own host is that of the match, its port the one of HTTP.
-    isAllowedOrigin: (origin, authority) => isAllowedOrigin(origin, [authority, `${hostOf(authority)}:${httpPort}`, hostOf(authority)], origins),
-    onSession: (session) => port.adopt(session),
-  })
+  const port = new SessionPort('wt:', maxSockets, perOrigin, areLocalExempt)
+  const listen = (number: number): ReturnType<WebTransportProvider['listen']> =>
+    provider.listen({
+      port: number,
+      ...(address !== undefined && { address }),
+      path: MATCH_PATH,
+      maxSessions: maxSockets,
+      areLocalExempt,
+      certificate: trusted ?? rotation?.current ?? { cert: '', key: '' },
+      // A page of this server has the host of the match and the port of HTTP.
+      isAllowedOrigin: (origin, authority) =>
+        isAllowedOrigin(origin, [authority, `${hostOf(authority)}:${httpPort}`, hostOf(authority)], origins),
+      onSession: (session) => port.adopt(session),
+    })
   const listener = await listen(asked.port ?? httpPort).catch((error: unknown) => {
     if (asked.port !== undefined) throw error
-    warn(`webtransport: UDP port ${httpPort} is taken, so it has another; a page with a content policy must allow it (connect-src)`)
+    warn(
+      `webtransport: UDP port ${httpPort} is taken, another one is used. `
+          + 'A page with a content policy must allow it (connect-src)',
+    )
     return listen(0)
   })
   const renewal = setInterval(() => {
@@ -161,7 +201,7 @@ async function openWebTransport(
   renewal.unref()
   return {
     member: { prefix: 'wt:', port },
-    told: {
+    info: {
       get webtransport() {
         const hashes = rotation?.hashes.map((hash) => Buffer.from(hash).toString('base64')) ?? []
         return { port: asked.announcePort ?? listener.port, path: MATCH_PATH, hashes }
@@ -180,35 +220,57 @@ async function openWebTransport(
 async function openWebRtc(address: string | undefined, options: TransportOptions): Promise<Opened> {
   const asked = options.webrtc === false ? {} : options.webrtc ?? {}
   const provider = asked.provider ?? fit('webrtc', findWebRtc())
-  const port = new SessionPort('rtc:', options.maxSockets ?? MAX_SOCKETS)
+  const { perOrigin, areLocalExempt } = pathLimits(options)
+  const port = new SessionPort('rtc:', options.maxSockets ?? PATHS_MAX, perOrigin, areLocalExempt)
   const listener = provider.listen({
-    ...(address !== undefined && { address }), ...(asked.ports !== undefined && { ports: asked.ports }),
+    areLocalExempt, ...(address !== undefined && { address }), ...(asked.ports !== undefined && { ports: asked.ports }),
     onSession: (session) => port.adopt(session),
   })
   return {
     member: { prefix: 'rtc:', port },
-    told: { webrtc: { path: SIGNALLING_PATH } },
-    answer: async (offer) => announce(await listener.answer(offer), asked.announce ?? []),
+    info: { webrtc: { path: SIGNALLING_PATH } },
+    answer: async (offer, originIp) =>
+      announce(await listener.answer(sanitizeOffer(offer), originIp), asked.announce ?? []),
     close: () => listener.close(),
   }
 }
 
 async function openNative(httpPort: number, address: string | undefined, options: TransportOptions): Promise<Opened> {
-  const asked = options.udp === false ? {} : options.udp ?? {}
-  const open = (port: number): ReturnType<typeof openUdp> => openUdp({ port, ...(address !== undefined && { address }) })
-  const port = await (asked.port === undefined ? open(Math.min(httpPort + 1, 65_535)).catch(() => open(0)) : open(asked.port))
+  const asked = options.udp === false ? {} : (options.udp ?? {})
+  const open = (port: number): ReturnType<typeof openUdp> =>
+    openUdp({
+      port,
+      maxDatagramBytes: DATAGRAM_BYTES_MAX,
+      ...(address !== undefined && { address }),
+      ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+    })
+  const port = await (asked.port === undefined
+    ? open(Math.min(httpPort + 1, 65_535)).catch(() => open(0))
+    : open(asked.port))
   const number = Number(port.localAddress.slice(port.localAddress.lastIndexOf(':') + 1))
-  return { member: { prefix: '', port }, told: { udp: { port: number } }, close: () => port.closed }
+  return { member: { prefix: '', port }, info: { udp: { port: number } }, close: () => port.closed }
 }
 
-/** What was found, unless it is not for here. Strangers come to production. */
+/** The provider that was found, unless it is not fit for production, where clients are not trusted. */
 function fit<P extends WebTransportProvider | WebRtcProvider>(name: string, search: ProviderFound<P>): P {
   if ('missing' in search) throw new Error(search.missing)
   const { provider } = search
   if (!provider.isForProduction && process.env.NODE_ENV === 'production') {
-    throw new ConfigError(name, `${provider.name} is not fit for production`, `Give \`${name}.provider\` to use it all the same.`)
+    throw new ConfigError(
+      name,
+      `${provider.name} is not suitable for production`,
+      `pass \`${name}.provider\` to use it anyway.`,
+    )
   }
   return provider
+}
+
+function pathLimits({ limits = {} }: TransportOptions): {
+  readonly perOrigin: number
+  readonly areLocalExempt: boolean
+} {
+  const { connections, areLocalExempt } = { ...ORIGIN_LIMITS, ...limits }
+  return { perOrigin: PATHS_PER_CONNECTION * connections, areLocalExempt }
 }
 
 async function numeric(address: string): Promise<string> {

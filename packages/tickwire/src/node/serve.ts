@@ -1,80 +1,65 @@
 /**
- * One call serves a game: the page over HTTP, and the match over everything players may have.
+ * Serves a game with one call: the page over HTTP, and the match over every transport that players may have.
  *
  * ```ts
  * const host = await serve(game, { port: 4000, static: './public' })
  * ```
  *
- * WebSocket is always there, on the port of the page. WebTransport and WebRTC are where a library for them is installed,
- * native UDP unless it is turned off. It is one match: whoever comes by any of them plays with all others. Many matches: `rooms.ts`.
+ * WebSocket is always served, on the port of the page. WebTransport and WebRTC are served if a library for them is
+ * installed, native UDP unless it is turned off. All transports lead to the same match. For many matches, see
+ * `rooms.ts`.
  */
 
-import { SPECTATORS_DEFAULT } from '../core/base/limits.ts'
-import type { CloseReason, Game, HostRecordOptions, Match, Peer, Recorder, Room, Shape, SpectatorOptions } from '../core/index.ts'
-import type { InterestOptions } from '../core/replication/interest/interest.ts'
+import type { Game } from '../core/game/define-game.ts'
+import type { HostRecordOptions } from '../core/game/host-watch.ts'
+import type { Match } from '../core/game/match.ts'
+import { SINGLE_MATCH, singleMatchType, type SingleMatchOptions } from '../core/game/match-host.ts'
+import type { Recorder } from '../core/replay/recorder.ts'
+import type { Shape } from '../core/schema/field.ts'
+import type { MatchInterest } from '../core/game/match-interest.ts'
 import { checkNames, SERVE_NAMES } from './option-names.ts'
-import { House, openHouse, type HouseOptions, type HouseParts } from './rooms-house.ts'
+import { openRoomServer } from './open-room-server.ts'
+import { RoomServer, type RoomServerParts } from './room-server.ts'
+import type { RoomServerOptions } from './room-server-options.ts'
 
-export interface ServeOptions<I extends Shape = Shape> extends HouseOptions {
-  readonly maxPlayers?: number
-  /** How many may look on, and what they may see. */
-  readonly maxSpectators?: number
-  readonly spectators?: SpectatorOptions
-  /** Who is with whom, from where each looks, and how objects are found by place. */
-  readonly interest?: InterestOptions
-  /** Bytes of snapshots a second that one client is told at most: for all, or by who he is. Default: only his line decides. */
-  readonly bytesPerSecond?: number | ((peer: Peer) => number)
-  /** For so long the seat of a player whose line is gone is kept. Default 5 s. */
-  readonly resumeMs?: number
-  /** A match begins: the first, or another after one that broke. The place to listen to its messages. */
-  readonly onMatch?: (host: ServedMatch<I>) => void
-  readonly onJoined?: (peer: Peer) => void
-  readonly onLeft?: (peer: Peer, reason: CloseReason) => void
+/** Options of `serve`. */
+export interface ServeOptions<I extends Shape = Shape>
+  extends RoomServerOptions, Omit<SingleMatchOptions, 'role' | 'interest' | 'heavy'> {
+  /**
+   * Teams, viewpoints, and how objects are found by position. Its functions receive the match. Default: no teams, and
+   * every positioned object of a player is a viewpoint.
+   */
+  readonly interest?: MatchInterest<Match<I>>
+  /** A match begins: the first, or the next after a fault. Register its message handlers here. */
+  readonly onMatch?: (host: Match<I>) => void
 }
 
-/** The one type of room there is. */
-const MATCH = 'match'
 const RESTART_MS = 1000
 
-/** Serves a game until `close`. Throws ConfigError when a port is taken, or a transport that was asked for cannot be. */
+/** Serves a game until `close`. Throws ConfigError when a port is taken, or a requested transport fails. */
 export async function serve<I extends Shape>(game: Game<I>, options: ServeOptions<I> = {}): Promise<Serving<I>> {
   checkNames('serve', options, SERVE_NAMES)
-  return await openHouse(options, (parts) => new Serving(game, options, parts))
+  return await openRoomServer(options, (parts) => new Serving(game, options, parts))
 }
 
-/** The match of a game that is served, and the seats in it. */
-export type ServedMatch<I extends Shape> = Match<I> & Pick<Room, 'id' | 'endpoint' | 'seats' | 'members' | 'isLocked'>
-
 /** A game that is being served. */
-export class Serving<I extends Shape = Shape> extends House {
-  #match: Room
+export class Serving<I extends Shape = Shape> extends RoomServer {
+  #match: Match
   #restart: NodeJS.Timeout | undefined
 
-  constructor(game: Game<I>, options: ServeOptions<I>, parts: HouseParts) {
-    const { onMatch, onJoined, onLeft, maxPlayers, maxSpectators = SPECTATORS_DEFAULT, spectators, interest, bytesPerSecond, resumeMs } = options
-    super({
-      [MATCH]: {
-        game, mayCreate: false, emptyMs: Infinity,
-        ...(maxPlayers !== undefined && { capacity: maxPlayers }),
-        spectators: maxSpectators,
-        ...(spectators && { watching: spectators }),
-        ...(interest && { interest }),
-        ...(bytesPerSecond !== undefined && { bytesPerSecond }),
-        ...(resumeMs !== undefined && { resumeMs }),
-        onCreate: (room) => onMatch?.(ofGame(room)),
-        onJoin: (_room, member) => onJoined?.(member),
-        onLeave: (_room, member, reason) => onLeft?.(member, reason),
-      },
-    }, parts)
-    this.#match = this.restored[0] ?? this.rooms.create(MATCH)
+  constructor(game: Game<I>, options: ServeOptions<I>, parts: RoomServerParts) {
+    const { onMatch, interest, ...rest } = options
+    const type = singleMatchType(game, { ...rest, ...(interest && { interest: interest as MatchInterest<unknown> }) })
+    super({ [SINGLE_MATCH]: { ...type, onCreate: (room) => onMatch?.(ofGame(room)) } }, parts)
+    this.#match = this.restored[0] ?? this.rooms.create(SINGLE_MATCH)
   }
 
-  /** The match. After one that broke, the next. */
-  get host(): ServedMatch<I> {
+  /** The current match. After a fault, the next one. */
+  get host(): Match<I> {
     return ofGame(this.#match)
   }
 
-  /** Records the match to a file, until `close` of what it gives, or the end of the match. Throws when the file cannot be made. */
+  /** Records the match to a file, until `close` of the result, or its end. Throws when the file cannot be created. */
   record(path: string, options: HostRecordOptions = {}): { readonly recorder: Recorder; close(): void } {
     return this.recordRoom(this.#match, path, options)
   }
@@ -84,17 +69,16 @@ export class Serving<I extends Shape = Shape> extends House {
     await super.close()
   }
 
-  /** The next match begins a moment later: one that breaks in its first tick must not be tried a thousand times a second. */
-  protected override handleFault(room: Room, error: unknown): void {
-    super.handleFault(room, error)
+  /** Restarts after a delay: a match that fails in its first tick must not restart a thousand times a second. */
+  protected override handleRoomFault(): void {
     clearTimeout(this.#restart)
     this.#restart = setTimeout(() => {
-      if (!this.rooms.isDraining) this.#match = this.rooms.create(MATCH)
+      if (!this.rooms.isDraining) this.#match = this.rooms.create(SINGLE_MATCH)
     }, RESTART_MS)
   }
 }
 
-/** Rooms of a host are of any game; here there is only one. */
-function ofGame<I extends Shape>(room: Room): ServedMatch<I> {
-  return room as unknown as ServedMatch<I>
+/** A host has matches of any game; this one has matches of one game. */
+function ofGame<I extends Shape>(room: Match): Match<I> {
+  return room as unknown as Match<I>
 }

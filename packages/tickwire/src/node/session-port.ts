@@ -1,25 +1,23 @@
 /**
- * Datagram sessions as a datagram port: each is a path with a number, `wt:1`, `wt:2`, …
+ * Datagram sessions as a datagram port. Each session is a path with a numbered address: `wt:1`, `wt:2`, …
  *
- * What WebTransport and WebRTC providers give is adopted here. A session that is silent for 15 s carries no connection
- * (one that is open speaks every second) and is closed. Refused are more than `maxSessions`, and more than 20 from one
- * origin that is not of the own network: a session costs more than the handshakes that the endpoint counts.
+ * It adopts the sessions of WebTransport and WebRTC providers. A session that is silent for 15 s carries no connection
+ * (a connection sends at least every second) and is closed. Sessions beyond `maxSessions` are refused, and so are those
+ * beyond 20 of one origin outside the own network: a session costs more than the handshakes that the endpoint counts.
  */
 
-import { CONNECTIONS_PER_ORIGIN, DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import { DATAGRAM_BYTES_SAFE, PATHS_PER_ORIGIN, PATH_IDLE_MS, PATH_SCAN_MS } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
-import { originKey } from '../core/endpoint/origin-key.ts'
 import { monotonicNow } from './clock.ts'
+import { OriginTally } from './origin-tally.ts'
 import type { DatagramSession } from './providers.ts'
-
-const IDLE_MS_MAX = 15_000
-const IDLE_SCAN_MS = 5000
-/** Who changes paths has two for a while, and who comes back quickly has left one behind. */
-const SESSIONS_PER_ORIGIN = 4 * CONNECTIONS_PER_ORIGIN
 
 interface Path {
   readonly session: DatagramSession
-  heardAt: number
+  /** When the last datagram arrived. */
+  receivedAt: number
+  /** When a connection was last known to be open on it. */
+  usedAt: number
 }
 
 export class SessionPort implements DatagramPort {
@@ -29,16 +27,23 @@ export class SessionPort implements DatagramPort {
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   readonly #prefix: string
   readonly #maxSessions: number
+  readonly #tally: OriginTally
   readonly #paths: Map<string, Path> = new Map()
   readonly #idleScan: NodeJS.Timeout
   #adopted = 0
   #isClosed = false
 
-  /** `prefix` begins every address of it. */
-  constructor(prefix: string, maxSessions: number) {
+  /** `prefix` begins every address of this port. */
+  constructor(
+    prefix: string,
+    maxSessions: number,
+    maxPerOrigin: number = PATHS_PER_ORIGIN,
+    areLocalExempt: boolean = true,
+  ) {
     this.#prefix = prefix
     this.#maxSessions = maxSessions
-    this.#idleScan = setInterval(() => this.closeIdle(monotonicNow() - IDLE_MS_MAX), IDLE_SCAN_MS)
+    this.#tally = new OriginTally(maxPerOrigin, areLocalExempt)
+    this.#idleScan = setInterval(() => this.closeIdle(monotonicNow() - PATH_IDLE_MS), PATH_SCAN_MS)
     this.#idleScan.unref()
   }
 
@@ -46,27 +51,32 @@ export class SessionPort implements DatagramPort {
     return this.#paths.size
   }
 
-  /** Takes a session. One too many, or one that carries less than every path must, is closed. */
+  /** Takes a session. It is closed if it exceeds a limit, or if its datagrams are shorter than a path must carry. */
   adopt(session: DatagramSession): void {
-    if (this.#isClosed || this.#isFull(session.originIp) || session.maxDatagramBytes < DATAGRAM_BYTES_SAFE) {
+    const { originIp } = session
+    const isRefused =
+      this.#isClosed || this.#paths.size >= this.#maxSessions || session.maxDatagramBytes < DATAGRAM_BYTES_SAFE
+    if (isRefused || !this.#tally.take(originIp)) {
       this.stats.refused++
       session.close()
       return
     }
     const address = `${this.#prefix}${++this.#adopted}`
-    const path: Path = { session, heardAt: monotonicNow() }
+    const path: Path = { session, receivedAt: monotonicNow(), usedAt: monotonicNow() }
     this.#paths.set(address, path)
     session.onDatagram = (bytes) => {
-      path.heardAt = monotonicNow()
       if (bytes.length > DATAGRAM_BYTES_SAFE) {
         this.stats.refused++
         return
       }
+      path.receivedAt = monotonicNow()
       this.stats.received++
       this.onDatagram(address, bytes, bytes.length)
     }
     session.onClosed = () => {
-      if (this.#paths.delete(address)) this.onPathClosed(address)
+      if (!this.#paths.delete(address)) return
+      this.#tally.release(originIp)
+      this.onPathClosed(address)
     }
   }
 
@@ -88,24 +98,20 @@ export class SessionPort implements DatagramPort {
     for (const { session } of [...this.#paths.values()]) session.close()
   }
 
-  /** The numeric address behind one of ours; the address itself when it is none. */
+  /** The IP address behind an address of this port; the address itself when it is unknown. */
   originOf(address: string): string {
     return this.#paths.get(address)?.session.originIp ?? address
   }
 
   closeIdle(before: number): void {
-    for (const { session, heardAt } of [...this.#paths.values()]) if (heardAt < before) session.close()
+    for (const { session, receivedAt } of [...this.#paths.values()]) if (receivedAt < before) session.close()
   }
 
-  #isFull(ip: string): boolean {
-    if (this.#paths.size >= this.#maxSessions) return true
-    const key = originKey(ip)
-    if (key === undefined || key.isLocal) return false
-    let count = 0
-    for (const { session } of this.#paths.values()) {
-      const theirs = originKey(session.originIp)
-      if (theirs?.family === key.family && theirs.high === key.high && theirs.low === key.low) count++
+  /** Closes sessions that have not been in `used` since `before`: no connection was opened on them, or it has ended. */
+  closeUnused(used: ReadonlySet<string>, before: number): void {
+    for (const [address, path] of [...this.#paths]) {
+      if (used.has(address)) path.usedAt = monotonicNow()
+      else if (path.usedAt < before) path.session.close()
     }
-    return count >= SESSIONS_PER_ORIGIN
   }
 }

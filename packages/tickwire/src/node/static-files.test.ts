@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serveFile } from './static-files.ts'
+import { StaticFiles } from './static-files.ts'
 
 let server: Server
 
@@ -19,13 +19,18 @@ beforeAll(async () => {
   writeFileSync(join(folder, '.hidden'), 'hidden')
   writeFileSync(join(folder, 'large.txt'), 'large')
   writeFileSync(join(folder, 'large.txt.gz'), gzipSync('LARGE'))
-  server = createServer((request, response) => void serveFile(folder, request, response))
+  const files = new StaticFiles(folder)
+  server = createServer((request, response) => void files.answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterAll(() => server.close())
 
-/** The path goes out as it is: clients tidy `..` away, attackers do not. */
-async function get(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<{ status: number; type: string | undefined; body: string }> {
+/** Sends the path unchanged: clients normalise `..`, attackers do not. */
+async function get(
+  path: string,
+  method = 'GET',
+  headers: Record<string, string> = {},
+): Promise<{ status: number; type: string | undefined; body: string }> {
   return await new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
     const asking = request({ port, host: '127.0.0.1', path, method, headers }, (response) => {
@@ -40,18 +45,33 @@ async function get(path: string, method = 'GET', headers: Record<string, string>
 
 test('[SERVE1] files of the folder are served with their type, / is index.html', async () => {
   expect(await get('/')).toEqual({ status: 200, type: 'text/html; charset=utf-8', body: '<p>page</p>' })
-  expect(await get('/deep/game.js?v=2')).toEqual({ status: 200, type: 'text/javascript; charset=utf-8', body: 'play()' })
+  expect(await get('/deep/game.js?v=2')).toEqual({
+    status: 200,
+    type: 'text/javascript; charset=utf-8',
+    body: 'play()',
+  })
   expect((await get('/', 'HEAD')).body).toBe('')
 })
 
 test('[SERVE2] nothing outside the folder, no dotfile, no other method, and nothing throws', async () => {
-  for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '/deep/../../secret.txt', '/.hidden', '/none', '/deep', '/%00', '/%zz', '//etc/passwd']) {
+  for (const path of [
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/deep/../../secret.txt',
+    '/.hidden',
+    '/none',
+    '/deep',
+    '/%00',
+    '/%zz',
+    '//etc/passwd',
+  ]) {
     expect((await get(path)).status, path).toBe(404)
   }
   expect((await get('/', 'POST')).status).toBe(405)
 })
 
-test('[SERVE1] what lies packed beside a file goes to who takes it', async () => {
+test('[SERVE1] a compressed file beside a file is served to clients that accept it', async () => {
   expect((await get('/large.txt')).body).toBe('large')
   const packed = await get('/large.txt', 'GET', { 'accept-encoding': 'br, gzip' })
   expect(packed.type).toBe('text/plain; charset=utf-8')

@@ -1,5 +1,5 @@
 /**
- * A port for the operator, apart from the players': on this machine only, unless it is told otherwise.
+ * A port for the operator, separate from the players' ports: on this machine only by default.
  *
  * ```
  * GET /healthz    200 while the process answers at all
@@ -8,38 +8,41 @@
  * GET /           a page for people
  * ```
  *
- * It has no login: who reaches it may read it. On a loopback address it answers only requests that name one, so that a web page which
- * resolves its own name to this machine reads nothing.
+ * It has no login: any client that reaches it may read it. On a loopback address it answers only requests whose host is
+ * a loopback name, so that a web page whose name resolves to this machine cannot read it.
  */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { DatagramPortStats, RoomHost } from '../core/index.ts'
-import { collectMetrics, prometheusText } from './metrics.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHttpDoor } from './http-door.ts'
+import { collectMetrics, prometheusText, type Measured } from './metrics.ts'
+import { isLoopbackHost } from './page-origin.ts'
 import type { ServeLog } from './status-log.ts'
 import { statusPage } from './status-page.ts'
 
+/** Where the operator port listens. */
 export interface OpsOptions {
-  /** Default: two above the HTTP port, or any that is free. */
+  /** Default: two above the HTTP port, or any free port. */
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly address?: string
 }
 
-/** The port for the operator, open. */
+/** The open operator port. */
 export interface StatusServer {
   readonly url: string
   close(): Promise<void>
 }
 
 const LOOPBACK = '127.0.0.1'
-const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/
 
-/** Opens it. A default port that is taken is replaced by a free one, and the log says so. */
+/** Opens the operator port. If the default port is taken, a free one is used, and the log says so. */
 export async function openStatusServer(
-  { port = 0, address = LOOPBACK }: OpsOptions, host: RoomHost, ports: { readonly stats: Readonly<DatagramPortStats> }, log: ServeLog,
+  { port = 0, address = LOOPBACK }: OpsOptions,
+  measured: Measured,
+  log: ServeLog,
 ): Promise<StatusServer> {
-  const isLoopback = LOOPBACK_HOST.test(address) || address === '::1'
-  const server = createServer((request, response) => answer(request, response, host, ports, isLoopback))
+  const isLoopback = isLoopbackHost(address) || address === '::1'
+  const server = createHttpDoor((request, response) => answer(request, response, measured, isLoopback))
   const listen = (number: number): Promise<void> => new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port: number, host: address }, () => {
@@ -64,7 +67,10 @@ export async function openStatusServer(
 }
 
 function answer(
-  { url = '/', method, headers }: IncomingMessage, response: ServerResponse, host: RoomHost, ports: { readonly stats: Readonly<DatagramPortStats> }, isLoopback: boolean,
+  { url = '/', method, headers }: IncomingMessage,
+  response: ServerResponse,
+  measured: Measured,
+  isLoopback: boolean,
 ): void {
   const reply = (status: number, type: string, text: string): void => {
     response.writeHead(status, {
@@ -72,13 +78,19 @@ function answer(
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     }).end(text)
   }
-  if (isLoopback && !LOOPBACK_HOST.test(headers.host ?? '')) return reply(421, 'text/plain', 'Ask for this machine by its own name.\n')
+  if (isLoopback && !isLoopbackHost(headers.host))
+    return reply(421, 'text/plain', 'Ask for this machine by its own name.\n')
   if (method !== 'GET' && method !== 'HEAD') return reply(405, 'text/plain', 'Only GET is answered here.\n')
   switch (url.split('?', 1)[0]) {
-    case '/healthz': return reply(200, 'text/plain', 'ok\n')
-    case '/readyz': return host.isDraining ? reply(503, 'text/plain', 'draining\n') : reply(200, 'text/plain', 'ready\n')
-    case '/metrics': return reply(200, 'text/plain; version=0.0.4', prometheusText(collectMetrics({ host, ports })))
-    case '/': return reply(200, 'text/html', statusPage(host, collectMetrics({ host, ports })))
-    default: return reply(404, 'text/plain', 'There are /healthz, /readyz, /metrics and /.\n')
+    case '/healthz':
+      return reply(200, 'text/plain', 'ok\n')
+    case '/readyz':
+      return measured.host.isDraining ? reply(503, 'text/plain', 'draining\n') : reply(200, 'text/plain', 'ready\n')
+    case '/metrics':
+      return reply(200, 'text/plain; version=0.0.4', prometheusText(collectMetrics(measured)))
+    case '/':
+      return reply(200, 'text/html', statusPage(measured.host, collectMetrics(measured)))
+    default:
+      return reply(404, 'text/plain', 'There are /healthz, /readyz, /metrics and /.\n')
   }
 }

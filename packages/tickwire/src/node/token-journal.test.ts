@@ -10,19 +10,22 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const id = (value: number): Uint8Array => new Uint8Array(16).fill(value)
 const key = (value: number): Uint8Array => new Uint8Array(32).fill(value)
 
-test.each([false, true])('[TOKEN8] on disk a token stays spent when the process goes without goodbye (durable: %s)', (isDurable) => {
-  const path = join(folder, 'made', `spent-${isDurable}`)
-  const first = openTokenJournal(path, { isDurable })
-  expect(new SpentTokens(0, first).spend(0, id(1), key(1), 300)).toBe('fresh')
-  // Nothing is closed: this is how a killed process leaves it.
-  const second = openTokenJournal(path)
-  expect(new SpentTokens(10, second).spend(10, id(1), key(2), 300)).toBe('spent')
-  expect(statSync(path).mode & 0o077).toBe(0)
-  first.close()
-  second.close()
-})
+test.each([false, true])(
+  '[TOKEN8] on disk a token stays spent when the process is killed (durable: %s)',
+  (isDurable) => {
+    const path = join(folder, 'made', `spent-${isDurable}`)
+    const first = openTokenJournal(path, { isDurable })
+    expect(new SpentTokens(0, first).spend(0, id(1), key(1), 300)).toBe('fresh')
+    // The file is not closed, as after a killed process.
+    const second = openTokenJournal(path)
+    expect(new SpentTokens(10, second).spend(10, id(1), key(2), 300)).toBe('spent')
+    expect(statSync(path).mode & 0o077).toBe(0)
+    first.close()
+    second.close()
+  },
+)
 
-test('[TOKEN8] a torn end on disk is cut, and what follows is in step', () => {
+test('[TOKEN8] a truncated end on disk is cut, and later records are in step', () => {
   const path = join(folder, 'torn')
   const first = openTokenJournal(path)
   const spent = new SpentTokens(0, first)
@@ -38,7 +41,7 @@ test('[TOKEN8] a torn end on disk is cut, and what follows is in step', () => {
   second.close()
 })
 
-test('[TOKEN8] a file left behind by a crash in the middle of replacing does no harm', () => {
+test('[TOKEN8] a file left by a crash in the middle of a replacement does no harm', () => {
   const path = join(folder, 'half')
   writeFileSync(`${path}.next`, 'half a journal')
   const journal = openTokenJournal(path)
@@ -47,7 +50,7 @@ test('[TOKEN8] a file left behind by a crash in the middle of replacing does no 
   journal.close()
 })
 
-test('[TOKEN8] a journal that is gone says so and throws nothing', () => {
+test('[TOKEN8] a missing journal is reported, and nothing throws', () => {
   const path = join(folder, 'gone')
   const journal = openTokenJournal(path)
   const spent = new SpentTokens(0, journal)

@@ -1,28 +1,33 @@
 /**
- * Spent tokens on disk: one file, appended to, so that a server that starts again still knows what was used.
+ * Spent tokens on disk: one append-only file, so that a restarted server still knows which tokens were used.
  *
- * A record is written before its client is let in, with one write each: a process that is killed loses nothing that it
- * acted on. A crash of the whole machine may lose the last moments, unless `isDurable` has every record flushed to the
- * disk first (a millisecond or more each). A write that fails half-way is cut off again; what a crash tore is left to
- * the reader, who checks every record.
+ * A record is written before its client is accepted, with one write each: if the process is killed, it loses nothing
+ * that it acted on. If the machine crashes, the last moments may be lost, unless `isDurable` flushes every record to
+ * the disk first (a millisecond or more each). A write that fails half-way is truncated again. A record that a crash
+ * cut short is left to the reader, which checks every record.
  */
 
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { TokenJournal } from '../core/crypto/spent-tokens.ts'
 
 /** Options of a journal. */
 export interface TokenJournalOptions {
-  /** Every record reaches the disk before its client is let in. */
+  /** Whether every record reaches the disk before its client is accepted. Default: false. */
   readonly isDurable?: boolean
 }
 
-/** A journal in the file at `path`, which is made when it is not there. Throws when that cannot be done. */
-export function openTokenJournal(path: string, { isDurable = false }: TokenJournalOptions = {}): TokenJournal & { close(): void } {
+/** Opens the journal at `path`, and creates the file if needed. Throws when that fails. */
+export function openTokenJournal(
+  path: string,
+  { isDurable = false }: TokenJournalOptions = {},
+): TokenJournal & { close(): void } {
   mkdirSync(dirname(path), { recursive: true })
   let file = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
-  /** Half a record stands at the end and would put all after it out of step. */
+  /** A partial record is at the end of the file, and would misalign all records after it. */
   let isTorn = false
   return {
     load: () => new Uint8Array(readFileSync(path)),
@@ -56,7 +61,7 @@ export function openTokenJournal(path: string, { isDurable = false }: TokenJourn
     },
     close(): void {
       closeSync(file)
-      // The number may soon be another file's.
+      // The descriptor may soon belong to another file.
       file = -1
     },
   }

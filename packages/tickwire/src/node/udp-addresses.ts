@@ -1,50 +1,53 @@
 /**
  * Addresses of a UDP socket as strings with one spelling each: `1.2.3.4:5678`, `[2001:db8::1]:5678`.
  *
- * Node hands out host and port of every datagram, and wants them back to answer; the engine wants one string. The book
- * remembers both forms, so that a peer who is heard again costs a comparison and no new string. IPv4 mapped into IPv6
- * (`::ffff:1.2.3.4`, what a socket for both families says) is plain IPv4 on our side.
+ * Node gives host and port of every datagram, and takes them to answer; the engine uses one string. The address book
+ * keeps both forms, so that a further datagram of a known peer costs a comparison and no new string. IPv4 mapped into
+ * IPv6 (`::ffff:1.2.3.4`, which a dual-stack socket reports) becomes plain IPv4.
  *
- * Invariant: the book has a fixed number of places. A flood of made-up senders turns pages over and never adds one; who
- * is pushed out is written down again at his next datagram.
+ * Invariant: the book has a fixed number of entries. A flood of forged senders replaces entries and never adds one. A
+ * peer whose entry was replaced gets a new one with its next datagram.
  *
- * It does not resolve names: `resolveUdp` does, once, before there is anything to be fast about.
+ * It does not resolve names: `resolveUdp` does that, once, outside the hot path.
  */
 
-import { hostEndOf, portAt, readIp } from '../core/endpoint/origin-key.ts'
+import { canonicalAddress } from '../core/endpoint/canonical-address.ts'
+import { hostEndOf, portAt } from '../core/endpoint/origin-key.ts'
 
-/** Places in the book, in pairs: a peer finds his by host and port, and two who share it do not push each other out. */
+/** Pairs of entries in the book. Host and port select the pair: two peers with equal hashes do not evict each other. */
 const PAIRS = 2048
-/** The end of a host differs most between neighbours; IPv4 hosts have at least seven characters. */
+/**
+ * Characters at the end of a host that are hashed: neighbours differ there. IPv4 hosts have at least seven characters.
+ */
 const TAIL_CHARS = 6
 const MAPPED = '::ffff:'
 
 /** Which addresses a socket can reach. */
 export type UdpFamily = 'ipv4' | 'ipv6' | 'both'
 
-/** One peer, in both forms. Filled again when somebody else gets the place. */
+/** One peer, in both forms. Overwritten when another peer takes the entry. */
 export class UdpAddress {
-  /** Ours: `1.2.3.4:5678`. */
+  /** The engine's form: `1.2.3.4:5678`. */
   text: string = ''
-  /** The socket's: `1.2.3.4`, or `::ffff:1.2.3.4` where it speaks both families. */
+  /** The socket's form: `1.2.3.4`, or `::ffff:1.2.3.4` on a dual-stack socket. */
   host: string = ''
   port: number = 0
-  /** Whether a send to it has been watched to its end. */
+  /** Whether the result of a send to it has been checked. */
   isTried: boolean = false
 }
 
-/** The peers a socket knows. */
+/** The peers that a socket knows. */
 export class UdpAddressBook {
   #family: UdpFamily
   #places: (UdpAddress | undefined)[] = new Array<UdpAddress | undefined>(PAIRS * 2).fill(undefined)
-  /** Of each pair: which was used last, and so stays. */
+  /** Which entry was used last, and so stays. Indexed by pair. */
   #last: Uint8Array = new Uint8Array(PAIRS)
 
   constructor(family: UdpFamily) {
     this.#family = family
   }
 
-  /** Who sent a datagram, by what Node says; undefined when nobody can be answered there. @hot */
+  /** The sender of a datagram, by Node's host and port; undefined when it cannot be answered. @hot */
   ofSource(host: string, port: number): UdpAddress | undefined {
     const pair = pairOf(host, 0, host.length, port)
     for (let way = 0; way < 2; way++) {
@@ -58,7 +61,7 @@ export class UdpAddressBook {
     return text === undefined ? undefined : this.#write(pair, text, host, port)
   }
 
-  /** Whom `text` means; undefined when it is not an address in its one spelling, or not one this socket reaches. @hot */
+  /** The peer of `text`; undefined when it is not a canonical address, or not one that this socket reaches. @hot */
   ofText(text: string): UdpAddress | undefined {
     const colon = text.lastIndexOf(':')
     const port = portAt(text, colon + 1)
@@ -75,7 +78,7 @@ export class UdpAddressBook {
     return host === undefined || port === 0 ? undefined : this.#write(pair, text, host, port)
   }
 
-  /** The host of a canonical address in the socket's words. */
+  /** The host of a canonical address, in the socket's form. */
   #hostIn(text: string): string | undefined {
     const end = hostEndOf(text)
     const isBracketed = text.startsWith('[')
@@ -101,44 +104,7 @@ export class UdpAddressBook {
   }
 }
 
-const words = new Uint16Array(8)
-
-/** The one spelling of a numeric host and a port; undefined when the host is not numeric or the port not from 1 to 65535. */
-export function canonicalAddress(host: string, port: number): string | undefined {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined
-  const family = readIp(host, 0, host.length, words)
-  if (family === 0) return undefined
-  if (family === 4) return `${high(0)}.${low(0)}.${high(1)}.${low(1)}:${port}`
-  const zone = host.indexOf('%')
-  return `[${shortestIpv6()}${zone < 0 ? '' : host.slice(zone)}]:${port}`
-}
-
-/** As RFC 5952 has it: lower case, no leading zeros, the longest run of zeros (the first of equals, at least two) as `::`. */
-function shortestIpv6(): string {
-  let runStart = -1
-  let runLength = 1
-  for (let start = 0; start < 8; start++) {
-    let end = start
-    while (end < 8 && words[end] === 0) end++
-    if (end - start > runLength) {
-      runStart = start
-      runLength = end - start
-    }
-  }
-  const groups = Array.from(words, (word) => word.toString(16))
-  if (runStart < 0) return groups.join(':')
-  return `${groups.slice(0, runStart).join(':')}::${groups.slice(runStart + runLength).join(':')}`
-}
-
-function high(index: number): number {
-  return (words[index] ?? 0) >>> 8
-}
-
-function low(index: number): number {
-  return (words[index] ?? 0) & 0xff
-}
-
-/** The place of the host at `text[start, end)`. */
+/** The pair of the host at `text[start, end)`. */
 function pairOf(text: string, start: number, end: number, port: number): number {
   let hash = port
   for (let at = Math.max(start, end - TAIL_CHARS); at < end; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at)

@@ -6,14 +6,18 @@
  * port.onDatagram = (from, bytes, length) => port.send(from, bytes, length)
  * ```
  *
- * Addresses are `1.2.3.4:5678` and `[2001:db8::1]:5678`, one spelling each (`resolveUdp` makes one of a name). A socket
- * bound to `::`, the default, speaks both families, and calls an IPv4 peer by his IPv4 address.
+ * Addresses are `1.2.3.4:5678` and `[2001:db8::1]:5678`, in canonical form (`resolveUdp` makes one from a name). A
+ * socket bound to `::`, the default, is dual-stack, and reports an IPv4 peer by its IPv4 address.
  *
- * Invariants: whatever the network does is counted and never thrown; nothing is queued here (while the kernel takes no
- * more, datagrams are dropped and counted as congested); memory does not grow with the number of senders.
+ * Behind a trusted proxy that speaks the PROXY protocol, an address combines the client's and the proxy's:
+ * `1.2.3.4:5678@10.0.0.1:4000`. Clients are distinguished and counted by the first part, and answered through the
+ * second.
  *
- * It does not set "don't fragment", for Node has no way to: a datagram longer than the path's packet is cut up and put
- * together by routers. `maxDatagramBytes` is 1200 unless said, and that fits every path.
+ * Invariants: network errors are counted and never thrown; nothing is queued here (while the kernel accepts no more,
+ * datagrams are dropped and counted as congested); memory does not grow with the number of senders.
+ *
+ * It does not set "don't fragment", because Node cannot: a datagram longer than the path MTU is fragmented.
+ * `maxDatagramBytes` is 1200 by default, which fits every path.
  */
 
 import { type RemoteInfo, type Socket, createSocket } from 'node:dgram'
@@ -22,52 +26,79 @@ import { isIP } from 'node:net'
 import { ConfigError } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
-import { UdpAddressBook, type UdpFamily, canonicalAddress } from './udp-addresses.ts'
+import { canonicalAddress } from '../core/endpoint/canonical-address.ts'
+import { PROXY_DATAGRAM, readProxyHeader } from './proxy-header.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
+import { UdpAddressBook, type UdpFamily } from './udp-addresses.ts'
 
-/** Room in the kernel for a second's worth of datagrams: with its default of 208 KiB a burst is lost unseen. */
+/** Kernel buffer for a second's worth of datagrams: with the default of 208 KiB, a burst is lost unnoticed. */
 const BUFFER_BYTES = 4 * 1024 * 1024
-/** Below this a system that refuses large buffers is left with its own. */
+/** If the system refuses even a buffer of this size, its own size is kept. */
 const BUFFER_BYTES_MIN = 65_536
-/** Every so many sends, one is watched to its end: a callback costs a tenth of the send, and errors that stay are seen. */
+/** One in this many sends has a callback, to see lasting errors: a callback costs a tenth of the send. */
 const SENDS_PER_CHECK = 64
+
+/** Separates a client's address from that of its proxy: `198.51.100.7:5000@10.0.0.1:4000`. */
+const VIA = '@'
 
 /** How a UDP port is opened. */
 export interface UdpOptions {
-  /** 0, the default, takes any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
   /** A numeric address of this machine. `::`, the default: all of them, both families. */
   readonly address?: string
   /** The longest datagram it sends. 1200, the default, to 1500. */
   readonly maxDatagramBytes?: number
-  /** Kernel buffers to ask for, each way. 4 MiB unless said; `recvBufferBytes` and `sendBufferBytes` tell what came of it. */
+  /**
+   * Requested size of the kernel buffers, each way. Default 4 MiB; `recvBufferBytes` and `sendBufferBytes` are what was
+   * granted.
+   */
   readonly bufferBytes?: number
+  /**
+   * Proxies whose PROXY protocol (version 2, before each datagram) is trusted: addresses or networks. Default: none.
+   */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** Opens a socket. Throws `ConfigError` when the port is taken or the address is not this machine's. */
 export async function openUdp(options: UdpOptions = {}): Promise<UdpPort> {
   const { port = 0, address, maxDatagramBytes = DATAGRAM_BYTES_SAFE, bufferBytes = BUFFER_BYTES } = options
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError('port', `is ${port}`, 'Give 0 to 65535.')
+  const proxies = new TrustedProxies(options.trustedProxies)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new ConfigError('port', `invalid port (expected 0 to 65535, got ${port})`, 'give a port in this range.')
   if (address !== undefined && isIP(address) === 0) {
-    throw new ConfigError('address', `is ${JSON.stringify(address)}, no numeric address`, 'Give one such as 127.0.0.1 or ::.')
+    throw new ConfigError(
+      'address',
+      `not a numeric address (got ${JSON.stringify(address)})`,
+      'give one such as 127.0.0.1 or ::.',
+    )
   }
   if (!(maxDatagramBytes >= DATAGRAM_BYTES_SAFE && maxDatagramBytes <= DATAGRAM_BYTES_MAX)) {
-    throw new ConfigError('maxDatagramBytes', `is ${maxDatagramBytes}`, `Give ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX}.`)
+    throw new ConfigError(
+      'maxDatagramBytes',
+      `invalid size (expected ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX} bytes, got ${maxDatagramBytes})`,
+      'give a size in this range.',
+    )
   }
   const open = async (host: string): Promise<UdpPort> =>
-    new UdpPort(await bind(port, host), familyOf(host), maxDatagramBytes, bufferBytes)
+    new UdpPort(await bind(port, host), familyOf(host), maxDatagramBytes, bufferBytes, proxies)
   if (address !== undefined) return open(address)
   return open('::').catch((error: NodeJS.ErrnoException) => {
-    // A machine without IPv6 says so in one of these two ways.
+    // These are the two errors of a machine without IPv6.
     if (error.code === 'EAFNOSUPPORT' || error.code === 'EADDRNOTAVAIL') return open('0.0.0.0')
     throw error
   })
 }
 
-/** The address of a host by name or number, as a UDP port spells it. Asks the resolver once; throws when it knows no such host. */
+/** The canonical address of a host, by name or number. Queries the resolver once; throws when the host is unknown. */
 export async function resolveUdp(host: string, port: number, family?: 4 | 6): Promise<string> {
   const { address } = await lookup(host, { family: family ?? 0 })
   const text = canonicalAddress(address, port)
-  if (text === undefined) throw new ConfigError('port', `is ${port}`, 'Give 1 to 65535.')
+  if (text === undefined) throw new ConfigError(
+    'port',
+    `invalid port (expected 1 to 65535, got ${port})`,
+    'give a port in this range.',
+  )
   return text
 }
 
@@ -75,12 +106,13 @@ export async function resolveUdp(host: string, port: number, family?: 4 | 6): Pr
 export class UdpPort implements DatagramPort {
   readonly maxDatagramBytes: number
   readonly stats: DatagramPortStats = createPortStats()
-  /** How often the system said which error, by its code, such as `ENETUNREACH`. Of errors of sending, those that were watched. */
+  /** Count of each system error, by code, such as `ENETUNREACH`. Send errors are counted only for checked sends. */
   readonly errorCodes: Map<string, number> = new Map()
-  /** Where it listens: `[::]:4000`. */
+  /** The address that it listens on: `[::]:4000`. */
   readonly localAddress: string
-  /** What the kernel grants, each way. */
+  /** The buffer size that the kernel granted, each way. */
   readonly recvBufferBytes: number
+  /** The size of the send buffer that the kernel granted, in bytes. */
   readonly sendBufferBytes: number
   /** Resolves once the socket is closed and its port number free. */
   readonly closed: Promise<void>
@@ -88,24 +120,46 @@ export class UdpPort implements DatagramPort {
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   #socket: Socket
   #addresses: UdpAddressBook
+  readonly #proxies: TrustedProxies
   #isClosed: boolean = false
   #sendsToCheck: number = 0
-  /** Ours, since the kernel may take a datagram later and callers reuse their bytes at once. */
+  /** A copy, because the kernel may take a datagram later and callers reuse their bytes at once. */
   #outgoing: Buffer = Buffer.alloc(DATAGRAM_BYTES_MAX)
-  /** By length, so that sending makes no view: Node takes whole ones only. */
+  /** Views of `#outgoing`, so that sending allocates none: Node sends whole views only. Indexed by length. */
   #views: (Buffer | undefined)[] = new Array<Buffer | undefined>(DATAGRAM_BYTES_MAX + 1).fill(undefined)
 
-  constructor(socket: Socket, family: UdpFamily, maxDatagramBytes: number, bufferBytes: number) {
+  constructor(
+    socket: Socket,
+    family: UdpFamily,
+    maxDatagramBytes: number,
+    bufferBytes: number,
+    proxies: TrustedProxies = new TrustedProxies(),
+  ) {
+    this.#proxies = proxies
     this.#socket = socket
     this.#addresses = new UdpAddressBook(family)
     this.maxDatagramBytes = maxDatagramBytes
     const { address, port } = socket.address()
     this.localAddress = canonicalAddress(address, port) ?? ''
-    this.recvBufferBytes = grow(bufferBytes, (bytes) => socket.setRecvBufferSize(bytes), () => socket.getRecvBufferSize())
-    this.sendBufferBytes = grow(bufferBytes, (bytes) => socket.setSendBufferSize(bytes), () => socket.getSendBufferSize())
+    this.recvBufferBytes = grow(
+      bufferBytes,
+      (bytes) => socket.setRecvBufferSize(bytes),
+      () => socket.getRecvBufferSize(),
+    )
+    this.sendBufferBytes = grow(
+      bufferBytes,
+      (bytes) => socket.setSendBufferSize(bytes),
+      () => socket.getSendBufferSize(),
+    )
     this.closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', (error) => this.#countError(error))
     socket.on('message', (bytes, source) => this.#receive(bytes, source))
+  }
+
+  /** The client behind an address. Limits count by it. */
+  originOf(address: string): string {
+    const via = address.indexOf(VIA)
+    return via < 0 ? address : address.slice(0, via)
   }
 
   /** @hot */
@@ -114,12 +168,12 @@ export class UdpPort implements DatagramPort {
       this.stats.oversized++
       return
     }
-    const target = this.#isClosed ? undefined : this.#addresses.ofText(to)
+    const target = this.#isClosed ? undefined : this.#addresses.ofText(this.#proxies.isEmpty ? to : hopOf(to))
     if (target === undefined) {
       this.stats.unreachable++
       return
     }
-    // The kernel took no more, and what waits lies in our one buffer: it must not be written over.
+    // The kernel accepts no more, and a datagram waits in the only buffer, which must not be overwritten.
     if (this.#socket.getSendQueueCount() > 0) {
       this.stats.congested++
       return
@@ -141,7 +195,7 @@ export class UdpPort implements DatagramPort {
     this.#socket.close()
   }
 
-  /** Keeps the process alive while the port is open, as it does unless told otherwise. */
+  /** Keeps the process alive while the port is open, which is the default. */
   ref(): void {
     this.#socket.ref()
   }
@@ -151,9 +205,9 @@ export class UdpPort implements DatagramPort {
     this.#socket.unref()
   }
 
-  /** The bytes in our own buffer, as a view of just that length. */
+  /** Copies the bytes into the buffer of this port, and returns a view of exactly that length. */
   #fill(bytes: Uint8Array, length: number): Buffer {
-    // Copying all of a packet buffer costs less than making a view of its front.
+    // Copying a whole packet buffer costs less than making a view of its front.
     this.#outgoing.set(bytes.length <= DATAGRAM_BYTES_MAX ? bytes : bytes.subarray(0, length))
     const known = this.#views[length]
     if (known !== undefined) return known
@@ -168,14 +222,33 @@ export class UdpPort implements DatagramPort {
       this.stats.refused++
       return
     }
+    if (!this.#proxies.isEmpty && this.#proxies.has(source.address)) {
+      this.#receiveProxied(from.text, bytes)
+      return
+    }
     this.stats.received++
     this.onDatagram(from.text, bytes, bytes.length)
+  }
+
+  /** A datagram from a trusted proxy: its client gets an address of its own, and is answered through the proxy. */
+  #receiveProxied(proxy: string, bytes: Buffer): void {
+    const header = readProxyHeader(bytes, PROXY_DATAGRAM)
+    if (header === 'broken' || header === 'more') {
+      this.stats.refused++
+      return
+    }
+    this.stats.received++
+    if (header === 'none') this.onDatagram(proxy, bytes, bytes.length)
+    else {
+      const payload = bytes.subarray(header.byteLength)
+      this.onDatagram(header.source === undefined ? proxy : `${header.source}${VIA}${proxy}`, payload, payload.length)
+    }
   }
 
   #onSent = (error: Error | null): void => {
     if (error === null) return
     this.#countError(error)
-    // Where one fails others do: the next one is watched too, until one does not.
+    // After an error, the next send is checked too, until one succeeds.
     this.#sendsToCheck = 0
   }
 
@@ -186,6 +259,11 @@ export class UdpPort implements DatagramPort {
   }
 }
 
+/** Where a datagram to an address is sent: to the proxy of its client, if there is one. */
+function hopOf(address: string): string {
+  return address.slice(address.indexOf(VIA) + 1)
+}
+
 function familyOf(host: string): UdpFamily {
   if (isIP(host) === 4) return 'ipv4'
   return canonicalAddress(host, 1) === '[::]:1' ? 'both' : 'ipv6'
@@ -194,7 +272,7 @@ function familyOf(host: string): UdpFamily {
 function bind(port: number, address: string): Promise<Socket> {
   const socket = createSocket({
     type: isIP(address) === 4 ? 'udp4' : 'udp6',
-    // Node asks this for every datagram. Its own answers in a later turn, when our buffer holds something else.
+    // Node calls this for every datagram. Its own lookup answers in a later turn, when the buffer has been reused.
     lookup: (host, _options, callback) => callback(null, host, 0),
   })
   return new Promise((resolve, reject) => {
@@ -212,25 +290,37 @@ function bind(port: number, address: string): Promise<Socket> {
 
 function explain(error: NodeJS.ErrnoException, port: number, address: string): Error {
   if (error.code === 'EADDRINUSE') {
-    return new ConfigError('port', `${port} is in use by another program`, 'Stop that one, or give another port; 0 takes any that is free.')
+    return new ConfigError(
+      'port',
+      `${port} is in use by another program`,
+      'stop that program, or give another port; 0 takes any free port.',
+    )
   }
-  if (error.code === 'EACCES') return new ConfigError('port', `${port} is not for everybody`, 'Give one from 1024 on.')
+  if (error.code === 'EACCES') return new ConfigError(
+    'port',
+    `${port} needs administrator rights`,
+    'give a port from 1024 on.',
+  )
   if (error.code === 'EADDRNOTAVAIL' && address !== '::') {
-    return new ConfigError('address', `${address} is not an address of this machine`, 'Give one that is, or none for all of them.')
+    return new ConfigError(
+      'address',
+      `${address} is not an address of this machine`,
+      'give one of this machine, or leave it out for all.',
+    )
   }
   return error
 }
 
-/** Asks for a buffer of `bytes`, then for half, until the system agrees; what it grants in the end. */
+/** Asks for a buffer of `bytes`, then for half, until the system agrees. Returns the size that was granted. */
 function grow(bytes: number, set: (bytes: number) => void, get: () => number): number {
   for (let asked = bytes; asked >= BUFFER_BYTES_MIN; asked /= 2) {
     try {
       set(Math.floor(asked))
       break
     } catch {
-      // Some systems refuse what is above their limit, others cut it down without a word.
+      // Some systems refuse sizes above their limit; others reduce them silently.
     }
   }
-  // Linux adds its own bookkeeping to what was asked for, and reports both together.
+  // Linux doubles the requested size for its own bookkeeping, and reports the sum.
   return process.platform === 'linux' ? get() / 2 : get()
 }

@@ -1,21 +1,21 @@
 /**
- * WebRTC by werift: all of it in TypeScript, so that it installs wherever Node does. Slower than node-datachannel (a
- * thousand datagrams a second cost a tenth of a core) and taken where that one is not installed. For development
+ * WebRTC by werift: written in TypeScript, so that it installs wherever Node does. It is slower than node-datachannel
+ * (a thousand datagrams a second cost a tenth of a core) and used if that one is not installed. For development
  * (docs/adr/0014-transport-providers.md).
  */
 
 import { createRequire } from 'node:module'
-import type { DatagramSession, WebRtcListenOptions, WebRtcListener, WebRtcProvider } from './providers.ts'
-import { BUFFERED_BYTES_MAX, CHANNEL_LABEL, FAREWELL_MS_MAX, PENDING_MAX, PENDING_MS } from './webrtc-session.ts'
+import type { WebRtcListenOptions, WebRtcProvider } from './providers.ts'
+import { type ChannelDriver, PeerListener, type PeerDriver } from './webrtc-listener.ts'
 
-/** How long the end of an association has to reach the page. */
+/** How long the abort of an association has to reach the page. */
 const ABORT_MS = 100
 
 interface Signal<T> {
   subscribe(listener: (value: T) => void): unknown
 }
 
-/** What we use of werift, which brings types of its own, but need not be installed. */
+/** The part of werift that is used here. The package has types, but need not be installed. */
 interface DataChannel {
   readonly label: string
   readonly readyState: string
@@ -31,7 +31,9 @@ interface PeerConnection {
   readonly connectionStateChange: Signal<string>
   readonly sctpTransport?: { stop(): Promise<void> }
   readonly localDescription: { readonly sdp: string } | undefined
-  readonly iceTransports: readonly { readonly connection: { readonly nominated?: { readonly remoteCandidate: { readonly host: string } } } }[]
+  readonly iceTransports: readonly {
+    readonly connection: { readonly nominated?: { readonly remoteCandidate: { readonly host: string } } }
+  }[]
   setRemoteDescription(offer: { readonly type: 'offer'; readonly sdp: string }): Promise<void>
   createAnswer(): Promise<object>
   setLocalDescription(answer: object): Promise<unknown>
@@ -46,133 +48,88 @@ interface Werift {
   }) => PeerConnection
 }
 
-/** The provider; undefined where werift is not installed. */
+/** The provider; undefined if werift is not installed. */
 export function loadWeriftProvider(): WebRtcProvider | undefined {
   const load = createRequire(import.meta.url)
   try {
     const library: Werift = load('werift')
-    return { name: 'werift', isForProduction: false, listen: (options) => new WeriftListener(library, options) }
+    return {
+      name: 'werift',
+      isForProduction: false,
+      listen: (options) => new PeerListener(options, () => new WeriftPeer(library, options), ABORT_MS + 10),
+    }
   } catch {
     return undefined
   }
 }
 
-class WeriftListener implements WebRtcListener {
-  readonly #library: Werift
-  readonly #options: WebRtcListenOptions
-  readonly #peers: Set<PeerConnection> = new Set()
-  readonly #drops: Set<() => void> = new Set()
-  readonly #sessions: Set<Channel> = new Set()
-  #pending = 0
+class WeriftPeer implements PeerDriver {
+  onChannel: (channel: ChannelDriver) => void = () => {}
+  onEnded: () => void = () => {}
+  readonly #peer: PeerConnection
 
-  constructor(library: Werift, options: WebRtcListenOptions) {
-    this.#library = library
-    this.#options = options
+  constructor(library: Werift, { ports, address = '127.0.0.1' }: WebRtcListenOptions) {
+    this.#peer = new library.RTCPeerConnection({
+      // It omits the loopback address unless named, and development uses it.
+      iceServers: [], iceAdditionalHostAddresses: [address], ...(ports !== undefined && { icePortRange: ports }),
+    })
+    this.#peer.onDataChannel.subscribe((channel) => this.onChannel(new WeriftChannel(channel)))
+    this.#peer.connectionStateChange.subscribe((state) => {
+      if (state === 'failed' || state === 'closed' || state === 'disconnected') this.onEnded()
+    })
+  }
+
+  get remoteIp(): string | undefined {
+    return this.#peer.iceTransports[0]?.connection.nominated?.remoteCandidate.host
   }
 
   async answer(offer: string): Promise<string> {
-    if (this.#pending >= PENDING_MAX) throw new Error('too many are opening a channel at once')
-    this.#pending++
-    const { ports, address = '127.0.0.1' } = this.#options
-    const peer = new this.#library.RTCPeerConnection({
-      // It leaves the loopback out unless it is named, and development happens there.
-      iceServers: [], iceAdditionalHostAddresses: [address], ...(ports !== undefined && { icePortRange: ports }),
-    })
-    this.#peers.add(peer)
-    let isPending = true
-    const settle = (): void => {
-      if (isPending) this.#pending--
-      isPending = false
-      clearTimeout(timer)
-    }
-    let session: Channel | undefined
-    const drop = (): void => {
-      settle()
-      this.#drops.delete(drop)
-      if (session !== undefined) this.#sessions.delete(session)
-      session?.end()
-      if (!this.#peers.delete(peer)) return
-      // Closing ends encryption first, and then nothing more is said: the page would be left guessing for seconds.
-      void peer.sctpTransport?.stop().catch(() => {})
-      setTimeout(() => void peer.close().catch(() => {}), ABORT_MS)
-    }
-    this.#drops.add(drop)
-    const timer = setTimeout(drop, PENDING_MS)
-    timer.unref()
-    peer.onDataChannel.subscribe((channel) => {
-      if (channel.label !== CHANNEL_LABEL || !isPending) return
-      settle()
-      const ip = peer.iceTransports[0]?.connection.nominated?.remoteCandidate.host ?? ''
-      session = new Channel(channel, ip, () => setTimeout(drop, FAREWELL_MS_MAX).unref())
-      this.#sessions.add(session)
-      this.#options.onSession(session)
-    })
-    peer.connectionStateChange.subscribe((state) => {
-      if (state === 'failed' || state === 'closed' || state === 'disconnected') drop()
-    })
-    try {
-      await peer.setRemoteDescription({ type: 'offer', sdp: offer })
-      await peer.setLocalDescription(await peer.createAnswer())
-      if (peer.localDescription === undefined) throw new Error('no answer was made')
-      return peer.localDescription.sdp
-    } catch (error) {
-      drop()
-      throw error
-    }
+    const peer = this.#peer
+    await peer.setRemoteDescription({ type: 'offer', sdp: offer })
+    await peer.setLocalDescription(await peer.createAnswer())
+    if (peer.localDescription === undefined) throw new Error('no answer was made')
+    return peer.localDescription.sdp
   }
 
-  async close(): Promise<void> {
-    for (const session of [...this.#sessions]) session.close()
-    for (let waitedMs = 0; this.#sessions.size > 0 && waitedMs < FAREWELL_MS_MAX; waitedMs += 10) await new Promise((resolve) => setTimeout(resolve, 10))
-    for (const drop of [...this.#drops]) drop()
-    await new Promise((resolve) => setTimeout(resolve, ABORT_MS + 10))
+  /** `close` ends encryption first, after which nothing is sent: the page would notice only after seconds. */
+  close(): void {
+    void this.#peer.sctpTransport?.stop().catch(() => {})
+    setTimeout(() => void this.#peer.close().catch(() => {}), ABORT_MS)
   }
 }
 
-class Channel implements DatagramSession {
-  readonly originIp: string
-  /** What a datagram channel carries is up to us: SCTP cuts up what is longer than a packet. */
+class WeriftChannel implements ChannelDriver {
+  readonly label: string
+  /** SCTP fragments messages longer than a packet, so any length works. */
   readonly maxDatagramBytes: number = 65_536
-  onDatagram: (bytes: Uint8Array) => void = () => {}
+  onMessage: (message: Uint8Array) => void = () => {}
   onClosed: () => void = () => {}
   readonly #channel: DataChannel
-  readonly #part: () => void
-  #isOver = false
 
-  /** `part` is called once the channel has begun to close. */
-  constructor(channel: DataChannel, originIp: string, part: () => void) {
-    this.originIp = originIp
+  constructor(channel: DataChannel) {
+    this.label = channel.label
     this.#channel = channel
-    this.#part = part
     channel.onMessage.subscribe((message) => {
-      if (typeof message !== 'string' && !this.#isOver) this.onDatagram(message)
+      if (typeof message !== 'string') this.onMessage(message)
     })
     channel.stateChanged.subscribe((state) => {
-      if (state === 'closed') this.close()
+      if (state === 'closed') this.onClosed()
     })
   }
 
-  send(bytes: Uint8Array, length: number): 'sent' | 'congested' | 'closed' {
-    if (this.#isOver || this.#channel.readyState !== 'open') return 'closed'
-    if (this.#channel.bufferedAmount > BUFFERED_BYTES_MAX) return 'congested'
-    try {
-      this.#channel.send(Buffer.from(bytes.subarray(0, length)))
-      return 'sent'
-    } catch {
-      return 'closed'
-    }
+  get isOpen(): boolean {
+    return this.#channel.readyState === 'open'
+  }
+
+  get bufferedBytes(): number {
+    return this.#channel.bufferedAmount
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#channel.send(Buffer.from(bytes))
   }
 
   close(): void {
-    if (this.#isOver) return
     this.#channel.close()
-    this.#part()
-    this.end()
-  }
-
-  end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.onClosed()
   }
 }

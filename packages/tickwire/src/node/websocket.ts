@@ -1,71 +1,106 @@
 /**
  * WebSocket as a datagram port on Node: one binary message is one datagram.
  *
- * A server port lives on an HTTP server that exists already and takes the upgrades of one path; a client port is one
- * socket. Both are the same port with many or one path: `ws:1`, `ws:2`, … on the server, the URL on the client.
+ * A server port attaches to an existing HTTP server and accepts the upgrades of one path; a client port is one socket.
+ * Both are the same port with many paths or one: `ws:1`, `ws:2`, … on the server, the URL on the client.
  *
- * The stream below is reliable and ordered, so what queues is late: when a socket has 64 KiB unsent, datagrams for it
- * are dropped, as a congested router would.
+ * The stream below is reliable and ordered, so queued data arrives late: when a socket has 64 KiB unsent, datagrams for
+ * it are dropped, as a congested router would.
  *
- * Browsers say where a page came from; a page of another origin is refused unless it is on the list, for a stranger's
- * page must not play with a visitor's standing. Programs that are no browser send no origin and are let in.
+ * Nothing that a peer sends can make a socket's buffer grow. A ping is answered only while nothing waits to be sent, so
+ * a peer that never reads gets one pong (RFC 6455, 5.5.3, lets the others go unanswered). Only datagrams count as a
+ * sign of life, and frames of all kinds have one rate.
+ *
+ * Browsers send the origin of a page. A page of another origin is refused unless it is on the list, because a foreign
+ * page must not act with a visitor's rights. Programs that are not browsers send no origin and are accepted.
  */
 
 import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
-import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
+import {
+  DATAGRAM_BYTES_SAFE, PATHS_MAX, PATHS_PER_ORIGIN, PATH_IDLE_MS, PATH_SCAN_MS, REFUSAL_MS,
+  WEBSOCKET_BUFFERED_BYTES_MAX, WEBSOCKET_CHUNKS_MAX, WEBSOCKET_CLOSE_MS, WEBSOCKET_FRAGMENTS_MAX,
+  WEBSOCKET_FRAMES_PER_SECOND, WEBSOCKET_OPEN_MS,
+} from '../core/base/limits.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 import { monotonicNow } from './clock.ts'
+import { FrameBuffer } from './websocket-frame.ts'
+import { OriginTally } from './origin-tally.ts'
 import { isAllowedOrigin } from './page-origin.ts'
+import { originOfRequest } from './request-origin.ts'
 
-const BUFFERED_BYTES_MAX = 65_536
-/** An open connection speaks every second; a socket silent for this long carries none. */
-const IDLE_MS_MAX = 15_000
-const IDLE_SCAN_MS = 5000
-/** A server that takes a connection and then says nothing is given up after this. */
-const OPEN_MS_MAX = 10_000
-/** A datagram comes in one piece. The defaults of the library (100 MiB, 16,384 fragments) invite a flood. */
-const LIMITS = { maxPayload: DATAGRAM_BYTES_SAFE, maxFragments: 4, maxBufferedChunks: 256, perMessageDeflate: false }
+/** The library's defaults (100 MiB, 16,384 fragments, a pong for every ping, 30 s to close) would allow a flood. */
+const LIMITS = {
+  maxPayload: DATAGRAM_BYTES_SAFE, maxFragments: WEBSOCKET_FRAGMENTS_MAX, maxBufferedChunks: WEBSOCKET_CHUNKS_MAX,
+  perMessageDeflate: false, autoPong: false, closeTimeout: WEBSOCKET_CLOSE_MS,
+}
 
-/** Where a server port lives. */
+/** How a server port is opened. */
 export interface WebSocketListenOptions {
+  /** The HTTP server whose upgrades it answers. */
   readonly server: HttpServer | HttpsServer
-  /** Upgrades of this path are ours, others are left alone. `/tickwire` unless said. */
+  /** Upgrades of this path are accepted; others are ignored. Default `/tickwire`. */
   readonly path?: string
-  /** Origins that may connect beside the server's own, such as `https://play.example`; 'any' for a public server. */
+  /**
+   * Origins that may connect besides the server's own, such as `https://play.example`; 'any' for a public server.
+   * Default: none.
+   */
   readonly origins?: readonly string[] | 'any'
-  /** More sockets than this are refused. 4096 unless said. */
+  /** More sockets than this are refused. Default 4096. */
   readonly maxSockets?: number
+  /** More sockets of one origin than this are refused. Default 20. */
+  readonly maxSocketsPerOrigin?: number
+  /** Whether sockets from this machine and its own network are exempt from the limit per origin. Default true. */
+  readonly areLocalExempt?: boolean
 }
 
-/** Many sockets as one port, which knows where each comes from. */
+/** Many sockets as one port, which knows the IP address of each. */
 export interface WebSocketListener extends DatagramPort {
-  /** The IP address behind one of its addresses, for limits; the address itself when it is none of them. */
+  /** The IP address behind one of its addresses, for limits; the address itself when it is unknown. */
   originOf(address: string): string
+  /** Closes sockets that have not been in `used` since `before`: no connection was opened on them, or it has ended. */
+  closeUnused(used: ReadonlySet<string>, before: number): void
 }
 
-/** Takes WebSocket upgrades of `options.server`. The server stays the caller's: closing the port leaves it up. */
+/** Accepts WebSocket upgrades of `options.server`. The caller owns the server: closing the port does not close it. */
 export function listenWebSocket(options: WebSocketListenOptions): WebSocketListener {
-  const { server, path = '/tickwire', origins = [], maxSockets = 4096 } = options
-  const port = new WebSocketPort()
+  const {
+    server,
+    path = '/tickwire',
+    origins = [],
+    maxSockets = PATHS_MAX,
+    maxSocketsPerOrigin = PATHS_PER_ORIGIN,
+  } = options
+  const port = new WebSocketPort(WEBSOCKET_FRAMES_PER_SECOND)
   const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, ...LIMITS })
+  const tally = new OriginTally(maxSocketsPerOrigin, options.areLocalExempt ?? true)
   let accepted = 0
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (pathOf(request) !== path) {
       if (server.listenerCount('upgrade') === 1) refuse(socket, '404 Not Found')
-    } else if (!isAllowedOrigin(request.headers.origin, [request.headers.host], origins) || port.pathCount >= maxSockets) {
-      port.stats.refused++
-      refuse(socket, port.pathCount >= maxSockets ? '503 Service Unavailable' : '403 Forbidden')
-    } else {
-      upgrader.handleUpgrade(request, socket, head, (webSocket) => {
-        port.adopt(`ws:${++accepted}`, webSocket, request.socket.remoteAddress)
-      })
+      return
     }
+    if (socket.closed) return
+    const origin = originOfRequest(request)
+    const isAllowed = isAllowedOrigin(request.headers.origin, [request.headers.host], origins)
+    if (!isAllowed || tally.total >= maxSockets || !tally.take(origin)) {
+      port.stats.refused++
+      refuse(
+        socket,
+        !isAllowed ? '403 Forbidden' : tally.total >= maxSockets ? '503 Service Unavailable' : '429 Too Many Requests',
+      )
+      return
+    }
+    // This also runs when the library refuses the upgrade, and when the peer disconnects before it completes.
+    socket.once('close', () => tally.release(origin))
+    upgrader.handleUpgrade(request, socket, head, (webSocket) =>
+      port.adopt(`ws:${++accepted}`, webSocket, origin, socket),
+    )
   }
   server.on('upgrade', onUpgrade)
-  const idleScan = setInterval(() => port.closeIdle(monotonicNow() - IDLE_MS_MAX), IDLE_SCAN_MS)
+  const idleScan = setInterval(() => port.closeIdle(monotonicNow() - PATH_IDLE_MS), PATH_SCAN_MS)
   idleScan.unref()
   port.onClose = () => {
     clearInterval(idleScan)
@@ -77,16 +112,34 @@ export function listenWebSocket(options: WebSocketListenOptions): WebSocketListe
 /** Opens a socket to `url` (ws:// or wss://) and resolves once datagrams can be sent to that address. */
 export function openWebSocket(url: string, options: { readonly origin?: string } = {}): Promise<DatagramPort> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { ...LIMITS, ...options, handshakeTimeout: OPEN_MS_MAX })
-    // Not `once`: an error that nobody listens to would end the process, and rejecting twice is harmless.
+    const socket = new WebSocket(url, { ...LIMITS, ...options, handshakeTimeout: WEBSOCKET_OPEN_MS })
+    // Not `once`: an `error` event without a listener would end the process, and rejecting twice is harmless.
     socket.on('error', reject)
     socket.once('open', () => {
       socket.off('error', reject)
-      const port = new WebSocketPort()
+      // A client has chosen its server, so the server's rate is not limited.
+      const port = new WebSocketPort(Infinity)
       port.adopt(url, socket)
       resolve(port)
     })
   })
+}
+
+// Read for every datagram, and the library's own is a getter.
+const { OPEN } = WebSocket
+
+interface Path {
+  readonly socket: WebSocket
+  /** The stream below a server's socket. Undefined on a client, which must mask what it sends. */
+  readonly stream: Duplex | undefined
+  readonly origin: string
+  /** When the last datagram arrived. */
+  receivedAt: number
+  /** When a connection was last known to be open on it. */
+  usedAt: number
+  /** Frames of all kinds since `framesFrom`. */
+  frames: number
+  framesFrom: number
 }
 
 class WebSocketPort implements WebSocketListener {
@@ -95,33 +148,41 @@ class WebSocketPort implements WebSocketListener {
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   onClose: () => void = () => {}
-  #paths: Map<string, { readonly socket: WebSocket; readonly origin: string; heardAt: number }> = new Map()
+  #paths: Map<string, Path> = new Map()
   #isClosed: boolean = false
+  readonly #framesPerSecond: number
+  #frames: FrameBuffer = new FrameBuffer()
 
-  get pathCount(): number {
-    return this.#paths.size
+  constructor(framesPerSecond: number) {
+    this.#framesPerSecond = framesPerSecond
   }
 
   originOf(address: string): string {
     return this.#paths.get(address)?.origin ?? address
   }
 
-  adopt(address: string, socket: WebSocket, origin: string = address): void {
+  adopt(address: string, socket: WebSocket, origin: string = address, stream?: Duplex): void {
     if (this.#isClosed) {
       socket.terminate()
       return
     }
-    const path = { socket, origin, heardAt: monotonicNow() }
+    const now = monotonicNow()
+    const path: Path = { socket, stream, origin, receivedAt: now, usedAt: now, frames: 0, framesFrom: now }
     this.#paths.set(address, path)
     socket.on('message', (data, isBinary) => {
-      path.heardAt = monotonicNow()
+      if (this.#isFlooded(path)) return
       if (!isBinary || !(data instanceof Uint8Array)) {
         this.stats.refused++
         return
       }
+      path.receivedAt = monotonicNow()
       this.stats.received++
       this.onDatagram(address, data, data.length)
     })
+    socket.on('ping', (payload) => {
+      if (!this.#isFlooded(path) && socket.bufferedAmount === 0) socket.pong(payload, undefined, this.#countError)
+    })
+    socket.on('pong', () => this.#isFlooded(path))
     socket.on('error', () => this.stats.errors++)
     socket.on('close', () => {
       if (this.#paths.delete(address)) this.onPathClosed(address)
@@ -129,15 +190,28 @@ class WebSocketPort implements WebSocketListener {
   }
 
   send(to: string, bytes: Uint8Array, length: number): void {
-    const socket = this.#paths.get(to)?.socket
+    const path = this.#paths.get(to)
     if (length > this.maxDatagramBytes) this.stats.oversized++
-    else if (socket === undefined || socket.readyState !== WebSocket.OPEN) this.stats.unreachable++
-    else if (socket.bufferedAmount > BUFFERED_BYTES_MAX) this.stats.congested++
+    else if (path === undefined || path.socket.readyState !== OPEN) this.stats.unreachable++
+    else if (path.stream !== undefined) this.#write(path.stream, bytes, length)
+    else if (path.socket.bufferedAmount > WEBSOCKET_BUFFERED_BYTES_MAX) this.stats.congested++
     else {
       this.stats.sent++
-      // The socket may hold the bytes until the kernel takes them; ours are overwritten by the next packet.
-      socket.send(bytes.slice(0, length), this.#countError)
+      // The socket may keep the bytes until the kernel takes them, and the next packet overwrites the caller's.
+      path.socket.send(bytes.slice(0, length), this.#countError)
     }
+  }
+
+  /** Writes a frame to the stream itself: through the library it would be two buffers, corked, and a closure. */
+  #write(stream: Duplex, bytes: Uint8Array, length: number): void {
+    if (stream.writableLength > WEBSOCKET_BUFFERED_BYTES_MAX) {
+      this.stats.congested++
+      return
+    }
+    this.stats.sent++
+    stream.write(this.#frames.fill(bytes, length))
+    // The stream has kept the bytes, because the kernel did not take them all.
+    if (stream.writableLength > 0) this.#frames = new FrameBuffer()
   }
 
   close(): void {
@@ -147,7 +221,26 @@ class WebSocketPort implements WebSocketListener {
   }
 
   closeIdle(before: number): void {
-    for (const { socket, heardAt } of this.#paths.values()) if (heardAt < before) socket.terminate()
+    for (const { socket, receivedAt } of this.#paths.values()) if (receivedAt < before) socket.terminate()
+  }
+
+  closeUnused(used: ReadonlySet<string>, before: number): void {
+    for (const [address, path] of this.#paths) {
+      if (used.has(address)) path.usedAt = monotonicNow()
+      else if (path.usedAt < before) path.socket.terminate()
+    }
+  }
+
+  /** Counts a frame. Above the rate limit the socket is closed: frames without effect cost time too. */
+  #isFlooded(path: Path): boolean {
+    const now = monotonicNow()
+    if (now - path.framesFrom >= 1000) {
+      path.frames = 0
+      path.framesFrom = now
+    }
+    if (++path.frames <= this.#framesPerSecond) return false
+    if (path.socket.readyState !== WebSocket.CLOSED) path.socket.terminate()
+    return true
   }
 
   #countError = (error?: Error | null): void => {
@@ -161,8 +254,11 @@ function pathOf(request: IncomingMessage): string {
   return query < 0 ? url : url.slice(0, query)
 }
 
+/** Answers an upgrade with a status, and destroys the socket once it is written: the peer may never close its half. */
 function refuse(socket: Duplex, status: string): void {
-  // The peer may be gone already; an error on a socket nobody listens to would end the process.
+  // The peer may be gone already. An error on a socket without a listener would end the process.
   socket.on('error', () => {})
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  const timer = setTimeout(() => socket.destroy(), REFUSAL_MS)
+  socket.once('close', () => clearTimeout(timer))
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }

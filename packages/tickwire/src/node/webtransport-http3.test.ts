@@ -5,9 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { H3, Http3Session, varint, varintAt } from './webtransport-http3.ts'
 import { decodeFields, encodeStatus } from './webtransport-qpack.ts'
 
-const bytes = (...parts: (number | readonly number[] | Uint8Array)[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...part])))
+const bytes = (...parts: (number | readonly number[] | Uint8Array)[]): Uint8Array =>
+  Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...part])))
 
-/** A string as QPACK writes it without Huffman code, its length in `bits`. */
+/** A QPACK string without Huffman coding, its length in `bits`. */
 const text = (value: string, bits: number, flags: number): Uint8Array => {
   const mask = (1 << bits) - 1
   const letters = [...Buffer.from(value)]
@@ -15,11 +16,15 @@ const text = (value: string, bits: number, flags: number): Uint8Array => {
   return bytes(head, letters)
 }
 
-/** A field with name and value spelled out. */
+/** A field with literal name and value. */
 const field = (name: string, value: string): Uint8Array => bytes(text(name, 3, 0x20), text(value, 7, 0))
 
 const REQUEST: readonly (readonly [string, string])[] = [
-  [':method', 'CONNECT'], [':protocol', 'webtransport'], [':scheme', 'https'], [':authority', 'localhost:4000'], [':path', '/tickwire'],
+  [':method', 'CONNECT'],
+  [':protocol', 'webtransport'],
+  [':scheme', 'https'],
+  [':authority', 'localhost:4000'],
+  [':path', '/tickwire'],
   ['origin', 'http://localhost:4000'],
 ]
 
@@ -34,23 +39,60 @@ function converse(rules: { path?: string; isAllowed?: boolean } = {}): {
   const aborts: number[] = []
   const events: string[] = []
   const http = new Http3Session(
-    { sendStream: (id, content, isLast) => sent.push({ id, bytes: [...content], isLast }), abort: (code) => aborts.push(code) },
-    { path: rules.path ?? '/tickwire', isAllowedOrigin: (origin, authority) => { events.push(`${origin} ${authority}`); return rules.isAllowed ?? true } },
-    () => events.push('opened'), () => events.push('ended'),
+    {
+      sendStream: (id, content, isLast) => sent.push({ id, bytes: [...content], isLast }),
+      abort: (code) => aborts.push(code),
+    },
+    {
+      path: rules.path ?? '/tickwire',
+      isAllowedOrigin: (origin, authority) => {
+        events.push(`${origin} ${authority}`)
+        return rules.isAllowed ?? true
+      },
+    },
+    () => events.push('opened'),
+    () => events.push('ended'),
   )
   return { http, sent, aborts, events }
 }
 
 describe('QPACK', () => {
-  test('[WT1] fields by index, by name and spelled out are read; others are read over; the first of a name counts', () => {
-    const fields = decodeFields(bytes(0, 0, 0xc0 | 15, 0xc0 | 23, 0x50 | 0, text('host:1', 7, 0), 0x50 | 1, text('/a', 7, 0), 0xff, 90 - 63 + 5, field('x', 'y'), field('x', 'z')))
-    expect(fields && Object.fromEntries(fields)).toMatchObject({ ':method': 'CONNECT', ':scheme': 'https', ':authority': 'host:1', ':path': '/a', x: 'y' })
+  test('[WT1] fields by index, by name and as literals are read, others skipped; the first of a name counts', () => {
+    const fields = decodeFields(
+      bytes(
+        0,
+        0,
+        0xc0 | 15,
+        0xc0 | 23,
+        0x50 | 0,
+        text('host:1', 7, 0),
+        0x50 | 1,
+        text('/a', 7, 0),
+        0xff,
+        90 - 63 + 5,
+        field('x', 'y'),
+        field('x', 'z'),
+      ),
+    )
+    expect(fields && Object.fromEntries(fields)).toMatchObject({
+      ':method': 'CONNECT',
+      ':scheme': 'https',
+      ':authority': 'host:1',
+      ':path': '/a',
+      x: 'y',
+    })
   })
 
   test.each([
-    ['nothing at all', []], ['a dynamic table', [1, 0]], ['an entry of it', [0, 0, 0x80]], ['a name of it', [0, 0, 0x40, 0]],
-    ['one after the base', [0, 0, 0x10]], ['a length beyond the end', [0, 0, 0x21]], ['a number without end', [0, 0, 0xff, 0xff, 0xff, 0xff, 0xff]],
-    ['a code that stands for nothing', [0, 0, 0x50, 0x84, 0xff, 0xff, 0xff, 0xff]], ['padding of a whole byte', [0, 0, 0x50, 0x82, 0x1f, 0xff]],
+    ['nothing at all', []],
+    ['a dynamic table', [1, 0]],
+    ['an entry of it', [0, 0, 0x80]],
+    ['a name of it', [0, 0, 0x40, 0]],
+    ['one after the base', [0, 0, 0x10]],
+    ['a length beyond the end', [0, 0, 0x21]],
+    ['a number without end', [0, 0, 0xff, 0xff, 0xff, 0xff, 0xff]],
+    ['a code that stands for nothing', [0, 0, 0x50, 0x84, 0xff, 0xff, 0xff, 0xff]],
+    ['padding of a whole byte', [0, 0, 0x50, 0x82, 0x1f, 0xff]],
   ])('[WT1] %s is refused', (_name, content) => {
     expect(decodeFields(Uint8Array.from(content))).toBeUndefined()
   })
@@ -63,23 +105,28 @@ describe('QPACK', () => {
   })
 
   test('[WT1] Huffman code is read as nghttp2 writes it, every character of it', async () => {
-    const letters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).filter((letter) => letter !== '\\')
+    const letters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).filter(
+      (letter) => letter !== '\\',
+    )
     const value = [...letters, ...letters, 'https://play.example.org:8443/tickwire?room=12'].join('').trim()
     expect(await codedByHttp2(value)).toBe(value)
   })
 
-  test('[WT2] a status is what the static table says', () => {
+  test('[WT2] a status has its index of the static table', () => {
     expect([...encodeStatus(200)]).toEqual([0, 0, 0xd9])
     expect([...encodeStatus(404)]).toEqual([0, 0, 0xc0 | 27])
     expect([...encodeStatus(403)]).toEqual([0, 0, 0xff, 5])
   })
 })
 
-/** What we read of a header that Node's HTTP/2, another's work, has coded: HPACK has the same strings in another frame. */
+/**
+ * Decodes a header that Node's HTTP/2, an independent implementation, has coded: HPACK uses the same strings in another
+ * frame.
+ */
 async function codedByHttp2(value: string): Promise<string | undefined> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const heard = new Promise<Buffer>((resolve) => server.once('connection', (socket: Socket) => {
+  const received = new Promise<Buffer>((resolve) => server.once('connection', (socket: Socket) => {
     let all = Buffer.alloc(0)
     socket.on('error', () => {})
     socket.on('data', (chunk: Buffer) => {
@@ -87,16 +134,16 @@ async function codedByHttp2(value: string): Promise<string | undefined> {
       const headers = headersOf(all)
       if (headers !== undefined) resolve(headers)
     })
-    // Settings, empty: without them the client waits.
+    // Empty settings, which the client waits for.
     socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
   }))
   const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   client.on('error', () => {})
   client.request({ ':path': '/', 'x-p': value }).on('error', () => {})
-  const raw = await heard
+  const raw = await received
   client.destroy()
   server.close()
-  // It is one of the strings in there: every place where a coded one may start is tried.
+  // The string is somewhere in there: every offset where a coded string may start is tried.
   for (let at = 0; at < raw.length; at++) {
     if ((raw[at]! & 0x80) === 0) continue
     const fields = decodeFields(bytes(0, 0, 0x51, raw.subarray(at, at + lengthOf(raw, at))))
@@ -105,7 +152,7 @@ async function codedByHttp2(value: string): Promise<string | undefined> {
   return undefined
 }
 
-/** The first HEADERS frame after the preface of HTTP/2, once it is all there. */
+/** The first HEADERS frame after the HTTP/2 preface, once it is complete. */
 function headersOf(all: Buffer): Buffer | undefined {
   for (let at = 24; at + 9 <= all.length;) {
     const end = at + 9 + all.readUIntBE(at, 3)
@@ -123,7 +170,7 @@ function lengthOf(raw: Buffer, at: number): number {
 }
 
 describe('HTTP/3', () => {
-  test('[WT2] numbers of QUIC, every length', () => {
+  test('[WT2] variable-length integers of QUIC, every length', () => {
     for (const value of [0, 63, 64, 16_383, 16_384, 0x3fff_ffff, 0x4000_0000, 0xc671_706a]) {
       const written = varint(value)
       expect(varintAt(written, 0)).toEqual({ value, end: written.length })
@@ -131,14 +178,14 @@ describe('HTTP/3', () => {
     }
   })
 
-  test('[WT2] we say our settings on three streams, and that we have datagrams, CONNECT and WebTransport', () => {
+  test('[WT2] the server sends its settings on three streams, with datagrams, CONNECT and WebTransport', () => {
     const { http, sent } = converse()
     http.start()
     expect(sent.map(({ id }) => id)).toEqual([3, 7, 11])
     expect(sent[0]!.bytes.slice(0, 2)).toEqual([0, 4])
   })
 
-  test.each([1, 2, 7, 1000])('[WT2] a request in pieces of %d bytes is answered once it is whole', (size) => {
+  test.each([1, 2, 7, 1000])('[WT2] a request in pieces of %d bytes is answered once it is complete', (size) => {
     const { http, sent, events } = converse()
     feed(http, 2, SETTINGS, size)
     feed(http, 0, frame(1, block()), size)
@@ -147,7 +194,7 @@ describe('HTTP/3', () => {
     expect(http.streamId).toBe(0)
   })
 
-  test('[WT2] a request that comes before the settings waits for them', () => {
+  test('[WT2] a request that arrives before the settings waits for them', () => {
     const { http, events } = converse()
     http.handleStream(4, frame(1, block()), false)
     expect(events).toEqual([])
@@ -156,14 +203,14 @@ describe('HTTP/3', () => {
     expect(http.streamId).toBe(4)
   })
 
-  test('[WT2] frames that mean nothing are read over', () => {
+  test('[WT2] unknown frames are skipped', () => {
     const { http, events } = converse()
     http.handleStream(2, SETTINGS, false)
     http.handleStream(0, bytes(frame(0x21, bytes(1, 2, 3)), frame(0x21 + 0x1f * 7, bytes()), frame(1, block())), false)
     expect(events).toContain('opened')
   })
 
-  test('[WT2] another path is 404, another method or protocol 400, another origin 403, a second session 503; all end their stream', () => {
+  test('[WT2] another path is 404, another method or protocol 400, another origin 403, a second session 503', () => {
     const ask = (http: Http3Session, id: number, changed: Record<string, string>): void =>
       http.handleStream(id, frame(1, block(REQUEST.map(([name, value]) => [name, changed[name] ?? value]))), false)
     const { http, sent, events } = converse()
@@ -178,11 +225,18 @@ describe('HTTP/3', () => {
     ask(stranger.http, 0, {})
     const statuses = [...sent, ...stranger.sent].map(({ bytes: [, , ...content], isLast }) => [content.join(), isLast])
     const status = (code: 200 | 404 | 400 | 403 | 503): string => encodeStatus(code).join()
-    expect(statuses).toEqual([[status(404), true], [status(400), true], [status(400), true], [status(200), false], [status(503), true], [status(403), true]])
+    expect(statuses).toEqual([
+      [status(404), true],
+      [status(400), true],
+      [status(400), true],
+      [status(200), false],
+      [status(503), true],
+      [status(403), true],
+    ])
     expect(events.filter((event) => event === 'opened')).toHaveLength(1)
   })
 
-  test('[WT2] a peer without datagrams is sent away', () => {
+  test('[WT2] a peer without datagrams is refused', () => {
     const { http, aborts } = converse()
     http.handleStream(2, bytes(0, frame(4, bytes(varint(0x33), 0))), false)
     expect(aborts).toEqual([H3.settingsError])
@@ -210,11 +264,18 @@ describe('HTTP/3', () => {
   })
 
   test('[WT3] no bytes on any stream make it throw', () => {
-    const chunk = fc.record({ id: fc.constantFrom(0, 2, 4, 6, 8), content: fc.uint8Array({ maxLength: 60 }), isLast: fc.boolean() })
-    fc.assert(fc.property(fc.array(chunk, { maxLength: 20 }), (chunks) => {
-      const { http } = converse()
-      for (const { id, content, isLast } of chunks) http.handleStream(id, content, isLast)
-    }), { seed: 2, numRuns: 1000 })
+    const chunk = fc.record({
+      id: fc.constantFrom(0, 2, 4, 6, 8),
+      content: fc.uint8Array({ maxLength: 60 }),
+      isLast: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 20 }), (chunks) => {
+        const { http } = converse()
+        for (const { id, content, isLast } of chunks) http.handleStream(id, content, isLast)
+      }),
+      { seed: 2, numRuns: 1000 },
+    )
   })
 })
 

@@ -1,39 +1,52 @@
 /**
- * Header blocks of HTTP/3 (QPACK, RFC 9204), as far as a server needs them that allows no dynamic table.
+ * Header blocks of HTTP/3 (QPACK, RFC 9204), as far as a server without a dynamic table needs them.
  *
  * ```
  * block   0 (nothing inserted), base, then field lines
  * line    1 1 index(6)                     name and value of the static table
- *         0 1 N 1 index(4) value           its name, another value
- *         0 0 1 N H length(3) name value   both spelled out
+ *         0 1 N 1 index(4) value           name of the static table, another value
+ *         0 0 1 N H length(3) name value   both literal
  * value   H length(7) bytes                H: Huffman-coded (RFC 7541, appendix B)
  * ```
  *
- * Of the static table it knows what a WebTransport request uses; other fields are read over. Invariant: no bytes make it
- * throw or read past their end; what makes no sense is undefined.
+ * It knows the entries of the static table that a WebTransport request uses; other fields are skipped. Invariant: no
+ * input makes it throw or read past its end; malformed input gives undefined.
  */
 
 const FIELDS_MAX = 64
 
-/** The fields of a request that matter here, by index of the static table. */
+/** Names of the relevant request fields. Keyed by index in the static table. */
 const NAMES: ReadonlyMap<number, string> = new Map([
-  [0, ':authority'], [1, ':path'], ...range(15, 21).map((index) => [index, ':method'] as const), [22, ':scheme'], [23, ':scheme'],
+  [0, ':authority'],
+  [1, ':path'],
+  ...range(15, 21).map((index) => [index, ':method'] as const),
+  [22, ':scheme'],
+  [23, ':scheme'],
   [90, 'origin'],
 ])
-const VALUES: ReadonlyMap<number, string> = new Map([[0, ''], [1, '/'], [15, 'CONNECT'], [17, 'GET'], [20, 'POST'], [22, 'http'], [23, 'https'], [90, '']])
+const VALUES: ReadonlyMap<number, string> = new Map([
+  [0, ''],
+  [1, '/'],
+  [15, 'CONNECT'],
+  [17, 'GET'],
+  [20, 'POST'],
+  [22, 'http'],
+  [23, 'https'],
+  [90, ''],
+])
 
 /** Indexes of `:status` in the static table. */
 const STATUS = { 200: 25, 404: 27, 400: 67, 403: 68, 503: 28 } as const
 
 export type Status = keyof typeof STATUS
 
-/** A block that says only what became of a request. */
+/** A block that contains only the status of a response. */
 export function encodeStatus(status: Status): Uint8Array {
   const index = STATUS[status]
   return Uint8Array.from(index < 63 ? [0, 0, 0xc0 | index] : [0, 0, 0xff, index - 63])
 }
 
-/** The fields of a block, by name, the first of each; undefined when it makes no sense or needs a table we do not have. */
+/** The fields of a block by name, the first of each; undefined if it is malformed or needs a dynamic table. */
 export function decodeFields(block: Uint8Array): ReadonlyMap<string, string> | undefined {
   const reader = new BlockReader(block)
   const fields = new Map<string, string>()
@@ -84,7 +97,7 @@ class BlockReader {
     return this.#bytes[this.#at] ?? 0
   }
 
-  /** A number that begins in the low `bits` of a byte. 0 once failed. */
+  /** Decodes an integer that begins in the low `bits` of a byte. 0 after a failure. */
   integer(bits: number): number {
     const mask = (1 << bits) - 1
     let value = this.#byte() & mask
@@ -93,14 +106,14 @@ class BlockReader {
       const byte = this.#byte()
       value += (byte & 0x7f) * 2 ** shift
       if ((byte & 0x80) === 0) break
-      // Nothing here is longer than a few kilobytes.
+      // No length here exceeds a few kilobytes.
       if (shift >= 14) this.failed = true
       if (this.failed) return 0
     }
     return this.failed ? 0 : value
   }
 
-  /** A string whose length begins in the low `bits` of a byte, its Huffman flag just above. */
+  /** Decodes a string whose length begins in the low `bits` of a byte, with its Huffman flag just above. */
   text(bits: number): string {
     const isCoded = (this.peek() & (1 << bits)) !== 0
     const length = this.integer(bits)
@@ -122,15 +135,15 @@ class BlockReader {
 }
 
 /**
- * Characters by the length of their code, each in order: the code is canonical, so lengths are all there is to it. What is
- * longer than 15 bits stands for no character that a host, a path or an origin has.
+ * Characters in code order, keyed by the length of their code. The code is canonical, so the lengths define it. Codes
+ * longer than 15 bits are omitted: no host, path or origin contains their characters.
  */
 const BY_LENGTH: ReadonlyMap<number, string> = new Map([
   [5, '012aceiost'], [6, ' %-./3456789=A_bdfghlmnpru'], [7, ':BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz'], [8, '&*,;XZ'],
   [10, '!"()?'], [11, "'+|"], [12, '#>'], [13, '\0$@[]~'], [14, '^}'], [15, '<`{'],
 ])
 
-/** By length and code. */
+/** Characters, keyed by length and code. */
 const CODES: ReadonlyMap<number, string> = canonicalCodes()
 
 function canonicalCodes(): ReadonlyMap<number, string> {
@@ -158,7 +171,7 @@ function decodeHuffman(bytes: Uint8Array): string | undefined {
       length = 0
     }
   }
-  // What is left over is less than a byte, and all ones.
+  // The padding is less than a byte, and all ones.
   return length < 8 && code === (1 << length) - 1 ? text : undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * The shape of quiche's binding, as far as it is used here. It brings types of its own, but with a package that need not be
+ * The types of quiche's binding, as far as it is used here. The package has types of its own, but need not be
  * installed.
  */
 
@@ -22,6 +22,8 @@ export interface QuicheConfig {
   setMaxRecvUdpPayloadSize(bytes: number): void
   setMaxSendUdpPayloadSize(bytes: number): void
   setInitialMaxData(bytes: number): void
+  setMaxConnectionWindow(bytes: number): void
+  setMaxStreamWindow(bytes: number): void
   setInitialMaxStreamDataBidiLocal(bytes: number): void
   setInitialMaxStreamDataBidiRemote(bytes: number): void
   setInitialMaxStreamDataUni(bytes: number): void
@@ -63,18 +65,29 @@ export interface Quiche {
   versionIsSupported(version: number): boolean
   readonly Config: {
     withBoringSslCtx(
-      isVerifying: boolean, isFailureAllowed: boolean, authorities: null, keys: Uint8Array[] | null, certificates: Uint8Array[] | null,
-      algorithms: null): QuicheConfig
+      isVerifying: boolean,
+      isFailureAllowed: boolean,
+      authorities: null,
+      keys: Uint8Array[] | null,
+      certificates: Uint8Array[] | null,
+      algorithms: null,
+    ): QuicheConfig
   }
   readonly Connection: {
-    accept(name: Uint8Array, original: Uint8Array | null, local: HostPort, peer: HostPort, config: QuicheConfig): QuicheQuic
+    accept(
+      name: Uint8Array,
+      original: Uint8Array | null,
+      local: HostPort,
+      peer: HostPort,
+      config: QuicheConfig,
+    ): QuicheQuic
     connect(server: string | null, name: Uint8Array, local: HostPort, peer: HostPort, config: QuicheConfig): QuicheQuic
   }
   readonly Header: { fromSlice(bytes: Uint8Array, nameLength: number): QuicheHeader }
 }
 
 /**
- * How long the names are that we give connections. They stand in every packet to us: with 20 bytes, the most there may be,
- * Chromium's packets leave room for a datagram of 1199, one less than the engine needs.
+ * Length of the connection ids that we issue. They are in every packet to the server: with the maximum of 20 bytes,
+ * Chromium's packets have room for a datagram of 1199 bytes, one less than the engine needs.
  */
 export const CID_BYTES = 8

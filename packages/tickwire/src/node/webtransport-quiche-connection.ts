@@ -1,28 +1,30 @@
 /**
- * One QUIC connection of quiche's with an HTTP/3 session on it, as a datagram session.
+ * A quiche QUIC connection with an HTTP/3 session on it, as a datagram session.
  *
- * Whatever is done to the connection, `#pump` follows: it hears streams and datagrams, sends what is due and sets the
- * timer. quiche may refuse anything at any time by throwing; that ends nothing by itself, the connection's own state does.
+ * Every operation on the connection is followed by `#pump`, which reads streams and datagrams, sends what is due and
+ * sets the timer. quiche may refuse anything at any time by throwing. An exception ends nothing by itself; the
+ * connection's own state does.
  */
 
+import { QUIC_SESSION_MS } from '../core/base/limits.ts'
 import type { DatagramSession, WebTransportListenOptions } from './providers.ts'
 import { H3, Http3Session, varint, varintAt } from './webtransport-http3.ts'
 import type { HostPort, QuicheQuic } from './webtransport-quiche-binding.ts'
 
-/** What a connection needs of its listener. */
+/** Callbacks of a connection to its listener. */
 export interface QuicheRoom {
-  /** `bytes` may be kept. */
+  /** The callee may keep `bytes`. */
   send(bytes: Buffer, length: number, to: HostPort): void
-  /** It is over: forget it. */
+  /** The session has opened. */
+  onOpened(): void
+  /** The connection is closed and must be removed. */
   onGone(): void
 }
 
-// No Buffers: their `slice` does not copy, and whoever hears a datagram may keep a slice of it.
+// Not Buffers: their `slice` does not copy, and the receiver of a datagram may keep a slice of it.
 const STREAM_CHUNK = new Uint8Array(16_384)
 const DATAGRAM_IN = new Uint8Array(1600)
-/** Whoever has opened no session by then came for something else. */
-const SESSION_MS_MAX = 5000
-/** Packets and datagrams taken in one go: a peer cannot hold the loop. */
+/** Most packets and datagrams processed at once, so that a peer cannot block the event loop. */
 const BURST_MAX = 1024
 
 export class QuicheConnection implements DatagramSession {
@@ -38,11 +40,17 @@ export class QuicheConnection implements DatagramSession {
   #isOver = false
   #timer: NodeJS.Timeout | undefined
   readonly #deadline: NodeJS.Timeout
-  /** What begins every datagram of the session. */
+  /** Begins every datagram of the session. */
   #prefix: Uint8Array = new Uint8Array(0)
   #outgoing: Buffer = Buffer.alloc(1600)
 
-  constructor(quic: QuicheQuic, local: HostPort, originIp: string, options: WebTransportListenOptions, room: QuicheRoom) {
+  constructor(
+    quic: QuicheQuic,
+    local: HostPort,
+    originIp: string,
+    options: WebTransportListenOptions,
+    room: QuicheRoom,
+  ) {
     this.originIp = originIp
     this.#quic = quic
     this.#local = local
@@ -52,7 +60,7 @@ export class QuicheConnection implements DatagramSession {
       sendStream: (id, bytes, isLast) => this.#try(() => quic.streamSend(id, bytes, isLast)),
       abort: (code) => this.#end(code),
     }, options, () => this.#open(), () => this.#end(H3.noError))
-    this.#deadline = setTimeout(() => this.close(), SESSION_MS_MAX)
+    this.#deadline = setTimeout(() => this.close(), QUIC_SESSION_MS)
     this.#deadline.unref()
   }
 
@@ -64,9 +72,9 @@ export class QuicheConnection implements DatagramSession {
     return (this.#quic.dgramMaxWritableLen() ?? 0) - this.#prefix.length
   }
 
-  /** A datagram of UDP that names this connection. Decrypted in place. */
+  /** Handles a UDP datagram for this connection. It is decrypted in place. */
   receive(bytes: Buffer, host: string, port: number): void {
-    // quiche refuses what does not decrypt or makes no sense, and closes by itself where it must.
+    // quiche refuses undecryptable and malformed packets, and closes the connection by itself if required.
     this.#try(() => this.#quic.recv(bytes, { from: { host, port }, to: this.#local }))
     this.#pump()
   }
@@ -87,7 +95,7 @@ export class QuicheConnection implements DatagramSession {
     this.#pump()
   }
 
-  /** The socket is gone: so are we. */
+  /** The socket is closed: releases this connection. */
   forget(): void {
     clearTimeout(this.#timer)
     this.#finish()
@@ -113,7 +121,7 @@ export class QuicheConnection implements DatagramSession {
       for (let round = 0; round < BURST_MAX; round++) {
         let read: [number, boolean] | null = null
         const isAlive = this.#try(() => { read = this.#quic.streamRecv(id, STREAM_CHUNK) })
-        // A stream that was reset says so by refusing.
+        // A reset stream throws when it is read.
         if (!isAlive) this.#http.handleEnd(id)
         if (read === null) break
         const [length, isLast]: [number, boolean] = read
@@ -129,13 +137,14 @@ export class QuicheConnection implements DatagramSession {
       this.#try(() => { length = this.#quic.dgramRecv(DATAGRAM_IN) ?? -1 })
       if (length < 0) return
       const session = varintAt(DATAGRAM_IN.subarray(0, length), 0)
-      if (session !== undefined && session.value * 4 === this.#http.streamId) this.onDatagram(DATAGRAM_IN.subarray(session.end, length))
+      if (session !== undefined && session.value * 4 === this.#http.streamId)
+        this.onDatagram(DATAGRAM_IN.subarray(session.end, length))
     }
   }
 
   #flush(): void {
     for (let round = 0; round < BURST_MAX; round++) {
-      // The socket may hold a packet until the kernel takes it, so each has memory of its own.
+      // The socket may keep a packet until the kernel takes it, so each packet has its own buffer.
       const out = Buffer.allocUnsafe(1500)
       let sent: [number, { readonly to: HostPort }] | null = null
       this.#try(() => { sent = this.#quic.send(out) })
@@ -150,13 +159,14 @@ export class QuicheConnection implements DatagramSession {
       this.#quic.onTimeout()
       this.#pump()
     }, inMs)
-    // A game keeps its process alive, not a timer of a transport.
+    // A transport's timer must not keep the process alive.
     this.#timer.unref()
   }
 
   #open(): void {
     clearTimeout(this.#deadline)
     this.#prefix = varint(this.#http.streamId / 4)
+    this.#room.onOpened()
     this.#options.onSession(this)
   }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
+import { QUIC_CONNECTION_BYTES, QUIC_STREAM_BYTES } from '../core/base/limits.ts'
 import { makeCertificate } from './certificate.ts'
 import type { WebTransportListener } from './providers.ts'
 import type { Quiche, QuicheConfig, QuicheQuic } from './webtransport-quiche-binding.ts'
@@ -17,36 +18,36 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-describe.skipIf(provider === undefined)('WebTransport by quiche: strangers', () => {
-  async function listen(): Promise<WebTransportListener> {
-    const listener = await provider!.listen({
-      port: 0, address: '127.0.0.1', certificate: makeCertificate(Date.now()), path: '/tickwire', maxSessions: 16,
-      isAllowedOrigin: () => true, onSession: () => {},
-    })
-    open.push(() => listener.close())
-    return listener
-  }
+async function listen(): Promise<WebTransportListener> {
+  const listener = await provider!.listen({
+    port: 0, address: '127.0.0.1', certificate: makeCertificate(Date.now()), path: '/tickwire', maxSessions: 16,
+    isAllowedOrigin: () => true, onSession: () => {},
+  })
+  open.push(() => listener.close())
+  return listener
+}
 
-  test('[WT4] when 32 handshakes are under way, the next stranger must first show that he is where he says', async () => {
+describe.skipIf(provider === undefined)('WebTransport by quiche: unknown senders', () => {
+  test('[WT4] during 32 handshakes, the next client must first prove its address', async () => {
     const { port } = await listen()
     const crowd = await Stranger.open(port)
     for (let count = 0; count < 32; count++) crowd.knock()
-    await until(() => crowd.heard.length >= 32)
+    await until(() => crowd.received.length >= 32)
     expect(crowd.types()).not.toContain(RETRY)
 
     const next = await Stranger.open(port)
     next.knock()
-    await until(() => next.heard.length > 0)
+    await until(() => next.received.length > 0)
     expect(next.types()).toEqual([RETRY])
 
-    // He comes back with the token, and is let in.
-    next.connection.recv(next.heard.splice(0)[0]!, next.path)
+    // The client returns with the token, and is accepted.
+    next.connection.recv(next.received.splice(0)[0]!, next.path)
     next.flush()
-    await until(() => next.heard.length > 0)
+    await until(() => next.received.length > 0)
     expect(next.types()[0]).not.toBe(RETRY)
   })
 
-  test('[WT4] who shakes hands and opens no session is sent away', async () => {
+  test('[WT4] a client that completes a handshake and opens no session is closed', async () => {
     const { port } = await listen()
     const stranger = await Stranger.open(port)
     stranger.knock()
@@ -57,7 +58,7 @@ describe.skipIf(provider === undefined)('WebTransport by quiche: strangers', () 
     expect(stranger.connection.isDraining() || stranger.connection.isClosed()).toBe(true)
   })
 
-  test('[WT4] garbage, short first packets and unknown versions keep nothing and are counted', async () => {
+  test('[WT4] garbage, short first packets and unknown versions store nothing and are counted', async () => {
     const listener = await listen()
     const stranger = await Stranger.open(listener.port)
     const initial = stranger.firstPacket()
@@ -66,22 +67,54 @@ describe.skipIf(provider === undefined)('WebTransport by quiche: strangers', () 
     const stray = Buffer.alloc(1200, 0x45)
     const negotiation = Buffer.from(initial)
     negotiation.writeUInt32BE(0, 1)
-    for (const bytes of [Buffer.alloc(0), Buffer.alloc(40, 7), initial.subarray(0, 400), stray, negotiation, other]) stranger.send(bytes)
-    await until(() => listener.refused >= 6 && stranger.heard.length >= 1)
-    // Only the unknown version is answered: with the ones that are known, and in fewer bytes.
-    expect(stranger.heard).toHaveLength(1)
-    expect(stranger.heard[0]!.length).toBeLessThan(other.length)
-  })
-
-  test('[SERVE6] a port that is taken is told by its name', async () => {
-    const { port } = await listen()
-    await expect(provider!.listen({
-      port, address: '127.0.0.1', certificate: makeCertificate(Date.now()), path: '/', maxSessions: 1, isAllowedOrigin: () => true, onSession: () => {},
-    })).rejects.toThrow('webtransport.port')
+    for (const bytes of [Buffer.alloc(0), Buffer.alloc(40, 7), initial.subarray(0, 400), stray, negotiation, other])
+      stranger.send(bytes)
+    await until(() => listener.refused >= 6 && stranger.received.length >= 1)
+    // Only the unknown version is answered: with the supported versions, and in fewer bytes.
+    expect(stranger.received).toHaveLength(1)
+    expect(stranger.received[0]!.length).toBeLessThan(other.length)
   })
 })
 
-test('[WT4] a token is good from one address, for one id, and unchanged', () => {
+describe.skipIf(provider === undefined)('WebTransport by quiche: a listener', () => {
+  test('[DOOR10] windows do not grow, whatever a peer has sent before', async () => {
+    const { port } = await listen()
+    const stranger = await Stranger.open(port)
+    stranger.knock()
+    const pump = setInterval(() => stranger.converse(), 2)
+    open.push(() => clearInterval(pump))
+    await until(() => stranger.connection.isEstablished())
+    // A unidirectional stream of an unknown type: the server skips it, and so gives credit for more.
+    const [stream, chunk] = [2, Buffer.alloc(65_536, 0x21)]
+    let [total, largest] = [0, 0]
+    const endsAt = Date.now() + 3000
+    while (Date.now() < endsAt && !stranger.connection.isClosed()) {
+      const sent = stranger.write(stream, chunk)
+      total += sent
+      largest = Math.max(largest, sent)
+      await sleep(2)
+    }
+    expect(total).toBeGreaterThan(4 * QUIC_CONNECTION_BYTES)
+    expect(largest).toBeLessThanOrEqual(QUIC_STREAM_BYTES)
+  })
+
+  test('[SERVE6] a port that is taken is named in the error', async () => {
+    const { port } = await listen()
+    await expect(
+      provider!.listen({
+        port,
+        address: '127.0.0.1',
+        certificate: makeCertificate(Date.now()),
+        path: '/',
+        maxSessions: 1,
+        isAllowedOrigin: () => true,
+        onSession: () => {},
+      }),
+    ).rejects.toThrow('webtransport.port')
+  })
+})
+
+test('[WT4] a token is valid from one address, for one id, and unchanged', () => {
   const tokens = new RetryTokens()
   const [name, original] = [randomBytes(8), randomBytes(11)]
   const token = tokens.make('1.2.3.4 5', name, original)
@@ -94,12 +127,13 @@ test('[WT4] a token is good from one address, for one id, and unchanged', () => 
     touched[at]! ^= 1
     expect(tokens.recognise(touched, '1.2.3.4 5', name)).toBeUndefined()
   }
-  for (let length = 0; length < token.length; length++) expect(tokens.recognise(token.subarray(0, length), '1.2.3.4 5', name)).toBeUndefined()
+  for (let length = 0; length < token.length; length++)
+    expect(tokens.recognise(token.subarray(0, length), '1.2.3.4 5', name)).toBeUndefined()
 })
 
-/** Somebody on a socket of his own, who begins QUIC handshakes. */
+/** A client with its own socket, which begins QUIC handshakes. */
 class Stranger {
-  readonly heard: Buffer[] = []
+  readonly received: Buffer[] = []
   connection: QuicheQuic
   readonly path: { readonly from: { host: string; port: number }; readonly to: { host: string; port: number } }
   readonly #quiche: Quiche
@@ -115,7 +149,7 @@ class Stranger {
     this.#config.setApplicationProtos(['h3'])
     this.path = { from: { host: '127.0.0.1', port }, to: { host: '127.0.0.1', port: socket.address().port } }
     this.connection = this.#connect()
-    socket.on('message', (bytes) => this.heard.push(bytes))
+    socket.on('message', (bytes) => this.received.push(bytes))
   }
 
   static async open(port: number): Promise<Stranger> {
@@ -127,7 +161,7 @@ class Stranger {
   }
 
   types(): number[] {
-    return this.heard.map((bytes) => this.#quiche.Header.fromSlice(bytes, 16).ty)
+    return this.received.map((bytes) => this.#quiche.Header.fromSlice(bytes, 16).ty)
   }
 
   /** Begins a handshake. */
@@ -144,12 +178,25 @@ class Stranger {
 
   flush(): void {
     const out = Buffer.alloc(1500)
-    for (let sent = this.connection.send(out); sent !== null; sent = this.connection.send(out)) this.send(Buffer.from(out.subarray(0, sent[0])))
+    for (let sent = this.connection.send(out); sent !== null; sent = this.connection.send(out))
+      this.send(Buffer.from(out.subarray(0, sent[0])))
   }
 
-  /** Takes what was heard, and says what follows. */
+  /** Sends as many bytes of a stream as the windows allow now, before anything more is received. */
+  write(stream: number, bytes: Buffer): number {
+    let sent = 0
+    for (let round = 0; round < 64; round++) {
+      const taken = this.connection.streamSend(stream, bytes, false) ?? 0
+      sent += taken
+      this.flush()
+      if (taken <= 0) break
+    }
+    return sent
+  }
+
+  /** Handles what was received, and sends what follows. */
   converse(): void {
-    for (const bytes of this.heard.splice(0)) this.connection.recv(bytes, this.path)
+    for (const bytes of this.received.splice(0)) this.connection.recv(bytes, this.path)
     this.flush()
   }
 

@@ -1,11 +1,12 @@
 /**
- * Retry tokens (RFC 9000, 8.1.3): a stranger who brings one back is where he says he is.
+ * Retry tokens (RFC 9000, 8.1.3): a client that returns its token has proven its address.
  *
  * ```
- * token   seconds(8) | original connection id | MAC(32)      MAC over all before it, his address, and the id we gave him
+ * token   seconds(8) | original connection id | MAC(32)      MAC over all before it, the client's address, and the id
+ * issued
  * ```
  *
- * Nothing is kept. A token is good for 10 s, from one address, for one connection id.
+ * The server keeps no state. A token is valid for 10 s, from one address, for one connection id.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -18,7 +19,7 @@ const GOOD_MS = 10_000
 export class RetryTokens {
   readonly #key: Buffer = randomBytes(32)
 
-  /** For whoever asked from `from` with `original`, and was given `name`. */
+  /** A token for the client at `from` that used connection id `original` and was issued `name`. */
   make(from: string, name: Uint8Array, original: Uint8Array): Buffer {
     const time = Buffer.alloc(TIME_BYTES)
     time.writeDoubleBE(monotonicNow())
@@ -26,7 +27,7 @@ export class RetryTokens {
     return Buffer.concat([content, this.#mac(content, from, name)])
   }
 
-  /** The connection id that was asked with; undefined when the token is not ours, another's, or old. */
+  /** The client's original connection id; undefined when the token is forged, another client's, or expired. */
   recognise(token: Uint8Array, from: string, name: Uint8Array): Uint8Array | undefined {
     if (token.length < TIME_BYTES + MAC_BYTES) return undefined
     const content = Buffer.from(token.subarray(0, token.length - MAC_BYTES))

@@ -1,30 +1,30 @@
 /**
- * Corruption: datagrams that arrive other than they left.
+ * Corruption: datagrams that arrive different from how they were sent.
  *
- * Bits flip, bytes change, the end is missing or there is more of it; and pieces of old datagrams come back: a whole one
- * in place of this, or its tail behind this one's head. All of these are what a broken device or an attacker on the
- * path does; only authentication tells them from the real thing.
+ * Bits flip, bytes change, the end is cut off or bytes are appended. Old datagrams are replayed: a whole one in place
+ * of this one, or its tail behind this one's head. A broken device or an attacker on the path does all of these; only
+ * authentication detects them.
  */
 
 import type { KeyedPrng } from '../core/base/keyed-prng.ts'
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { LinkTally } from './link-model-tally.ts'
 
-/** Old datagrams of a link that can come back. */
+/** Old datagrams of a link that can be replayed. */
 const REMEMBERED = 16
-/** Bits or bytes that change at once. */
+/** Most bits or bytes that change at once. */
 const CHANGES_MAX = 4
 const EXTENSION_MAX = 16
 
-/** What one directed link corrupts. */
+/** The corruption of one directed link. */
 export class Damage {
-  /** The datagram as it arrives, when `apply` said that it was damaged. */
+  /** The datagram as it arrives, when `apply` returned true. */
   readonly bytes: Uint8Array = new Uint8Array(DATAGRAM_BYTES_MAX)
   length: number = 0
   #old: Uint8Array[] = []
   #oldCount: number = 0
 
-  /** Perhaps damages a datagram, by what `chance` (already at this datagram) says. Whether it did. */
+  /** Damages a datagram at random, by `chance` (already positioned at this datagram). Returns whether it did. */
   apply(
     chance: KeyedPrng, rate: number, spliceRate: number, bytes: Uint8Array, length: number, tally: LinkTally,
   ): boolean {
@@ -44,7 +44,7 @@ export class Damage {
     const kind = this.length === 0 ? 3 : chance.nextInt(0, this.length === DATAGRAM_BYTES_MAX ? 2 : 3)
     if (kind === 0) {
       tally.bitsFlipped++
-      // Neighbours, so that no bit flips twice, which would be not at all.
+      // Neighbouring bits, so that no bit flips twice, which would restore it.
       const bits = this.length * 8
       const first = chance.nextInt(0, bits - 1)
       for (let count = chance.nextInt(1, CHANGES_MAX); count > 0; count--) {

@@ -1,8 +1,8 @@
 /**
  * Reordering: datagrams held back until a number of later ones have gone by.
  *
- * A held one is launched with the latest time it may arrive, and hastened when the one it waits for has been sent. So it
- * arrives even if nothing follows, and nobody has to look after it.
+ * A held datagram is launched with the latest time it may arrive, and that time is moved forward when the datagram it
+ * waits for has been sent. So it arrives even if nothing follows, and no timer is needed.
  *
  * Invariant: with no jitter, at most `distance` later datagrams arrive before a held one.
  */
@@ -10,17 +10,17 @@
 import type { Millis } from '../core/base/time.ts'
 import type { Flights } from './sim-net-flights.ts'
 
-/** More than the longest distance, so that two that are held at once never share a place; a power of two. */
+/** More than the longest distance, so that two held datagrams never share an entry; a power of two. */
 const PLACES = 1024
 const MASK = PLACES - 1
 
-/** What one directed link holds back. */
+/** The held datagrams of one directed link. */
 export class Holds {
-  /** By number of the held datagram: where it flies, and who else waits for the same one. -1: nobody. */
+  /** Slot, order, and the next datagram that waits for the same one, or -1. Indexed by number of the held datagram. */
   #slots: Int32Array = new Int32Array(PLACES)
   #orders: Float64Array = new Float64Array(PLACES)
   #next: Int32Array = new Int32Array(PLACES)
-  /** By number of the datagram waited for: the first that waits. */
+  /** The first datagram that waits. Indexed by number of the datagram it waits for. */
   #first: Int32Array = new Int32Array(PLACES).fill(-1)
 
   /** Datagram `number`, just launched into `slot`, waits for the one `distance` later. */
@@ -33,7 +33,7 @@ export class Holds {
     this.#first[bucket] = place
   }
 
-  /** Datagram `number` has gone by and arrives at `arrivesAt`: so do those that waited for it, after it. */
+  /** Datagram `number` was sent and arrives at `arrivesAt`. Those that waited for it arrive then too, after it. */
   release(number: number, arrivesAt: Millis, flights: Flights): void {
     let place = this.#first[number & MASK] ?? -1
     this.#first[number & MASK] = -1

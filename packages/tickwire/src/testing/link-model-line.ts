@@ -1,7 +1,7 @@
 /**
- * What a datagram waits for before it travels: a line with a queue, a police that counts, somebody else's upload.
+ * What delays a datagram before it travels: a line with a queue, a traffic policer, cross traffic that fills the queue.
  *
- * The line serves in order, so that what waits here never overtakes.
+ * The line serves in order, so that queued datagrams never overtake each other.
  */
 
 import type { KeyedPrng } from '../core/base/keyed-prng.ts'
@@ -10,7 +10,7 @@ import type { LinkTally } from './link-model-tally.ts'
 import type { NetWeather } from './weather.ts'
 import { Episodes } from './weather-episodes.ts'
 
-/** The front of one directed link. */
+/** The first stage of one directed link. */
 export class Line {
   #chance: KeyedPrng
   #key: number
@@ -18,13 +18,13 @@ export class Line {
   #policing: NetWeather['policing']
   #bloat: NetWeather['bloat']
   #upload: Episodes | undefined
-  /** The line has sent everything it took by then. */
+  /** When the line has sent everything that it accepted. */
   #busyUntil: Millis = -Infinity
-  /** The police's bucket: what may pass at once, and when that was so. */
+  /** The policer's token bucket: how many bytes may pass, and at which time that was computed. */
   #allowedBytes: number = 0
   #countedAt: Millis = 0
 
-  /** `key` is what the episodes of bloat are drawn by. */
+  /** `key` is the key that bloat episodes are drawn with. */
   constructor(chance: KeyedPrng, key: number) {
     this.#chance = chance
     this.#key = key
@@ -41,7 +41,7 @@ export class Line {
     this.#bloat = bloat
   }
 
-  /** How long a datagram waits; -1 when it is dropped, which `tally` then knows. */
+  /** How long a datagram waits; -1 when it is dropped, which `tally` then counts. */
   wait(now: Millis, length: number, tally: LinkTally): number {
     if (this.#policing !== undefined && !this.#isAllowed(now, length, this.#policing)) {
       tally.policed++
@@ -74,7 +74,7 @@ export class Line {
     return true
   }
 
-  /** Grows evenly through an episode, and drains at the speed of time after it: so nothing overtakes. */
+  /** Grows linearly through an episode, and drains in real time after it: so nothing overtakes. */
   #bloatMs(now: Millis, upload: Episodes): number {
     const peakMs = this.#bloat?.peakMs ?? 0
     const isOn = upload.isOn(now)

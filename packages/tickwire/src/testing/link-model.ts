@@ -1,16 +1,16 @@
 /**
- * One directed link of a simulated network: what becomes of each datagram on it.
+ * One directed link of a simulated network: decides the fate of each datagram on it.
  *
- * The stations, in this order:
+ * The stages, in this order:
  *
  * ```
  * outage of the sender → partition → mtu → burst → loss → police, line, bloat → corruption → latency + jitter
  *        → held back by reordering → its copies by duplication
  * ```
  *
- * Chance is keyed by (seed, link, fault, number of the datagram): whether the 17th datagram is lost does not depend on
- * whether jitter is switched on, nor on what became of the 16th. A fault can be taken away and all others still happen
- * to the same datagrams; that is what makes a failing weather shrink.
+ * Randomness is keyed by (seed, link, fault, number of the datagram): whether the 17th datagram is lost does not depend
+ * on whether jitter is switched on, nor on the fate of the 16th. A fault can be removed and all others still affect the
+ * same datagrams; this makes it possible to shrink the weather of a failing test.
  */
 
 import type { KeyedPrng } from '../core/base/keyed-prng.ts'
@@ -23,20 +23,37 @@ import type { Flights } from './sim-net-flights.ts'
 import type { NetWeather } from './weather.ts'
 import { Episodes, cutExponential } from './weather-episodes.ts'
 
-/** What chance is keyed by, beside the link. Numbers of the wire between faults: never renumber, or seeds change. */
+/** What randomness is keyed by, in addition to the link. Never renumber: the same seeds would give different runs. */
 export const CONCERN = {
-  jitter: 0, loss: 1, bursts: 2, burstLoss: 3, outages: 4, duplication: 5, reordering: 6, corruption: 7, bloat: 8, mtu: 9,
-  partitions: 10, rebinds: 11, skew: 12, jumps: 13, pauses: 14, sleeps: 15,
+  jitter: 0,
+  loss: 1,
+  bursts: 2,
+  burstLoss: 3,
+  outages: 4,
+  duplication: 5,
+  reordering: 6,
+  corruption: 7,
+  bloat: 8,
+  mtu: 9,
+  partitions: 10,
+  rebinds: 11,
+  skew: 12,
+  jumps: 13,
+  pauses: 14,
+  sleeps: 15,
+  // Only for nodes, whose keys differ from those of links.
+  stalls: 0,
 } as const
 
-/** How many concerns a link or node has room for. */
+/** How many concerns the key space of a link or node has room for. */
 export const CONCERNS = 16
 
 /** One directed link. */
 export class LinkModel {
+  /** What happened on this link. */
   readonly tally: LinkTally = new LinkTally()
   #chance: KeyedPrng
-  /** Of the link's first concern. */
+  /** Key of the link's first concern. */
   #key: number
   #weather: NetWeather = {}
   #number: number = 0
@@ -47,22 +64,24 @@ export class LinkModel {
   #holds: Holds | undefined
   #damage: Damage | undefined
 
-  /** `key` leaves room for `CONCERNS`. */
+  /** `key` is the first of `CONCERNS` keys. */
   constructor(chance: KeyedPrng, key: number) {
     this.#chance = chance
     this.#key = key
     this.#line = new Line(chance, key + CONCERN.bloat)
   }
 
+  /** Its current weather. */
   get weather(): NetWeather {
     return this.#weather
   }
 
-  /** From now on. A fault whose object is the one it was goes on undisturbed; others begin anew. */
+  /** Sets the weather from now on. A fault whose object is unchanged continues; others restart. */
   setWeather(now: Millis, weather: NetWeather): void {
     const { bursts, partitions, mtu } = weather
     const before = this.#weather
-    if (bursts !== before.bursts) this.#bursts = bursts && new Episodes(this.#chance, this.#key + CONCERN.bursts, bursts, now)
+    if (bursts !== before.bursts)
+      this.#bursts = bursts && new Episodes(this.#chance, this.#key + CONCERN.bursts, bursts, now)
     if (partitions !== before.partitions) {
       this.#partitions = partitions && new Episodes(this.#chance, this.#key + CONCERN.partitions, partitions, now)
     }
@@ -73,7 +92,7 @@ export class LinkModel {
     this.#weather = weather
   }
 
-  /** Takes a datagram from address `from` to address `to`, on to `flights`. */
+  /** Sends a datagram from address `from` to address `to`, into `flights`. */
   send(
     now: Millis, bytes: Uint8Array, length: number, from: string, to: string, isCutOff: boolean, flights: Flights,
   ): void {
@@ -96,7 +115,11 @@ export class LinkModel {
     if (isCutOff) this.tally.lostInOutage++
     else if (this.#partitions?.isOn(now) === true) this.tally.partitioned++
     else if (mtu !== undefined && length > mtu.bytes && this.#mtu?.isOn(now) === true) this.tally.tooLong++
-    else if (bursts !== undefined && this.#bursts?.isOn(now) === true && this.#roll(number, CONCERN.burstLoss) < bursts.rate) {
+    else if (
+      bursts !== undefined
+      && this.#bursts?.isOn(now) === true
+      && this.#roll(number, CONCERN.burstLoss) < bursts.rate
+    ) {
       this.tally.lostInBurst++
     } else if (loss !== undefined && this.#roll(number, CONCERN.loss) < loss.rate) this.tally.lost++
     else return false
@@ -113,8 +136,17 @@ export class LinkModel {
   ): void {
     const { corruption, reordering, duplication } = this.#weather
     const damage = this.#damage
-    const isDamaged = corruption !== undefined && damage !== undefined
-      && damage.apply(this.#at(number, CONCERN.corruption), corruption.rate, corruption.spliceRate, bytes, length, this.tally)
+    const isDamaged =
+      corruption !== undefined
+      && damage !== undefined
+      && damage.apply(
+        this.#at(number, CONCERN.corruption),
+        corruption.rate,
+        corruption.spliceRate,
+        bytes,
+        length,
+        this.tally,
+      )
     const shown = isDamaged ? damage.bytes : bytes
     const shownLength = isDamaged ? damage.length : length
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MEMORY_LINK_DATAGRAMS, MemoryLink, type Weather } from './memory-link.ts'
 
-/** Sends numbered datagrams a millisecond apart and tells what arrived, and when. */
+/** Sends numbered datagrams a millisecond apart. Returns what arrived, and when. */
 function run(seed: number, weather: Weather, count: number): { arrived: number[]; times: number[]; link: MemoryLink } {
   const link = new MemoryLink(seed, weather)
   const out = new Uint8Array(1500)
@@ -20,7 +20,7 @@ function run(seed: number, weather: Weather, count: number): { arrived: number[]
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
 describe('memory link', () => {
-  test('with no weather a datagram can be polled in the moment it was sent, whole, in order', () => {
+  test('without weather a datagram can be polled at the moment it was sent, whole, in order', () => {
     const link = new MemoryLink()
     const out = new Uint8Array(1500)
     link.send(5, 0, Uint8Array.of(1, 2, 3, 4), 3)
@@ -34,10 +34,11 @@ describe('memory link', () => {
     expect(link.poll(5, 1, out)).toBe(-1)
   })
 
-  test('who looks on is told of every datagram that sets out: as it was sent, and when it arrives', () => {
+  test('an observer sees every datagram: as it was sent, and when it arrives', () => {
     const link = new MemoryLink(3, { latencyMs: 40, jitterMs: 10, loss: 0.3, duplication: 0.2 })
     const flights: { side: number; sentAt: number; arrivesAt: number; first: number; length: number }[] = []
-    link.onFlight = ({ side, sentAt, arrivesAt, bytes, length }) => flights.push({ side, sentAt, arrivesAt, first: bytes[0]!, length })
+    link.onFlight = ({ side, sentAt, arrivesAt, bytes, length }) =>
+      flights.push({ side, sentAt, arrivesAt, first: bytes[0]!, length })
     for (let now = 0; now < 50; now++) link.send(now, now % 2 === 0 ? 0 : 1, Uint8Array.of(now, 0, 0), 2)
     const { sent, lost, duplicated } = link.stats
     expect(flights).toHaveLength(sent + duplicated)
@@ -49,7 +50,7 @@ describe('memory link', () => {
     }
   })
 
-  test('the 65th datagram on its way is dropped, and each direction has its own 64', () => {
+  test('the 65th datagram in flight is dropped, and each direction has its own 64', () => {
     const link = new MemoryLink()
     const bytes = new Uint8Array(10)
     for (let index = 0; index < MEMORY_LINK_DATAGRAMS + 1; index++) link.send(0, 0, bytes, 10)
@@ -68,7 +69,7 @@ describe('memory link', () => {
     expect(times).toEqual(upTo(100).map((time) => time + 50))
   })
 
-  test('loss, duplication and reordering happen as often as they are asked for', () => {
+  test('loss, duplication and reordering happen as often as configured', () => {
     const { arrived, link } = run(2, { latencyMs: 10, loss: 0.3, duplication: 0.1, reordering: 0.2 }, 5000)
     expect(link.stats.lost / 5000).toBeCloseTo(0.3, 1)
     expect(link.stats.duplicated / 5000).toBeCloseTo(0.1, 1)
@@ -77,7 +78,7 @@ describe('memory link', () => {
     expect(arrived.filter((number, index) => number < (arrived[index - 1] ?? 0)).length).toBeGreaterThan(300)
   })
 
-  test('the same seed makes the same weather, another seed another', () => {
+  test('the same seed gives the same weather, another seed another', () => {
     const weather = { latencyMs: 10, jitterMs: 30, loss: 0.3, duplication: 0.1 }
     expect(run(3, weather, 500).arrived).toEqual(run(3, weather, 500).arrived)
     expect(run(3, weather, 500).arrived).not.toEqual(run(4, weather, 500).arrived)

@@ -1,9 +1,10 @@
 /**
- * A cable between two ends in one process, with weather: datagrams are copied in, wait, and are copied out.
+ * A simulated cable between two ends in one process, with network faults: datagrams are copied in, delayed, and copied
+ * out.
  *
- * Each direction is a ring of 64 datagrams; one that finds no room is dropped, as a router would. Sans-I/O like the
- * engine: `send` and `poll` take `now`, `nextAt` says when something arrives. With no weather a datagram can be polled
- * in the moment it was sent.
+ * Each direction is a ring of 64 datagrams; when it is full, datagrams are dropped, as a router would. It is sans-I/O
+ * like the engine: `send` and `poll` take `now`, `nextAt` says when the next datagram arrives. Without faults a
+ * datagram can be polled at the time it was sent.
  *
  * Invariant: the same seed and the same sends give the same arrivals.
  */
@@ -12,53 +13,63 @@ import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { Millis } from '../core/base/time.ts'
 import { Dice } from './sim-entropy.ts'
 
-/** Datagrams that may be on their way in one direction. */
+/** Most datagrams in flight in one direction. */
 export const MEMORY_LINK_DATAGRAMS = 64
 
-/** What the cable does to datagrams, each way. All 0 unless said. */
+/** The faults of the cable, in each direction. Default: all 0. */
 export interface Weather {
+  /** Delay of every datagram, in ms. */
   readonly latencyMs?: number
-  /** Up to this much more, drawn for each datagram: the source of reordering by chance. */
+  /** Additional delay of up to this much, drawn for each datagram. It causes reordering. */
   readonly jitterMs?: number
-  /** The part that is lost, 0..1. */
+  /** The fraction that is lost, 0..1. */
   readonly loss?: number
-  /** The part that arrives twice. */
+  /** The fraction that arrives twice. */
   readonly duplication?: number
-  /** The part that takes `latencyMs` once more, and so falls behind those sent after it. */
+  /** The fraction that is delayed by another `latencyMs` and `jitterMs`, and so is overtaken. */
   readonly reordering?: number
 }
 
-/** Who sends: the end that called itself 0, or 1. */
+/** Which end sends: 0 or 1. */
 export type LinkSide = 0 | 1
 
-/** What happened on the way, both directions together: tests assert that the weather was real. */
+/** What happened to datagrams, both directions together. Tests assert that the faults did occur. */
 export interface LinkStats {
+  /** Datagrams that were sent. */
   sent: number
+  /** Datagrams that were lost. */
   lost: number
+  /** Datagrams that arrive twice. */
   duplicated: number
+  /** Datagrams that were delayed on purpose. */
   reordered: number
-  /** Dropped because 64 others were on their way. */
+  /** Dropped because 64 others were in flight. */
   overflowed: number
+  /** Datagrams that arrived. */
   delivered: number
 }
 
-/** A datagram that sets out. Its bytes are good until the listener returns. */
+/** A datagram that is sent. Its bytes are valid until the listener returns. */
 export interface LinkFlight {
-  /** Who sent it. */
+  /** The end that sent it. */
   readonly side: LinkSide
+  /** When it was sent, in simulated ms. */
   readonly sentAt: Millis
-  /** Infinity: it never does. */
+  /** Infinity: it is lost. */
   readonly arrivesAt: Millis
+  /** Its bytes, at the start of a buffer. */
   readonly bytes: Uint8Array
+  /** The number of bytes. */
   readonly length: number
 }
 
-/** Two directions. */
+/** A cable with two directions. */
 export class MemoryLink {
-  /** May be changed at any time, for what is sent from then on. */
+  /** May be changed at any time, and affects what is sent from then on. */
   weather: Weather
-  /** Told of everything that sets out, twice of what is doubled: for tests and pages that show the network. */
+  /** Called for every datagram that is sent, twice for duplicates: for tests and pages that show the network. */
   onFlight: ((flight: LinkFlight) => void) | undefined = undefined
+  /** What happened to datagrams. */
   readonly stats: LinkStats = { sent: 0, lost: 0, duplicated: 0, reordered: 0, overflowed: 0, delivered: 0 }
   #queues: readonly [Flight, Flight] = [new Flight(), new Flight()]
   #dice: Dice
@@ -68,7 +79,7 @@ export class MemoryLink {
     this.#dice = new Dice(seed)
   }
 
-  /** Copies a datagram in, on its way from `side` to the other. */
+  /** Copies a datagram in, from `side` to the other end. */
   send(now: Millis, side: LinkSide, bytes: Uint8Array, length: number): void {
     const { loss = 0, duplication = 0 } = this.weather
     this.stats.sent++
@@ -82,7 +93,7 @@ export class MemoryLink {
     this.#launch(now, side, bytes, length)
   }
 
-  /** Copies the next datagram that has reached `side` by now into `out`; its length, or -1 when there is none. */
+  /** Copies the next datagram that has reached `side` into `out`. Returns its length, or -1 when there is none. */
   poll(now: Millis, side: LinkSide, out: Uint8Array): number {
     const length = this.#queues[side].land(now, out)
     if (length >= 0) this.stats.delivered++
@@ -107,13 +118,13 @@ export class MemoryLink {
   }
 }
 
-/** Datagrams on their way to one end. */
+/** Datagrams in flight to one end. */
 class Flight {
   #bytes: Uint8Array = new Uint8Array(MEMORY_LINK_DATAGRAMS * DATAGRAM_BYTES_MAX)
   #lengths: Uint16Array = new Uint16Array(MEMORY_LINK_DATAGRAMS)
-  /** Infinity: the place is free. */
+  /** Infinity: the slot is free. Indexed by slot. */
   #arrivesAt: Float64Array = new Float64Array(MEMORY_LINK_DATAGRAMS).fill(Infinity)
-  /** Ties arrive in the order they were sent. */
+  /** Sequence of sending, so that ties arrive in that order. Indexed by slot. */
   #order: Float64Array = new Float64Array(MEMORY_LINK_DATAGRAMS)
   #count: number = 0
 

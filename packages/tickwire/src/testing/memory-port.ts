@@ -1,7 +1,7 @@
 /**
- * The memory link as datagram ports: a server and any number of clients in one process, each on a cable of its own.
+ * Memory links as datagram ports: a server and any number of clients in one process, each client on its own cable.
  *
- * Datagrams arrive when `deliver` is called, as a socket's arrive in the event loop: never inside `send`.
+ * Datagrams arrive when `deliver` is called, never inside `send`, as with a socket and its event loop.
  */
 
 import { DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
@@ -15,7 +15,7 @@ interface Cable {
   readonly address: string
 }
 
-/** A switchboard: one server port, and clients by `openClient`. */
+/** A network with one server port, and client ports by `openClient`. */
 export class MemoryNetwork {
   readonly server: MemoryPort
   #ports: MemoryPort[]
@@ -42,18 +42,18 @@ export class MemoryNetwork {
     return client
   }
 
-  /** Hands over what has arrived by now; how many datagrams that were. */
+  /** Delivers what has arrived by now. Returns the number of datagrams. */
   deliver(): number {
     return this.#ports.reduce((count, port) => count + port.deliver(), 0)
   }
 
-  /** When the next datagram arrives anywhere. */
+  /** When the next datagram arrives at any port. */
   nextAt(): Millis {
     return Math.min(...this.#ports.map((port) => port.nextAt()))
   }
 }
 
-/** One end of some cables. */
+/** One port: the end of one or more cables. */
 export class MemoryPort implements DatagramPort {
   readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
   readonly stats: DatagramPortStats = createPortStats()

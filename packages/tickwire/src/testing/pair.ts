@@ -1,5 +1,5 @@
 /**
- * A server and a client endpoint on one cable, in simulated time: the smallest network there is.
+ * A server and a client endpoint on one cable, in simulated time: the smallest network.
  *
  * ```ts
  * const pair = new Pair({ seed: 7, weather: { latencyMs: 50, loss: 0.1 }, server: { assemble }, client: { assemble } })
@@ -7,7 +7,7 @@
  * pair.drive(2000)
  * ```
  *
- * Both ends run through the very loop that real transports use (`drain`); only the cable and the clock are made up.
+ * Both ends run the same loop as real transports (`drain`); only the cable and the clock are simulated.
  */
 
 import { assert } from '../core/base/assert.ts'
@@ -24,22 +24,26 @@ import { type LinkSide, MemoryLink, type Weather } from './memory-link.ts'
 import { type SimActor, SimClock } from './sim-clock.ts'
 import { Dice } from './sim-entropy.ts'
 
-/** What a pair lets its user say about an endpoint; the rest it brings itself. */
+/** The endpoint settings that a user of a pair may set; the pair provides the rest. */
 export type PairEndConfig = Partial<EndpointConfig>
 
 /** How to set up a pair. */
 export interface PairOptions {
+  /** The seed of all chance. Default: 1. */
   readonly seed?: number
+  /** The faults of the cable. Default: none. */
   readonly weather?: Weather
+  /** Settings of the server's endpoint. Default: those of a server for 16 clients. */
   readonly server?: PairEndConfig
+  /** Settings of the client's endpoint. Default: those of an endpoint that only connects. */
   readonly client?: PairEndConfig
-  /** Seals for both ends. A stub of its own unless said: it protects nothing and sees every nonce. */
+  /** Seals for both ends. Default: a new stub, which protects nothing and checks every nonce. */
   readonly crypto?: CryptoProvider
-  /** Lives in another's time. */
+  /** A clock to share. Default: a clock of its own. */
   readonly clock?: SimClock
 }
 
-/** One end of a cable: an endpoint, and what it told us. */
+/** One end of a cable: an endpoint, and the events that it emitted. */
 export class SimEnd implements SimActor {
   readonly endpoint: Endpoint
   /** Every event so far. */
@@ -48,7 +52,7 @@ export class SimEnd implements SimActor {
   onEvent: (event: EndpointEvent) => void = () => {}
   #link: MemoryLink
   #side: LinkSide
-  /** Where the far end appears to be. Changes when its router gives it another port. */
+  /** The address that the far end appears to have. It changes when the far end's router rebinds it. */
   farAddress: string
   #incoming: Uint8Array = new Uint8Array(DATAGRAM_BYTES_MAX)
   #nextAt: Millis = 0
@@ -64,7 +68,7 @@ export class SimEnd implements SimActor {
     return Math.min(this.#nextAt, this.#link.nextAt(this.#side))
   }
 
-  /** Takes in what has arrived and sends what is due. Call it also after telling the endpoint something. */
+  /** Handles what has arrived and sends what is due. Call it also after a call to the endpoint. */
   wake(now: Millis): void {
     for (let length = this.#poll(now); length >= 0; length = this.#poll(now)) {
       this.endpoint.handleDatagram(now, this.farAddress, this.#incoming, length)
@@ -84,10 +88,15 @@ export class SimEnd implements SimActor {
 
 /** Two ends, one cable, one clock. */
 export class Pair {
+  /** The simulated clock. */
   readonly clock: SimClock
+  /** The cable. */
   readonly link: MemoryLink
+  /** The cryptography of both ends. */
   readonly crypto: CryptoProvider
+  /** The end that accepts. */
   readonly server: SimEnd
+  /** The end that connects. */
   readonly client: SimEnd
 
   constructor(options: PairOptions = {}) {
@@ -97,21 +106,39 @@ export class Pair {
     this.crypto = options.crypto ?? new StubCrypto()
     const base = { fingerprint: new Uint8Array(8), assemble: () => {} }
     const security = (end: PairEndConfig | undefined): EndpointSecurity => ({ provider: this.crypto, ...end?.security })
-    this.server = new SimEnd(createEndpoint({
-      ...base, entropy: new Dice(seed ^ 0x5e7), maxConnections: 16, ...options.server, security: security(options.server),
-    }), this.link, 0, 'client')
-    this.client = new SimEnd(createEndpoint({
-      ...base, entropy: new Dice(seed ^ 0xc11), ...options.client, security: security(options.client),
-    }), this.link, 1, 'server')
+    this.server = new SimEnd(
+      createEndpoint({
+        ...base,
+        entropy: new Dice(seed ^ 0x5e7),
+        maxConnections: 16,
+        ...options.server,
+        security: security(options.server),
+      }),
+      this.link,
+      0,
+      'client',
+    )
+    this.client = new SimEnd(
+      createEndpoint({
+        ...base,
+        entropy: new Dice(seed ^ 0xc11),
+        ...options.client,
+        security: security(options.client),
+      }),
+      this.link,
+      1,
+      'server',
+    )
     clock.add(this.server)
     clock.add(this.client)
   }
 
+  /** The simulated time, in ms. */
   get now(): Millis {
     return this.clock.now
   }
 
-  /** Lets the client ask, and drives until both sides are open or `msMax` is over. Returns the client's connection. */
+  /** Connects, and drives until both sides are open or `msMax` has passed. Returns the client's connection. */
   connect(user: Uint8Array = new Uint8Array(0), msMax: Millis = 15_000, pass: ConnectPass = {}): Connection {
     const connection = this.client.endpoint.connect(this.now, 'server', user, pass)
     this.flush()
@@ -127,7 +154,7 @@ export class Pair {
     return connection
   }
 
-  /** Drains both ends now: after sending or closing something. */
+  /** Drains both ends now: call it after sending or closing. */
   flush(): void {
     this.server.wake(this.now)
     this.client.wake(this.now)

@@ -1,17 +1,17 @@
 /**
- * From a weather that breaks something to the least that still does.
+ * Reduces a weather that makes a test fail to the smallest that still does.
  *
- * First whole faults are dropped, one after the other, until none can go; then each number is turned down by halves
- * while the failure stays; then faults are dropped once more, for what has become mild may have become needless.
+ * First, whole faults are dropped, one after the other, until none can be removed. Then each number is halved while the
+ * test still fails. Then faults are dropped once more, since a mild fault may have become unnecessary.
  *
- * Invariants: what is returned fails, and no fault can be taken from it without its passing. The same weather and the
- * same `fails` give the same answer.
+ * Invariants: the test fails in the returned weather, and passes if any one fault is removed from it. The same weather
+ * and the same `fails` give the same result.
  */
 
 import { FAULTS, FAULT_NAMES, type FaultName, type NetWeather, faultOf } from './weather.ts'
 import { intensityOf, valueAt } from './weather-draw.ts'
 
-/** Each halving costs one run of the test; after this many a number is next to mild. */
+/** Each halving costs one run of the test; after this many a number is close to mild. */
 const HALVINGS_MAX = 6
 
 /** The smallest weather that still fails. `fails` runs the test in a weather and must be a function of it. */
@@ -22,7 +22,7 @@ export function shrinkWeather(weather: NetWeather, fails: (weather: NetWeather) 
   return step.value
 }
 
-/** The same search for tests that take their time: yields what to try next, is told whether it fails, and returns the smallest. */
+/** The same search for asynchronous tests: yields what to try next, is sent whether it fails, returns the smallest. */
 export function* weatherShrinking(weather: NetWeather): Generator<NetWeather, NetWeather, boolean> {
   return yield* dropFaults(yield* turnDown(yield* dropFaults(weather)))
 }
@@ -50,7 +50,7 @@ function* turnDown(weather: NetWeather): Generator<NetWeather, NetWeather, boole
         const numbers = faultOf(smallest, name)
         if (numbers === undefined) break
         const value = numbers[dial] ?? range.mild
-        // The last try is to do without.
+        // The last try sets the number to its mild value.
         const goal = halving === HALVINGS_MAX - 1 ? range.mild : valueAt(range, intensityOf(range, value) / 2)
         const candidate = { ...smallest, [name]: { ...numbers, [dial]: goal } }
         if (goal === value || !(yield candidate)) break

@@ -22,7 +22,7 @@ class Alarm implements SimActor {
 }
 
 describe('sim clock', () => {
-  test('time leaps from deadline to deadline and stops where it was told', () => {
+  test('time jumps from deadline to deadline and stops at the given time', () => {
     const clock = new SimClock(100)
     const alarm = new Alarm(150, 3_600_150, 3_600_151)
     clock.add(alarm)
@@ -41,7 +41,7 @@ describe('sim clock', () => {
     expect(alarm.woken).toEqual([100, 100])
   })
 
-  test('driveUntil stops at the moment its wish comes true', () => {
+  test('driveUntil stops at the moment its condition is true', () => {
     const clock = new SimClock()
     const alarm = new Alarm(10, 20, 30)
     clock.add(alarm)
@@ -51,13 +51,13 @@ describe('sim clock', () => {
     expect(clock.now).toBe(25)
   })
 
-  test('an actor that is due for ever is found out', () => {
+  test('an actor that is always due is detected', () => {
     const clock = new SimClock()
     clock.add({ nextAt: () => 0, wake() {} })
     expect(() => clock.drive(1)).toThrow(InvariantError)
   })
 
-  test('an actor that left is not woken', () => {
+  test('an actor that was removed is not woken', () => {
     const clock = new SimClock()
     const alarm = new Alarm(10)
     clock.add(alarm)

@@ -1,24 +1,25 @@
 /**
- * Time that leaps: from one deadline to the next, with nothing in between.
+ * Discrete-event time: it jumps from one deadline to the next.
  *
- * Actors say when they next have something to do; the clock goes there and lets them. An hour in which nothing
- * happens costs nothing.
+ * Actors report their next deadline; the clock advances to the earliest and wakes those actors. Idle time costs
+ * nothing.
  *
- * Invariant: time never goes back, and of several actors due at one moment the one added first goes first.
+ * Invariant: time never goes backwards. Of several actors that are due at the same time, the one added first runs
+ * first.
  */
 
 import { InvariantError } from '../core/base/assert.ts'
 import type { Millis } from '../core/base/time.ts'
 
-/** Whoever lives in simulated time. */
+/** Something that runs in simulated time. */
 export interface SimActor {
-  /** When it next has something to do; Infinity = when others do. */
+  /** Its next deadline; Infinity if it has none. */
   nextAt(): Millis
-  /** Its time has come. It may change what others have to do. */
+  /** Called at its deadline. It may change the deadlines of others. */
   wake(now: Millis): void
 }
 
-/** An actor that is due at one moment this often is stuck: real ones settle after a few rounds. */
+/** An actor that is due this often at one moment is stuck: others settle after a few rounds. */
 const ROUNDS_PER_MOMENT_MAX = 10_000
 
 /** Simulated monotonic time. */
@@ -30,14 +31,17 @@ export class SimClock {
     this.#now = startMs
   }
 
+  /** The simulated time, in ms. */
   get now(): Millis {
     return this.#now
   }
 
+  /** Adds an actor, which is woken at its deadlines. */
   add(actor: SimActor): void {
     this.#actors.push(actor)
   }
 
+  /** Removes an actor. */
   remove(actor: SimActor): void {
     this.#actors = this.#actors.filter((other) => other !== actor)
   }
@@ -47,7 +51,7 @@ export class SimClock {
     this.driveUntil(() => false, ms)
   }
 
-  /** Lets time pass until `isDone`, asked after every moment, or for `msMax`. Says whether it was. */
+  /** Lets time pass until `isDone`, which is checked after every moment, or for `msMax`. Returns whether it is done. */
   driveUntil(isDone: () => boolean, msMax: Millis): boolean {
     const end = this.#now + msMax
     let rounds = 0

@@ -12,9 +12,10 @@ test('the same seed gives the same bytes, another seed others', () => {
   expect(new Set(bytesOf(7)).size).toBeGreaterThan(40)
 })
 
-test('chance comes true as often as it is asked for, and never and always are what they say', () => {
+test('chance is true as often as given, and 0 and 1 are never and always', () => {
   const dice = new Dice(1)
-  const hits = (probability: number): number => Array.from({ length: 10_000 }, () => dice.chance(probability)).filter(Boolean).length
+  const hits = (probability: number): number =>
+    Array.from({ length: 10_000 }, () => dice.chance(probability)).filter(Boolean).length
   expect(hits(0)).toBe(0)
   expect(hits(1)).toBe(10_000)
   expect(hits(0.3)).toBeGreaterThan(2800)

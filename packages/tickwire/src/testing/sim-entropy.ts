@@ -1,15 +1,15 @@
 /**
- * Chance from a seed: what the simulated network rolls, and what an endpoint under test takes for secrets.
+ * Seeded randomness: for the simulated network, and as the entropy of an endpoint under test.
  *
  * Invariant: the same seed gives the same numbers, in every process and every JavaScript engine.
  *
- * It is no source of secrets: anyone who sees a few numbers can compute the rest.
+ * It is not secure: the rest of the sequence can be computed from a few numbers.
  */
 
 import type { Entropy } from '../core/base/entropy.ts'
 import { Prng } from '../core/base/prng.ts'
 
-/** Seeded dice. Give each concern its own, so that one fault more does not reshuffle the others. */
+/** A seeded generator. Use one for each concern, so that another fault does not change the numbers of the others. */
 export class Dice implements Entropy {
   #words: Prng
 
@@ -28,7 +28,7 @@ export class Dice implements Entropy {
     return this.#words.nextFloat()
   }
 
-  /** True this often. Rolls even when it is never or always, so that rates can change without shifting what follows. */
+  /** True with this probability. It draws even for 0 and 1, so that a rate can change without shifting what follows. */
   chance(probability: number): boolean {
     return this.#words.nextFloat() < probability
   }

@@ -1,8 +1,8 @@
 /**
- * Somebody on a simulated network who lives in simulated time: woken by datagrams and by his own deadlines, on his own
- * clock, and not at all while he is paused or asleep.
+ * A node of a simulated network that runs in simulated time. Datagrams and its own deadlines wake it, by its own clock,
+ * but not while it is paused or asleep.
  *
- * The network is in true time, whoever runs on the node sees only the node's.
+ * The network uses true time; the code on the node sees only the node's time.
  */
 
 import type { Millis } from '../core/base/time.ts'
@@ -12,20 +12,23 @@ import type { SimNet } from './sim-net.ts'
 import type { SimNode } from './sim-net-node.ts'
 import { SimPort } from './sim-net-port.ts'
 
-/** What runs on a node: an endpoint with `drain`, a host. All times are the node's. */
+/** The code that runs on a node: an endpoint with `drain`, or a host. All times are the node's. */
 export interface NetResident {
+  /** A datagram has arrived at its node. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void
-  /** Does what is due, sends what is due, and says when it next has something to do. */
+  /** Does what is due, sends what is due, and returns its next deadline. */
   pump(now: Millis, port: Pick<DatagramPort, 'send'>): Millis
 }
 
-/** A node that runs something. */
+/** A node with a resident. */
 export class SimNetActor implements SimActor {
+  /** The node. */
   readonly node: SimNode
+  /** The socket of the node. */
   readonly port: SimPort
   #net: SimNet
   #resident: NetResident
-  /** When the resident next has something to do, on its clock. */
+  /** The resident's next deadline, on its clock. */
   #dueAt: Millis = -Infinity
 
   /** Adds itself to `clock`. */
@@ -34,7 +37,8 @@ export class SimNetActor implements SimActor {
     this.node = node
     this.#resident = resident
     this.port = new SimPort(net, node, () => clock.now)
-    this.port.onDatagram = (from, bytes, length) => resident.handleDatagram(node.clock.localAt(clock.now), from, bytes, length)
+    this.port.onDatagram = (from, bytes, length) =>
+      resident.handleDatagram(node.clock.localAt(clock.now), from, bytes, length)
     clock.add(this)
   }
 
@@ -43,7 +47,7 @@ export class SimNetActor implements SimActor {
     return Math.min(clock.wakeAt(this.#net.nextAt(this.node)), clock.timerAt(clock.trueAt(this.#dueAt)))
   }
 
-  /** Takes in what has arrived and sends what is due, if the node runs. Call it also after telling the resident something. */
+  /** Handles what has arrived and sends what is due, if the node runs. Call it also after a call to the resident. */
   wake(now: Millis): void {
     const { clock } = this.node
     if (!clock.isAwake(now)) return

@@ -4,7 +4,7 @@ import { LinkTally } from './link-model-tally.ts'
 import { Flights, createArrival } from './sim-net-flights.ts'
 
 describe('flights', () => {
-  test('[NET8] datagrams land by time, ties in the order they were launched, whole', () => {
+  test('[NET8] datagrams arrive by time, ties in the order they were sent, whole', () => {
     const operation = fc.record({ at: fc.nat(20), size: fc.nat(1500), isPoll: fc.boolean() })
     fc.assert(fc.property(fc.array(operation, { maxLength: 200 }), (operations) => {
       const flights = new Flights()
@@ -27,7 +27,7 @@ describe('flights', () => {
     }), { seed: 1, numRuns: 60 })
   })
 
-  test('[NET8] a datagram can be hastened until it has landed, and then nobody else in its place is', () => {
+  test('[NET8] a datagram can be hastened until it has arrived; later no other datagram in its place is', () => {
     const flights = new Flights()
     const tally = new LinkTally()
     const out = createArrival()
@@ -52,7 +52,7 @@ describe('flights', () => {
     expect([flights.count, flights.nextAt()]).toEqual([1, 90])
   })
 
-  test('[NET8] more than it holds are dropped and counted', () => {
+  test('[NET8] datagrams above the capacity are dropped and counted', () => {
     const flights = new Flights()
     const tally = new LinkTally()
     const bytes = new Uint8Array(1)
@@ -60,7 +60,7 @@ describe('flights', () => {
     expect([flights.count, tally.overflowed]).toEqual([16_384, 5])
   })
 
-  test('[NET8] lent bytes stay as they are while others are launched', () => {
+  test('[NET8] lent bytes do not change while others are sent', () => {
     const flights = new Flights()
     const tally = new LinkTally()
     const out = createArrival()

@@ -1,37 +1,39 @@
 /**
- * Datagrams on their way to one node: a heap by time of arrival, over pooled buffers.
+ * Datagrams in flight to one node: a heap by time of arrival, over pooled buffers.
  *
- * Invariant: of two that arrive at one moment, the one launched first lands first.
+ * Invariant: of two that arrive at the same time, the one launched first lands first.
  *
- * A landed datagram is lent, not copied: its bytes are good until the next `land`.
+ * A landed datagram is lent, not copied: its bytes are valid until the next `land`.
  */
 
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
 import type { Millis } from '../core/base/time.ts'
 import type { LinkTally } from './link-model-tally.ts'
 
-/** Datagrams on their way to one node; more are dropped. At 1.5 KB each, what a test may cost. */
+/** Most datagrams in flight to one node; more are dropped. It bounds the memory of a test, at 1.5 KB each. */
 const FLIGHTS_MAX = 16_384
 const FLIGHTS_MIN = 16
 
-/** A datagram that has arrived. Made once and filled again and again. */
+/** A datagram that has arrived. Allocated once and reused. */
 export interface Arrival {
-  /** The sender's address when he sent it. */
+  /** The sender's address when it was sent. */
   from: string
   /** The address it was sent to. */
   to: string
+  /** Its bytes, at the start of a buffer. */
   bytes: Uint8Array
+  /** The number of bytes. */
   length: number
-  /** When it came, which may be before it was asked for. */
+  /** When it arrived, which may be before it was polled. */
   at: Millis
 }
 
-/** An empty one. */
+/** An empty arrival. */
 export function createArrival(): Arrival {
   return { from: '', to: '', bytes: new Uint8Array(0), length: 0, at: 0 }
 }
 
-/** Datagrams on their way. */
+/** Datagrams in flight. */
 export class Flights {
   #bytes: Uint8Array[] = []
   #lengths: Uint16Array = new Uint16Array(0)
@@ -40,7 +42,7 @@ export class Flights {
   #from: string[] = []
   #to: string[] = []
   #tally: LinkTally[] = []
-  /** Slots by time, a binary heap; and where in it each slot is. */
+  /** Slots in a binary heap by time, and the heap position of each slot. */
   #heap: Int32Array = new Int32Array(0)
   #place: Int32Array = new Int32Array(0)
   #count: number = 0
@@ -49,17 +51,17 @@ export class Flights {
   #lent: number = -1
   #launched: number = 0
 
-  /** How many are on their way. */
+  /** How many datagrams are in flight. */
   get count(): number {
     return this.#count
   }
 
-  /** The one launched last: with `slot`, its name for `hasten`. */
+  /** The order of the datagram launched last. With its slot, it identifies the datagram for `hasten`. */
   get lastOrder(): number {
     return this.#launched
   }
 
-  /** Copies a datagram in; its slot, or -1 when there is no room. */
+  /** Copies a datagram in. Returns its slot, or -1 when there is no room. */
   launch(arrivesAt: Millis, bytes: Uint8Array, length: number, from: string, to: string, tally: LinkTally): number {
     const slot = this.#free.pop() ?? this.#grow()
     const buffer = slot === undefined ? undefined : this.#bytes[slot]
@@ -67,7 +69,7 @@ export class Flights {
       tally.overflowed++
       return -1
     }
-    // Copying all of a packet buffer costs less than making a view of its front.
+    // Copying a whole packet buffer costs less than making a view of its front.
     buffer.set(bytes.length <= DATAGRAM_BYTES_MAX ? bytes : bytes.subarray(0, length))
     this.#lengths[slot] = length
     this.#from[slot] = from
@@ -79,11 +81,11 @@ export class Flights {
     return slot
   }
 
-  /** Lets a datagram arrive at `arrivesAt` instead, if that is sooner and it has not landed yet. */
+  /** Makes a datagram arrive at `arrivesAt`, if that is sooner and it has not landed yet. */
   hasten(slot: number, order: number, arrivesAt: Millis): void {
     if (this.#order[slot] !== order || !(arrivesAt < (this.#arrivesAt[slot] ?? 0))) return
     this.#arrivesAt[slot] = arrivesAt
-    // Launched anew: it comes after those it was held back for.
+    // It gets a new order, so that it lands after those it was held back for.
     this.#order[slot] = ++this.#launched
     this.#rise(this.#place[slot] ?? 0, slot)
   }
@@ -93,7 +95,7 @@ export class Flights {
     return this.#count === 0 ? Infinity : this.#arrivesAt[this.#heap[0] ?? 0] ?? Infinity
   }
 
-  /** Lends the next one to `out`, and says whose it is. There must be one. */
+  /** Lends the next datagram to `out`, and returns its link's tally. There must be one. */
   land(out: Arrival): LinkTally {
     this.release()
     const slot = this.#heap[0] ?? 0
@@ -109,13 +111,13 @@ export class Flights {
     return this.#tally[slot] as LinkTally
   }
 
-  /** Takes back what was lent last. */
+  /** Takes back the datagram that was lent last. */
   release(): void {
     if (this.#lent >= 0) this.#free.push(this.#lent)
     this.#lent = -1
   }
 
-  /** Twice the room; one of the new slots, or undefined when there is enough already. */
+  /** Doubles the capacity. Returns one of the new slots, or undefined at the maximum. */
   #grow(): number | undefined {
     const before = this.#bytes.length
     const size = Math.max(FLIGHTS_MIN, before * 2)
@@ -155,7 +157,7 @@ export class Flights {
     this.#put(place, slot)
   }
 
-  /** Puts `slot`, which was last, where the first was, and lets it sink. */
+  /** Puts `slot`, which was last, in the first place of the heap, and sinks it. */
   #sink(slot: number): void {
     let place = 0
     for (;;) {

@@ -1,5 +1,5 @@
 /**
- * A node of a simulated network: its name and address for those who use it, and what the network keeps of it.
+ * A node of a simulated network: its name and address for users, and its state for the network.
  */
 
 import type { KeyedPrng } from '../core/base/keyed-prng.ts'
@@ -10,35 +10,37 @@ import { Flights } from './sim-net-flights.ts'
 import type { NetWeather } from './weather.ts'
 import { Episodes } from './weather-episodes.ts'
 
-/** Somebody on the network. Made by `SimNet.addNode`. */
+/** A node on the network. Made by `SimNet.addNode`. */
 export interface SimNode {
+  /** The name that it was added with. */
   readonly name: string
+  /** Its number, in the order of addition. */
   readonly index: number
-  /** It keeps its address whatever the weather. */
+  /** Whether it keeps its address whatever the weather. */
   readonly isFixed: boolean
-  /** Where it can be reached now. */
+  /** Its current address. */
   readonly address: string
-  /** Its own view of time. */
+  /** Its own clock. */
   readonly clock: SkewedClock
 }
 
-/** What the network keeps of a node. */
+/** The network's state of a node. */
 export class NodeState implements SimNode {
   readonly name: string
   readonly index: number
   readonly isFixed: boolean
   address: string
   readonly clock: SkewedClock
-  /** What is on its way to it. */
+  /** Datagrams in flight to it. */
   readonly flights: Flights = new Flights()
-  /** Its links, by the index of the node they lead to. */
+  /** Its outgoing links. Indexed by the index of the destination node. */
   readonly links: (LinkModel | undefined)[] = []
-  /** How far it has moved: ports in the low part, hosts in the high one. */
+  /** How often it has moved: the low part selects the port, the high part the host. */
   moveCount: number = 0
   #chance: KeyedPrng
   #key: number
   #weather: NetWeather = {}
-  /** Outages as its sending and as its receiving side see them: the same ones, asked for at different times. */
+  /** Outages for its sending and for its receiving side. They are the same episodes, queried at different times. */
   #sendOutages: Episodes | undefined
   #recvOutages: Episodes | undefined
   #rebinds: Episodes | undefined
@@ -62,7 +64,8 @@ export class NodeState implements SimNode {
     }
     if (rebinds !== this.#weather.rebinds) {
       const numbers = rebinds && { everyMs: rebinds.everyMs, lastsMs: 0 }
-      this.#rebinds = numbers && !this.isFixed ? new Episodes(this.#chance, key + CONCERN.rebinds, numbers, now) : undefined
+      this.#rebinds =
+        numbers && !this.isFixed ? new Episodes(this.#chance, key + CONCERN.rebinds, numbers, now) : undefined
     }
     this.clock.setWeather(now, weather)
     this.#weather = weather
@@ -73,7 +76,7 @@ export class NodeState implements SimNode {
     return this.#sendOutages?.isOn(now) === true
   }
 
-  /** Whether an outage kept it from hearing what came at `at`. */
+  /** Whether an outage kept it from receiving what arrived at `at`. */
   isDeaf(at: Millis): boolean {
     return this.#recvOutages?.isOn(at) === true
   }
@@ -83,11 +86,11 @@ export class NodeState implements SimNode {
     return this.#rebinds?.start ?? Infinity
   }
 
-  /** The move that is due, which is thereby over: to another port or another host. */
+  /** Takes the move that is due: to another port or another host. */
   takeMove(): 'port' | 'address' {
     const rebinds = this.#rebinds
     if (rebinds === undefined) return 'port'
-    // The first four words of this place are the episode's own.
+    // The episode itself uses the first four words here.
     const chance = this.#chance.at(rebinds.count, this.#key + CONCERN.rebinds, 4)
     rebinds.next()
     return chance.nextFloat() < (this.#weather.rebinds?.addressRate ?? 0) ? 'address' : 'port'

@@ -1,8 +1,8 @@
 /**
- * A node of a simulated network as a datagram port, for whatever takes a transport.
+ * A node of a simulated network as a datagram port, for code that takes a transport.
  *
- * Datagrams arrive when `deliver` is called, as a socket's arrive in the event loop: never inside `send`. Like a UDP
- * socket it cannot know that a peer is gone, and never says so.
+ * Datagrams arrive when `deliver` is called, never inside `send`, as with a socket and its event loop. Like a UDP
+ * socket, it cannot know that a peer is gone, and never reports it.
  */
 
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
@@ -24,7 +24,7 @@ export class SimPort implements DatagramPort {
   #arrival: Arrival = createArrival()
   #isClosed: boolean = false
 
-  /** `now` is true time: weather does not care what a node's clock shows. */
+  /** `now` is true time: weather does not depend on a node's clock. */
   constructor(net: SimNet, node: SimNode, now: () => Millis, maxDatagramBytes: number = DATAGRAM_BYTES_SAFE) {
     this.#net = net
     this.#node = node
@@ -42,7 +42,7 @@ export class SimPort implements DatagramPort {
     this.#isClosed = true
   }
 
-  /** Hands over what has arrived by now; how many datagrams that were. */
+  /** Delivers what has arrived by now. Returns the number of datagrams. */
   deliver(): number {
     const now = this.#now()
     const arrival = this.#arrival

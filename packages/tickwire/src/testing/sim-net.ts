@@ -1,6 +1,6 @@
 /**
- * A network in one process, from one seed: named nodes, each with an address, and between every two of them a link each
- * way with weather of its own.
+ * A network in one process, from one seed: named nodes, each with an address, and a link in each direction between
+ * every two of them, with its own weather (network faults).
  *
  * ```ts
  * const net = new SimNet({ seed: 7, weather: { latency: { ms: 50 }, loss: { rate: 0.05 } } })
@@ -9,11 +9,11 @@
  * while (net.poll(now, server, arrival)) endpoint.handleDatagram(now, arrival.from, arrival.bytes, arrival.length)
  * ```
  *
- * Sans-I/O like the engine: `send` and `poll` take `now`, `nextAt` says when something arrives. `SimPort` makes a
- * transport of a node, `SimNetActor` lets it live in simulated time with a clock of its own.
+ * It is sans-I/O like the engine: `send` and `poll` take `now`, `nextAt` says when the next datagram arrives. `SimPort`
+ * makes a transport of a node, `SimNetActor` runs a node in simulated time with its own clock.
  *
- * Invariants: the same seed, weather and calls give the same arrivals, to the bit, everywhere; taking a fault away does
- * not change what the others do; nothing vanishes unexplained (`tally`).
+ * Invariants: the same seed, weather and calls give the same arrivals, to the bit, everywhere; removing a fault does
+ * not change the effect of the others; no datagram vanishes unexplained (`tally`).
  */
 
 import { ConfigError, assert } from '../core/base/assert.ts'
@@ -27,39 +27,39 @@ import type { Arrival } from './sim-net-flights.ts'
 import { NodeState, type SimNode } from './sim-net-node.ts'
 import { type NetWeather, checkWeather } from './weather.ts'
 
-/** Nodes of one network. The number after the last stands for "the node itself" in keys of chance. */
+/** Most nodes of one network. The number after the last stands for "the node itself" in random keys. */
 const NODES_MAX = 1023
-/** 198.18.0.0/15, set aside for tests of networks. */
+/** Number of addresses in 198.18.0.0/15, which is reserved for network tests. */
 const HOSTS = 2 ** 17
 const PORT_FIRST = 40_000
 const PORT_COUNT = 20_000
 
-/** How a network begins. */
+/** Options of a network. */
 export interface SimNetOptions {
-  /** A whole number below 2^53. 1 unless said. */
+  /** A whole number below 2^53. Default 1. */
   readonly seed?: number
-  /** On every link and node that nobody says otherwise about. */
+  /** The weather on every link and node that has none of its own. Default: no faults. */
   readonly weather?: NetWeather
-  /** When it begins. 0 unless said. */
+  /** When it begins. Default 0. */
   readonly startMs?: Millis
 }
 
-/** How a node begins. */
+/** Options of a node. */
 export interface SimNodeOptions {
-  /** `ip:port`. One of its own unless said. */
+  /** `ip:port`. Default: a unique one. */
   readonly address?: string
-  /** It keeps its address whatever the weather: servers do. */
+  /** Whether it keeps its address whatever the weather, as servers do. Default: false. */
   readonly isFixed?: boolean
 }
 
-/** Where a node moves to: a new port, a new host, or the very address. */
+/** Where a node moves to: a new port, a new host, or a given address. */
 export type Move = 'port' | 'address' | { readonly address: string }
 
 /** The network. */
 export class SimNet {
-  /** Sent to an address that is nobody's. */
+  /** Datagrams sent to an address that no node has. */
   unrouted: number = 0
-  /** How often a node got another address, by weather or by hand. */
+  /** How often a node got another address, by weather or by a call. */
   moves: number = 0
   #chance: KeyedPrng
   #nodes: NodeState[] = []
@@ -68,7 +68,7 @@ export class SimNet {
   /** When the weather next moves a node. */
   #movesAt: Millis = Infinity
   #weather: NetWeather
-  /** Since when it is so: episodes of links that are used later begin then. */
+  /** Since when the weather applies: episodes of links that are first used later begin then. */
   #weatherSince: Millis
 
   constructor(options: SimNetOptions = {}) {
@@ -80,15 +80,22 @@ export class SimNet {
     this.#now = startMs
   }
 
+  /** All nodes, in the order of addition. */
   get nodes(): readonly SimNode[] {
     return this.#nodes
   }
 
+  /** Adds a node. Throws ConfigError when its name or address is taken. */
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
     const index = this.#nodes.length
     const { address = addressOf(index, 0), isFixed = false } = options
-    if (index === NODES_MAX) throw new ConfigError('addNode', `there are ${NODES_MAX} already`, 'Make another network.')
-    if (this.#nodes.some((node) => node.name === name)) throw new ConfigError('addNode.name', `${name} is taken`, 'Give another.')
+    if (index === NODES_MAX) throw new ConfigError(
+      'addNode',
+      `too many nodes (expected at most ${NODES_MAX})`,
+      'make another network.',
+    )
+    if (this.#nodes.some((node) => node.name === name))
+      throw new ConfigError('addNode.name', `${name} is taken`, 'give another name.')
     this.#checkAddress(address)
     const node = new NodeState(name, index, address, isFixed, this.#chance, keyOf(index, NODES_MAX))
     this.#nodes.push(node)
@@ -98,7 +105,7 @@ export class SimNet {
     return node
   }
 
-  /** The directed link from one node to another: its weather, and what happened on it. */
+  /** The directed link from one node to another: its weather and its counters. */
   link(from: SimNode, to: SimNode): LinkModel {
     const { links } = this.#state(from)
     const known = links[to.index]
@@ -109,7 +116,7 @@ export class SimNet {
     return link
   }
 
-  /** Other weather from now on, everywhere. Faults whose object stays the same go on undisturbed. */
+  /** Sets the weather everywhere from now on. Faults whose object is unchanged continue. */
   setWeather(now: Millis, weather: NetWeather): void {
     checkWeather(weather)
     this.#reach(now)
@@ -122,14 +129,14 @@ export class SimNet {
     this.#findNextMove()
   }
 
-  /** Other weather on one directed link, until `setWeather`. */
+  /** Sets the weather of one directed link, until `setWeather`. */
   setLinkWeather(now: Millis, from: SimNode, to: SimNode, weather: NetWeather): void {
     checkWeather(weather)
     this.#reach(now)
     this.link(from, to).setWeather(now, weather)
   }
 
-  /** Other faults of one node (its outages, rebinds, clock), until `setWeather`. */
+  /** Sets the faults of one node (its outages, rebinds, clock), until `setWeather`. */
   setNodeWeather(now: Millis, node: SimNode, weather: NetWeather): void {
     checkWeather(weather)
     this.#reach(now)
@@ -137,7 +144,7 @@ export class SimNet {
     this.#findNextMove()
   }
 
-  /** Puts a datagram on its way from `from` to whoever is at `to`. False when `to` is no address at all. */
+  /** Sends a datagram from `from` to the node at `to`. False when `to` is not an address. */
   send(now: Millis, from: SimNode, to: string, bytes: Uint8Array, length: number): boolean {
     assert(length <= DATAGRAM_BYTES_MAX, 'a datagram fits the longest there are')
     this.#reach(now)
@@ -169,25 +176,25 @@ export class SimNet {
     return false
   }
 
-  /** When the next datagram reaches `node`; Infinity when none is on its way. */
+  /** When the next datagram reaches `node`; Infinity when none is in flight. */
   nextAt(node: SimNode): Millis {
     return this.#state(node).flights.nextAt()
   }
 
-  /** Gives a node another address. Nothing sent to the old one arrives, what is on its way included. */
+  /** Gives a node another address. Datagrams sent to the old one are lost, including those in flight. */
   rebind(now: Millis, node: SimNode, to: Move): void {
     this.#reach(now)
     this.#move(this.#state(node), to)
   }
 
-  /** What happened on all links together. */
+  /** The counters of all links together. */
   get tally(): LinkTally {
     const total = new LinkTally()
     for (const node of this.#nodes) for (const link of node.links) if (link !== undefined) total.add(link.tally)
     return total
   }
 
-  /** How many datagrams are on their way. */
+  /** How many datagrams are in flight. */
   get flying(): number {
     return this.#nodes.reduce((count, { flights }) => count + flights.count, 0)
   }
@@ -198,7 +205,7 @@ export class SimNet {
     return state
   }
 
-  /** Time goes on, and with it the nodes that move. */
+  /** Advances time, and moves the nodes that are due. */
   #reach(now: Millis): void {
     assert(now >= this.#now, 'time goes forward')
     if (now === this.#now) return
@@ -229,12 +236,22 @@ export class SimNet {
 
   #checkAddress(address: string): void {
     const owner = this.#owners.get(address)
-    if (originKey(address) === undefined) throw new ConfigError('address', `${JSON.stringify(address)} is none`, 'Give ip:port.')
-    if (owner !== undefined) throw new ConfigError('address', `${address} is ${owner.name}'s`, 'Give another, or move that one first.')
+    if (originKey(address) === undefined)
+      throw new ConfigError(
+        'address',
+        `not an address (expected ip:port, got ${JSON.stringify(address)})`,
+        'give ip:port.',
+      )
+    if (owner !== undefined)
+      throw new ConfigError(
+        'address',
+        `${address} belongs to ${owner.name}`,
+        'give another address, or move that node first.',
+      )
   }
 }
 
-/** Every node has hosts of its own, so that nobody moves in where somebody else lives. */
+/** Every node has its own set of hosts, so that a node never moves to another node's address. */
 function addressOf(index: number, moveCount: number): string {
   const host = (index + Math.floor(moveCount / PORT_COUNT) * (NODES_MAX + 1)) % HOSTS
   return `198.${18 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}:${PORT_FIRST + (moveCount % PORT_COUNT)}`

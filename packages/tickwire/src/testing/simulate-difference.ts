@@ -1,21 +1,28 @@
 /**
- * What one player sees otherwise than the authority has it: by object and field, in what he may know.
+ * Compares a player's view with the authority's world, by object and field, as far as the player may see it.
  */
 
 import type { Millis, PeerId } from '../core/base/time.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
-import type { ServerHost } from '../core/game/server-host.ts'
+import type { Match } from '../core/game/match.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { Handle } from '../core/world/handle.ts'
 import type { World } from '../core/world/world.ts'
 
-/** Masks of a layout: what everyone holds, and what the owner does. */
+/** Field sets of a layout: the fields that all clients receive, and those that the owner receives. */
 const FOR_ALL = 0
 const FOR_OWNER = 2
 
 /** The first difference between the view of a player and the authority's world, ascending by entity and id. */
-export function differenceOf<I extends Shape>(client: number, player: ClientHost<I>, { world }: ServerHost<I>, now: Millis): string | undefined {
-  const { events: { world: view } } = player.draw(now)
+export function differenceOf<I extends Shape>(
+  client: number,
+  player: ClientHost<I>,
+  { world }: Match<I>,
+  now: Millis,
+): string | undefined {
+  const {
+    events: { world: view },
+  } = player.draw(now)
   for (const [type, store] of world.stores.entries()) {
     const { name } = store.schema
     const theirs = new Map(view.stores[type]?.living().map((handle) => [handle.id, handle]))
@@ -31,7 +38,7 @@ export function differenceOf<I extends Shape>(client: number, player: ClientHost
   return undefined
 }
 
-/** The first member that differs. Texts and lists are compared by content, for handles are each side's own. */
+/** The first field that differs. Texts and lists are compared by content, because handles differ on each side. */
 function fieldOf(world: World, truth: Handle, view: World, seen: Handle, peer: PeerId): string | undefined {
   const { schema } = truth.$store
   if (truth.owner !== seen.owner) return `as ${seen.owner}'s, and it is ${truth.owner}'s`

@@ -1,16 +1,17 @@
 /**
- * Cryptography that protects nothing and costs next to nothing, for simulations: a 64-bit keyed checksum for a tag, hashes
- * for curves and signatures. A whole handshake takes microseconds, and a packet some tens of nanoseconds.
+ * Cryptography for simulations that protects nothing and costs almost nothing: a 64-bit keyed checksum as the tag,
+ * hashes in place of curves and signatures. A whole handshake takes microseconds, and a packet some tens of
+ * nanoseconds.
  *
- * What it does better than the real thing: it keeps a record of every key and the highest nonce that was ever sealed
- * under it, across connections, restarts and whoever else imports the same key. A nonce that does not rise throws
- * `InvariantError`, whether or not the key that did it counts for itself.
+ * In one respect it is stricter than real suites: it records every key and the highest nonce that was ever sealed under
+ * it, across connections, restarts and all importers of the same key. A nonce that does not increase throws
+ * `InvariantError`, whether or not the offending key object counts for itself.
  *
- * It keeps the sizes and the manners of the real suites: packets are as long, touched ones do not open, the first bytes
- * of a sealed body are not those of the plaintext.
+ * It keeps the sizes and the behaviour of the real suites: packets have the same length, modified ones do not open, and
+ * the first bytes of a sealed body differ from the plaintext.
  *
- * It is no secret-keeping of any kind: everyone who sees a public key can compute the private one's effects. It fails the
- * self-test on purpose and is never discovered.
+ * It keeps no secrets: the effects of a private key can be computed from the public one. It fails the self-test on
+ * purpose and is never selected automatically.
  */
 
 import { assert } from '../core/base/assert.ts'
@@ -18,25 +19,29 @@ import { hashBytes } from '../core/base/hash.ts'
 import { isEqualConstantTime } from '../core/crypto/constant-time.ts'
 import { concat } from '../core/crypto/label.ts'
 import {
-  CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type SuiteId, type VerifyingKey,
+  CRYPTO_BYTES, SUITE, type AeadKey, type AgreementKey, type CryptoProvider, type SigningKey, type SuiteId,
+  type VerifyingKey,
 } from '../core/crypto/provider.ts'
 import { bytesToText } from '../core/crypto/token-text.ts'
 import { readUint32, writeUint32 } from '../core/packet/header.ts'
 
-/** The highest nonce sealed under one key, whoever sealed it. */
+/** The highest nonce sealed under one key, by any importer. */
 interface NonceRecord {
   highest: number
 }
 
-/** A provider for simulations. One instance for all ends of one simulated world, or it cannot see what repeats. */
+/** A provider for simulations. Use one instance for all ends of a simulation, or reused nonces go undetected. */
 export class StubCrypto implements CryptoProvider {
   readonly name = 'stub, protects nothing'
+  /** Packets that it sealed. */
   packetsSealed: number = 0
+  /** Packets that it opened. */
   packetsOpened: number = 0
+  /** Packets that failed authentication. */
   packetsRefused: number = 0
   #records: Map<string, NonceRecord> = new Map()
 
-  /** Keys that were ever imported. */
+  /** How many keys were ever imported. */
   get keyCount(): number {
     return this.#records.size
   }
@@ -115,7 +120,8 @@ class StubAeadKey implements AeadKey {
     let isGenuine = end >= headerLength
     if (isGenuine) {
       this.#compute(bytes, end, nonce)
-      for (let word = 0; word < 4; word++) isGenuine = isGenuine && readUint32(bytes, end + 4 * word) === this.#tagWord(word)
+      for (let word = 0; word < 4; word++)
+        isGenuine = isGenuine && readUint32(bytes, end + 4 * word) === this.#tagWord(word)
     }
     if (isGenuine) this.#scramble(bytes, headerLength, end, this.#counterOf(nonce))
     if (isGenuine) this.#owner.packetsOpened++
@@ -128,7 +134,7 @@ class StubAeadKey implements AeadKey {
     this.#keyHi = 0
   }
 
-  /** The part of a nonce that counts. Of a salted one 32 bits are there; the rest is what lies nearest to the highest. */
+  /** The counter in a nonce. A salted nonce has its low 32 bits; the rest is chosen nearest to the highest. */
   #counterOf(nonce: Uint8Array): number {
     if (!this.#isGcm) return readUint32(nonce, 0) + readUint32(nonce, 4) * 0x1_0000_0000
     const highest = this.#record.highest
@@ -136,9 +142,10 @@ class StubAeadKey implements AeadKey {
     return near < highest - 0x8000_0000 ? near + 0x1_0000_0000 : near
   }
 
-  /** Header and body, under key and nonce, 64 bits. */
+  /** Computes the 64-bit checksum of header and body, under key and nonce. */
   #compute(bytes: Uint8Array, end: number, nonce: Uint8Array): void {
-    const seed = this.#keyLo ^ Math.imul(readUint32(nonce, 0), 0x9e37_79b1) ^ Math.imul(readUint32(nonce, 8), 0x85eb_ca77)
+    const seed =
+      this.#keyLo ^ Math.imul(readUint32(nonce, 0), 0x9e37_79b1) ^ Math.imul(readUint32(nonce, 8), 0x85eb_ca77)
     hashBytes(bytes, 0, end, seed ^ Math.imul(readUint32(nonce, 4), 0xc2b2_ae3d), this.#mac, 0)
   }
 
@@ -146,7 +153,7 @@ class StubAeadKey implements AeadKey {
     return ((this.#mac[word & 1] ?? 0) ^ Math.imul(this.#keyHi, word + 1)) >>> 0
   }
 
-  /** The first bytes of a body: whoever reads them before they are opened reads something else. */
+  /** Masks the first bytes of a body, so that code that reads them before opening reads garbage. */
   #scramble(bytes: Uint8Array, from: number, end: number, counter: number): void {
     const mask = this.#keyHi ^ Math.imul(counter, 0x27d4_eb2f) ^ 0x5bd1_e995
     const stop = from + 4 < end ? from + 4 : end
@@ -162,7 +169,8 @@ function signature(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
 /** 32 bytes that depend on all of `bytes`. */
 function digest(bytes: Uint8Array, purpose: number): Uint8Array {
   const words = new Uint32Array(8)
-  for (let part = 0; part < 8; part += 2) hashBytes(bytes, 0, bytes.length, Math.imul(purpose + part, 0x9e37_79b1), words, part)
+  for (let part = 0; part < 8; part += 2)
+    hashBytes(bytes, 0, bytes.length, Math.imul(purpose + part, 0x9e37_79b1), words, part)
   const out = new Uint8Array(32)
   for (let word = 0; word < 8; word++) writeUint32(out, 4 * word, words[word] ?? 0)
   return out

@@ -1,27 +1,25 @@
 /**
- * Weather from a seed: a random part of all faults, each as bad as it likes.
+ * Draws weather from a seed: a random subset of all faults, each with a random intensity.
  *
- * Half of what is found in a swarm is found because something else did *not* happen in that run, so every seed leaves
- * most faults out; and mild weather is drawn more often than wild, or nothing would live long enough to go wrong in
- * interesting ways.
+ * Many failures occur only when some other fault does *not*, so every seed leaves most faults out. Mild weather is
+ * drawn more often than wild, or no connection would live long enough to fail in interesting ways.
  *
  * Invariant: each fault is drawn from the seed and its own name alone. Leaving one out changes no other.
  *
- * Corruption is left out unless it is asked for: packets that are not authenticated do not survive it, and are not
- * meant to.
+ * Corruption is left out by default: unauthenticated packets do not survive it, and are not meant to.
  */
 
 import { exp, log } from '../core/base/math.ts'
 import { KeyedPrng } from '../core/base/keyed-prng.ts'
 import { type Dial, FAULTS, FAULT_NAMES, type FaultName, type NetWeather } from './weather.ts'
 
-/** What to draw from. */
+/** Options of a draw. */
 export interface DrawOptions {
-  /** Faults that must not happen. `['corruption']` unless said: give `[]` once packets are authenticated. */
+  /** Faults that must not occur. Default `['corruption']`: pass `[]` if packets are authenticated. */
   readonly without?: readonly FaultName[]
 }
 
-/** What a fault is likely at least and at most to be part of the weather; in between by seed. */
+/** Range of the probability that a fault is part of the weather; the seed chooses within it. */
 const PART_MIN = 0.1
 const PART_MAX = 0.6
 
@@ -42,13 +40,13 @@ export function drawWeather(seed: number, options: DrawOptions = {}): NetWeather
   return Object.fromEntries(drawn) as NetWeather
 }
 
-/** The value of a dial at an intensity: 0 is mild, 1 is wild. Three digits, for who reads it. */
+/** The value of a dial at an intensity: 0 is mild, 1 is wild. Rounded to three digits for readability. */
 export function valueAt({ mild, wild, isLog, isWhole }: Dial, intensity: number): number {
   const value = isLog ? mild * exp(log(wild / mild) * intensity) : mild + (wild - mild) * intensity
   return isWhole ? Math.round(value) : Number(value.toPrecision(3))
 }
 
-/** The intensity of a value; above 1 when somebody asked for worse than wild. */
+/** The intensity of a value; above 1 for values worse than wild. */
 export function intensityOf({ mild, wild, isLog }: Dial, value: number): number {
   if (isLog) return value > 0 ? log(value / mild) / log(wild / mild) : 1
   return (value - mild) / (wild - mild)

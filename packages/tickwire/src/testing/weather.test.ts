@@ -1,24 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import { FAULTS, FAULT_NAMES, type FaultName, type NetWeather, calm, checkWeather, describeWeather, faultOf } from './weather.ts'
+import {
+  FAULTS, FAULT_NAMES, type FaultName, type NetWeather, calm, checkWeather, describeWeather, faultOf,
+} from './weather.ts'
 import { drawWeather, intensityOf, valueAt } from './weather-draw.ts'
 
 const SEEDS = Array.from({ length: 2000 }, (_, seed) => seed)
 
 describe('weather', () => {
-  test('[NET1] a weather is told in one line, the same line for the same weather', () => {
+  test('[NET1] a weather has a text of one line, the same line for the same weather', () => {
     expect(describeWeather(calm())).toBe('calm')
     expect(describeWeather({ loss: { rate: 0.05 }, latency: { ms: 80 } })).toBe('latency ms=80, loss rate=0.05')
     expect(describeWeather({ mtu: { bytes: 1200, everyMs: 0, lastsMs: 0 } })).toBe('mtu bytes=1200 everyMs=0 lastsMs=0')
   })
 
   test.each([
-    [{ lose: { rate: 1 } }, 'weather.lose: is no fault'], [{ loss: {} }, 'weather.loss.rate: is undefined'],
-    [{ loss: { rate: 1.1 } }, 'weather.loss.rate: is 1.1'], [{ loss: { rate: Number.NaN } }, 'weather.loss.rate: is NaN'],
-    [{ loss: { rate: -0.1 } }, 'weather.loss.rate'], [{ loss: { rate: 0.1, part: 1 } }, 'weather.loss.part: is unknown'],
-    [{ duplication: { rate: 0.1, copies: 1.5, lateMs: 1 } }, 'Give a whole number from 1 to 16'],
-    [{ reordering: { rate: 0.1, distance: 513, holdMs: 1 } }, 'weather.reordering.distance: is 513'],
-    [{ latency: { ms: Infinity } }, 'weather.latency.ms: is Infinity'], [{ line: { bps: 0, queueMs: 1 } }, 'weather.line.bps: is 0'],
-    [{ __proto__: null, constructor: { ms: 1 } }, 'weather.constructor: is no fault'],
+    [{ lose: { rate: 1 } }, 'weather.lose: unknown fault'],
+    [{ loss: {} }, 'weather.loss.rate: out of range (expected a number from 0 to 1, got undefined)'],
+    [{ loss: { rate: 1.1 } }, 'got 1.1'],
+    [{ loss: { rate: Number.NaN } }, 'got NaN'],
+    [{ loss: { rate: -0.1 } }, 'weather.loss.rate'],
+    [{ loss: { rate: 0.1, part: 1 } }, 'weather.loss.part: unknown dial'],
+    [{ duplication: { rate: 0.1, copies: 1.5, lateMs: 1 } }, 'expected an integer from 1 to 16, got 1.5'],
+    [{ reordering: { rate: 0.1, distance: 513, holdMs: 1 } }, 'got 513'],
+    [{ latency: { ms: Infinity } }, 'got Infinity'],
+    [{ line: { bps: 0, queueMs: 1 } }, 'got 0'],
+    [{ __proto__: null, constructor: { ms: 1 } }, 'weather.constructor: unknown fault'],
   ])('[NET2] %j is refused, with the path and the fix', (weather, problem) => {
     expect(() => checkWeather(weather as unknown as NetWeather)).toThrow(problem)
   })
@@ -38,17 +44,23 @@ describe('weather', () => {
     }
   })
 
-  test('[NET3] the envelope is what we set out to survive', () => {
+  test('[NET3] the envelope is the conditions that the engine must survive', () => {
     const wild = (name: FaultName, dial: string): number => FAULTS[name].dials[dial]!.wild
     expect([wild('loss', 'rate'), wild('bursts', 'lastsMs'), wild('outages', 'lastsMs')]).toEqual([0.6, 2000, 30_000])
-    expect([wild('latency', 'ms'), wild('jitter', 'ms'), wild('bloat', 'peakMs'), wild('line', 'queueMs')]).toEqual([2000, 500, 3000, 3000])
-    expect([wild('duplication', 'rate'), wild('duplication', 'copies'), wild('duplication', 'lateMs')]).toEqual([0.5, 5, 10_000])
+    expect([wild('latency', 'ms'), wild('jitter', 'ms'), wild('bloat', 'peakMs'), wild('line', 'queueMs')]).toEqual([
+      2000, 500, 3000, 3000,
+    ])
+    expect([wild('duplication', 'rate'), wild('duplication', 'copies'), wild('duplication', 'lateMs')]).toEqual([
+      0.5, 5, 10_000,
+    ])
     expect([wild('reordering', 'rate'), wild('reordering', 'distance')]).toEqual([0.5, 512])
     expect([wild('corruption', 'rate'), wild('corruption', 'spliceRate')]).toEqual([0.2, 0.05])
-    expect([wild('line', 'bps'), wild('mtu', 'bytes'), wild('skew', 'ppm'), wild('pauses', 'lastsMs')]).toEqual([64_000, 548, 500, 30_000])
+    expect([wild('line', 'bps'), wild('mtu', 'bytes'), wild('skew', 'ppm'), wild('pauses', 'lastsMs')]).toEqual([
+      64_000, 548, 500, 30_000,
+    ])
   })
 
-  test('[NET3] every fault is drawn and left out, calm and crowded weather too; corruption only when asked for', () => {
+  test('[NET3] every fault is drawn and left out, calm and crowded weather too; corruption only when requested', () => {
     const weathers = SEEDS.map((seed) => drawWeather(seed, { without: [] }))
     for (const name of FAULT_NAMES) {
       const share = weathers.filter((weather) => weather[name] !== undefined).length / SEEDS.length
@@ -61,7 +73,7 @@ describe('weather', () => {
     expect(SEEDS.some((seed) => drawWeather(seed).corruption !== undefined)).toBe(false)
   })
 
-  test('[NET4] leaving a fault out changes no other', () => {
+  test('[NET4] removing a fault changes no other', () => {
     for (const seed of SEEDS.slice(0, 50)) {
       const whole = drawWeather(seed, { without: [] })
       for (const name of FAULT_NAMES) {

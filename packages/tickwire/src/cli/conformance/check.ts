@@ -1,5 +1,5 @@
 /**
- * What a check is: one sentence of the standard, and the way to see whether a server keeps it.
+ * A check: one sentence of the standard, and the test whether a server follows it.
  */
 
 import { Line, type Target } from './line.ts'
@@ -9,24 +9,24 @@ import { visit } from './visit.ts'
 
 export interface Check {
   readonly id: string
-  /** The page of docs/wire and the heading there. */
+  /** The page in docs/wire and the heading on it. */
   readonly section: string
-  /** What must be so. */
+  /** The requirement. */
   readonly says: string
-  /** It waits for ten seconds or more. */
+  /** Whether it waits for ten seconds or more. */
   readonly isSlow?: boolean
-  /** It must be let in. */
+  /** Whether the server must accept the client for it. */
   readonly needsEntry?: boolean
-  /** Undefined when it is so; otherwise what was seen instead. */
+  /** Undefined when the requirement is met; otherwise what was observed instead. */
   run(lab: Lab): Promise<string | undefined>
 }
 
-/** The server would not let us in: nothing can be said about what happens inside. */
+/** The server refused the client: requirements on connections cannot be checked. */
 export class NotLetIn extends Error {
   override readonly name = 'NotLetIn'
 }
 
-/** Lines and connections of one check, all of which are given up at its end. */
+/** Lines and connections of one check. All of them are closed at its end. */
 export class Lab {
   readonly target: Target
   readonly #lines: Line[] = []
@@ -42,7 +42,7 @@ export class Lab {
     return line
   }
 
-  /** Comes in, and is connected when the server has said something. */
+  /** Connects, and waits until the server answers on the connection. */
   async enter(suites: readonly number[] = [1]): Promise<Session> {
     const line = await this.line()
     const session = this.open(line, await this.accepted(line, suites))
@@ -50,7 +50,7 @@ export class Lab {
     return session
   }
 
-  /** Comes in as far as the acceptance. */
+  /** Runs the handshake up to the acceptance. */
   async accepted(line: Line, suites: readonly number[] = [1]): Promise<Accepted> {
     const verdict = (await visit(line, suites))?.verdict
     if (verdict === undefined) throw new NotLetIn('no answer that opens')

@@ -1,17 +1,20 @@
 /**
- * Checks of what a server says to strangers: docs/wire/STANDARD.md, "Handshake", and docs/wire/STATE-MACHINE.md, "Asking".
+ * Checks of a server's answers before a connection exists: docs/wire/STANDARD.md, "Handshake", and
+ * docs/wire/STATE-MACHINE.md, "Asking".
  */
 
 import { randomBytes } from 'node:crypto'
 import type { Check } from './check.ts'
-import { isSignedBy } from './keys.ts'
+import { isChallengeSignedBy, isSignedBy } from './keys.ts'
 import { pause } from './line.ts'
-import { FULL_BYTES, HEAD_BYTES, NOBODY, readHead, REASONS, WIRE_VERSION, writeHead, writeRequest } from './packets.ts'
+import {
+  FULL_BYTES, HEAD_BYTES, NO_CONNECTION, readHead, REASONS, WIRE_VERSION, writeHead, writeRequest,
+} from './packets.ts'
 import { createAnswer, createQuestion, readChallenge, readRejected, readVerdict, visit } from './visit.ts'
 
-/** The most that an answer to a stranger may be of his question. */
+/** The largest answer to an unverified client, as a share of its request. */
 const ANSWER_SHARE_MAX = 0.35
-/** Longer than any cookie is good. */
+/** Longer than any cookie is valid. */
 const COOKIE_OLD_MS = 8_500
 const ASKING = 'STANDARD.md, Handshake'
 const STRANGERS = 'STATE-MACHINE.md, Asking'
@@ -19,20 +22,28 @@ const REASON_VERSION = REASONS.indexOf('version')
 const REASON_SCHEMA = REASONS.indexOf('schema')
 
 const said = (answers: readonly Buffer[]): string | undefined =>
-  answers.length === 0 ? undefined : `${answers.length} answers, the first ${answers[0]?.subarray(0, 24).toString('hex')}…`
+  answers.length === 0
+    ? undefined
+    : `${answers.length} answers, the first ${answers[0]?.subarray(0, 24).toString('hex')}…`
 
 export const ASKING_CHECKS: readonly Check[] = [
   {
-    id: 'ask-challenge', section: ASKING, says: 'a request is answered by a challenge with its salt, and no connection is named',
+    id: 'ask-challenge',
+    section: ASKING,
+    says: 'a request is answered by a challenge with its salt, and no connection is named',
     async run(lab) {
       const line = await lab.line()
       const { datagram, salt } = createQuestion()
       const bytes = await line.ask(datagram, (answer) => answer)
-      if (bytes === undefined) return 'no answer at all: is this the address of a server?'
+      if (bytes === undefined) return 'no answer: is this the address of a server?'
       const challenge = readChallenge(bytes, salt)
-      if (challenge === undefined) return `this is no challenge: ${bytes.toString('hex')}`
-      if (challenge.suite !== 1) return `suite 1 was offered and ${challenge.suite} was taken`
-      if (!readHead(bytes)?.connection.equals(NOBODY)) return 'a connection is named'
+      if (challenge === undefined) return `the answer is not a challenge: ${bytes.toString('hex')}`
+      if (challenge.suite !== 1) return `suite 1 was offered and ${challenge.suite} was chosen`
+      if (!readHead(bytes)?.connection.equals(NO_CONNECTION)) return 'the answer has a connection id'
+      const { identity } = lab.target
+      if (identity !== undefined && !isChallengeSignedBy(identity, challenge.serverKey, challenge.signature)) {
+        return 'its server key is not signed by the identity key that was given'
+      }
       return bytes.length > FULL_BYTES * ANSWER_SHARE_MAX ? `an answer of ${bytes.length} bytes` : undefined
     },
   },
@@ -40,7 +51,11 @@ export const ASKING_CHECKS: readonly Check[] = [
     id: 'ask-length', section: ASKING, says: 'a request that is not 1200 bytes long gets no answer',
     async run(lab) {
       const { datagram } = createQuestion()
-      return said(await (await lab.line()).answersTo(datagram.subarray(0, 1199), datagram.subarray(0, 100), Buffer.concat([datagram, Buffer.alloc(1)])))
+      return said(
+        await (
+          await lab.line()
+        ).answersTo(datagram.subarray(0, 1199), datagram.subarray(0, 100), Buffer.concat([datagram, Buffer.alloc(1)])),
+      )
     },
   },
   {
@@ -52,24 +67,38 @@ export const ASKING_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'ask-noise', section: 'STANDARD.md, Header', says: 'noise, another magic, unknown types and cut headers get no answer',
+    id: 'ask-noise',
+    section: 'STANDARD.md, Header',
+    says: 'noise, another magic, unknown types and truncated headers get no answer',
     async run(lab) {
       const other = Buffer.from(createQuestion().datagram)
       other[0] = 0x55
-      const types = [5, 6, 255].map((type) => Buffer.concat([writeHead(type, { connection: randomBytes(8), sequence: 1 })], 40))
+      const types = [5, 6, 255].map((type) =>
+        Buffer.concat([writeHead(type, { connection: randomBytes(8), sequence: 1 })], 40),
+      )
       const noise = [1, 14, 15, 40, 700, 1200].map((size) => randomBytes(size))
-      return said(await (await lab.line()).answersTo(other, ...types, ...noise, Buffer.from('TKW'), createQuestion().datagram.subarray(0, 14)))
+      return said(
+        await (
+          await lab.line()
+        ).answersTo(other, ...types, ...noise, Buffer.from('TKW'), createQuestion().datagram.subarray(0, 14)),
+      )
     },
   },
   {
-    id: 'ask-number', section: ASKING, says: 'a request that is numbered, or of an epoch, or names a connection, gets no answer',
+    id: 'ask-number',
+    section: ASKING,
+    says: 'a request with a sequence, an epoch or a connection id gets no answer',
     async run(lab) {
-      const wrong = [{ sequence: 1 }, { epoch: 1 }, { connection: Buffer.alloc(8, 1) }].map((fields) => createQuestion([1], fields).datagram)
+      const wrong = [{ sequence: 1 }, { epoch: 1 }, { connection: Buffer.alloc(8, 1) }].map(
+        (fields) => createQuestion([1], fields).datagram,
+      )
       return said(await (await lab.line()).answersTo(...wrong))
     },
   },
   {
-    id: 'ask-version', section: 'STANDARD.md, Reasons', says: 'a request of another version is rejected with reason 4, in the server\'s own version',
+    id: 'ask-version',
+    section: 'STANDARD.md, Reasons',
+    says: "a request of another version is rejected with reason 4, in the server's own version",
     async run(lab) {
       const line = await lab.line()
       const { datagram, salt } = createQuestion([1], { version: 99 })
@@ -80,29 +109,38 @@ export const ASKING_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'ask-suites', section: ASKING, says: 'suites that it does not know are rejected with reason 4; none, more than 8, or a 0 among them get no answer',
+    id: 'ask-suites',
+    section: ASKING,
+    says: 'unknown suites are rejected with reason 4; no suites, more than 8, or suite 0 get no answer',
     async run(lab) {
       const line = await lab.line()
       const { datagram, salt } = createQuestion([200, 201])
       const rejected = await line.ask(datagram, (bytes) => readRejected(bytes, salt))
-      if (rejected?.reason !== REASON_VERSION) return rejected === undefined ? 'no rejection' : `reason ${rejected.reason}`
-      return said(await line.answersTo(...[[], [1, 0], [1, 1, 1, 1, 1, 1, 1, 1, 1]].map((suites) => createQuestion(suites).datagram)))
+      if (rejected?.reason !== REASON_VERSION)
+        return rejected === undefined ? 'no rejection' : `reason ${rejected.reason}`
+      return said(
+        await line.answersTo(
+          ...[[], [1, 0], [1, 1, 1, 1, 1, 1, 1, 1, 1]].map((suites) => createQuestion(suites).datagram),
+        ),
+      )
     },
   },
   {
-    id: 'ask-preference', section: ASKING, says: 'of the suites offered the server takes the first that it knows',
+    id: 'ask-preference', section: ASKING, says: 'the server chooses the first offered suite that it supports',
     async run(lab) {
       const line = await lab.line()
       for (const suites of [[200, 1, 2], [1, 2]]) {
         const { datagram, salt } = createQuestion(suites)
         const challenge = await line.ask(datagram, (bytes) => readChallenge(bytes, salt))
-        if (challenge?.suite !== 1) return `of ${suites.join()} it took ${challenge?.suite ?? 'none'}`
+        if (challenge?.suite !== 1) return `of ${suites.join()} the server chose ${challenge?.suite ?? 'none'}`
       }
       return undefined
     },
   },
   {
-    id: 'answer-cookie', section: STRANGERS, says: 'an answer with another cookie, another key, or from another address gets no answer',
+    id: 'answer-cookie',
+    section: STRANGERS,
+    says: 'a response with another cookie, another key, or from another address gets no answer',
     async run(lab) {
       const line = await lab.line()
       const question = createQuestion()
@@ -116,7 +154,7 @@ export const ASKING_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'answer-seal', section: 'STANDARD.md, Seal', says: 'an answer with one wrong bit, anywhere, gets no answer',
+    id: 'answer-seal', section: 'STANDARD.md, Seal', says: 'a response with one wrong bit, anywhere, gets no answer',
     async run(lab) {
       const line = await lab.line()
       const question = createQuestion()
@@ -132,20 +170,35 @@ export const ASKING_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'answer-suites',
+    section: ASKING,
+    says: 'a response with another suite than the server chooses of its list gets no answer',
+    async run(lab) {
+      const line = await lab.line()
+      // As if an attacker had cut the request's list from 1, 2 to 2.
+      const cut = createQuestion([2])
+      const challenge = await line.ask(cut.datagram, (bytes) => readChallenge(bytes, cut.salt))
+      if (challenge === undefined) return undefined
+      return said(await line.answersTo(createAnswer(lab.target, { ...cut, suites: [1, 2] }, challenge).datagram))
+    },
+  },
+  {
     id: 'answer-zero-key', section: ASKING, says: 'a client key that makes the shared secret zero is refused',
     async run(lab) {
       const line = await lab.line()
       const { own, salt } = createQuestion()
       const zero = { ...own, publicKey: Buffer.alloc(32) }
-      const question = { own: zero, salt, datagram: writeRequest(salt, zero.publicKey, [1]) }
+      const question = { own: zero, salt, suites: [1], datagram: writeRequest(salt, zero.publicKey, [1]) }
       const challenge = await line.ask(question.datagram, (bytes) => readChallenge(bytes, salt))
-      // Who refuses such a key at once does well, too.
+      // A server that refuses such a key at once is correct, too.
       if (challenge === undefined) return undefined
-      return said(await line.answersTo(createAnswer(lab.target, question, challenge, { shared: Buffer.alloc(32) }).datagram))
+      return said(
+        await line.answersTo(createAnswer(lab.target, question, challenge, { shared: Buffer.alloc(32) }).datagram),
+      )
     },
   },
   {
-    id: 'answer-old-cookie', section: STRANGERS, says: 'a cookie is of no use after 8 s', isSlow: true,
+    id: 'answer-old-cookie', section: STRANGERS, says: 'a cookie is invalid after 8 s', isSlow: true,
     async run(lab) {
       const line = await lab.line()
       const question = createQuestion()
@@ -162,32 +215,39 @@ export const ASKING_CHECKS: readonly Check[] = [
       fingerprint[3] = (fingerprint[3] ?? 0) ^ 0x40
       const verdict = (await visit(await lab.line(), [1], { fingerprint }))?.verdict
       if (verdict === undefined) return 'no answer that opens'
-      if (verdict.is === 'accepted') return 'it was let in'
-      if (verdict.datagram.length > FULL_BYTES * ANSWER_SHARE_MAX) return `an answer of ${verdict.datagram.length} bytes`
+      if (verdict.is === 'accepted') return 'the client was accepted'
+      if (verdict.datagram.length > FULL_BYTES * ANSWER_SHARE_MAX)
+        return `an answer of ${verdict.datagram.length} bytes`
       return verdict.reason === REASON_SCHEMA ? undefined : `reason ${verdict.reason}`
     },
   },
   {
     id: 'accept', section: ASKING, needsEntry: true,
-    says: 'a good answer is accepted, sealed under server key 0; the connection is named, and takes datagrams of 1200 bytes or more',
+    says: 'a valid response is accepted under server key 0, with a connection id and datagrams of 1200 bytes or more',
     async run(lab) {
       const line = await lab.line()
       const accepted = await lab.accepted(line)
       lab.open(line, accepted)
-      if (accepted.connection.equals(NOBODY)) return 'the connection is 0'
-      if (accepted.bytesMax < FULL_BYTES) return `it takes ${accepted.bytesMax} bytes at most`
-      if (accepted.datagram.length > FULL_BYTES * ANSWER_SHARE_MAX) return `an answer of ${accepted.datagram.length} bytes`
+      if (accepted.connection.equals(NO_CONNECTION)) return 'the connection is 0'
+      if (accepted.bytesMax < FULL_BYTES) return `datagrams of at most ${accepted.bytesMax} bytes`
+      if (accepted.datagram.length > FULL_BYTES * ANSWER_SHARE_MAX)
+        return `an answer of ${accepted.datagram.length} bytes`
       const { identity } = lab.target
-      return identity === undefined || isSignedBy(identity, accepted.transcript, accepted.signature) ? undefined : 'it is not signed by the identity key that was given'
+      return identity === undefined || isSignedBy(identity, accepted.transcript, accepted.signature)
+        ? undefined
+        : 'it is not signed by the identity key that was given'
     },
   },
   {
-    id: 'accept-again', section: STRANGERS, says: 'a response repeated gets the same acceptance again, byte for byte', needsEntry: true,
+    id: 'accept-again',
+    section: STRANGERS,
+    says: 'a repeated response gets the same acceptance, byte for byte',
+    needsEntry: true,
     async run(lab) {
       const line = await lab.line()
       const visited = await visit(line)
       const verdict = visited?.verdict
-      if (visited === undefined || verdict?.is !== 'accepted') return 'it was not accepted'
+      if (visited === undefined || verdict?.is !== 'accepted') return 'the client was not accepted'
       const again = await line.ask(visited.answer.datagram, (bytes) => readVerdict(lab.target, visited.answer, bytes))
       lab.open(line, verdict)
       if (again === undefined) return 'no second acceptance'

@@ -1,5 +1,6 @@
 /**
- * Checks of a connection that stands: numbers, acks, frames, keys. docs/wire/STANDARD.md, from "Payload and keepalive" on.
+ * Checks of an open connection: sequence numbers, acks, frames, keys. docs/wire/STANDARD.md, from "Payload and
+ * keepalive" on.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -12,29 +13,39 @@ const ACKS = 'STANDARD.md, Ack block'
 const FRAMES = 'STANDARD.md, Frame'
 const CONTROLS = 'STANDARD.md, Control frames, kind 15'
 const SEAL = 'STANDARD.md, Seal'
-/** How long a server is listened to. */
+/** How long to listen to a server. */
 const LISTEN_MS = 2_500
-/** The longest it may say nothing, and what a busy machine may add. */
+/** The longest that it may be silent, and what a busy machine may add. */
 const HEARTBEAT_MS = 1_000
 const LATE_MS = 500
-/** A packet may be so much behind the newest and still be told from a repetition. */
+/** How far a packet may be behind the newest and still be distinguished from a replay. */
 const WINDOW = 1_024
 const TAG_BYTES = 16
-/** A frame's own head, whole bytes. */
+/** A frame's header, in whole bytes. */
 const FRAME_HEAD_BYTES = 3
 const ACKS_BYTES_MAX = 13
 
-const padding = (size: number): { kind: number; body: Buffer } => ({ kind: CONTROL.kind, body: Buffer.alloc(size, 0).fill(CONTROL.padding, 0, 1) })
+const padding = (size: number): { kind: number; body: Buffer } => ({
+  kind: CONTROL.kind,
+  body: Buffer.alloc(size, 0).fill(CONTROL.padding, 0, 1),
+})
 
 const lives = async (session: Session): Promise<string | undefined> =>
   await session.isAlive() ? undefined : `the connection is over: ${session.goodbye ?? 'it answers no more'}`
 
-const refuses = async (session: Session, what: string, frames: Parameters<Session['send']>[0], options: Parameters<Session['send']>[1]): Promise<string | undefined> =>
-  await session.takes(frames, options) ? `${what} was acknowledged` : lives(session)
+const refuses = async (
+  session: Session,
+  what: string,
+  frames: Parameters<Session['send']>[0],
+  options: Parameters<Session['send']>[1],
+): Promise<string | undefined> => ((await session.takes(frames, options)) ? `${what} was acknowledged` : lives(session))
 
 export const CONNECTED_CHECKS: readonly Check[] = [
   {
-    id: 'suite-2', section: SEAL, says: 'AES-256-GCM works like ChaCha20-Poly1305, where the server takes it', needsEntry: true,
+    id: 'suite-2',
+    section: SEAL,
+    says: 'AES-256-GCM works like ChaCha20-Poly1305, if the server supports it',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter([2, 1])
       return session.faults[0] ?? lives(session)
@@ -42,53 +53,64 @@ export const CONNECTED_CHECKS: readonly Check[] = [
   },
   {
     id: 'packets-whole', section: 'STANDARD.md, Payload and keepalive, types 1 and 2', needsEntry: true,
-    says: 'every packet of the server opens, reads to its last bit, and has a number of its own',
+    says: 'every packet of the server decrypts, is read to its last bit, and has its own sequence',
     async run(lab) {
       const session = await lab.enter()
       await pause(LISTEN_MS)
-      const longest = Math.max(...session.heard.map(({ datagram }) => datagram.length))
-      if (longest > FULL_BYTES) return `a packet of ${longest} bytes before any padded one could have passed`
+      const longest = Math.max(...session.received.map(({ datagram }) => datagram.length))
+      if (longest > FULL_BYTES) return `a packet of ${longest} bytes before a padded one was acknowledged`
       return session.faults[0]
     },
   },
   {
-    id: 'sequence', section: 'STANDARD.md, Header', says: 'the server numbers its packets 1, 2, 3 without gaps', needsEntry: true,
+    id: 'sequence',
+    section: 'STANDARD.md, Header',
+    says: 'the server numbers its packets 1, 2, 3 without gaps',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       await pause(LISTEN_MS)
-      const numbers = session.heard.map(({ sequence }) => sequence).toSorted((one, two) => one - two)
+      const numbers = session.received.map(({ sequence }) => sequence).toSorted((one, two) => one - two)
       const first = numbers[0] ?? 0
       const last = numbers.at(-1) ?? 0
-      if (first > 3) return `the first that was heard is number ${first}`
+      if (first > 3) return `the first received packet has sequence ${first}`
       // Some may be lost on the way; a server that skips numbers skips more than that.
-      return numbers.length < (last - first + 1) * 0.8 ? `of ${first} to ${last} only ${numbers.length} were heard` : undefined
+      return numbers.length < (last - first + 1) * 0.8
+        ? `of ${first} to ${last} only ${numbers.length} were received`
+        : undefined
     },
   },
   {
-    id: 'heartbeat', section: 'STATE-MACHINE.md, States', says: 'a server that has nothing to say sends a packet every second', needsEntry: true,
+    id: 'heartbeat',
+    section: 'STATE-MACHINE.md, States',
+    says: 'a server with nothing to send sends a keepalive every second',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       const from = performance.now()
       await pause(LISTEN_MS)
-      const times = [from, ...session.heard.map(({ at }) => at).filter((at) => at > from), performance.now()]
+      const times = [from, ...session.received.map(({ at }) => at).filter((at) => at > from), performance.now()]
       const longest = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))
       return longest > HEARTBEAT_MS + LATE_MS ? `silent for ${Math.round(longest)} ms` : undefined
     },
   },
   {
-    id: 'acks', section: ACKS, says: 'what arrives is acknowledged; what never came is a gap', needsEntry: true,
+    id: 'acks', section: ACKS, says: 'received packets are acknowledged; missing ones are gaps', needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       const taken = session.send([padding(1)])
       const skipped = ++session.sequence
       await session.isAlive()
-      await until(() => session.hasArrived(taken) !== undefined && session.hasArrived(skipped) !== undefined, lab.target.answerMs)
-      if (session.hasArrived(taken) !== true) return 'a packet that was sent is not acknowledged'
+      await until(
+        () => session.hasArrived(taken) !== undefined && session.hasArrived(skipped) !== undefined,
+        lab.target.answerMs,
+      )
+      if (session.hasArrived(taken) !== true) return 'a sent packet is not acknowledged'
       return session.hasArrived(skipped) === false ? undefined : 'a packet that was never sent is acknowledged'
     },
   },
   {
-    id: 'acks-late', section: ACKS, says: 'a packet that comes late is acknowledged late', needsEntry: true,
+    id: 'acks-late', section: ACKS, says: 'a late packet is acknowledged late', needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       const late = ++session.sequence
@@ -97,22 +119,29 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'acks-delay', section: ACKS, says: 'the delay it names is no longer than it had the packet', needsEntry: true,
+    id: 'acks-delay', section: ACKS, says: 'the ack delay is at most the time the server had the packet',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       session.fallSilent()
       await pause(lab.target.answerMs)
       const from = performance.now()
       const sequence = session.send([padding(1)])
-      const find = (): number | undefined => session.heard.find(({ acks, at }) => at > from && acks?.latest === (sequence & 0xffff))?.acks?.delayMs
+      const find = (): number | undefined =>
+        session.received.find(({ acks, at }) => at > from && acks?.latest === (sequence & 0xffff))?.acks?.delayMs
       await until(() => find() !== undefined, lab.target.answerMs * 3)
       const delay = find()
-      if (delay === undefined) return 'no packet names it as the latest'
-      return delay > performance.now() - from ? `${Math.round(delay)} ms, which is longer than the world has known of it` : undefined
+      if (delay === undefined) return 'no packet acknowledges it as the latest'
+      return delay > performance.now() - from
+        ? `${Math.round(delay)} ms, which is longer than the world has known of it`
+        : undefined
     },
   },
   {
-    id: 'replay', section: 'STANDARD.md, Header', says: 'the same packet again changes nothing; nor does one too old to be told from a repetition', needsEntry: true,
+    id: 'replay',
+    section: 'STANDARD.md, Header',
+    says: 'a repeated packet changes nothing, nor does one too old to be distinguished from a repetition',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       const old = ++session.sequence
@@ -126,10 +155,18 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'seal', section: SEAL, says: 'a packet with one wrong bit, in the header or behind it, has no effect', needsEntry: true,
+    id: 'seal',
+    section: SEAL,
+    says: 'a packet with one wrong bit, in the header or after it, has no effect',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
-      for (const [what, at] of [['its epoch', 13], ['its number', 14], ['its text', HEAD_BYTES + 2], ['its tag', -1]] as const) {
+      for (const [what, at] of [
+        ['its epoch', 13],
+        ['its number', 14],
+        ['its text', HEAD_BYTES + 2],
+        ['its tag', -1],
+      ] as const) {
         const damage = (bytes: Buffer): Buffer => {
           const index = at < 0 ? bytes.length + at : at
           bytes[index] = (bytes[index] ?? 0) ^ 0x20
@@ -142,15 +179,22 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'frame-rules', section: FRAMES, says: 'bits behind the last frame, unknown kinds, payloads without frames and keepalives with some are refused whole',
+    id: 'frame-rules',
+    section: FRAMES,
+    says: 'bits after the last frame, unknown kinds, payloads without frames and keepalives with frames are refused',
     needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
-      return await refuses(session, 'a packet with bits behind its frames', [padding(1)], { bits: '1' })
-        ?? await refuses(session, 'a packet with a cut frame', [padding(1)], { bits: '1111000000000001000000' })
-        ?? await refuses(session, 'a payload without frames', [], { type: TYPE.payload })
-        ?? await refuses(session, 'a keepalive with frames', [padding(1)], { type: TYPE.keepalive })
-        ?? await refuses(session, 'a packet with flags', [], { type: TYPE.payload, bits: '1111000100000000000001' + '00000100' })
+      return (
+        (await refuses(session, 'a packet with bits behind its frames', [padding(1)], { bits: '1' }))
+        ?? (await refuses(session, 'a packet with a cut frame', [padding(1)], { bits: '1111000000000001000000' }))
+        ?? (await refuses(session, 'a payload without frames', [], { type: TYPE.payload }))
+        ?? (await refuses(session, 'a keepalive with frames', [padding(1)], { type: TYPE.keepalive }))
+        ?? (await refuses(session, 'a packet with flags', [], {
+          type: TYPE.payload,
+          bits: '1111000100000000000001' + '00000100',
+        }))
+      )
     },
   },
   {
@@ -160,7 +204,7 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'padding', section: CONTROLS, says: 'a packet padded to 1200 bytes is taken and acknowledged', needsEntry: true,
+    id: 'padding', section: CONTROLS, says: 'a packet padded to 1200 bytes is acknowledged', needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       const room = FULL_BYTES - HEAD_BYTES - 1 - TAG_BYTES - ACKS_BYTES_MAX - FRAME_HEAD_BYTES
@@ -168,7 +212,10 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'control-broken', section: 'STANDARD.md, Reasons', says: 'a control frame that makes no sense ends the connection with "broken"', needsEntry: true,
+    id: 'control-broken',
+    section: 'STANDARD.md, Reasons',
+    says: 'an invalid control frame ends the connection with "broken"',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       session.fallSilent()
@@ -178,14 +225,19 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'rekey', section: CONTROLS, says: 'an offered key is answered; both sides go over to it, numbers count on, and old keys open for a while', needsEntry: true,
+    id: 'rekey',
+    section: CONTROLS,
+    says: 'an offered key is answered; both sides use it, sequences continue, and old keys open for a while',
+    needsEntry: true,
     async run(lab) {
       const session = await lab.enter()
       if (!await session.rekey()) return 'no answer to the offer'
       const alive = await lives(session)
       if (alive !== undefined) return `under the new keys ${alive}`
-      if (!session.heard.some(({ epoch }) => epoch === 1)) return 'the server never sealed with them'
-      return await session.takes([padding(1)], { epoch: 0 }) ? session.faults[0] : 'a packet of the old epoch is not taken'
+      if (!session.received.some(({ epoch }) => epoch === 1)) return 'the server never sealed with them'
+      return (await session.takes([padding(1)], { epoch: 0 }))
+        ? session.faults[0]
+        : 'a packet of the old epoch is not taken'
     },
   },
 ]

@@ -1,26 +1,30 @@
 /**
- * Keys and seals of the wire, from the tables of docs/wire/STANDARD.md ("Seal", "Keys") and node:crypto alone.
+ * Keys and sealing of the wire protocol, from the tables of docs/wire/STANDARD.md ("Seal", "Keys") and node:crypto
+ * alone.
  *
- * A tool that checks other people's servers must not agree with them because it shares code with ours: nothing here, or
- * beside it, imports the engine.
+ * A tool that checks other servers must not agree with them because it shares code with the engine: nothing in this
+ * folder imports the engine.
  */
 
 import {
-  createCipheriv, createDecipheriv, createHash, createHmac, createPublicKey, diffieHellman, generateKeyPairSync, verify, type KeyObject,
+  createCipheriv, createDecipheriv, createHash, createHmac, createPublicKey, diffieHellman, generateKeyPairSync, verify,
+  type KeyObject,
 } from 'node:crypto'
 
+import { WIRE_VERSION } from './packets.ts'
+
 const TAG_BYTES = 16
-/** What stands before the 32 bytes of a public key in its DER form. */
+/** The DER bytes that precede the 32 bytes of a public key. */
 const X25519_PREFIX = Buffer.from('302a300506032b656e032100', 'hex')
 const ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** A key of X25519 that is used once. */
+/** An X25519 key that is used once. */
 export interface Ephemeral {
   readonly secret: KeyObject
   readonly publicKey: Buffer
 }
 
-/** What seals the packets of one direction in one epoch: 32 bytes, and 8 of salt in suite 2. */
+/** The key of one direction in one epoch: 32 bytes, and 8 bytes of salt in suite 2. */
 export interface PacketKey {
   readonly suite: number
   readonly material: Buffer
@@ -28,7 +32,10 @@ export interface PacketKey {
 
 export function createEphemeral(): Ephemeral {
   const { privateKey, publicKey } = generateKeyPairSync('x25519')
-  return { secret: privateKey, publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(X25519_PREFIX.length) }
+  return {
+    secret: privateKey,
+    publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(X25519_PREFIX.length),
+  }
 }
 
 export function agree(own: Ephemeral, peer: Uint8Array): Buffer {
@@ -40,8 +47,14 @@ export function extract(salt: Uint8Array, input: Uint8Array): Buffer {
   return createHmac('sha256', salt).update(input).digest()
 }
 
-/** The key of a purpose: `Expand(secret, label | suite | epoch | transcript)`, as long as the suite wants it. */
-export function packetKey(secret: Uint8Array, label: string, suite: number, epoch: number, transcript: Uint8Array): PacketKey {
+/** The key for a purpose: `Expand(secret, label | suite | epoch | transcript)`, as long as the suite requires. */
+export function packetKey(
+  secret: Uint8Array,
+  label: string,
+  suite: number,
+  epoch: number,
+  transcript: Uint8Array,
+): PacketKey {
   const number = Buffer.alloc(5)
   number[0] = suite
   number.writeUInt32LE(epoch, 1)
@@ -51,7 +64,7 @@ export function packetKey(secret: Uint8Array, label: string, suite: number, epoc
   return { suite, material: Buffer.concat([first, second]).subarray(0, suite === 1 ? 32 : 40) }
 }
 
-/** The digest of a conversation: each part by its number, its size and its bytes. */
+/** The digest of a handshake: the number, size and bytes of each part. */
 export function transcriptOf(parts: readonly (readonly [number: number, bytes: Uint8Array])[]): Buffer {
   const hash = createHash('sha256').update(labelOf('transcript'))
   for (const [number, bytes] of parts) {
@@ -63,13 +76,24 @@ export function transcriptOf(parts: readonly (readonly [number: number, bytes: U
   return hash.digest()
 }
 
-/** Whether a server has proven to be the one whose identity key this is. */
+/** Whether the server has proven that it has this identity key. */
 export function isSignedBy(identity: Uint8Array, transcript: Uint8Array, signature: Uint8Array): boolean {
   const key = createPublicKey({ key: Buffer.concat([ED25519_PREFIX, identity]), format: 'der', type: 'spki' })
   return verify(null, Buffer.concat([labelOf('server-identity'), transcript]), key, signature)
 }
 
-/** `head` as it stands, then `plain` sealed and its tag. */
+/** Whether this identity key signed the key of a challenge, for this version of the protocol. */
+export function isChallengeSignedBy(identity: Uint8Array, serverKey: Uint8Array, signature: Uint8Array): boolean {
+  const key = createPublicKey({ key: Buffer.concat([ED25519_PREFIX, identity]), format: 'der', type: 'spki' })
+  return verify(
+    null,
+    Buffer.concat([Buffer.from('tickwire/v3/challenge-key\0', 'latin1'), Buffer.of(WIRE_VERSION), serverKey]),
+    key,
+    signature,
+  )
+}
+
+/** `head` in the clear, then `plain` sealed and its tag. */
 export function seal(key: PacketKey, epoch: number, sequence: number, head: Uint8Array, plain: Uint8Array): Buffer {
   const secret = key.material.subarray(0, 32)
   const nonce = nonceOf(key, epoch, sequence)
@@ -82,8 +106,14 @@ export function seal(key: PacketKey, epoch: number, sequence: number, head: Uint
   return Buffer.concat([sealed, cipher.getAuthTag()])
 }
 
-/** What stands sealed behind the first `at` bytes of a datagram; undefined when the key is not the one. */
-export function unseal(key: PacketKey, epoch: number, sequence: number, datagram: Uint8Array, at: number): Buffer | undefined {
+/** Opens what is sealed behind the first `at` bytes of a datagram; undefined when the key is wrong. */
+export function unseal(
+  key: PacketKey,
+  epoch: number,
+  sequence: number,
+  datagram: Uint8Array,
+  at: number,
+): Buffer | undefined {
   const end = datagram.length - TAG_BYTES
   if (end < at) return undefined
   const secret = key.material.subarray(0, 32)

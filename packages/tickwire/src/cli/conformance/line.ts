@@ -1,11 +1,11 @@
 /**
- * One UDP socket towards the server that is checked: what it said, and how long one waits for it.
+ * One UDP socket to the server under test: what it received, and how long to wait for it.
  */
 
 import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 
-/** Whom one talks to, and what it must be told to let a client in. */
+/** The server under test, and what a client must send to be accepted. */
 export interface Target {
   readonly host: string
   readonly port: number
@@ -14,21 +14,21 @@ export interface Target {
   readonly token: Uint8Array
   /** The server's identity key, if it is known. */
   readonly identity: Uint8Array | undefined
-  /** How long an answer may take, and after how long without one there was none. */
+  /** How long an answer may take, and after how long without one there is none. */
   readonly answerMs: number
   readonly silenceMs: number
 }
 
-/** How often one looks whether something has come. */
+/** Polling interval while waiting. */
 const LOOK_MS = 5
-/** A datagram may be lost on a real path: what must be answered is asked so often. */
+/** How often a request is sent: a datagram may be lost on a real path. */
 const ASK_TIMES = 3
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => {
   setTimeout(resolve, ms)
 })
 
-/** Waits until something is so, at most `ms`; whether it is. */
+/** Waits until a condition holds, at most `ms`. Returns whether it does. */
 export async function until(isSo: () => boolean, ms: number): Promise<boolean> {
   const end = performance.now() + ms
   while (!isSo()) {
@@ -40,8 +40,8 @@ export async function until(isSo: () => boolean, ms: number): Promise<boolean> {
 
 export class Line {
   readonly target: Target
-  /** Every datagram that came, oldest first. */
-  readonly heard: Buffer[] = []
+  /** Every received datagram, oldest first. */
+  readonly received: Buffer[] = []
   onDatagram: (bytes: Buffer) => void = () => {}
   readonly #socket: Socket
 
@@ -49,10 +49,10 @@ export class Line {
     this.target = target
     this.#socket = socket
     socket.on('message', (bytes) => {
-      this.heard.push(bytes)
+      this.received.push(bytes)
       this.onDatagram(bytes)
     })
-    // A port that nobody listens on is told by the system: it is silence to us, and said as such.
+    // The system reports a closed port as an error. It counts as silence, and is reported as such.
     socket.on('error', () => {})
   }
 
@@ -71,11 +71,11 @@ export class Line {
     this.#socket.send(bytes)
   }
 
-  /** Sends a question until something that was not there before answers it, as `read` understands it. */
+  /** Sends a request until a new datagram answers it, as parsed by `read`. */
   async ask<Answer>(question: Uint8Array, read: (bytes: Buffer) => Answer | undefined): Promise<Answer | undefined> {
-    const from = this.heard.length
+    const from = this.received.length
     const find = (): Answer | undefined => {
-      for (const bytes of this.heard.slice(from)) {
+      for (const bytes of this.received.slice(from)) {
         const answer = read(bytes)
         if (answer !== undefined) return answer
       }
@@ -88,12 +88,12 @@ export class Line {
     return undefined
   }
 
-  /** What is said to something that should get no answer. */
+  /** Sends packets that should get no answer. Returns what was received. */
   async answersTo(...questions: readonly Uint8Array[]): Promise<readonly Buffer[]> {
-    const from = this.heard.length
+    const from = this.received.length
     for (const question of questions) this.send(question)
     await pause(this.target.silenceMs)
-    return this.heard.slice(from)
+    return this.received.slice(from)
   }
 
   close(): void {

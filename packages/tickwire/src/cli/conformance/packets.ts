@@ -1,39 +1,59 @@
 /**
- * Datagrams of the wire, written and read from the tables of docs/wire/STANDARD.md alone. Slow and clear: bits are text.
+ * Datagrams of the wire protocol, written and read from the tables of docs/wire/STANDARD.md alone. Clear rather than
+ * fast: bits are strings.
  */
 
-/** The types of packets, the kinds of handshakes, and the frames of a connection's own. */
+/** The types of packets, the kinds of handshake packets, and the control frames of a connection. */
 export const TYPE = { handshake: 0, payload: 1, keepalive: 2, disconnect: 3, response: 4 } as const
 export const HANDSHAKE = { request: 1, challenge: 2, accepted: 3, rejected: 4, refused: 5, reset: 6 } as const
 export const CONTROL = { kind: 15, rekey: 1, pathCheck: 2, pathReply: 3, padding: 4 } as const
 
-export const REASONS: readonly string[] = ['?', 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken', 'token',
-  'identity', 'flooding', 'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket']
+export const REASONS: readonly string[] = [
+  '?',
+  'left',
+  'kicked',
+  'shutdown',
+  'version',
+  'schema',
+  'full',
+  'refused',
+  'broken',
+  'token',
+  'identity',
+  'flooding',
+  'ended',
+  'fault',
+  'replaced',
+  'no-room',
+  'locked',
+  'ticket',
+  'password',
+]
 
-export const WIRE_VERSION = 2
-/** A request and a response have this length, and no datagram is longer before a padded one has passed. */
+export const WIRE_VERSION = 3
+/** Length of a request and a response. No datagram is longer until a padded one has been acknowledged. */
 export const FULL_BYTES = 1200
-/** A header whose sequence takes one byte. */
+/** Length of a header whose sequence takes one byte. */
 export const HEAD_BYTES = 15
-export const NOBODY: Buffer = Buffer.alloc(8)
+export const NO_CONNECTION: Buffer = Buffer.alloc(8)
 
 export interface Head {
   readonly version: number
   readonly type: number
-  /** As it stands in the packet. */
+  /** As it is in the packet. */
   readonly connection: Buffer
   readonly epoch: number
   readonly sequence: number
-  /** Where it ends. */
+  /** Offset of its end. */
   readonly end: number
 }
 
 export interface Acks {
-  /** The low 16 bits of the highest that arrived. */
+  /** The low 16 bits of the highest sequence that arrived. */
   readonly latest: number
-  /** How long that one had waited; undefined when longer than can be said. */
+  /** How long that packet waited for its ack; undefined when longer than can be encoded. */
   readonly delayMs: number | undefined
-  /** How far behind `latest` those are that have not arrived, 1 to 64. */
+  /** Distances behind `latest` of the packets that have not arrived, 1 to 64. */
   readonly missing: readonly number[]
 }
 
@@ -42,7 +62,7 @@ export interface Frame {
   readonly body: Buffer
 }
 
-/** What of a header may be wrong on purpose. */
+/** Header fields that a check may set to wrong values. */
 export interface HeadFields {
   readonly version?: number
   readonly connection?: Uint8Array
@@ -51,21 +71,52 @@ export interface HeadFields {
 }
 
 export function writeHead(type: number, fields: HeadFields = {}): Buffer {
-  const { version = WIRE_VERSION, connection = NOBODY, epoch = 0, sequence = 0 } = fields
-  return Buffer.concat([Buffer.from('TKW'), Buffer.of(version, type), connection, Buffer.of(epoch % 256), varint(sequence)])
+  const { version = WIRE_VERSION, connection = NO_CONNECTION, epoch = 0, sequence = 0 } = fields
+  return Buffer.concat([
+    Buffer.from('TKW'),
+    Buffer.of(version, type),
+    connection,
+    Buffer.of(epoch % 256),
+    varint(sequence),
+  ])
 }
 
-/** A first question: 1200 bytes, whatever is in it. */
-export function writeRequest(salt: Uint8Array, clientKey: Uint8Array, suites: readonly number[], fields: HeadFields = {}): Buffer {
-  const body = [writeHead(TYPE.handshake, fields), Buffer.of(HANDSHAKE.request), salt, clientKey, Buffer.of(suites.length, ...suites)]
+/** A connection request: 1200 bytes, whatever its content. */
+export function writeRequest(
+  salt: Uint8Array,
+  clientKey: Uint8Array,
+  suites: readonly number[],
+  fields: HeadFields = {},
+): Buffer {
+  const body = [
+    writeHead(TYPE.handshake, fields),
+    Buffer.of(HANDSHAKE.request),
+    salt,
+    clientKey,
+    Buffer.of(suites.length, ...suites),
+  ]
   return Buffer.concat(body, FULL_BYTES)
 }
 
-/** What is not sealed of the answer to a challenge. */
-export function writeResponseHead(salt: Uint8Array, suite: number, clientKey: Uint8Array, cookie: Uint8Array, token: Uint8Array): Buffer {
-  const size = Buffer.alloc(2)
-  size.writeUInt16LE(token.length)
-  return Buffer.concat([writeHead(TYPE.response), salt, Buffer.of(suite), clientKey, cookie, size, token])
+/** The unsealed part of a response to a challenge. */
+export function writeResponseHead(
+  salt: Uint8Array, suite: number, clientKey: Uint8Array, cookie: Uint8Array, suites: readonly number[],
+): Buffer {
+  return Buffer.concat([
+    writeHead(TYPE.response),
+    salt,
+    Buffer.of(suite),
+    clientKey,
+    cookie,
+    Buffer.of(suites.length, ...suites),
+  ])
+}
+
+/** The sealed part of a response, `size` bytes long. */
+export function writeHello(fingerprint: Uint8Array, token: Uint8Array, user: Uint8Array, size: number): Buffer {
+  const tokenSize = Buffer.alloc(2)
+  tokenSize.writeUInt16LE(token.length)
+  return Buffer.concat([fingerprint, tokenSize, token, Buffer.of(user.length), user], size)
 }
 
 /** The header of a datagram; undefined when it has none. */
@@ -78,25 +129,38 @@ export function readHead(bytes: Buffer): Head | undefined {
     sequence += (byte % 128) * 128 ** index
     if (byte >= 128) continue
     if (byte === 0 && index > 0) return undefined
-    return { version: bytes[3] ?? 0, type: bytes[4] ?? 0, connection: bytes.subarray(5, 13), epoch: bytes[13] ?? 0, sequence, end: 15 + index }
+    return {
+      version: bytes[3] ?? 0,
+      type: bytes[4] ?? 0,
+      connection: bytes.subarray(5, 13),
+      epoch: bytes[13] ?? 0,
+      sequence,
+      end: 15 + index,
+    }
   }
   return undefined
 }
 
-/** The plaintext of a payload or a keepalive. `bits` is put behind the frames, before the zeros that make it whole bytes. */
+/** The plaintext of a payload or a keepalive. `bits` follow the frames, before the zeros that pad to whole bytes. */
 export function writeBody(acks: Acks, frames: readonly Frame[], bits = ''): Buffer {
   const groups = [0, 1, 2, 3].map((group) => {
-    const word = [...Array(16).keys()].map((bit) => acks.missing.includes(group * 16 + bit + 1) ? '0' : '1').reverse().join('')
+    const word = [...Array(16).keys()]
+      .map((bit) => (acks.missing.includes(group * 16 + bit + 1) ? '0' : '1'))
+      .reverse()
+      .join('')
     return word.includes('0') ? word : ''
   })
   const gaps = groups.map((word) => word === '' ? '0' : '1').reverse().join('')
   const delay = acks.delayMs === undefined ? 65_535 : Math.min(Math.floor(acks.delayMs * 1000 / 32), 65_534)
   const heads = bitsOf(acks.latest, 16) + bitsOf(delay, 16) + gaps + groups.join('')
-  const told = frames.map(({ kind, body }) => bitsOf(kind, 4) + '0000' + bitsOf(body.length, 14) + [...body].map((byte) => bitsOf(byte, 8)).join(''))
-  return bytesOf(heads + told.join('') + bits)
+  const headers = frames.map(
+    ({ kind, body }) =>
+      bitsOf(kind, 4) + '0000' + bitsOf(body.length, 14) + [...body].map((byte) => bitsOf(byte, 8)).join(''),
+  )
+  return bytesOf(heads + headers.join('') + bits)
 }
 
-/** What a plaintext says; the reason why it says nothing when it is not as the standard has it. */
+/** Parses a plaintext. Returns the reason when it does not follow the standard. */
 export function readBody(plain: Uint8Array): { readonly acks: Acks; readonly frames: readonly Frame[] } | string {
   const all = [...plain].map((byte) => bitsOf(byte, 8)).join('')
   let at = 0

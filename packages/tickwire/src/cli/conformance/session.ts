@@ -1,8 +1,8 @@
 /**
- * A connection as the standard describes one from the client's side: numbered, sealed packets with acks, and nothing of a game.
+ * A client's connection as the standard describes it: numbered, sealed packets with acks, without a game.
  *
- * It keeps itself alive and acknowledges what it hears. Whatever a packet of the server does that the standard does not
- * allow is noted under `faults`.
+ * It sends keepalives and acknowledges what it receives. Violations of the standard by the server are added to
+ * `faults`.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -13,25 +13,25 @@ import { clientKeyOf, serverKeyOf, type Verdict } from './visit.ts'
 
 export type Accepted = Extract<Verdict, { is: 'accepted' }>
 
-/** A packet of the server's that opened. */
-export interface Heard {
+/** A packet from the server that opened. */
+export interface Received {
   readonly sequence: number
   readonly epoch: number
   readonly at: number
   readonly datagram: Buffer
   readonly acks: Acks | undefined
   readonly frames: readonly Frame[]
-  /** Why it says goodbye, if it does. */
+  /** The reason, if it is a disconnect. */
   readonly reason: number | undefined
 }
 
-/** What of a packet may be wrong on purpose. */
+/** Parts of a packet that a check may set to wrong values. */
 export interface SendOptions {
   readonly sequence?: number
   readonly epoch?: number
-  /** Bits behind the frames. */
+  /** Bits to append after the frames. */
   readonly bits?: string
-  /** What becomes of the sealed bytes. */
+  /** Modifies the sealed bytes. */
   readonly damage?: (datagram: Buffer) => Buffer
   readonly line?: Line
   readonly type?: number
@@ -41,10 +41,10 @@ const HEARTBEAT_MS = 100
 
 export class Session {
   readonly accepted: Accepted
-  readonly heard: Heard[] = []
-  /** What the server did that it may not. */
+  readonly received: Received[] = []
+  /** Violations by the server. */
   readonly faults: string[] = []
-  /** The last number that was used. */
+  /** The last sequence number that was used. */
   sequence = 0
   epoch = 0
   line: Line
@@ -63,19 +63,25 @@ export class Session {
     this.send([])
   }
 
-  /** Hears what comes over a line, too. */
+  /** Receives from another line, too. */
   listen(line: Line): void {
-    line.onDatagram = (bytes) => this.#hear(bytes)
+    line.onDatagram = (bytes) => this.#handle(bytes)
   }
 
-  /** From now on only what is sent by hand is sent. */
+  /** From now on, only explicit sends are sent. */
   fallSilent(): void {
     this.#isQuiet = true
   }
 
-  /** Sends a payload, or a keepalive without frames; gives its number. */
+  /** Sends a payload, or a keepalive if there are no frames. Returns its sequence number. */
   send(frames: readonly Frame[], options: SendOptions = {}): number {
-    const { sequence = ++this.sequence, epoch = this.epoch, bits = '', damage = (bytes) => bytes, line = this.line } = options
+    const {
+      sequence = ++this.sequence,
+      epoch = this.epoch,
+      bits = '',
+      damage = (bytes) => bytes,
+      line = this.line,
+    } = options
     const type = options.type ?? (frames.length === 0 ? TYPE.keepalive : TYPE.payload)
     const head = writeHead(type, { connection: this.accepted.connection, epoch, sequence })
     const key = this.#keys[epoch]?.client
@@ -84,10 +90,10 @@ export class Session {
     return sequence
   }
 
-  /** Whether the server said that a packet arrived; undefined when it has not come to it yet. */
+  /** Whether the server acknowledged a packet; undefined when no ack covers it yet. */
   hasArrived(sequence: number): boolean | undefined {
     let verdict: boolean | undefined
-    for (const { acks } of this.heard) {
+    for (const { acks } of this.received) {
       if (acks === undefined) continue
       const behind = (acks.latest - sequence) & 0xffff
       if (behind > 64) continue
@@ -97,11 +103,12 @@ export class Session {
     return verdict
   }
 
-  /** Whether the connection lives: a path check is answered. */
+  /** Whether the connection works: a path check is answered. */
   async isAlive(): Promise<boolean> {
     const nonce = randomBytes(8)
     const reply = Buffer.concat([Buffer.of(CONTROL.pathReply), nonce])
-    const hasReply = (): boolean => this.heard.some(({ frames }) => frames.some(({ kind, body }) => kind === CONTROL.kind && body.equals(reply)))
+    const hasReply = (): boolean =>
+      this.received.some(({ frames }) => frames.some(({ kind, body }) => kind === CONTROL.kind && body.equals(reply)))
     for (let times = 0; times < 3; times++) {
       this.send([{ kind: CONTROL.kind, body: Buffer.concat([Buffer.of(CONTROL.pathCheck), nonce]) }])
       if (await until(hasReply, this.line.target.answerMs)) return true
@@ -109,7 +116,7 @@ export class Session {
     return false
   }
 
-  /** Sends one packet as told and then honest ones, until the server has come past it: whether it took it. */
+  /** Sends one packet as given and then valid ones, until an ack covers it. Returns whether the server accepted it. */
   async takes(frames: readonly Frame[], options: SendOptions = {}): Promise<boolean> {
     const sequence = this.send(frames, options)
     await this.isAlive()
@@ -117,12 +124,12 @@ export class Session {
     return this.hasArrived(sequence) === true
   }
 
-  /** Offers a new key, and goes over to it once it is answered; whether it was. */
+  /** Offers a new key, and switches to it once it is answered. Returns whether it was. */
   async rekey(): Promise<boolean> {
     const own = createEphemeral()
     const epoch = this.epoch + 1
     const offer = Buffer.concat([Buffer.of(CONTROL.rekey, this.epoch % 256, 1, epoch % 256), own.publicKey])
-    const from = this.heard.length
+    const from = this.received.length
     for (let times = 0; times < 3; times++) {
       this.send([{ kind: CONTROL.kind, body: offer }])
       await until(() => this.#answerOf(own, epoch, from), this.line.target.answerMs)
@@ -131,7 +138,7 @@ export class Session {
     return false
   }
 
-  /** Says goodbye and waits for the answer to it: the reason the server gave, or undefined when it said nothing. */
+  /** Disconnects and waits for the answer: the server's reason, or undefined when it did not answer. */
   async leave(): Promise<string | undefined> {
     this.#isQuiet = true
     for (let times = 0; times < 3 && this.goodbye === undefined; times++) {
@@ -145,20 +152,23 @@ export class Session {
     return this.goodbye
   }
 
-  /** Nothing more is sent. */
+  /** Stops sending. */
   end(): void {
     clearInterval(this.#beat)
   }
 
-  /** Why the server ended it, if it did. */
+  /** Why the server disconnected, if it did. */
   get goodbye(): string | undefined {
-    const reason = this.heard.find((packet) => packet.reason !== undefined)?.reason
+    const reason = this.received.find((packet) => packet.reason !== undefined)?.reason
     return reason === undefined ? undefined : REASONS[reason] ?? `${reason}`
   }
 
   #answerOf(own: Ephemeral, epoch: number, from: number): boolean {
-    for (const { frames } of this.heard.slice(from)) {
-      const answer = frames.find(({ kind, body }) => kind === CONTROL.kind && body[0] === CONTROL.rekey && body[2] === 2 && body[3] === epoch % 256)
+    for (const { frames } of this.received.slice(from)) {
+      const answer = frames.find(
+        ({ kind, body }) =>
+          kind === CONTROL.kind && body[0] === CONTROL.rekey && body[2] === 2 && body[3] === epoch % 256,
+      )
       if (answer === undefined || this.epoch === epoch) continue
       this.#addKeys(extract(this.#keys[epoch - 1]?.secret ?? Buffer.alloc(0), agree(own, answer.body.subarray(4, 36))))
       this.epoch = epoch
@@ -170,41 +180,52 @@ export class Session {
   #addKeys(secret: Buffer): void {
     const { suite, transcript } = this.accepted
     const epoch = this.#keys.length
-    this.#keys.push({ secret, client: clientKeyOf(secret, suite, epoch, transcript), server: serverKeyOf(secret, suite, epoch, transcript) })
+    this.#keys.push({
+      secret,
+      client: clientKeyOf(secret, suite, epoch, transcript),
+      server: serverKeyOf(secret, suite, epoch, transcript),
+    })
   }
 
-  #hear(bytes: Buffer): void {
+  #handle(bytes: Buffer): void {
     const head = readHead(bytes)
     if (head === undefined) return void this.faults.push('a datagram without a header')
     if (head.type === TYPE.handshake || head.type === TYPE.response) return
-    if (!head.connection.equals(this.accepted.connection)) return void this.faults.push('a packet of another connection')
+    if (!head.connection.equals(this.accepted.connection))
+      return void this.faults.push('a packet of another connection')
     const key = this.#keys[head.epoch]?.server
     const plain = key === undefined ? undefined : unseal(key, head.epoch, head.sequence, bytes, head.end)
-    if (plain === undefined) return void this.faults.push(`packet ${head.sequence} of epoch ${head.epoch} does not open`)
+    if (plain === undefined)
+      return void this.faults.push(`packet ${head.sequence} of epoch ${head.epoch} does not open`)
     if (head.sequence < 1) this.faults.push('a sealed packet numbered 0')
-    const twin = this.heard.find(({ sequence }) => sequence === head.sequence)
+    const twin = this.received.find(({ sequence }) => sequence === head.sequence)
     if (twin !== undefined) {
-      // The same bytes again are the network's doing; other bytes under one number would be the end of the cipher.
+      // Equal bytes are a duplicate by the network; other bytes under one number would break the cipher.
       if (!twin.datagram.equals(bytes)) this.faults.push(`number ${head.sequence} used twice`)
       return
     }
     const packet = { sequence: head.sequence, epoch: head.epoch, at: performance.now(), datagram: bytes }
     if (head.type === TYPE.disconnect) {
       if (plain.length !== 1) this.faults.push('a goodbye that is not one byte')
-      this.heard.push({ ...packet, acks: undefined, frames: [], reason: plain[0] ?? 0 })
+      this.received.push({ ...packet, acks: undefined, frames: [], reason: plain[0] ?? 0 })
       return
     }
     const body = readBody(plain)
     if (typeof body === 'string') return void this.faults.push(`packet ${head.sequence}: ${body}`)
-    if ((head.type === TYPE.payload) !== (body.frames.length > 0)) this.faults.push('a payload without frames, or a keepalive with some')
-    this.heard.push({ ...packet, ...body, reason: undefined })
+    if ((head.type === TYPE.payload) !== body.frames.length > 0)
+      this.faults.push('a payload without frames, or a keepalive with some')
+    this.received.push({ ...packet, ...body, reason: undefined })
   }
 
-  /** What has arrived here. Everything did that could be read. */
+  /** Acks for everything that arrived, that is, that could be opened. */
   #acks(): Acks {
-    const numbers = new Map(this.heard.filter(({ acks }) => acks !== undefined).map(({ sequence, at }) => [sequence, at]))
+    const numbers = new Map(
+      this.received.filter(({ acks }) => acks !== undefined).map(({ sequence, at }) => [sequence, at]),
+    )
     const latest = Math.max(0, ...numbers.keys())
-    const missing = Array.from({ length: 64 }, (_, index) => index + 1).filter((behind) => latest - behind >= 1 && !numbers.has(latest - behind))
+    const missing = Array.from({ length: 64 }, (_, index) => index + 1).filter(
+      (behind) => latest - behind >= 1 && !numbers.has(latest - behind),
+    )
     return { latest: latest & 0xffff, delayMs: performance.now() - (numbers.get(latest) ?? performance.now()), missing }
   }
 }

@@ -14,7 +14,8 @@ export function element(tag, attributes = {}, ...children) {
 
 /** @param {string[]} heads @param {HTMLElement[]} rows */
 export function table(heads, rows) {
-  return element('table', {}, element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', {}, head)))), element('tbody', {}, ...rows))
+  const head = element('tr', {}, ...heads.map((name) => element('th', {}, name)))
+  return element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))
 }
 
 /** @param {unknown} value @returns {string} */

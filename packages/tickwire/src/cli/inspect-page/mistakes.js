@@ -11,7 +11,8 @@ export function showMistakes(place, mistakes, state, choose) {
   }
   place.replaceChildren(table(['tick', 'field', 'off by'], mistakes.map((mistake, number) => {
     const row = element('tr', { class: `is-link ${number === state.mistake ? 'is-chosen' : ''}` },
-      element('td', {}, String(mistake.tick)), element('td', {}, mistake.field === '' ? `${mistake.entity}: not predicted` : mistake.field),
+      element('td', {}, String(mistake.tick)),
+      element('td', {}, mistake.field === '' ? `${mistake.entity}: not predicted` : mistake.field),
       element('td', {}, text(mistake.distance)))
     row.addEventListener('click', () => choose(number))
     return row
@@ -19,16 +20,20 @@ export function showMistakes(place, mistakes, state, choose) {
 }
 
 /** @param {HTMLElement} place @param {any} explained */
-export function showWhy(place, { beganAt, field, predicted, told, held, used, isInputOther, why }) {
+export function showWhy(place, { beganAt, field, predicted, received, held, used, isInputOther, why }) {
   place.replaceChildren(
-    element('h3', {}, 'Why was this mispredicted'),
+    element('h3', {}, 'Why this was mispredicted'),
     element('div', { class: 'card' },
-      element('p', { class: 'why' }, 'It began in tick ', element('strong', {}, String(beganAt)), ' with ', element('strong', {}, field), '.'),
+      element('p', { class: 'why' },
+        'It began in tick ', element('strong', {}, String(beganAt)), ' with ', element('strong', {}, field), '.'),
       table(['', field], [
         element('tr', {}, element('td', { class: 'dim' }, 'predicted'), element('td', {}, text(predicted))),
-        element('tr', {}, element('td', { class: 'dim' }, 'true'), element('td', { class: 'is-other' }, text(told))),
-        element('tr', {}, element('td', { class: 'dim' }, 'input held'), element('td', {}, text(held))),
-        element('tr', {}, element('td', { class: 'dim' }, 'input used'), element('td', { class: isInputOther ? 'is-other' : '' }, text(used))),
+        element('tr', {},
+          element('td', { class: 'dim' }, 'received'), element('td', { class: 'is-other' }, text(received))),
+        element('tr', {}, element('td', { class: 'dim' }, 'input of this client'), element('td', {}, text(held))),
+        element('tr', {},
+          element('td', { class: 'dim' }, 'input used by the server'),
+          element('td', { class: isInputOther ? 'is-other' : '' }, text(used))),
       ]),
       element('p', { class: 'why' }, `${why}.`)))
 }

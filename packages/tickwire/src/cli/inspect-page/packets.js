@@ -5,16 +5,22 @@ import { element, table, text } from './element.js'
 
 const SHOWN = 60
 /** One colour for each part of a packet. */
-const COLOURS = { header: '#5b6579', acks: '#7d8aa5', frame: '#a07a4a', packet: '#3a4150', snapshot: '#62b4ff', entry: '#4d8fe0', row: '#46d9a0', inputs: '#b79bff', timing: '#ffc35c', wanted: '#ff8a5c', channel: '#e87bd0', control: '#c0c7d6', peers: '#d8b4ff' }
+const COLOURS = {
+  header: '#5b6579', acks: '#7d8aa5', frame: '#a07a4a', packet: '#3a4150', snapshot: '#62b4ff', entry: '#4d8fe0',
+  row: '#46d9a0', inputs: '#b79bff', timing: '#ffc35c', wanted: '#ff8a5c', channel: '#e87bd0', control: '#c0c7d6',
+  peers: '#d8b4ff',
+}
 
 /** @param {HTMLElement} place @param {any[]} packets @param {any} state @param {(number: number) => void} choose */
 export function showPackets(place, packets, state, choose) {
   const nearest = packets.findIndex(({ shownAt }) => shownAt >= state.tick)
   const from = Math.max(0, (nearest < 0 ? packets.length : nearest) - 8)
-  place.replaceChildren(table(['#', 'ms', '', 'bytes', 'tick', 'frames'], packets.slice(from, from + SHOWN).map((packet) => {
+  const shown = packets.slice(from, from + SHOWN)
+  place.replaceChildren(table(['#', 'ms', '', 'bytes', 'tick', 'frames'], shown.map((packet) => {
     const row = element('tr', { class: `is-link ${packet.number === state.packet ? 'is-chosen' : ''}` },
       element('td', { class: 'dim' }, String(packet.sequence)), element('td', {}, packet.timeMs.toFixed(1)),
-      element('td', { class: packet.way }, packet.way === 'received' ? '▲ in' : '▼ out'), element('td', {}, String(packet.bytes)),
+      element('td', { class: packet.way }, packet.way === 'received' ? '▲ in' : '▼ out'),
+      element('td', {}, String(packet.bytes)),
       element('td', {}, text(packet.tick)), element('td', {}, packet.frames === '' ? packet.type : packet.frames))
     row.addEventListener('click', () => choose(packet.number))
     return row
@@ -26,15 +32,18 @@ export function showPacket(place, packet, fields) {
   const strip = element('div', { class: 'strip' })
   const rows = packet.bits.map((/** @type {any} */ bits) => {
     const colour = colourOf(bits.name)
-    const cell = element('i', { title: `${bits.name}: ${fields[bits.name]}\n${bits.where} ${bits.value}\n${bits.length} bits at ${bits.at}` })
-    // By the object model: a content policy has nothing against that.
+    const title = `${bits.name}: ${fields[bits.name]}\n${bits.where} ${bits.value}\n${bits.length} bits at ${bits.at}`
+    const cell = element('i', { title })
+    // By the object model, which a content policy allows.
     cell.style.width = `${Math.max(3, Math.min(bits.length, 64) * 2.2)}px`
     cell.style.background = colour
     strip.append(cell)
     const name = element('td', {}, bits.name)
     name.style.color = colour
-    const row = element('tr', {}, element('td', { class: 'dim' }, String(bits.at)), element('td', {}, String(bits.length)), name,
-      element('td', {}, bitsOf(packet.bytes, bits.at, bits.length)), element('td', {}, bits.value), element('td', {}, bits.where), element('td', { class: 'dim' }, fields[bits.name] ?? ''))
+    const row = element('tr', {},
+      element('td', { class: 'dim' }, String(bits.at)), element('td', {}, String(bits.length)), name,
+      element('td', {}, bitsOf(packet.bytes, bits.at, bits.length)), element('td', {}, bits.value),
+      element('td', {}, bits.where), element('td', { class: 'dim' }, fields[bits.name] ?? ''))
     cell.addEventListener('click', () => row.scrollIntoView({ block: 'center' }))
     cell.addEventListener('pointerenter', () => row.classList.add('is-chosen'))
     cell.addEventListener('pointerleave', () => row.classList.remove('is-chosen'))
@@ -43,8 +52,10 @@ export function showPacket(place, packet, fields) {
   const reasons = packet.entries.map((/** @type {any} */ entry) => element('p', { class: 'why' },
     element('strong', {}, `${entry.entity} ${entry.id >>> 16}: ${entry.reason}`), ` ${entry.why} (${entry.bits} bits)`))
   place.replaceChildren(
-    element('h3', {}, `Packet ${packet.sequence}: ${packet.bytes.length / 2} bytes before its seal, ${packet.bits.length} fields`), strip,
-    ...(reasons.length === 0 ? [] : [element('h3', {}, 'Why was this sent'), ...reasons]),
+    element('h3', {},
+      `Packet ${packet.sequence}: ${packet.bytes.length / 2} bytes without tag, ${packet.bits.length} fields`),
+    strip,
+    ...(reasons.length === 0 ? [] : [element('h3', {}, 'Why this was sent'), ...reasons]),
     element('h3', {}, 'Every bit'), table(['bit', 'length', 'name', 'bits', 'value', 'of', 'means'], rows))
 }
 
@@ -57,6 +68,9 @@ function colourOf(name) {
 function bitsOf(hex, at, length) {
   if (length > 32) return `${length} bits`
   let out = ''
-  for (let bit = at; bit < at + length; bit++) out += parseInt(hex.slice((bit >> 3) * 2, (bit >> 3) * 2 + 2), 16) >> (7 - (bit & 7)) & 1
+  for (let bit = at; bit < at + length; bit++) {
+    const place = (bit >> 3) * 2
+    out += parseInt(hex.slice(place, place + 2), 16) >> (7 - (bit & 7)) & 1
+  }
   return out
 }

@@ -17,11 +17,16 @@ const state = { tick: summary.first, packet: -1, mistake: -1 }
 const canvas = byId('timeline')
 
 byId('name').textContent = summary.name
-byId('about').textContent = `player ${summary.peer}, ticks ${summary.first} to ${summary.last} at ${summary.tickRate} a second, ${packets.length} packets, ${summary.mistakes.length} mispredictions`
+byId('about').textContent =
+  `player ${summary.peer}, ticks ${summary.first} to ${summary.last} at ${summary.tickRate} a second, `
+  + `${packets.length} packets, ${summary.mistakes.length} mispredictions`
 byId('tick').max = summary.last
 
 // Packets have times, worlds have ticks: snapshots have both, and say how the two lie.
-const apart = packets.filter((/** @type {any} */ { tick }) => tick !== undefined && tick !== null).map((/** @type {any} */ { tick, timeMs }) => tick - timeMs * summary.tickRate / 1000).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)
+const apart = packets
+  .filter((/** @type {any} */ { tick }) => tick !== undefined && tick !== null)
+  .map((/** @type {any} */ { tick, timeMs }) => tick - timeMs * summary.tickRate / 1000)
+  .sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)
 const offset = apart[apart.length >> 1] ?? summary.first
 for (const packet of packets) packet.shownAt = offset + packet.timeMs * summary.tickRate / 1000
 
@@ -57,7 +62,9 @@ canvas.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
   canvas.setPointerCapture(event.pointerId)
   void goTo(tickAt(canvas, summary, event.offsetX))
 })
-canvas.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => { if (event.buttons === 1) void goTo(tickAt(canvas, summary, event.offsetX)) })
+canvas.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+  if (event.buttons === 1) void goTo(tickAt(canvas, summary, event.offsetX))
+})
 byId('back').addEventListener('click', () => goTo(state.tick - 1))
 byId('forth').addEventListener('click', () => goTo(state.tick + 1))
 byId('tick').addEventListener('change', () => goTo(Number(byId('tick').value)))

@@ -1,4 +1,7 @@
-/** The whole recording in one strip: received packets up, sent ones down, mispredictions as diamonds, the tick that is looked at. */
+/**
+ * The whole recording in one strip: received packets up, sent ones down, mispredictions as diamonds, and the chosen
+ * tick.
+ */
 // @ts-check
 
 const INK = { received: '#46d9a0', sent: '#b79bff', mistake: '#ff6173', now: '#62b4ff', dim: '#8d97ab' }
@@ -33,7 +36,9 @@ export function drawTimeline(canvas, { first, last, mistakes, tickRate }, packet
   for (const { number, way, bytes, shownAt } of packets) {
     const tall = Math.min(56, 4 + bytes / 8)
     pen.fillStyle = number === state.packet ? '#ffffff' : way === 'received' ? INK.received : INK.sent
-    pen.fillRect(placeOf(shownAt), way === 'received' ? middle - tall : middle + 1, number === state.packet ? 2.5 : 1.2, way === 'received' ? tall : tall * 0.7)
+    const isIn = way === 'received'
+    const wide = number === state.packet ? 2.5 : 1.2
+    pen.fillRect(placeOf(shownAt), isIn ? middle - tall : middle + 1, wide, isIn ? tall : tall * 0.7)
   }
   pen.fillStyle = INK.dim
   pen.fillText('received', 6, 14)

@@ -1,18 +1,19 @@
 /**
- * Dice for what is only seen or heard: sparks, camera shake, which of three footsteps.
+ * Random numbers for visual and audio effects only: sparks, camera shake, which of three footsteps.
  *
- * It is apart from the simulation's generators on purpose. Its state is not saved, hashed or rolled back, so one
- * draw from it inside `step` would be a desync: only edges import this file, so that a game's rules, which import
- * the core's door, do not find it; and its type is its own, so that it cannot be passed where simulation code asks
- * for a `Prng` or a `KeyedPrng`, nor they where effects ask for it.
+ * It is separate from the simulation's generators on purpose. Its state is not saved, hashed or rolled back, so one
+ * draw from it inside `step` would be a desync. Only edges import this file, so a game's rules, which import the entry
+ * point of core, cannot reach it. Its type is distinct, so it cannot be passed where simulation code expects a `Prng`
+ * or a `KeyedPrng`, and those cannot be passed where effects expect this one.
  */
 
 import { Prng } from './prng.ts'
 
+/** A generator for effects that do not change the game: sparks, shakes, sounds. */
 export class CosmeticPrng {
   readonly #words: Prng
 
-  /** Any seed will do; the edges take it from their entropy. */
+  /** Any seed works; the edges draw it from their entropy. */
   constructor(seed: number) {
     this.#words = new Prng(seed)
   }

@@ -1,6 +1,6 @@
 /**
- * The borders of q32.32: numbers, bigints and text on one side, words on the other. Not for hot loops, except
- * `fromNumber` and `toNumber`, which allocate nothing.
+ * Conversions of q32.32 from and to numbers, bigints and text. Not for hot loops, except `fromNumber` and `toNumber`,
+ * which allocate nothing.
  */
 
 import { assert } from './assert.ts'
@@ -10,7 +10,7 @@ const TWO_31 = 2147483648
 const TWO_32 = 4294967296
 const TWO_MINUS_32 = 2.3283064365386963e-10
 
-/** @hot The nearest step to x, halves up; the nearest end of the range when outside, 0 for NaN. */
+/** @hot The nearest step to x, halves up; the nearest end of the range for values outside it, 0 for NaN. */
 export function fromNumber(x: number, out: Q32): void {
   const steps = Math.round(x * TWO_32)
   const high = Math.floor(steps / TWO_32)
@@ -28,21 +28,21 @@ export function toNumber(a: Q32): number {
   return (a[1] * TWO_32 + (a[0] >>> 0)) * TWO_MINUS_32
 }
 
-/** The value whose 64 bits, read as one whole number of steps, are `steps`. Higher bits are cut off. */
+/** The value with this number of steps of 2^-32. Bits above 64 are cut off. */
 export function fromBigInt(steps: bigint): Q32 {
   return q32(Number(BigInt.asIntN(32, steps)), Number(BigInt.asIntN(32, steps >> 32n)))
 }
 
-/** How many steps of 2^-32 the value is. */
+/** The value as a number of steps of 2^-32. */
 export function toBigInt(a: Q32): bigint {
   return (BigInt(a[1]) << 32n) | BigInt(a[0] >>> 0)
 }
 
-/** Ten digits are enough to tell two neighbours apart: half a step is 1.16e-10. */
+/** Ten digits are enough to distinguish two adjacent values: half a step is 1.16e-10. */
 const DIGITS = 10
 const TEN_TO_DIGITS = 10_000_000_000n
 
-/** The shortest decimal that `parse` brings back to the same value. */
+/** The shortest decimal that `parse` converts back to the same value. */
 export function format(a: Q32): string {
   const steps = toBigInt(a)
   const size = steps < 0n ? -steps : steps

@@ -1,9 +1,9 @@
 /**
  * Roots and curves in q32.32.
  *
- * The square root is whole-number arithmetic. The others go through the exact functions of base/math.ts on doubles:
- * those are the same bits on every engine and their error is a millionth of a step, so what comes back is the nearest
- * step but for one case in a hundred thousand (FIX6), and at the speed of floating point.
+ * The square root is integer arithmetic. The others use the exact functions of base/math.ts on doubles. Those give the
+ * same bits on every engine and their error is a millionth of a step, so the result is the nearest step except in one
+ * case in a hundred thousand (FIX6), at the speed of floating point.
  */
 
 import { fromNumber, toNumber } from './fixed-point-edge.ts'
@@ -14,7 +14,7 @@ import { multiplyHigh } from './math-words.ts'
 const TWO_32 = 4294967296
 const TWO_MINUS_32 = 2.3283064365386963e-10
 const INVERSE_TURN = 0.15915494309189535
-/** Adding and taking away 1.5 * 2^52 rounds to the nearest whole number: below that the doubles are whole. */
+/** Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number: doubles of that size are whole. */
 const ROUNDER = 6755399441055744
 
 // 2 pi in pieces of 24 bits: their products with a number of turns (29 bits) are exact.
@@ -23,7 +23,7 @@ const TURN_2 = 3.0199157663446385e-7
 const TURN_3 = 2.156121011983106e-14
 const TURN_4 = 1.3128014171494002e-21
 
-/** @hot out = sqrt(a) to the nearest step; 0 for what is below 0. */
+/** @hot out = sqrt(a) to the nearest step; 0 for values below 0. */
 export function sqrt(a: Q32, out: Q32): void {
   const high = a[1]
   if (high < 0) {
@@ -46,7 +46,7 @@ export function sqrt(a: Q32, out: Q32): void {
   out[0] = root % TWO_32
 }
 
-/** value * 2^32 - root^2, which is small: only its low 64 bits are computed, so the value's high word plays no part. */
+/** value * 2^32 - root^2, which is small: only its low 64 bits are computed, so the value's high word is not needed. */
 function restOfSquare(valueLow: number, root: number): number {
   const rootHigh = Math.floor(root / TWO_32)
   const rootLow = root % TWO_32 | 0
@@ -75,13 +75,13 @@ export function exp(a: Q32, out: Q32): void {
   fromNumber(exact.exp(toNumber(a)), out)
 }
 
-/** @hot out = the natural logarithm of a; the lowest value for what is not above 0. */
+/** @hot out = the natural logarithm of a; the lowest value for values that are not above 0. */
 export function log(a: Q32, out: Q32): void {
   const x = toNumber(a)
   fromNumber(x > 0 ? exact.log(x) : -Infinity, out)
 }
 
-/** The angle less whole turns, as a double within 2^-51: large angles have more bits than a double. */
+/** The angle modulo one turn, as a double within 2^-51: large angles have more bits than a double. */
 function withinOneTurn(a: Q32): number {
   const whole = a[1]
   const fraction = (a[0] >>> 0) * TWO_MINUS_32

@@ -85,7 +85,7 @@ describe('arithmetic', () => {
 })
 
 describe('borders', () => {
-  test('[FIX5] bigints and text come back as they went', () => {
+  test('[FIX5] bigints and text are read back as written', () => {
     const check = (n: bigint): void => {
       if (toBigInt(fromBigInt(n)) !== n) expect.fail(`bigint ${n}`)
       if (toBigInt(parse(format(fromBigInt(n)))) !== n) expect.fail(`text ${format(fromBigInt(n))}`)
@@ -93,7 +93,7 @@ describe('borders', () => {
     EDGES.forEach(check)
     fc.assert(fc.property(steps, check), { seed: 4, numRuns: 3000 })
   })
-  test('[FIX5] text is the shortest that comes back', () => {
+  test('[FIX5] text is the shortest that reads back the same', () => {
     const shown = (text: string): string => format(parse(text))
     for (const text of ['0', '1', '-1', '0.5', '-12.25', '0.1', '3.14159', '-2147483648', '0.0000000002']) {
       expect(shown(text)).toBe(text)
@@ -104,7 +104,7 @@ describe('borders', () => {
       expect(() => parse(bad), bad).toThrow()
     }
   })
-  test('[FIX5] doubles go to the nearest step and back exactly while they fit', () => {
+  test('[FIX5] doubles become the nearest step, and are converted back exactly while they fit', () => {
     fc.assert(fc.property(fc.bigInt({ min: -(2n ** 53n), max: 2n ** 53n }), (n) => {
       const value = q32()
       fromNumber(Number(n) / 2 ** 32, value)
@@ -112,7 +112,7 @@ describe('borders', () => {
       expect(toNumber(value)).toBe(Number(n) / 2 ** 32)
     }), { seed: 5, numRuns: 2000 })
   })
-  test('[FIX5] doubles outside the range stop at its ends, and NaN is 0', () => {
+  test('[FIX5] doubles outside the range are clamped to its ends, and NaN is 0', () => {
     const steps = (x: number): bigint => {
       const value = q32(5, 5)
       fromNumber(x, value)

@@ -1,16 +1,15 @@
 /**
- * Fixed point q32.32: 32 bits before the point, 32 behind it, for games that want no floating point in their state.
+ * Fixed point q32.32: 32 bits before the point, 32 after it, for games that want no floating point in their state.
  *
  *   value[0]   low word: the fraction, in units of 2^-32                          one step is 2.3e-10
  *   value[1]   high word: the whole part, rounded down, two's complement          from -2^31 to 2^31 - 2^-32
  *
  * A value is two int32 words in an Int32Array; functions write to an out-parameter, which may be one of the arguments.
- * Nothing here allocates or uses BigInt; fixed-point-edge.ts converts at the borders, fixed-point-math.ts has the roots
- * and curves.
+ * Nothing here allocates or uses BigInt; fixed-point-edge.ts converts, fixed-point-math.ts has the roots and curves.
  *
- * Invariant: every result is a function of the bits by whole-number arithmetic alone. Sums, differences and products
- * wrap around like any two's complement machine; quotients, whose pole lies inside the range, stop at its ends.
- * Products and quotients are the nearest value, halves going up.
+ * Invariant: every result is computed from the bits by integer arithmetic alone. Sums, differences and products wrap
+ * around as in two's complement. Quotients, which can exceed the range, saturate at its ends. Products and quotients
+ * are rounded to the nearest value, halves up.
  */
 
 import { multiplyHigh } from './math-words.ts'
@@ -56,7 +55,7 @@ export function multiply(a: Q32, b: Q32, out: Q32): void {
   const half = Math.imul(aLow, bLow) >>> 31
   const low =
     (multiplyHigh(aLow, bLow) >>> 0) + (Math.imul(aHigh, bLow) >>> 0) + (Math.imul(aLow, bHigh) >>> 0) + half
-  // multiplyHigh takes a negative high word for one that is 2^32 larger: the other's low word too much.
+  // multiplyHigh treats a negative high word as 2^32 larger, which adds the other's low word once too often.
   const high1 = multiplyHigh(aHigh, bLow) - (aHigh < 0 ? bLow : 0)
   const high2 = multiplyHigh(aLow, bHigh) - (bHigh < 0 ? aLow : 0)
   out[0] = low

@@ -30,7 +30,7 @@ function expectSpread(found: { whole: number; halves: number }): void {
   expect(found.halves).toBeLessThan(SCORE_MAX)
 }
 
-describe('states as games have them stay apart', () => {
+describe('states of typical games do not collide', () => {
   const row = new Int32Array(64)
   const hashRow = (size: number, out: Uint32Array): void => hashWords(row, 0, size, 0, out, 0)
 

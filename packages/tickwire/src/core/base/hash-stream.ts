@@ -1,20 +1,21 @@
 /**
- * The content hash of words that come one by one: for state that does not lie in one array, such as what a game keeps
+ * The content hash of words that arrive one by one: for state that is not in one array, such as state that a game keeps
  * outside its schema and hashes through `external.hash`.
  *
- * Invariant: the result equals `hashWords` over all words in the order they came (HASH4). A double counts as its low
- * half, then its high half; every NaN counts as one and the same, because engines may keep different bits for it; 0
- * and -0 are different.
+ * Invariant: the result equals `hashWords` over all words in the order of arrival (HASH4). A double counts as its low
+ * half, then its high half. All NaNs count as the same one, because engines may store different bits for them. 0 and -0
+ * are different.
  */
 
-import { finishLanes, laneA, laneB, laneC, laneD, tailA, tailB, tailC } from './hash-lanes.ts'
+import { finishAccumulators, accA, accB, accC, accD, tailA, tailB, tailC } from './hash-accumulators.ts'
 import { highHalf, lowHalf } from './math-bits.ts'
 
 const NAN_HIGH = 0x7ff80000
 
+/** Hashes words and doubles that arrive one by one. */
 export class HashStream {
-  readonly #lanes = new Int32Array(4)
-  /** Words of the block that is not full yet. */
+  readonly #accumulators = new Int32Array(4)
+  /** Words of the incomplete block. */
   readonly #block = new Int32Array(4)
   #count = 0
 
@@ -22,9 +23,9 @@ export class HashStream {
     this.reset(seed)
   }
 
-  /** Starts over with nothing. */
+  /** Starts over with no content. */
   reset(seed: number = 0): this {
-    this.#lanes.fill(seed)
+    this.#accumulators.fill(seed)
     this.#block.fill(0)
     this.#count = 0
     return this
@@ -36,14 +37,14 @@ export class HashStream {
     block[this.#count & 3] = value
     this.#count += 1
     if ((this.#count & 3) === 0) {
-      const lanes = this.#lanes
-      const a = laneA(lanes[0], block[0], lanes[1])
-      const b = laneB(lanes[1], block[1], lanes[2])
-      const c = laneC(lanes[2], block[2], lanes[3])
-      lanes[3] = laneD(lanes[3], block[3], a)
-      lanes[0] = a
-      lanes[1] = b
-      lanes[2] = c
+      const accumulators = this.#accumulators
+      const a = accA(accumulators[0], block[0], accumulators[1])
+      const b = accB(accumulators[1], block[1], accumulators[2])
+      const c = accC(accumulators[2], block[2], accumulators[3])
+      accumulators[3] = accD(accumulators[3], block[3], a)
+      accumulators[0] = a
+      accumulators[1] = b
+      accumulators[2] = c
       block.fill(0)
     }
     return this
@@ -55,13 +56,13 @@ export class HashStream {
     return this.word(lowHalf(value)).word(highHalf(value))
   }
 
-  /** @hot Writes the hash of what came so far: out[at] low, out[at + 1] high. More may follow. */
+  /** @hot Writes the hash of the content so far: out[at] low, out[at + 1] high. More may follow. */
   finish(out: Uint32Array, at: number): void {
-    const lanes = this.#lanes
+    const accumulators = this.#accumulators
     const block = this.#block
-    const a = tailA(lanes[0], block[0])
-    const b = tailB(lanes[1], block[1])
-    const c = tailC(lanes[2], block[2])
-    finishLanes(a, b, c, lanes[3], this.#count * 4, out, at)
+    const a = tailA(accumulators[0], block[0])
+    const b = tailB(accumulators[1], block[1])
+    const c = tailC(accumulators[2], block[2])
+    finishAccumulators(a, b, c, accumulators[3], this.#count * 4, out, at)
   }
 }

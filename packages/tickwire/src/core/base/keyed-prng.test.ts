@@ -22,7 +22,7 @@ describe('the words', () => {
       expect(Array.from({ length: 16 }, () => hex(prng.nextU32())).join(' ')).toBe(words)
     }
   })
-  test('[RNG5] are those that the authors of Philox publish', () => {
+  test('[RNG5] are those published by the authors of Philox', () => {
     const out = new Uint32Array(4)
     philox(0, new Int32Array(3), new Int32Array(2), out)
     expect(Array.from(out, hex)).toEqual(['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8'])
@@ -40,7 +40,7 @@ describe('the words', () => {
       { seed: 1, numRuns: 1000 },
     )
   })
-  test('[RNG5] do not depend on what else was drawn, for whom, or in which order', () => {
+  test('[RNG5] do not depend on other draws, their objects or their order', () => {
     const alone = new KeyedPrng(3)
     const busy = new KeyedPrng(3)
     for (let object = 1; object <= 24; object++) {
@@ -50,7 +50,7 @@ describe('the words', () => {
       expect([busy.nextFloat(), busy.nextFloat(), busy.nextFloat()]).toEqual(mine)
     }
   })
-  test('[RNG5] drawing on from a remembered ordinal is drawing on', () => {
+  test('[RNG5] drawing continues from a remembered ordinal', () => {
     const prng = new KeyedPrng(3).at(7, 8)
     const words = Array.from({ length: 11 }, () => prng.nextU32())
     prng.at(7, 8)

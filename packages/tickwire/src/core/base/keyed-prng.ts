@@ -1,8 +1,9 @@
 /**
  * The keyed generator: random words that are a function of (seed, tick, object, ordinal) and of nothing else.
  *
- * A client that steps one of 24 players draws for that player the very numbers the server drew, and drawing once more
- * for one object moves no other object's numbers. Nothing needs to be saved or rolled back.
+ * A client that steps one of 24 players draws for that player exactly the numbers that the server drew, and an
+ * additional draw for one object does not change the numbers of other objects. Nothing needs to be saved or rolled
+ * back.
  *
  * It is Philox4x32-10 (Salmon and others, 2011; published with known answers): a ten-round bijection of a 128-bit
  * counter under a 64-bit key, one block giving four words.
@@ -10,7 +11,7 @@
  *   key      seed low, seed high
  *   counter  ordinal / 4, object, tick low, tick high         word (ordinal % 4) of the block is the answer
  *
- * Not for secrets: whoever knows the seed knows every number.
+ * Not for secrets: an attacker that knows the seed knows every number.
  */
 
 import { multiplyHigh } from './math-words.ts'
@@ -24,7 +25,7 @@ const KEY_STEP_0 = 0x9e3779b9 | 0
 const KEY_STEP_1 = 0xbb67ae85 | 0
 
 export class KeyedPrng {
-  /** The number of the next word drawn at this tick for this object. To draw on later, hand it back to `at`. */
+  /** The index of the next word for this tick and object. Pass it to `at` to continue later. */
   ordinal: number = 0
   readonly #key = new Int32Array(2)
   /** counter words 1 .. 3; word 0 is the block, made from the ordinal. */
@@ -37,14 +38,14 @@ export class KeyedPrng {
     this.reseed(seed)
   }
 
-  /** Starts over, as if made anew with this seed. */
+  /** Starts over, as if newly created with this seed. */
   reseed(seed: number): void {
     this.#key[0] = seed
     this.#key[1] = Math.floor(seed / TWO_32)
     this.at(0, 0)
   }
 
-  /** @hot Moves to a place. Object 0 stands for the world itself. */
+  /** @hot Moves to a tick and an object. Object 0 stands for the world itself. */
   at(tick: number, object: number, ordinal: number = 0): this {
     this.#place[0] = object
     this.#place[1] = tick

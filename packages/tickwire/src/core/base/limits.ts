@@ -1,324 +1,362 @@
 /**
- * Every limit of the engine, each with its reason. Nothing else in core spells a bound.
+ * Every limit of the engine, each with its reason. No other file in core defines a bound. The limits of interpolation,
+ * rewinding, replication and recording are in `limits-state.ts`, those of a server's listeners in `limits-doors.ts`,
+ * those of NAT traversal and relays in `limits-nat.ts`, and those of the R-Type protocol in `limits-rtype.ts`.
  *
- * A limit here is what an attacker, a bug or a bad day can cost us at most.
+ * A limit here is the most that an attacker, a bug or a network failure can cost.
  */
 
+export * from './limits-doors.ts'
+export * from './limits-nat.ts'
+export * from './limits-rtype.ts'
+export * from './limits-lockstep.ts'
+export * from './limits-state.ts'
+
 /**
- * Bytes of a datagram that cross any path unfragmented: IPv6 promises 1,280, less 40 + 8 for IPv6 and UDP
- * headers, less 32 for tunnels (PPPoE, VPN) that eat into it.
+ * Bytes of a datagram that cross any path unfragmented: IPv6 guarantees 1,280, less 40 + 8 for IPv6 and UDP headers,
+ * less 32 for tunnels (PPPoE, VPN).
  */
 export const DATAGRAM_BYTES_SAFE = 1200
 
-/** Largest datagram any transport may hand in or out: an Ethernet frame's payload, so buffers fit one page pair. */
+/** Largest datagram of any transport: the payload of an Ethernet frame, so buffers fit one page pair. */
 export const DATAGRAM_BYTES_MAX = 1500
 
 /** Bits of one bit-field write or read: one machine word, so that the accumulator never needs two. */
 export const BIT_FIELD_BITS_MAX = 32
 
-/** Bytes of one text or bytes value, unless the field asks for less: a chat line or a name, never a document. */
+/** Bytes of one text or bytes value, unless the field has a lower limit: a chat line or a name, never a document. */
 export const VALUE_BYTES_MAX = 16_383
 
-/** Items of one list field: more than that is a table of objects, and should be one. */
+/** Items of one list field: more than that should be separate objects. */
 export const LIST_ITEMS_MAX = 1024
 
-/** How deep structs, lists and groups nest: recursion in decoders is bounded by this and not by the input. */
+/** Nesting depth of structs, lists and groups: bounds the recursion in decoders, whatever the input is. */
 export const SCHEMA_DEPTH_MAX = 8
 
-/** Int32 lanes of one object's row: 16 KiB a row, so that rings of rows stay in memory. Far beyond any game seen. */
+/** Int32 lanes of one object's row: 16 KiB per row, so that rings of rows fit in memory. Far beyond any known game. */
 export const SCHEMA_LANES_MAX = 4096
 
-/** Bytes under one bit cursor: bit positions stay below 2^30, small integers in every engine (31-bit ones in Chrome). */
+/**
+ * Bytes under one bit cursor: bit positions stay below 2^30, small integers in every engine (31-bit ones in Chrome).
+ */
 export const BIT_BUFFER_BYTES_MAX: number = 2 ** 27 - 1
 
-/** Bits per component of a quantised rotation: below 3 there is nothing to say, and the codec's integers stay exact up to here. */
-export const QUAT_BITS_MIN = 3
-export const QUAT_BITS_MAX = 20
-
-/** Kinds of frame a connection can carry: what the 4-bit kind field names. Also the most sources one packet can serve. */
+/** Frame kinds of a connection: the range of the 4-bit kind field. Also the maximum number of sources of one packet. */
 export const FRAME_KINDS_MAX = 16
 
-/** Bytes of one frame's body: what its 14-bit length field names. */
+/** Bytes of one frame's body: the range of its 14-bit length field. */
 export const FRAME_BYTES_MAX = 16_383
 
-/** Frames of one packet on the way out: a source that never says "no more" costs this much and not a hang. */
+/** Frames of one outgoing packet: a source that never returns false costs this much and does not hang the process. */
 export const FRAMES_PER_PACKET_MAX = 64
 
-/** Packets behind the newest that are still told apart as new or replayed: 8 s at 128 Hz, 128 bytes a connection. */
+/**
+ * Replay window: packets behind the newest that can be recognised as replayed. 8 s at 128 Hz, 128 bytes a connection.
+ */
 export const REPLAY_WINDOW_PACKETS = 1024
 
-/** Packets whose fate is still awaited: 2 s at 128 Hz. Beyond that the oldest is given up for lost. */
+/** Sent packets that may be undecided: 2 s at 128 Hz. Beyond that the oldest is declared lost. */
 export const SENT_PACKETS_MAX = 256
 
-/** Packets of one connection in one flush: a source with much to say must leave the rest for later, not flood a router. */
+/**
+ * Packets of one connection in one flush: a source with much data must leave the rest for later, not flood a router.
+ */
 export const PACKETS_PER_FLUSH_MAX = 32
 
 /** Messages of a reliable channel between the oldest unacknowledged and the newest sent. */
 export const RELIABLE_WINDOW_MESSAGES = 256
 
-/** Bytes of one message: fits a safe datagram beside header (22), acks (13), frame heads (7) and the seal's tag (16). */
+/**
+ * Bytes of one message: fits a safe datagram beside header (22), acks (13), frame heads (7) and the seal's tag (16).
+ */
 export const MESSAGE_BYTES_MAX = 1024
 
-/** Bytes of messages one channel holds in each direction: a slow or hostile peer pins this much and no more. */
+/** Bytes of messages that one channel holds in each direction: the most memory that a slow or hostile peer can pin. */
 export const MESSAGE_STORE_BYTES_MAX = 65_536
 
-/** Events about objects that are not in a client's view yet: a quarter second of a loud match. The oldest makes room. */
+/**
+ * Events about objects that are not in a client's view yet: a quarter second of a busy match. The oldest is dropped.
+ */
 export const EVENTS_WAITING_MAX = 256
 
-/** Connections one endpoint accepts: their places, and those of as many guests, are 13 bits of the connection id. */
+/** Connections that one endpoint accepts: their places, and those of as many guests, are 13 bits of a connection id. */
 export const CONNECTIONS_MAX = 4096
 
-/** Connections one endpoint opens itself: they are found by a scan. */
+/** Connections that one endpoint opens itself: they are found by a linear scan. */
 export const OUTGOING_CONNECTIONS_MAX = 64
 
-/** Answers to strangers that wait for the next flush; more are dropped, for strangers repeat themselves. */
+/** Replies to clients without a connection that wait for the next flush. More are dropped: clients repeat requests. */
 export const PENDING_REPLIES_MAX = 64
 
-/** Bytes the game may add to a connection request (a name, a ticket) and to the welcome that answers it. */
+/** Bytes that the game may add to a connection request (a name, a ticket) and to the welcome that answers it. */
 export const USER_BYTES_MAX = 64
+/** Join data in a Response: what is left of its 1,200 bytes without a token. With a token, at least 590 are left. */
+export const JOIN_DATA_BYTES_MAX = 1024
 export const WELCOME_BYTES_MAX = 256
 
 /** Cipher suites one request may offer. */
 export const OFFERED_SUITES_MAX = 8
 
-/** How old a challenge may be before a client asks for another beside answering it: half of what it is good for at least. */
+/** Age of a challenge at which a client requests a new one while answering it: half of its shortest validity. */
 export const CHALLENGE_FRESH_MS = 2000
 
-/** How long a guest is awaited who was accepted and is silent: 20 of his tries, of which at 60 % loss all fail once in 27,000 times. */
+/**
+ * Challenge signatures that a client checks per request: forged ones cost a page 8 ms each, at most 160 ms a second.
+ */
+export const CHALLENGE_CHECKS_PER_REQUEST = 4
+
+/** How long a silent guest is kept: 20 of its retries. At 60 % loss all of them fail once in 27,000 times. */
 export const GUEST_MS = 5000
 
 /**
- * Guests an endpoint awaits, beside its seats: what 256 origins may have. The one silent longest makes room, so an
- * honest one is pushed out only by as many handshakes within his round trip, which no server could compute.
+ * Guests of an endpoint, beside its seats: the guests of 256 origins. The guest silent longest is replaced, so an
+ * honest guest is replaced only by this many handshakes within its round trip, which no server could compute.
  */
 export const GUESTS_MAX = 1024
 
 /**
- * Guests of one origin: a household that comes all at once, or attempts of one client whose port moved from each to the next, which look like neighbours. Who finds no
- * room is not answered, and asks again a quarter second later; older attempts at his own address give way.
+ * Clients that were promised a seat in a room and have not connected: all guests, and all that wait for `onAuth`. The
+ * oldest is dropped.
+ */
+export const INVITATIONS_MAX: number = 2 * GUESTS_MAX
+
+/**
+ * Guests of one origin: a household that connects all at once, or attempts of one client whose port changed each time,
+ * which look like several clients. A client that finds no room is not answered and repeats its response a quarter
+ * second later; older attempts at its own address give way.
  */
 export const GUESTS_PER_ORIGIN = 4
 
-/** Bytes of the longest answer to a stranger: an Accepted with all its welcome. */
+/** Bytes of the longest reply to a client without a connection: an Accepted with the longest welcome. */
 export const REPLY_BYTES_MAX = 400
 
-/** Origins whose rate is counted at once, in sets of 4; the one unheard longest makes room. 40 KiB. */
+/** Origins whose rate is counted, in sets of 4; the least recently used is replaced. 25 KiB a table, nine tables. */
 export const ORIGIN_SETS = 256
 export const ORIGIN_WAYS = 4
 
-/** From one origin: connections at once, handshakes and challenges a second. A household, not a crowd. */
+/** For one origin: connections at the same time, handshakes and challenges per second. A household, not a crowd. */
 export const CONNECTIONS_PER_ORIGIN = 5
 export const HANDSHAKES_PER_ORIGIN_PER_SECOND = 10
 export const CHALLENGES_PER_ORIGIN_PER_SECOND = 50
 
-/** Strangers answered a second, all together, before they must ask twice: more than come to any honest opening. */
+/**
+ * IPv6: a /64 is one origin, because a household has at least that. A /56 and a /48 contain 256 and 65,536 of them, and
+ * are just as often assigned to one customer. Each as a whole gets this many times the limits of one origin.
+ */
+export const IPV6_56_TIMES = 4
+export const IPV6_48_TIMES = 16
+
+/** Networks of trusted proxies: the list is searched for every socket. */
+export const TRUSTED_PROXIES_MAX = 64
+
+/** A PROXY protocol header: 52 bytes of addresses, and TLVs up to a kilobyte. A proxy sends it first, and at once. */
+export const PROXY_HEADER_BYTES_MAX = 1024
+export const PROXY_HEADER_MS = 5000
+
+/** Requests answered per second, in total, before clients must ask twice: more than at any honest launch. */
 export const CHALLENGES_PER_SECOND = 1000
 
-/** How soon a request counts as repeated, and for how long it is remembered: clients repeat it every 200 to 250 ms. */
+/** When a second request counts as a repetition, in ms after the first: clients repeat it every 200 to 250 ms. */
 export const KNOCK_MS_MIN = 100
 export const KNOCK_MS_MAX = 2000
 
-/** Addresses remembered in a flood, in sets of 4: two thirds of a second of 50,000. 256 KiB, made at the first one. */
+/**
+ * Addresses remembered in a flood, in sets of 4: two thirds of a second of 50,000. 256 KiB, allocated at the first
+ * flood.
+ */
 export const KNOCK_SETS = 8192
 export const KNOCK_WAYS = 4
 
 /**
- * Packets a second that a peer is expected to send, unless an endpoint is told otherwise: the most that congestion
- * controllers allow by default. Above three times that they are dropped: honest clocks and timers are not that wrong.
- * Above ten times the connection ends: each one costs a decryption, and nothing honest comes near.
+ * Packets per second that a peer is expected to send, unless configured otherwise: the most that congestion controllers
+ * allow by default. Packets above three times that rate are dropped: honest clocks and timers are not that wrong. Above
+ * ten times the connection ends: each packet costs a decryption, and no honest peer comes near.
  */
 export const PEER_PACKETS_PER_SECOND = 1000
 export const INBOUND_DROP_TIMES = 3
 export const INBOUND_END_TIMES = 10
 
 /**
- * Where the tick rate is known, players are expected to send four packets a tick: inputs, an answer, a voice, and a little more
- * for what is large. And this many in any case: a voice keeps no time with the game, and a map of a megabyte takes 4 s.
+ * With a known tick rate, players are expected to send four packets per tick: inputs, an answer, voice, and some room
+ * for large messages. And at least this many per second: voice is independent of ticks, and a map of a megabyte takes 4
+ * s.
  */
 export const PLAYER_PACKETS_PER_TICK = 4
 export const PLAYER_PACKETS_PER_SECOND_MIN = 240
 
-/** So much of it may come at once: what an outage of a few seconds held back. */
+/** How much of that rate may arrive at once: the packets that an outage of a few seconds held back. */
 export const INBOUND_BURST_MS = 1000
 
-/** Resets one endpoint sends a second, to all together: a courtesy, not a service to floods. */
+/**
+ * Messages and calls per second that a player is expected to send: eight per tick, and at least this many per second.
+ * Three times that is accepted, one second of it at once. Reliable messages beyond it wait in their channel, others are
+ * dropped. Each costs about 2 microseconds to decode, so the full share costs a server 0.3 % of a core at 60 Hz. The
+ * share at once is at least 768 messages: a stall of the server leaves at most one full window of 256 in each channel.
+ */
+export const PLAYER_MESSAGES_PER_TICK = 8
+export const PLAYER_MESSAGES_PER_SECOND_MIN = 256
+
+/** Resets that one endpoint sends per second, in total: a courtesy to clients that must not serve floods. */
 export const RESETS_PER_SECOND = 100
 
-/** A new address of a peer is checked at most this often, and given up when nothing comes from it for this long. */
+/** A new address of a peer is checked at most this often, and given up when nothing arrives from it for this long. */
 export const PATH_CHECK_MS = 250
 export const PATH_CANDIDATE_MS = 3000
 
 /** Bytes of the longest packet that checks a path: header 22, acks 13, frame 12, tag 16. */
 export const PATH_CHECK_BYTES_MAX = 63
 
-/** Different texts, byte strings and lists alive in one world: a peer that invents new ones forever is cut off here. */
+/** Distinct texts, byte strings and lists in one world: bounds a peer that keeps inventing new ones. */
 export const VALUE_HEAP_ENTRIES_MAX = 65_536
 
-/** Bytes of their encoded content: entries alone would allow a gigabyte of the longest values. */
+/** Bytes of their encoded content: the limit of entries alone would allow a gigabyte of the longest values. */
 export const VALUE_HEAP_BYTES_MAX: number = 2 ** 26
 
-/** Values, and bytes of them, in a heap before it is worth asking who holds what: less than this no collection can save. */
+/**
+ * Values of one player's inputs that wait for their ticks, for each text, bytes or list field, and bytes of all of
+ * them. A window of inputs has at most 256 per field, in frames of at most a datagram each. Unused values are released
+ * after at most twice that and one frame. So honest inputs always find room, and one player takes no room from others.
+ */
+export const INPUT_VALUES_PER_FIELD = 1024
+export const INPUT_VALUE_BYTES_PER_PEER: number = 2 ** 20
+
+/**
+ * New texts, byte strings and lists that one player may write into shared objects within one window of remembered rows:
+ * they are in the heap of the world. 32 players use less than its 65,536 entries in two windows. More are not
+ * acknowledged.
+ */
+export const WRITTEN_VALUES_PER_WINDOW = 512
+
+/** Values, and their bytes, in a heap before a collection runs: with fewer, a collection saves too little. */
 export const VALUE_SWEEP_ENTRIES_MIN = 256
 export const VALUE_SWEEP_BYTES_MIN = 65_536
 
-/** Objects alive in one world at once: 16 bits of index beside 16 of generation make an id of 32. */
+/** Objects in one world at the same time: 16 bits of index and 16 bits of generation make a 32-bit id. */
 export const OBJECTS_MAX = 65_536
 
-/** Entities one game may declare: their number is a byte, and 255 means nobody. */
+/** Entities that one game may declare: their number is a byte, and 255 means none. */
 export const ENTITY_TYPES_MAX = 255
 
-/** Ticks one call may run to catch up: a host that slept longer jumps, instead of freezing its players again. */
+/**
+ * Ticks that one call may run to catch up: a host that slept longer skips ticks, instead of freezing its players again.
+ */
 export const CATCH_UP_TICKS_MAX = 8
 
 /** Inputs kept by tick on either side: two seconds at 128 Hz, and a power of two. */
 export const INPUT_WINDOW = 256
 
-/** Ticks ahead of the authority for which it takes inputs: half a window, so that what is kept is not overrun. */
+/**
+ * Ticks ahead of the authority for which it accepts inputs: half a window, so that stored inputs are not overwritten.
+ */
 export const INPUT_AHEAD_MAX = 128
 
 /** Inputs in one frame: a quarter of a second at 128 Hz; 5 bits count them. */
 export const INPUTS_PER_FRAME_MAX = 32
 
-/** Ticks a second: above this a tick is shorter than the timers of any platform can tell. */
+/** Ticks per second: above this a tick is shorter than the timer resolution of any platform. */
 export const TICK_RATE_MAX = 1000
 
-/** Players of one match unless the host says otherwise. */
+/** Default number of players of one match. */
 export const PLAYERS_DEFAULT = 32
 
-/** Spectators of one match unless the host says otherwise: seats of their own, so that they never keep a player out. */
+/** Default number of spectators of one match: they have separate seats, so that they never keep a player out. */
 export const SPECTATORS_DEFAULT = 8
 
-/** The seat of a player whose line is gone is kept so long unless the host says otherwise: a reload, and not a ghost of who closed his tab. */
+/** Default time that the seat of a disconnected player is kept: enough for a reload, without ghosts of closed tabs. */
 export const SEAT_HOLD_MS = 5000
 
-/** A room that nobody is in ends after this unless the host says otherwise: time for the next to come, not for a thousand to pile up. */
+/** Default time after which an empty room ends: the next player has time to join, and empty rooms do not pile up. */
 export const ROOM_EMPTY_MS = 10_000
 
-/** Rooms of one process unless the host says otherwise: what players make them for nothing must cost something bounded. */
+/** Default number of rooms of one process: players create rooms for free, so their cost must be bounded. */
 export const ROOMS_DEFAULT = 256
 
-/** Players of whom one frame may speak: all connections of an endpoint, and as many bots. */
+/** Players that one frame may refer to: all connections of an endpoint, and as many bots. */
 export const PLAYERS_PER_MATCH_MAX = 8192
 
-/** Bits of the longest prefix code: what a symbol may cost at worst, and what one look ahead must hold. */
-export const PREFIX_BITS_MAX = 12
-
-/** How far back a Timeline remembers unless told otherwise: longer than any round trip that can still be played. */
-export const TIMELINE_WINDOW_MS = 1000
-
-/** Between two ticks a moment is told in so many steps, 2^-8 of a tick: 31 microseconds at 128 Hz, and exact in a double. */
-export const VIEW_TICK_STEPS = 256
-
-/** How long an object nobody has heard of goes on as it went. A quarter second is as far as a turn can be guessed at all. */
-export const EXTRAPOLATION_MS = 250
-
-/** How long until half of a correction is out of the picture: slower looks like ice, faster like a jump. 99 % in 0.3 s. */
-export const SMOOTHING_HALF_LIFE_MS = 80
-
-/** Arrivals that the delay of drawing is judged by: a second at 128 Hz, six at 20 Hz. */
-export const ARRIVALS_REMEMBERED = 128
-
-/** How far back a shot may reach unless told otherwise: beyond it, who was hit has been behind his wall for too long. */
-export const REWIND_MS = 250
-
-/** Rewinds of one tick unless told otherwise, all players together: 32 players who fire in every other tick. */
-export const REWINDS_PER_TICK = 16
-
-/** Ticks a Timeline remembers: 16 seconds at 128 Hz. What needs longer memory is a recording. */
-export const TIMELINE_TICKS_MAX = 2048
-
-/** Rows of one entity in a Timeline: a reference has 24 bits for them. */
-export const TIMELINE_ROWS_MAX: number = 2 ** 24
-
-/** An object that came into view within a distance leaves it this many times farther away: who walks along the border does not flicker. */
-export const INTEREST_LEAVE_RATIO = 1.1
-
-/** The priority of an entity: above this an object of priority 1 would wait for minutes. */
-export const INTEREST_PRIORITY_MAX = 1000
-
-/** Places one client looks from at once: a general's units are many, and every one of them is a search. */
-export const VIEWPOINTS_MAX = 64
-
-/** Cells of a grid on each side of a viewer: with more a search visits more empty cells than objects. */
-export const GRID_RINGS_MAX = 16
-
 /**
- * Sequences one key may span. ChaCha20-Poly1305 would allow 2^62; 2^48 packets are 70,000 years at 128 Hz and leave
- * the sequence an exact number. AES-256-GCM: its nonce has 32 bits for them.
+ * Sequences that one key may span. ChaCha20-Poly1305 would allow 2^62; 2^48 packets are 70,000 years at 128 Hz and keep
+ * the sequence an exact number. AES-256-GCM: its nonce has 32 bits for the sequence.
  */
 export const CHACHA_KEY_PACKETS_MAX: number = 2 ** 48
 export const AES_GCM_KEY_PACKETS_MAX: number = 2 ** 32
 
-/** Packets after which a key is replaced. AES-GCM: half of what RFC 9001 allows before its secrecy thins (2^23). */
+/** Packets after which a key is replaced. AES-GCM: half of the confidentiality limit of RFC 9001 (2^23). */
 export const CHACHA_REKEY_PACKETS: number = 2 ** 32
 export const AES_GCM_REKEY_PACKETS: number = 2 ** 22
 
-/** A key is also replaced after this time and after this much plaintext: what a stolen key opens is bounded. */
+/** A key is also replaced after this time and after this much plaintext, to bound what a stolen key decrypts. */
 export const REKEY_MS: number = 15 * 60_000
 export const REKEY_BYTES: number = 2 ** 30
 
 /**
  * Forged packets after which a key is replaced, and after which the connection ends (RFC 9001 for ChaCha20-Poly1305).
- * The second is far away on purpose: a low one would let a stranger end connections by writing nonsense.
+ * The second limit is high on purpose: with a low one an attacker could end connections by sending garbage.
  */
 export const REKEY_FORGERIES: number = 2 ** 20
 export const FORGERIES_MAX: number = 2 ** 36
 
-/** How long packets of the old key are still opened once the peer uses the new one: 2 s of path, twice, and a second. */
+/** How long packets under the old key are accepted once the peer uses the new one: 2 s of path, twice, and a second. */
 export const KEY_OVERLAP_MS = 5000
 
-/** Between two offers of new keys that are answered: each costs two multiplications on a curve, a peer's to spend. */
+/**
+ * Minimum time between two answered offers of new keys: each costs two curve multiplications, and the peer triggers it.
+ */
 export const REKEY_GAP_MS = 1000
 
-/** How long a challenge stands, and at most twice that: a retry comes every quarter second, and brings a fresh one. */
+/**
+ * How long a challenge is valid, and at most twice that: a retry comes every quarter second, and brings a fresh one.
+ */
 export const CHALLENGE_BUCKET_MS = 4000
 
-/** Characters of an address, in the transport's words, that a challenge is bound to. */
+/** Characters of an address, in the transport's format, that a challenge is bound to. */
 export const ADDRESS_CHARS_MAX = 128
 
-/** Bytes a token's issuer may say of a user: an id, a name, a team. */
+/** Bytes about the user in a token: an id, a name, a team. */
 export const TOKEN_USER_BYTES_MAX = 256
 
 /** Bytes of the name of a game in a token. */
 export const TOKEN_AUDIENCE_BYTES_MAX = 32
 
-/** Seconds a token may live: what was used must be remembered that long. Five minutes are plenty. */
+/** Lifetime of a token in seconds: used tokens must be remembered for that long. Five minutes are plenty. */
 export const TOKEN_LIFE_SECONDS_MAX = 3600
 
-/** Seconds by which an issuer's clock may run ahead of a server's. Nothing is forgiven at the other end. */
+/** Seconds by which an issuer's clock may be ahead of a server's. There is no tolerance for expiry. */
 export const TOKEN_SKEW_SECONDS = 5
 
-/** Keys of issuers that are good at one time: the one in use, and the one before or after it. */
+/** Issuer keys that are valid at the same time: the current one, and the one before or after it. */
 export const TOKEN_ISSUERS_MAX = 2
 
-/** Tokens remembered as used: an hour of 18 arrivals a second. When it is full nobody new is let in. */
+/** Tokens remembered as used: an hour of 18 arrivals per second. When it is full no new client is admitted. */
 export const SPENT_TOKENS_MAX = 65_536
 
-/** Full packets a second between which congestion controllers move: below the one nothing is playable, above the other no game is. */
+/**
+ * Bounds of the rate of congestion controllers, in full packets per second: no game is playable below or needs more.
+ */
 export const CONGESTION_PACKETS_PER_SECOND_MIN = 1
 export const CONGESTION_PACKETS_PER_SECOND_MAX = 100_000
 
-/** How far into the future a pacer may be in debt: a rate that fell to its minimum must not silence us for longer. */
+/** Maximum debt of a pacer in ms: a rate that fell to its minimum must not stop sending for longer. */
 export const PACER_DEBT_MS_MAX = 1000
 
-/** Bytes of the one packet a tick that goes whatever the path says: header, acks and tag (51), and 200 for inputs. */
+/** Bytes of the one packet per tick that is always sent: header, acks and tag (51), and 200 for inputs. */
 export const URGENT_PACKET_BYTES = 256
 
 /** Fragments of one large message: their number is a byte. */
 export const FRAGMENTS_PER_MESSAGE_MAX = 256
 
-/** Bytes of a large message in one fragment: a message of a channel, less the fragment's own head. */
+/** Bytes of a large message in one fragment: one channel message, less the fragment's own head. */
 export const FRAGMENT_BYTES: number = MESSAGE_BYTES_MAX - 5
 
-/** Bytes of the largest message there is. */
+/** Bytes of the largest message. */
 export const LARGE_MESSAGE_BYTES_MAX: number = FRAGMENTS_PER_MESSAGE_MAX * FRAGMENT_BYTES
 
-/** Bytes of messages that wait to be cut into fragments, for each channel: two of the largest. */
+/** Bytes of messages that wait to be split into fragments, for each channel: two of the largest. */
 export const LARGE_STORE_BYTES_MAX: number = 2 ** 19
 
 /**
- * Fragments, and bytes of them, that one peer may have us hold: on each of two channels one message that waits to be
- * received and two that are incomplete, which is the most an honest peer needs.
+ * Fragments, and their bytes, that are held for one peer: on each of two channels one message that waits to be received
+ * and two that are incomplete, which is the most that an honest peer needs.
  */
 export const FRAGMENTS_PER_PEER_MAX = 2048
 export const FRAGMENT_BYTES_PER_PEER_MAX: number = 2 ** 21
@@ -330,71 +368,32 @@ export const FRAGMENT_BYTES_PER_PROCESS_MAX: number = 2 ** 26
 /** Channels of one connection that carry large messages. */
 export const LARGE_CHANNELS_MAX = 2
 
-/** Large messages incomplete at one time on one channel: a window of reliable messages holds the ends of fewer. */
+/** Incomplete large messages on one channel: a window of reliable messages contains the ends of fewer. */
 export const FRAGMENT_GROUPS_MAX = 64
 
-/** A large message on an unreliable channel that is not complete after this will never be. */
+/** A large message on an unreliable channel that is not complete after this time is discarded. */
 export const FRAGMENT_GROUP_MS_MAX = 2000
 
 /** Logical channels of one connection: their number is 4 bits of a frame. */
 export const CHANNELS_MAX = 16
 
-/** Bytes of messages that may wait in one lane: what its channels could hold between them. */
-export const LANE_BUFFER_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MAX
-
-/** Streams of one peer whose newest update is remembered: a thousand objects. The one known longest is forgotten first. */
-export const STALE_STREAMS_MAX = 1024
+/** Bytes of messages that may wait in one lane: the total capacity of its channels. */
+export const SEND_QUEUE_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MAX
 
 /** Messages and calls one game may declare, together: their number is a byte. */
 export const MESSAGE_TYPES_MAX = 256
 
-/** Requests of one connection whose answers have not come: more of them at once is a loop without an end. */
+/** Requests of one connection without an answer yet: more of them at the same time indicates an endless loop. */
 export const RPC_PENDING_MAX = 256
 
-/** Calls from one peer that wait for their tick: a second of two a tick at 128 Hz. */
+/** Calls from one peer that wait for their tick: a second at two per tick at 128 Hz. */
 export const RPC_INBOX_MAX = 256
 
-/** How long a request waits for its answer, unless it says otherwise. */
-export const RPC_TIMEOUT_MS = 5000
-
-/** Bytes in one chunk of a recording: 65,536 objects of 250 bytes each. More in one tick is not recorded, and counted. */
-export const RECORDING_CHUNK_BYTES_MAX: number = 2 ** 24
-
-/** Ticks in one chunk of a recording: four seconds of the fastest game. What was not written yet is what a crash takes. */
-export const RECORDING_CHUNK_TICKS_MAX = 4096
-
-/** A recording is written out, and can be sought, this often: what a crash may take, and what a seek must play over. */
-export const RECORDING_FLUSH_MS = 500
-export const RECORDING_KEY_MS = 1000
-
-/** Bytes of the text of a game in the head of a recording, and of the names of its entities: a long definition, not a book. */
-export const RECORDING_TEXT_BYTES_MAX: number = 2 ** 18
-export const RECORDING_NAME_BYTES_MAX = 64
-
-/** Bytes of one note or packet in a recording. */
-export const RECORDING_ENTRY_BYTES_MAX: number = 2 ** 20
-
-/** Draws of the generator that a range-coded recording counts in a tick, instead of telling its words: a reader draws as often. */
-export const RECORDING_DRAWS_MAX = 1023
-
-/** What a ring of the last moments of a match remembers, unless told otherwise, and may take. */
-export const RECORDING_RING_MS = 60_000
-export const RECORDING_RING_BYTES_MAX: number = 2 ** 26
-
-/** Objects that may be asked for whole at one time: they fit one packet. Who misses more asks again when these have come. */
-export const WANTED_ROWS_MAX = 192
-
-/** Snapshots in a row that cannot be decoded: ten seconds of them at 60 Hz and six packets each. Then the peer is broken, or lies. */
-export const UNDECODABLE_FRAMES_MAX = 4096
-
 /**
- * Bytes of the tables that a match may hand its clients while it runs, as text and packed: training finds some 10,000 to 50,000 of text for an entity. To unpack as many as this
- * takes half a second, whatever they are.
+ * Bytes of these calls, unless there is only one: two of the largest, so that early large calls cost no more than
+ * fragments.
  */
-export const TABLES_BYTES_MAX: number = 2 ** 20
+export const RPC_INBOX_BYTES_MAX: number = 2 ** 19
 
-/** Bytes of tables in one frame: two fit a packet, or one beside a snapshot. */
-export const TABLES_PIECE_BYTES = 512
-
-/** Bytes that a client's trace may take: ten minutes of an arena. What is longer is no bug report. */
-export const TRACE_BYTES_MAX: number = 32 * 1024 * 1024
+/** Default time that a request waits for its answer. */
+export const RPC_TIMEOUT_MS = 5000

@@ -1,11 +1,11 @@
 /**
- * atan2, atan, asin and acos from exact operations alone. All four are one question: the angle of a point.
+ * atan2, atan, asin and acos from exact operations alone. All four compute the angle of a point.
  *
  * The point is mirrored into the eighth of the plane where 0 <= y <= x. There the angle is that of the nearest of five
  * known slopes (0, 1/4, 1/2, 3/4, 1) plus that of a slope of at most 1/8, for which a short polynomial is enough.
  *
- * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed, never named: a function that returns
- * the global has V8 box its other results too, 16 bytes a call.
+ * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed and not read from the globals: a
+ * function that returns the global makes V8 box its other results too, 16 bytes a call.
  */
 
 // atan t = t + t^3 (T1 + ...): minimax on |t| <= 1/8, error 2^-58.8.
@@ -16,7 +16,7 @@ const T4 = 0.11111035588692424
 const T5 = -0.09083599651029028
 const T6 = 0.0734265021768278
 
-/** atan(i / 4), and what a double could not hold of it. */
+/** atan(i / 4), and the remainder that a double could not hold. */
 const KNOWN = Float64Array.of(0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844, 0.7853981633974483)
 const KNOWN_REST = Float64Array.of(
   0, 1.0698755618734451e-17, 2.2698777452961687e-17, 1.5834785051444286e-17, 3.061616997868383e-17,

@@ -1,17 +1,17 @@
 /**
  * exp, log, log2 and pow from exact operations alone.
  *
- * Arguments are taken apart into a power of two and a number near 1, by the bits; what is left is a short polynomial.
- * pow needs its logarithm good to 65 bits, because a large exponent multiplies the error: it is carried as a pair, with
- * `Math.fround` cutting doubles so that the products of the first parts are exact.
+ * Arguments are split by their bits into a power of two and a number near 1; a short polynomial does the rest. pow
+ * needs its logarithm good to 65 bits, because a large exponent multiplies the error. The logarithm is carried as a
+ * pair, with `Math.fround` truncating doubles so that the products of the first parts are exact.
  *
- * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed, never named: a function that returns
- * the global has V8 box its other results too, 16 bytes a call.
+ * Errors and special values: docs/spec/numbers.md. NaN and infinity are computed and not read from the globals: a
+ * function that returns the global makes V8 box its other results too, 16 bytes a call.
  */
 
 import { nearestPowerOfTwo, scaleByPowerOfTwo } from './math-bits.ts'
 
-/** Adding and taking away 1.5 * 2^52 rounds to the nearest whole number: below that the doubles are whole. */
+/** Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number: doubles of that size are whole. */
 const ROUNDER = 6755399441055744
 
 // ln 2 in 32 bits, so that its product with an exponent is exact, and the rest.
@@ -98,7 +98,7 @@ export function log2(x: number): number {
   return sum + (rest + (k - sum + whole))
 }
 
-/** -Infinity at 0, NaN below, and what is infinite or not a number stays so. */
+/** -Infinity at 0, NaN below; infinity and NaN are returned as they are. */
 function outsideLog(x: number): number {
   if (x === 0) return -1 / (x * x)
   return x < 0 ? (x - x) / (x - x) : x
@@ -134,7 +134,7 @@ function powOfPositive(x: number, y: number): number {
   return expOfSum(y1 * pair[0], (y - y1) * pair[0] + y * pair[1])
 }
 
-/** Where `logOfPair` takes from and leaves to: a double handed to a function that is too large to inline is boxed. */
+/** Input and output of `logOfPair`: a double passed to a function that is too large to inline is boxed. */
 const pair = new Float64Array(2)
 
 /** pair = log(pair[0]) to 65 bits: 24, and the rest. Names that end in 1 have 24 bits; products of two are exact. */

@@ -1,5 +1,5 @@
 /**
- * hypot and cbrt from exact operations alone. `Math.sqrt` is exact by ECMA-262 and needs no twin here.
+ * hypot and cbrt from exact operations alone. `Math.sqrt` is exact by ECMA-262 and needs no replacement here.
  *
  * Errors and special values: docs/spec/numbers.md.
  */

@@ -1,9 +1,10 @@
 /**
  * sin, cos and tan from additions and multiplications alone, so that every engine gets the same bits.
  *
- * The angle is brought to -pi/4 .. pi/4 by taking away the nearest multiple of pi/2, in three pieces of 33 bits (whose
- * products with the multiple are exact), and kept as head + tail; there two short polynomials do the rest. Angles
- * beyond a million turns take an exact, slow road through BigInt (about a microsecond): right, but not for hot loops.
+ * The angle is reduced to -pi/4 .. pi/4 by subtracting the nearest multiple of pi/2, in three pieces of 33 bits (whose
+ * products with the multiple are exact), and kept as head + tail. There two short polynomials do the rest. Angles
+ * beyond a million turns use an exact but slow reduction with BigInt (about a microsecond), which is not meant for hot
+ * loops.
  *
  * Invariant: the result is a function of the argument's bits only. Errors and special values: docs/spec/numbers.md.
  */
@@ -13,7 +14,7 @@ import { highHalf, lowHalf, scaleByPowerOfTwo } from './math-bits.ts'
 const QUARTER_PI = 0.7853981633974483
 const TWO_OVER_PI = 0.6366197723675814
 
-/** Adding and taking away 1.5 * 2^52 rounds to the nearest whole number: below that the doubles are whole. */
+/** Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number: doubles of that size are whole. */
 const ROUNDER = 6755399441055744
 
 // pi/2 = A1 + A2 + A3 + A3_REST, the first three of 33 bits each; A2_REST = A3 + A3_REST.
@@ -26,7 +27,7 @@ const A3_REST = 8.4784276603689e-32
 /** Up to 2^20 quarter turns the products n * A1 .. n * A3 are exact. */
 const MEDIUM_MAX = 1_647_099
 
-/** Below this the second piece of pi/2 leaves too few good bits, and the third is taken away too. */
+/** Below this the second piece of pi/2 leaves too few good bits, and the third is subtracted too. */
 const NEAR_ZERO = 3.6e-12
 
 // sin x = x + x^3 (S1 + ...), cos x = 1 - x^2/2 + x^4 (C1 + ...): minimax on |x| <= pi/4, errors 2^-57.9 and 2^-63.9.
@@ -43,7 +44,7 @@ const C4 = -2.755731421703886e-7
 const C5 = 2.087570539602921e-9
 const C6 = -1.1358749239936787e-11
 
-/** The reduced angle of the last `reduce`: head, and what the head could not hold. */
+/** The reduced angle of the last `reduce`: head, and the remainder that the head could not hold. */
 const reduced = new Float64Array(2)
 
 /** @hot The sine of an angle in radians. */
@@ -86,7 +87,7 @@ function cosNear(head: number, tail: number): number {
   return near + (1 - near - half + (z * rest - head * tail))
 }
 
-/** Leaves x - n pi/2 in `reduced` and returns n, of which only the last two bits matter. */
+/** Stores x - n pi/2 in `reduced` and returns n, of which only the last two bits matter. */
 function reduce(x: number): number {
   if (Math.abs(x) <= QUARTER_PI) {
     reduced[0] = x
@@ -112,7 +113,7 @@ function reduce(x: number): number {
   return n | 0
 }
 
-/** 2/pi * 2^1216: enough bits that the largest double still leaves 190 good ones behind the point. */
+/** 2/pi * 2^1216: enough bits that the largest double still leaves 190 good ones after the point. */
 const TWO_OVER_PI_1216 = BigInt(
   '0x' +
     'a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424d' +
@@ -124,7 +125,7 @@ const TWO_OVER_PI_1216 = BigInt(
 /** pi/2 * 2^200. */
 const HALF_PI_200 = 0x1921fb54442d18469898cc51701b839a252049c1114cf98e804n
 
-/** As `reduce`, for any finite angle, in whole numbers of any length. */
+/** The same as `reduce`, for any finite angle, with BigInt. */
 function reduceHuge(x: number): number {
   if (x - x !== 0) {
     reduced[0] = reduced[1] = NaN

@@ -1,5 +1,5 @@
 /**
- * The one product that JavaScript's integers lack: the high half of 32 x 32 bits. `Math.imul` is the low half.
+ * The product that JavaScript's integers lack: the high half of 32 x 32 bits. `Math.imul` is the low half.
  */
 
 /** @hot The high 32 bits of the product of two unsigned words, as int32, in halves of 16 bits that cannot overflow. */

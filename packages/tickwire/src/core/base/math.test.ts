@@ -97,8 +97,8 @@ describe('error against the exact value', () => {
   }
 
   test('[NUM2] the hardest angles known for reduction', () => {
-    // The first comes nearest of all doubles to a multiple of pi/2; the next three do so below 2^20 quarter turns, found
-    // by continued fractions.
+    // The first comes nearest of all doubles to a multiple of pi/2; the next three do so below 2^20 quarter turns,
+    // found by continued fractions.
     const hardest = [
       6381956970095103 * 2 ** 797, 45.553093477052, 321307.9594422229, 642615.9188844458, 5.319372648326541e255,
       1608.4954386379741, 3386.3876315075997, 1e22,
@@ -148,7 +148,7 @@ describe('special values', () => {
   })
 })
 
-describe('what game code relies on without thinking', () => {
+describe('properties that game code relies on', () => {
   test('[NUM4] odd functions are odd and even ones even, to the bit', () => {
     for (let i = 0; i < 20_000; i++) {
       const x = ofSize(-40, 60)

@@ -1,5 +1,5 @@
 /**
- * The functions of `Math` that engines may round as they please, rounded one way everywhere.
+ * The functions of `Math` whose rounding engines may choose, rounded the same way everywhere.
  *
  * ECMA-262 fixes + - * / % and Math.sqrt, abs, floor, ceil, round, trunc, sign, min, max, fround, imul, clz32 to the
  * last bit; simulation code may use those. The rest (sin, exp, pow, hypot, the `**` operator ...) differ between

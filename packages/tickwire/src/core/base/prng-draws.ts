@@ -1,8 +1,9 @@
 /**
- * What is drawn from 32 random bits, the same for every generator: fractions, whole numbers, bell curves, orders.
+ * Values drawn from random words, the same for every generator: fractions, whole numbers, normal distributions,
+ * shuffles.
  *
- * How many words each draw takes is part of the contract, because keyed generators number their words and because a
- * replay must not slip: float 2, gaussian 4, int 1 (rarely more, see there), bool 1.
+ * The number of words that each draw takes is part of the contract, because keyed generators number their words and
+ * because a replay must not shift: float 2, gaussian 4, int 1 (rarely more, see there), bool 1.
  */
 
 import { assert } from './assert.ts'
@@ -19,7 +20,7 @@ const TWO_26 = 67108864
 const TWO_MINUS_53 = 1.1102230246251565e-16
 const TWO_PI = 6.283185307179586
 
-/** Rejected words before a biased one is taken after all: a chance below 2^-64, and a loop that surely ends. */
+/** Rejected words before a biased one is accepted: a chance below 2^-64, and the loop always terminates. */
 const REJECTIONS_MAX = 64
 
 /** @hot A fraction in [0, 1), all 2^53 multiples of 2^-53 as likely (RNG3). */
@@ -30,8 +31,8 @@ export function drawFloat(words: RandomWords): number {
 }
 
 /**
- * @hot A whole number from min to max, both included, each exactly as likely (RNG4): words that would favour the low
- * ones are drawn again. The span may be up to 2^32.
+ * @hot A whole number from min to max, both included, each exactly as likely (RNG4): words that would favour low values
+ * are drawn again. The span may be up to 2^32.
  */
 export function drawInt(words: RandomWords, min: number, max: number): number {
   const span = max - min + 1
@@ -45,7 +46,7 @@ export function drawInt(words: RandomWords, min: number, max: number): number {
 
 /** @hot A normally distributed number, mean 0, deviation 1, by Box and Muller: always 4 words, never more. */
 export function drawGaussian(words: RandomWords): number {
-  // 1 - [0, 1) is (0, 1]: the logarithm of zero is never asked for.
+  // 1 - [0, 1) is (0, 1]: the logarithm of zero is never computed.
   const radius = Math.sqrt(-2 * log(1 - drawFloat(words)))
   return radius * cos(TWO_PI * drawFloat(words))
 }

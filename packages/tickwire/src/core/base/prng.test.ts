@@ -95,7 +95,7 @@ describe('draws', () => {
     expect([draw(), draw(), draw(), draw()]).toEqual([1 - 2 ** -53, 0, 0.5, 2 ** -53])
     expect(words).toEqual([])
   })
-  test('[RNG4] an int never favours the low ones', () => {
+  test('[RNG4] an int does not favour low values', () => {
     // A span of three quarters of 2^32: plain remainders would make the first third twice as likely.
     const prng = new Prng(5)
     const span = 3 * 2 ** 30

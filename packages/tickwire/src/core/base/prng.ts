@@ -6,10 +6,10 @@
  *
  *   state    a  b  c  counter        four uint32 words; copy them to save, put them back to load
  *
- * Invariant: the state is all there is. Same state, same future, on every engine.
+ * Invariant: there is no other state. Same state, same future, on every engine.
  *
- * Not for secrets (a few outputs betray the state), not for code that only some peers run: one draw more or less
- * shifts all that follow. That is what keyed-prng.ts is for.
+ * Not for secrets (a few outputs reveal the state), and not for code that only some peers run: one draw more or less
+ * shifts all that follow. Use keyed-prng.ts for that.
  */
 
 import { drawFloat, drawGaussian, drawInt } from './prng-draws.ts'
@@ -20,7 +20,7 @@ const WARM_UP = 12
 const TWO_32 = 4294967296
 
 export class Prng {
-  /** The whole state. Save slots copy it; nobody else writes it. */
+  /** The whole state. Save slots copy it; no other code writes it. */
   readonly state: Uint32Array = new Uint32Array(4)
 
   /** `seed` is a whole number below 2^53; different seeds give unrelated streams. */
@@ -28,7 +28,7 @@ export class Prng {
     this.reseed(seed)
   }
 
-  /** Starts over, as if made anew with this seed. */
+  /** Starts over, as if newly created with this seed. */
   reseed(seed: number): void {
     this.state[0] = 0
     this.state[1] = seed >>> 0

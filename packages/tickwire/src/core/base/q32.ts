@@ -1,5 +1,5 @@
 /**
- * q32.32 fixed point, whole: the arithmetic, the functions, and the way in and out. A namespace for games.
+ * q32.32 fixed point, complete: the arithmetic, the functions, and the conversions. A namespace for games.
  */
 
 export { add, compare, divide, multiply, negate, q32, subtract, type Q32 } from './fixed-point.ts'

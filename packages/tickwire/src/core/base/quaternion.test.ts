@@ -93,7 +93,7 @@ describe('between two rotations', () => {
       expect(Math.abs(angleBetween(out, b) - whole * (1 - t))).toBeLessThan(NEAR)
     }), RUNS)
   })
-  test('[QUAT3] slerp begins and ends exactly where it should', () => {
+  test('[QUAT3] slerp begins and ends exactly at its arguments', () => {
     fc.assert(fc.property(rotation, rotation, (a, b) => {
       const out = make()
       quaternion.slerp(a, b, 0, out)
@@ -104,7 +104,7 @@ describe('between two rotations', () => {
       expect(angleBetween(a, out)).toBeLessThan(NEAR)
     }), RUNS)
   })
-  test('[QUAT3] nlerp takes the same way, meets it at the ends and in the middle, and strays little between', () => {
+  test('[QUAT3] nlerp takes the same way, equals slerp at the ends and in the middle, and stays close to it', () => {
     fc.assert(fc.property(rotation, rotation, fraction, (a, b, t) => {
       const straight = make()
       const arc = make()
@@ -117,7 +117,7 @@ describe('between two rotations', () => {
       if (angleBetween(a, b) < 0.5) expect(angleBetween(straight, arc)).toBeLessThan(0.002)
     }), RUNS)
   })
-  test('[QUAT3] opposite signs of one rotation are no way apart', () => {
+  test('[QUAT3] opposite signs of one rotation have no distance', () => {
     fc.assert(fc.property(rotation, fraction, (a, t) => {
       const out = make()
       quaternion.slerp(a, { x: -a.x, y: -a.y, z: -a.z, w: -a.w }, t, out)

@@ -1,9 +1,9 @@
 /**
- * Rotations as unit quaternions `{ x, y, z, w }`, (0, 0, 0, 1) being none.
+ * Rotations as unit quaternions `{ x, y, z, w }`. (0, 0, 0, 1) is no rotation.
  *
  * Functions write to an out-parameter, which may be one of the arguments, and allocate nothing. They use the exact
- * functions, so the same bits everywhere. Inputs are taken to be of unit length and are not checked: products drift
- * from it by a rounding each, so `normalize` what is multiplied for long.
+ * functions, so results have the same bits everywhere. Inputs are assumed to have unit length and are not checked. Each
+ * product drifts by one rounding, so `normalize` the result of long chains.
  */
 
 import { cos, sin } from './math.ts'
@@ -11,6 +11,7 @@ import type { Xyz } from './vector.ts'
 
 /** Four numbers. */
 export interface Xyzw extends Xyz {
+  /** The fourth number: of a rotation, the cosine of half its angle. */
   w: number
 }
 
@@ -67,7 +68,7 @@ export function rotate(q: Readonly<Xyzw>, v: Readonly<Xyz>, out: Xyz): void {
 /**
  * @hot out = a fraction t of the way from a to b at constant speed, the short way round. For large turns.
  *
- * The middle of the way is a sum; from there it is at most an eighth of a turn to either end, as the series needs.
+ * The midpoint is a sum. From there it is at most an eighth of a turn to either end, as the series requires.
  */
 export function slerp(a: Readonly<Xyzw>, b: Readonly<Xyzw>, t: number, out: Xyzw): void {
   const cosine = dot(a, b)
@@ -78,7 +79,7 @@ export function slerp(a: Readonly<Xyzw>, b: Readonly<Xyzw>, t: number, out: Xyzw
   const isFirstHalf = t < 0.5
   const share = isFirstHalf ? 2 * t : 2 - 2 * t
   const rest = 1 - share
-  // Both series in one loop: the processor adds them side by side.
+  // Both series in one loop: the processor computes them in parallel.
   let ofMiddle = 1
   let ofEnd = 1
   for (let i = TERMS - 1; i >= 0; i--) {

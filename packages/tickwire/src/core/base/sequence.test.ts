@@ -76,7 +76,7 @@ describe('expand16AtMost', () => {
     )
   })
 
-  test('[SEQ3] what was never sent comes out negative', () => {
+  test('[SEQ3] a sequence that was never sent becomes negative', () => {
     expect(expand16AtMost(6, 5)).toBe(6 - 0x10000)
     expect(expand16AtMost(5, 5)).toBe(5)
   })

@@ -56,7 +56,7 @@ describe('vectors', () => {
     expect(out.y).toBeCloseTo(0.6, 15)
     expect(out.z).toBeCloseTo(-0.8, 15)
   })
-  test('[VEC4] lengths, distances and points between are what they are on paper', () => {
+  test('[VEC4] lengths, distances and points in between have their textbook values', () => {
     const out = make()
     expect(vector.length({ x: 2, y: -3, z: 6 })).toBe(7)
     expect(vector.distance({ x: 3, y: -2, z: 7 }, { x: 1, y: 1, z: 1 })).toBe(7)

@@ -27,7 +27,13 @@ function serialize(buffer: BitBuffer, shot: Projectile): void {
   shot.kind = buffer.enum(shot.kind, 5)
 }
 
-const SHOT: Projectile = { origin: { x: 1.5, y: -2, z: 300 }, velocity: { x: 0, y: 12.25, z: -9.81 }, charge: 1000, piercing: true, kind: 4 }
+const SHOT: Projectile = {
+  origin: { x: 1.5, y: -2, z: 300 },
+  velocity: { x: 0, y: 12.25, z: -9.81 },
+  charge: 1000,
+  piercing: true,
+  kind: 4,
+}
 
 test('[BITS23] one function writes the bits of the separate calls, and reads them back', () => {
   const apart = new Uint8Array(32)
@@ -48,7 +54,13 @@ test('[BITS23] one function writes the bits of the separate calls, and reads the
   expect(other.finish()).toBe(size)
   expect(joint).toEqual(apart)
 
-  const back: Projectile = { origin: { x: 0, y: 0, z: 0 }, velocity: { x: 0, y: 0, z: 0 }, charge: 0, piercing: false, kind: 0 }
+  const back: Projectile = {
+    origin: { x: 0, y: 0, z: 0 },
+    velocity: { x: 0, y: 0, z: 0 },
+    charge: 0,
+    piercing: false,
+    kind: 0,
+  }
   serialize(buffer.overReader(new BitReader(joint)), back)
   expect(buffer.isWriting).toBe(false)
   expect(buffer.failed).toBe(false)

@@ -9,10 +9,11 @@
  * }
  * ```
  *
- * Writing, each method writes its value and gives it back as it came; reading, it ignores its value and gives what
- * the bits say. The bits are those of the free functions (`writeRangedInt`, `readRangedInt`, …): this file adds none.
+ * When writing, each method writes its value and returns it unchanged. When reading, it ignores its value and returns
+ * the value that was read. The bits are those of the free functions (`writeRangedInt`, `readRangedInt`, …): this file
+ * adds none.
  *
- * Two directions cannot drift apart when they are one line; the price is one branch a field.
+ * The two directions cannot diverge, because they are the same line of code. The price is one branch for each field.
  */
 
 import { assert } from '../base/assert.ts'
@@ -21,7 +22,9 @@ import type { BitWriter } from './bit-writer.ts'
 import { readBytes, writeBytes } from './blob.ts'
 import { readBool, readByte, writeBool, writeByte } from './byte.ts'
 import { readCompressedFloat, writeCompressedFloat } from './compressed-float.ts'
-import { readDouble, readDoubleAny, readFloat, readFloatAny, writeDouble, writeDoubleAny, writeFloat, writeFloatAny } from './float.ts'
+import {
+  readDouble, readDoubleAny, readFloat, readFloatAny, writeDouble, writeDoubleAny, writeFloat, writeFloatAny,
+} from './float.ts'
 import type { FloatQuant } from './quantize.ts'
 import { readQuaternion, writeQuaternion } from './quaternion.ts'
 import { readEnum, readRangedInt, writeEnum, writeRangedInt } from './ranged-int.ts'
@@ -33,7 +36,7 @@ import {
 } from './vector.ts'
 import { readU16, readU32, writeU16, writeU32 } from './word.ts'
 
-/** A cursor of either direction with the whole surface of typed helpers. */
+/** A cursor of either direction with all typed helpers. */
 export class BitBuffer {
   #writer: BitWriter | null
   #reader: BitReader | null
@@ -57,17 +60,20 @@ export class BitBuffer {
     return this
   }
 
-  /** Whether values go out to the bits, and not come in from them. */
+  /** Whether values are written, and not read. */
   get isWriting(): boolean {
     return this.#writer !== null
   }
 
-  /** The cursor's sticky failure: past the end, or, reading, bits that make no sense. */
+  /** The cursor's sticky failure: past the end or, when reading, invalid bits. */
   get failed(): boolean {
     return this.#writer !== null ? this.#writer.failed : this.#in().failed
   }
 
-  /** Reading, marks the bits as senseless: for checks of your own. Writing, a wrong value is a bug of the caller. */
+  /**
+   * When reading, marks the bits as invalid: for the caller's own checks. When writing, an invalid value is a caller's
+   * bug.
+   */
   refuse(): void {
     assert(this.#writer === null, 'only what is read can be refused')
     this.#in().fail()
@@ -115,7 +121,7 @@ export class BitBuffer {
     return value
   }
 
-  /** A whole number of min..max. */
+  /** A whole number from min to max. */
   rangedInt(value: number, min: number, max: number): number {
     if (this.#writer === null) return readRangedInt(this.#in(), min, max)
     writeRangedInt(this.#writer, value, min, max)
@@ -129,7 +135,7 @@ export class BitBuffer {
     return value
   }
 
-  /** A 64-bit whole number of min..max. */
+  /** A 64-bit whole number from min to max. */
   rangedLong(value: bigint, min: bigint, max: bigint): bigint {
     const range = longRange(min, max)
     if (this.#writer === null) return readRangedLong(this.#in(), range)
@@ -172,28 +178,28 @@ export class BitBuffer {
     return value
   }
 
-  /** A float in steps. */
+  /** A quantised float. */
   compressedFloat(value: number, quant: FloatQuant): number {
     if (this.#writer === null) return readCompressedFloat(this.#in(), quant)
     writeCompressedFloat(this.#writer, value, quant)
     return value
   }
 
-  /** Two floats in steps; reading fills `value`. */
+  /** Two quantised floats; reading fills `value`. */
   vector2(value: Vector<2>, quant: VectorQuant<2>): Vector<2> {
     if (this.#writer === null) readVector2(this.#in(), value, quant)
     else writeVector2(this.#writer, value, quant)
     return value
   }
 
-  /** Three floats in steps; reading fills `value`. */
+  /** Three quantised floats; reading fills `value`. */
   vector3(value: Vector<3>, quant: VectorQuant<3>): Vector<3> {
     if (this.#writer === null) readVector3(this.#in(), value, quant)
     else writeVector3(this.#writer, value, quant)
     return value
   }
 
-  /** Four floats in steps; reading fills `value`. */
+  /** Four quantised floats; reading fills `value`. */
   vector4(value: Vector<4>, quant: VectorQuant<4>): Vector<4> {
     if (this.#writer === null) readVector4(this.#in(), value, quant)
     else writeVector4(this.#writer, value, quant)
@@ -207,7 +213,7 @@ export class BitBuffer {
     return value
   }
 
-  /** Text with its size in front. */
+  /** Text, prefixed by its size. */
   string(value: string, maxBytes?: number): string {
     if (this.#writer === null) return readString(this.#in(), maxBytes)
     writeString(this.#writer, value, maxBytes)
@@ -221,7 +227,7 @@ export class BitBuffer {
     return value
   }
 
-  /** Raw bytes with their count in front; reading gives a new array. */
+  /** Raw bytes, prefixed by their count; reading returns a new array. */
   bytes(value: Uint8Array, maxBytes?: number): Uint8Array {
     if (this.#writer === null) return readBytes(this.#in(), maxBytes)
     writeBytes(this.#writer, value, maxBytes)

@@ -33,28 +33,35 @@ describe('[BITS5] a range of bits', () => {
   })
 
   test('is read exactly, peeked without moving, and nothing past it', () => {
-    fc.assert(fc.property(range, fc.array(fc.integer({ min: 0, max: 32 }), { maxLength: 20 }), ({ bytes, offset, count }, widths) => {
-      const reader = new BitReader(bytes)
-      reader.resetBits(bytes, offset, count)
-      let at = offset
-      for (const width of widths) {
-        expect(reader.bitPosition).toBe(at)
-        expect(reader.bitsLeft).toBe(offset + count - at)
-        const there = Math.min(width, offset + count - at)
-        expect(reader.peekBits(width)).toBe(slowRead(bytes, at, there) * 2 ** (width - there))
-        expect(reader.failed).toBe(false)
-        const isPast = at + width > offset + count
-        expect(reader.readBits(width)).toBe(isPast ? 0 : slowRead(bytes, at, width))
-        expect(reader.failed).toBe(isPast)
-        if (isPast) break
-        at += width
-      }
-      if (!reader.failed) return
-      expect(reader.bitsLeft).toBe(0)
-      for (const width of widths) expect(reader.readBits(width)).toBe(0)
-      for (const width of widths) expect(reader.peekBits(width)).toBe(0)
-      expect(reader.finish()).toBe(false)
-    }), CHECKS)
+    fc.assert(
+      fc.property(
+        range,
+        fc.array(fc.integer({ min: 0, max: 32 }), { maxLength: 20 }),
+        ({ bytes, offset, count }, widths) => {
+          const reader = new BitReader(bytes)
+          reader.resetBits(bytes, offset, count)
+          let at = offset
+          for (const width of widths) {
+            expect(reader.bitPosition).toBe(at)
+            expect(reader.bitsLeft).toBe(offset + count - at)
+            const there = Math.min(width, offset + count - at)
+            expect(reader.peekBits(width)).toBe(slowRead(bytes, at, there) * 2 ** (width - there))
+            expect(reader.failed).toBe(false)
+            const isPast = at + width > offset + count
+            expect(reader.readBits(width)).toBe(isPast ? 0 : slowRead(bytes, at, width))
+            expect(reader.failed).toBe(isPast)
+            if (isPast) break
+            at += width
+          }
+          if (!reader.failed) return
+          expect(reader.bitsLeft).toBe(0)
+          for (const width of widths) expect(reader.readBits(width)).toBe(0)
+          for (const width of widths) expect(reader.peekBits(width)).toBe(0)
+          expect(reader.finish()).toBe(false)
+        },
+      ),
+      CHECKS,
+    )
   })
 
   test('skipping past it fails, skipping to its end does not', () => {
@@ -75,7 +82,7 @@ describe('[BITS5] a range of bits', () => {
     expect(other.readBits(8)).toBe(0xde)
   })
 
-  test('once refused by a decoder stays refused until reset', () => {
+  test('a reader that a decoder has refused stays refused until reset', () => {
     const bytes = Uint8Array.of(0xff, 0xff)
     const reader = new BitReader(bytes)
     reader.fail()
@@ -85,7 +92,7 @@ describe('[BITS5] a range of bits', () => {
     expect(reader.readBits(1)).toBe(1)
   })
 
-  test('outside its bytes is a bug of the caller', () => {
+  test('a range outside its bytes is a bug of the caller', () => {
     const reader = new BitReader(new Uint8Array(4))
     expect(() => reader.reset(new Uint8Array(4), 3, 2)).toThrow(InvariantError)
     expect(() => reader.resetBits(new Uint8Array(4), 30, 3)).toThrow(InvariantError)

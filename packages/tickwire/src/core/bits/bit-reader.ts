@@ -1,27 +1,27 @@
 /**
- * Reads bit fields, most significant bit first, from bytes that it does not own: the twin of `bit-writer.ts`, where
- * the bits are drawn.
+ * Reads bit fields, most significant bit first, from bytes that it does not own: the counterpart of `bit-writer.ts`,
+ * which describes the format.
  *
  * Invariant: no bit outside the range given to `reset` or `resetBits` ever influences a result.
  *
- * Past the end, or once a decoder has called `fail`, `failed` stays set and every read returns 0: decoders read a
- * whole frame and look once. Loops over decoded counts must be bounded by a limit, not by `failed` alone.
+ * Past the end, or once a decoder has called `fail`, `failed` stays set and every read returns 0: decoders read a whole
+ * frame and check once. Loops over decoded counts must be bounded by a limit, not by `failed` alone.
  *
- * It never throws on what the bytes say, it does not know what a field means, and it allocates nothing: bytes that
- * arrive in a buffer of their own each (as datagrams do) cost no view.
+ * It never throws, whatever the bytes are, it does not know what a field means, and it allocates nothing: bytes that
+ * arrive each in a separate buffer (as datagrams do) cost no view.
  */
 
 import { assert } from '../base/assert.ts'
 import { BIT_BUFFER_BYTES_MAX } from '../base/limits.ts'
 
-/** As in `bit-writer.ts`: no field is born `undefined`. */
+/** As in `bit-writer.ts`: no field starts as `undefined`. */
 const NO_BYTES: Uint8Array = new Uint8Array(0)
 
-/** A cursor that reads bits from bytes. One shape, reusable by `reset`. */
+/** A cursor that reads bits from bytes. Reusable by `reset`. */
 export class BitReader {
   /** The bytes read from. */
   bytes: Uint8Array = NO_BYTES
-  /** A read went past the end, or what was read made no sense. Sticky until `reset`. */
+  /** A read went past the end, or a decoder found invalid data. Sticky until `reset`. */
   failed: boolean = false
   /** The bit position after the last readable bit. */
   #limit = 0
@@ -34,7 +34,7 @@ export class BitReader {
     this.reset(bytes)
   }
 
-  /** Marks what was read as senseless: everything from here on is 0. */
+  /** Marks the input as invalid: every read from here on returns 0. */
   fail(): void {
     this.failed = true
     this.#cursor = this.#limit
@@ -57,7 +57,7 @@ export class BitReader {
     this.#brink = Math.min(this.#limit, (bytes.length - 4) << 3)
   }
 
-  /** Where the next bit stands, counted from the start of `bytes`: another reader's `resetBits` may start there. */
+  /** The position of the next bit, from the start of `bytes`: a different reader's `resetBits` may start there. */
   get bitPosition(): number {
     return this.#cursor
   }
@@ -80,7 +80,7 @@ export class BitReader {
     return ((word << head) | (bytes[at + 4] >>> (8 - head))) >>> (32 - width)
   }
 
-  /** The next `width` bits (0..32) without taking them; zeros past the end, and no failure. @hot */
+  /** The next `width` bits (0..32) without consuming them; zeros past the end, and no failure. @hot */
   peekBits(width: number): number {
     const cursor = this.#cursor
     if (cursor + width > this.#brink || width === 0) return this.#peekAtEnd(width)
@@ -92,8 +92,8 @@ export class BitReader {
   }
 
   /**
-   * Reads `length` bytes to `out` from `at` on, whatever the alignment here; nothing when there are fewer. One check for all of
-   * them. @hot
+   * Reads `length` bytes to `out` from `at`, at any alignment. Reads nothing when there are fewer. One check for all
+   * bytes. @hot
    */
   readBytes(out: Uint8Array, at: number, length: number): void {
     const cursor = this.#cursor
@@ -109,7 +109,7 @@ export class BitReader {
     let left = length
     for (; left >= 4; left -= 4, from += 4, to += 4) {
       const word = (bytes[from] << 24) | (bytes[from + 1] << 16) | (bytes[from + 2] << 8) | bytes[from + 3]
-      // The fifth byte is there whenever the first is not taken whole.
+      // The fifth byte exists whenever the first is not used completely.
       const whole = head === 0 ? word : (word << head) | (bytes[from + 4] >>> (8 - head))
       out[to] = whole >>> 24
       out[to + 1] = whole >>> 16
@@ -121,15 +121,15 @@ export class BitReader {
     }
   }
 
-  /** Steps over `count` bits. @hot */
+  /** Skips `count` bits. @hot */
   skipBits(count: number): void {
     if (count > this.#limit - this.#cursor) this.fail()
     else this.#cursor += count
   }
 
   /**
-   * True when reading went well and nothing is left but the writer's padding: fewer than 8 bits, all zero. Anything
-   * else fails, for a second spelling of the same bytes would be a hole in every hash and signature over them.
+   * True when reading succeeded and nothing is left but the writer's padding: fewer than 8 bits, all zero. Anything
+   * else fails, because a second encoding of the same content would undermine every hash and signature over the bytes.
    */
   finish(): boolean {
     const left = this.#limit - this.#cursor
@@ -146,7 +146,7 @@ export class BitReader {
     return width <= left ? value : (value << (width - left)) >>> 0
   }
 
-  /** `readBits`, byte by byte: near the end of `bytes`, past the end of the range, and for nothing. */
+  /** `readBits`, byte by byte: near the end of `bytes`, past the end of the range, and for a width of 0. */
   #readAtEnd(width: number): number {
     const cursor = this.#cursor
     const next = cursor + width

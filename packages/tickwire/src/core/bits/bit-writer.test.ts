@@ -11,7 +11,10 @@ const field = fc.tuple(fc.integer({ min: -(2 ** 31), max: 2 ** 32 - 1 }), fc.int
 
 /** The bits of a byte range as text, the slow and sure way. */
 function text(bytes: Uint8Array, bits: number = bytes.length * 8, from = 0): string {
-  return Array.from({ length: bits }, (_, index) => ((bytes[(from + index) >> 3]! >> (7 - ((from + index) & 7))) & 1)).join('')
+  return Array.from(
+    { length: bits },
+    (_, index) => (bytes[(from + index) >> 3]! >> (7 - ((from + index) & 7))) & 1,
+  ).join('')
 }
 
 function fieldText(value: number, width: number): string {
@@ -130,22 +133,29 @@ describe('[BITS7] what is left is what single bits would have left', () => {
   })
 
   test('copies of bytes', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(9), fc.uint8Array({ maxLength: 30 }), field), { maxLength: 6 }), (steps) => {
-      const writer = new BitWriter(new Uint8Array(700))
-      writer.reset(writer.bytes, 5)
-      let expected = ''
-      for (const [zeros, bytes, [value, width]] of steps) {
-        for (let byte = 0; byte < zeros; byte++) writer.writeBits(0xa5, 8)
-        writer.copyBytes(bytes)
-        writer.writeBits(value, width)
-        const filler = -width & 7
-        writer.writeBits(0, filler)
-        expected += fieldText(0xa5, 8).repeat(zeros) + text(bytes, bytes.length * 8) + fieldText(value, width) + '0'.repeat(filler)
-      }
-      writer.finish()
-      expect(writer.failed).toBe(false)
-      expect(text(writer.bytes, writer.bitLength, 40)).toBe(expected)
-    }), CHECKS)
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(9), fc.uint8Array({ maxLength: 30 }), field), { maxLength: 6 }), (steps) => {
+        const writer = new BitWriter(new Uint8Array(700))
+        writer.reset(writer.bytes, 5)
+        let expected = ''
+        for (const [zeros, bytes, [value, width]] of steps) {
+          for (let byte = 0; byte < zeros; byte++) writer.writeBits(0xa5, 8)
+          writer.copyBytes(bytes)
+          writer.writeBits(value, width)
+          const filler = -width & 7
+          writer.writeBits(0, filler)
+          expected +=
+            fieldText(0xa5, 8).repeat(zeros)
+            + text(bytes, bytes.length * 8)
+            + fieldText(value, width)
+            + '0'.repeat(filler)
+        }
+        writer.finish()
+        expect(writer.failed).toBe(false)
+        expect(text(writer.bytes, writer.bitLength, 40)).toBe(expected)
+      }),
+      CHECKS,
+    )
     const small = new BitWriter(new Uint8Array(4))
     small.writeBits(1, 8)
     small.copyBytes(new Uint8Array(4))

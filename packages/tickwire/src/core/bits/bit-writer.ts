@@ -13,29 +13,29 @@
  * the cursor, left-aligned, zeros below. No byte outside the window given to `reset` is ever touched. Inside it, bytes
  * at and after the cursor are scratch until `finish`.
  *
- * Past the end nothing is written and `failed` stays set: encoders write a whole frame and look once.
+ * Past the end nothing is written and `failed` stays set: encoders write a whole frame and check once.
  *
- * It does not know what a field means (see the twins beside it), and it never grows.
+ * It does not know what a field means (the typed functions beside it do), and it never grows.
  */
 
 import { assert } from '../base/assert.ts'
 import { BIT_BUFFER_BYTES_MAX } from '../base/limits.ts'
 
-/** A field declared without a value is born `undefined`, and V8 then never treats it as an integer or a pointer. */
+/** A field declared without a value starts as `undefined`, and V8 then never treats it as an integer or a pointer. */
 const NO_BYTES: Uint8Array = new Uint8Array(0)
 const NO_VIEW: DataView = new DataView(NO_BYTES.buffer)
 
 /**
- * A cursor that writes bits into caller-owned bytes. One shape, reusable by `reset`.
+ * A cursor that writes bits into caller-owned bytes. Reusable by `reset`.
  *
- * Every field starts with a value of its final type: 16 % of a write (docs/adr/0010).
+ * Every field starts with a value of its final type, which saves 16 % of a write (docs/adr/0010).
  */
 export class BitWriter {
   /** The bytes written into. */
   bytes: Uint8Array = NO_BYTES
-  /** A write went past the end. Sticky until `reset` or a `rewind` to what had fitted. */
+  /** A write went past the end. Sticky until `reset` or a `rewind` to bits that fitted. */
   failed: boolean = false
-  /** Over the whole of the buffer behind `bytes`, so that other windows of it need no other view. */
+  /** A view of the whole buffer behind `bytes`, so that different windows of it need no new view. */
   #view = NO_VIEW
   /** First byte of `bytes`, in `#view`. */
   #base = 0
@@ -45,7 +45,7 @@ export class BitWriter {
   #size = 0
   /** `#size`, or -1 once failed, so that one comparison decides every write. */
   #limit = 0
-  /** Bits of the window that lie in whole words. */
+  /** Bits of the window that are in complete words. */
   #whole = 0
   /** Bits written. */
   #cursor = 0
@@ -56,9 +56,12 @@ export class BitWriter {
     this.reset(bytes)
   }
 
-  /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. Allocates only for another buffer. */
+  /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. Allocates only when the buffer changes. */
   reset(bytes: Uint8Array, byteOffset: number = 0, byteLength: number = bytes.length - byteOffset): void {
-    assert(byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length, 'the window lies in its bytes')
+    assert(
+      byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length,
+      'the window lies in its bytes',
+    )
     assert(byteLength <= BIT_BUFFER_BYTES_MAX, 'bit positions are small integers')
     if (this.bytes !== bytes) {
       if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer)
@@ -87,9 +90,9 @@ export class BitWriter {
   /**
    * Writes the low `width` bits (0..32) of `value`, highest of them first.
    *
-   * Without a branch on whether the field fills its word, for that one cannot be predicted: the word is stored every
-   * time, and the accumulator is chosen by mask. 4.9 ns a field instead of 5.8 (docs/adr/0010); the clear twin is
-   * test/reference/bits-reference.ts, held equal by test/reference/bits-reference.test.ts. @hot
+   * There is no branch on whether the field fills its word, because it cannot be predicted: the word is stored every
+   * time, and the accumulator is selected by a mask. 4.9 ns a field instead of 5.8 (docs/adr/0010). The readable
+   * reference is test/reference/bits-reference.ts, compared by test/reference/bits-reference.test.ts. @hot
    */
   writeBits(value: number, width: number): void {
     const cursor = this.#cursor
@@ -100,10 +103,10 @@ export class BitWriter {
     }
     this.#cursor = next
     const used = cursor & 31
-    // Left-aligning the field drops the bits above `width` without a mask, which for 32 would need a case of its own.
+    // Left-aligning the field drops the bits above `width` without a mask, which would need a special case for 32.
     const field = value << (32 - width)
     const isFull = -((used + width) >>> 5)
-    // Shifts count modulo 32; in two steps "by 32" is 0, as it should be when nothing spills.
+    // Shifts count modulo 32; in two steps "by 32" is 0, as required when nothing spills.
     const spill = (field << (31 - used)) << 1
     const word = this.#word | (field >>> used)
     this.#word = (word & ~isFull) | (spill & isFull)
@@ -112,8 +115,8 @@ export class BitWriter {
   }
 
   /**
-   * Copies `bitCount` bits of `source` from bit `bitOffset` on; any alignment on either side. The source must not lie
-   * in the window. @hot
+   * Copies `bitCount` bits of `source` from bit `bitOffset`; any alignment on either side. The source must not overlap
+   * the window. @hot
    */
   copyBits(source: Uint8Array, bitOffset: number, bitCount: number): void {
     assert(bitOffset >= 0 && bitCount >= 0 && bitOffset + bitCount <= source.length * 8, 'the copied bits exist')
@@ -131,7 +134,7 @@ export class BitWriter {
     let word = this.#word
     for (; left >= 32; left -= 32, from += 4, to += 4) {
       let field = (source[from] << 24) | (source[from + 1] << 16) | (source[from + 2] << 8) | source[from + 3]
-      // The fifth byte is there whenever the first is not taken whole.
+      // The fifth byte exists whenever the first is not used completely.
       if (head !== 0) field = (field << head) | (source[from + 4] >>> (8 - head))
       view.setInt32(to, word | (field >>> used))
       word = (field << (31 - used)) << 1
@@ -142,9 +145,9 @@ export class BitWriter {
   }
 
   /**
-   * Copies `bitCount` bits from bit `bitOffset` of `words` on. There must be a word before the first and two after the last that
-   * are copied from; what stands in them does not matter. As `copyBits`, for sources that keep their bits in words of the machine: snapshots
-   * copy one delta to many, and bytes would be put together anew for each. @hot
+   * Copies `bitCount` bits of `words` from bit `bitOffset`. There must be one word before the first copied word and two
+   * after the last; their content does not matter. Like `copyBits`, for sources that keep their bits in machine words:
+   * snapshots copy one delta to many clients, and would otherwise assemble words from bytes for each. @hot
    */
   copyWordBits(words: Int32Array, bitOffset: number, bitCount: number): void {
     const end = this.#cursor + bitCount
@@ -153,8 +156,8 @@ export class BitWriter {
   }
 
   /**
-   * `writeBits`, for a width of 1 to 31, then `copyWordBits`, in one stroke: nothing is written unless both fit. Runs of snapshots have a head of their
-   * own and are copied, ten thousand times a tick where views differ. @hot
+   * `writeBits`, for a width of 1 to 31, then `copyWordBits`, as one operation: nothing is written unless both fit.
+   * Runs of snapshots have a separate head and are copied, ten thousand times a tick where views differ. @hot
    */
   copyWordBitsAfter(value: number, width: number, words: Int32Array, bitOffset: number, bitCount: number): void {
     const start = this.#cursor
@@ -174,11 +177,15 @@ export class BitWriter {
     this.#copyWords(words, bitOffset, cursor, end, word)
   }
 
-  /** Copies from bit `bitOffset` of `words` to where the bits from `cursor` to `end` are; before them stand those of `before`, left-aligned. */
+  /**
+   * Copies from bit `bitOffset` of `words` to the bits from `cursor` to `end`. `before`: the preceding bits of the
+   * first target word, left-aligned.
+   */
   #copyWords(words: Int32Array, bitOffset: number, cursor: number, end: number, before: number): void {
     const view = this.#view
     const used = cursor & 31
-    // Words of the source as they fall into words of the target: each is the end of one and the beginning of the next.
+    // The source is read at the alignment of the target: each target word is the end of one source word and the start
+    // of the next.
     const from = bitOffset - used
     const shift = from & 31
     let at = from >> 5
@@ -199,7 +206,7 @@ export class BitWriter {
     this.#cursor = end
   }
 
-  /** Copies whole bytes to a whole byte: the cursor stands at one. What is long is copied in one stroke of the engine. @hot */
+  /** Copies whole bytes to a byte-aligned cursor, by one native call. @hot */
   copyBytes(source: Uint8Array): void {
     const cursor = this.#cursor
     assert((cursor & 7) === 0, 'whole bytes are copied to whole bytes')
@@ -211,7 +218,7 @@ export class BitWriter {
     this.finish()
     this.bytes.set(source, this.#start - this.#base + (cursor >>> 3))
     this.#cursor = end
-    // The word under the cursor, as far as it is written.
+    // The written part of the word under the cursor.
     const at = this.#start + ((end >>> 5) << 2)
     let word = 0
     for (let bit = 0; bit < (end & 31); bit += 8) word |= this.#view.getUint8(at + (bit >>> 3)) << (24 - bit)
@@ -219,8 +226,8 @@ export class BitWriter {
   }
 
   /**
-   * Takes what was written from byte `byteOffset` on into `words`, from `at` on, as `copyWordBits` wants it; what is after the end
-   * in the last word is zeros. @hot
+   * Copies the output from byte `byteOffset` into `words`, from `at`, in the form that `copyWordBits` needs. Bits after
+   * the end in the last word are zeros. @hot
    */
   takeWords(words: Int32Array, at: number, byteOffset: number): void {
     const length = this.finish()
@@ -232,12 +239,12 @@ export class BitWriter {
     words[to] = last
   }
 
-  /** Forgets everything after bit `bitLength`, and the failure if that came later. */
+  /** Discards everything after bit `bitLength`, and the failure if that came later. */
   rewind(bitLength: number): void {
     assert(bitLength >= 0 && bitLength <= this.#cursor, 'a writer only rewinds to what it has written')
     const used = bitLength & 31
     const at = this.#start + ((bitLength >>> 5) << 2)
-    // Earlier words are in the bytes; the word under the cursor may be in the accumulator alone.
+    // Earlier words are in the bytes; the word under the cursor may be only in the accumulator.
     const word = bitLength >>> 5 === this.#cursor >>> 5 ? this.#word : this.#view.getInt32(at)
     this.#word = used === 0 ? 0 : word & (-1 << (32 - used))
     this.#cursor = bitLength
@@ -246,8 +253,8 @@ export class BitWriter {
   }
 
   /**
-   * Puts the last bits into `bytes`, zero-padded to a whole byte, and returns how many bytes are used. Writing may go
-   * on afterwards at `bitLength`: the padding is not part of what was written.
+   * Stores the last bits in `bytes`, zero-padded to a whole byte, and returns how many bytes are used. Writing may
+   * continue afterwards at `bitLength`: the padding is not part of the output.
    */
   finish(): number {
     const used = this.#cursor & 31

@@ -1,7 +1,7 @@
 /**
- * Raw bytes with their count in front: `varint count | bytes`, at the cursor, aligned or not.
+ * Raw bytes, prefixed by their count: `varint count | bytes`, at the cursor, aligned or not.
  *
- * Readers refuse a count above the field's maximum or above what is left, before anything is allocated for it.
+ * Readers refuse a count above the field's maximum or above the remaining bytes, before anything is allocated for it.
  */
 
 import { assert } from '../base/assert.ts'
@@ -42,7 +42,7 @@ function readCount(reader: BitReader, maxBytes: number): number {
 function take(reader: BitReader, out: Uint8Array, at: number, count: number): void {
   let index = at
   const end = at + count
-  // Two bytes a step and not four: see `word.ts`.
+  // Two bytes per step and not four: see `word.ts`.
   for (; end - index >= 2; index += 2) {
     const two = reader.readBits(16)
     out[index] = two >>> 8

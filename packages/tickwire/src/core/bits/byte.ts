@@ -1,4 +1,4 @@
-/** The two smallest fields: a truth in one bit, a byte in eight. */
+/** The two smallest fields: a boolean in one bit, a byte in eight. */
 
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'

@@ -7,7 +7,11 @@ import {
 
 const bytes = new Uint8Array(8)
 
-function through(write: (writer: BitWriter, value: number) => void, read: (reader: BitReader) => number, value: number): number {
+function through(
+  write: (writer: BitWriter, value: number) => void,
+  read: (reader: BitReader) => number,
+  value: number,
+): number {
   const writer = new BitWriter(bytes)
   write(writer, value)
   writer.finish()
@@ -37,7 +41,8 @@ describe('[BITS13] finite forms', () => {
   })
 
   test('refuse NaN and infinities', () => {
-    for (const hex of ['7fc00000', '7f800000', 'ff800000', '7f800001', 'ffffffff']) expect(takes(readFloat, hex)).toBe(false)
+    for (const hex of ['7fc00000', '7f800000', 'ff800000', '7f800001', 'ffffffff'])
+      expect(takes(readFloat, hex)).toBe(false)
     for (const hex of ['7ff8000000000000', '7ff0000000000000', 'fff0000000000000', '7ff0000000000001']) {
       expect(takes(readDouble, hex)).toBe(false)
     }
@@ -59,6 +64,7 @@ describe('[BITS14] any number', () => {
     expect(takes(readFloatAny, '7fc00000')).toBe(true)
     for (const hex of ['ffc00000', '7fc00001', '7f800001', 'ffffffff']) expect(takes(readFloatAny, hex)).toBe(false)
     expect(takes(readDoubleAny, '7ff8000000000000')).toBe(true)
-    for (const hex of ['fff8000000000000', '7ff8000000000001', '7ff0000000000001']) expect(takes(readDoubleAny, hex)).toBe(false)
+    for (const hex of ['fff8000000000000', '7ff8000000000001', '7ff0000000000001'])
+      expect(takes(readDoubleAny, hex)).toBe(false)
   })
 })

@@ -1,20 +1,21 @@
 /**
  * IEEE floats and doubles, low byte first, at the cursor, aligned or not.
  *
- * Two families. `writeFloat`/`readFloat` carry finite numbers only: the writer takes NaN for 0 and clamps what is too
- * large, the reader refuses NaN and infinities, for one NaN in a position spoils every sum it meets. The `Any` family
- * carries them all, with one spelling of NaN (0x7fc00000, 0x7ff80000_00000000): readers refuse the others, which
- * would smuggle bits past every comparison.
+ * Two families. `writeFloat`/`readFloat` carry finite numbers only: the writer replaces NaN by 0 and clamps values that
+ * are too large. The reader refuses NaN and infinities, because one NaN in a position spoils every sum it enters. The
+ * `Any` family carries all values, with one encoding of NaN (0x7fc00000, 0x7ff80000_00000000). Readers refuse other
+ * encodings, which could carry hidden bits past every comparison.
  *
- * A double that passes through a call which the engine does not inline is allocated. So the functions that take or give
- * one are kept tiny, for the engine to inline, and the work behind them is on words, through cells of this file.
+ * A double that is passed through a call which the engine does not inline is allocated. So the functions that take or
+ * return a double are small enough to be inlined, and the work behind them is on words, through typed arrays of this
+ * file.
  */
 
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
 import { readU32Into, readU64Pair, writeU32, writeU64Pair } from './word.ts'
 
-/** All ones in the exponent: infinity, or with anything below, NaN. */
+/** All ones in the exponent: infinity, or NaN if any bit below is set. */
 const FLOAT_SPECIAL = 0x7f80_0000
 const FLOAT_NAN = 0x7fc0_0000
 const DOUBLE_SPECIAL_HI = 0x7ff0_0000
@@ -25,12 +26,12 @@ const floatWord: Int32Array = new Int32Array(float.buffer)
 const double: Float64Array = new Float64Array(1)
 const doubleWords: Int32Array = new Int32Array(double.buffer)
 double[0] = 1
-/** Which half of a double's memory is the low one: hosts differ, the wire does not. */
+/** Which half of a double's memory is the low one: it depends on the machine; the wire format does not. */
 const LO: number = doubleWords[0] === 0 ? 0 : 1
 const HI: number = 1 - LO
 const pair: Int32Array = new Int32Array(2)
 
-/** Writes 32 bits: NaN as 0, too large as the largest finite. @hot */
+/** Writes 32 bits: NaN as 0, too large values as the largest finite one. @hot */
 export function writeFloat(writer: BitWriter, value: number): void {
   float[0] = value
   storeFloat(writer, false)
@@ -54,7 +55,7 @@ export function readFloatAny(reader: BitReader): number {
   return float[0]
 }
 
-/** Writes 64 bits: NaN as 0, infinities as the largest finite. @hot */
+/** Writes 64 bits: NaN as 0, infinities as the largest finite value. @hot */
 export function writeDouble(writer: BitWriter, value: number): void {
   double[0] = value
   storeDouble(writer, false)

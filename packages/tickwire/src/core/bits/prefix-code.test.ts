@@ -11,7 +11,10 @@ const writer = new BitWriter(bytes)
 const reader = new BitReader(bytes)
 
 /** Counts as text has them: few large, many small, some none. */
-const counts = fc.array(fc.tuple(fc.nat(1000), fc.nat(12)).map(([base, power]) => Math.floor((base * 2 ** power) / 4096)), { minLength: 2, maxLength: 300 })
+const counts = fc.array(
+  fc.tuple(fc.nat(1000), fc.nat(12)).map(([base, power]) => Math.floor((base * 2 ** power) / 4096)),
+  { minLength: 2, maxLength: 300 },
+)
 
 describe('[BITS28] prefix codes', () => {
   test('the drawing in the file holds', () => {
@@ -67,9 +70,17 @@ describe('[BITS28] prefix codes', () => {
   })
 
   test.each([
-    ['nothing', []], ['one symbol with a code', [1]], ['incomplete', [1, 2]], ['incomplete', [0, 1]], ['all absent', [0, 0]],
-    ['over-subscribed', [1, 1, 1]], ['over-subscribed', [1, 2, 2, 2]], ['too long', [1, 13, 13]], ['negative', [1, -1, 1]],
-    ['fractional', [1, 1.5, 1]], ['NaN', [1, NaN, 1]],
+    ['nothing', []],
+    ['one symbol with a code', [1]],
+    ['incomplete', [1, 2]],
+    ['incomplete', [0, 1]],
+    ['all absent', [0, 0]],
+    ['over-subscribed', [1, 1, 1]],
+    ['over-subscribed', [1, 2, 2, 2]],
+    ['too long', [1, 13, 13]],
+    ['negative', [1, -1, 1]],
+    ['fractional', [1, 1.5, 1]],
+    ['NaN', [1, NaN, 1]],
   ])('%s is no code: %j', (_, lengths) => {
     expect(isCompletePrefix(lengths)).toBe(false)
     expect(() => prefixCode(lengths)).toThrow(ConfigError)
@@ -96,24 +107,32 @@ describe('[BITS28] prefix codes', () => {
 })
 
 describe('[BITS29] prefix lengths', () => {
-  const cost = (of: readonly number[], lengths: ArrayLike<number>): number => of.reduce((sum, count, symbol) => sum + count * lengths[symbol]!, 0)
+  const cost = (of: readonly number[], lengths: ArrayLike<number>): number =>
+    of.reduce((sum, count, symbol) => sum + count * lengths[symbol]!, 0)
 
   test('are the best of all codes, for small alphabets by trying every one', () => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 2, maxLength: 6 }), fc.integer({ min: 3, max: 5 }), (of, bitsMax) => {
-      let best = Infinity
-      const lengths = new Uint8Array(of.length).fill(1)
-      for (;;) {
-        if (isCompletePrefix(lengths)) best = Math.min(best, cost(of, lengths))
-        let at = 0
-        while (at < lengths.length && lengths[at] === bitsMax) lengths[at++] = 1
-        if (at === lengths.length) break
-        lengths[at]!++
-      }
-      const found = prefixLengths(of, bitsMax)
-      expect(isCompletePrefix(found)).toBe(true)
-      expect(Math.max(...found)).toBeLessThanOrEqual(bitsMax)
-      expect(cost(of, found)).toBe(best)
-    }), { ...CHECKS, numRuns: 60 })
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 2, maxLength: 6 }),
+        fc.integer({ min: 3, max: 5 }),
+        (of, bitsMax) => {
+          let best = Infinity
+          const lengths = new Uint8Array(of.length).fill(1)
+          for (;;) {
+            if (isCompletePrefix(lengths)) best = Math.min(best, cost(of, lengths))
+            let at = 0
+            while (at < lengths.length && lengths[at] === bitsMax) lengths[at++] = 1
+            if (at === lengths.length) break
+            lengths[at]!++
+          }
+          const found = prefixLengths(of, bitsMax)
+          expect(isCompletePrefix(found)).toBe(true)
+          expect(Math.max(...found)).toBeLessThanOrEqual(bitsMax)
+          expect(cost(of, found)).toBe(best)
+        },
+      ),
+      { ...CHECKS, numRuns: 60 },
+    )
   })
 
   test('are those of Huffman where the limit does not bind', () => {

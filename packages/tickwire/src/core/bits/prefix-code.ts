@@ -1,17 +1,17 @@
 /**
- * Canonical prefix codes: frequent symbols in few bits, decoded by one look into a table of 256.
+ * Canonical prefix codes: frequent symbols in few bits, decoded by one lookup in a table of 256 entries.
  *
- * A code is its lengths, 0..12 bits a symbol (0 = the symbol does not occur). Codes are given out in order of length,
- * then of symbol, counting upwards, and written most significant bit first:
+ * A code is defined by its lengths, 0..12 bits a symbol (0 = the symbol does not occur). Codes are assigned in order of
+ * length, then of symbol, counting upwards, and written most significant bit first:
  *
  * ```
  * lengths  A 1, B 3, C 2, D 3       A 0   C 10   B 110   D 111
  * ```
  *
- * Invariant: a code is complete: every sequence of bits decodes, so nothing is wasted and nothing is left to refuse. An
- * alphabet of one symbol costs no bits.
+ * Invariant: a code is complete: every sequence of bits decodes, so no code space is wasted and no input must be
+ * refused. An alphabet of one symbol costs no bits.
  *
- * It does not choose contexts or count; it turns counts into lengths (`prefixLengths`) and lengths into a code.
+ * It does not choose contexts or count symbols; it turns counts into lengths (`prefixLengths`) and lengths into a code.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
@@ -19,28 +19,32 @@ import { PREFIX_BITS_MAX } from '../base/limits.ts'
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
 
-/** Bits of the first look. Longer codes are rare by construction, and a table of 2^12 per context would be megabytes. */
+/**
+ * Bits of the first lookup. Longer codes are rare by construction, and a table of 2^12 per context would be megabytes.
+ */
 const LOOK_BITS = 8
 
-/** A code, ready to write and read with. Made once per table by `prefixCode`. */
+/** A code, ready for writing and reading. Created once per table by `prefixCode`. */
 export interface PrefixCode {
   readonly lengths: Uint8Array
-  /** The code of each symbol, in its low `lengths[symbol]` bits. */
+  /** The code, in its low `lengths[symbol]` bits. Indexed by symbol. */
   readonly codes: Uint16Array
-  /** By the next 8 bits: symbol << 4 | length, or 0 when the code is longer. */
+  /** Indexed by the next 8 bits: symbol << 4 | length, or 0 when the code is longer. */
   readonly look: Uint16Array
-  /** Per length: the first code past those of that length, left-aligned to 12 bits. */
+  /** Indexed by length: the first code past those of that length, left-aligned to 12 bits. */
   readonly ends: Uint16Array
-  /** Per length: index into `sorted` of its first symbol, less its first code. */
+  /** Indexed by length: index into `sorted` of its first symbol, minus its first code. */
   readonly offsets: Int32Array
   /** Symbols in the order of their codes. */
   readonly sorted: Uint16Array
 }
 
-/** The code of these lengths. Throws when they are none; for lengths from the wire ask `isCompletePrefix` first. */
+/**
+ * The code with these lengths. Throws when they are invalid; for lengths from the wire call `isCompletePrefix` first.
+ */
 export function prefixCode(lengths: ArrayLike<number>, path: string = 'prefixCode'): PrefixCode {
   if (!isCompletePrefix(lengths)) {
-    throw new ConfigError(path, 'the code lengths are over-subscribed or incomplete', 'Take them from prefixLengths.')
+    throw new ConfigError(path, 'over-subscribed or incomplete code lengths', 'use the lengths of prefixLengths.')
   }
   const codes = new Uint16Array(lengths.length)
   const look = new Uint16Array(1 << LOOK_BITS)
@@ -79,7 +83,7 @@ export function readSymbol(reader: BitReader, code: PrefixCode): number {
   return reader.failed ? 0 : entry >>> 4
 }
 
-/** Whether lengths make a complete code: the codes of all symbols together cover every sequence of bits once. */
+/** Whether lengths form a complete code: the codes of all symbols together cover every sequence of bits once. */
 export function isCompletePrefix(lengths: ArrayLike<number>): boolean {
   if (lengths.length === 1) return lengths[0] === 0
   if (lengths.length > 1 << PREFIX_BITS_MAX) return false
@@ -93,9 +97,10 @@ export function isCompletePrefix(lengths: ArrayLike<number>): boolean {
 }
 
 /**
- * The code lengths that cost least for these counts, none above `bitsMax` (package-merge, so optimal under the limit).
- * Symbols never counted get no code; smooth the counts if they may yet occur. Where fewer than two symbols occur, the
- * lowest others get one, for a code must be complete. Equal counts are told apart by symbol: the same on every machine.
+ * The code lengths with the lowest cost for these counts, none above `bitsMax` (package-merge, so optimal under the
+ * limit). Symbols with a count of 0 get no code; smooth the counts if they may still occur. Where fewer than two
+ * symbols occur, the lowest others get a code, because a code must be complete. Ties between equal counts are broken by
+ * symbol: the same on every machine.
  */
 export function prefixLengths(counts: ArrayLike<number>, bitsMax: number = PREFIX_BITS_MAX): Uint8Array {
   const lengths = new Uint8Array(counts.length)
@@ -104,7 +109,7 @@ export function prefixLengths(counts: ArrayLike<number>, bitsMax: number = PREFI
   const count = symbols.length
   assert(bitsMax >= 1 && bitsMax <= PREFIX_BITS_MAX && count <= 1 << bitsMax, 'the symbols fit codes of this length')
 
-  // Level by level: the leaves again, merged with pairs of the level before. Only where leaves stand is remembered.
+  // Level by level: the leaves again, merged with pairs of the level before. Only the positions of leaves are stored.
   const leaves = symbols.map((symbol) => Math.max(counts[symbol], 0))
   const levels: boolean[][] = []
   let weights = leaves

@@ -1,12 +1,12 @@
 /**
- * Rotations, smallest three: which component is dropped, then the others, as `quantize.ts` makes them.
+ * Rotations as smallest three: the index of the dropped component, then the codes of the others, from `quantize.ts`.
  *
  * ```
  * 2 bits  | bits  | bits  | bits          10 bits a component: 32 in all
  * dropped |   three codes in x, y, z, w order
  * ```
  *
- * Readers refuse every row but the canonical one, so a rotation has one spelling.
+ * Readers refuse every row but the canonical one, so a rotation has one encoding.
  */
 
 import type { BitReader } from './bit-reader.ts'
@@ -14,7 +14,7 @@ import type { BitWriter } from './bit-writer.ts'
 import { dequantizeQuat, isCanonicalQuat, quantizeQuatAt } from './quantize.ts'
 import type { Vector } from './vector.ts'
 
-/** Bits per component where nothing else is said: 32 bits a rotation, 0.28 degrees off at worst. */
+/** Default bits per component: 32 bits a rotation, at most 0.28 degrees off. */
 export const QUATERNION_BITS = 10
 
 const row: Int32Array = new Int32Array(4)
@@ -22,7 +22,7 @@ const unit: Float64Array = new Float64Array(4)
 
 /** Writes the rotation nearest to `value`, which need not have unit length. @hot */
 export function writeQuaternion(writer: BitWriter, value: Readonly<Vector<4>>, bits: number = QUATERNION_BITS): void {
-  // Through cells: doubles handed to a call are allocated when the engine happens not to inline it.
+  // Through a typed array: doubles passed to a call are allocated when the engine does not inline it.
   unit[0] = value.x
   unit[1] = value.y
   unit[2] = value.z

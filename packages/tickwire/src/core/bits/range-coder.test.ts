@@ -9,8 +9,13 @@ const ONE = 2 ** 15
 /** A coded bit: at a fixed probability of being 0, or (null) by the adaptive cell of that index. */
 type Coded = { bit: number; fixed: number | null; cell: number }
 
-const codings = (bits: readonly Coded[]): Coding[] => bits.map(({ fixed, cell }) => (fixed === null ? { cell } : { fixed }))
-const slowEncode = (bits: readonly Coded[]): number[] => rangeEncode(bits.map(({ bit }) => bit), codings(bits))
+const codings = (bits: readonly Coded[]): Coding[] =>
+  bits.map(({ fixed, cell }) => (fixed === null ? { cell } : { fixed }))
+const slowEncode = (bits: readonly Coded[]): number[] =>
+  rangeEncode(
+    bits.map(({ bit }) => bit),
+    codings(bits),
+  )
 
 const coded = fc.record({
   bit: fc.nat(1), cell: fc.nat(2),
@@ -80,7 +85,7 @@ describe('[BITS26] the range coder', () => {
     expect(encoder.failed).toBe(false)
   })
 
-  test('past the end fails for good and touches nothing', () => {
+  test('a read past the end fails for good and touches nothing', () => {
     const bytes = new Uint8Array(12).fill(0xa5)
     const encoder = new RangeEncoder(bytes)
     encoder.reset(bytes, 4, 4)
@@ -101,15 +106,24 @@ describe('[BITS27] the end of a section', () => {
   test('any bytes decode; they are accepted exactly when encoding gives them back', () => {
     const bytes = new Uint8Array(4000)
     let accepted = 0
-    const noise = fc.oneof(fc.uint8Array({ maxLength: 6 }), fc.array(fc.constantFrom(0, 1, 255, 128), { maxLength: 4 }).map((all) => Uint8Array.from(all)))
-    fc.assert(fc.property(noise, fc.array(coded, { maxLength: 40 }), (raw, like) => {
-      const decoder = new RangeDecoder(raw)
-      const bits = decode(decoder, like)
-      const isAccepted = decoder.finish()
-      const size = encode(like.map((one, index) => ({ ...one, bit: bits[index]! })), bytes)
-      expect(isAccepted).toBe(Buffer.from(bytes.subarray(0, size)).equals(Buffer.from(raw)))
-      if (isAccepted) accepted++
-    }), { ...CHECKS, numRuns: 5000 })
+    const noise = fc.oneof(
+      fc.uint8Array({ maxLength: 6 }),
+      fc.array(fc.constantFrom(0, 1, 255, 128), { maxLength: 4 }).map((all) => Uint8Array.from(all)),
+    )
+    fc.assert(
+      fc.property(noise, fc.array(coded, { maxLength: 40 }), (raw, like) => {
+        const decoder = new RangeDecoder(raw)
+        const bits = decode(decoder, like)
+        const isAccepted = decoder.finish()
+        const size = encode(
+          like.map((one, index) => ({ ...one, bit: bits[index]! })),
+          bytes,
+        )
+        expect(isAccepted).toBe(Buffer.from(bytes.subarray(0, size)).equals(Buffer.from(raw)))
+        if (isAccepted) accepted++
+      }),
+      { ...CHECKS, numRuns: 5000 },
+    )
     expect(accepted).toBeGreaterThan(100)
   })
 

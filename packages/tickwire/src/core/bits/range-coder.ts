@@ -1,29 +1,32 @@
 /**
- * A binary range coder: bits at their price, fractions of a bit included, for the presence sections and ordered
- * streams of the snapshot codec.
+ * A binary range coder: each bit costs its information content, including fractions of a bit. Packed texts use it
+ * (codec/packed-text.ts).
  *
- * The coder holds an interval [low, low + range) of 32 bits below the bytes already out. A bit of probability
- * p / 2^15 (of being 0) keeps the lower p / 2^15 of it, a 1 the rest; while the range is below 2^24 the top byte goes out.
+ * The coder holds an interval [low, low + range) of 32 bits below the bytes already written. A bit with probability p /
+ * 2^15 of being 0 keeps the lower p / 2^15 of the interval if it is 0, and the rest if it is 1. While the range is
+ * below 2^24 the top byte is written.
  *
  * ```
  * bytes out so far | low (32 bits)      a carry out of low adds 1 to the bytes already out
  * ```
  *
- * At the end the encoder names the number of the interval with the fewest bytes, and drops trailing zero bytes: past
- * its end the decoder reads zeros. The section's size must be known from outside.
+ * At the end the encoder chooses the number in the interval with the fewest bytes, and drops trailing zero bytes: past
+ * its end the decoder reads zeros. The size of the section must be known from outside.
  *
- * Invariant: one sequence of bits has one spelling. The decoder's `finish` refuses every other, though each decodes.
+ * Invariant: one sequence of bits has one encoding. The decoder's `finish` refuses every other, though each decodes.
  *
- * Probabilities are the caller's: a Uint16Array, one cell a context, all starting at `PROBABILITY_HALF`. Both sides
- * must hold the same numbers, so contexts come only from what the peer surely has.
+ * Probabilities belong to the caller: a Uint16Array, indexed by context, all starting at `PROBABILITY_HALF`. Both sides
+ * must have the same numbers, so contexts must depend only on data that the peer is known to have.
  */
 
 import { assert } from '../base/assert.ts'
 
-/** Probabilities count in parts of 2^15. */
+/** Probabilities are in units of 2^-15. */
 export const PROBABILITY_HALF: number = 1 << 14
 
-/** Half-life of about 22 bits. The cells then stay within 31..32,737, so neither part of the range is ever empty. */
+/**
+ * Half-life of about 22 bits. Probabilities then stay within 31..32,737, so neither part of the range is ever empty.
+ */
 const ADAPT_SHIFT = 5
 const ONE = 1 << 15
 const RANGE_MIN = 1 << 24
@@ -36,7 +39,7 @@ export class RangeEncoder {
   #start = 0
   #at = 0
   #end = 0
-  /** Unsigned, kept as int32: the two agree in every bit, and int32 is a small integer to the engine. */
+  /** Unsigned, stored as int32: the bits are the same, and int32 is a small integer to the engine. */
   #low = 0
   #range = -1
 
@@ -46,7 +49,10 @@ export class RangeEncoder {
 
   /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. */
   reset(bytes: Uint8Array, byteOffset: number = 0, byteLength: number = bytes.length - byteOffset): void {
-    assert(byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length, 'the window lies in its bytes')
+    assert(
+      byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length,
+      'the window lies in its bytes',
+    )
     this.failed = false
     this.#bytes = bytes
     this.#start = byteOffset
@@ -56,7 +62,7 @@ export class RangeEncoder {
     this.#range = -1
   }
 
-  /** Writes a bit by the cell `probabilities[index]`, and teaches it. @hot */
+  /** Writes a bit with the probability `probabilities[index]`, and adapts it. @hot */
   encodeBit(probabilities: Uint16Array, index: number, bit: number): void {
     const probability = probabilities[index]
     this.encodeFixed(probability, bit)
@@ -79,18 +85,20 @@ export class RangeEncoder {
     }
   }
 
-  /** Ends the section and returns how many bytes it takes. Only `reset` may follow. */
+  /** Ends the section and returns its size in bytes. Only `reset` may follow. */
   finish(): number {
     const gap = shortestGap(this.#low >>> 0, this.#range >>> 0)
     this.#raise(gap)
-    // Whatever of the low word is not zero must go out.
+    // All non-zero bytes of the low word must be written.
     for (; this.#low !== 0; this.#low <<= 8) this.#emit(this.#low >>> 24)
     if (this.failed) return 0
     while (this.#at > this.#start && this.#bytes[this.#at - 1] === 0) this.#at--
     return this.#at - this.#start
   }
 
-  /** Adds to low; a carry goes into the bytes already out. It cannot leave them: the interval lies below 1. */
+  /**
+   * Adds to low; a carry propagates into the bytes already written. It cannot overflow them: the interval is below 1.
+   */
   #raise(amount: number): void {
     const low = (this.#low + amount) | 0
     const hasCarry = low >>> 0 < this.#low >>> 0
@@ -107,7 +115,7 @@ export class RangeEncoder {
   }
 }
 
-/** Reads bits from bytes. It never throws, and past the end it reads zeros, as the encoder meant. */
+/** Reads bits from bytes. It never throws, and past the end it reads zeros, as the encoder assumes. */
 export class RangeDecoder {
   failed: boolean = false
   #bytes = NO_BYTES
@@ -115,7 +123,7 @@ export class RangeDecoder {
   #at = 0
   #end = 0
   #range = -1
-  /** How far the encoded number lies above low. Always below the range. Unsigned, kept as int32. */
+  /** The distance of the encoded number from low. Always below the range. Unsigned, stored as int32. */
   #code = 0
   /** The last four bytes read, so that low itself is known at the end. */
   #word = 0
@@ -126,7 +134,10 @@ export class RangeDecoder {
 
   /** Starts over on `byteLength` bytes of `bytes` from `byteOffset`. */
   reset(bytes: Uint8Array, byteOffset: number = 0, byteLength: number = bytes.length - byteOffset): void {
-    assert(byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length, 'the window lies in its bytes')
+    assert(
+      byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= bytes.length,
+      'the window lies in its bytes',
+    )
     this.failed = false
     this.#bytes = bytes
     this.#start = byteOffset
@@ -136,11 +147,11 @@ export class RangeDecoder {
     this.#word = 0
     for (let count = 0; count < 4; count++) this.#word = (this.#word << 8) | this.#next()
     this.#code = this.#word
-    // The one number that lies outside the first interval.
+    // The only number outside the first interval.
     if (this.#code === -1) this.#fail()
   }
 
-  /** Reads a bit by the cell `probabilities[index]`, and teaches it. @hot */
+  /** Reads a bit with the probability `probabilities[index]`, and adapts it. @hot */
   decodeBit(probabilities: Uint16Array, index: number): number {
     const probability = probabilities[index]
     const bit = this.decodeFixed(probability)
@@ -168,7 +179,7 @@ export class RangeDecoder {
     return bit
   }
 
-  /** True when the bytes are exactly those that the encoder makes of what was decoded. Anything else fails. */
+  /** True when the bytes are exactly those that the encoder produces for the decoded bits. Anything else fails. */
   finish(): boolean {
     const low = (this.#word - this.#code) >>> 0
     const isShortest = this.#code >>> 0 === shortestGap(low, this.#range >>> 0)
@@ -182,7 +193,7 @@ export class RangeDecoder {
     return at < this.#end ? this.#bytes[at] : 0
   }
 
-  /** Code 0 decodes to zeros for ever. */
+  /** With code 0 all further bits decode to 0. */
   #fail(): void {
     this.failed = true
     this.#code = 0
@@ -194,7 +205,7 @@ function adapt(probability: number, bit: number): number {
   return bit === 0 ? probability + ((ONE - probability) >> ADAPT_SHIFT) : probability - (probability >> ADAPT_SHIFT)
 }
 
-/** From low to the first number of the interval that ends in the most zero bytes. */
+/** The distance from low to the first number in the interval that ends in the most zero bytes. */
 function shortestGap(low: number, range: number): number {
   for (let unit = 2 ** 32; unit > 1; unit /= 256) {
     const gap = (unit - (low % unit)) % unit

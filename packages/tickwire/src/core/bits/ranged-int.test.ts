@@ -21,7 +21,16 @@ describe('[BITS11] ranged ints and enums', () => {
     }
   })
 
-  test.each([[1, 0], [2, 1], [3, 2], [4, 2], [5, 3], [256, 8], [257, 9], [2 ** 32, 32]])('%d values take %d bits', (count, bits) => {
+  test.each([
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [4, 2],
+    [5, 3],
+    [256, 8],
+    [257, 9],
+    [2 ** 32, 32],
+  ])('%d values take %d bits', (count, bits) => {
     expect(bitsForCount(count)).toBe(bits)
   })
 

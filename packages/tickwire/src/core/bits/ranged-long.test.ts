@@ -46,7 +46,7 @@ describe('[BITS12] ranged longs', () => {
     expect(Array.from(out)).toEqual([-7, -1])
   })
 
-  test('a range that is none is a mistake, a value outside it a bug of the caller', () => {
+  test('an empty range is a configuration error, a value outside the range a bug of the caller', () => {
     expect(() => longRange(1n, 0n, 'Player.score')).toThrow(ConfigError)
     expect(() => longRange(0n, 2n ** 63n)).toThrow(ConfigError)
     expect(() => writeRangedLong(writer, 11n, longRange(0n, 10n))).toThrow(InvariantError)

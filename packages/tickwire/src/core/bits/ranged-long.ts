@@ -1,7 +1,7 @@
 /**
  * 64-bit whole numbers between two bounds: ceil(log2(max - min + 1)) bits, at most 64, most significant bit first.
  *
- * The hot form works on int32 pairs and a range planned once; the bigint form is for the edges and allocates. Both
+ * The hot functions work on int32 pairs and a precomputed range; the bigint functions are for edges and allocate. Both
  * write the same bits. Readers refuse codes above the range.
  */
 
@@ -10,7 +10,7 @@ import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
 import { readBitsPair, writeBitsPair } from './wide-bits.ts'
 
-/** Bounds of a ranged long as int32 pairs. Made by `longRange`. */
+/** Bounds of a ranged long as int32 pairs. Created by `longRange`. */
 export interface LongRange {
   readonly min: bigint
   readonly max: bigint
@@ -22,10 +22,14 @@ export interface LongRange {
   readonly bits: number
 }
 
-/** Plans min..max, both within int64; `path` names the field in errors. */
+/** Computes the range min..max, both within int64; `path` names the field in errors. */
 export function longRange(min: bigint, max: bigint, path: string = 'longRange'): LongRange {
   if (BigInt.asIntN(64, min) !== min || BigInt.asIntN(64, max) !== max || min > max) {
-    throw new ConfigError(path, `${min}..${max} is no range of 64-bit integers`, 'Give -2^63 <= min <= max < 2^63.')
+    throw new ConfigError(
+      path,
+      `not a range of 64-bit integers (got ${min}..${max})`,
+      'give -2^63 <= min <= max < 2^63.',
+    )
   }
   const span = max - min
   return {
@@ -36,7 +40,7 @@ export function longRange(min: bigint, max: bigint, path: string = 'longRange'):
   }
 }
 
-/** Writes the pair, which lies in `range`. @hot */
+/** Writes the pair, which must be in `range`. @hot */
 export function writeRangedLongPair(writer: BitWriter, lo: number, hi: number, range: LongRange): void {
   const codeLo = (lo - range.minLo) | 0
   const borrow = lo >>> 0 < range.minLo >>> 0 ? 1 : 0
@@ -59,13 +63,13 @@ export function readRangedLongPair(reader: BitReader, range: LongRange, out: Int
   out[at + 1] = out[at + 1] + range.minHi + carry
 }
 
-/** Writes a bigint of `range`. An edge form. */
+/** Writes a bigint of `range`. Allocates: use the pair on hot paths. */
 export function writeRangedLong(writer: BitWriter, value: bigint, range: LongRange): void {
   assert(value >= range.min && value <= range.max, 'a ranged long lies in its range')
   writeRangedLongPair(writer, low(value), high(value), range)
 }
 
-/** Reads a bigint of `range`; `min` once failed. An edge form. */
+/** Reads a bigint of `range`; `min` once failed. Allocates: use the pair on hot paths. */
 export function readRangedLong(reader: BitReader, range: LongRange): bigint {
   readRangedLongPair(reader, range, pair, 0)
   return (BigInt(pair[1]) << 32n) | BigInt(pair[0] >>> 0)

@@ -23,14 +23,19 @@ describe('[BITS20] strings', () => {
   test('are the bytes that the platform makes of them, lone surrogates as U+FFFD', () => {
     const any = fc.array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })), { maxLength: 30 })
       .map((units) => String.fromCharCode(...units))
-    fc.assert(fc.property(fc.oneof(any, fc.string({ unit: 'binary' })), (text) => {
-      const expected = new TextEncoder().encode(text)
-      writer.reset(bytes)
-      writeUtf8(writer, text)
-      expect(Array.from(bytes.subarray(0, writer.finish()))).toEqual(Array.from(expected))
-      expect(utf8Size(text)).toBe(expected.length)
-      expect(readFrom(expected, (from) => readUtf8(from, expected.length))).toBe(new TextDecoder('utf-8', { ignoreBOM: true }).decode(expected))
-    }), CHECKS)
+    fc.assert(
+      fc.property(fc.oneof(any, fc.string({ unit: 'binary' })), (text) => {
+        const expected = new TextEncoder().encode(text)
+        writer.reset(bytes)
+        writeUtf8(writer, text)
+        expect(Array.from(bytes.subarray(0, writer.finish()))).toEqual(Array.from(expected))
+        expect(utf8Size(text)).toBe(expected.length)
+        expect(readFrom(expected, (from) => readUtf8(from, expected.length))).toBe(
+          new TextDecoder('utf-8', { ignoreBOM: true }).decode(expected),
+        )
+      }),
+      CHECKS,
+    )
   })
 
   test('every code point survives', () => {
@@ -45,7 +50,7 @@ describe('[BITS20] strings', () => {
     }
   })
 
-  test('long ones come back whole', () => {
+  test('long strings are read back whole', () => {
     const text = 'añ€😀'.repeat(1000)
     writer.reset(bytes)
     writeString(writer, text)
@@ -55,28 +60,48 @@ describe('[BITS20] strings', () => {
   })
 
   test.each([
-    ['over-long', [0xc0, 0x80]], ['over-long', [0xc1, 0xbf]], ['over-long', [0xe0, 0x80, 0x80]], ['over-long', [0xe0, 0x9f, 0xbf]],
-    ['over-long', [0xf0, 0x80, 0x80, 0x80]], ['over-long', [0xf0, 0x8f, 0xbf, 0xbf]], ['surrogate', [0xed, 0xa0, 0x80]],
-    ['surrogate', [0xed, 0xbf, 0xbf]], ['above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]], ['above U+10FFFF', [0xf5, 0x80, 0x80, 0x80]],
-    ['no lead byte', [0x80]], ['no lead byte', [0xbf]], ['no lead byte', [0xff]], ['no lead byte', [0xf8, 0x88, 0x80, 0x80, 0x80]],
-    ['cut', [0xc3]], ['cut', [0xe2, 0x82]], ['cut', [0xf0, 0x9f, 0x98]], ['no continuation', [0xc3, 0x41]],
-    ['no continuation', [0xe2, 0x82, 0x41]], ['no continuation', [0xf0, 0x9f, 0x41, 0x80]],
+    ['over-long', [0xc0, 0x80]],
+    ['over-long', [0xc1, 0xbf]],
+    ['over-long', [0xe0, 0x80, 0x80]],
+    ['over-long', [0xe0, 0x9f, 0xbf]],
+    ['over-long', [0xf0, 0x80, 0x80, 0x80]],
+    ['over-long', [0xf0, 0x8f, 0xbf, 0xbf]],
+    ['surrogate', [0xed, 0xa0, 0x80]],
+    ['surrogate', [0xed, 0xbf, 0xbf]],
+    ['above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+    ['above U+10FFFF', [0xf5, 0x80, 0x80, 0x80]],
+    ['no lead byte', [0x80]],
+    ['no lead byte', [0xbf]],
+    ['no lead byte', [0xff]],
+    ['no lead byte', [0xf8, 0x88, 0x80, 0x80, 0x80]],
+    ['cut', [0xc3]],
+    ['cut', [0xe2, 0x82]],
+    ['cut', [0xf0, 0x9f, 0x98]],
+    ['no continuation', [0xc3, 0x41]],
+    ['no continuation', [0xe2, 0x82, 0x41]],
+    ['no continuation', [0xf0, 0x9f, 0x41, 0x80]],
   ])('refuses %s: %j', (_, malformed) => {
     expect(readFrom([malformed.length, ...malformed], (from) => readString(from))).toBeUndefined()
     expect(readFrom([malformed.length + 1, ...malformed, 0x41], (from) => readString(from))).toBeUndefined()
   })
 
   test('agrees with a strict platform decoder on any bytes', () => {
-    const tricky = fc.array(fc.constantFrom(0x41, 0x7f, 0x80, 0xbf, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xa0, 0x90, 0x8f), { maxLength: 8 })
-    fc.assert(fc.property(fc.oneof(tricky, fc.array(fc.nat(255), { maxLength: 6 })), (raw) => {
-      let expected: string | undefined
-      try {
-        expected = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(raw))
-      } catch {
-        expected = undefined
-      }
-      expect(readFrom(raw, (from) => readUtf8(from, raw.length))).toBe(expected)
-    }), { ...CHECKS, numRuns: 5000 })
+    const tricky = fc.array(
+      fc.constantFrom(0x41, 0x7f, 0x80, 0xbf, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xa0, 0x90, 0x8f),
+      { maxLength: 8 },
+    )
+    fc.assert(
+      fc.property(fc.oneof(tricky, fc.array(fc.nat(255), { maxLength: 6 })), (raw) => {
+        let expected: string | undefined
+        try {
+          expected = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(raw))
+        } catch {
+          expected = undefined
+        }
+        expect(readFrom(raw, (from) => readUtf8(from, raw.length))).toBe(expected)
+      }),
+      { ...CHECKS, numRuns: 5000 },
+    )
   })
 
   test('refuses a size above the maximum, or above what is there', () => {
@@ -89,7 +114,13 @@ describe('[BITS20] strings', () => {
 })
 
 describe('[BITS21] fixed strings', () => {
-  test.each([[1, 1, 0], [16, 1, 15], [256, 1, 255], [257, 2, 255], [1000, 2, 998]])('of %d bytes: %d of size, room for %d', (size, prefix, room) => {
+  test.each([
+    [1, 1, 0],
+    [16, 1, 15],
+    [256, 1, 255],
+    [257, 2, 255],
+    [1000, 2, 998],
+  ])('of %d bytes: %d of size, room for %d', (size, prefix, room) => {
     expect(fixedStringRoom(size)).toBe(room)
     for (const length of [0, room]) {
       writer.reset(bytes)

@@ -3,11 +3,11 @@
  *
  * ```
  * string        varint size | UTF-8                                 1 byte of size up to 127 bytes of text
- * fixed string  size        | UTF-8 | zeros                         exactly N bytes; size is 1 byte, 2 (low first) if N > 256
+ * fixed string  size        | UTF-8 | zeros            exactly N bytes; size is 1 byte, 2 (low first) if N > 256
  * ```
  *
- * Readers refuse sizes above the field's maximum or what is left, malformed UTF-8 and non-zero filling. Writers assert
- * that the text fits: cutting it is for those who know where it may be cut.
+ * Readers refuse sizes above the field's maximum or the remaining bytes, malformed UTF-8 and non-zero padding. Writers
+ * assert that the text fits: the caller must truncate it, because only the caller knows where.
  */
 
 import { assert } from '../base/assert.ts'

@@ -1,8 +1,8 @@
 /**
- * UTF-8, strict, straight to and from bit cursors (core has no TextEncoder, and the platform's decoders mend what
- * they should refuse).
+ * Strict UTF-8, directly to and from bit cursors (core has no TextEncoder, and the platform's decoders repair what they
+ * should refuse).
  *
- * Invariant: one text has one spelling. The reader refuses over-long forms, surrogates, code points above U+10FFFF,
+ * Invariant: one text has one encoding. The reader refuses over-long forms, surrogates, code points above U+10FFFF,
  * stray and missing continuation bytes. A lone surrogate in a JavaScript string has no UTF-8: the writer sends U+FFFD.
  *
  * It does not normalise, and a byte order mark is a character like any other.
@@ -11,7 +11,7 @@
 import type { BitReader } from './bit-reader.ts'
 import type { BitWriter } from './bit-writer.ts'
 
-/** Bytes that `text` takes. */
+/** Size of `text` in bytes. */
 export function utf8Size(text: string): number {
   let size = 0
   for (let index = 0; index < text.length; index++) {
@@ -20,6 +20,19 @@ export function utf8Size(text: string): number {
     size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4
   }
   return size
+}
+
+/** The longest prefix of `text`, in whole code points, that takes at most `bytesMax` bytes. */
+export function clipUtf8(text: string, bytesMax: number): string {
+  let size = 0
+  let index = 0
+  while (index < text.length) {
+    const code = codePoint(text, index)
+    size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4
+    if (size > bytesMax) break
+    index += code > 0xffff ? 2 : 1
+  }
+  return text.slice(0, index)
 }
 
 /** Writes the bytes of `text`, without a length. */
@@ -42,7 +55,7 @@ export function writeUtf8(writer: BitWriter, text: string): void {
 
 /** Reads `size` bytes of text; empty once failed. */
 export function readUtf8(reader: BitReader, size: number): string {
-  // Nothing is decoded, or allocated, for a length that the bytes cannot back.
+  // Nothing is decoded or allocated for a size above the remaining bytes.
   if (size * 8 > reader.bitsLeft) reader.fail()
   let text = ''
   let count = 0
@@ -73,10 +86,12 @@ export function readUtf8(reader: BitReader, size: number): string {
   return count === 0 ? text : text + take(count)
 }
 
-/** The least code point that needs so many continuation bytes; less is an over-long form. */
+/** The lowest code point for each number of continuation bytes; a lower one is an over-long form. */
 const LEAST: readonly number[] = [0, 0x80, 0x800, 0x1_0000]
 
-/** Code units decoded before they become a piece of string: call arguments, so no more than any engine's stack takes. */
+/**
+ * Code units decoded before they become a string: they are call arguments, so no more than any engine's stack allows.
+ */
 const UNITS = 1024
 const units: Uint16Array = new Uint16Array(UNITS)
 

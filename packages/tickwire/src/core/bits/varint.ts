@@ -8,11 +8,11 @@
  * Signed numbers are folded first (zig-zag: 0, -1, 1, -2, … become 0, 1, 2, 3, …). A 64-bit number takes at most nine
  * bytes: eight groups of seven, and a ninth byte that carries the last eight bits whole.
  *
- * Invariant: one number has one spelling. Readers refuse a last byte of 0 after the first (over-long), and a value
- * above the type's range. Bytes stand at the cursor, aligned or not.
+ * Invariant: one number has one encoding. Readers refuse a last byte of 0 after the first (over-long), and a value
+ * above the type's range. Bytes are written at the cursor, aligned or not.
  *
- * 64-bit numbers are int32 pairs; the bigint forms are for the edges and allocate. A varint of 2^31 and more is a double to
- * the engine, and giving it back may allocate: 16 bytes.
+ * 64-bit numbers are int32 pairs; the bigint functions are for edges and allocate. A varint of 2^31 and more is a
+ * double to the engine, and returning it may allocate 16 bytes.
  */
 
 import { assert } from '../base/assert.ts'
@@ -25,7 +25,7 @@ export function writeVarint(writer: BitWriter, value: number): void {
     writeLastGroups(writer, value)
     return
   }
-  // 28 bits and the rest, so that all but this one division is on integers.
+  // Split into 28 bits and the rest, so that only this one division is on doubles.
   const high = Math.floor(value / 0x1000_0000)
   const low = value - high * 0x1000_0000
   writeTwoGroups(writer, low & 0x3fff)
@@ -42,7 +42,7 @@ export function writeVarint(writer: BitWriter, value: number): void {
 export function readVarint(reader: BitReader): number {
   let value = 0
   for (let unit = 1; unit <= 0x400_0000_0000; unit *= 0x4000) {
-    // Past the end there are zeros, and skipping them fails.
+    // Past the end `peekBits` returns zeros, and skipping them fails.
     const two = reader.peekBits(16)
     const first = (two >>> 8) & 0x7f
     const second = two & 0x7f
@@ -123,7 +123,7 @@ function writeLastGroups(writer: BitWriter, value: number): void {
   else writer.writeBits(0x8000 | ((value & 0x7f) << 8) | (value >>> 7), 16)
 }
 
-/** Takes the last `bits` bits. The last group of an over-long form is 0. */
+/** Consumes the last `bits` bits. The last group of an over-long form is 0. */
 function endVarint(reader: BitReader, value: number, bits: number, lastGroup: number): number {
   if (lastGroup === 0 || value > Number.MAX_SAFE_INTEGER) reader.fail()
   reader.skipBits(bits)
@@ -132,13 +132,13 @@ function endVarint(reader: BitReader, value: number, bits: number, lastGroup: nu
 
 const pair: Int32Array = new Int32Array(2)
 
-/** Writes a 64-bit integer given as a bigint. An edge form: use the pair on hot paths. */
+/** Writes a 64-bit integer given as a bigint. Allocates: use the pair on hot paths. */
 export function writeLong(writer: BitWriter, value: bigint): void {
   assert(BigInt.asIntN(64, value) === value, 'a long fits 64 bits')
   writeLongPair(writer, Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n)))
 }
 
-/** Reads a 64-bit integer as a bigint. An edge form: use the pair on hot paths. */
+/** Reads a 64-bit integer as a bigint. Allocates: use the pair on hot paths. */
 export function readLong(reader: BitReader): bigint {
   readLongPair(reader, pair, 0)
   return (BigInt(pair[1]) << 32n) | BigInt(pair[0] >>> 0)

@@ -61,7 +61,7 @@ describe('[BITS17] compressed floats and vectors', () => {
     expect(reader.failed).toBe(true)
   })
 
-  test('what is too large is the highest step', () => {
+  test('a value that is too large becomes the highest step', () => {
     writer.reset(bytes)
     writeCompressedFloat(writer, 1e9, HEIGHT)
     writer.finish()

@@ -1,9 +1,9 @@
 /**
- * Vectors of two, three and four compressed floats, x first, without padding: each component by its own quantum, or
- * all by one. Readers fill a vector the caller owns.
+ * Vectors of two, three and four compressed floats, x first, without padding: each component with its own quantisation,
+ * or all with the same. Readers fill a vector that the caller owns.
  *
- * No double passes through a call here but `dequantizeFloat`, which is small enough to be inlined anywhere: one that does
- * is allocated when the engine happens not to inline the call.
+ * No double is passed through a call here except by `dequantizeFloat`, which is small enough to be inlined anywhere. A
+ * double that is passed through a call is allocated when the engine does not inline the call.
  */
 
 import type { BitReader } from './bit-reader.ts'
@@ -14,7 +14,7 @@ import { dequantizeFloat, quantizeFloatAt, type FloatQuant } from './quantize.ts
 /** The numbers of a vector of `Count` components. */
 export type Vector<Count extends 2 | 3 | 4> = Components<Count, number>
 
-/** One quantum for all components, or one each. */
+/** One quantisation for all components, or one for each. */
 export type VectorQuant<Count extends 2 | 3 | 4> = FloatQuant | Readonly<Components<Count, FloatQuant>>
 
 type Components<Count extends 2 | 3 | 4, T> =

@@ -1,6 +1,6 @@
 /**
- * Bit fields of up to 64 bits: one integer, most significant bit first, as two int32 halves. Full words cross the
- * cursors in halves of their own, for the reason given in `word.ts`.
+ * Bit fields of up to 64 bits: one integer, most significant bit first, as two int32 halves. Full words are written and
+ * read in 16-bit halves, for the reason given in `word.ts`.
  */
 
 import type { BitReader } from './bit-reader.ts'

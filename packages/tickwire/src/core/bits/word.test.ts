@@ -36,7 +36,7 @@ test('[BITS2] a field of up to 64 bits is one integer, high half first', () => {
   expect([out[0]! >>> 0, out[1]]).toEqual([0x89ab_cdef, 0x123_4567])
 })
 
-test('[BITS5] a cut pair is zeros, not half a number', () => {
+test('[BITS5] a truncated pair reads as zeros, not as half a number', () => {
   const out = Int32Array.of(7, 7)
   const reader = new BitReader(new Uint8Array(7).fill(255))
   readU64Pair(reader, out, 0)

@@ -8,8 +8,8 @@
  * Bit fields are most significant bit first; words are not, so that an aligned word is what a DataView, a C struct
  * or a packet dissector reads there. 64-bit words are int32 pairs.
  *
- * Words cross the cursors in halves: a number beyond an engine's small integers (2^31 in Node, 2^30 in Chrome) that
- * passes through a call is allocated when the engine happens not to inline the call, and half a word never is.
+ * Words are written and read in halves. A number beyond an engine's small integers (2^31 in Node, 2^30 in Chrome) that
+ * is passed through a call is allocated when the engine does not inline the call. Half a word never is.
  */
 
 import type { BitReader } from './bit-reader.ts'
@@ -34,7 +34,7 @@ export function writeU32(writer: BitWriter, value: number): void {
 
 /** 0..2^32-1; `| 0` makes it an int32. @hot */
 export function readU32(reader: BitReader): number {
-  // One check for both halves: a cut word is nothing, not a low half.
+  // One check for both halves: of an incomplete word nothing is read, not even its low half.
   if (reader.bitsLeft < 32) reader.fail()
   const low = readU16(reader)
   return (low | (readU16(reader) << 16)) >>> 0

@@ -1,17 +1,23 @@
 /**
- * A channel for messages larger than a packet: cuts them into fragments, each an ordinary message of the channel inside.
+ * A channel for messages larger than a packet. It splits them into fragments; each is an ordinary message of an inner
+ * channel.
  *
- * The promise is that of the channel inside. On reliable ones every fragment arrives, and only lost ones ride again; on
- * unreliable ones a message that misses a fragment for 2 s is given up. Fragments are drawn in `delivery/reassembly.ts`.
+ * The promise is that of the inner channel. On reliable channels every fragment arrives, and only lost ones are sent
+ * again. On unreliable channels a message that misses a fragment for 2 s is discarded. The format of fragments is in
+ * `delivery/reassembly.ts`.
  *
- * Invariants: messages are cut one after another, so an ordered channel stays ordered (FRAG1); nothing is taken from
- * the channel inside that cannot be kept, so a peer that sends more than it may stalls itself (FRAG4).
+ * Invariants: messages are split one after another, so an ordered channel stays ordered (FRAG1); nothing is taken from
+ * the inner channel that cannot be stored, so a peer that sends too much stalls only itself (FRAG4).
  *
- * It does not hurry: what waits is cut as the channel inside has room, and leaves at the path's pace.
+ * The first byte of a message is its kind. An ordered channel can limit the size of received messages of each kind: a
+ * first fragment whose message would be longer is broken, before more of it is stored (FRAG7).
+ *
+ * It does not send ahead: waiting messages are split as the inner channel has room, and are sent at the path's rate.
  */
 
 import {
-  FRAGMENT_BYTES, FRAGMENT_GROUP_MS_MAX, LARGE_MESSAGE_BYTES_MAX, LARGE_STORE_BYTES_MAX, MESSAGE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES,
+  FRAGMENT_BYTES, FRAGMENT_GROUP_MS_MAX, LARGE_MESSAGE_BYTES_MAX, LARGE_STORE_BYTES_MAX, MESSAGE_BYTES_MAX,
+  RELIABLE_WINDOW_MESSAGES,
 } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -26,8 +32,27 @@ const NO_MESSAGE = -1
 const IS_WHOLE = 0
 const IS_FRAGMENT = 1
 const WHOLE_BYTES_MAX = MESSAGE_BYTES_MAX - WHOLE_HEAD_BYTES
-/** An unreliable channel is fed no faster than it drains: it would drop the first fragments for the last. */
+/**
+ * An unreliable channel is filled no faster than it drains. Otherwise it would drop the first fragments for the last.
+ */
 const UNRELIABLE_AHEAD_BYTES = 8 * MESSAGE_BYTES_MAX
+
+/** A large message in progress. */
+export interface LargeProgress {
+  /** Its first byte. */
+  readonly kind: number
+  /** Bytes that have arrived: for a received message here, for a sent message as far as the peer has acknowledged. */
+  readonly bytes: number
+  /** Total bytes. For a received message, rounded up to whole fragments. */
+  readonly totalBytes: number
+}
+
+/** A message that is being split or waits to be. `start`: bytes that were split before it. */
+interface Outgoing {
+  readonly kind: number
+  readonly length: number
+  readonly start: number
+}
 
 /** Carries messages of up to `LARGE_MESSAGE_BYTES_MAX`. Both sides must use it, or neither. */
 export class LargeChannel implements Channel {
@@ -36,18 +61,29 @@ export class LargeChannel implements Channel {
   #isReliable: boolean
   #isClosed: boolean = false
   #isBroken: boolean = false
+  #isReleased: boolean = false
   #now: Millis = 0
-  /** Sending: messages that wait to be cut; how much of the first is cut, and under which group. */
+  /** Sending: messages that wait to be split; how much of the first is split, and its group. */
   #waiting: MessageQueue = new MessageQueue(LARGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES)
   #cutBytes: number = 0
   #group: number = 0
   #piece: Uint8Array = new Uint8Array(MESSAGE_BYTES_MAX)
-  /** Receiving: the next message of the channel inside, while it cannot be handed on. */
+  /** Receiving: the next message of the inner channel, while it cannot be delivered. */
   #reassembler: Reassembler
   #arrived: Uint8Array = new Uint8Array(MESSAGE_BYTES_MAX)
   #arrivedLength: number = NO_MESSAGE
+  /** The longest message that is received. Indexed by kind. Undefined: no limits. */
+  #limits: Uint32Array | undefined
+  /** The group and the kind of the message that is being received, on an ordered channel with limits. */
+  #dueGroup: number = NO_MESSAGE
+  #dueKind: number = 0
+  /** Bytes of messages passed to `send`, and of fragments split, since the start. */
+  #sentBytes: number = 0
+  #allCutBytes: number = 0
+  #outgoing: Outgoing[] = []
 
-  constructor(inner: Channel, quota: FragmentQuota) {
+  constructor(inner: Channel, quota: FragmentQuota, limits?: Uint32Array) {
+    this.#limits = inner.promise === 'ordered' ? limits : undefined
     this.promise = inner.promise
     this.#inner = inner
     this.#isReliable = inner.promise === 'ordered' || inner.promise === 'unordered'
@@ -55,12 +91,17 @@ export class LargeChannel implements Channel {
   }
 
   get waitingBytes(): number {
-    return this.#waiting.usedBytes + this.#inner.waitingBytes
+    return this.#waiting.usedBytes - this.#cutBytes + this.#inner.waitingBytes
   }
 
-  /** Large messages that were given up because a fragment did not come. */
+  /** Large messages that were discarded because a fragment was missing. */
   get abandonedCount(): number {
     return this.#reassembler.abandonedCount
+  }
+
+  /** Whether a received fragment waits for room that other peers have taken. */
+  get isStalled(): boolean {
+    return this.#arrivedLength >= 0
   }
 
   /** The length of the next message that `receive` would return; -1 when there is none. */
@@ -74,8 +115,30 @@ export class LargeChannel implements Channel {
     if (message.length > LARGE_MESSAGE_BYTES_MAX) return 'too-large'
     while (!this.#waiting.canHold(message.length)) if (!this.dropOldest()) return 'full'
     this.#waiting.put(message)
+    if (this.#isReliable && message.length > WHOLE_BYTES_MAX)
+      this.#outgoing.push({ kind: message[0], length: message.length, start: this.#sentBytes })
+    this.#sentBytes += message.length
     this.#feed()
     return 'queued'
+  }
+
+  /** Large messages that are sent and not completely acknowledged, oldest first. Not known for unreliable channels. */
+  get outgoing(): readonly LargeProgress[] {
+    this.#forgetArrived()
+    const arrived = this.#allCutBytes - this.#inner.waitingBytes
+    return this.#outgoing.map(({ kind, length, start }) => ({
+      kind,
+      bytes: Math.max(0, Math.min(length, arrived - start)),
+      totalBytes: length,
+    }))
+  }
+
+  /** The large message that is being received, if there is one and its kind is known. */
+  get incoming(): readonly LargeProgress[] {
+    const { openBytes, openTotalBytes } = this.#reassembler
+    return openTotalBytes === 0 || this.#dueGroup < 0
+      ? []
+      : [{ kind: this.#dueKind, bytes: openBytes, totalBytes: openTotalBytes }]
   }
 
   receive(out: Uint8Array): number {
@@ -101,9 +164,10 @@ export class LargeChannel implements Channel {
     this.#inner.close()
   }
 
-  /** Gives back what incomplete messages hold of the shared memory. Nothing can be received afterwards. */
+  /** Returns the shared memory of incomplete messages. Nothing can be received afterwards. */
   release(): void {
     this.close()
+    this.#isReleased = true
     this.#arrivedLength = NO_MESSAGE
     this.#reassembler.clear()
   }
@@ -131,6 +195,7 @@ export class LargeChannel implements Channel {
   onDelivered(now: Millis, sequence: number): void {
     this.#inner.onDelivered(now, sequence)
     this.#feed()
+    this.#forgetArrived()
   }
 
   onLost(now: Millis, sequence: number): void {
@@ -138,6 +203,8 @@ export class LargeChannel implements Channel {
   }
 
   accept(now: Millis, sequence: number, frame: BitReader): FrameVerdict {
+    // A closing connection may still receive packets; without this check shared memory would be held for ever.
+    if (this.#isReleased) return 'no-ack'
     this.#now = now
     if (!this.#isReliable) this.#reassembler.abandon(now - FRAGMENT_GROUP_MS_MAX)
     const verdict = this.#inner.accept(now, sequence, frame)
@@ -145,7 +212,7 @@ export class LargeChannel implements Channel {
     return this.#isBroken ? 'broken' : verdict
   }
 
-  /** Hands on what waits, while the channel inside has room for it. */
+  /** Splits waiting messages while the inner channel has room. */
   #feed(): void {
     while (this.#waiting.count > 0) {
       if (!this.#isReliable && this.#inner.waitingBytes >= UNRELIABLE_AHEAD_BYTES) return
@@ -164,6 +231,7 @@ export class LargeChannel implements Channel {
       const result = this.#inner.send(head + size === piece.length ? piece : piece.subarray(0, head + size))
       if (result !== 'queued') return
       this.#cutBytes += size
+      this.#allCutBytes += size
       if (this.#cutBytes < length) continue
       this.#waiting.drop()
       this.#cutBytes = 0
@@ -171,20 +239,40 @@ export class LargeChannel implements Channel {
     }
   }
 
+  /** Whether the fragment that arrived belongs to a message within the limits. */
+  #isDue(): boolean {
+    const limits = this.#limits
+    if (limits === undefined) return true
+    const group = this.#arrived[1] * 256 + this.#arrived[2]
+    if (this.#arrived[3] > 0) return group === this.#dueGroup
+    this.#dueGroup = group
+    this.#dueKind = this.#arrived[FRAGMENT_HEAD_BYTES]
+    // The last fragment has at least one byte.
+    return this.#arrived[4] * FRAGMENT_BYTES + 1 <= limits[this.#dueKind]
+  }
+
+  /** Removes large messages that have arrived completely. */
+  #forgetArrived(): void {
+    const arrived = this.#allCutBytes - this.#inner.waitingBytes
+    while (this.#outgoing.length > 0 && this.#outgoing[0].start + this.#outgoing[0].length <= arrived)
+      this.#outgoing.shift()
+  }
+
   #isWholeReady(): boolean {
     return this.#arrivedLength > 0 && this.#arrived[0] === IS_WHOLE
   }
 
-  /** Takes in messages of the channel inside until one can be handed on, or there is no room for the next. */
+  /** Takes messages from the inner channel until one can be delivered, or there is no room for the next. */
   #pump(): void {
     while (!this.#isBroken && this.#reassembler.completeLength < 0) {
       if (this.#arrivedLength < 0) this.#arrivedLength = this.#inner.receive(this.#arrived)
       if (this.#arrivedLength < 0 || this.#isWholeReady()) return
       const isFragment = this.#arrivedLength > 0 && this.#arrived[0] === IS_FRAGMENT
-      const verdict = isFragment ? this.#reassembler.insert(this.#now, this.#arrived, this.#arrivedLength) : 'broken'
+      const verdict =
+        isFragment && this.#isDue() ? this.#reassembler.insert(this.#now, this.#arrived, this.#arrivedLength) : 'broken'
       if (verdict === 'broken') this.#isBroken = true
       else if (verdict !== 'no-room') this.#arrivedLength = NO_MESSAGE
-      // On a reliable channel the newest waits. On an unreliable one the oldest makes room, or the newest is lost.
+      // On a reliable channel the newest waits. On an unreliable one the oldest is discarded, or else the newest.
       else if (this.#isReliable) return
       else if (!this.#reassembler.abandonOldest()) this.#arrivedLength = NO_MESSAGE
     }

@@ -4,7 +4,8 @@ import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { MessageStore } from './message-store.ts'
 
-const message = (size: number, seed: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => seed + index * 7)
+const message = (size: number, seed: number): Uint8Array =>
+  Uint8Array.from({ length: size }, (_, index) => seed + index * 7)
 
 function taken(store: MessageStore, handle: number): Uint8Array {
   const out = new Uint8Array(2000)
@@ -12,7 +13,7 @@ function taken(store: MessageStore, handle: number): Uint8Array {
 }
 
 describe('message store', () => {
-  test('[CH7] whatever is put and released in whatever order, what is held stays what it was, within the bound', () => {
+  test('[CH7] stored messages do not change, whatever is put and released in any order, within the bound', () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(600), fc.nat(50)), { maxLength: 300 })
     fc.assert(fc.property(steps, (history) => {
       const store = new MessageStore(8192)
@@ -29,7 +30,7 @@ describe('message store', () => {
     }), { seed: 8, numRuns: 200 })
   })
 
-  test('[CH7] it refuses what does not fit, and an empty message takes a block too', () => {
+  test('[CH7] a message that does not fit is refused, and an empty message takes a block too', () => {
     const store = new MessageStore(1024)
     expect(store.canHold(1024)).toBe(true)
     expect(store.canHold(1025)).toBe(false)
@@ -38,7 +39,7 @@ describe('message store', () => {
     expect(store.canHold(1024 - 128)).toBe(true)
   })
 
-  test('messages go into frames and come out of them at any bit', () => {
+  test('messages are written into frames and read from them at any bit', () => {
     fc.assert(fc.property(fc.nat(700), fc.nat(7), (size, shift) => {
       const store = new MessageStore(8192)
       const frame = new BitWriter(new Uint8Array(1000))

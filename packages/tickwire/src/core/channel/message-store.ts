@@ -1,10 +1,10 @@
 /**
- * Messages that wait, in a bounded number of bytes: chains of 128-byte blocks with a free list.
+ * A bounded store of messages: chains of 128-byte blocks with a free list.
  *
- * Messages are freed in any order, so a ring would not do; blocks cannot fragment. Memory grows by doubling up to
- * the bound, and is kept: after warm-up nothing is allocated.
+ * Messages are freed in any order, so a ring would not work; blocks cannot fragment. Memory grows by doubling up to the
+ * bound, and is kept: after warm-up nothing is allocated.
  *
- * Invariant: blocks in use and free blocks together are all blocks; a handle is the first block of its chain.
+ * Invariant: used blocks and free blocks together are all blocks; a handle is the first block of its chain.
  */
 
 import { assert } from '../base/assert.ts'
@@ -15,7 +15,7 @@ const BLOCK_BYTES = 128
 const BLOCKS_AT_FIRST = 16
 const NONE = -1
 
-/** Holds messages by handle. */
+/** Stores messages by handle. */
 export class MessageStore {
   #blocksMax: number
   #bytes: Uint8Array = new Uint8Array(0)
@@ -39,7 +39,7 @@ export class MessageStore {
     return this.#used + blocksFor(length) <= this.#blocksMax
   }
 
-  /** Copies `message` in; its handle. Ask `canHold` first. */
+  /** Stores a copy of `message`; returns its handle. Call `canHold` first. */
   put(message: Uint8Array): number {
     const first = this.#take(message.length)
     for (let block = first, from = 0; block !== NONE; block = this.#next[block], from += BLOCK_BYTES) {
@@ -50,7 +50,7 @@ export class MessageStore {
     return first
   }
 
-  /** Copies the next `length` bytes of `frame` in; its handle. Ask `canHold` first. */
+  /** Stores the next `length` bytes of `frame`; returns the handle. Call `canHold` first. */
   putFrom(frame: BitReader, length: number): number {
     const first = this.#take(length)
     for (let block = first, left = length; block !== NONE; block = this.#next[block]) {
@@ -64,7 +64,7 @@ export class MessageStore {
     return this.#lengths[handle]
   }
 
-  /** Copies the message to the start of `out`; its length. */
+  /** Copies the message to the start of `out`; returns its length. */
   copyTo(handle: number, out: Uint8Array): number {
     const length = this.#lengths[handle]
     assert(out.length >= length, 'a message fits where it is received')
@@ -75,7 +75,7 @@ export class MessageStore {
     return length
   }
 
-  /** Writes the message's bytes into a frame. */
+  /** Writes the bytes of the message into a frame. */
   writeTo(handle: number, out: BitWriter): void {
     for (let block = handle, left = this.#lengths[handle]; block !== NONE; block = this.#next[block]) {
       out.copyBits(this.#bytes, block * BLOCK_BYTES * 8, Math.min(BLOCK_BYTES, left) * 8)
@@ -83,7 +83,7 @@ export class MessageStore {
     }
   }
 
-  /** The message is no longer needed. */
+  /** Frees the message. */
   release(handle: number): void {
     let last = handle
     this.#used--

@@ -47,14 +47,14 @@ describe('reliable ordered channel', () => {
     expect(framesOf(channel, 1)).toEqual([Uint8Array.of(0, 0, 1, 0xaa, 0, 2, 0xbb, 0xcc)])
   })
 
-  test('[CH5] fifty small messages ride in one frame', () => {
+  test('[CH5] fifty small messages fit in one frame', () => {
     const channel = new ReliableOrderedChannel()
     for (const id of upTo(50)) channel.send(numbered(id))
     expect(framesOf(channel, 1).length).toBe(1)
     expect(channel.wantsAt(5)).toBe(Infinity)
   })
 
-  test('[CH4] a message too large, a full window and a closed channel are told apart', () => {
+  test('[CH4] a message too large, a full window and a closed channel have different results', () => {
     const channel = new ReliableOrderedChannel()
     expect(channel.send(new Uint8Array(MESSAGE_BYTES_MAX + 1))).toBe('too-large')
     for (const id of upTo(256)) expect(channel.send(numbered(id))).toBe('queued')
@@ -82,7 +82,7 @@ describe('reliable ordered channel', () => {
     expect(queued).toBe(64)
   })
 
-  test('[CH3] messages that arrived ahead of a gap keep their room, so that the one that closes it always finds some', () => {
+  test('[CH3] messages that arrived ahead of a gap keep their space, and so does the one that closes it', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     const full = (id: number): Uint8Array => numbered(id, MESSAGE_BYTES_MAX)
     let [next, sequence] = [0, 1]
@@ -102,7 +102,7 @@ describe('reliable ordered channel', () => {
     expect(received(receiver)).toEqual(upTo(next))
   })
 
-  test('[CH6] what a lost packet carried rides again; what was delivered does not', () => {
+  test('[CH6] messages of a lost packet are sent again; delivered ones are not', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     for (const id of upTo(3)) sender.send(numbered(id))
     framesOf(sender, 1)
@@ -169,7 +169,7 @@ describe('reliable ordered channel', () => {
     expect(got).toBeGreaterThan(65_536)
   })
 
-  test('[CH7] a receiver that does not receive says no-ack, loses nothing, and goes on when it does', () => {
+  test('[CH7] a receiver that does not read returns no-ack, loses nothing, and continues when it reads', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     let sequence = 0
     let sent = 0
@@ -188,7 +188,7 @@ describe('reliable ordered channel', () => {
     expect(refused).toBeGreaterThan(0)
   })
 
-  test('[CH7] all that a sender may have open fits beside the gap that holds it up', () => {
+  test('[CH7] all messages that a sender may have open fit beside the gap that blocks them', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     let sent = 0
     while (sender.send(numbered(sent, MESSAGE_BYTES_MAX)) === 'queued') sent++
@@ -198,7 +198,7 @@ describe('reliable ordered channel', () => {
     expect(received(receiver)).toEqual(upTo(sent))
   })
 
-  test('[CH7] a window full of unread messages takes no more, and mixes nothing up', () => {
+  test('[CH7] a window full of unread messages accepts no more, and mixes nothing up', () => {
     const [sender, receiver] = [new ReliableOrderedChannel(), new ReliableOrderedChannel()]
     for (const id of upTo(256)) sender.send(numbered(id))
     for (const frame of framesOf(sender, 1, 4000)) expect(accept(receiver, frame)).toBe('ok')
@@ -225,7 +225,7 @@ describe('reliable ordered channel', () => {
     expect(received(receiver)).toEqual([])
   })
 
-  test('[CH8] the last id of the window is not broken', () => {
+  test('[CH8] the last id of the window is not a broken frame', () => {
     expect(accept(new ReliableOrderedChannel(), Uint8Array.of(0, 255, 0))).toBe('ok')
   })
 })

@@ -1,5 +1,5 @@
 /**
- * The sending half of both reliable channels: messages that ride again until a packet that carried them has arrived.
+ * The sending half of both reliable channels: messages are sent again until a packet that carried them has arrived.
  *
  * ```
  * frame body:  ┌─────────────┬──────────────────────────────────┬──────────────────────┐
@@ -7,9 +7,9 @@
  *              └─────────────┴──────────────────────────────────┴──────────────────────┘
  * ```
  *
- * A frame holds a run of messages with consecutive ids, to the end of its body. Ids count from 0 and wrap at 16 bits.
- * A message waits here until the packet that carried it is delivered; if that packet is lost it rides again in the
- * next one, alone or in other company. It is in one undecided packet at most.
+ * A frame holds a run of messages with consecutive ids, to the end of its body. Ids count from 0 and wrap at 16 bits. A
+ * message is kept until the packet that carried it is delivered. If that packet is lost, the message is sent again in
+ * the next packet, alone or with other messages. It is in one undecided packet at most.
  *
  * Invariant: at most 256 ids, and `MESSAGE_STORE_BYTES_MAX` bytes, lie between the oldest undelivered message and the
  * newest (CH3).
@@ -21,37 +21,36 @@ import { writeVarint } from '../bits/varint.ts'
 import { idle, messageBits, type SendResult } from './channel.ts'
 import { MessageStore } from './message-store.ts'
 
-const WINDOW = RELIABLE_WINDOW_MESSAGES
-const MASK = WINDOW - 1
+const MASK = RELIABLE_WINDOW_MESSAGES - 1
 const QUEUED = 1
 const RIDING = 2
 const DELIVERED = 3
 
-/** Messages on their way. Ids from #oldest (undelivered) up to, not including, #next. */
+/** Undelivered messages: ids from #oldest up to, not including, #next. Arrays are indexed by `id & MASK`. */
 export class ReliableSender {
   /** The connection is over. */
   isClosed: boolean = false
-  /** Tells the connection that there is something to send. */
+  /** Notifies the connection that there is data to send. */
   wake: () => void = idle
   #store: MessageStore = new MessageStore(MESSAGE_STORE_BYTES_MAX)
-  #handles: Int16Array = new Int16Array(WINDOW)
-  #fate: Uint8Array = new Uint8Array(WINDOW)
-  #ridesIn: Float64Array = new Float64Array(WINDOW)
+  #handles: Int16Array = new Int16Array(RELIABLE_WINDOW_MESSAGES)
+  #fate: Uint8Array = new Uint8Array(RELIABLE_WINDOW_MESSAGES)
+  #ridesIn: Float64Array = new Float64Array(RELIABLE_WINDOW_MESSAGES)
   #oldest: number = 0
   #next: number = 0
   #queued: number = 0
 
-  /** Messages sent and not yet known to have arrived. */
+  /** Messages that were sent and are not acknowledged yet. */
   get pendingCount(): number {
     return this.#next - this.#oldest
   }
 
-  /** Bytes of them, in whole blocks. */
+  /** Bytes of these messages, in whole blocks. */
   get waitingBytes(): number {
     return this.#store.usedBytes
   }
 
-  /** Whether there is something for the next packet. */
+  /** Whether there are messages for the next packet. */
   get hasQueued(): boolean {
     return this.#queued > 0
   }
@@ -59,7 +58,7 @@ export class ReliableSender {
   send(message: Uint8Array): SendResult {
     if (this.isClosed) return 'closed'
     if (message.length > MESSAGE_BYTES_MAX) return 'too-large'
-    if (this.#next - this.#oldest >= WINDOW || !this.#store.canHold(message.length)) return 'full'
+    if (this.#next - this.#oldest >= RELIABLE_WINDOW_MESSAGES || !this.#store.canHold(message.length)) return 'full'
     const at = this.#next & MASK
     this.#handles[at] = this.#store.put(message)
     this.#fate[at] = QUEUED
@@ -69,7 +68,7 @@ export class ReliableSender {
     return 'queued'
   }
 
-  /** Writes the first run of messages that fits, as they ride in packet `sequence`; false when none does. @hot */
+  /** Writes the first run of messages that fits into packet `sequence`; false when none does. @hot */
   fill(sequence: number, out: BitWriter): boolean {
     if (this.#queued === 0) return false
     let id = this.#oldest
@@ -94,8 +93,8 @@ export class ReliableSender {
     for (let id = this.#oldest; id < this.#next; id++) {
       if (this.#isRiding(id, sequence)) this.#fate[id & MASK] = DELIVERED
     }
-    // What arrived ahead of a gap still takes room there: were its room here given to others, the message that closes the gap
-    // could find none, and both would wait for ever.
+    // A message that arrived ahead of a gap still takes room at the receiver. If its room here were reused, the message
+    // that closes the gap could find no room at the receiver, and both sides would wait for ever.
     while (this.#oldest < this.#next && this.#fate[this.#oldest & MASK] === DELIVERED) {
       this.#store.release(this.#handles[this.#oldest & MASK])
       this.#oldest++

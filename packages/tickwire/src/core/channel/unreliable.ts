@@ -1,5 +1,5 @@
 /**
- * Messages that ride once: both unreliable channels.
+ * Messages that are sent once: both unreliable channels.
  *
  * ```
  * frame body:  ┌──────────────────────────────────┬──────────────────────┐
@@ -7,11 +7,11 @@
  *              └──────────────────────────────────┴──────────────────────┘
  * ```
  *
- * No ids: a packet takes effect once, so nothing arrives twice, and messages ride in the order they were sent, so the
+ * There are no ids. A packet takes effect once, so no message arrives twice. Messages are sent in order, so the
  * packet's own sequence says which of two is newer. It never wraps.
  *
- * Invariants: a message is in one packet at most; a sequenced channel hands out nothing that was sent before something
- * it handed out (CHAN3); each direction holds at most 256 messages and `MESSAGE_STORE_BYTES_MAX`, the newest (CHAN5).
+ * Invariants: a message is in one packet at most; a sequenced channel delivers no message that was sent before one it
+ * has delivered (CHAN3); each direction holds at most 256 messages and `MESSAGE_STORE_BYTES_MAX`, the newest (CHAN5).
  */
 
 import { MESSAGE_BYTES_MAX, MESSAGE_STORE_BYTES_MAX, RELIABLE_WINDOW_MESSAGES } from '../base/limits.ts'
@@ -25,15 +25,12 @@ import { MessageQueue } from './message-queue.ts'
 
 const NO_MESSAGE = -1
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const BYTES_MAX = MESSAGE_BYTES_MAX
-
-/** An unreliable channel; sequenced if it says so. One on each side of a connection. */
+/** An unreliable channel, sequenced or not. One on each side of a connection. */
 export class UnreliableChannel implements Channel {
   readonly promise: 'unreliable' | 'sequenced'
   /** Messages dropped unsent because newer ones needed their room. */
   droppedCount: number = 0
-  /** Messages that came after newer ones and were not handed out. */
+  /** Messages that arrived after newer ones and were dropped. */
   staleCount: number = 0
   #isSequenced: boolean
   #isClosed: boolean = false
@@ -53,7 +50,7 @@ export class UnreliableChannel implements Channel {
 
   send(message: Uint8Array): SendResult {
     if (this.#isClosed) return 'closed'
-    if (message.length > BYTES_MAX) return 'too-large'
+    if (message.length > MESSAGE_BYTES_MAX) return 'too-large'
     while (!this.#outgoing.canHold(message.length)) this.dropOldest()
     this.#outgoing.put(message)
     this.#wake()
@@ -111,7 +108,7 @@ export class UnreliableChannel implements Channel {
     if (!isStale) this.#newestSequence = sequence
     do {
       const length = readVarint(frame)
-      if (length > BYTES_MAX || length * 8 > frame.bitsLeft) frame.fail()
+      if (length > MESSAGE_BYTES_MAX || length * 8 > frame.bitsLeft) frame.fail()
       if (frame.failed) return 'broken'
       if (isStale) {
         this.staleCount++

@@ -1,21 +1,23 @@
-/** The second pass of training: how motions bend, from the middle of what residuals are left by the best weights. */
+/**
+ * The second pass of training: how motions bend, as the median of the residuals that the best weights leave.
+ */
 
 import { ITEM, SLOT, type RowPlan } from './row-plan.ts'
 import type { RowPair } from './row-coder.ts'
 import { carryTicks, Guesses, guessItem, type Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 
-/** Sights below which a bend is chance. */
+/** With fewer observations a bend is chance. */
 const SIGHTS_MIN = 50
 
 export class BendSearch {
   readonly #plan: RowPlan
   readonly #habits: readonly Habits[]
   readonly #guesses: Guesses
-  /** By class of age, item, class of motion and sign: how often which bend, in sixteenths. */
+  /** By age class, item, motion class and sign: how often which bend, in sixteenths. */
   readonly #sights = new Map<number, Map<number, number>>()
 
-  /** `habits` are those of each class of age, without bends. */
+  /** `habits` are those of each age class, without bends. */
   constructor(plan: RowPlan, habits: readonly Habits[]) {
     this.#plan = plan
     this.#habits = habits
@@ -42,7 +44,7 @@ export class BendSearch {
     }
   }
 
-  /** The bends of an age: medians. */
+  /** The bends of an age class: medians. */
   bends(age: number): Int16Array {
     const places = this.#plan.count << tables.BENDS_SHIFT
     return Int16Array.from({ length: places }, (_, place) => {
@@ -59,7 +61,7 @@ function medianOf(sights: ReadonlyMap<number, number>): number {
   let below = 0
   for (const [bend, count] of inOrder) {
     below += count
-    // Where most go straight on, the others do not bend them.
+    // Where most motions are straight, the bend is 0.
     if (below * 2 >= sum) return count > (sights.get(0) ?? 0) ? bend : 0
   }
   return 0

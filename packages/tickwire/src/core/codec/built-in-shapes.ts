@@ -1,30 +1,32 @@
 /**
- * Distributions that fit residuals nobody has seen: how large, how lopsided.
+ * Distributions for residuals without training data, by size and by asymmetry of sign.
  *
- * Sizes fall off geometrically, with a heavy tail for the day something jumps: two thirds at the mean, a quarter at four
- * times it, the rest at 64 times. Means double from shape to shape, from a tenth of a step up.
+ * Sizes fall off geometrically, with a heavy tail for jumps: two thirds at the mean, a quarter at four times the mean,
+ * the rest at 64 times. Means double from shape to shape, starting at a tenth of a step.
  */
 
 import { pow } from '../base/math.ts'
 import { TOKEN_ESCAPE, TOKEN_OCTAVES, TOKEN_SIZE_MAX, TOKEN_SYMBOLS, tokenSize } from './token.ts'
 
-/** How many means there are: with the last, almost everything escapes, which is how a float that is noise takes 33 bits. */
+/** The number of means. With the last, almost everything escapes: that is how a float that is noise takes 33 bits. */
 const MEANS = 26
 const MEAN_LEAST = 0.1
-/** A mean that is a border up to roundings lies below it, on every machine. */
+/** A mean that equals a border up to rounding counts as below it, on every machine. */
 const BORDER = 1.5 * (1 + 1e-9)
-/** How likely a residual has the sign it is expected to have. */
-const LIKELY = [0.5, 0.75, 0.93] as const
+/**
+ * The probability that a residual has the likely sign: when no sign is likely, and when it is the sign of a rounding.
+ */
+const LIKELY = [0.5, 0.75] as const
 
-/** The largest lopsidedness, of 0 (none) upwards. */
+/** The largest asymmetry; 0 is none. */
 export const LOPSIDED_MAX: number = LIKELY.length - 1
 
 const kept = new Map<number, readonly number[]>()
 
-/** The mean of each shape. */
+/** Indexed by shape: its mean. */
 export const SHAPE_MEANS: readonly number[] = Array.from({ length: MEANS }, (_, shape) => MEAN_LEAST * pow(2, shape))
 
-/** How often each token occurs when sizes have about this mean. */
+/** The frequency of each token when sizes have about this mean. */
 export function tokenFrequencies(mean: number, lopsided: number): readonly number[] {
   let shape = 0
   for (let next = MEAN_LEAST * BORDER; next < mean && shape < MEANS - 1; next *= 2) shape++
@@ -48,7 +50,7 @@ function frequencies(mean: number, likely: number): number[] {
   return result
 }
 
-/** The share of sizes of at least so many. */
+/** The share of sizes that are at least `size`. */
 function atLeast(mean: number, size: number): number {
   return 0.66 * tail(mean, size) + 0.26 * tail(mean * 4, size) + 0.08 * tail(mean * 64, size)
 }

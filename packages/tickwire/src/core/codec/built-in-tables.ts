@@ -1,8 +1,9 @@
 /**
- * Tables for a game that nobody has trained: what can be said of any game from its schema alone.
+ * Tables for a game without training: what its schema alone allows to assume.
  *
- * Rates change in bursts, what they carry comes off by a rounding, angles wander, health rests: the numbers below were
- * found on the two scenes of bench/ and rounded until they belonged to neither. Training replaces all of it.
+ * Rates change in bursts, fields with a rate differ from their prediction by a rounding, angles wander, health is
+ * mostly constant. The numbers below were found on the two scenes of bench/ and rounded so that they fit neither in
+ * particular. Training replaces all of it.
  */
 
 import { pow } from '../base/math.ts'
@@ -13,10 +14,10 @@ import { makeMaskCode, MASKS_MAX } from './mask-code.ts'
 import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
 import * as tables from './row-tables.ts'
 
-/** Which component is dropped when it is not the one predicted, counted on from that. */
+/** Frequencies of the dropped component when it is not the predicted one, counted from that one. */
 const DROPPED: readonly number[] = [1, 1, 1]
 
-/** Ticks that a class of age stands for. */
+/** Indexed by age class: the ticks that it stands for. */
 const TICKS = [0, 1, 2.5, 5.5, 9.5, 13.5, 24] as const
 
 export class BuiltInTables implements tables.RowTables {
@@ -34,7 +35,7 @@ export class BuiltInTables implements tables.RowTables {
   }
 }
 
-/** The built-in tables of one class of age. */
+/** The built-in tables of one age class. */
 export function builtInAge(plan: RowPlan, bank: CodeBank, age: number): tables.AgeTables {
   const chunkCount = plan.chunks.length - 1
   return {
@@ -54,32 +55,35 @@ function builtInMasks(plan: RowPlan, bank: CodeBank, chunk: number, age: number)
   const hasMotion = roles.size > 1 || !roles.has(ROLE.other)
   const made = new Map<number, tables.MaskCode>()
   const codeOf = (context: number): tables.MaskCode => {
-    // Of a fresh object, and where nothing moves, contexts do not differ.
+    // For a new object, and where nothing moves, all contexts are the same.
     const key = age === 0 ? 0 : hasMotion ? context : context >= tables.MASK_AT_REST ? 0 : context & 4
     let code = made.get(key)
     if (code === undefined) made.set(key, (code = builtInMask(plan, bank, chunk, key, age)))
     return code
   }
-  return Array.from({ length: 1 << tables.MASK_CONTEXTS_SHIFT }, (_, context) => codeOf(context >= tables.MASK_AT_REST ? context : context & 7))
+  return Array.from({ length: 1 << tables.MASK_CONTEXTS_SHIFT }, (_, context) =>
+    codeOf(context >= tables.MASK_AT_REST ? context : context & 7),
+  )
 }
 
 function slotOf({ slots }: RowPlan, item: number, slot: number): number {
   return slots[(item << SLOT.shift) + slot]
 }
 
-/** How much of a motion goes on, in eighths. */
+/** How much of a motion continues, in eighths. */
 export function builtInWeights(plan: RowPlan, age: number): Int8Array {
   const weights = new Int8Array(plan.count << tables.WEIGHTS_SHIFT)
   for (let item = 0; item < plan.count; item++) {
     const role = slotOf(plan, item, SLOT.role)
     const first = item << tables.WEIGHTS_SHIFT
-    // The second component of a vector follows the first; the third, often height, goes its own way.
+    // The second component of a vector follows the first; the third, often height, is independent.
     const before = slotOf(plan, item, SLOT.before)
     const follows = role === ROLE.carried && before >= 0 && slotOf(plan, before, SLOT.before) < 0
     if (role === ROLE.carried) weights[first] = follows ? 8 : 0
-    else if (role === ROLE.rate) weights.set(age <= 1 ? [0, 0, 6, 8, 8, 8, 8] : age <= 3 ? [0, 0, 0, 4, 6, 7, 7] : [0, 0, 0, 0, 0, 2, 2], first)
+    else if (role === ROLE.rate)
+      weights.set(age <= 1 ? [0, 0, 6, 8, 8, 8, 8] : age <= 3 ? [0, 0, 0, 4, 6, 7, 7] : [0, 0, 0, 0, 0, 2, 2], first)
     else if (role === ROLE.mover) {
-      // A body flies on; a head turns this way and that.
+      // A body keeps its direction; a head turns back and forth.
       const isHead = slotOf(plan, item, SLOT.turn) !== 0
       const far = isHead ? [0, 0, 0, 2, 3, 4, 4] : age <= 5 ? [0, 0, 1, 6, 7, 8, 8] : [0, 0, 0, 3, 5, 6, 7]
       weights.set(age <= 1 ? [0, 0, 5, 7, 7, 7, 7] : age <= 2 && isHead ? [0, 0, 1, 3, 5, 6, 6] : far, first)
@@ -88,10 +92,10 @@ export function builtInWeights(plan: RowPlan, age: number): Int8Array {
   return weights
 }
 
-/** Of a float: the mean residual when nothing is known of its motion. */
+/** The mean residual of a float when nothing is known of its motion. */
 const FLOAT_START = 16_384
 
-/** Sizes of what came before that built-in tables tell apart: 4 stands for all above. */
+/** Built-in tables distinguish these sizes of the residual before: 4 stands for all above. */
 const NEAR_MAX = 4
 
 function builtInTokens(plan: RowPlan, bank: CodeBank, age: number): Uint16Array {
@@ -102,19 +106,27 @@ function builtInTokens(plan: RowPlan, bank: CodeBank, age: number): Uint16Array 
       const motion = context >> 5
       const near = Math.min(context & 7, NEAR_MAX)
       const key = motion * (NEAR_MAX + 1) + near
-      tokens[(item << tables.TOKEN_CONTEXTS_SHIFT) + context] = found[key] ??= bank.add(builtInToken(plan, item, age, motion, near))
+      tokens[(item << tables.TOKEN_CONTEXTS_SHIFT) + context] = found[key] ??= bank.add(
+        builtInToken(plan, item, age, motion, near),
+      )
     }
   }
   return tokens
 }
 
-/** How often each token of an item occurs in a context. */
-export function builtInToken(plan: RowPlan, item: number, age: number, motion: number, before: number): readonly number[] {
+/** The frequency of each token of an item in a context. */
+export function builtInToken(
+  plan: RowPlan,
+  item: number,
+  age: number,
+  motion: number,
+  before: number,
+): readonly number[] {
   const role = slotOf(plan, item, SLOT.role)
   const max = slotOf(plan, item, SLOT.max) >>> 0
   const width = bitsFor(max)
   const ticks = TICKS[age]
-  // A fresh object can be anywhere.
+  // A new object can be anywhere.
   if (age === 0) return tokenFrequencies(pow(2, Math.max(0, Math.min(width, 20) - 2)), 0)
   const step = motion === 0 ? 0 : 0.75 * pow(2, motion)
   const unknown = pow(2, Math.min(width, 24) / 3 - 1)
@@ -126,7 +138,12 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
   if (slotOf(plan, item, SLOT.kind) === ITEM.float) return floatToken(ticks, motion, near)
   if (motion === 7) return tokenFrequencies(unknown * pow(ticks, 0.6), 0)
   if (motion === 0) {
-    const start = role === ROLE.rate ? unknown * pow(ticks, 0.5) * near : role === ROLE.mover ? pow(ticks, 0.7) * near : unknown * 0.6
+    const start =
+      role === ROLE.rate
+        ? unknown * pow(ticks, 0.5) * near
+        : role === ROLE.mover
+          ? pow(ticks, 0.7) * near
+          : unknown * 0.6
     return tokenFrequencies(start, 0)
   }
   const left = role === ROLE.other ? 0.3 : 0.22
@@ -134,15 +151,15 @@ export function builtInToken(plan: RowPlan, item: number, age: number, motion: n
 }
 
 /**
- * Floats step in thousands, and four bits of a step are one class: of each class the least step is left over. Above 2^20 that
- * is noise, of which the escape says all 32 bits in 33.
+ * Floats step in thousands, and a class covers four bits of step: the mean residual is the least step of the class.
+ * Above 2^20 the residual is noise, and the escape encodes all 32 bits in 33.
  */
 function floatToken(ticks: number, motion: number, near: number): readonly number[] {
   const size = motion === 0 || motion === 7 ? FLOAT_START : pow(2, 4 * motion - 4)
   return tokenFrequencies(size * pow(ticks, 0.6) * near, 0)
 }
 
-/** Activities without training: which sorts of item changed. */
+/** Activities without training: which roles of item changed. */
 function builtInActivities(plan: RowPlan, chunk: number): Uint8Array {
   const first = plan.chunks[chunk]
   const count = plan.chunks[chunk + 1] - first
@@ -172,10 +189,10 @@ function builtInMask(plan: RowPlan, bank: CodeBank, chunk: number, context: numb
   return makeMaskCode(bank, frequencies, chunk === 0, MASKS_MAX)
 }
 
-/** By role: how likely an item comes off in a tick when nothing is known but that something moves. */
+/** Indexed by role: the probability of a residual in a tick when it is only known that something moves. */
 const UNKNOWN_ODDS = [0.08, 0.3, 0, 0.8] as const
 
-/** How likely an item's bit in the mask is set. */
+/** The probability that an item's bit in the mask is set. */
 export function oddsOf(plan: RowPlan, item: number, context: number, age: number): number {
   if (age === 0) return 0.5
   const role = slotOf(plan, item, SLOT.role)
@@ -186,13 +203,14 @@ export function oddsOf(plan: RowPlan, item: number, context: number, age: number
   const others = !isUnknown && (context & 4) !== 0
   const isFlag = slotOf(plan, item, SLOT.kind) === ITEM.flag
   if (slotOf(plan, item, SLOT.kind) === ITEM.dropped) return movers ? 0.05 : 0.01
-  if (isUnknown && role !== ROLE.carried) return 1 - pow(1 - UNKNOWN_ODDS[role] * (isMoving ? 1 : 0.2), pow(TICKS[age], 0.8))
-  // What lasts is turned over: these are the odds of beginning and ending, not of moving.
+  if (isUnknown && role !== ROLE.carried)
+    return 1 - pow(1 - UNKNOWN_ODDS[role] * (isMoving ? 1 : 0.2), pow(TICKS[age], 0.8))
+  // The bits of lasting items are inverted: these are the probabilities of starting and stopping, not of moving.
   const once = role === ROLE.rate ? (rates ? 0.3 : movers ? 0.06 : 0.03)
     : role === ROLE.carried ? (rates ? 0.4 : movers ? 0.28 : 0.03)
     : role === ROLE.mover ? (movers ? 0.08 : 0.05)
     : (others ? 0.06 : 0.02) * (isFlag ? 0.5 : 1)
-  // Over more ticks more happens; what is carried is mostly off by roundings, which do not add up.
+  // More happens over more ticks. Residuals of items with a rate are mostly roundings, which do not add up.
   const times = role === ROLE.carried ? pow(TICKS[age], 0.35) : pow(TICKS[age], 0.55)
   return 1 - pow(1 - once, times)
 }

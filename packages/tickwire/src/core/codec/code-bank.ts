@@ -1,5 +1,5 @@
 /**
- * Tables of how often symbols occur, ready to write and read with: all of a coder's in three flat arrays.
+ * Frequency tables of symbols, ready for writing and reading: all tables of a coder in three flat arrays.
  *
  * ```
  * entries   by table << 8 | symbol             code << 4 | length                what is written
@@ -7,16 +7,16 @@
  * ranges    by table << 8 | symbol             first << 16 | share               parts of 2^15, for range coders
  * ```
  *
- * A table is frequencies; the codes are made of them (`prefixLengths`), the same on every machine. Every symbol of a table
- * has a code, however rare, so that everything can be said.
+ * A table is frequencies; the codes are computed from them (`prefixLengths`), the same on every machine. Every symbol
+ * of a table has a code, however rare, so that everything can be encoded.
  */
 
 import { assert } from '../base/assert.ts'
 import { prefixCode, prefixLengths, type PrefixCode } from '../bits/prefix-code.ts'
 
-/** Shares of a table add up to this. */
+/** The sum of the shares of a table. */
 export const SHARES = 32_768
-/** Symbols of a table at most: entries are addressed by 8 bits. */
+/** The most symbols of a table: entries are addressed by 8 bits. */
 export const SYMBOLS_MAX = 256
 
 export class CodeBank {
@@ -27,7 +27,7 @@ export class CodeBank {
   readonly codes: PrefixCode[] = []
   readonly #known = new Map<readonly number[], number>()
 
-  /** The number of a table of these frequencies; one list is kept once. */
+  /** The number of the table with these frequencies; the same list is stored once. */
   add(frequencies: readonly number[]): number {
     const known = this.#known.get(frequencies)
     if (known !== undefined) return known
@@ -64,7 +64,7 @@ export function toShares(frequencies: readonly number[]): number[] {
   const sum = frequencies.reduce((total, each) => total + each, 0)
   const spare = SHARES - count
   const shares = frequencies.map((each) => 1 + (sum > 0 ? Math.floor((each * spare) / sum) : 0))
-  // What rounding left over goes to the most frequent, where it matters least.
+  // The remainder of rounding goes to the most frequent symbol, where it matters least.
   const most = shares.indexOf(Math.max(...shares))
   shares[most] += SHARES - shares.reduce((total, each) => total + each, 0)
   return shares

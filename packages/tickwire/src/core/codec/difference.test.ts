@@ -14,7 +14,7 @@ function bitsOf(folded: number, width: number): string {
   return Array.from(writer.bytes, (byte) => byte.toString(2).padStart(8, '0')).join('').slice(0, writer.bitLength)
 }
 
-test('[CODEC6] a difference goes round, both ways', () => {
+test('[CODEC6] a difference wraps, both ways', () => {
   fc.assert(fc.property(fc.oneof(fc.nat(300), fc.nat(2 ** 30 - 1)), fc.nat(), fc.nat(), (max, a, b) => {
     const [value, base] = [a % (max + 1), b % (max + 1)]
     const folded = foldDifference(value, base, max)
@@ -25,10 +25,13 @@ test('[CODEC6] a difference goes round, both ways', () => {
   expect(foldDifference(4095, 0, 4095)).toBe(1)
 })
 
-test('[CODEC6] words of 32 bits go round where int32 does', () => {
-  fc.assert(fc.property(fc.integer(), fc.integer(), fc.constantFrom(-1, 0x7fff_ffff, 0x4000_0000), (value, base, max) => {
-    expect(unfoldDifference(foldDifference(value, base, max), base, max)).toBe(value)
-  }), { seed: SEED })
+test('[CODEC6] words of 32 bits wrap where int32 does', () => {
+  fc.assert(
+    fc.property(fc.integer(), fc.integer(), fc.constantFrom(-1, 0x7fff_ffff, 0x4000_0000), (value, base, max) => {
+      expect(unfoldDifference(foldDifference(value, base, max), base, max)).toBe(value)
+    }),
+    { seed: SEED },
+  )
 })
 
 test('[CODEC6] sizes: a third of the bits, 2 more, 4 more, all', () => {
@@ -41,7 +44,7 @@ test('[CODEC6] sizes: a third of the bits, 2 more, 4 more, all', () => {
   expect(bitsOf(0, 0)).toBe('')
 })
 
-test('[CODEC6] a difference is read back, and a second spelling is refused', () => {
+test('[CODEC6] a difference is read back, and a second encoding is refused', () => {
   fc.assert(fc.property(widths, fc.nat(2 ** 32 - 1), fc.nat(31), (width, number, keep) => {
     const folded = (width === 0 ? 0 : number >>> (32 - width)) >>> (keep % Math.max(1, width)) | 0
     const writer = new BitWriter(new Uint8Array(8))

@@ -1,9 +1,9 @@
 /**
- * The difference of two numbers of one field, folded into few bits without knowing anything about the game.
+ * The difference of two numbers of one field, folded into few bits without any knowledge of the game.
  *
- * Numbers of a field count 0..max, and differences go round: from max on to 0 is one step, which is what an angle needs
- * and what costs the others nothing. So a difference has as many values as the field itself, and the longest code is
- * the field's own width with three bits before it. Folded (0, -1, 1, -2, …) it is written in one of four sizes:
+ * Numbers of a field count 0..max, and differences wrap: from max to 0 is one step. An angle needs that, and it costs
+ * the other fields nothing. So a difference has as many values as the field itself, and the longest code is the field's
+ * own width after three bits. Folded (0, -1, 1, -2, …) it is written in one of four sizes:
  *
  * ```
  * 0    k bits              k = a third of the width          18 bits: up to 63 steps in 7, up to 319 in 10,
@@ -14,23 +14,23 @@
  *
  * A number of less than 4 bits is written as it is. Fields of more than 30 bits count modulo 2^32.
  *
- * Invariant: one difference has one spelling; the reader refuses the others.
+ * Invariant: a difference has one encoding; the reader refuses all others.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 
-/** Widths below this have no sizes. */
+/** Narrower fields have no size prefix. */
 const FLAT_BITS = 4
 const SIZE_STEP = 2
 const CLASS_FULL = 3
-/** Bits that may stand before a difference: with the longest that is not full they are one field. */
+/** The most bits in front of a difference: with the longest difference that is not full they are one write. */
 export const LEAD_BITS_MAX = 14
 
-/** How far `value` lies from `base`, folded: an unsigned number kept as int32. @hot */
+/** The folded distance of `value` from `base`: an unsigned number as int32. @hot */
 export function foldDifference(value: number, base: number, max: number): number {
   let difference = (value - base) | 0
-  // A field whose top bits are in use has no room for the turn; int32 wraps by itself.
+  // A field that uses the top bits has no room for the correction; int32 wraps by itself.
   if (max > 0 && max < 0x4000_0000) {
     if (difference > max >> 1) difference -= max + 1
     else if (difference < -((max + 1) >> 1)) difference += max + 1
@@ -38,18 +38,21 @@ export function foldDifference(value: number, base: number, max: number): number
   return (difference << 1) ^ (difference >> 31)
 }
 
-/** The value that lies a folded difference from `base`; the twin of `foldDifference`. @hot */
+/** The value at a folded difference from `base`: the inverse of `foldDifference`. @hot */
 export function unfoldDifference(folded: number, base: number, max: number): number {
   const value = (base + ((folded >>> 1) ^ -(folded & 1))) | 0
   if (max <= 0 || max >= 0x4000_0000) return value
   return value < 0 ? value + max + 1 : value > max ? value - max - 1 : value
 }
 
-/** Writes a folded difference of a field of `width` bits, after `lead` bits of which the last is a 1; 0: after none. @hot */
+/**
+ * Writes a folded difference of a field of `width` bits, after `lead` bits of which the last is a 1; 0: after none.
+ * @hot
+ */
 export function writeDifference(writer: BitWriter, folded: number, width: number, lead: number = 0): void {
   let bits = smallestSize(width)
   const first = 1 << bits
-  // So many ones and a zero, then the number, with what stands before them: one field.
+  // The prefix of ones and a zero, then the number, together with the lead: one write.
   if (width >= FLAT_BITS && folded >= 0 && folded < 21 * first) {
     let head = lead === 0 ? 0 : 2
     let from = 0
@@ -73,7 +76,7 @@ export function writeDifference(writer: BitWriter, folded: number, width: number
   writer.writeBits(folded, width)
 }
 
-/** How many bits `writeDifference` takes without a lead. @hot */
+/** The number of bits that `writeDifference` takes without a lead. @hot */
 export function differenceBits(folded: number, width: number): number {
   const bits = smallestSize(width)
   const first = 1 << bits
@@ -82,7 +85,7 @@ export function differenceBits(folded: number, width: number): number {
   return folded < first ? bits + 1 : folded < 5 * first ? bits + SIZE_STEP + 2 : bits + 2 * SIZE_STEP + 3
 }
 
-/** Reads a folded difference; a second spelling fails, as does what lies above the field's width. @hot */
+/** Reads a folded difference. A second encoding fails, and so does a value above the field's width. @hot */
 export function readDifference(reader: BitReader, width: number): number {
   if (width < FLAT_BITS) return reader.readBits(width)
   const head = reader.peekBits(CLASS_FULL)

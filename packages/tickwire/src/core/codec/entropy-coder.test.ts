@@ -21,7 +21,11 @@ import { train } from './training.ts'
 const TICKS_PER_SECOND = 60
 const heap = new ValueHeap()
 const Boat = compileSchema('Boat', {
-  place: vec2(-100, 100, 0.01).position(), speed: vec2(-20, 20, 0.01).velocity(), heading: angle(12), hull: int(0, 100), sails: group({ count: u8, torn: bool }),
+  place: vec2(-100, 100, 0.01).position(),
+  speed: vec2(-20, 20, 0.01).velocity(),
+  heading: angle(12),
+  hull: int(0, 100),
+  sails: group({ count: u8, torn: bool }),
 })
 
 /** A harbour of boats that steer, drift and are hurt, tick by tick. */
@@ -35,7 +39,13 @@ function harbour(ticks: number, seed: number): Int32Array[] {
     y += vy / TICKS_PER_SECOND
     heading += dice.nextFloat() * 0.1 - 0.04
     if (dice.nextFloat() < 0.05) hull = Math.max(0, hull - 3)
-    return engine.row({ place: { x, y }, speed: { x: vx, y: vy }, heading, hull, sails: tick % 100 < 80 ? { count: 3, torn: tick % 100 > 60 } : null })
+    return engine.row({
+      place: { x, y },
+      speed: { x: vx, y: vy },
+      heading,
+      hull,
+      sails: tick % 100 < 80 ? { count: 3, torn: tick % 100 > 60 } : null,
+    })
   })
 }
 
@@ -109,7 +119,7 @@ test('[CODEC9] no delta is longer than the packed one by more than 12 bits', () 
   }), { seed: 1, numRuns: 150 })
 })
 
-test('[CODEC9] a float that is noise costs 33 bits untrained, one that flies on little more than half of that', () => {
+test('[CODEC9] a float of noise costs 33 bits untrained, one with steady motion little more than half of that', () => {
   const Probe = compileSchema('Probe', { value: f32, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8 })
   const coder = new EntropyCoder(Probe, TICKS_PER_SECOND)
   const dice = new Prng(6)
@@ -129,30 +139,46 @@ test('[CODEC9] a float that is noise costs 33 bits untrained, one that flies on 
   }
 })
 
-// Found by the match of seed 100832: the lowest number of 32 bits has no mirror image, and who was told it after going down could not read it.
+// Found by the match of seed 100832: the lowest number of 32 bits has no negation, and a reader of it after a falling
+// value failed.
 test('[CODEC1] from any number to any other, whatever came before', () => {
   const schema = compileSchema('Edges', { whole: i32, count: u32, small: i16, real: f32, bounded: int(-5, 5) })
   const engine = new SchemaEngine(schema)
   const [low, high] = [-(2 ** 31), 2 ** 31 - 1]
   const edges = [
-    [low, 0, -(2 ** 15), -Infinity, -5], [high, 2 ** 32 - 1, 2 ** 15 - 1, Infinity, 5], [0, 2 ** 31, 0, 0, 0], [-1, 1, -1, -1e-45, 1], [100, 2 ** 31 - 1, 100, 3.4e38, -1],
+    [low, 0, -(2 ** 15), -Infinity, -5],
+    [high, 2 ** 32 - 1, 2 ** 15 - 1, Infinity, 5],
+    [0, 2 ** 31, 0, 0, 0],
+    [-1, 1, -1, -1e-45, 1],
+    [100, 2 ** 31 - 1, 100, 3.4e38, -1],
   ] as const
   const rows = edges.map(([whole, count, small, real, bounded]) => engine.row({ whole, count, small, real, bounded }))
   const coder = new EntropyCoder(schema, TICKS_PER_SECOND)
   const pair = new RowPair()
   const got = new Int32Array(schema.laneCount)
-  for (const older of [undefined, ...rows]) for (const base of rows) for (const row of rows) for (const age of [1, 2, 12]) {
-    const writer = new BitWriter(new Uint8Array(128))
-    Object.assign(pair, { rows: row, at: 0, baseRows: base, baseAt: 0, olderRows: older ?? base, olderAt: older === undefined ? -1 : 0, age })
-    coder.write(writer, 0, pair, heap)
-    const reader = new BitReader(writer.bytes.slice(0, writer.finish()))
-    pair.rows = got
-    coder.read(reader, 0, pair, heap)
-    expect([reader.failed, [...got]]).toEqual([false, [...row]])
-  }
+  for (const older of [undefined, ...rows])
+    for (const base of rows)
+      for (const row of rows)
+        for (const age of [1, 2, 12]) {
+          const writer = new BitWriter(new Uint8Array(128))
+          Object.assign(pair, {
+            rows: row,
+            at: 0,
+            baseRows: base,
+            baseAt: 0,
+            olderRows: older ?? base,
+            olderAt: older === undefined ? -1 : 0,
+            age,
+          })
+          coder.write(writer, 0, pair, heap)
+          const reader = new BitReader(writer.bytes.slice(0, writer.finish()))
+          pair.rows = got
+          coder.read(reader, 0, pair, heap)
+          expect([reader.failed, [...got]]).toEqual([false, [...row]])
+        }
 })
 
-test('[CODEC10] what stands still in both rows is guessed to stand still; what a rate carries is where it carries it', () => {
+test('[CODEC10] a value at rest in both rows is predicted to rest; a value with a rate is predicted by it', () => {
   const Ball = compileSchema('Ball', { at: fixed(0, 100, 0.01).position(), speed: fixed(-50, 50, 0.01).velocity() })
   const coder = new EntropyCoder(Ball, 50)
   const engine = new SchemaEngine(Ball)
@@ -167,17 +193,25 @@ test('[CODEC10] what stands still in both rows is guessed to stand still; what a
     return writer.bitLength
   }
   // Five ticks of a fiftieth of a second at 10 a second are 1.
-  expect(sizeOf({ at: 21, speed: 10 }, { at: 20, speed: 10 })).toBeLessThan(sizeOf({ at: 20, speed: 10 }, { at: 20, speed: 10 }))
+  expect(sizeOf({ at: 21, speed: 10 }, { at: 20, speed: 10 })).toBeLessThan(
+    sizeOf({ at: 20, speed: 10 }, { at: 20, speed: 10 }),
+  )
   expect(sizeOf({ at: 21, speed: 10 }, { at: 20, speed: 10 })).toBeLessThanOrEqual(4)
 })
 
-test('[CODEC10] a rotation that turns on is guessed to turn on, by what it did and by its angular velocity', () => {
+test('[CODEC10] a rotation that turns is predicted to turn on, by its last motion and by its angular velocity', () => {
   const Top = compileSchema('Top', { turn: quat(11) })
   const Spun = compileSchema('Spun', { turn: quat(11), spin: vec3(-10, 10, 0.01).angularVelocity() })
-  const half = (radians: number): { x: number; y: number; z: number; w: number } => ({ x: 0, y: 0, z: Math.sin(radians / 2), w: Math.cos(radians / 2) })
+  const half = (radians: number): { x: number; y: number; z: number; w: number } => ({
+    x: 0,
+    y: 0,
+    z: Math.sin(radians / 2),
+    w: Math.cos(radians / 2),
+  })
   const sizes = [Top, Spun].map((schema) => {
     const engine = new SchemaEngine(schema)
-    const row = (tick: number): Int32Array => engine.row(schema === Top ? { turn: half(tick * 0.05) } : { turn: half(tick * 0.05), spin: { x: 0, y: 0, z: 3 } })
+    const row = (tick: number): Int32Array =>
+      engine.row(schema === Top ? { turn: half(tick * 0.05) } : { turn: half(tick * 0.05), spin: { x: 0, y: 0, z: 3 } })
     const pair = new RowPair()
     pair.rows = row(7)
     pair.baseRows = row(1)
@@ -193,14 +227,18 @@ test('[CODEC10] a rotation that turns on is guessed to turn on, by what it did a
   expect(sizes[1]).toBeLessThan(16)
 })
 
-test('[CODEC11] priors are data: through JSON the same bits; torn or of other fields they are refused by name', () => {
+test('[CODEC11] priors are data: through JSON the same bits; damaged ones and ones of other fields are refused', () => {
   const rows = harbour(120, 3)
   const again = JSON.parse(JSON.stringify(priors)) as EntityPriors
   expect(bitsOf(withPriors(again), rows, 6)).toBe(bitsOf(withPriors(), rows, 6))
   expect(priorsText(again)).toBe(priorsText(priors))
   expect(withPriors().version).toBe(7)
   const wrong: readonly unknown[] = [
-    null, { ...priors, form: 9 }, { ...priors, version: 0 }, { ...priors, items: ['Boat.other'] }, { ...priors, tables: [[1, 2]] },
+    null,
+    { ...priors, form: 9 },
+    { ...priors, version: 0 },
+    { ...priors, items: ['Boat.other'] },
+    { ...priors, tables: [[1, 2]] },
     { ...priors, ages: priors.ages.map((age) => age && { ...age, tokens: age.tokens.map(() => 999) }) },
     { ...priors, ages: priors.ages.map((age) => age && { ...age, masks: age.masks.slice(1) }) },
   ]
@@ -230,11 +268,15 @@ test('[CODEC12] the same symbols through a range coder: fewer bits, the same row
   expect(read.finish()).toBe(true)
 })
 
-test('[CODEC11] a codec is a value: priors by entity name, and a text that tells one from another', () => {
+test('[CODEC11] a codec is a value: priors by entity name, and a text that distinguishes codecs', () => {
   const rows = harbour(60, 5)
   const codec = entropy({ Boat: priors })
   expect(bitsOf(codec.make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(withPriors(), rows, 6))
-  expect(bitsOf(entropy({}).make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(new EntropyCoder(Boat, TICKS_PER_SECOND), rows, 6))
+  expect(bitsOf(entropy({}).make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(
+    bitsOf(new EntropyCoder(Boat, TICKS_PER_SECOND), rows, 6),
+  )
   expect(bitsOf(packed.make(Boat, TICKS_PER_SECOND), rows, 6)).toBe(bitsOf(new PackedCoder(Boat), rows, 6))
-  expect(new Set([packed.text, entropy().text, codec.text, entropy({ Boat: { ...priors, version: 8 } }).text]).size).toBe(4)
+  expect(
+    new Set([packed.text, entropy().text, codec.text, entropy({ Boat: { ...priors, version: 8 } }).text]).size,
+  ).toBe(4)
 })

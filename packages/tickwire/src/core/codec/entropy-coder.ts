@@ -1,9 +1,9 @@
 /**
- * The codec of fewest bits: rows predicted by motion, what is left in prefix codes by context (`row-model.ts`).
+ * The codec with the fewest bits: rows predicted by motion, residuals in prefix codes by context (`row-model.ts`).
  *
- * A delta is self-delimiting and depends on its rows and the tables alone, so it is made once and copied. Where prediction
- * fails altogether (an object that jumped, a fresh one) the packed delta is taken instead, after a symbol that says so: no
- * delta is longer than that by more than 12 bits.
+ * A delta is self-delimiting and depends only on its rows and the tables, so it is made once and copied. Where
+ * prediction fails altogether (an object that jumped, a new one) the packed delta is used instead, after a symbol that
+ * says so: no delta is longer than that by more than 12 bits.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -23,14 +23,14 @@ import { planRow, type RowPlan } from './row-plan.ts'
 import type { RowTables } from './row-tables.ts'
 
 /**
- * The longest symbol that says that a packed delta follows: what would save less is not tried. Of the deltas of a crowd one in fifty would be written twice
- * for that, and one in four thousand be shorter, by three bits.
+ * The longest symbol that says that a packed delta follows: a smaller saving is not tried. In a crowd one delta in
+ * fifty would be written twice for that, and one in four thousand would be shorter, by three bits.
  */
 const RAW_BITS_MAX = 12
 
-/** What an entropy coder may be told beside its schema. */
+/** Options of an entropy coder beside its schema. */
 export interface EntropyOptions {
-  /** Tables for the planned rows; built-in ones unless given. */
+  /** Tables for the planned rows. Default: the built-in ones. */
   readonly tables?: (plan: RowPlan) => RowTables
   readonly grid?: MakeGrid
 }
@@ -40,13 +40,13 @@ export class EntropyCoder implements RowCoder {
   readonly model: RowModel
   /** For other streams of the same symbols (`rans-stream.ts`). */
   readonly bank: CodeBank
-  /** Which tables it speaks by: 0 = built in. */
+  /** The version of its tables: 0 = built in. */
   readonly version: number
   readonly #packed: PackedCoder
   readonly #sink: PrefixSink
   readonly #source: PrefixSource
   readonly #bound: PackedBound
-  /** The model, or code made for this entity where a platform does. */
+  /** The model, or code generated for this entity where a platform supports it. */
   #speech: RowSpeech
 
   constructor(schema: Schema, ticksPerSecond: number, options: EntropyOptions = {}) {
@@ -62,7 +62,7 @@ export class EntropyCoder implements RowCoder {
     this.#bound = new PackedBound(schema)
   }
 
-  /** Writes and reads by code made for this entity from now on, the same bits in less time. */
+  /** Uses code generated for this entity from now on: the same bits in less time. */
   compile(compile: CompileRows): void {
     if (this.#speech === this.model) this.#speech = compile(this.model, this.#sink, this.#source) ?? this.model
   }
@@ -73,7 +73,8 @@ export class EntropyCoder implements RowCoder {
     this.#sink.to(out)
     const isChanged = this.#speech.encode(this.#sink, set, pair, heap)
     const bits = out.bitLength - start
-    if (!out.failed && this.#bound.isDoubtful(set, pair, bits, RAW_BITS_MAX)) this.#writeShorter(out, start, set, pair, heap)
+    if (!out.failed && this.#bound.isDoubtful(set, pair, bits, RAW_BITS_MAX))
+      this.#writeShorter(out, start, set, pair, heap)
     return isChanged
   }
 
@@ -96,7 +97,7 @@ export class EntropyCoder implements RowCoder {
     return !isPacked
   }
 
-  /** Tries the packed delta, and keeps what is shorter. */
+  /** Tries the packed delta, and keeps the shorter one. */
   #writeShorter(out: BitWriter, start: number, set: FieldSet, pair: RowPair, heap: ValueStore): void {
     if (this.model.plan.chunkCounts[set] === 0) return
     const bits = out.bitLength - start

@@ -1,30 +1,33 @@
 /**
- * The tables of a bank as a range-coded block uses them: they begin with the bank's shares and learn from the symbols that they said, so that
- * a game other than the built-in tables were made for pays for it only at first. Both sides learn alike, and nothing is said of it.
+ * The tables of a bank as a range-coded block uses them. They start with the bank's shares and adapt to the symbols
+ * that occur, so that a game unlike those of the built-in tables costs more only at first. Both sides adapt alike, so
+ * nothing of it is transmitted.
  *
  * ```
- * frequency of a symbol     its share in the bank, and 1024 for every time it was said in this block
- * shares                    made of the frequencies, as a bank makes them, after 1, 2, 4, 8 and 16 uses of the table and after every 32
+ * frequency of a symbol     its share in the bank, and 1024 for every occurrence in this block
+ * shares                    computed from the frequencies, as in a bank, after 1, 2, 4, 8 and 16 uses of the table and
+ *                           after every 32
  * ```
  *
- * Now and then instead of each time: it costs less than 1 % of the bits, and hardly any time. Each block begins anew.
+ * Updating now and then instead of each time costs less than 1 % of the bits, and saves almost all of the time. Each
+ * block starts over.
  */
 
 import { SHARES, type CodeBank } from './code-bank.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const ALL = SHARES
-/** What a symbol that was said counts, beside the shares. */
+/** The weight of one occurrence, beside the shares. */
 const WEIGHT = 1024
 const USES_MASK = 31
 
-/** One of them. */
+/** One adaptive table. */
 class LearningTable {
-  /** The block that it is of. */
+  /** The block that its state belongs to. */
   block = 0
   uses = 0
   readonly frequencies: Float64Array
-  /** Where the ranges of symbols begin; last, where all end. */
+  /** Indexed by symbol: where its range begins; the last entry is the end of all ranges. */
   readonly bounds: Uint16Array
 
   constructor(count: number) {
@@ -32,7 +35,7 @@ class LearningTable {
     this.bounds = new Uint16Array(count + 1)
   }
 
-  /** Shares from frequencies. @hot */
+  /** Computes shares from frequencies. @hot */
   renew(): void {
     const { frequencies, bounds } = this
     const count = frequencies.length
@@ -64,12 +67,12 @@ export class LearningTables {
     this.bank = bank
   }
 
-  /** A block begins. */
+  /** Starts a block. */
   begin(): void {
     this.#block++
   }
 
-  /** The symbol whose range holds a place. @hot */
+  /** The symbol whose range contains a place. @hot */
   find(table: number, place: number): number {
     const { bounds } = this.#at(table)
     let low = 0
@@ -82,7 +85,7 @@ export class LearningTables {
     return low
   }
 
-  /** The range of a symbol, first << 16 | share, which is said with it: it is likelier from now on. @hot */
+  /** The range of a symbol, first << 16 | share, for its encoding. Counts the occurrence. @hot */
   take(table: number, symbol: number): number {
     const learning = this.#at(table)
     const { bounds } = learning

@@ -48,10 +48,12 @@ test('[CODEC5] the mask, then differences; a bool is its bit', () => {
   // The same component is dropped: three differences.
   expect(bitsOf(Thing, [...BASE.slice(0, 5), 3, 256, 255, 254], BASE)).toBe('00001' + '0' + '0010' + '0000' + '0001')
   // Another: the whole of it.
-  expect(bitsOf(Thing, [...BASE.slice(0, 5), 0, 256, 255, 254], BASE)).toBe('00001' + '1' + '00' + '100000000' + '011111111' + '011111110')
+  expect(bitsOf(Thing, [...BASE.slice(0, 5), 0, 256, 255, 254], BASE)).toBe(
+    '00001' + '1' + '00' + '100000000' + '011111111' + '011111110',
+  )
 })
 
-test('[CODEC5] what says nothing, or says it otherwise, is refused', () => {
+test('[CODEC5] an empty change, and a second encoding of a change, are refused', () => {
   expect(isRefused(Thing, '00100' + '0' + '0', BASE)).toBe(true)
   expect(isRefused(Thing, '00001' + '0' + '0000' + '0000' + '0000', BASE)).toBe(true)
   expect(isRefused(Thing, '00001' + '1' + '11' + '100000000' + '011111111' + '011111110', BASE)).toBe(true)

@@ -1,22 +1,22 @@
 /**
- * The plain codec: a mask of what changed, then by how much. No table, no motion, nothing to train.
+ * The plain codec: a mask of the members that changed, then the differences. No tables, no prediction, no training.
  *
  * ```
  * +------------------------------+--------------------------------------------------+
- * | mask, one bit a member       | members whose bit is set, in order               |
+ * | mask, one bit per member     | members whose bit is set, in order               |
  * +------------------------------+--------------------------------------------------+
  *
- * bool            nothing more: set = not what it was
- * plain           if it is one leaf, that; else 1 bit a leaf, set = it differs, each with the leaf if set
+ * bool            nothing more: set = it changed
+ * plain           if it is one leaf, that; else 1 bit per leaf, set = it differs, each with the leaf if set
  * leaf            a number as a difference (difference.ts), a rotation as below, the rest as the schema has it
  * masked, group   as in schema/row-delta.ts, one level down
- * rotation        1 bit "another component is dropped": 1 = 2 bits which, and three codes; 0 = three differences
+ * rotation        1 bit "a different component is dropped": 1 = 2 bits which, and three codes; 0 = three differences
  * ```
  *
- * Invariant: a bit is set exactly when the member differs, and a difference has one spelling: the reader refuses
- * everything else, so that one change has one encoding.
+ * Invariant: a bit is set exactly when the member differs, and a difference has one encoding. The reader refuses
+ * everything else, so that a change has one encoding.
  *
- * Masks and groups are those of `schema/row-delta.ts`. The slow twin is test/reference/packed-reference.ts.
+ * Masks and groups are those of `schema/row-delta.ts`. The slow reference is test/reference/packed-reference.ts.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -60,7 +60,7 @@ export class PackedCoder implements RowCoder {
     this.#readMembers(reader, masks[set], pair, heap)
   }
 
-  /** Writes a mask and the members that differ; whether any does. */
+  /** Writes a mask and the members that differ; returns whether any does. */
   #writeMembers(writer: BitWriter, mask: Mask, pair: RowPair, heap: ValueStore): boolean {
     const { dirty, width, members } = mask
     const isChanged = diffMask(mask, pair.rows, pair.at, pair.baseRows, pair.baseAt)
@@ -110,7 +110,7 @@ export class PackedCoder implements RowCoder {
     this.#writeMembers(writer, inner, pair, heap)
   }
 
-  /** Reads a member whose bit is set; if it then is what it was, that is nonsense and the reader has failed. */
+  /** Reads a member whose bit is set. If the value is unchanged, the input is invalid and the reader has failed. */
   #readMember(reader: BitReader, member: Member, pair: RowPair, heap: ValueStore): void {
     const { kind, firstLeaf, leafCount, lane, laneCount, inner } = member
     const { rows, at } = pair
@@ -126,14 +126,17 @@ export class PackedCoder implements RowCoder {
       if (kind === 'masked' || rows[at + lane] !== 0) {
         this.#readMembers(reader, inner, pair, heap)
       } else {
-        // A group that left takes its values along: whoever comes back starts afresh.
+        // The values of an absent group are reset: when it returns, it starts with initial values.
         for (let gone = lane + 1; gone < lane + laneCount; gone++) rows[at + gone] = this.#schema.initialRow[gone]
       }
     }
     if (!differs(member, pair)) reader.fail()
   }
 
-  /** A vector or struct: most often, not all of it changes. Bits of leaves that do not wait for the next that does: one field less each. */
+  /**
+   * Writes a vector or struct, of which mostly not all leaves change. The 0 bits of unchanged leaves are written
+   * together with the next leaf that changed: one write less each.
+   */
   #writeParts(writer: BitWriter, firstLeaf: number, leafCount: number, pair: RowPair, heap: ValueStore): void {
     const plan = this.#plan
     const { rows, at, baseRows, baseAt } = pair
@@ -173,7 +176,7 @@ export class PackedCoder implements RowCoder {
     const lane = plan[slot + LANE]
     if (plan[slot] === DIFFERENCE) {
       const folded = foldDifference(rows[at + lane], baseRows[baseAt + lane], plan[slot + MAX])
-      // It differs, so that differences count one less.
+      // The value differs, so differences start at 1.
       writeDifference(writer, (folded - 1) | 0, plan[slot + WIDTH])
     } else if (plan[slot] === ROTATION) {
       this.#writeRotation(writer, leaf, pair)
@@ -191,7 +194,7 @@ export class PackedCoder implements RowCoder {
       const folded = readDifference(reader, plan[slot + WIDTH])
       if (folded >>> 0 > plan[slot + TOP] >>> 0) reader.fail()
       const value = unfoldDifference((folded + 1) | 0, baseRows[baseAt + lane], plan[slot + MAX])
-      // Where numbers count modulo 2^32 the sum may lie above the largest.
+      // Where numbers count modulo 2^32 the sum may exceed the maximum.
       if (value >>> 0 > plan[slot + MAX] >>> 0) reader.fail()
       rows[at + lane] = (value << plan[slot + SIGN]) >> plan[slot + SIGN]
     } else if (plan[slot] === ROTATION) {

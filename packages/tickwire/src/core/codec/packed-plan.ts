@@ -5,8 +5,8 @@
  * form  lane  max  width  |  top  sign  -  -          eight int32 a leaf, at index * 8
  * ```
  *
- * Only leaves that differ are written, so differences count from 1; `top` is the largest folded difference less that 1, and
- * `width` its bits. A sum is shifted up and down by `sign` to give a signed word of 16 bits its sign back.
+ * Only leaves that differ are written, so differences count from 1. `top` is the largest folded difference minus 1, and
+ * `width` its bits. A sum is shifted left and right by `sign` to restore the sign of a signed 16-bit word.
  */
 
 import { bitsFor, LEAF, type Leaf } from '../schema/leaf.ts'
@@ -14,7 +14,7 @@ import { bitsFor, LEAF, type Leaf } from '../schema/leaf.ts'
 /** How a leaf is written: as a difference, as a rotation, or as the schema writes it. */
 export const FORM = { difference: 0, rotation: 1, value: 2 } as const
 
-/** What stands where in the slots of a leaf. */
+/** The positions in the slots of a leaf. */
 export const PLAN = { shift: 3, form: 0, lane: 1, max: 2, width: 3, top: 4, sign: 5 } as const
 
 /** The table of a schema's leaves. */
@@ -22,7 +22,7 @@ export function planLeaves(leaves: readonly Leaf[]): Int32Array {
   const plan = new Int32Array(leaves.length << PLAN.shift)
   leaves.forEach((leaf, index) => {
     const max = differenceMax(leaf)
-    // Counted modulo 2^32 where there is no room for the turn.
+    // Modulo 2^32 where there is no room for the wrap correction.
     const top = (max < 2 ** 30 ? max : 2 ** 32 - 1) - 1
     plan.set([formOf(leaf), leaf.lane, max, bitsFor(top), top, signOf(leaf)], index << PLAN.shift)
   })
@@ -36,7 +36,7 @@ function formOf({ kind }: Leaf): number {
   return DIFFERING.includes(kind) ? FORM.difference : kind === LEAF.quat ? FORM.rotation : FORM.value
 }
 
-/** The largest lane, counted from the least: signed words and varints go round where they are. */
+/** The largest lane value, counted from the least. Signed words and varints wrap at their own width. */
 function differenceMax({ kind, width, max }: Leaf): number {
   if (kind === LEAF.word && width === 16) return 0xffff
   return kind === LEAF.word || kind === LEAF.varint ? 2 ** 32 - 1 : max

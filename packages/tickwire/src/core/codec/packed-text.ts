@@ -1,9 +1,11 @@
 /**
- * A text in few bytes, as a whole: tables that a server hands out while a match runs are a sixth of their JSON and less.
+ * A compressed text: tables that a server sends while a match runs take a sixth of their JSON or less.
  *
- *   bytes of the text, varint | a range coder's section (bits/range-coder.ts): the text in UTF-8, bit by bit, high bits first, by the chances of text-model.ts
+ *   bytes of the text, varint | a range coder's section (bits/range-coder.ts): the text in UTF-8, bit by bit,
+ *   high bits first, with the probabilities of text-model.ts
  *
- * Invariant: one text has one spelling, and every other is refused. The size is said first and is bounded, so that what a few bytes cost is, too.
+ * Invariant: a text has one encoding, and every other is refused. The size comes first and is bounded, so the cost of
+ * decoding a few bytes is bounded too.
  */
 
 import { BitReader } from '../bits/bit-reader.ts'
@@ -14,7 +16,7 @@ import { readVarint, writeVarint } from '../bits/varint.ts'
 import { TextModel } from './text-model.ts'
 
 const ONE = 1 << 15
-/** A varint of a size. */
+/** The varint of a size. */
 const HEAD_BYTES_MAX = 5
 
 export function encodeText(text: string): Uint8Array {
@@ -22,7 +24,8 @@ export function encodeText(text: string): Uint8Array {
   const plain = new BitWriter(new Uint8Array(size))
   writeUtf8(plain, text)
   plain.finish()
-  // No bit takes more than 12, though only a text made against the model comes near: its chance is 11 of 2^15 and more.
+  // A bit takes at most 12 bits, since its probability is at least 11 of 2^15. Only a text made against the model comes
+  // near.
   const bytes = new Uint8Array(HEAD_BYTES_MAX + 12 * size + 8)
   const head = new BitWriter(bytes)
   writeVarint(head, size)
@@ -39,7 +42,7 @@ export function encodeText(text: string): Uint8Array {
   return bytes.slice(0, start + encoder.finish())
 }
 
-/** The text of these bytes; undefined when they are none of at most `sizeMax` bytes. */
+/** The text of these bytes; undefined when they are invalid or longer than `sizeMax` bytes. */
 export function decodeText(bytes: Uint8Array, sizeMax: number): string | undefined {
   const head = new BitReader(bytes)
   const size = readVarint(head)

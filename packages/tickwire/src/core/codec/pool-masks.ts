@@ -1,8 +1,9 @@
 /**
- * Contexts whose masks are alike share a table, as those of tokens do (pool-tables.ts).
+ * Contexts with similar masks share a table, as contexts of tokens do (pool-tables.ts).
  *
- * A chunk has 64 contexts in each class of age, of which a match fills a few dozen, many of them with next to nothing. Each leans on
- * what the chunk does at that age; those that say the same are one, and the others are gathered by what they would cost each other, in bits.
+ * A chunk has 64 contexts in each age class. A match fills a few dozen of them, many with very little. Each context
+ * uses the totals of the chunk at that age as a prior. Equal contexts become one; the others are grouped by the bits
+ * that they would cost with each other's table.
  */
 
 import { log2 } from '../base/math.ts'
@@ -13,26 +14,29 @@ import type { RowPlan } from './row-plan.ts'
 import type { SymbolCounter } from './symbol-counter.ts'
 import * as tables from './row-tables.ts'
 
-/** Tables of one chunk's masks: 24 cost 0.15 to 0.4 % more for a file that is a seventh smaller, 96 cost nothing less (docs/adr/0018). */
+/**
+ * The most tables of one chunk's masks: 24 cost 0.15 to 0.4 % more for a file that is a seventh smaller, 96 save
+ * nothing (docs/adr/0018).
+ */
 const POOL_MAX = 48
 const ROUNDS = 4
-/** How many rows' worth of trust the habits of a chunk have against those of one of its contexts. */
+/** How many rows the totals of a chunk count as, against those of one of its contexts. */
 const MARGINAL_ROWS = 20
-/** Rows in which a mask must have occurred to be listed: to say it bit by bit once takes no more than to list it. */
+/** Rows in which a mask must occur to be listed: to encode it bit by bit once costs no more than to list it. */
 const LISTED_ROWS = 2
 /** A code has 12 bits at most. */
 const COST_MAX = 12
 const CONTEXTS = 1 << tables.MASK_CONTEXTS_SHIFT
 
-/** What was seen in one context, with what it leans on. */
+/** The counts of one context, including its prior. */
 interface Context {
-  /** Places that it stands for, by class of age << MASK_CONTEXTS_SHIFT | context. */
+  /** The places that it stands for: age class << MASK_CONTEXTS_SHIFT | context. */
   readonly places: number[]
   readonly weights: ReadonlyMap<number, number>
   readonly total: number
 }
 
-/** Pooled tables, and by class of age, then by chunk and context, which one serves, or `BUILT_IN`. */
+/** Pooled tables, and by age class, then by chunk and context, the index of the table to use, or `BUILT_IN`. */
 export interface MaskPool {
   readonly masks: readonly MaskPriors[]
   readonly places: readonly (readonly number[])[]
@@ -54,7 +58,7 @@ export function poolMasks(plan: RowPlan, counter: SymbolCounter, seen: readonly 
   return { masks, places }
 }
 
-/** The contexts of a chunk: those in which nothing was seen are one in each class of age. */
+/** The contexts of a chunk. Those without observations are one context in each age class. */
 function contextsOf(counter: SymbolCounter, seen: readonly boolean[], chunk: number): Context[] {
   return seen.flatMap((isSeen, age): Context[] => {
     if (!isSeen) return []
@@ -70,15 +74,23 @@ function contextsOf(counter: SymbolCounter, seen: readonly boolean[], chunk: num
     counts.forEach((own, context) => {
       const place = age << tables.MASK_CONTEXTS_SHIFT | context
       if (own === undefined) unseen.places.push(place)
-      else found.push({ places: [place], weights: leaning(own), total: MARGINAL_ROWS + [...own.values()].reduce((total, each) => total + each, 0) })
+      else
+        found.push({
+          places: [place],
+          weights: leaning(own),
+          total: MARGINAL_ROWS + [...own.values()].reduce((total, each) => total + each, 0),
+        })
     })
     return found
   })
 }
 
-/** Groups of contexts that are cheapest by one table. */
+/** Groups of contexts that are cheapest with one table. */
 function gather(contexts: readonly Context[], width: number): (readonly Context[])[] {
-  let groups: Context[][] = contexts.toSorted((a, b) => b.total - a.total).slice(0, POOL_MAX).map((context) => [context])
+  let groups: Context[][] = contexts
+    .toSorted((a, b) => b.total - a.total)
+    .slice(0, POOL_MAX)
+    .map((context) => [context])
   for (let round = 0; round < ROUNDS; round++) {
     const costs = groups.map((group) => costsOf(sumOf(group), width))
     groups = groups.map(() => [])
@@ -94,7 +106,7 @@ function sumOf(group: readonly Context[]): ReadonlyMap<number, number> {
   return sum
 }
 
-/** Bits of each mask of a chunk: those that are not in it are said bit by bit. */
+/** The bits of each mask of a chunk. Masks that are not listed are encoded bit by bit. */
 function costsOf(weights: ReadonlyMap<number, number>, width: number): Float64Array {
   const sum = [...weights.values()].reduce((total, each) => total + each, 0)
   const costs = new Float64Array(1 << width).fill(Math.min(COST_MAX, log2(sum + 1)) + width)
@@ -102,11 +114,13 @@ function costsOf(weights: ReadonlyMap<number, number>, width: number): Float64Ar
   return costs
 }
 
-/** The most frequent masks, how often each occurs, and last how often all others. */
+/** The most frequent masks, the count of each, and last the count of all others. */
 function priorsOf(weights: ReadonlyMap<number, number>): MaskPriors {
   const all = [...weights].sort(([a, more], [b, less]) => less - more || a - b)
   const sum = all.reduce((total, [, weight]) => total + weight, 0)
-  const frequent = all.filter(([, weight], at) => (weight >= LISTED_ROWS || at === 0) && weight * MASK_RARE > sum).slice(0, MASKS_MAX)
+  const frequent = all
+    .filter(([, weight], at) => (weight >= LISTED_ROWS || at === 0) && weight * MASK_RARE > sum)
+    .slice(0, MASKS_MAX)
   const rest = all.slice(frequent.length).reduce((total, [, weight]) => total + weight, 1)
   const listed = frequent.sort(([a], [b]) => a - b)
   return { masks: listed.map(([mask]) => mask), counts: roughCounts([...listed.map(([, weight]) => weight), rest]) }

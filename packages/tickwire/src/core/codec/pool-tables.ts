@@ -1,9 +1,9 @@
 /**
- * Contexts that speak alike share a table.
+ * Contexts with similar symbol frequencies share a table.
  *
- * Starts from the built-in shape that fits each context best, gathers contexts of one shape, and then moves each to the table
- * that says it in fewest bits while tables become the sum of who uses them: a few rounds of what is known as Lloyd's
- * algorithm, with bits for distance.
+ * Starts from the built-in shape that fits each context best and groups contexts by shape. Then it moves each context
+ * to the table that encodes it in the fewest bits, and makes each table the sum of its contexts again: a few rounds of
+ * Lloyd's algorithm, with bits as the distance.
  */
 
 import { log2 } from '../base/math.ts'
@@ -14,19 +14,22 @@ import type { SymbolCounter } from './symbol-counter.ts'
 import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
-/** Tables of one entity: 48 cost 0.5 % more, 160 nothing less (docs/adr, the snapshot codec). */
+/** The most tables of one entity: 48 cost 0.5 % more, 160 save nothing (docs/adr, the snapshot codec). */
 export const POOL_MAX = 128
 const ROUNDS = 5
-/** Contexts of an item: by the class of its motion, then by what is near it. */
+/** The contexts of an item: by its motion class, then by the residuals near it. */
 const CLASSES_SHIFT = 3
 const CLASS_CONTEXTS_SHIFT = tables.TOKEN_CONTEXTS_SHIFT - CLASSES_SHIFT
-/** What is near an item most often came off a little. */
+/** The most frequent class of nearby residual: a small one. */
 const NEAR_USUAL = 2
-/** How many sights' worth of trust a built-in shape has in a table, so that nothing is impossible. */
+/** How many observations a built-in shape counts as in a table, so that no symbol is impossible. */
 const TRUST = 6
-/** How many sights a context counts as in which nothing was heard. */
-const UNHEARD = 4
-/** What a run takes in a file on its way, with what comes after it (ADR 27): 6 make the arena's a tenth longer, 24 save a twentieth more and begin to cost bits. */
+/** How many observations a context without any counts as. */
+const UNSEEN = 4
+/**
+ * The cost of a run in the file as sent, including what follows it (ADR 27): 6 make the arena's a tenth longer, 24 save
+ * a twentieth more and begin to cost bits.
+ */
 const RUN_BITS = 16
 
 interface Context {
@@ -37,7 +40,7 @@ interface Context {
   readonly total: number
 }
 
-/** Pooled tables, and by class of age and context which one serves. */
+/** Pooled tables, and by age class and context the index of the table to use. */
 export interface Pool {
   readonly tables: readonly (readonly number[])[]
   readonly tokens: readonly (readonly number[])[]
@@ -49,8 +52,11 @@ export function poolTables(plan: RowPlan, counter: SymbolCounter, seen: readonly
   for (const context of contexts) byShape.set(context.shape, [...(byShape.get(context.shape) ?? []), context])
   const weight = (group: readonly Context[]): number => group.reduce((sum, { total }) => sum + total, 0)
   const groups = [...byShape.values()].sort((a, b) => weight(b) - weight(a)).slice(0, POOL_MAX)
-  // The rest of the room goes to contexts that are heard most.
-  const single = contexts.toSorted((a, b) => b.total - a.total).slice(0, POOL_MAX - groups.length).map((context) => [context])
+  // The remaining places go to the contexts with the most symbols.
+  const single = contexts
+    .toSorted((a, b) => b.total - a.total)
+    .slice(0, POOL_MAX - groups.length)
+    .map((context) => [context])
   let members = [...groups, ...single]
   let frequencies = members.map(sumOf)
   for (let round = 0; round < ROUNDS; round++) {
@@ -62,7 +68,7 @@ export function poolTables(plan: RowPlan, counter: SymbolCounter, seen: readonly
   }
   const used = frequencies.length > 0 ? frequencies : [builtInToken(plan, 0, 1, 0, 0)]
   return {
-    // What never occurs at the end is left out.
+    // Symbols at the end that never occur are left out.
     tables: used.map(roughCounts).map((table) => table.slice(0, 1 + table.findLastIndex((share) => share > 0))),
     tokens: seen.map((isSeen, age) => (isSeen ? assign(plan, counter, age, used) : [])),
   }
@@ -76,34 +82,49 @@ function contextsOf(plan: RowPlan, counter: SymbolCounter, seen: readonly boolea
       const item = place >> tables.TOKEN_CONTEXTS_SHIFT
       const counts = counter.tokens(age, item, place & 255)
       if (counts === undefined) continue
-      found.push({ age, place, counts, total: totalOf(counts), shape: builtInToken(plan, item, age, (place >> 5) & 7, place & 7) })
+      found.push({
+        age,
+        place,
+        counts,
+        total: totalOf(counts),
+        shape: builtInToken(plan, item, age, (place >> 5) & 7, place & 7),
+      })
     }
   }
   return found
 }
 
 /**
- * Which table serves each context of an age: the cheapest for what was heard there, leaning on what it would be untrained, and for runs of the same. Where nothing was heard, what was heard in
- * the whole class counts a little, or what is built in.
+ * The table of each context of an age class: the cheapest for the symbols counted there, with the built-in shape as a
+ * prior, and preferring runs of the same table. For a context without symbols, those of its whole class count a little,
+ * or the built-in shape.
  */
 function assign(plan: RowPlan, counter: SymbolCounter, age: number, used: readonly (readonly number[])[]): number[] {
   const costs = used.map(costsOf)
-  const leaning = (item: number, motion: number, near: number, heard: Map<number, number>): Map<number, number> => {
+  const leaning = (item: number, motion: number, near: number, seen: Map<number, number>): Map<number, number> => {
     builtInToken(plan, item, age, motion, near).forEach((share, symbol) => {
-      if (share > 1e-4) heard.set(symbol, (heard.get(symbol) ?? 0) + share * TRUST)
+      if (share > 1e-4) seen.set(symbol, (seen.get(symbol) ?? 0) + share * TRUST)
     })
-    return heard
+    return seen
   }
-  return cheapestWalk(Array.from({ length: plan.count << CLASSES_SHIFT }, (_, place): Float64Array[] => {
-    const item = place >> CLASSES_SHIFT
-    const motion = place & 7
-    const contexts = Array.from({ length: 1 << CLASS_CONTEXTS_SHIFT }, (_, context) => counter.tokens(age, item, motion << CLASS_CONTEXTS_SHIFT | context))
-    const heard = new Map<number, number>()
-    for (const counts of contexts) for (const [symbol, count] of counts ?? []) heard.set(symbol, (heard.get(symbol) ?? 0) + count)
-    const share = UNHEARD / (TRUST + totalOf(heard))
-    const unheard = pricesOf(costs, leaning(item, motion, NEAR_USUAL, heard)).map((bits) => bits * share)
-    return contexts.map((counts, context) => (counts === undefined ? unheard : pricesOf(costs, leaning(item, motion, context & 7, new Map(counts)))))
-  }).flat(), RUN_BITS)
+  return cheapestWalk(
+    Array.from({ length: plan.count << CLASSES_SHIFT }, (_, place): Float64Array[] => {
+      const item = place >> CLASSES_SHIFT
+      const motion = place & 7
+      const contexts = Array.from({ length: 1 << CLASS_CONTEXTS_SHIFT }, (_, context) =>
+        counter.tokens(age, item, (motion << CLASS_CONTEXTS_SHIFT) | context),
+      )
+      const seen = new Map<number, number>()
+      for (const counts of contexts)
+        for (const [symbol, count] of counts ?? []) seen.set(symbol, (seen.get(symbol) ?? 0) + count)
+      const share = UNSEEN / (TRUST + totalOf(seen))
+      const unseen = pricesOf(costs, leaning(item, motion, NEAR_USUAL, seen)).map((bits) => bits * share)
+      return contexts.map((counts, context) =>
+        counts === undefined ? unseen : pricesOf(costs, leaning(item, motion, context & 7, new Map(counts))),
+      )
+    }).flat(),
+    RUN_BITS,
+  )
 }
 
 function totalOf(counts: ReadonlyMap<number, number>): number {

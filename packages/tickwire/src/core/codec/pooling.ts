@@ -1,15 +1,16 @@
 /**
- * What pools of tables have in common, of tokens (pool-tables.ts) and of masks (pool-masks.ts): which table is cheapest for what was counted, and counts as a file
- * holds them.
+ * Shared parts of table pooling, for tokens (pool-tables.ts) and masks (pool-masks.ts): the cheapest table for some
+ * counts, and counts as a file has them.
  *
- * Files travel while people play (ADR 27), so what they say must be worth its bytes: counts are rough where codes are, and contexts change tables only where that pays.
+ * Files are sent while a match runs (ADR 27), so their content must be worth its bytes: counts are only as precise as
+ * the codes, and contexts change tables only where that pays.
  */
 
 import { PREFIX_BITS_MAX } from '../base/limits.ts'
 import { prefixLengths } from '../bits/prefix-code.ts'
 import { toShares } from './code-bank.ts'
 
-/** The table that says these symbols, so often each, in fewest bits; `costs` are the bits of each symbol, by table. */
+/** The table that encodes these symbol counts in the fewest bits; `costs` are the bits of each symbol, by table. */
 export function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): number {
   let best = 0
   let least = Infinity
@@ -24,7 +25,7 @@ export function cheapest(costs: readonly Float64Array[], counts: ReadonlyMap<num
   return best
 }
 
-/** The bits of these symbols, so often each, by every table. */
+/** The bits of these symbol counts with every table. */
 export function pricesOf(costs: readonly Float64Array[], counts: ReadonlyMap<number, number>): Float64Array {
   return Float64Array.from(costs, (table) => {
     let price = 0
@@ -34,11 +35,12 @@ export function pricesOf(costs: readonly Float64Array[], counts: ReadonlyMap<num
 }
 
 /**
- * A table for each place, so that prices and changes of table together are least; `prices` are the bits of what is said there, by table, and a change takes
- * `changeBits`. What was heard three times does not leave its neighbours' table for two bits: saying so would take more, and most likely it was chance.
+ * A table for each place, so that the sum of prices and of changes of table is least. `prices` are the bits of each
+ * place, by table; a change costs `changeBits`. A context with three observations does not leave its neighbours' table
+ * for two bits: recording the change would cost more, and it was most likely chance.
  */
 export function cheapestWalk(prices: readonly Float64Array[], changeBits: number): number[] {
-  /** By place and table: the table of the place before, on the cheapest way here. */
+  /** Indexed by place, then by table: the table of the place before, on the cheapest path. */
   const cameFrom: Uint16Array[] = []
   let sums = new Float64Array(prices[0]?.length ?? 0)
   for (const price of prices) {
@@ -61,9 +63,12 @@ function leastOf(values: Float64Array): number {
 }
 
 /**
- * Counts as a file holds them: powers of two, by the lengths of the codes that the counts make, and 0 for the longest. They make the same codes again, but for what hardly
- * ever occurs, and take a third of the bytes of the counts themselves.
+ * Counts as a file has them: powers of two, from the lengths of the codes that the counts make, and 0 for the longest.
+ * They make the same codes again, except for the rarest symbols, and take a third of the bytes of the counts
+ * themselves.
  */
 export function roughCounts(counts: readonly number[]): number[] {
-  return Array.from(prefixLengths(toShares(counts)), (length) => (length === PREFIX_BITS_MAX ? 0 : 1 << (PREFIX_BITS_MAX - 1 - length)))
+  return Array.from(prefixLengths(toShares(counts)), (length) =>
+    length === PREFIX_BITS_MAX ? 0 : 1 << (PREFIX_BITS_MAX - 1 - length),
+  )
 }

@@ -1,4 +1,6 @@
-/** Symbols as prefix codes in a packet: the form that is made once and copied bit by bit. */
+/**
+ * Symbols as prefix codes in a packet: this form is made once and copied bit by bit.
+ */
 
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
@@ -24,7 +26,7 @@ export class PrefixSink implements SymbolSink {
   /** @hot */
   symbol(table: number, symbol: number, raw: number, width: number): void {
     const entry = this.#bank.entries[(table << 8) | symbol]
-    // At most 12 bits of code and 18 of the rest: one field.
+    // At most 12 bits of code and 18 raw bits: one write.
     this.#writer.writeBits(((entry >>> 4) << width) | raw, (entry & 15) + width)
   }
 

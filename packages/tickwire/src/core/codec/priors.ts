@@ -1,12 +1,13 @@
 /**
- * What training found, as plain data that a JSON file holds and a game ships with its schema.
+ * The result of training, as plain data for a JSON file that a game ships with its schema.
  *
- * Frequencies, as rough as the codes that are made of them when a coder is made (pooling.ts). Both sides must hold the same priors; `priorsText` is what their
- * fingerprint is made of.
+ * It has frequencies, only as precise as the codes that are made of them (pooling.ts). Both sides must have the same
+ * priors; their fingerprint is computed from `priorsText`.
  *
- * Thousands of contexts share a few tables, and neighbours most often the same: a file says which in runs, so that it is small enough for a page.
+ * Thousands of contexts share a few tables, and neighbours mostly use the same. A file lists them as runs, which makes
+ * it small enough for a page.
  *
- * Nothing here is trusted: a file may be stale or torn. `checkPriors` says what is wrong with it, by path.
+ * Nothing here is trusted: a file may be stale or torn. `checkPriors` reports what is wrong with it, by path.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -17,66 +18,81 @@ import type { RowPlan } from './row-plan.ts'
 import * as tables from './row-tables.ts'
 import { TOKEN_SYMBOLS } from './token.ts'
 
-/** In the place of a table of masks: the built-in one. */
+/** In place of a mask table: the built-in one. */
 export const BUILT_IN = -1
-/** The form of this file; another number is another form. */
+/** The format of this file; a different number is a different format. */
 export const PRIORS_FORM = 3
 export const PRIORS_VERSION_MAX: number = 2 ** 31 - 1
 
-/** Masks that have symbols, how often each occurs, and last how often none of them. */
+/** The masks that have symbols, the count of each, and last the count of all others. */
 export interface MaskPriors {
   readonly masks: readonly number[]
   readonly counts: readonly number[]
 }
 
-/** A list as its values and how often each stands there in a row: 7, 7, 7, 2 is 7, 3, 2, 1. */
+/** A list as values and repeat counts: 7, 7, 7, 2 is 7, 3, 2, 1. */
 export type Runs = readonly number[]
 
-/** What was found for one class of age. */
+/** The result for one age class. */
 export interface AgePriors {
-  /** By item, eight each, as `AgeTables.weights`. */
+  /** Eight per item, as `AgeTables.weights`. */
   readonly weights: Runs
-  /** By item, sixteen each, as `AgeTables.bends`. */
+  /** Sixteen per item, as `AgeTables.bends`. */
   readonly bends: Runs
-  /** By item and context: an index of `EntityPriors.tables`. */
+  /** Indexed by item and context: an index into `EntityPriors.tables`. */
   readonly tokens: Runs
-  /** By item: how often which component is dropped where it is not the predicted one, counted on from that; empty for all else. */
+  /**
+   * Indexed by item: counts of the dropped component where it is not the predicted one, counted from that one; empty
+   * for other items.
+   */
   readonly dropped: readonly (readonly number[])[]
-  /** By chunk: the changes (older row to baseline) that are activities 1, 2, …; every other is activity 0. */
+  /** Indexed by chunk: the changes (older row to baseline) that are activities 1, 2, …; every other is activity 0. */
   readonly activities: readonly (readonly number[])[]
-  /** By chunk and context: an index of `EntityPriors.masks`, or `BUILT_IN` where nothing was seen. */
+  /** Indexed by chunk and context: an index into `EntityPriors.masks`, or `BUILT_IN` without observations. */
   readonly masks: Runs
 }
 
-/** What was found for one entity. */
+/** The result for one entity. */
 export interface EntityPriors {
   readonly form: typeof PRIORS_FORM
-  /** Which training this is: what two sides compare. Never 0, which is no training. */
+  /** The version of this training, which both sides compare. Never 0, which means no training. */
   readonly version: number
   readonly ticksPerSecond: number
-  /** The items that were counted, in order: a schema with others needs other priors. */
+  /** The items that were counted, in order: a schema with different items needs different priors. */
   readonly items: readonly string[]
-  /** How often each token occurs, table by table; those that never do at the end are left out. */
+  /** The frequency of each token, table by table; trailing tokens that never occur are left out. */
   readonly tables: readonly (readonly number[])[]
-  /** Tables of masks, each of one chunk. */
+  /** Mask tables, each of one chunk. */
   readonly masks: readonly MaskPriors[]
-  /** By class of age; null where too little was seen, and built-in tables serve. */
+  /** Indexed by age class; null where there were too few rows, and built-in tables are used. */
   readonly ages: readonly (AgePriors | null)[]
 }
 
-/** Throws a ConfigError unless these priors are whole and of this plan. */
+/** Throws a ConfigError unless these priors are complete and fit this plan. */
 export function checkPriors(priors: EntityPriors, plan: RowPlan, path: string): void {
   const check = (isRight: boolean, problem: string): void => {
-    if (!isRight) throw new ConfigError(path, problem, 'Train again: npx tickwire train.')
+    if (!isRight) throw new ConfigError(path, problem, 'train again: npx tickwire train.')
   }
-  check(typeof priors === 'object' && priors !== null && priors.form === PRIORS_FORM, `not priors of form ${PRIORS_FORM}`)
+  check(
+    typeof priors === 'object' && priors !== null && priors.form === PRIORS_FORM,
+    `not priors of form ${PRIORS_FORM}`,
+  )
   check(isWhole(priors.version, 1, PRIORS_VERSION_MAX), `version ${priors.version}`)
   check(sameTexts(priors.items, plan.paths), 'trained for other fields')
-  // There are never more tables than contexts; who sends nothing has one table all the same.
+  // There are never more tables than contexts; an entity that sends nothing still has one table.
   const tokensMax = Math.max(1, plan.count << tables.TOKEN_CONTEXTS_SHIFT)
-  const masksMax = (plan.chunks.length - 1) * tables.AGE_CLASSES << tables.MASK_CONTEXTS_SHIFT
-  check(isList(priors.tables) && priors.tables.length >= 1 && priors.tables.length <= tokensMax && priors.tables.every((table) => areCounts(table, 0, TOKEN_SYMBOLS)), 'a table of tokens is torn')
-  check(isList(priors.masks) && priors.masks.length <= masksMax && priors.masks.every(isMasks), 'a table of masks is torn')
+  const masksMax = ((plan.chunks.length - 1) * tables.AGE_CLASSES) << tables.MASK_CONTEXTS_SHIFT
+  check(
+    isList(priors.tables)
+      && priors.tables.length >= 1
+      && priors.tables.length <= tokensMax
+      && priors.tables.every((table) => areCounts(table, 0, TOKEN_SYMBOLS)),
+    'a table of tokens is torn',
+  )
+  check(
+    isList(priors.masks) && priors.masks.length <= masksMax && priors.masks.every(isMasks),
+    'a table of masks is torn',
+  )
   check(isList(priors.ages) && priors.ages.length === tables.AGE_CLASSES, 'not one entry for each class of age')
   priors.ages.forEach((age, index) => {
     if (age !== null) check(isAge(age, plan, priors), `age class ${index} is torn`)
@@ -85,21 +101,39 @@ export function checkPriors(priors: EntityPriors, plan: RowPlan, path: string): 
 
 function isMasks(priors: MaskPriors): boolean {
   const { masks, counts } = priors ?? {}
-  return isList(masks) && masks.length >= 1 && masks.length <= MASKS_MAX && areCounts(counts, masks.length + 1, masks.length + 1)
+  return (
+    isList(masks)
+    && masks.length >= 1
+    && masks.length <= MASKS_MAX
+    && areCounts(counts, masks.length + 1, masks.length + 1)
     && masks.every((each, at) => isWhole(each, at === 0 ? 0 : masks[at - 1] + 1, 0xffff))
+  )
 }
 
 function isAge(age: AgePriors, plan: RowPlan, { tables: counts, masks }: EntityPriors): boolean {
   const chunkCount = plan.chunks.length - 1
   const masksOf = (chunk: number): number => 1 << (plan.chunks[chunk + 1] - plan.chunks[chunk])
-  return areRuns(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, tables.WEIGHT_MAX)
+  return (
+    areRuns(age.weights, plan.count << tables.WEIGHTS_SHIFT, 0, tables.WEIGHT_MAX)
     && areRuns(age.bends, plan.count << tables.BENDS_SHIFT, -tables.BEND_MAX, tables.BEND_MAX)
     && areRuns(age.tokens, plan.count << tables.TOKEN_CONTEXTS_SHIFT, 0, counts.length - 1)
-    && isList(age.dropped) && age.dropped.length === plan.count && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 3, 3)))
-    && isList(age.activities) && age.activities.length === chunkCount
-    && age.activities.every((list, chunk) => isList(list) && list.length < tables.ACTIVITIES_MAX && list.every((each) => isWhole(each, 0, masksOf(chunk) - 1)))
+    && isList(age.dropped)
+    && age.dropped.length === plan.count
+    && age.dropped.every((each) => isList(each) && (each.length === 0 || areCounts(each, 3, 3)))
+    && isList(age.activities)
+    && age.activities.length === chunkCount
+    && age.activities.every(
+      (list, chunk) =>
+        isList(list)
+        && list.length < tables.ACTIVITIES_MAX
+        && list.every((each) => isWhole(each, 0, masksOf(chunk) - 1)),
+    )
     && areRuns(age.masks, chunkCount << tables.MASK_CONTEXTS_SHIFT, BUILT_IN, masks.length - 1)
-    && fromRuns(age.masks).every((table, context) => table === BUILT_IN || masks[table].masks.every((mask) => mask < masksOf(context >> tables.MASK_CONTEXTS_SHIFT)))
+    && fromRuns(age.masks).every(
+      (table, context) =>
+        table === BUILT_IN || masks[table].masks.every((mask) => mask < masksOf(context >> tables.MASK_CONTEXTS_SHIFT)),
+    )
+  )
 }
 
 /** A list as runs. */
@@ -112,21 +146,21 @@ export function toRuns(list: readonly number[]): Runs {
   return runs
 }
 
-/** The list that runs stand for. */
+/** The list that runs encode. */
 export function fromRuns(runs: Runs): number[] {
   const list: number[] = []
   for (let at = 0; at < runs.length; at += 2) for (let times = runs[at + 1]; times > 0; times--) list.push(runs[at])
   return list
 }
 
-/** The tables that priors stand for. */
+/** The tables made from priors. */
 export class TrainedTables implements tables.RowTables {
   readonly version: number
   readonly bank: CodeBank = new CodeBank()
   readonly #plan: RowPlan
   readonly #priors: EntityPriors
   readonly #tokens: readonly (readonly number[])[]
-  /** By chunk, then by table of masks. */
+  /** Indexed by chunk, then by mask table. */
   readonly #masks: (tables.MaskCode | undefined)[][]
   readonly #ages: (tables.AgeTables | undefined)[] = new Array<undefined>(tables.AGE_CLASSES).fill(undefined)
 
@@ -135,7 +169,9 @@ export class TrainedTables implements tables.RowTables {
     this.version = priors.version
     this.#plan = plan
     this.#priors = priors
-    this.#tokens = priors.tables.map((counts) => Array.from({ length: TOKEN_SYMBOLS }, (_, symbol) => counts[symbol] ?? 0))
+    this.#tokens = priors.tables.map((counts) =>
+      Array.from({ length: TOKEN_SYMBOLS }, (_, symbol) => counts[symbol] ?? 0),
+    )
     this.#masks = Array.from({ length: plan.chunks.length - 1 }, () => [])
   }
 
@@ -153,30 +189,55 @@ export class TrainedTables implements tables.RowTables {
       weights: Int8Array.from(fromRuns(found.weights)),
       bends: Int16Array.from(fromRuns(found.bends)),
       tokens: Uint16Array.from(fromRuns(found.tokens), (table) => bank.add(this.#tokens[table])),
-      dropped: Uint16Array.from(found.dropped, (counts, item) => (counts.length === 0 ? builtIn.dropped[item] : bank.add(counts))),
+      dropped: Uint16Array.from(found.dropped, (counts, item) =>
+        counts.length === 0 ? builtIn.dropped[item] : bank.add(counts),
+      ),
       activities: found.activities.map((list, chunk) => {
         const activities = new Uint8Array(1 << (plan.chunks[chunk + 1] - plan.chunks[chunk]))
-        list.forEach((changed, index) => { activities[changed] = index + 1 })
+        list.forEach((changed, index) => {
+          activities[changed] = index + 1
+        })
         return activities
       }),
-      masks: fromRuns(found.masks).map((table, context) => (table === BUILT_IN ? builtIn.masks[context] : this.#maskCode(context >> tables.MASK_CONTEXTS_SHIFT, table))),
+      masks: fromRuns(found.masks).map((table, context) =>
+        table === BUILT_IN ? builtIn.masks[context] : this.#maskCode(context >> tables.MASK_CONTEXTS_SHIFT, table),
+      ),
     }
   }
 
-  /** One for all contexts that share it. */
+  /** One code for all contexts that share a table. */
   #maskCode(chunk: number, table: number): tables.MaskCode {
     const { chunks } = this.#plan
     const { masks, counts } = this.#priors.masks[table]
-    return (this.#masks[chunk][table] ??= maskCodeOf(this.bank, masks, counts, chunk === 0, chunks[chunk + 1] - chunks[chunk]))
+    return (this.#masks[chunk][table] ??= maskCodeOf(
+      this.bank,
+      masks,
+      counts,
+      chunk === 0,
+      chunks[chunk + 1] - chunks[chunk],
+    ))
   }
 }
 
-/** Canonical text of priors: equal text, equal bits. Of what is nothing of the kind it is any text: a coder is not made of that. */
+/**
+ * The canonical text of priors: equal text, equal bits. Invalid priors give an arbitrary text: no coder is made of
+ * them.
+ */
 export function priorsText(priors: EntityPriors): string {
   const { form, version, ticksPerSecond, items, tables: counts, masks, ages } = priors ?? {}
-  const age = (found: AgePriors | null): unknown => found === null || found === undefined ? null
-    : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks]
-  return JSON.stringify([form, version, ticksPerSecond, items, counts, isList(masks) ? masks.map((each) => [each?.masks, each?.counts]) : null, isList(ages) ? ages.map(age) : null])
+  const age = (found: AgePriors | null): unknown =>
+    found === null || found === undefined
+      ? null
+      : [found.weights, found.bends, found.tokens, found.dropped, found.activities, found.masks]
+  return JSON.stringify([
+    form,
+    version,
+    ticksPerSecond,
+    items,
+    counts,
+    isList(masks) ? masks.map((each) => [each?.masks, each?.counts]) : null,
+    isList(ages) ? ages.map(age) : null,
+  ])
 }
 
 function isList(value: unknown): value is readonly unknown[] {
@@ -187,7 +248,10 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 }
 
-/** Whether these are runs of a list of so many values. Nothing is made of them before: a few bytes may say a billion. */
+/**
+ * Whether these are runs of a list of `length` values. Nothing is expanded before this check: a few bytes may claim a
+ * billion values.
+ */
 function areRuns(runs: unknown, length: number, min: number, max: number): boolean {
   if (!isList(runs) || runs.length % 2 !== 0) return false
   let count = 0
@@ -200,7 +264,12 @@ function areRuns(runs: unknown, length: number, min: number, max: number): boole
 }
 
 function areCounts(list: unknown, lengthMin: number, lengthMax: number): boolean {
-  return isList(list) && list.length >= lengthMin && list.length <= Math.min(lengthMax, SYMBOLS_MAX) && list.every((each) => isWhole(each, 0, SHARES))
+  return (
+    isList(list)
+    && list.length >= lengthMin
+    && list.length <= Math.min(lengthMax, SYMBOLS_MAX)
+    && list.every((each) => isWhole(each, 0, SHARES))
+  )
 }
 
 function sameTexts(a: unknown, b: readonly string[]): boolean {

@@ -1,9 +1,9 @@
 /**
- * Rows in a range-coded block: what the model says (`row-model.ts`) goes to the block's symbols, everything else to its raw
- * bits. The twin of `entropy-coder.ts` for who is read in order; by built-in tables.
+ * Rows in a range-coded block: the output of the model (`row-model.ts`) becomes the block's symbols, everything else
+ * its raw bits. The counterpart of `entropy-coder.ts` for streams that are read in order; with built-in tables.
  *
- * Deltas do not stand alone: they are read back by the twin of the block that they were written to, in order. Where the
- * packed delta is shorter, it is taken instead, after the symbol that says so.
+ * Deltas cannot be read alone: they are read in order, from the block that they were written to. Where the packed delta
+ * is shorter, it is used instead, after the symbol that says so.
  */
 
 import { assert } from '../base/assert.ts'
@@ -21,17 +21,17 @@ import { planRow } from './row-plan.ts'
 import { ageClass } from './row-tables.ts'
 import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 
-/** Of rows in a recording: born, and told against the tick before. */
+/** The ages in a recording: a new object, and a row against the tick before. */
 const AGES = [0, 1] as const
 
 export class RansCoder implements RowCoder {
   readonly usesOlder: boolean = true
   readonly #model: RowModel
   readonly #packed: PackedCoder
-  /** Of who writes. */
+  /** Only when writing. */
   readonly #block: RansSink | undefined
   readonly #sink: SymbolSink | undefined
-  /** Of who reads. */
+  /** Only when reading. */
   readonly #source: SymbolSource | undefined
   readonly #bound: PackedBound
 
@@ -44,12 +44,12 @@ export class RansCoder implements RowCoder {
     this.#block = block instanceof RansSink ? block : undefined
     this.#sink = block instanceof RansSink ? block.of(tables.bank) : undefined
     this.#source = block instanceof RansSource ? block.of(tables.bank) : undefined
-    // Made now, some milliseconds each: a match that is recorded does not wait for them when the first of a kind is born.
+    // Made now, some milliseconds each, so that a recorded match does not pause when the first object of a type spawns.
     if (block instanceof RansSink) for (const age of AGES) tables.at(ageClass(age))
     this.#bound = new PackedBound(schema)
   }
 
-  /** `out` is where the block's raw bits go. @hot */
+  /** `out` is the writer of the block's raw bits. @hot */
   write(out: BitWriter, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const block = this.#block
     const sink = this.#sink

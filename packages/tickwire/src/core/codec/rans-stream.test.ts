@@ -9,7 +9,11 @@ import { RansSink, RansSource } from './rans-stream.ts'
 
 const SEED = 1
 const bank = new CodeBank()
-const TABLES = [bank.add([1000, 1]), bank.add([5, 4, 3, 2, 1]), bank.add(Array.from({ length: 67 }, (_, symbol) => 1 + (symbol % 7)))]
+const TABLES = [
+  bank.add([1000, 1]),
+  bank.add([5, 4, 3, 2, 1]),
+  bank.add(Array.from({ length: 67 }, (_, symbol) => 1 + (symbol % 7))),
+]
 const SIZES = [2, 5, 67]
 const symbols = fc.array(fc.tuple(fc.nat(2), fc.nat(66), fc.nat(255)), { maxLength: 300 })
   .map((list) => list.map(([table, symbol, raw]) => ({ table: TABLES[table]!, symbol: symbol % SIZES[table]!, raw })))
@@ -25,7 +29,7 @@ function readBlock(bytes: Uint8Array): { readonly reader: BitReader; readonly so
   return { reader, source }
 }
 
-test('[CODEC12] symbols of several banks, bits and raw bits come back from a block; what was taken back does not', () => {
+test('[CODEC12] symbols of several banks, bits and raw bits are read back from a block; removed ones are not', () => {
   fc.assert(fc.property(symbols, symbols, (taken, kept) => {
     const writer = new BitWriter(new Uint8Array(1 << 16))
     const sink = new RansSink(writer)
@@ -55,7 +59,7 @@ test('[CODEC12] symbols of several banks, bits and raw bits come back from a blo
   }), { seed: SEED, numRuns: 200 })
 })
 
-test('[CODEC12] what is certain costs next to nothing, where a prefix code needs a bit', () => {
+test('[CODEC12] a certain symbol costs almost nothing, where a prefix code needs a bit', () => {
   const [small, large] = [new BitWriter(new Uint8Array(4096)), new BitWriter(new Uint8Array(4096))]
   const block = new RansSink(small)
   const rans = block.of(bank)
@@ -70,7 +74,7 @@ test('[CODEC12] what is certain costs next to nothing, where a prefix code needs
   expect(small.bitLength).toBeLessThan(200)
 })
 
-test('[CODEC12] what symbols cost is known before they are written, give or take', () => {
+test('[CODEC12] the cost of symbols is known approximately before they are written', () => {
   const writer = new BitWriter(new Uint8Array(1 << 16))
   const block = new RansSink(writer)
   const rans = block.of(bank)
@@ -83,7 +87,7 @@ test('[CODEC12] what symbols cost is known before they are written, give or take
   expect(Math.abs(writer.bitLength / guess - 1)).toBeLessThan(0.1)
 })
 
-test('[CODEC12] tables learn within a block: what is said again and again becomes cheap, and the next block begins anew', () => {
+test('[CODEC12] tables learn within a block: repeated symbols become cheap, and the next block starts fresh', () => {
   const writer = new BitWriter(new Uint8Array(1 << 16))
   const block = new RansSink(writer)
   const rans = block.of(bank)
@@ -97,25 +101,32 @@ test('[CODEC12] tables learn within a block: what is said again and again become
   expect(sizes[1]).toBe(sizes[0])
 })
 
-test('[CODEC12] every symbol of a table that learnt can be said, and shares add up', () => {
-  fc.assert(fc.property(fc.array(fc.oneof(fc.constant(1), fc.nat(66)), { maxLength: 400 }), (said) => {
-    const tables = new LearningTables(bank)
-    for (const symbol of said) tables.take(TABLES[2]!, symbol)
-    let next = 0
-    for (let symbol = 0; symbol < 67; symbol++) {
-      expect([next, next + 1, 32_767].map((place) => tables.find(TABLES[2]!, place) >= symbol)).toEqual([true, true, true])
-      const copy = new LearningTables(bank)
-      for (const each of said) copy.take(TABLES[2]!, each)
-      const range = copy.take(TABLES[2]!, symbol)
-      expect(range >>> 16).toBe(next)
-      expect(range & 0xffff).toBeGreaterThan(0)
-      next += range & 0xffff
-    }
-    expect(next).toBe(32_768)
-  }), { seed: SEED, numRuns: 20 })
+test('[CODEC12] every symbol of a table that learnt can be written, and the shares add up', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.constant(1), fc.nat(66)), { maxLength: 400 }), (said) => {
+      const tables = new LearningTables(bank)
+      for (const symbol of said) tables.take(TABLES[2]!, symbol)
+      let next = 0
+      for (let symbol = 0; symbol < 67; symbol++) {
+        expect([next, next + 1, 32_767].map((place) => tables.find(TABLES[2]!, place) >= symbol)).toEqual([
+          true,
+          true,
+          true,
+        ])
+        const copy = new LearningTables(bank)
+        for (const each of said) copy.take(TABLES[2]!, each)
+        const range = copy.take(TABLES[2]!, symbol)
+        expect(range >>> 16).toBe(next)
+        expect(range & 0xffff).toBeGreaterThan(0)
+        next += range & 0xffff
+      }
+      expect(next).toBe(32_768)
+    }),
+    { seed: SEED, numRuns: 20 },
+  )
 })
 
-test('[CODEC12] a block that was changed, cut or made longer is refused or means something else, and nothing throws', () => {
+test('[CODEC12] a changed, truncated or extended block is refused or reads differently, and nothing throws', () => {
   const writer = new BitWriter(new Uint8Array(4096))
   const block = new RansSink(writer)
   const rans = block.of(bank)

@@ -1,18 +1,19 @@
 /**
- * The same symbols at their price, fractions of a bit included: for streams that one receiver reads in order, such as
- * recordings. Not copyable.
+ * Symbols at their exact cost, including fractions of a bit: for streams that one receiver reads in order, such as
+ * recordings. Their bits cannot be copied between streams.
  *
  * ```
  * raw bits, then zeros to a whole byte  ->  |  <-  16-bit words, low byte first  |  state, 32 bits, low byte first
  * ```
  *
- * A range coder of the asymmetric kind (rANS): a state of 31 bits, renormalised by 16, shares of 2^15. It encodes from the
- * last symbol to the first, so symbols are collected and written by `finish`; it decodes from the first, and takes its words
- * from the end of the block backwards. Raw bits are written and read in order, from the block's beginning. So neither part
- * says how long it is: they end where they meet.
+ * An asymmetric range coder (rANS): a state of 31 bits, renormalised by 16, shares of 2^15. It encodes from the last
+ * symbol to the first, so symbols are collected and written by `finish`. It decodes from the first, and reads its words
+ * from the end of the block backwards. Raw bits are written and read in order, from the block's beginning. So neither
+ * part needs a length: they end where they meet.
  *
- * A block may hold symbols of many tables, which learn as they are used (`learning-tables.ts`), and bits whose chances the caller keeps.
- * Symbols are priced when they are settled: until then they can be taken back, and nothing was learnt of them.
+ * A block may have symbols of many tables, which adapt as they are used (`learning-tables.ts`), and bits whose
+ * probabilities the caller keeps. A symbol gets its share when it is settled: until then it can be taken back, and no
+ * table has adapted to it.
  *
  * Invariant: a block begins and ends in the least state; the reader refuses any other.
  */
@@ -24,7 +25,7 @@ import type { CodeBank } from './code-bank.ts'
 import { LearningTables } from './learning-tables.ts'
 import type { SymbolSink, SymbolSource } from './symbol-stream.ts'
 
-/** The least state: renormalising keeps it at or above. It is also what all shares add up to. */
+/** The least state: renormalisation keeps the state at or above it. It is also the sum of all shares. */
 const STATE_MIN = 32_768
 const SHARE_BITS = 15
 const SHARE_MASK = 32_767
@@ -34,11 +35,11 @@ const SYMBOLS_FIRST = 4096
 const BANK_SHIFT = 23
 const SLOT_MASK = 0x7f_ffff
 
-/** Collects symbols and writes them as one block, behind raw bits that others have written to the same writer meanwhile. */
+/** Collects symbols and writes them as one block, after the raw bits that were written to the same writer meanwhile. */
 export class RansSink {
   /** Symbols in the block. */
   count = 0
-  /** By symbol: first << 16 | share; negative until it is settled. */
+  /** Indexed by symbol: first << 16 | share; negative until it is settled. */
   #ranges = new Int32Array(SYMBOLS_FIRST)
   #settled = 0
   readonly #tables: LearningTables[] = []
@@ -48,42 +49,43 @@ export class RansSink {
     this.#raw = raw
   }
 
-  /** Where symbols of a bank's tables go. */
+  /** A sink for symbols of a bank's tables. */
   of(bank: CodeBank): SymbolSink {
     this.#tables.push(new LearningTables(bank))
     return new RansBankSink(this, this.#tables.length - 1, this.#raw)
   }
 
-  /** Bytes that the words of the block take at most: a symbol costs at most one word. */
+  /** The most bytes that the words of the block take: a symbol costs at most one word. */
   get tailBytesMax(): number {
     return STATE_BYTES + 2 * this.count
   }
 
-  /** A range, or what will be one. @hot */
+  /** Adds a range, or an unsettled symbol. @hot */
   push(range: number): void {
     if (this.count === this.#ranges.length) this.#grow()
     this.#ranges[this.count++] = range
   }
 
-  /** A yes or no; `share` of 2^15, neither none nor all, is for yes. @hot */
+  /** Adds a yes or no; `share`, of 2^15, is that of yes, and is neither none nor all. @hot */
   bit(isYes: boolean, share: number): void {
     this.push(isYes ? share : (share << 16) | (STATE_MIN - share))
   }
 
-  /** Forgets all symbols after the first `count`; those that are settled stay. */
+  /** Discards all symbols after the first `count`; settled ones cannot be discarded. */
   rewind(count: number): void {
     assert(count >= this.#settled && count <= this.count, 'what is settled is not taken back')
     this.count = count
   }
 
-  /** What symbols from the one at `count` on cost, about, in bits. */
+  /** The approximate cost, in bits, of the symbols from `count` on. */
   bitsSince(count: number): number {
     let halves = 0
-    for (let index = count; index < this.count; index++) halves += 2 * Math.clz32(this.#shareOf(this.#ranges[index])) - 33
+    for (let index = count; index < this.count; index++)
+      halves += 2 * Math.clz32(this.#shareOf(this.#ranges[index])) - 33
     return halves >> 1
   }
 
-  /** What is in the block stays in it. @hot */
+  /** Makes all symbols final. @hot */
   settle(): void {
     const ranges = this.#ranges
     for (let index = this.#settled; index < this.count; index++) {
@@ -94,14 +96,14 @@ export class RansSink {
     this.#settled = this.count
   }
 
-  /** Begins a block anew. */
+  /** Starts a block. */
   clear(): void {
     this.count = 0
     this.#settled = 0
     for (const tables of this.#tables) tables.begin()
   }
 
-  /** Ends the raw bits at a whole byte, writes the words behind them, and begins another block. */
+  /** Pads the raw bits to a whole byte, writes the words after them, and starts a new block. */
   finish(): void {
     this.settle()
     const ranges = this.#ranges
@@ -123,7 +125,7 @@ export class RansSink {
     this.clear()
   }
 
-  /** Of what is not settled, as the bank has it. */
+  /** For an unsettled symbol, its share in the bank. */
   #shareOf(range: number): number {
     return (range >= 0 ? range : this.#tables[~range >>> BANK_SHIFT].bank.ranges[~range & SLOT_MASK]) & 0xffff
   }
@@ -157,11 +159,11 @@ class RansBankSink implements SymbolSink {
   }
 }
 
-/** Reads a block's symbols; its raw bits are read by the reader that it was made with. */
+/** Reads a block's symbols. The caller reads the raw bits with the reader given to the constructor. */
 export class RansSource {
   readonly #raw: BitReader
   readonly #tables: LearningTables[] = []
-  /** The byte behind the next word. */
+  /** The offset after the next word. */
   #at = 0
   #state = STATE_MIN
 
@@ -169,14 +171,14 @@ export class RansSource {
     this.#raw = raw
   }
 
-  /** Where symbols of a bank's tables come from. */
+  /** A source of symbols of a bank's tables. */
   of(bank: CodeBank): SymbolSource {
     const tables = new LearningTables(bank)
     this.#tables.push(tables)
     return new RansBankSource(this, tables, this.#raw)
   }
 
-  /** Begins a block that ends where the reader's bytes end. On nonsense the reader has failed. */
+  /** Starts a block that ends where the reader's bytes end. On invalid input the reader has failed. */
   begin(): void {
     for (const tables of this.#tables) tables.begin()
     this.#at = this.#raw.bytes.length
@@ -187,18 +189,18 @@ export class RansSource {
     else this.#state = state
   }
 
-  /** Where the next symbol stands among the shares of its table. @hot */
+  /** The position of the next symbol among the shares of its table. @hot */
   get place(): number {
     return this.#state & SHARE_MASK
   }
 
-  /** Takes the symbol that has this range, which holds the place. @hot */
+  /** Consumes the symbol with this range, which contains `place`. @hot */
   take(range: number): void {
     const state = (range & 0xffff) * (this.#state >>> SHARE_BITS) + (this.#state & SHARE_MASK) - (range >>> 16)
     this.#state = state < STATE_MIN ? (state << 16) | this.#next() : state
   }
 
-  /** The twin of `RansSink.bit`; no once the reader has failed. @hot */
+  /** The counterpart of `RansSink.bit`; false once the reader has failed. @hot */
   bit(share: number): boolean {
     if (this.#raw.failed) return false
     const isYes = this.place < share
@@ -206,7 +208,7 @@ export class RansSource {
     return isYes
   }
 
-  /** Whether the block was read to its end and is what its writer made. */
+  /** Whether the block was read to its end and is valid. */
   finish(): boolean {
     const raw = this.#raw
     if (raw.readBits(-raw.bitPosition & 7) !== 0) raw.fail()

@@ -10,14 +10,14 @@ import { WEIGHT_MAX } from './row-tables.ts'
 export class RotationPredictor {
   /** The predicted lanes: the component dropped, and three codes. */
   readonly lanes: Int32Array = new Int32Array(4)
-  /** How fast it turned before. */
+  /** The motion class: how fast it turned before. */
   class: number = CLASS_UNKNOWN
-  /** By code: which way it went before, 1 or -1. */
+  /** Indexed by code: the direction of its last step, 1 or -1. */
   readonly signs: Int8Array = new Int8Array(3).fill(1)
-  /** By code: how fast it went before. */
+  /** Indexed by code: how fast it moved before. */
   readonly classes: Uint8Array = new Uint8Array(3).fill(CLASS_UNKNOWN)
   readonly #plan: RowPlan
-  /** By leaf. */
+  /** Indexed by leaf. */
   readonly #grids: readonly (RotationGrid | undefined)[]
   readonly #cells = new Float64Array(CELLS.size)
   /** Whether the prediction is in `#cells`, and not only the baseline's lanes. */
@@ -62,11 +62,17 @@ export class RotationPredictor {
     this.#settle(grid)
   }
 
-  /** Predicts again what another component's being dropped would make of the codes. @hot */
+  /** Predicts the codes again for a different dropped component. @hot */
   rebase(item: number, dropped: number, pair: RowPair): void {
     const grid = this.#grid(item)
     const cells = this.#cells
-    if (!this.#isTurned) grid.toUnit(pair.baseRows, pair.baseAt + this.#plan.slots[(item << SLOT.shift) + SLOT.lane], cells, CELLS.predicted)
+    if (!this.#isTurned)
+      grid.toUnit(
+        pair.baseRows,
+        pair.baseAt + this.#plan.slots[(item << SLOT.shift) + SLOT.lane],
+        cells,
+        CELLS.predicted,
+      )
     this.#isTurned = true
     this.lanes[0] = dropped
     this.signs.fill(1)
@@ -74,7 +80,7 @@ export class RotationPredictor {
     grid.toCodes(cells, CELLS.predicted, dropped, this.lanes, 1)
   }
 
-  /** Whether lanes are a rotation that a row may hold. */
+  /** Whether lanes are a valid rotation. */
   isRow(item: number, lanes: Int32Array, at: number): boolean {
     return this.#grid(item).isRow(lanes, at)
   }
@@ -91,7 +97,8 @@ export class RotationPredictor {
       const before = pair.baseRows[pair.baseAt + rateLane]
       const now = pair.rows[pair.at + rateLane]
       change += now < before ? before - now : now - before
-      cells[CELLS.rotor + axis] = gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
+      cells[CELLS.rotor + axis] =
+        gains[item << 1] * ((age - 1) * before + (age + 1) * now) + gains[(item << 1) + 1] * age
     }
     this.class = classOf(change, 6)
     this.classes.fill(this.class)
@@ -113,7 +120,7 @@ export class RotationPredictor {
   }
 }
 
-/** Bits of the largest step of a code; the largest class if another component is dropped. */
+/** The bits of the largest step of a code; the largest class if a different component is dropped. */
 function motionClass(rows: Int32Array, at: number, olderRows: Int32Array, olderAt: number): number {
   if (rows[at] !== olderRows[olderAt]) return 6
   let most = 0

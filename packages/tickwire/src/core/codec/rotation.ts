@@ -1,5 +1,5 @@
 /**
- * Rotations, predicted: turned on as they turned before, or by their angular velocity, and compared in the basis of the
+ * Predicts rotations: repeats the last turn, or integrates the angular velocity, and compares in the basis of the
  * component that is really dropped.
  *
  * Only + - * / and square roots of doubles, which every engine rounds alike (IEEE 754, no fused steps): both sides
@@ -10,13 +10,13 @@ import { dequantizeQuat, isCanonicalQuat } from '../bits/quantize.ts'
 import type { Layout } from '../schema/layout.ts'
 import { LEAF, type Leaf } from '../schema/leaf.ts'
 
-/** How the lanes of a rotation (the dropped component, three codes) stand for one. */
+/** How the lanes of a rotation (the dropped component, three codes) represent it. */
 export interface RotationGrid {
   /** The rotation of lanes as four doubles of unit length. */
   toUnit(lanes: Int32Array, at: number, out: Float64Array, outAt: number): void
-  /** The three codes that stand for a rotation, or nearly, when `dropped` is the component to drop. */
+  /** The three codes that approximate a rotation when `dropped` is the component to drop. */
   toCodes(unit: Float64Array, unitAt: number, dropped: number, out: Int32Array, outAt: number): void
-  /** Whether lanes are what a row may hold. */
+  /** Whether lanes are a valid rotation of a row. */
   isRow(lanes: Int32Array, at: number): boolean
 }
 
@@ -51,21 +51,24 @@ export class SchemaGrid implements RotationGrid {
   }
 }
 
-/** How the lanes of a leaf stand for a rotation. */
+/** Makes the grid of a leaf. */
 export type MakeGrid = (leaf: Leaf) => RotationGrid
 
 /** The grid of the leaf's own kind. */
 export const schemaGrid: MakeGrid = (leaf) => new SchemaGrid(leaf.width)
 
-/** By leaf: the grid of a rotation, undefined for what is none. */
+/** Indexed by leaf: the grid of a rotation, undefined for other leaves. */
 export function gridsOf({ leaves }: Layout, makeGrid: MakeGrid): readonly (RotationGrid | undefined)[] {
   return leaves.map((leaf) => (leaf.kind === LEAF.quat ? makeGrid(leaf) : undefined))
 }
 
-/** Cells of the work below: the baseline's rotation, the older one's, a rotor, and what was predicted. */
+/** Cells of the work below: the baseline's rotation, the older one's, a rotor, and the prediction. */
 export const CELLS = { base: 0, older: 4, rotor: 8, predicted: 12, size: 16 } as const
 
-/** Sets the rotor to what turned `older` into `base`, `times` over: its tangent is scaled, which for small turns is the angle. @hot */
+/**
+ * Sets the rotor to the turn from `older` to `base`, `times` over. It scales the tangent, which for small turns is the
+ * angle. @hot
+ */
 export function repeatTurn(cells: Float64Array, times: number): void {
   const { base, older, rotor } = CELLS
   const ox = cells[older]

@@ -1,13 +1,13 @@
 /**
- * Text for `row-code-text.ts`: what one item is guessed to be (`guess`), its class and the likely sign (0 or -1). The same as `row-predictor.ts`, with
- * the slots of the item written into it; the reasons are there.
+ * Source text for `row-code-text.ts`: the prediction of one item (`guess`), its class and the likely sign (0 or -1).
+ * The same as `row-predictor.ts`, with the item's slots as literals; the reasons are there.
  */
 
 import { SLOT, type RowPlan } from './row-plan.ts'
 import { CLASS_UNKNOWN, MOTION_MAX, MOTION_STEPS_MAX } from './row-predictor.ts'
 import { BENDS_SHIFT, WEIGHTS_SHIFT } from './row-tables.ts'
 
-/** A number that nothing carries: `guessFree`. */
+/** A number without a rate: `guessFree`. */
 export function freeGuess(plan: RowPlan, item: number): string {
   const slot = item << SLOT.shift
   const lane = plan.slots[slot + SLOT.lane]
@@ -31,7 +31,7 @@ if (hasOlder) {
 }`
 }
 
-/** A number that a rate carries: `guessCarried`. */
+/** A number with a rate: `guessCarried`. */
 export function carriedGuess(plan: RowPlan, item: number): string {
   const slot = item << SLOT.shift
   const lane = plan.slots[slot + SLOT.lane]
@@ -41,7 +41,8 @@ export function carriedGuess(plan: RowPlan, item: number): string {
 sign = 0
 if (n${rate} !== b${rate} || n${rate} !== ${plan.rests[item]}) {
   const change = n${rate} - b${rate}
-  const way = ${plan.gains[item << 1]} * ((ticks - 1) * b${rate} + (ticks + 1) * n${rate}) + ${plan.gains[(item << 1) + 1]} * ticks
+  const way = ${plan.gains[item << 1]} * ((ticks - 1) * b${rate} + (ticks + 1) * n${rate})
+  + ${plan.gains[(item << 1) + 1]} * ticks
   const whole = ticks === 0 || way > ${MOTION_STEPS_MAX} || way < ${-MOTION_STEPS_MAX} ? 0 : Math.floor(way + 0.5) | 0
   guess = p${item} = (b${lane} + whole) | 0
   if (change === 0) {
@@ -55,7 +56,7 @@ if (n${rate} !== b${rate} || n${rate} !== ${plan.rests[item]}) {
 }`
 }
 
-/** `followed`: what the component before came off by. */
+/** `followed`: a correction by the residual of the component before. */
 function followed({ slots }: RowPlan, item: number): string {
   const slot = item << SLOT.shift
   const leadRate = slots[slot + SLOT.leadRateLane]
@@ -74,7 +75,7 @@ function motionClass(item: number, step: string): string {
       c${item} = size < ${MOTION_MAX} ? size : ${MOTION_MAX}`
 }
 
-/** A guess within its bounds, or gone round. */
+/** A guess clamped to its bounds, or wrapped. */
 function settled({ slots }: RowPlan, slot: number): string {
   if (slots[slot + SLOT.bounds] === 0) return `guess &= ${slots[slot + SLOT.wrap]}`
   const max = slots[slot + SLOT.max]

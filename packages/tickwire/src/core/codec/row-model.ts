@@ -1,22 +1,22 @@
 /**
- * What is said of a row, as symbols: one mask symbol a chunk for which items came off their prediction, then by how much.
+ * Encodes a row as symbols: per chunk one mask symbol for the items with a residual, then the residuals.
  *
  * ```
  * mask of chunk 0 .. n | items whose bit is set, in order
  *
- * mask        with the bits of what was in motion turned over: a symbol of its own, or the escape and one bit an item;
- *             in chunk 0 also "raw": another coder's delta follows
- * flag        nothing more: its bit says that it is not what it was
+ * mask        with the bits of the items in motion inverted: a symbol of its own, or the escape and one bit per item;
+ *             in chunk 0 also "raw": the delta of a different coder follows
+ * flag        nothing more: its bit says that it changed
  * number      a token: the residual, which is not 0
- * dropped     of a rotation, when it is not the component predicted: which, counted on from that
+ * dropped     of a rotation, when it is not the predicted component: which, counted from the predicted one
  * code        of a rotation: a token, not 0
  * value       as the schema writes it
  * ```
  *
- * Both directions walk the same items in the same order with the same predictions; whatever a context is made of has been
- * said, or lies in rows that both sides hold. What lies in a group that is not there is not spoken of.
+ * Both directions visit the same items in the same order with the same predictions. A context depends only on symbols
+ * already transmitted, or on rows that both sides have. Items of an absent group are not encoded.
  *
- * It knows no bits: see `symbol-stream.ts`.
+ * This class knows no bits: see `symbol-stream.ts`.
  */
 
 import { readLeaves, writeLeaves } from '../schema/leaf-codec.ts'
@@ -26,7 +26,9 @@ import { isFieldFloat, orderFloat } from './float-order.ts'
 import { schemaGrid, type MakeGrid } from './rotation.ts'
 import { RotationPredictor } from './rotation-predictor.ts'
 import type { FieldSet, RowPair } from './row-coder.ts'
-import { isMoving, RAW_MASK, readMask, SPREADS, vectorClass } from './row-contexts.ts'
+import {
+  absentItems, codeIndex, differs, forgetResiduals, isMoving, RAW_MASK, readMask, sizeBefore, SPREADS, vectorClass,
+} from './row-contexts.ts'
 import * as plans from './row-plan.ts'
 import { changedItems, classOf, Guesses, guessCarried, guessFloat, guessFree } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
@@ -36,7 +38,16 @@ import { readToken, writeToken } from './token.ts'
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { flag: FLAG, number: NUMBER, float: FLOAT, dropped: DROPPED, code: CODE } = plans.ITEM
 const {
-  shift: SHIFT, kind: KIND, lane: LANE, max: MAX, sign: SIGN, rate: RATE, before: BEFORE, group: GROUP, leaf: LEAF_AT, turn: TURN, wrap: WRAP,
+  shift: SHIFT,
+  kind: KIND,
+  lane: LANE,
+  max: MAX,
+  sign: SIGN,
+  rate: RATE,
+  group: GROUP,
+  leaf: LEAF_AT,
+  turn: TURN,
+  wrap: WRAP,
   leadRateLane: LEAD_RATE_LANE,
 } = plans.SLOT
 const { TOKEN_CONTEXTS_SHIFT, MASK_CONTEXTS_SHIFT, MASK_AT_REST, MASK_MOVING } = tables
@@ -47,11 +58,14 @@ export class RowModel {
   readonly tables: tables.RowTables
   readonly #rotations: RotationPredictor
   readonly guesses: Guesses
-  /** By chunk: bits of the items that came off their prediction, first item lowest. */
+  /** Indexed by chunk: bits of the items with a residual, first item lowest. */
   readonly masks: Int32Array
-  /** By chunk: which items were in motion. */
+  /** Indexed by chunk: bits of the items in motion. */
   readonly motions: Int32Array
-  /** By item: the residual, its sign turned to the likely one. Of a dropped component, how far on it is. */
+  /**
+   * Indexed by item: the residual, negated if the likely sign is negative. For a dropped component, its distance from
+   * the predicted one.
+   */
   readonly residuals: Int32Array
 
   constructor(schema: Schema, plan: plans.RowPlan, rowTables: tables.RowTables, makeGrid: MakeGrid = schemaGrid) {
@@ -65,7 +79,10 @@ export class RowModel {
     this.residuals = new Int32Array(plan.count)
   }
 
-  /** Says the row. Returns whether it differs from the baseline. `leafBits`: counts what was said of each leaf, in bits of the sink. @hot */
+  /**
+   * Encodes a row. Returns whether it differs from the baseline. `leafBits`: receives the bits that each leaf took in
+   * the sink. @hot
+   */
   encode(sink: SymbolSink, set: FieldSet, pair: RowPair, heap: ValueStore, leafBits?: Float64Array): boolean {
     const age = this.tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts, slots } = this.plan
@@ -80,11 +97,11 @@ export class RowModel {
         if (leafBits !== undefined) leafBits[slots[(item << SHIFT) + LEAF_AT]] += sink.raw().bitLength - before
       }
     }
-    this.#forget(chunkCount)
+    forgetResiduals(this.plan, this.masks, this.residuals, chunkCount)
     return isChanged
   }
 
-  /** Says which items of each chunk came off their prediction. Whether anything differs from the baseline. */
+  /** Encodes which items of each chunk have a residual. Returns whether anything differs from the baseline. */
   #sayMasks(sink: SymbolSink, chunkCount: number, age: tables.AgeTables, pair: RowPair): boolean {
     const { chunks, sorts } = this.plan
     const masks = this.masks
@@ -105,13 +122,16 @@ export class RowModel {
     return changed !== 0
   }
 
-  /** Says that another coder's delta follows. */
+  /** Encodes that the delta of a different coder follows. */
   encodeRaw(sink: SymbolSink, pair: RowPair): void {
     const code = this.#maskCode(0, this.#motion(0, pair), this.tables.at(tables.ageClass(pair.age)), pair)
     sink.symbol(code.table, code.masks.length + 1, 0, 0)
   }
 
-  /** Hears a row. False: another coder's delta follows instead. On nonsense the source's reader has failed. @hot */
+  /**
+   * Decodes a row. False: the delta of a different coder follows instead. On invalid input the source's reader has
+   * failed. @hot
+   */
   decode(source: SymbolSource, set: FieldSet, pair: RowPair, heap: ValueStore): boolean {
     const age = this.tables.at(tables.ageClass(pair.age))
     const { chunks, chunkCounts } = this.plan
@@ -123,47 +143,44 @@ export class RowModel {
       const motion = this.#motion(chunk, pair)
       const mask = readMask(source, this.#maskCode(chunk, motion, age, pair), chunks[chunk + 1] - chunks[chunk])
       if (mask === RAW_MASK) {
-        this.#forget(chunk)
+        forgetResiduals(this.plan, this.masks, this.residuals, chunk)
         return false
       }
       this.masks[chunk] = mask ^ (motion & this.plan.sorts[chunk].lasting)
       this.motions[chunk] = motion
     }
     for (let chunk = 0; chunk < chunkCount; chunk++) this.#readChunk(source, chunk, age, pair, heap)
-    this.#forget(chunkCount)
+    forgetResiduals(this.plan, this.masks, this.residuals, chunkCount)
     return true
   }
 
-  /** Which items of a chunk were in motion: they changed from the older row to the baseline. */
+  /** The items of a chunk that were in motion: they changed from the older row to the baseline. */
   #motion(chunk: number, pair: RowPair): number {
-    return pair.olderAt < 0 ? 0 : changedItems(this.plan, chunk, pair.baseRows, pair.baseAt, pair.olderRows, pair.olderAt)
+    return pair.olderAt < 0
+      ? 0
+      : changedItems(this.plan, chunk, pair.baseRows, pair.baseAt, pair.olderRows, pair.olderAt)
   }
 
-  /** Residuals are 0 between rows: contexts look at those of items that were not said. */
-  #forget(chunkCount: number): void {
-    const { chunks } = this.plan
-    for (let chunk = 0; chunk < chunkCount; chunk++) {
-      for (let bits = this.masks[chunk]; bits !== 0; bits &= bits - 1) this.residuals[chunks[chunk] + 31 - Math.clz32(bits & -bits)] = 0
-    }
-  }
-
-  /** What a chunk's mask is said by: the motion it was in tells what comes next. */
+  /** The code of a chunk's mask: the previous motion predicts the next. */
   #maskCode(chunk: number, motion: number, age: tables.AgeTables, pair: RowPair): tables.MaskCode {
     const activity = pair.olderAt >= 0 ? age.activities[chunk][motion]
       : isMoving(this.plan, chunk, pair) ? MASK_MOVING : MASK_AT_REST
     return age.masks[(chunk << MASK_CONTEXTS_SHIFT) + activity]
   }
 
-  /** Finds what came off its prediction: the mask, and the residuals. `motion`, `now`: what changed up to the baseline, and since. */
+  /**
+   * Finds the items with a residual: returns the mask, and stores the residuals. `motion`, `now`: the items that
+   * changed up to the baseline, and since.
+   */
   #compare(chunk: number, motion: number, now: number, age: tables.AgeTables, pair: RowPair): number {
     const { slots, chunks, sorts } = this.plan
     const { free, carried, plain, grouped } = sorts[chunk]
     const { rows, at } = pair
     const guesses = this.guesses
     const first = chunks[chunk]
-    const gone = grouped === 0 ? 0 : this.#goneItems(chunk, grouped, pair)
+    const gone = grouped === 0 ? 0 : absentItems(this.plan, chunk, grouped, pair)
     let mask = now & plain & ~gone
-    // What neither moved nor moves is where it was guessed to be.
+    // An item that neither moved before nor moves now equals its prediction.
     for (let bits = (((now | motion) & free) | carried) & ~gone; bits !== 0; bits &= bits - 1) {
       const bit = bits & -bits
       const item = first + 31 - Math.clz32(bit)
@@ -183,17 +200,7 @@ export class RowModel {
     return mask
   }
 
-  /** Items of a chunk whose group is not there. */
-  #goneItems(chunk: number, grouped: number, { rows, at }: RowPair): number {
-    let gone = 0
-    for (let bits = grouped; bits !== 0; bits &= bits - 1) {
-      const item = this.plan.chunks[chunk] + 31 - Math.clz32(bits & -bits)
-      if (rows[at + this.plan.slots[(item << SHIFT) + GROUP]] === 0) gone |= bits & -bits
-    }
-    return gone
-  }
-
-  /** Finds the residual of an item that is no whole number; whether there is one. */
+  /** Computes the residual of an item that is not a whole number; returns whether there is one. */
   compareOther(item: number, age: tables.AgeTables, pair: RowPair): boolean {
     const kind = this.plan.slots[(item << SHIFT) + KIND]
     if (kind === FLOAT) {
@@ -215,29 +222,23 @@ export class RowModel {
     return turned !== 0
   }
 
-  /** Which code of its rotation an item is: 0, 1 or 2. */
-  #codeOf(item: number): number {
-    const { slots } = this.plan
-    return slots[(item << SHIFT) + LANE] - this.schema.leaves[slots[(item << SHIFT) + LEAF_AT]].lane - 1
-  }
-
   #compareCode(item: number, pair: RowPair): boolean {
     const { lanes, signs, classes } = this.#rotations
-    const code = this.#codeOf(item)
+    const code = codeIndex(this.plan, this.schema, item)
     const residual = pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] - lanes[1 + code]
     this.residuals[item] = signs[code] < 0 ? -residual : residual
     this.guesses.classes[item] = classes[code]
     return residual !== 0
   }
 
-  /** Whether an item differs from the baseline. */
-  #differs(item: number, { rows, at, baseRows, baseAt }: RowPair): boolean {
-    const { lane, laneCount } = this.schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
-    for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== baseRows[baseAt + each]) return true
-    return false
-  }
-
-  writeItem(sink: SymbolSink, age: tables.AgeTables, chunk: number, item: number, pair: RowPair, heap: ValueStore): void {
+  writeItem(
+    sink: SymbolSink,
+    age: tables.AgeTables,
+    chunk: number,
+    item: number,
+    pair: RowPair,
+    heap: ValueStore,
+  ): void {
     const { slots } = this.plan
     const kind = slots[(item << SHIFT) + KIND]
     if (kind === NUMBER || kind === FLOAT) {
@@ -255,27 +256,27 @@ export class RowModel {
   /** The context of an item's token. */
   #tokenContext(chunk: number, item: number, pair: RowPair): number {
     const vector = this.plan.slots[(item << SHIFT) + LEAD_RATE_LANE]
-    const size = vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0 ? vectorClass(this.plan, item, pair)
-      : item === 0 ? 0 : this.#sizeBefore(item)
+    const size =
+      vector > 0 && pair.olderAt >= 0 && this.plan.slots[(item << SHIFT) + RATE] < 0
+        ? vectorClass(this.plan, item, pair)
+        : item === 0
+          ? 0
+          : sizeBefore(this.plan, this.residuals, item)
     return (item << TOKEN_CONTEXTS_SHIFT) + (this.guesses.classes[item] << 5) + this.#spread(chunk, item) + size
   }
 
-  /** How much happens to the row: of parts by what came off, of all else by what was in motion. */
+  /**
+   * How much happens to the row: for parts of vectors the items with a residual, for all others the items in motion.
+   */
   #spread(chunk: number, item: number): number {
     return SPREADS[this.plan.parts[item] !== 0 ? this.masks[chunk] : this.motions[chunk]]
   }
 
-  /** How far the item before came off; of a third component, the further of both before it. */
-  #sizeBefore(item: number): number {
-    const { slots } = this.plan
-    const size = classOf(this.residuals[item - 1], 7)
-    const isThird = slots[(item << SHIFT) + BEFORE] >= 0 && slots[((item - 1) << SHIFT) + BEFORE] >= 0
-    return isThird ? Math.max(size, classOf(this.residuals[item - 2], 7)) : size
-  }
-
-  /** The context of a code: how far codes before it came off, or, for the first, the items before the rotation. */
+  /**
+   * The context of a code: the residuals of the codes before it, or, for the first, of the items before the rotation.
+   */
   #codeContext(chunk: number, item: number): number {
-    const code = this.#codeOf(item)
+    const code = codeIndex(this.plan, this.schema, item)
     const first = code === 0 ? Math.max(0, item - 4) : item - code
     const end = code === 0 ? item - 1 : item
     let size = 0
@@ -313,24 +314,32 @@ export class RowModel {
     }
   }
 
-  /** What was in a group that is gone is what it is in a fresh object. */
+  /** The values in an absent group are those of a new object. */
   leave(item: number, { rows, at }: RowPair): void {
     const { lane, laneCount } = this.schema.leaves[this.plan.slots[(item << SHIFT) + LEAF_AT]]
     for (let each = lane; each < lane + laneCount; each++) rows[at + each] = this.schema.initialRow[each]
   }
 
-  /** A residual that goes the long way round is a second spelling of the short one. */
+  /** Reads a residual. One that goes the long way round would be a second encoding of the short one, and is refused. */
   #readResidual(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, pair: RowPair): number {
     const turn = this.plan.slots[(item << SHIFT) + TURN]
     const mirrored = readToken(source, age.tokens[this.#tokenContext(chunk, item, pair)], 1)
-    // The lowest of 32 bits is its own mirror image.
+    // The least int32 is its own negation.
     const residual = (this.guesses.signs[item] < 0 ? -mirrored : mirrored) | 0
     this.residuals[item] = mirrored
     if ((residual << turn) >> turn !== residual) source.raw().fail()
     return residual
   }
 
-  readOther(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair, heap: ValueStore): void {
+  readOther(
+    source: SymbolSource,
+    age: tables.AgeTables,
+    chunk: number,
+    item: number,
+    isOff: boolean,
+    pair: RowPair,
+    heap: ValueStore,
+  ): void {
     const slot = item << SHIFT
     const { slots } = this.plan
     const reader = source.raw()
@@ -339,14 +348,16 @@ export class RowModel {
     } else if (slots[slot + KIND] === CODE) {
       this.#readCode(source, age, chunk, item, isOff, pair)
     } else if (slots[slot + KIND] === FLOAT) {
-      const place = guessFloat(slots, item, age, pair, this.guesses) + (!isOff ? 0 : this.#readResidual(source, age, chunk, item, pair))
+      const place =
+        guessFloat(slots, item, age, pair, this.guesses)
+        + (!isOff ? 0 : this.#readResidual(source, age, chunk, item, pair))
       const float = orderFloat(place | 0)
       if (!isFieldFloat(float, this.schema.leaves[slots[slot + LEAF_AT]].isFinite)) reader.fail()
       pair.rows[pair.at + slots[slot + LANE]] = float
     } else if (isOff) {
       const leaf = slots[slot + LEAF_AT]
       readLeaves(reader, this.schema, leaf, leaf + 1, pair.rows, pair.at, heap)
-      if (!this.#differs(item, pair)) reader.fail()
+      if (!differs(this.schema.leaves[leaf], pair)) reader.fail()
     }
   }
 
@@ -361,9 +372,16 @@ export class RowModel {
     pair.rows[pair.at + this.plan.slots[(item << SHIFT) + LANE]] = rotations.lanes[0]
   }
 
-  #readCode(source: SymbolSource, age: tables.AgeTables, chunk: number, item: number, isOff: boolean, pair: RowPair): void {
+  #readCode(
+    source: SymbolSource,
+    age: tables.AgeTables,
+    chunk: number,
+    item: number,
+    isOff: boolean,
+    pair: RowPair,
+  ): void {
     const rotations = this.#rotations
-    const code = this.#codeOf(item)
+    const code = codeIndex(this.plan, this.schema, item)
     const to = pair.at + this.plan.slots[(item << SHIFT) + LANE]
     let value = rotations.lanes[1 + code]
     if (isOff) {

@@ -1,22 +1,24 @@
 /**
- * What the entropy coder says of a row, item by item: a schema's leaves in coding order, packed for the loops.
+ * What the entropy coder encodes of a row, item by item: a schema's leaves in coding order, packed for the loops.
  *
- * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the rest in tokens), or a value that is
- * written as the schema writes it. A rotation is four: which component is dropped, and the three codes. Items stand in the
- * order everyone's, the team's, the owner's, so that a field set is so many of the first items; among these, rates of change
- * come before what they are the rates of, and rotations last: how far the rest came off tells of them.
+ * An item is a leaf: a flag (its bit in the mask is all of it), a number (predicted, the residual in tokens), or a
+ * value encoded as the schema does. A rotation is four items: the index of the dropped component, and the three codes.
+ * Items are ordered by audience: everyone's, the team's, the owner's. So a field set is a prefix of the items. Within
+ * an audience rates come before the fields they change, and rotations last: the residuals of the other items are
+ * context for them.
  *
  * Items are cut into chunks of at most 10, each with one mask symbol; no chunk spans two audiences.
  *
  * ```
- * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  turn  wrap  |  rate lane  led  lead lane  lead rate lane
- *                    of the first of a vector that nothing carries, the last two: its first lane, and how many
+ * slots of an item   kind  lane  max  sign  |  rate  before  group  leaf  |  bounds  role  turn  wrap
+ *                    rate lane  led  lead lane  lead rate lane
+ *                    for the first item of a vector without a rate, the last two: its first lane, and its lane count
  *                                                                                  sixteen int32, at index * 16
- * gains of an item   half its steps per tick and step of its rate, and its steps per tick at rate lane 0; whole parts of 2^21
+ * gains of an item   half its steps per tick and step of its rate, and its steps per tick at rate lane 0; parts of 2^21
  *                                                                                  two doubles, at index * 2
  * ```
  *
- * This file plans. `row-predictor.ts` predicts, `row-model.ts` speaks.
+ * This file plans. `row-predictor.ts` predicts, `row-model.ts` encodes.
  */
 
 import type { Audience, FieldSpec } from '../schema/field.ts'
@@ -24,70 +26,88 @@ import type { Member } from '../schema/layout.ts'
 import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** What an item is. */
+/** The kinds of item. */
 export const ITEM = { flag: 0, number: 1, float: 2, dropped: 3, code: 4, value: 5 } as const
 
-/** What is known of an item beside its kind: what built-in tables go by. */
+/** The role of an item, which built-in tables use. */
 export const ROLE = { other: 0, rate: 1, carried: 2, mover: 3 } as const
 
-/** What stands where in the slots of an item. */
+/** The positions in the slots of an item. */
 export const SLOT = {
-  shift: 4, kind: 0, lane: 1, max: 2, sign: 3, rate: 4, before: 5, group: 6, leaf: 7, bounds: 8, role: 9, turn: 10, wrap: 11,
-  rateLane: 12, isLed: 13, leadLane: 14, leadRateLane: 15,
+  shift: 4,
+  kind: 0,
+  lane: 1,
+  max: 2,
+  sign: 3,
+  rate: 4,
+  before: 5,
+  group: 6,
+  leaf: 7,
+  bounds: 8,
+  role: 9,
+  turn: 10,
+  wrap: 11,
+  rateLane: 12,
+  isLed: 13,
+  leadLane: 14,
+  leadRateLane: 15,
 } as const
 
-/** Items of one mask symbol at most: a table from masks to symbols has 2^10 places. */
+/** The most items of one mask symbol: the table from masks to symbols has 2^10 entries. */
 export const CHUNK_ITEMS_MAX = 10
 
 export interface RowPlan {
   readonly count: number
   readonly slots: Int32Array
   readonly gains: Float64Array
-  /** By carried item: the lane of its rate at which it rests; -1 where none is exactly that. */
+  /**
+   * Indexed by item, for items with a rate: the lane value of the rate at which the item does not move; -1 if there is
+   * none.
+   */
   readonly rests: Int32Array
-  /** By item: 1 = part of a vector that nothing carries, or of a rotation. */
+  /** Indexed by item: 1 = part of a vector without a rate, or of a rotation. */
   readonly parts: Uint8Array
-  /** By item: the path of its leaf. */
+  /** Indexed by item: the path of its leaf. */
   readonly paths: readonly string[]
-  /** By chunk: its first item; one more entry is where the last one ends. */
+  /** Indexed by chunk: its first item; one more entry is the end of the last one. */
   readonly chunks: Int32Array
-  /** By field set: how many chunks it has. */
+  /** Indexed by field set: its number of chunks. */
   readonly chunkCounts: readonly [number, number, number]
-  /** By chunk: which of its items, first item lowest, are of which sort. */
+  /** Indexed by chunk: sets of its items, as bits, first item lowest. */
   readonly sorts: readonly ChunkSorts[]
-  /** Lanes in order of their items, the bit of each within its chunk, and by chunk where its lanes begin. */
+  /** Lanes in item order, the bit of each within its chunk; and, indexed by chunk, where its lanes begin. */
   readonly lanes: Int32Array
   readonly laneBits: Int32Array
   readonly chunkLanes: Int32Array
 }
 
-/** Sets of items of one chunk. */
+/** Sets of items of one chunk, as bits. */
 export interface ChunkSorts {
-  /** Guessed from the rows that are held: numbers that nothing carries. */
+  /** Predicted from the stored rows: numbers without a rate. */
   readonly free: number
-  /** Guessed from what is said before them; and rotations. */
+  /** Predicted from items encoded before them; and rotations. */
   readonly carried: number
-  /** Not guessed: they stay, or are said. */
+  /** Not predicted: unchanged, or encoded. */
   readonly plain: number
-  /** In a group, which may be gone. */
+  /** Members of a group, which may be absent. */
   readonly grouped: number
-  /** What moved goes on moving: masks are said by the difference from what was in motion. */
+  /** Items that keep moving once they move: the mask has the difference from the previous motion. */
   readonly lasting: number
 }
 
-/** A leaf on its way into the plan. */
+/** A leaf before it is packed. */
 interface Draft {
   readonly leaf: number
   readonly member: Member
-  /** Lane of the flag of the group it is in; -1 = of none. */
+  /** The lane of the flag of its group; -1 = none. */
   readonly group: number
-  /** Of a rotation: 0 for the dropped component, 1 to 3 for the codes; else 0. */
+  /** For a rotation: 0 for the dropped component, 1 to 3 for the codes; else 0. */
   readonly code: number
 }
 
 const HELD: readonly Audience[] = ['all', 'team', 'owner']
 
-/** Plans the rows of a schema at so many ticks a second. */
+/** Plans the rows of a schema at a tick rate. */
 export function planRow(schema: Schema, ticksPerSecond: number): RowPlan {
   const parts = HELD.map((audience) => ordered(schema, schema.members.filter((member) => member.audience === audience)))
   const drafts = parts.flat()
@@ -118,14 +138,9 @@ function restOf(slots: Int32Array, gains: Float64Array, item: number): number {
   return slots[(item << SLOT.shift) + SLOT.rate] >= 0 && Number.isInteger(lane) && lane >= 0 ? lane : -1
 }
 
-/** Whether deltas are much longer without the row before the baseline: there are places or rotations of which no speed is told. */
-export function needsOlder({ parts, slots }: RowPlan): boolean {
-  return parts.some((part, item) => part === 1 && slots[(item << SLOT.shift) + SLOT.role] !== ROLE.rate)
-}
-
 function isPart(slots: Int32Array, slot: number): boolean {
   if (slots[slot] === ITEM.code) return true
-  // Of the first of a vector that nothing carries, the last slot says how many lanes it has.
+  // In the first item of a vector without a rate, the last slot is its lane count.
   return slots[slot + SLOT.rate] < 0 && (slots[slot + SLOT.before] >= 0 || slots[slot + SLOT.leadRateLane] > 0)
 }
 
@@ -136,18 +151,25 @@ function sortsOf(slots: Int32Array, first: number, end: number): ChunkSorts {
     return bits
   }
   const isPlain = (slot: number): boolean => slots[slot] === ITEM.flag || slots[slot] === ITEM.value
-  // The items of a rotation are always looked at, for they build on one another.
-  const isCarried = (slot: number): boolean => !isPlain(slot) && (slots[slot + SLOT.rate] >= 0 || slots[slot] === ITEM.dropped || slots[slot] === ITEM.code)
+  // The items of a rotation are always visited, because they depend on each other.
+  const isCarried = (slot: number): boolean =>
+    !isPlain(slot) && (slots[slot + SLOT.rate] >= 0 || slots[slot] === ITEM.dropped || slots[slot] === ITEM.code)
   return {
     free: which((slot) => !isPlain(slot) && !isCarried(slot)),
     carried: which(isCarried),
     plain: which(isPlain),
     grouped: which((slot) => slots[slot + SLOT.group] >= 0),
-    lasting: which((slot) => !isPlain(slot) && slots[slot] !== ITEM.dropped && slots[slot + SLOT.role] !== ROLE.carried),
+    lasting: which(
+      (slot) => !isPlain(slot) && slots[slot] !== ITEM.dropped && slots[slot + SLOT.role] !== ROLE.carried,
+    ),
   }
 }
 
-function lanesOf(schema: Schema, drafts: readonly Draft[], chunks: readonly number[]): Pick<RowPlan, 'lanes' | 'laneBits' | 'chunkLanes'> {
+function lanesOf(
+  schema: Schema,
+  drafts: readonly Draft[],
+  chunks: readonly number[],
+): Pick<RowPlan, 'lanes' | 'laneBits' | 'chunkLanes'> {
   const lanes: number[] = []
   const laneBits: number[] = []
   const chunkLanes: number[] = [0]
@@ -166,13 +188,15 @@ function lanesOf(schema: Schema, drafts: readonly Draft[], chunks: readonly numb
   return { lanes: Int32Array.from(lanes), laneBits: Int32Array.from(laneBits), chunkLanes: Int32Array.from(chunkLanes) }
 }
 
-/** The leaves of some members: rates before what they move, otherwise as declared. */
+/** The leaves of some members: rates before the fields they change, otherwise in declaration order. */
 function ordered(schema: Schema, members: readonly Member[]): Draft[] {
   const rank = (member: Member): number => {
     const role = schema.motions.find(({ rate }) => rate === member)?.role
     return role === 'acceleration' ? 0 : role !== undefined ? 1 : member.field.spec.kind === 'quat' ? 3 : 2
   }
-  const inOrder = members.map((member, at) => ({ member, at })).sort((a, b) => rank(a.member) - rank(b.member) || a.at - b.at)
+  const inOrder = members
+    .map((member, at) => ({ member, at }))
+    .sort((a, b) => rank(a.member) - rank(b.member) || a.at - b.at)
   return inOrder.flatMap(({ member }) =>
     Array.from({ length: member.leafCount }, (_, index): Draft[] => {
       const isInside = member.kind === 'group' && index > 0
@@ -192,16 +216,26 @@ function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number):
     const isPart = item > 0 && drafts[item - 1].member === member && member.kind !== 'group' && leaf.kind !== LEAF.quat
     const before = isPart ? item - 1 : -1
     const isRate = schema.motions.some((motion) => motion.rate === member)
-    const role = isRate ? ROLE.rate : gain !== undefined ? ROLE.carried : isMover(leaf, member) ? ROLE.mover : ROLE.other
+    const role = isRate
+      ? ROLE.rate
+      : gain !== undefined
+        ? ROLE.carried
+        : isMover(leaf, member)
+          ? ROLE.mover
+          : ROLE.other
     const first = item << SLOT.shift
     slots.set([code > 0 ? ITEM.code : kindOf(leaf, member, index), leaf.lane + code, maxOf(leaf), signOf(leaf)], first)
-    slots.set([gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role, ...roundOf(leaf)], first + SLOT.rate)
-    // The first component of a vector speaks by how fast all of it moved.
-    if (gain === undefined && before < 0 && member.field.spec.kind === 'vector') slots.set([member.lane, member.laneCount], first + SLOT.leadLane)
+    slots.set(
+      [gain === undefined ? -1 : rate, before, group, index, isBound ? 1 : 0, role, ...roundOf(leaf)],
+      first + SLOT.rate,
+    )
+    // The context of a vector's first component is how fast the whole vector moved.
+    if (gain === undefined && before < 0 && member.field.spec.kind === 'vector')
+      slots.set([member.lane, member.laneCount], first + SLOT.leadLane)
     if (gain === undefined) return
     gains.set([gain[0] / (2 * GAIN_UNIT), gain[1] / GAIN_UNIT], item * 2)
     slots[first + SLOT.rateLane] = schema.leaves[drafts[rate].leaf].lane
-    // The component before leads, if it is carried too.
+    // The component before leads, if it has a rate too.
     const lead = before << SLOT.shift
     if (before < 0 || slots[lead + SLOT.rate] < 0) return
     slots.set([1, slots[lead + SLOT.lane], slots[lead + SLOT.rateLane]], first + SLOT.isLed)
@@ -210,13 +244,14 @@ function pack(schema: Schema, drafts: readonly Draft[], ticksPerSecond: number):
 }
 
 function kindOf(leaf: Leaf, member: Member, index: number): number {
-  const isFlag = member.kind === 'flag' || (leaf.field.spec.kind === 'bool') || (member.kind === 'group' && index === member.firstLeaf)
+  const isFlag =
+    member.kind === 'flag' || leaf.field.spec.kind === 'bool' || (member.kind === 'group' && index === member.firstLeaf)
   if (isFlag) return ITEM.flag
   if (leaf.kind <= LEAF.varint) return ITEM.number
   return leaf.kind === LEAF.float ? ITEM.float : leaf.kind === LEAF.quat ? ITEM.dropped : ITEM.value
 }
 
-/** The largest lane, counted from the least, as int32: -1 where numbers go round at 2^32. */
+/** The largest lane value, counted from the least, as int32; -1 where numbers wrap at 2^32. */
 function maxOf({ kind, width, max }: Leaf): number {
   if (kind === LEAF.word && width === 16) return 0xffff
   if (kind === LEAF.quat) return (1 << width) - 1
@@ -224,27 +259,30 @@ function maxOf({ kind, width, max }: Leaf): number {
 }
 
 /**
- * How a field goes round: a difference is shifted up and down by so many bits, which leaves the short way; a value is cut to
- * these bits. Fields that do not go round, or do so at 2^32, are left alone.
+ * How a field wraps. A difference is shifted left and right by `turn` bits, which gives the short way round; a value is
+ * masked with `wrap`. Fields that do not wrap, or wrap at 2^32, are unaffected.
  */
 function roundOf({ kind, width, max }: Leaf): readonly [turn: number, wrap: number] {
   if (kind === LEAF.angle) return [32 - width, max]
   return kind === LEAF.word && width === 16 ? [16, 0xffff] : [0, -1]
 }
 
-/** How far a 16-bit word is shifted up and down to give it its sign back. */
+/** How far a 16-bit word is shifted left and right to restore its sign. */
 function signOf({ kind, width, isSigned }: Leaf): number {
   return kind === LEAF.word && width === 16 && isSigned ? 16 : 0
 }
 
-/** Kinds of field that move when something moves, in the absence of a rate. */
+/** Kinds of field that tend to change when an object moves, if they have no rate. */
 const MOVERS: readonly FieldSpec['kind'][] = ['fixed', 'vector', 'angle', 'quat', 'float', 'double']
 
 function isMover(leaf: Leaf, member: Member): boolean {
   return member.field.options.role === 'position' || MOVERS.includes(leaf.field.spec.kind)
 }
 
-/** The item that is the rate of this one, if everyone who holds this one holds that; else -1. Of a rotation, the first of three. */
+/**
+ * The item that is the rate of this one, if every receiver of this one also has the rate; else -1. For a rotation, the
+ * first of three.
+ */
 function rateOf(schema: Schema, drafts: readonly Draft[], item: number): number {
   const { member, leaf } = drafts[item]
   const motion = schema.motions.find(({ of }) => of === member)
@@ -256,10 +294,10 @@ function rateOf(schema: Schema, drafts: readonly Draft[], item: number): number 
 
 const TURN = 2 * Math.PI
 
-/** Gains are whole numbers of parts of this, so that products of them are exact. */
+/** Gains are whole multiples of 1 / GAIN_UNIT, so that products of them are exact. */
 export const GAIN_UNIT = 1_048_576
 
-/** Value of lane 0, and of one step, of a leaf that counts in steps; undefined for the others. */
+/** The value of lane 0, and of one step, for a leaf that counts in steps; undefined for the others. */
 function stepsOf({ kind, min, max, quant }: Leaf): readonly [zero: number, step: number] | undefined {
   switch (kind) {
     case LEAF.bits: return [min, 1]
@@ -270,15 +308,15 @@ function stepsOf({ kind, min, max, quant }: Leaf): readonly [zero: number, step:
   }
 }
 
-/** Both gains as whole parts of 2^20; undefined where there is nothing to integrate, or not exactly. */
+/** Both gains as whole parts of 2^20; undefined if there is nothing to integrate, or not exactly. */
 function gainOf(rate: Leaf, of: Leaf, ticksPerSecond: number): readonly [number, number] | undefined {
   const from = stepsOf(rate)
   if (from === undefined || rate.max >= 2 ** 20 || rate.kind > LEAF.angle) return undefined
-  // A rotation is turned by radians: by half of them, and in units of one.
+  // A rotation is turned by an angle in radians: by half of it, in units of one.
   const step = of.kind === LEAF.quat ? 2 : stepsOf(of)?.[1]
   if (step === undefined) return undefined
   const scale = GAIN_UNIT / (ticksPerSecond * step)
-  // A rotor is made of doubles anyhow, and its gains are too small to be cut to whole parts.
+  // A rotor uses doubles in any case, and its gains are too small to be rounded to whole parts.
   if (of.kind === LEAF.quat) return [from[1] * scale, from[0] * scale]
   const gains = [Math.round(from[1] * scale), Math.round(from[0] * scale)] as const
   // Products of gain, rate and ticks stay exact: below 2^53.

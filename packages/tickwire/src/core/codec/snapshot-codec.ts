@@ -1,7 +1,7 @@
 /**
- * Which codec a game's snapshots use, as a value for its configuration: `codec: entropy(priors)`.
+ * The codec of a game's snapshots, as a value for its configuration: `codec: entropy(priors)`.
  *
- * Both sides must use the same: `text` belongs into the game's fingerprint.
+ * Both sides must use the same: `text` is part of the game's fingerprint.
  */
 
 import { hashHex } from '../base/hash.ts'
@@ -11,34 +11,48 @@ import { PackedCoder } from './packed-coder.ts'
 import { priorsText, TrainedTables, type EntityPriors } from './priors.ts'
 import type { MakeRowCoder } from './row-coder.ts'
 
-/** What training found, by entity name; entities that are not in it have built-in tables. */
+/** The result of training, by entity name; entities that are not in it use built-in tables. */
 export type Priors = { readonly [entity: string]: EntityPriors }
 
+/** The codec of a game's rows. `packed` and `entropy()` make one. */
 export interface SnapshotCodec {
+  /** Which of the two codecs it is. */
   readonly name: 'packed' | 'entropy'
+  /** Makes the coder of one entity. */
   readonly make: MakeRowCoder
-  /** What it was trained with. */
+  /** The priors it uses. */
   readonly priors: Priors
-  /** Canonical text, short: priors stand in it by their hash. Equal text, equal bits. */
+  /** Canonical text, short: it has the hash of the priors. Equal text, equal bits. */
   readonly text: string
 }
 
-/** Bumped when built-in tables, contexts or predictions change: then old and new do not understand each other. */
+/** Incremented when built-in tables, contexts or predictions change: then old and new peers are incompatible. */
 const ENTROPY_FORM = 2
 
-/** Differences, without tables and without motion: the simple one. */
-export const packed: SnapshotCodec = { name: 'packed', make: (schema) => new PackedCoder(schema), priors: {}, text: 'packed' }
+/** Differences, without tables and without prediction: the simple codec. */
+export const packed: SnapshotCodec = {
+  name: 'packed',
+  make: (schema) => new PackedCoder(schema),
+  priors: {},
+  text: 'packed',
+}
 
-/** Motion predicted, the rest in few bits; by built-in tables, or by those that training found. */
+/** Predicts motion and encodes residuals in few bits; with built-in tables, or with those of training. */
 export function entropy(priors: Priors = {}): SnapshotCodec {
   const names = Object.keys(priors).sort()
+  const textOf = (name: string): string =>
+    `;${JSON.stringify(name)}:${hashHex(fingerprintOf(priorsText(priors[name])), 0)}`
   return {
     name: 'entropy',
     make: (schema, ticksPerSecond) => {
       const found = Object.hasOwn(priors, schema.name) ? priors[schema.name] : undefined
-      return new EntropyCoder(schema, ticksPerSecond, found === undefined ? {} : { tables: (plan) => new TrainedTables(plan, found, `priors.${schema.name}`) })
+      return new EntropyCoder(
+        schema,
+        ticksPerSecond,
+        found === undefined ? {} : { tables: (plan) => new TrainedTables(plan, found, `priors.${schema.name}`) },
+      )
     },
     priors,
-    text: `entropy(${ENTROPY_FORM}${names.map((name) => `;${JSON.stringify(name)}:${hashHex(fingerprintOf(priorsText(priors[name])), 0)}`).join('')})`,
+    text: `entropy(${ENTROPY_FORM}${names.map(textOf).join('')})`,
   }
 }

@@ -1,4 +1,6 @@
-/** The second pass of training: the model speaks into counters, every context of its own. */
+/**
+ * The third pass of training: the model writes to counters, with a separate table for every context.
+ */
 
 import { BitWriter } from '../bits/bit-writer.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -12,28 +14,31 @@ import type { Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 import type { SymbolSink } from './symbol-stream.ts'
 
-/** What the first pass settled for one class of age. */
+/** The result of the first two passes for one age class. */
 interface Settled extends Habits {
   readonly activities: readonly (readonly number[])[]
 }
 
 type Counts = Map<number, number>
 
-/** Values are raw, and nobody counts raw bits. */
+/** Values are raw, and raw bits are not counted. */
 const NO_VALUES: ValueStore = { put: () => 0, get: () => undefined, write: () => {}, read: () => 0 }
 
 export class SymbolCounter implements SymbolSink {
   readonly #plan: RowPlan
   readonly #model: RowModel
-  /** By context of any kind. */
+  /** Indexed by context of any kind. */
   readonly #counts = new Map<number, Counts>()
   readonly #scratch = new BitWriter(new Uint8Array(1 << 16))
-  /** Contexts of one class of age: tokens, then which component is dropped, then masks. */
+  /** The number of contexts of one age class: tokens, then dropped components, then masks. */
   readonly #contexts: number
 
   constructor(schema: Schema, plan: RowPlan, settled: readonly Settled[], makeGrid: MakeGrid) {
     this.#plan = plan
-    this.#contexts = (plan.count << tables.TOKEN_CONTEXTS_SHIFT) + plan.count + ((plan.chunks.length - 1) << tables.MASK_CONTEXTS_SHIFT)
+    this.#contexts =
+      (plan.count << tables.TOKEN_CONTEXTS_SHIFT)
+      + plan.count
+      + ((plan.chunks.length - 1) << tables.MASK_CONTEXTS_SHIFT)
     const ages = settled.map((each, age) => this.#tablesOf(age, each))
     const all: tables.RowTables = { version: 0, bank: new CodeBank(), at: (age) => ages[age] }
     this.#model = new RowModel(schema, plan, all, makeGrid)
@@ -54,7 +59,7 @@ export class SymbolCounter implements SymbolSink {
     return this.#scratch
   }
 
-  /** Tokens of an item in a context, by symbol. */
+  /** The token counts of an item in a context, by symbol. */
   tokens(age: number, item: number, context: number): Counts | undefined {
     return this.#counts.get(age * this.#contexts + (item << tables.TOKEN_CONTEXTS_SHIFT) + context)
   }
@@ -64,16 +69,18 @@ export class SymbolCounter implements SymbolSink {
     return this.#plan.slots[(item << SLOT.shift) + SLOT.kind] === ITEM.dropped ? counts : undefined
   }
 
-  /** Masks of a chunk in a context, by mask. */
+  /** The mask counts of a chunk in a context, by mask. */
   mask(age: number, chunk: number, context: number): Counts | undefined {
-    return this.#counts.get(this.#droppedContext(age, this.#plan.count) + (chunk << tables.MASK_CONTEXTS_SHIFT) + context)
+    return this.#counts.get(
+      this.#droppedContext(age, this.#plan.count) + (chunk << tables.MASK_CONTEXTS_SHIFT) + context,
+    )
   }
 
   #droppedContext(age: number, item: number): number {
     return age * this.#contexts + (this.#plan.count << tables.TOKEN_CONTEXTS_SHIFT) + item
   }
 
-  /** Tables in which every context is a table of its own, and every mask its own symbol. */
+  /** Tables in which every context has its own table, and every mask its own symbol. */
   #tablesOf(age: number, { weights, bends, activities }: Settled): tables.AgeTables {
     const { count, chunks } = this.#plan
     const first = age * this.#contexts

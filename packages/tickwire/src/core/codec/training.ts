@@ -1,11 +1,12 @@
 /**
- * Learns a game's habits from its rows: how often what is said, in which context. Offline, in seconds; the result is data.
+ * Trains priors on a game's rows: how often each symbol occurs, in which context. Offline, in seconds; the result is
+ * data.
  *
- * Three passes over the same rows: how much of a motion goes on (the weight under which residuals are shortest) and which
- * changes occur most (the activities); how motions bend; and how often each symbol occurs. Contexts that speak alike then
- * share a table: a pool of 128 serves an entity as well as thousands would.
+ * Three passes over the same rows. First: how much of a motion continues (the weight with the shortest residuals) and
+ * which changes occur most (the activities). Second: how motions bend. Third: how often each symbol occurs. Contexts
+ * with similar frequencies then share a table: a pool of 128 serves an entity as well as thousands would.
  *
- * Never test on what you trained on.
+ * Never test on the training data.
  */
 
 import type { Schema } from '../schema/schema.ts'
@@ -24,13 +25,15 @@ import * as tables from './row-tables.ts'
 import { SymbolCounter } from './symbol-counter.ts'
 import { WeightSearch } from './weight-search.ts'
 
-/** Shows every row to learn from, the same each time it is called: with its baseline, age and, if held, older row. */
+/**
+ * Calls `see` for every row to train on, the same rows at each call: with baseline, age and, if available, older row.
+ */
 export type ShowRows = (see: (pair: RowPair) => void) => void
 
-/** Rows of an age class below which built-in tables know better. */
+/** With fewer rows in an age class the built-in tables are better. */
 const ROWS_MIN = 200
 
-/** Learns from rows. `version` tells these priors from others; it is what two sides compare. */
+/** Trains on rows. `version` identifies these priors; the two sides compare it. */
 export function train(
   schema: Schema, ticksPerSecond: number, version: number, show: ShowRows, makeGrid: MakeGrid = schemaGrid,
 ): EntityPriors {
@@ -43,7 +46,11 @@ export function train(
   }))
   const bendSearch = new BendSearch(plan, straight)
   show((pair) => bendSearch.see(pair))
-  const ages = straight.map(({ weights }, age) => ({ weights, bends: bendSearch.bends(age), activities: search.activities(age) }))
+  const ages = straight.map(({ weights }, age) => ({
+    weights,
+    bends: bendSearch.bends(age),
+    activities: search.activities(age),
+  }))
   const counter = new SymbolCounter(schema, plan, ages, makeGrid)
   show((pair) => counter.see(pair))
   const seen = ages.map((_, age) => search.rows[age] >= ROWS_MIN)

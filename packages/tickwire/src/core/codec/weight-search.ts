@@ -1,4 +1,6 @@
-/** The first pass of training: which weights make residuals shortest, and which changes occur most. */
+/**
+ * The first pass of training: which weights give the shortest residuals, and which changes occur most.
+ */
 
 import { log2 } from '../base/math.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -10,18 +12,20 @@ import { ITEM, ROLE, SLOT, type RowPlan } from './row-plan.ts'
 import { changedItems, Guesses, guessItem, type Habits } from './row-predictor.ts'
 import * as tables from './row-tables.ts'
 
-/** Weights tried, in parts of 32: what is damped loses little, but that little counts after some ticks. */
+/**
+ * The weights tried, in parts of 32. Weights just below 32 differ little per tick, but that adds up over several ticks.
+ */
 const TRIED: readonly number[] = [0, 4, 8, 12, 16, 20, 24, 27, 29, 30, 31, 32]
 const WEIGHTS: number = TRIED.length
 
 export class WeightSearch {
-  /** By class of age: rows seen. */
+  /** Indexed by age class: rows seen. */
   readonly rows: number[] = new Array<number>(tables.AGE_CLASSES).fill(0)
   readonly #plan: RowPlan
   readonly #rotations: RotationPredictor
-  /** By class of age, item, class of motion, weight: what residuals cost. */
+  /** Indexed by age class, item, motion class, weight: the bits of the residuals. */
   readonly #costs: Float64Array
-  /** By class of age, then chunk: how often which items changed from the older row to the baseline. */
+  /** Indexed by age class, then by chunk: how often which items changed from the older row to the baseline. */
   readonly #changes: readonly (readonly Map<number, number>[])[]
   readonly #uniform: readonly Habits[]
   readonly #guesses: Guesses
@@ -29,10 +33,15 @@ export class WeightSearch {
   constructor(schema: Schema, plan: RowPlan, makeGrid: MakeGrid) {
     this.#plan = plan
     this.#rotations = new RotationPredictor(schema, plan, makeGrid)
-    this.#costs = new Float64Array((tables.AGE_CLASSES * plan.count << tables.WEIGHTS_SHIFT) * WEIGHTS)
-    this.#changes = Array.from({ length: tables.AGE_CLASSES }, () => Array.from({ length: plan.chunks.length - 1 }, () => new Map<number, number>()))
+    this.#costs = new Float64Array(((tables.AGE_CLASSES * plan.count) << tables.WEIGHTS_SHIFT) * WEIGHTS)
+    this.#changes = Array.from({ length: tables.AGE_CLASSES }, () =>
+      Array.from({ length: plan.chunks.length - 1 }, () => new Map<number, number>()),
+    )
     const bends = new Int16Array(plan.count << tables.BENDS_SHIFT)
-    this.#uniform = TRIED.map((weight) => ({ weights: new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight), bends }))
+    this.#uniform = TRIED.map((weight) => ({
+      weights: new Int8Array(plan.count << tables.WEIGHTS_SHIFT).fill(weight),
+      bends,
+    }))
     this.#guesses = new Guesses(plan.count)
   }
 
@@ -45,18 +54,21 @@ export class WeightSearch {
     }
   }
 
-  /** The best weights of an age. Between equals the smaller: what was never seen stays where it is. */
+  /**
+   * The best weights of an age class. Of equal ones the smaller: an item that was never seen is predicted unchanged.
+   */
   weights(age: number): Int8Array {
     const count = this.#plan.count << tables.WEIGHTS_SHIFT
     return Int8Array.from({ length: count }, (_, place) => {
       const at = (age * count + place) * WEIGHTS
       let best = 0
-      for (let weight = 1; weight < WEIGHTS; weight++) if (this.#costs[at + weight] < this.#costs[at + best]) best = weight
+      for (let weight = 1; weight < WEIGHTS; weight++)
+        if (this.#costs[at + weight] < this.#costs[at + best]) best = weight
       return TRIED[best]
     })
   }
 
-  /** By chunk: the most frequent changes, that of nothing aside: it is activity 0, as is everything rare. */
+  /** Indexed by chunk: the most frequent changes, except "none": that is activity 0, as are all rare ones. */
   activities(age: number): number[][] {
     return this.#changes[age].map((changes) =>
       [...changes].filter(([changed]) => changed !== 0).sort((a, b) => b[1] - a[1] || a[0] - b[0])
@@ -70,7 +82,13 @@ export class WeightSearch {
     const guesses = this.#guesses
     const habits = this.#uniform[weight]
     const group = slots[slot + SLOT.group]
-    if (kind === ITEM.flag || kind === ITEM.value || kind === ITEM.code || (group >= 0 && pair.rows[pair.at + group] === 0)) return
+    if (
+      kind === ITEM.flag
+      || kind === ITEM.value
+      || kind === ITEM.code
+      || (group >= 0 && pair.rows[pair.at + group] === 0)
+    )
+      return
     const lane = pair.at + slots[slot + SLOT.lane]
     let bits = 0
     let motion = 0
@@ -82,7 +100,11 @@ export class WeightSearch {
     } else {
       const guess = guessItem(this.#plan, item, habits, pair, guesses)
       motion = slots[slot + SLOT.role] === ROLE.carried ? 0 : guesses.classes[item]
-      bits = residualBits(kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]), guess, slots[slot + SLOT.turn])
+      bits = residualBits(
+        kind === ITEM.number ? pair.rows[lane] : orderFloat(pair.rows[lane]),
+        guess,
+        slots[slot + SLOT.turn],
+      )
     }
     // A rotation is predicted once, for its first item.
     this.#costs[(((age * this.#plan.count + item) << tables.WEIGHTS_SHIFT) + motion) * WEIGHTS + weight] += bits

@@ -1,55 +1,59 @@
 /**
- * The asking side of a handshake: a key of its own, the challenge it was given, and what follows from both.
+ * The client side of a handshake: its ephemeral key, the server's challenge, and the keys derived from both.
  *
  * ```
  * Request ─────▶                    again every 200 to 250 ms
- *         ◀───── Challenge          a server key and a cookie: now there are keys, but nobody is proven
+ *         ◀───── Challenge          a server key, its signature and a cookie
  * Response ────▶                    again, the same bytes
  *         ◀───── Accepted, Refused  open only under keys of both; Accepted is signed by the server's identity
  * ```
  *
- * A cookie is good for 4 to 8 s, so a challenge that is 2 s old is asked for anew beside what is said under it. Which
- * server it is, is checked when we know whom to expect; otherwise anybody will do, and the connection says so.
+ * A cookie is valid for 4 to 8 s. So when a challenge is 2 s old, a new one is requested alongside the repeated
+ * Response.
  *
- * Invariant: one sealed message for each challenge, its bytes kept and repeated: no nonce is used twice.
+ * A client that knows the server's identity key checks the signature of a challenge before it agrees on keys and seals
+ * anything. A challenge with a wrong signature is dropped, and the client waits for a genuine one: a forged packet does
+ * not end the attempt. A client that knows no identity key accepts any server, and its connection reports that.
  *
- * It keeps no time and sends nothing: `connection.ts` asks it for bytes.
+ * Invariants: one sealed message for each challenge, whose bytes are kept and repeated, so no nonce is used twice.
+ * Nothing is sealed for a key that the expected server has not signed. At most `CHALLENGE_CHECKS_PER_REQUEST`
+ * signatures are checked for each request.
+ *
+ * This class has no timers and sends nothing: `connection.ts` asks it for bytes.
  */
 
-import { CHALLENGE_FRESH_MS } from '../base/limits.ts'
+import { CHALLENGE_CHECKS_PER_REQUEST, CHALLENGE_FRESH_MS } from '../base/limits.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis } from '../base/time.ts'
 import { isEqualConstantTime, wipe } from '../crypto/constant-time.ts'
 import type { KeyRing, RekeyPolicy } from '../crypto/key-ring.ts'
 import { SealingKey } from '../crypto/packet-key.ts'
-import { CRYPTO_BYTES, type AgreementKey, type CryptoProvider } from '../crypto/provider.ts'
+import { CRYPTO_BYTES, type AgreementKey, type CryptoProvider, type VerifyingKey } from '../crypto/provider.ts'
 import type { CryptoSuite } from '../crypto/suite.ts'
-import { verifyTranscript } from '../crypto/transcript.ts'
+import { verifyChallengeKey, verifyTranscript } from '../crypto/transcript.ts'
 import { type PacketHeader, readUint32 } from '../packet/header.ts'
 import { type CloseReason, closeReasonFromByte } from './close-reason.ts'
 import { REQUEST_BYTES, type HandshakeMessage, writeRequest, writeResponse } from './handshake.ts'
-import { type Acceptance, type Hello, readAcceptance } from './handshake-body.ts'
+import { type Acceptance, type Hello, readAcceptance, writeHello } from './handshake-body.ts'
 import { type HandshakeWords, type SessionKeys, deriveHello, deriveSession } from './session-keys.ts'
 
-/** What a client brings. */
+/** The inputs of a client handshake. */
 export interface ClientHandshakeConfig {
   readonly provider: CryptoProvider
   readonly entropy: Entropy
   /** Best first. */
   readonly suites: readonly CryptoSuite[]
   readonly hello: Hello
-  /** Empty in play without tokens. */
-  readonly token: Uint8Array
-  /** The identity key of the server we mean to meet, if we know it. */
+  /** The identity key of the expected server, if the client knows it. */
   readonly server: Uint8Array | undefined
   readonly rekey: Partial<RekeyPolicy>
 }
 
-/** What an acceptance brings: keys, and what was said under them. */
+/** The result of an Accepted: keys, and the fields that were sealed under them. */
 export interface ClientSession extends Acceptance {
   readonly ring: KeyRing
   readonly suite: CryptoSuite
-  /** Its signature is that of the server we meant to meet. */
+  /** Both signatures were made by the identity key that the client expected. */
   readonly isVerified: boolean
 }
 
@@ -57,29 +61,38 @@ interface Challenged {
   readonly words: HandshakeWords
   readonly shared: Uint8Array
   readonly response: Uint8Array
-  /** When the server last gave it. */
+  /** When the server last sent it. */
   at: Millis
 }
 
-/** What makes one challenge another: it travels in the clear, and either may have been touched on the way. */
+/** Identifies a challenge. It is not encrypted, so either field may have been modified on the path. */
 type ChallengeWords = Pick<HandshakeWords, 'cookie' | 'serverKey'>
 
-/** One client's knocking at one door. */
+/** One attempt of a client to connect to a server. */
 export class ClientHandshake {
   readonly saltLo: number
   readonly saltHi: number
-  /** Someone answered under good keys who is not the server we meant to meet. */
+  /** A challenge or an acceptance arrived that the expected server has not signed. */
   hasMetImpostor: boolean = false
-  /** Beside what was just written a request must go. */
+  /** A Request must be sent in addition to the Response just written. */
   isRequestDue: boolean = false
   #config: ClientHandshakeConfig
   #key: AgreementKey
+  #offered: Uint8Array
+  /** The identity key of the expected server. */
+  #identity: VerifyingKey | undefined
+  /** The server key whose signature was verified last: challenges with this key need no second check. */
+  #provenKey: Uint8Array = new Uint8Array(0)
+  /** Signatures that may be checked before the next request. */
+  #checksLeft: number = 0
   #challenged: Challenged | undefined = undefined
-  /** The one before it: late copies of it must not take its place. */
+  /** The challenge before the current one: late copies of it must not replace the current one. */
   #past: ChallengeWords = { cookie: new Uint8Array(0), serverKey: new Uint8Array(0) }
 
   constructor(config: ClientHandshakeConfig) {
     this.#config = config
+    this.#offered = Uint8Array.from(config.suites, ({ id }) => id)
+    this.#identity = config.server === undefined ? undefined : config.provider.importVerifying(config.server)
     const drawn = new Uint8Array(8 + CRYPTO_BYTES.key)
     config.entropy.fill(drawn)
     this.saltLo = readUint32(drawn, 0)
@@ -92,42 +105,50 @@ export class ClientHandshake {
     return this.#key.publicKey
   }
 
-  /** A challenge is here and not about to expire. */
+  /** Whether there is a challenge that is not about to expire. */
   isFresh(now: Millis): boolean {
     return this.#challenged !== undefined && now < this.#challenged.at + CHALLENGE_FRESH_MS
   }
 
-  /** Writes what is to be said now; returns its length. */
+  /** Writes the next packet to send; returns its length. */
   write(now: Millis, out: Uint8Array): number {
     if (this.#challenged === undefined || this.isRequestDue) {
       this.isRequestDue = false
       return this.#writeRequest(out)
     }
-    // A challenge does not last for ever: while it is good we answer it, and ask for the next in time.
+    // A challenge expires. While it is valid the client answers it, and requests the next one in time.
     this.isRequestDue = !this.isFresh(now)
     out.set(this.#challenged.response)
     return REQUEST_BYTES
   }
 
   #writeRequest(out: Uint8Array): number {
-    return writeRequest(out, this.saltLo, this.saltHi, this.#key.publicKey, this.#config.suites.map(({ id }) => id))
+    this.#checksLeft = CHALLENGE_CHECKS_PER_REQUEST
+    return writeRequest(out, this.saltLo, this.saltHi, this.#key.publicKey, this.#offered)
   }
 
-  /** Takes a challenge up. False when it is none of ours, one of the past, or while the last is still fresh. */
+  /**
+   * Accepts a challenge. False when its suite was not offered, it is the previous one, it is not signed by the expected
+   * server, or the current challenge is still fresh.
+   */
   handleChallenge(now: Millis, challenge: HandshakeMessage): boolean {
     const { suite: id, serverKey, cookie } = challenge
     const suite = this.#config.suites.find((offered) => offered.id === id)
-    // An agreement is the dearest thing a stranger can ask of us: one for each time we ask ourselves.
+    // A key agreement is the most expensive operation that an attacker can cause: one for each of our own requests.
     if (suite === undefined || this.isFresh(now) || isSame(this.#past, challenge)) return false
     if (this.#challenged !== undefined && isSame(this.#challenged.words, challenge)) {
-      // The server gives the same one for a while, and to seal another answer to it would use a nonce twice.
+      // The server repeats a challenge for a while. Sealing a second answer to it would use a nonce twice.
       this.#challenged.at = now
       return true
     }
-    const shared = this.#key.agree(serverKey)
+    const shared = this.#isProven(challenge) ? this.#key.agree(serverKey) : undefined
     if (shared === undefined) return false
     const words: HandshakeWords = {
-      suite, clientKey: this.#key.publicKey, cookie: Uint8Array.from(cookie), serverKey: Uint8Array.from(serverKey), token: this.#config.token,
+      suite,
+      clientKey: this.#key.publicKey,
+      cookie: Uint8Array.from(cookie),
+      serverKey: Uint8Array.from(serverKey),
+      offered: this.#offered,
     }
     this.#past = this.#challenged?.words ?? this.#past
     this.#forget()
@@ -135,7 +156,7 @@ export class ClientHandshake {
     return true
   }
 
-  /** Opens an acceptance, in place. Undefined when it was sealed by nobody we spoke to, or not by whom we meant. */
+  /** Decrypts an Accepted in place. Undefined when it does not decrypt, or is not signed by the expected server. */
   handleAccepted(
     now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number,
   ): ClientSession | undefined {
@@ -143,7 +164,7 @@ export class ClientHandshake {
     if (session === undefined || this.#challenged === undefined) return undefined
     const acceptance = readAcceptance(bytes, message.sealedAt, length - CRYPTO_BYTES.tag)
     const isVerified = acceptance !== undefined && this.#verify(session.transcript, acceptance.signature)
-    if (acceptance === undefined || (this.#config.server !== undefined && !isVerified)) {
+    if (acceptance === undefined || (this.#identity !== undefined && !isVerified)) {
       this.hasMetImpostor ||= acceptance !== undefined
       session.ring.wipe()
       return undefined
@@ -153,7 +174,7 @@ export class ClientHandshake {
     return { ...acceptance, ring: session.ring, suite, isVerified }
   }
 
-  /** Opens a refusal, in place: the reason, if it is one that the server we spoke to may give. */
+  /** Decrypts a Refused in place. Returns the reason, if it is one that a server may give. */
   handleRefused(
     now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number,
   ): CloseReason | undefined {
@@ -164,7 +185,7 @@ export class ClientHandshake {
     return reason?.by === 'protocol' ? reason : undefined
   }
 
-  /** Forgets all keys: it is over, or has become a connection. */
+  /** Wipes all keys: the handshake is over, or has become a connection. */
   wipe(): void {
     this.#forget()
     this.#key.wipe()
@@ -184,16 +205,33 @@ export class ClientHandshake {
   }
 
   #verify(transcript: Uint8Array, signature: Uint8Array): boolean {
-    const { provider, server } = this.#config
-    return server !== undefined && verifyTranscript(provider.importVerifying(server), transcript, signature)
+    return this.#identity !== undefined && verifyTranscript(this.#identity, transcript, signature)
+  }
+
+  /** Whether the expected server signed this challenge's key. Without an expected server every key is accepted. */
+  #isProven({ serverKey, signature }: HandshakeMessage): boolean {
+    if (this.#identity === undefined || isEqualConstantTime(this.#provenKey, serverKey)) return true
+    if (this.#checksLeft === 0) return false
+    this.#checksLeft--
+    const isProven = verifyChallengeKey(this.#identity, serverKey, signature)
+    if (isProven) this.#provenKey = serverKey.slice()
+    else this.hasMetImpostor = true
+    return isProven
   }
 
   #seal(words: HandshakeWords, shared: Uint8Array): Uint8Array {
-    const { provider, hello, token } = this.#config
+    const { provider, hello } = this.#config
     const response = new Uint8Array(REQUEST_BYTES)
     const at = writeResponse(
-      response, this.saltLo, this.saltHi, words.suite.id, words.clientKey, words.cookie, token, hello.fingerprint, hello.user,
+      response,
+      this.saltLo,
+      this.saltHi,
+      words.suite.id,
+      words.clientKey,
+      words.cookie,
+      words.offered,
     )
+    writeHello(response, at, hello)
     const material = deriveHello(provider, words, shared)
     const key = new SealingKey(words.suite, 0, material)
     wipe(material)

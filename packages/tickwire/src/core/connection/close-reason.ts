@@ -1,18 +1,32 @@
 /**
- * Why a connection ended: one union, told once, the same on both sides.
+ * Why a connection ended: one union, reported once, the same on both sides.
  *
- * `by` says who ended it. What I close `by: 'local'` my peer sees as `by: 'peer'` with the same code; what broke the
- * rules is `by: 'protocol'` on both sides; what nobody said is `by: 'network'`.
+ * `by` is the side that ended it. A close with `by: 'local'` is seen by the peer as `by: 'peer'` with the same code. A
+ * violation of the protocol is `by: 'protocol'` on both sides. A close without a message is `by: 'network'`.
  */
 
-/** Someone meant it: he, or the host; the room is over, or broke; he is here by another connection now. */
+/**
+ * An intended close: the client left, the host kicked it, the server shuts down, the room ended or failed, or the
+ * client has a newer connection.
+ */
 export type LeaveCode = 'left' | 'kicked' | 'shutdown' | 'ended' | 'fault' | 'replaced'
 
-/** The rules forbid it. */
+/** A refusal or a violation of the protocol. */
 export type RuleCode =
-  | 'version' | 'schema' | 'full' | 'refused' | 'broken' | 'token' | 'identity' | 'flooding' | 'no-room' | 'locked' | 'ticket'
+  | 'version'
+  | 'schema'
+  | 'full'
+  | 'refused'
+  | 'broken'
+  | 'token'
+  | 'identity'
+  | 'flooding'
+  | 'no-room'
+  | 'locked'
+  | 'ticket'
+  | 'password'
 
-/** Nobody said anything: the peer never answered, fell silent, its transport closed, or it no longer knows us. */
+/** No message: the peer never answered, fell silent, its transport closed, or it no longer knows the connection. */
 export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset'
 
 /** Why a connection ended. */
@@ -21,25 +35,57 @@ export type CloseReason =
   | { readonly by: 'protocol'; readonly code: RuleCode }
   | { readonly by: 'network'; readonly code: NetworkCode }
 
-/** What the wire carries in Disconnect and Rejected, one byte; 0 stands for nothing. */
+/** Codes of Disconnect, Rejected and Refused on the wire. Indexed by the byte; 0 means no code. */
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
   'token', 'identity', 'flooding', 'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket',
+  'password',
 ]
 
-/** The byte that tells the peer about `reason`; 0 when there is nothing to tell. */
+/** The reason of a connection that the local side ends. */
+export function closedHere(code: LeaveCode | RuleCode): CloseReason {
+  switch (code) {
+    case 'left':
+    case 'kicked':
+    case 'shutdown':
+    case 'ended':
+    case 'fault':
+    case 'replaced':
+      return { by: 'local', code }
+    default:
+      return { by: 'protocol', code }
+  }
+}
+
+/** The byte that is sent to the peer for `reason`; 0 when there is none. */
 export function closeReasonToByte(reason: CloseReason): number {
   const code: LeaveCode | RuleCode | undefined = reason.by === 'network' ? undefined : reason.code
   return code === undefined ? 0 : CODES.indexOf(code)
 }
 
-/** What the peer meant, or undefined when the byte means nothing. */
+/** The reason for a received byte, or undefined when the byte is not valid. */
 export function closeReasonFromByte(byte: number): CloseReason | undefined {
   const code = CODES[byte]
   switch (code) {
-    case 'left': case 'kicked': case 'shutdown': case 'ended': case 'fault': case 'replaced': return { by: 'peer', code }
-    case 'version': case 'schema': case 'full': case 'refused': case 'broken': case 'token': case 'identity':
-    case 'flooding': case 'no-room': case 'locked': case 'ticket':
+    case 'left':
+    case 'kicked':
+    case 'shutdown':
+    case 'ended':
+    case 'fault':
+    case 'replaced':
+      return { by: 'peer', code }
+    case 'version':
+    case 'schema':
+    case 'full':
+    case 'refused':
+    case 'broken':
+    case 'token':
+    case 'identity':
+    case 'flooding':
+    case 'no-room':
+    case 'locked':
+    case 'ticket':
+    case 'password':
       return { by: 'protocol', code }
     case undefined: return undefined
     default: return code satisfies never

@@ -1,5 +1,5 @@
 /**
- * What a connection is given: what it shares with its endpoint's others, whom it leads to, and how far that is known.
+ * The inputs of a connection: what it shares with the other connections of its endpoint, its peer, and its security.
  */
 
 import type { Entropy } from '../base/entropy.ts'
@@ -13,7 +13,7 @@ import type { CloseReason } from './close-reason.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionTimers } from './timers.ts'
 
-/** What all connections of one endpoint share, and whom they tell. */
+/** Shared by all connections of one endpoint, including the callbacks to the endpoint. */
 export interface ConnectionContext {
   readonly timers: ConnectionTimers
   readonly entropy: Entropy
@@ -21,38 +21,42 @@ export interface ConnectionContext {
   /** No packet is longer than this. */
   readonly packetBytesMax: number
   readonly congestion: () => CongestionController
-  /** Small packets are never held below this rate. */
+  /** Small packets are never limited below this rate. */
   readonly tickRate: number
-  /** What one peer that we accepted is expected to send at most. */
+  /** Packets per second that an accepted peer is expected to send at most. */
   readonly peerPacketsPerSecond: number
   readonly builder: PacketBuilder
   readonly reader: PacketReader
-  /** Something has happened: the connection may have something to send, or to wait for, that it had not. */
+  /** The connection may have something new to send or to wait for. */
   onWake(connection: Connection): void
   onOpened(connection: Connection): void
   onClosed(connection: Connection, reason: CloseReason): void
 }
 
-/** Whom a connection leads to. */
+/** The peer of a connection. */
 export interface ConnectionPeer {
   readonly address: string
-  /** The id the server gave, low and high half; 0 while asking for one. */
+  /** The id that the server assigned, low and high half; 0 until it is assigned. */
   readonly idLo: number
   readonly idHi: number
-  /** The ephemeral key of whoever asked. */
+  /** The ephemeral key of the initiating side. */
   readonly clientKey: Uint8Array
   readonly user: Uint8Array
   readonly welcome: Uint8Array
-  /** Keys, of the side that accepted; of the side that asks, what it asks with. */
+  /** On the accepting side the keys; on the initiating side the handshake. */
   readonly keys: KeyRing | ClientHandshake
-  /** Which cipher, by whom; empty until there is one. */
+  /** The cipher and its implementation; empty until it is chosen. */
   readonly suite: string
 }
 
-/** How far a connection can be trusted. */
+/** The security properties of a connection. */
 export interface ConnectionSecurity {
-  /** Which cipher seals its packets, by whose code. Empty until there is one. */
+  /** The cipher of its packets, and its implementation. Empty until it is chosen. */
   suite: string
-  /** We know that the server is the one we meant: it holds the identity key of our token. False where we knew none. */
-  isServerVerified: boolean
+  /**
+   * 'verified': the server has proven that it holds the identity key that the client expected, before anything was
+   * sealed for it. 'unverified': the client knew no identity key, so an attacker on the path may have answered. Always
+   * 'unverified' on the accepting side.
+   */
+  identity: 'verified' | 'unverified'
 }

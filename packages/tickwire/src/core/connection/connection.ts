@@ -1,14 +1,12 @@
 /**
- * One peer: its state and its timers, from the first knock to the last goodbye.
+ * A connection to one peer: its state and its timers, from the first request to the last Disconnect.
  *
- * Bytes come in by `handle*` and go out by `pollTransmit`, again and again until it says false. Both take `now`;
- * timers are looked at in `pollTransmit`, and `updateTimeout` says when that is next worth while. What an open
- * connection carries is `packet-flow.ts`.
- *
+ * Bytes come in through `handle*` and go out through `pollTransmit`, which is called until it returns false. Both take
+ * `now`. Timers are checked in `pollTransmit`, and `updateTimeout` computes when it is next due. The packets of an open
+ * connection are handled by `packet-flow.ts`.
  * Invariant: it moves only along edges of `states.ts`, and ends once, with one reason.
- *
- * A peer that accepted us cannot change its address; one that we accepted can, once the new one is checked
- * (`path-check.ts`). It does not know any frame but its own, and does not decide who is let in.
+ * A server cannot change its address. A client that we accepted can, once the new address is validated
+ * (`path-check.ts`). This file knows only control frames, and does not decide which clients are admitted.
  */
 
 import { assert } from '../base/assert.ts'
@@ -23,7 +21,9 @@ import { SendGate } from '../delivery/send-gate.ts'
 import type { FrameSink, FrameSource } from '../packet/frame-source.ts'
 import { PACKET_TYPE, type PacketHeader } from '../packet/header.ts'
 import type { PacketWatch } from '../packet/packet-watch.ts'
-import { type CloseReason, type LeaveCode, closeReasonFromByte, closeReasonToByte } from './close-reason.ts'
+import {
+  type CloseReason, type LeaveCode, type RuleCode, closedHere, closeReasonFromByte, closeReasonToByte,
+} from './close-reason.ts'
 import type { ClientHandshake } from './client-handshake.ts'
 import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
 import { Control } from './control.ts'
@@ -32,58 +32,64 @@ import type { HandshakeMessage } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { PathCheck } from './path-check.ts'
 import { PacketFlow } from './packet-flow.ts'
-import { type ConnectionState, type ConnectionStep, nextState } from './states.ts'
+import { type ConnectionState, type ConnectionTrigger, nextState } from './states.ts'
 import { ConnectionStats } from './stats.ts'
-import { drawRetryMs } from './timers.ts'
+import { type ConnectionTimers, drawRetryMs } from './timers.ts'
 import type { Transmit } from './transmit.ts'
 
 const DISCONNECT = PACKET_TYPE.disconnect
 const BROKEN: CloseReason = { by: 'protocol', code: 'broken' }
 const FLOODING: CloseReason = { by: 'protocol', code: 'flooding' }
 
-/** One peer. Made by an endpoint; handed to `assemble` once, before its first packet. */
+/** A connection to one peer. Created by an endpoint; passed to `assemble` once, before its first packet. */
 export class Connection {
-  /** A handle of this endpoint: 1, 2, 3, … never reused. On the wire the connection has another name. */
+  /** A handle within this endpoint: 1, 2, 3, … never reused. Different from the connection id on the wire. */
   readonly id: number
-  /** Where the peer is, in the transport's words. Changes when he moves. */
+  /** The peer's address, in the transport's format. Changes when the peer moves. */
   address: string
-  /** We asked; the peer accepted. */
+  /** The local side sent the request; the peer accepted. */
   readonly isInitiator: boolean
-  /** What the side that asked said of itself. */
+  /** User bytes from the initiating side. */
   readonly user: Uint8Array
-  /** What the side that accepted answered. Empty until then. */
+  /** Welcome bytes from the accepting side. Empty until accepted. */
   welcome: Uint8Array
+  /** The low 32 bits of the connection id on the wire. */
   idLo: number
+  /** The high 32 bits of the connection id on the wire. */
   idHi: number
+  /** The client's public key of this connection. */
   readonly clientKey: Uint8Array
+  /** How the server was authenticated, and which cipher is used. */
   readonly security: ConnectionSecurity
+  /** Counters of packets, bytes and errors. */
   readonly stats: ConnectionStats = new ConnectionStats()
-  readonly rtt: RttEstimator = new RttEstimator()
-  /** How much may be sent. */
+  /** Estimates of the round trip, in ms. */
+  readonly rtt: RttEstimator
+  /** Limits how much may be sent. */
   readonly gate: SendGate
-  /** Its place among its endpoint's: where the endpoint keeps when to ask it. */
+  /** Index of this connection in the endpoint's arrays. */
   place: number = 0
-  /** As of `updateTimeout`: in a cell, for a double that is returned is boxed. */
+  /** Result of `updateTimeout`. In a typed array, because a returned double is boxed. */
   readonly timeout: Float64Array = new Float64Array(1)
   #context: ConnectionContext
-  /** To be called when a source may want a packet earlier than it last said: see `FrameSource.attach`. */
+  /** Must be called when a source may need a packet earlier than it last said: see `FrameSource.attach`. */
   readonly wake: () => void
   #flow: PacketFlow
   #control: Control = new Control()
   #path: PathCheck = new PathCheck()
-  /** What we ask with, and what we were promised a reset would show. Only of the side that asked. */
+  /** The handshake, and the reset token from the server. Only on the initiating side. */
   #handshake: ClientHandshake | undefined = undefined
   #resetToken: Uint8Array | undefined = undefined
   #ring: KeyRing | undefined = undefined
   #newestSequence: number = 0
-  /** The longest datagram that the peer takes, as far as it said. */
+  /** The longest datagram that the peer accepts, if it is known. */
   #peerBytesMax: number = Infinity
   #state: ConnectionState = 'disconnected'
   #reason: CloseReason | undefined = undefined
   #now: Millis
   #startedAt: Millis
   #heartbeat: Heartbeat
-  /** When to repeat what has had no answer: a request, the first packet. */
+  /** When to repeat a packet without an answer: a request, or the first packet. */
   #retryAt: Millis
   #farewell: Farewell = new Farewell()
 
@@ -96,71 +102,90 @@ export class Connection {
     this.idLo = peer.idLo
     this.idHi = peer.idHi
     this.clientKey = peer.clientKey
-    this.security = { suite: peer.suite, isServerVerified: false }
+    this.security = { suite: peer.suite, identity: 'unverified' }
     this.#context = context
+    this.rtt = new RttEstimator(context.timers)
     this.wake = () => context.onWake(this)
     this.gate = new SendGate(context.congestion(), context.tickRate)
-    // Whom we asked we trust to say much: a server has a world to tell.
+    // A server may send as much as it needs to: it has a whole world to send.
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
-    this.#flow = new PacketFlow(context.builder, context.reader, this.rtt, this.stats, this.gate, this.#control, inbound)
+    this.#flow = new PacketFlow(
+      context.builder,
+      context.reader,
+      this.rtt,
+      this.stats,
+      this.gate,
+      this.#control,
+      inbound,
+    )
     this.#now = now
     this.#startedAt = now
     this.#heartbeat = new Heartbeat(now, context.timers, isInitiator)
     this.#retryAt = isInitiator ? now : Infinity
     if ('role' in peer.keys) this.#secure(peer.keys)
     else this.#handshake = peer.keys
-    this.#step(isInitiator ? 'connect' : 'admit')
+    this.#transition(isInitiator ? 'connect' : 'admit')
   }
 
+  /** The state of the connection. */
   get state(): ConnectionState { return this.#state }
+  /** Its timeouts, in ms. */
+  get timers(): ConnectionTimers { return this.#context.timers }
   /** How often its keys were replaced. */
   get keyEpoch(): number { return this.#ring?.newestEpoch ?? 0 }
-  /** Frames travel both ways. */
+  /** Frames can be sent and received. */
   get isOpen(): boolean { return this.#state === 'connected' }
-  /** It must be asked at every flush, whatever it says. */
+  /** The connection must be polled at every flush, whatever `timeout` is. */
   get isRestless(): boolean { return this.#flow.isRestless }
-  /** Shows every packet in the clear to somebody who looks on; undefined ends it. */
+  /** Receives a decrypted copy of every packet, for inspection. Undefined removes it. */
   set watch(watch: PacketWatch | undefined) { this.#flow.watch = watch }
 
   /** Why it ended or is ending. */
   get closeReason(): CloseReason | undefined { return this.#reason }
 
-  /** From now on `source` makes frames of `kind`. Called in `assemble`; what is added first goes first, but neighbours with weights share. */
+  /** Adds a source of frames of `kind`. Call it in `assemble`. Earlier ones go first; adjacent ones share by weight. */
   addSource(kind: number, source: FrameSource, weight: number = 0): void {
     this.#flow.addSource(kind, source, weight, this.wake)
   }
 
-  /** From now on sources that made frames of the kind `from` make frames of the kind `to`. */
+  /** From now on sources of frames of kind `from` make frames of kind `to`. */
   changeKind(from: number, to: number): void { this.#flow.changeKind(from, to) }
 
-  /** From now on frames of `kind` go to `sink`. Called in `assemble`. */
+  /** Adds the sink of frames of `kind`. Call it in `assemble`. */
   addSink(kind: number, sink: FrameSink): void {
     this.#flow.addSink(kind, sink)
   }
 
-  /** Ends the connection gracefully: the peer is told. `closed` follows within the grace time. */
-  close(now: Millis, code: LeaveCode = 'left'): void {
-    this.#close(now, 'close', { by: 'local', code })
+  /** Ends the connection gracefully and notifies the peer. `closed` follows within the grace period. */
+  close(now: Millis, code: LeaveCode | RuleCode = 'left'): void {
+    this.#close(now, 'close', closedHere(code))
   }
 
-  /** Whether an answer with this salt answers us. */
+  /** Whether this connection sent a request with this salt. */
   hasAsked(saltLo: number, saltHi: number): boolean {
     return this.#handshake?.saltLo === saltLo && this.#handshake.saltHi === saltHi
   }
 
-  /** The server has answered our request: now there are keys. */
+  /** The server has answered the request with a challenge. */
   handleChallenge(now: Millis, message: HandshakeMessage): void {
     if (!this.#isAsking() || this.#handshake === undefined) this.stats.drops.state++
     else if (!this.#handshake.handleChallenge(now, message)) this.stats.drops.handshake++
     else {
-      this.#step('challenged')
+      this.#transition('challenged')
       this.#retryAt = now
     }
   }
 
-  /** The server has said yes, if it opens. */
-  handleAccepted(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
-    const session = this.#state === 'handshake' ? this.#handshake?.handleAccepted(now, header, message, bytes, length) : undefined
+  /** The server has accepted the client, if the packet decrypts. */
+  handleAccepted(
+    now: Millis,
+    header: PacketHeader,
+    message: HandshakeMessage,
+    bytes: Uint8Array,
+    length: number,
+  ): void {
+    const session =
+      this.#state === 'handshake' ? this.#handshake?.handleAccepted(now, header, message, bytes, length) : undefined
     if (session === undefined) {
       this.stats.drops.handshake++
       return
@@ -169,55 +194,59 @@ export class Connection {
     this.idLo = header.idLo
     this.idHi = header.idHi
     this.welcome = session.welcome
-    Object.assign(this.security, { suite: session.suite.name, isServerVerified: session.isVerified })
+    Object.assign(this.security, {
+      suite: session.suite.name,
+      identity: session.isVerified ? 'verified' : 'unverified',
+    })
     this.#resetToken = session.resetToken
     this.#peerBytesMax = session.datagramBytesMax
     this.#secure(session.ring)
-    this.#heartbeat.onHeard(now)
-    this.#step('accepted')
-    // Our first packet proves that we have the keys: it goes at once, and again until the server is heard.
+    this.#heartbeat.onReceived(now)
+    this.#transition('accepted')
+    // The first packet proves that the client has the keys. It is sent at once, and again until the server answers.
     this.#retryAt = now
     this.#context.onOpened(this)
   }
 
-  /** The server has said no, under keys. */
+  /** The server has refused the client in a sealed packet. */
   handleRefused(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
-    const reason = this.#state === 'handshake' ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
+    const reason =
+      this.#state === 'handshake' ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
     if (reason === undefined) this.stats.drops.handshake++
     else this.#reject(reason)
   }
 
-  /** The server has said, in the clear, that it speaks another version. */
+  /** An unsealed packet says that the server has a different protocol version. */
   handleRejected(reason: CloseReason): void {
-    // Once challenged we know better: it does speak ours, and this is somebody else.
+    // After a challenge the server is known to have the same version, so this packet is forged.
     if (this.#state !== 'connecting') this.stats.drops.state++
     else this.#reject(reason)
   }
 
-  /** The server no longer knows us, if it can show the token it gave us for that. */
+  /** The server no longer knows this connection, if `token` is the reset token that it gave. */
   handleReset(token: Uint8Array): void {
     const isGenuine = this.#resetToken !== undefined && isEqualConstantTime(this.#resetToken, token)
     if (!isGenuine || (this.#state !== 'connected' && this.#state !== 'disconnecting')) {
       this.stats.drops.reset++
       return
     }
-    // Whoever is leaving anyway leaves for his own reason.
+    // A connection that is already closing keeps its own reason.
     this.#reason ??= { by: 'network', code: 'reset' }
     this.#flow.abandon(this.#now)
     this.#finish('reset')
   }
 
-  /** A packet that names this connection. Its bytes are done with on return. @hot */
+  /** A packet with this connection's id. The caller may reuse `bytes` on return. @hot */
   handlePacket(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isDisconnect = header.type === DISCONNECT
-    const isHeard = this.#state === 'connected' || (isDisconnect && this.#state === 'disconnecting')
-    const verdict = isHeard ? this.#flow.open(now, header, bytes, length) : 'dropped'
-    if (!isHeard) this.stats.drops.state++
+    const isOpen = this.#state === 'connected' || (isDisconnect && this.#state === 'disconnecting')
+    const verdict = isOpen ? this.#flow.open(now, header, bytes, length) : 'dropped'
+    if (!isOpen) this.stats.drops.state++
     else if (verdict === 'ok') this.handleOpened(now, from, header, bytes, length)
     else if (verdict === 'flooding') this.#close(now, 'close', FLOODING)
   }
 
-  /** A packet of this connection that was opened, in place. @hot */
+  /** A packet of this connection that was decrypted in place. @hot */
   handleOpened(now: Millis, from: string, header: PacketHeader, bytes: Uint8Array, length: number): void {
     const isNewest = header.sequence > this.#newestSequence
     if (isNewest) this.#newestSequence = header.sequence
@@ -226,12 +255,12 @@ export class Connection {
       return
     }
     const verdict = this.#flow.absorb(now, header, bytes, length)
-    // A sink may have closed us while it looked at its frame.
-    if (verdict !== 'dropped' && this.isOpen) this.#hear(now, from, length, isNewest)
+    // A sink may have closed the connection while it processed its frame.
+    if (verdict !== 'dropped' && this.isOpen) this.#handleOpened(now, from, length, isNewest)
     if (verdict === 'broken') this.#close(now, 'close', BROKEN)
   }
 
-  /** The transport says that the way to the peer is gone. */
+  /** The transport reports that the path to the peer is closed. */
   handlePathClosed(): void {
     if (this.#state === 'disconnecting') this.#finish('grace-over')
     else if (this.#state !== 'disconnected') this.#lose('path-closed')
@@ -243,7 +272,7 @@ export class Connection {
     const isWritten = this.#state === 'connected' ? this.#pollPacket(now, out)
       : this.#state === 'disconnecting' ? this.#pollDisconnect(now, out)
       : this.#isAsking() && this.#pollHandshake(now, out)
-    if (!isWritten) return false
+    if (!isWritten || out.length === 0) return false
     if (this.#state !== 'connected') out.to = this.address
     this.#heartbeat.onSent(now)
     this.stats.packetsSent++
@@ -251,7 +280,7 @@ export class Connection {
     return true
   }
 
-  /** When `pollTransmit` next has something to do: the very sums it compares with, or rounding would make it spin. @hot */
+  /** When `pollTransmit` is next due: exactly the sums that it compares with, or rounding would make it spin. @hot */
   updateTimeout(now: Millis): void {
     const { timeout } = this
     if (this.#state === 'connected') {
@@ -274,39 +303,40 @@ export class Connection {
     this.#control.rekey = new Rekey(ring, this.#context.provider, this.#context.entropy)
   }
 
-  #hear(now: Millis, from: string, length: number, isNewest: boolean): void {
-    this.#step('heard')
-    // An answer to a check counts on the packet that brought it, and on no later one.
+  #handleOpened(now: Millis, from: string, length: number, isNewest: boolean): void {
+    this.#transition('received')
+    // A path reply counts only for the packet that carried it, not for a later packet.
     const isReply = this.#control.takeReply(this.#path.nonce)
-    if (from !== this.address) this.#hearElsewhere(now, from, length, isNewest, isReply)
-    // The first packet of a peer is answered at once: until he hears us he repeats himself.
+    if (from !== this.address) this.#handleElsewhere(now, from, length, isNewest, isReply)
+    // The first packet of a peer is answered at once: the peer repeats itself until it receives an answer.
     if (this.stats.packetsReceived++ === 0) {
       this.#flow.hurry(now)
       this.gate.mtu.start(now, Math.min(this.#context.packetBytesMax, this.#peerBytesMax))
     }
     this.stats.bytesReceived += length
-    if (isNewest) this.#heartbeat.onHeard(now)
+    if (isNewest) this.#heartbeat.onReceived(now)
     this.#retryAt = Infinity
   }
 
-  /** He is somewhere else, or somebody carries his packets about: he moves when he has answered from there. */
-  #hearElsewhere(now: Millis, from: string, length: number, isNewest: boolean, isReply: boolean): void {
+  /** The peer has moved, or its packets are relayed: the connection moves after a path reply from the new address. */
+  #handleElsewhere(now: Millis, from: string, length: number, isNewest: boolean, isReply: boolean): void {
     if (!isReply || from !== this.#path.address) {
-      this.#path.hear(now, from, length, isNewest, this.#context.entropy)
+      this.#path.onPacket(now, from, length, isNewest, this.#context.entropy)
       return
     }
-    this.#step('moved')
+    this.#transition('moved')
     this.#path.clear()
     this.address = from
     this.stats.pathMoves++
-    // What was measured was another path.
-    Object.assign(this.rtt, new RttEstimator())
+    // The measurements belong to the old path.
+    this.rtt.reset()
     this.gate.reset(now)
     this.#flow.hurry(now)
   }
 
   #handleDisconnect(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): void {
-    const reason = length === header.byteLength + 1 + CRYPTO_BYTES.tag ? closeReasonFromByte(bytes[header.byteLength]) : undefined
+    const reason =
+      length === header.byteLength + 1 + CRYPTO_BYTES.tag ? closeReasonFromByte(bytes[header.byteLength]) : undefined
     if (reason === undefined) this.stats.drops.malformed++
     else if (this.#state === 'disconnecting') this.#finish('acknowledged')
     else this.#close(now, 'closed-by-peer', reason)
@@ -314,7 +344,7 @@ export class Connection {
 
   #pollHandshake(now: Millis, out: Transmit): boolean {
     const handshake = this.#handshake
-    assert(handshake !== undefined, 'whoever asks has what to ask with')
+    assert(handshake !== undefined, 'a connection that requests has a handshake')
     if (now >= this.#startedAt + this.#context.timers.connectMs) {
       if (handshake.hasMetImpostor) this.#reject({ by: 'protocol', code: 'identity' })
       else this.#lose('unreachable')
@@ -357,18 +387,18 @@ export class Connection {
     return false
   }
 
-  #close(now: Millis, step: 'close' | 'closed-by-peer', reason: CloseReason): void {
+  #close(now: Millis, trigger: 'close' | 'closed-by-peer', reason: CloseReason): void {
     this.wake()
     if (this.#state === 'disconnecting' || this.#state === 'disconnected') return
     this.#reason = reason
     if (this.#state !== 'connected') {
-      // There is nobody yet to say goodbye to.
+      // There is no peer to notify yet.
       this.#finish('close')
       return
     }
-    this.#step(step)
+    this.#transition(trigger)
     this.#flow.abandon(now)
-    this.#farewell.begin(now, step === 'closed-by-peer', this.#context.timers.graceMs)
+    this.#farewell.begin(now, trigger === 'closed-by-peer', this.#context.timers.graceMs)
   }
 
   #reject(reason: CloseReason): void {
@@ -376,16 +406,16 @@ export class Connection {
     this.#finish('rejected')
   }
 
-  /** The peer is beyond reach: no goodbye. */
+  /** The peer is unreachable: no Disconnect is sent. */
   #lose(code: 'unreachable' | 'timed-out' | 'path-closed'): void {
     this.#reason = { by: 'network', code }
-    this.#step('silence')
+    this.#transition('silence')
     this.#flow.abandon(this.#now)
-    this.#finish('told')
+    this.#finish('reported')
   }
 
-  #finish(step: ConnectionStep): void {
-    this.#step(step)
+  #finish(trigger: ConnectionTrigger): void {
+    this.#transition(trigger)
     assert(this.#reason !== undefined && this.#state === 'disconnected', 'a connection ends with a reason')
     this.#handshake?.wipe()
     this.#control.rekey?.wipe()
@@ -394,7 +424,7 @@ export class Connection {
     this.#context.onClosed(this, this.#reason)
   }
 
-  #step(step: ConnectionStep): void {
-    this.#state = nextState(this.#state, step)
+  #transition(trigger: ConnectionTrigger): void {
+    this.#state = nextState(this.#state, trigger)
   }
 }

@@ -12,7 +12,12 @@ const suite = createSuite(1, pureProvider)
 
 function side(role: Role, seed: number): { control: Control; ring: KeyRing } {
   const ring = new KeyRing(0, {
-    provider: pureProvider, suite, role, secret: new Uint8Array(32).fill(5), transcript: new Uint8Array(32), rekey: { afterMs: 1000 },
+    provider: pureProvider,
+    suite,
+    role,
+    secret: new Uint8Array(32).fill(5),
+    transcript: new Uint8Array(32),
+    rekey: { afterMs: 1000 },
   })
   const control = new Control()
   control.rekey = new Rekey(ring, pureProvider, { fill: (bytes) => bytes.fill(seed) })
@@ -52,7 +57,7 @@ describe('control frames', () => {
     expect(server.ring.open(1300, 1, 10, bytes, 15, 51)).toBe('ok')
   })
 
-  test('[CONN7] three messages about keys may wait; who makes it four is broken, and none is lost of who acknowledges', () => {
+  test('[CONN7] three key messages may wait for an ack; a fourth breaks the connection, and none is lost', () => {
     const sayMore = { poll: () => 'ok', takeMessage: () => new Uint8Array(34) } as unknown as Rekey
     const control = new Control()
     control.rekey = sayMore
@@ -66,7 +71,7 @@ describe('control frames', () => {
     }
   })
 
-  test('[SEC8] a check is answered once, with its nonce; a reply counts for its packet only', () => {
+  test('[SEC8] a path check is answered once, with its nonce; a reply counts only for its packet', () => {
     const control = new Control()
     const nonce = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
     const out = new BitWriter(new Uint8Array(20))
@@ -85,8 +90,16 @@ describe('control frames', () => {
     expect(asker.takeReply(nonce)).toBe(true)
   })
 
-  test.each([[[]], [[0]], [[9, 1]], [[1]], [[1, 0, 1]], [[2, 1, 2, 3]], [[3, ...new Uint8Array(9)]], [[1, 0, 7, 1, ...new Uint8Array(32)]]])(
-    '[CONN7] broken: %j', (body) => {
-      expect(side('server', 3).control.accept(0, 1, new BitReader(Uint8Array.from(body)))).toBe('broken')
-    })
+  test.each([
+    [[]],
+    [[0]],
+    [[9, 1]],
+    [[1]],
+    [[1, 0, 1]],
+    [[2, 1, 2, 3]],
+    [[3, ...new Uint8Array(9)]],
+    [[1, 0, 7, 1, ...new Uint8Array(32)]],
+  ])('[CONN7] broken: %j', (body) => {
+    expect(side('server', 3).control.accept(0, 1, new BitReader(Uint8Array.from(body)))).toBe('broken')
+  })
 })

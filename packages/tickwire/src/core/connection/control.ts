@@ -1,5 +1,6 @@
 /**
- * What the two ends of a connection say to each other about the connection itself: frames of kind 15, byte-aligned.
+ * Control frames: messages between the two ends of a connection about the connection itself. Frame kind 15,
+ * byte-aligned.
  *
  * ```
  *              0    1
@@ -9,14 +10,15 @@
  * Padding      │ 4  │ zeros │           `delivery/path-mtu.ts`
  * ```
  *
- * Rekey messages are reliable and in order: one is under way at a time, repeated when its packet is lost; a receiver
- * takes the number it expects, passes over the ones before it, and does not acknowledge one that comes too early. Path
- * messages are neither: they are about the path they travel on.
+ * Rekey messages are reliable and in order. One is in flight at a time and is repeated when its packet is lost. A
+ * receiver processes the number it expects, ignores earlier numbers, and does not acknowledge a number that arrives too
+ * early. Path messages are neither reliable nor ordered: they are about the path they travel on.
  *
- * Invariant: at most three rekey messages and one path reply wait, whatever the peer does: an answer that is not acknowledged yet, an offer that
- * gave way to the peer's, and the answer to that. Who makes us say more is broken.
+ * Invariant: at most three rekey messages and one path reply wait, whatever the peer does: an answer that is not
+ * acknowledged yet, an offer that gave way to the peer's offer, and the answer to that offer. A peer that causes more
+ * is broken.
  *
- * It does not decide when keys are due or a path is good.
+ * This file does not decide when new keys are due or whether a path is valid.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -26,27 +28,27 @@ import { REKEY_MESSAGE_BYTES, type Rekey } from '../crypto/rekey.ts'
 import { PADDING } from '../delivery/path-mtu.ts'
 import type { FrameSink, FrameSource, FrameVerdict } from '../packet/frame-source.ts'
 
-/** The kind of frame that belongs to connections themselves. */
+/** The frame kind of control frames. */
 export const CONTROL_KIND = 15
 
-/** Bytes of what is echoed to prove that a path leads to the peer. */
+/** Bytes of the nonce that the peer echoes to prove that it receives on a path. */
 export const PATH_NONCE_BYTES = 8
 
 const REKEY = 1
 const PATH_CHECK = 2
 const PATH_REPLY = 3
 const NONE = 0
-/** Rekey messages that wait. */
+/** How many rekey messages may wait. */
 const WAITING_MAX = 3
 
-/** One connection's own frames, both ways. */
+/** The control frames of one connection, both directions. */
 export class Control implements FrameSource, FrameSink {
   /** Set once there are keys. */
   rekey: Rekey | undefined = undefined
   #waiting: Uint8Array[] = []
   #sendNumber: number = 0
   #recvNumber: number = 0
-  /** The packet that the first of them rides in; 0 when it must ride again. */
+  /** The packet that carries the first waiting message; 0 when the message must be sent (again). */
   #ridesIn: number = NONE
   #echo: Uint8Array = new Uint8Array(PATH_NONCE_BYTES)
   #hasEcho: boolean = false
@@ -56,7 +58,7 @@ export class Control implements FrameSource, FrameSink {
 
   begin(): void {}
 
-  /** Lets the key exchange go on. 'broken' must end the connection. @hot */
+  /** Advances the key exchange. After 'broken' the connection must be closed. @hot */
   poll(now: Millis): 'ok' | 'broken' {
     if (this.rekey === undefined) return 'ok'
     const verdict = this.rekey.poll(now)
@@ -109,7 +111,7 @@ export class Control implements FrameSource, FrameSink {
     }
   }
 
-  /** Whether the packet just taken in answers a check with this nonce. Asked once for each packet. */
+  /** Whether the packet just processed answers a path check with this nonce. Call it once for each packet. */
   takeReply(nonce: Uint8Array): boolean {
     if (!this.#hasReply) return false
     this.#hasReply = false
@@ -121,7 +123,7 @@ export class Control implements FrameSource, FrameSink {
     const message = this.#scratch
     for (let index = 0; index < message.length; index++) message[index] = frame.readBits(8)
     if (frame.failed || frame.bitsLeft > 0 || this.rekey === undefined) return 'broken'
-    // One is under way at a time, so whatever is not the next is a repetition or comes too early.
+    // One message is in flight at a time, so any other number is a repetition or arrived too early.
     if (ahead >= 0x80) return 'ok'
     if (ahead > 0) return 'no-ack'
     this.#recvNumber = (this.#recvNumber + 1) & 0xff
@@ -129,7 +131,7 @@ export class Control implements FrameSource, FrameSink {
     return this.#collect() ? verdict : 'broken'
   }
 
-  /** Whether what is to be said now has a place. */
+  /** Queues the next rekey message, if any. False when the queue is full. */
   #collect(): boolean {
     const message = this.rekey?.takeMessage()
     if (message === undefined) return true
@@ -137,7 +139,7 @@ export class Control implements FrameSource, FrameSink {
   }
 }
 
-/** Writes a path message as a frame's body. */
+/** Writes a path check as the body of a frame. */
 export function writePathCheck(nonce: Uint8Array, out: BitWriter): void {
   writePath(PATH_CHECK, nonce, out)
 }

@@ -1,44 +1,51 @@
 /**
- * What is said before there is a connection, and after one is forgotten: byte-aligned, little-endian. Offsets count from
- * the end of the header. What stands behind `║` is sealed, and all that stands before it, header included, authenticated.
+ * Handshake packets, before a connection exists, and Reset packets, after a connection is forgotten. Byte-aligned,
+ * little-endian. Offsets count from the end of the header. Bytes after `║` are sealed; all bytes before it, including
+ * the header, are authenticated.
  *
  * ```
  *            0    1        9             25
  * Request    │ 1  │ salt 8 │ client key 32 │ count 1 │ suites │ zeros to 1200 bytes
- * Challenge  │ 2  │ salt 8 │ suite 1 │ server key 32 │ cookie 16 │
- * Accepted   │ 3  │ salt 8 │ random 16   ║ reset token 16 │ signature 64 │ bytes max 2 │ size 2 │ welcome ≤ 256 │ tag 16
+ * Challenge  │ 2  │ salt 8 │ suite 1 │ server key 32 │ cookie 16 │ signature 64 │
+ * Accepted   │ 3  │ salt 8 │ random 16   ║ reset token 16 │ signature 64 │ bytes max 2 │ size 2 │ welcome ≤ 256 │ tag
+ * 16
  * Rejected   │ 4  │ salt 8 │ reason 1 │
  * Refused    │ 5  │ salt 8 │ random 16   ║ reason 1 │ tag 16
  * Reset      │ 6  │ reset token 16 │
  *
- * Response   │ salt 8 │ suite 1 │ client key 32 │ cookie 16 │ size 2 │ token
- *            ║ fingerprint 8 │ size 1 │ user ≤ 64 │ zeros │ tag 16, 1200 bytes in all
+ * Response   │ salt 8 │ suite 1 │ client key 32 │ cookie 16 │ count 1 │ suites
+ *            ║ fingerprint 8 │ size 2 │ token ≤ 429 │ size 1 │ user ≤ 64 │ size 2 │ data │ zeros │ tag 16, 1200 in all
  * ```
  *
- * All but Response are packets of type 0, Response is type 4. Request and Response are 1200 bytes long, header included:
- * an answer is never larger than its question, so nobody can use us to flood a third party, and a path that carries them
- * carries every later packet. The salt is drawn by the client and repeated in answers.
+ * Response is packet type 4, all others are packet type 0. Request and Response are 1200 bytes long, including the
+ * header. So an answer is never larger than its question, and the server cannot be used to amplify a flood against a
+ * third party. A path that carries them also carries every later packet. The client draws the salt, and answers repeat
+ * it.
  *
- * Header, first byte and salt of a Request, and all of Rejected, keep their place in every version (HS5): that is
- * how a stale client learns that it is stale.
+ * The signature of a Challenge is made by the server's identity key over its server key (`crypto/transcript.ts`). The
+ * Response repeats the suites of the Request, because the server stored nothing and must see what the client offered.
  *
- * It knows no keys: who seals and opens is `client-handshake.ts` and `endpoint/admission.ts`.
+ * The header, first byte and salt of a Request, and all of Rejected, keep their layout in every version (HS5). That is
+ * how an outdated client learns that it is outdated.
+ *
+ * This file has no keys: `client-handshake.ts` and `endpoint/admission.ts` seal and open.
  */
 
 import { assert } from '../base/assert.ts'
-import { DATAGRAM_BYTES_SAFE, OFFERED_SUITES_MAX, USER_BYTES_MAX } from '../base/limits.ts'
-import { TOKEN_BYTES_MAX } from '../crypto/connect-token.ts'
+import { DATAGRAM_BYTES_SAFE, OFFERED_SUITES_MAX } from '../base/limits.ts'
 import { CHALLENGE_BYTES, SERVER_RANDOM_BYTES } from '../crypto/key-schedule.ts'
 import { CRYPTO_BYTES } from '../crypto/provider.ts'
-import { PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readUint32, writeHeader, writeUint32 } from '../packet/header.ts'
+import {
+  HEADER_BYTES_MAX, PACKET_TYPE, PROTOCOL_VERSION, PacketHeader, readUint32, writeHeader, writeUint32,
+} from '../packet/header.ts'
 
 /** Bytes of every Request and Response, header included. */
 export const REQUEST_BYTES: number = DATAGRAM_BYTES_SAFE
 
-/** Bytes of a fingerprint: what both sides must agree on, schema and rules. */
+/** Bytes of a fingerprint of schema and rules. Both sides must have the same one. */
 export const FINGERPRINT_BYTES = 8
 
-/** Bytes of what a server that forgot a connection proves its forgetting with. */
+/** Bytes of a reset token, which proves that a Reset comes from the server. */
 export const RESET_TOKEN_BYTES = 16
 
 const KEY_BYTES = CRYPTO_BYTES.publicKey
@@ -49,50 +56,62 @@ const AFTER_SALT = 9
 const SUITE_COUNT_AT = AFTER_SALT + KEY_BYTES
 const SERVER_KEY_AT = AFTER_SALT + 1
 const COOKIE_AT = SERVER_KEY_AT + KEY_BYTES
-const CHALLENGE_END = COOKIE_AT + CHALLENGE_BYTES
+const SIGNATURE_AT = COOKIE_AT + CHALLENGE_BYTES
+const CHALLENGE_END = SIGNATURE_AT + CRYPTO_BYTES.signature
 const SEALED_AT = AFTER_SALT + SERVER_RANDOM_BYTES
 
 const RESPONSE_SUITE_AT = 8
 const RESPONSE_KEY_AT = 9
 const RESPONSE_COOKIE_AT = RESPONSE_KEY_AT + KEY_BYTES
-const RESPONSE_SIZE_AT = RESPONSE_COOKIE_AT + CHALLENGE_BYTES
-const RESPONSE_TOKEN_AT = RESPONSE_SIZE_AT + 2
+const RESPONSE_COUNT_AT = RESPONSE_COOKIE_AT + CHALLENGE_BYTES
+const RESPONSE_SUITES_AT = RESPONSE_COUNT_AT + 1
 
-/** What a handshake packet turned out to be. */
+/** Bytes of a Response before its sealed part, at most: its header, and all suites. */
+export const RESPONSE_HEAD_BYTES_MAX: number = HEADER_BYTES_MAX + RESPONSE_SUITES_AT + OFFERED_SUITES_MAX
+
+/** The kind of a handshake packet. */
 export type HandshakeKind =
   | 'request' | 'challenge' | 'response' | 'accepted' | 'rejected' | 'refused' | 'reset' | 'malformed'
 
-/** What of one handshake packet stands in the clear. Reused. */
+/** The unsealed fields of one handshake packet. Reused. */
 export class HandshakeMessage {
   saltLo: number = 0
   saltHi: number = 0
-  /** Of a Request and a Response. */
+  /** In a Request and a Response. */
   readonly clientKey: Uint8Array = new Uint8Array(KEY_BYTES)
-  /** Of a Request: what the client would take, best first, 0 where there is no more. */
+  /** In a Request and a Response: the suites that the client offers, best first, zeros after the last. */
   readonly suites: Uint8Array = new Uint8Array(OFFERED_SUITES_MAX)
-  /** Of a Challenge and a Response. */
+  /** In a Challenge and a Response. */
   suite: number = 0
   readonly serverKey: Uint8Array = new Uint8Array(KEY_BYTES)
   readonly cookie: Uint8Array = new Uint8Array(CHALLENGE_BYTES)
-  /** Of a Response: a copy of its own. */
-  token: Uint8Array = new Uint8Array(0)
-  /** Of an Accepted and a Refused. */
+  /** In a Challenge: signature of the identity key over the server key. */
+  readonly signature: Uint8Array = new Uint8Array(CRYPTO_BYTES.signature)
+  /** In an Accepted and a Refused. */
   readonly random: Uint8Array = new Uint8Array(SERVER_RANDOM_BYTES)
-  /** Of a Reset. */
+  /** In a Reset. */
   readonly resetToken: Uint8Array = new Uint8Array(RESET_TOKEN_BYTES)
-  /** Where the sealed part begins, of those that have one. */
+  /** Offset of the sealed part, in packets that have one. */
   sealedAt: number = 0
-  /** The byte of a Rejected. */
+  /** In a Rejected. */
   reason: number = 0
+
+  /** The suites that the client offers, without the trailing zeros. A copy. */
+  get offered(): Uint8Array {
+    return this.suites.filter((id) => id !== 0)
+  }
 }
 
 const outgoing = new PacketHeader()
 
 /** Writes a whole Request packet; returns its length. */
 export function writeRequest(
-  out: Uint8Array, saltLo: number, saltHi: number, clientKey: Uint8Array, suites: readonly number[],
+  out: Uint8Array, saltLo: number, saltHi: number, clientKey: Uint8Array, suites: ArrayLike<number>,
 ): number {
-  assert(clientKey.length === KEY_BYTES && suites.length >= 1 && suites.length <= OFFERED_SUITES_MAX, 'a request fits its form')
+  assert(
+    clientKey.length === KEY_BYTES && suites.length >= 1 && suites.length <= OFFERED_SUITES_MAX,
+    'a request fits its form',
+  )
   const at = begin(out, KIND.request, 0, 0, saltLo, saltHi)
   out.fill(0, at + AFTER_SALT, REQUEST_BYTES)
   out.set(clientKey, at + AFTER_SALT)
@@ -103,21 +122,36 @@ export function writeRequest(
 
 /** Writes a whole Challenge packet; returns its length. */
 export function writeChallenge(
-  out: Uint8Array, saltLo: number, saltHi: number, suite: number, serverKey: Uint8Array, cookie: Uint8Array,
+  out: Uint8Array,
+  saltLo: number,
+  saltHi: number,
+  suite: number,
+  serverKey: Uint8Array,
+  cookie: Uint8Array,
+  signature: Uint8Array,
 ): number {
   const at = begin(out, KIND.challenge, 0, 0, saltLo, saltHi)
   out[at + AFTER_SALT] = suite
   out.set(serverKey, at + SERVER_KEY_AT)
   out.set(cookie, at + COOKIE_AT)
+  out.set(signature, at + SIGNATURE_AT)
   return at + CHALLENGE_END
 }
 
-/** Writes a Response with an unsealed body; returns where that body begins. It ends 16 bytes before the packet does. */
+/**
+ * Writes the unsealed part of a Response and fills the rest with zeros. Returns the offset of the body to be sealed,
+ * which ends 16 bytes before the end of the packet.
+ */
 export function writeResponse(
-  out: Uint8Array, saltLo: number, saltHi: number, suite: number, clientKey: Uint8Array, cookie: Uint8Array, token: Uint8Array,
-  fingerprint: Uint8Array, user: Uint8Array,
+  out: Uint8Array,
+  saltLo: number,
+  saltHi: number,
+  suite: number,
+  clientKey: Uint8Array,
+  cookie: Uint8Array,
+  suites: Uint8Array,
 ): number {
-  assert(user.length <= USER_BYTES_MAX && fingerprint.length === FINGERPRINT_BYTES && token.length <= TOKEN_BYTES_MAX, 'a response fits its form')
+  assert(suites.length >= 1 && suites.length <= OFFERED_SUITES_MAX, 'a response fits its form')
   outgoing.type = PACKET_TYPE.challengeResponse
   outgoing.idLo = 0
   outgoing.idHi = 0
@@ -128,16 +162,12 @@ export function writeResponse(
   out[at + RESPONSE_SUITE_AT] = suite
   out.set(clientKey, at + RESPONSE_KEY_AT)
   out.set(cookie, at + RESPONSE_COOKIE_AT)
-  writeUint16(out, at + RESPONSE_SIZE_AT, token.length)
-  out.set(token, at + RESPONSE_TOKEN_AT)
-  const body = at + RESPONSE_TOKEN_AT + token.length
-  out.set(fingerprint, body)
-  out[body + FINGERPRINT_BYTES] = user.length
-  out.set(user, body + FINGERPRINT_BYTES + 1)
-  return body
+  out[at + RESPONSE_COUNT_AT] = suites.length
+  out.set(suites, at + RESPONSE_SUITES_AT)
+  return at + RESPONSE_SUITES_AT + suites.length
 }
 
-/** Writes an Accepted with an unsealed body; returns where that body begins. */
+/** Writes the unsealed part of an Accepted; returns the offset of its body. */
 export function writeAccepted(
   out: Uint8Array, idLo: number, idHi: number, saltLo: number, saltHi: number, random: Uint8Array,
 ): number {
@@ -146,7 +176,7 @@ export function writeAccepted(
   return at + SEALED_AT
 }
 
-/** Writes the beginning of a Refused; returns where its one sealed byte goes. */
+/** Writes the unsealed part of a Refused; returns the offset of its one sealed byte. */
 export function writeRefused(out: Uint8Array, saltLo: number, saltHi: number, random: Uint8Array): number {
   const at = begin(out, KIND.refused, 0, 0, saltLo, saltHi)
   out.set(random, at + AFTER_SALT)
@@ -167,7 +197,10 @@ export function writeReset(out: Uint8Array, idLo: number, idHi: number, token: U
   return at + 1 + RESET_TOKEN_BYTES
 }
 
-/** Reads the packet of `length` bytes whose header has been read. Of another version, only what never changes counts. */
+/**
+ * Reads the packet of `length` bytes whose header has been read. In a packet of a different version, only the fields
+ * that never change are read.
+ */
 export function readHandshake(
   header: PacketHeader, bytes: Uint8Array, length: number, out: HandshakeMessage,
 ): HandshakeKind {
@@ -181,7 +214,7 @@ export function readHandshake(
   const kind = bytes[at]
   out.saltLo = readUint32(bytes, at + SALT_AT)
   out.saltHi = readUint32(bytes, at + SALT_AT + 4)
-  // Before an acceptance there is no connection to name, and a reset is about one that was.
+  // Before an acceptance there is no connection id. A reset names the connection that existed.
   if (isNamed !== (kind === KIND.accepted || kind === KIND.reset)) return 'malformed'
   if (kind === KIND.rejected) {
     out.reason = bytes[at + AFTER_SALT]
@@ -198,6 +231,7 @@ function readAnswer(kind: number, bytes: Uint8Array, at: number, length: number,
       out.suite = bytes[at + AFTER_SALT]
       copy(bytes, at + SERVER_KEY_AT, out.serverKey)
       copy(bytes, at + COOKIE_AT, out.cookie)
+      copy(bytes, at + SIGNATURE_AT, out.signature)
       return 'challenge'
     case KIND.accepted: case KIND.refused:
       if (length < at + SEALED_AT + TAG_BYTES) return 'malformed'
@@ -217,28 +251,36 @@ function readRequest(
 ): HandshakeKind {
   if (length !== REQUEST_BYTES) return 'malformed'
   if (!isOurVersion) return 'request'
-  const count = bytes[at + SUITE_COUNT_AT]
-  const suitesAt = at + SUITE_COUNT_AT + 1
-  if (count < 1 || count > OFFERED_SUITES_MAX) return 'malformed'
-  for (let index = suitesAt + count; index < length; index++) if (bytes[index] !== 0) return 'malformed'
-  for (let index = 0; index < count; index++) if (bytes[suitesAt + index] === 0) return 'malformed'
-  copy(bytes, suitesAt, out.suites)
+  const end = readSuites(bytes, at + SUITE_COUNT_AT, out)
+  if (end < 0) return 'malformed'
+  for (let index = end; index < length; index++) if (bytes[index] !== 0) return 'malformed'
   copy(bytes, at + AFTER_SALT, out.clientKey)
   return 'request'
 }
 
 function readResponse(bytes: Uint8Array, at: number, length: number, out: HandshakeMessage): HandshakeKind {
   if (length !== REQUEST_BYTES) return 'malformed'
-  const size = bytes[at + RESPONSE_SIZE_AT] | (bytes[at + RESPONSE_SIZE_AT + 1] << 8)
-  if (size > TOKEN_BYTES_MAX) return 'malformed'
+  const end = readSuites(bytes, at + RESPONSE_COUNT_AT, out)
+  if (end < 0) return 'malformed'
   out.saltLo = readUint32(bytes, at)
   out.saltHi = readUint32(bytes, at + 4)
   out.suite = bytes[at + RESPONSE_SUITE_AT]
   copy(bytes, at + RESPONSE_KEY_AT, out.clientKey)
   copy(bytes, at + RESPONSE_COOKIE_AT, out.cookie)
-  out.token = bytes.slice(at + RESPONSE_TOKEN_AT, at + RESPONSE_TOKEN_AT + size)
-  out.sealedAt = at + RESPONSE_TOKEN_AT + size
+  out.sealedAt = end
   return 'response'
+}
+
+/** Reads a list of suites and its count at `at`; returns the end of the list, or -1 when it is malformed. */
+function readSuites(bytes: Uint8Array, at: number, out: HandshakeMessage): number {
+  const count = bytes[at]
+  if (count < 1 || count > OFFERED_SUITES_MAX) return -1
+  for (let index = 0; index < OFFERED_SUITES_MAX; index++) {
+    const suite = index < count ? bytes[at + 1 + index] : 0
+    if (index < count && suite === 0) return -1
+    out.suites[index] = suite
+  }
+  return at + 1 + count
 }
 
 function begin(out: Uint8Array, kind: number, idLo: number, idHi: number, saltLo: number, saltHi: number): number {
@@ -254,9 +296,4 @@ function begin(out: Uint8Array, kind: number, idLo: number, idHi: number, saltLo
 
 function copy(bytes: Uint8Array, at: number, out: Uint8Array): void {
   for (let index = 0; index < out.length; index++) out[index] = bytes[at + index]
-}
-
-function writeUint16(bytes: Uint8Array, at: number, value: number): void {
-  bytes[at] = value
-  bytes[at + 1] = value >>> 8
 }

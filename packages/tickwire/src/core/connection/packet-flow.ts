@@ -1,13 +1,14 @@
 /**
- * The traffic of one open connection: numbered packets out of sources, into sinks, acknowledged both ways.
+ * The packets of one open connection: numbered packets built from sources, delivered to sinks, acknowledged both ways.
  *
- * Out: it asks the sources in the order they were added, so that order is their priority, and seals in place, the header
- * being authenticated as it stands. In: `open` looks into the replay window and opens in place; `absorb` checks everything,
- * then takes acks, then hands frames to their sinks.
+ * Sending: sources are asked in the order they were added, so that order is their priority. Packets are sealed in
+ * place, with the header authenticated. Receiving: `open` checks the replay window and decrypts in place. `absorb`
+ * checks the whole packet, then processes acks, then delivers frames to their sinks.
  *
- * Invariant: it knows that packets hold frames and not what any frame means; a new feature is a new source and sink.
+ * Invariant: this class knows that packets contain frames, but not what a frame means. A new feature is a new source
+ * and sink.
  *
- * How much it sends is for the `SendGate` to say: frames wait until the path may take them, acks never do.
+ * The `SendGate` decides how much is sent: frames wait until the path may take them, acks never wait.
  */
 
 import { ConfigError, assert } from '../base/assert.ts'
@@ -32,26 +33,25 @@ import type { PathCheck } from './path-check.ts'
 import type { ConnectionStats } from './stats.ts'
 import type { Transmit } from './transmit.ts'
 
-/** A source that wants a packet and then has nothing for it is asked again after this, not at once for ever. */
+/** A source that wanted a packet but wrote nothing is asked again after this time, not at once in an endless loop. */
 const FLUSH_GAP_MS = 1
 const PATH_CHECK_KINDS = Uint8Array.of(CONTROL_KIND)
-/** The place of the path's size among the sources: the first, and the only one in packets that are probes. */
+/** Index of the path MTU source: the first source, and the only one in probe packets. */
 const MTU_SOURCE = 0
 const CONTROL_SOURCE = 1
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
+// Imported constants as module constants: a constant read through an import is loaded again at every use.
 const TAG_BYTES = CRYPTO_BYTES.tag
 const PAYLOAD = PACKET_TYPE.payload
 const KEEPALIVE = PACKET_TYPE.keepalive
-const FLUSH_PACKETS_MAX = PACKETS_PER_FLUSH_MAX
 
-/** Packets of one connection, both ways. */
+/** Packets of one connection, both directions. `#kinds` is indexed by source, `#sinks` by frame kind. */
 export class PacketFlow {
-  /** A source has to be asked at every flush: it does not say when it has something. */
+  /** A source must be asked at every flush, because it does not announce when it has data. */
   isRestless: boolean = false
-  /** Shown every packet in the clear. */
+  /** Receives a decrypted copy of every packet. */
   watch: PacketWatch | undefined = undefined
-  /** What `updateTimeout` found. */
+  /** Result of `updateTimeout`. */
   readonly timeout: Float64Array = new Float64Array(1)
   #builder: PacketBuilder
   #reader: PacketReader
@@ -60,7 +60,7 @@ export class PacketFlow {
   #order: SourceOrder = new SourceOrder()
   #kinds: Uint8Array = new Uint8Array(FRAME_KINDS_MAX)
   #sinks: (FrameSink | undefined)[] = new Array<FrameSink | undefined>(FRAME_KINDS_MAX).fill(undefined)
-  /** Of our packets. */
+  /** Header of outgoing packets. */
   #header: PacketHeader = new PacketHeader()
   #ackBlock: AckBlock = new AckBlock()
   #acks: AckWindow = new AckWindow()
@@ -68,7 +68,7 @@ export class PacketFlow {
   #sent: SentPackets
   #gate: SendGate
   #lastSequence: number = 0
-  /** No source is asked before this. */
+  /** No source is asked before this time. */
   readonly #fillFrom = new Float64Array([-Infinity])
   #flushPackets: number = 0
   #pathCheck: FrameSource[] = []
@@ -76,7 +76,12 @@ export class PacketFlow {
   #inbound: InboundLimit
 
   constructor(
-    builder: PacketBuilder, reader: PacketReader, rtt: RttEstimator, stats: ConnectionStats, gate: SendGate, control: Control,
+    builder: PacketBuilder,
+    reader: PacketReader,
+    rtt: RttEstimator,
+    stats: ConnectionStats,
+    gate: SendGate,
+    control: Control,
     inbound: InboundLimit,
   ) {
     this.#builder = builder
@@ -92,10 +97,11 @@ export class PacketFlow {
     this.#sent = new SentPackets(this.#sources, rtt, stats, gate)
   }
 
-  /** From now on packets name this connection, and are sealed and opened with these keys. Before, there are none. */
+  /** Sets the connection id and the keys of all packets. Must be called before the first packet. */
   secure(ring: KeyRing, idLo: number, idHi: number): void {
     this.#ring = ring
-    // The same bits as signed numbers: those above 2^31 are on the heap, and again for every call they are handed to.
+    // Stored as signed numbers: values above 2^31 would be allocated on the heap, again at every call they are passed
+    // to.
     this.#header.idLo = idLo | 0
     this.#header.idHi = idHi | 0
   }
@@ -103,7 +109,11 @@ export class PacketFlow {
   addSource(kind: number, source: FrameSource, weight: number, wake: () => void): void {
     checkKind('addSource', kind)
     if (this.#sources.length === FRAME_KINDS_MAX) {
-      throw new ConfigError('connection.addSource', `more than ${FRAME_KINDS_MAX} sources`, 'Let one source serve several.')
+      throw new ConfigError(
+        'connection.addSource',
+        `too many sources (expected at most ${FRAME_KINDS_MAX})`,
+        'combine several sources into one.',
+      )
     }
     this.#order.add(this.#sources.length, weight)
     this.#kinds[this.#sources.length] = kind
@@ -112,7 +122,7 @@ export class PacketFlow {
     else source.attach(wake)
   }
 
-  /** Frames of the sources of one kind are of another from now on. */
+  /** Sources that made frames of kind `from` make frames of kind `to` from now on. */
   changeKind(from: number, to: number): void {
     checkKind('changeKind', to)
     for (let index = 0; index < this.#sources.length; index++) if (this.#kinds[index] === from) this.#kinds[index] = to
@@ -121,14 +131,14 @@ export class PacketFlow {
   addSink(kind: number, sink: FrameSink): void {
     checkKind('addSink', kind)
     if (this.#sinks[kind] !== undefined) {
-      throw new ConfigError('connection.addSink', `kind ${kind} already has a sink`, 'Give each kind one sink.')
+      throw new ConfigError('connection.addSink', `frame kind ${kind} already has a sink`, 'add one sink per kind.')
     }
     this.#sinks[kind] = sink
   }
 
   /**
-   * Opens a packet in place. Anything but a genuine one that is new is counted and has no other effect; 'flooding' must
-   * end the connection. @hot
+   * Decrypts a packet in place. A packet that is not authentic or not new is counted and has no other effect. After
+   * 'flooding' the connection must be closed. @hot
    */
   open(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'flooding' {
     const verdict = this.#keys().open(now, header.epoch, header.sequence, bytes, header.byteLength, length)
@@ -139,7 +149,10 @@ export class PacketFlow {
     return 'dropped'
   }
 
-  /** Takes in a Payload or Keepalive that was opened. 'dropped' had no effect and is counted; 'broken' must end the connection. @hot */
+  /**
+   * Processes a decrypted Payload or Keepalive. 'dropped': it was counted and had no other effect. After 'broken' the
+   * connection must be closed. @hot
+   */
   absorb(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): 'ok' | 'dropped' | 'broken' {
     const drops = this.#stats.drops
     const reader = this.#reader
@@ -159,12 +172,12 @@ export class PacketFlow {
     return 'dropped'
   }
 
-  /** The peer must hear from us at once. */
+  /** The next packet must be sent at once. */
   hurry(now: Millis): void {
     this.#acks.hurry(now)
   }
 
-  /** Writes the next packet, if one is due or `isOwed` says so. Call until false: that is one flush. @hot */
+  /** Writes the next packet, if one is due or `isOwed` is true. Call until false: that is one flush. @hot */
   poll(now: Millis, isOwed: boolean, out: Transmit): boolean {
     this.#sent.detectLoss(now)
     const isDue = isOwed || now >= this.#acks.dueAt
@@ -177,9 +190,9 @@ export class PacketFlow {
     return false
   }
 
-  /** When `poll` next has something to do, as of `now`: left in `timeout`, for a double that is returned is boxed. @hot */
+  /** Computes when `poll` is next due, as of `now`. Stored in `timeout`, because a returned double is boxed. @hot */
   updateTimeout(now: Millis): void {
-    // Without room an ack or a loss must come first, and each of them is a deadline of its own.
+    // Without room an ack or a loss must come first. Each of them has its own deadline.
     const hasRoom = this.#sent.hasRoom
     let fillAt = Infinity
     for (let index = 0; hasRoom && index < this.#sources.length; index++) {
@@ -192,7 +205,7 @@ export class PacketFlow {
     if (hasRoom) this.#gate.mtu.lower(timeout)
   }
 
-  /** Writes a packet that checks a path and holds nothing else. */
+  /** Writes a packet that contains only a path check. */
   buildPathCheck(now: Millis, check: PathCheck, out: Transmit): void {
     const header = this.#header
     const at = this.#begin(now, this.#gate.mtu.bytes, out)
@@ -201,7 +214,7 @@ export class PacketFlow {
     this.#finish(now, at, 0, out)
   }
 
-  /** Writes a Disconnect: a number of its own, one byte, sealed. It is neither acknowledged nor awaited. */
+  /** Writes a Disconnect: its own sequence number, one sealed byte. It is not acknowledged and not tracked. */
   buildDisconnect(reason: number, out: Transmit): void {
     const header = this.#header
     const ring = this.#keys()
@@ -213,12 +226,12 @@ export class PacketFlow {
     out.length = ring.seal(header.sequence, out.bytes, at, 1)
   }
 
-  /** It is over: sources hear of every open packet that it is lost. */
+  /** The connection is over: every packet in flight is reported to its sources as lost. */
   abandon(now: Millis): void {
     this.#sent.abandon(now)
   }
 
-  /** Writes a packet of padding, as large as the path is hoped to carry. */
+  /** Writes a packet of padding, of the size that is probed. */
   #buildProbe(now: Millis, out: Transmit): boolean {
     const header = this.#header
     const { mtu } = this.#gate
@@ -230,14 +243,14 @@ export class PacketFlow {
     return true
   }
 
-  /** `room`: bytes the packet may have if it is to carry frames; 0: it must not. */
+  /** `room`: the maximum size of the packet if it may carry frames; 0: it must not. */
   #build(now: Millis, isDue: boolean, room: number, out: Transmit): boolean {
     const header = this.#header
     const isWanted = room > 0
     const at = this.#begin(now, isWanted ? room : this.#gate.mtu.bytes, out)
     const sourceSet = isWanted ? this.#builder.fill(now, header.sequence, this.#sources, this.#kinds, this.#order) : 0
     this.#flushPackets++
-    const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= FLUSH_PACKETS_MAX
+    const isDone = sourceSet === 0 ? isWanted : this.#flushPackets >= PACKETS_PER_FLUSH_MAX
     if (isDone) this.#fillFrom[0] = now + FLUSH_GAP_MS
     if (sourceSet === 0) {
       if (isWanted) this.#gate.onUnused(now)
@@ -250,7 +263,7 @@ export class PacketFlow {
     return true
   }
 
-  /** Header and acks of the next packet; returns where its body begins. */
+  /** Writes the header and acks of the next packet; returns the offset of its body. */
   #begin(now: Millis, bytesMax: number, out: Transmit): number {
     const header = this.#header
     header.type = PAYLOAD
@@ -262,7 +275,7 @@ export class PacketFlow {
     return at
   }
 
-  /** Closes and seals the packet that `#begin` began. */
+  /** Finishes and seals the packet that `#begin` started. */
   #finish(now: Millis, at: number, sourceSet: number, out: Transmit): void {
     const header = this.#header
     const length = this.#builder.finish()
@@ -286,5 +299,9 @@ export class PacketFlow {
 
 function checkKind(call: string, kind: number): void {
   if (Number.isInteger(kind) && kind >= 0 && kind < CONTROL_KIND) return
-  throw new ConfigError(`connection.${call}`, `frame kind ${kind}`, `Kinds are 0 to ${CONTROL_KIND - 1}; ${CONTROL_KIND} is the connection's own.`)
+  throw new ConfigError(
+    `connection.${call}`,
+    `invalid frame kind (expected 0 to ${CONTROL_KIND - 1}, got ${kind})`,
+    `use another kind; ${CONTROL_KIND} belongs to the connection.`,
+  )
 }

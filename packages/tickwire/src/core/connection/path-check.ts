@@ -1,12 +1,13 @@
 /**
- * A peer that speaks from a new address: is he there, or did somebody carry his packet?
+ * Path validation: a packet came from a new address. Either the peer moved, or a third party relayed its packet.
  *
- * A packet that opens, and is newer than all before it, names a candidate. A nonce is sent there, and the connection
- * moves when it comes back, sealed, from that very address. Until then everything else goes where it went.
+ * A packet that decrypts, and is newer than all before it, makes its source address a candidate. A nonce is sent there.
+ * The connection moves when the nonce comes back, sealed, from exactly that address. Until then all other packets go to
+ * the old address.
  *
  * Invariants: one candidate at a time; never more bytes are sent to it than came from it.
  *
- * It is a source of one frame for packets of its own, which no one else's frames share.
+ * This class is a source of one frame, in packets that carry no other frames.
  */
 
 import { PATH_CANDIDATE_MS, PATH_CHECK_BYTES_MAX, PATH_CHECK_MS } from '../base/limits.ts'
@@ -16,18 +17,20 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 import { PATH_NONCE_BYTES, writePathCheck } from './control.ts'
 
-/** The candidate for one connection's next path. */
+/** The candidate for the next path of one connection. */
 export class PathCheck implements FrameSource {
   readonly nonce: Uint8Array = new Uint8Array(PATH_NONCE_BYTES)
-  /** Where the peer may be now; empty when there is no doubt. */
+  /** The candidate address; empty when there is none. */
   address: string = ''
   #creditBytes: number = 0
-  #heardAt: Millis = 0
+  #receivedAt: Millis = 0
   #sendAt: Millis = Infinity
   #sequence: number = 0
 
-  /** A packet of `length` bytes has come from `from`, and is genuine. `isNewest`: none with a higher number came before. */
-  hear(now: Millis, from: string, length: number, isNewest: boolean, entropy: Entropy): void {
+  /**
+   * An authentic packet of `length` bytes came from `from`. `isNewest`: no packet with a higher sequence came before.
+   */
+  onPacket(now: Millis, from: string, length: number, isNewest: boolean, entropy: Entropy): void {
     if (from !== this.address) {
       if (!isNewest) return
       this.address = from
@@ -35,22 +38,25 @@ export class PathCheck implements FrameSource {
       this.#sendAt = now
       entropy.fill(this.nonce)
     }
-    this.#heardAt = now
+    this.#receivedAt = now
     this.#creditBytes += length
   }
 
-  /** Lowers a deadline to when a check is due, or the candidate is given up: in a cell, for a double that is returned is boxed. @hot */
+  /**
+   * Lowers a deadline to when a check is due or the candidate expires. Uses a typed array, because a returned double is
+   * boxed. @hot
+   */
   lower(deadline: Float64Array): void {
     if (this.address === '') return
-    const givenUpAt = this.#heardAt + PATH_CANDIDATE_MS
+    const givenUpAt = this.#receivedAt + PATH_CANDIDATE_MS
     if (givenUpAt < deadline[0]) deadline[0] = givenUpAt
     if (this.#creditBytes >= PATH_CHECK_BYTES_MAX && this.#sendAt < deadline[0]) deadline[0] = this.#sendAt
   }
 
-  /** Whether a check must go out now. */
+  /** Whether a check must be sent now. */
   isDue(now: Millis): boolean {
     if (this.address === '') return false
-    if (now >= this.#heardAt + PATH_CANDIDATE_MS) {
+    if (now >= this.#receivedAt + PATH_CANDIDATE_MS) {
       this.clear()
       return false
     }
@@ -63,7 +69,7 @@ export class PathCheck implements FrameSource {
     return now
   }
 
-  /** The one frame of a check; a packet gets one. */
+  /** Writes the frame of a check, one for each packet. */
   fill(now: Millis, sequence: number, out: BitWriter): boolean {
     if (sequence === this.#sequence) return false
     this.#sequence = sequence
@@ -77,7 +83,7 @@ export class PathCheck implements FrameSource {
 
   onLost(): void {}
 
-  /** There is no doubt any more. */
+  /** Removes the candidate. */
   clear(): void {
     this.address = ''
     this.#sendAt = Infinity

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../base/assert.ts'
-import { CONNECTION_STATES, type ConnectionState, type ConnectionStep, describeStates, nextState } from './states.ts'
+import { CONNECTION_STATES, type ConnectionState, type ConnectionTrigger, describeStates, nextState } from './states.ts'
 
-const EDGES: readonly [ConnectionState, ConnectionStep, ConnectionState][] = [
+const EDGES: readonly [ConnectionState, ConnectionTrigger, ConnectionState][] = [
   ['disconnected', 'connect', 'connecting'],
   ['disconnected', 'admit', 'connected'],
   ['connecting', 'challenged', 'handshake'],
@@ -14,7 +14,7 @@ const EDGES: readonly [ConnectionState, ConnectionStep, ConnectionState][] = [
   ['handshake', 'rejected', 'disconnected'],
   ['handshake', 'silence', 'timeout'],
   ['handshake', 'close', 'disconnected'],
-  ['connected', 'heard', 'connected'],
+  ['connected', 'received', 'connected'],
   ['connected', 'moved', 'connected'],
   ['connected', 'close', 'disconnecting'],
   ['connected', 'closed-by-peer', 'disconnecting'],
@@ -23,13 +23,13 @@ const EDGES: readonly [ConnectionState, ConnectionStep, ConnectionState][] = [
   ['disconnecting', 'acknowledged', 'disconnected'],
   ['disconnecting', 'grace-over', 'disconnected'],
   ['disconnecting', 'reset', 'disconnected'],
-  ['timeout', 'told', 'disconnected'],
+  ['timeout', 'reported', 'disconnected'],
 ]
 const STATES = [...new Set(EDGES.map(([state]) => state))]
 const STEPS = [...new Set(EDGES.map(([, step]) => step))]
 
 describe('states', () => {
-  test('[CONN1] every edge of the table leads where it should, and every other one throws', () => {
+  test('[CONN1] every edge of the table leads to its state, and every other step throws', () => {
     expect(STATES.toSorted()).toEqual(Object.keys(CONNECTION_STATES).toSorted())
     for (const state of STATES) {
       for (const step of STEPS) {
@@ -40,7 +40,7 @@ describe('states', () => {
     }
   })
 
-  test('[CONN1] from every state there is a way to disconnected', () => {
+  test('[CONN1] every state has a path to disconnected', () => {
     for (const start of STATES) {
       const reached = new Set<ConnectionState>([start])
       for (const state of reached) for (const next of Object.values(CONNECTION_STATES[state])) reached.add(next)

@@ -1,56 +1,60 @@
 /**
- * The life of a connection as a table: which event leads from which state to which.
+ * The states of a connection as a table: which event leads from which state to which.
  *
- * Invariant: a connection moves only along an edge of this table; anything else is a bug of ours and throws.
+ * Invariant: a connection moves only along an edge of this table. Anything else is a bug of the engine and throws.
  *
- * Bytes never decide an edge by themselves: the connection checks them first and then names the event.
+ * Received bytes never select an edge directly: the connection checks them first and then names the event.
  */
 
 import { InvariantError } from '../base/assert.ts'
 
-/** Where a connection is in its life. */
+/** The state of a connection. */
 export type ConnectionState = 'disconnected' | 'connecting' | 'handshake' | 'connected' | 'disconnecting' | 'timeout'
 
-/** What moves it. */
-export type ConnectionStep =
+/** An event that changes the state. */
+export type ConnectionTrigger =
   | 'connect'
   | 'admit'
   | 'challenged'
   | 'accepted'
   | 'rejected'
-  | 'heard'
+  | 'received'
   | 'close'
   | 'closed-by-peer'
   | 'acknowledged'
   | 'grace-over'
   | 'silence'
-  | 'told'
+  | 'reported'
   | 'moved'
   | 'reset'
 
-type Edges = Partial<Record<ConnectionStep, ConnectionState>>
+type Edges = Partial<Record<ConnectionTrigger, ConnectionState>>
 
-/** Every edge there is. */
+/** All edges. */
 export const CONNECTION_STATES: Readonly<Record<ConnectionState, Readonly<Edges>>> = {
-  // `admit` is the server's side: it keeps no connection until the client has proven its address.
+  // `admit` is used on the server, which keeps no connection until the client has proven its address.
   disconnected: { connect: 'connecting', admit: 'connected' },
   connecting: { challenged: 'handshake', rejected: 'disconnected', silence: 'timeout', close: 'disconnected' },
-  // A challenge grows old: another takes its place.
+  // A challenge expires and is replaced by a newer one.
   handshake: {
     challenged: 'handshake', accepted: 'connected', rejected: 'disconnected', silence: 'timeout', close: 'disconnected',
   },
   connected: {
-    heard: 'connected', moved: 'connected', close: 'disconnecting', 'closed-by-peer': 'disconnecting', silence: 'timeout',
+    received: 'connected',
+    moved: 'connected',
+    close: 'disconnecting',
+    'closed-by-peer': 'disconnecting',
+    silence: 'timeout',
     reset: 'disconnected',
   },
   disconnecting: { acknowledged: 'disconnected', 'grace-over': 'disconnected', reset: 'disconnected' },
-  timeout: { told: 'disconnected' },
+  timeout: { reported: 'disconnected' },
 }
 
 /** The state after `step`; throws on an edge that does not exist. */
-export function nextState(state: ConnectionState, step: ConnectionStep): ConnectionState {
-  const next = CONNECTION_STATES[state][step]
-  if (next === undefined) throw new InvariantError(`a ${state} connection has no edge for ${step}`)
+export function nextState(state: ConnectionState, trigger: ConnectionTrigger): ConnectionState {
+  const next = CONNECTION_STATES[state][trigger]
+  if (next === undefined) throw new InvariantError(`a ${state} connection has no edge for ${trigger}`)
   return next
 }
 
@@ -58,7 +62,7 @@ export function nextState(state: ConnectionState, step: ConnectionStep): Connect
 export function describeStates(): string {
   const lines = ['stateDiagram-v2', '  [*] --> disconnected']
   for (const [state, edges] of Object.entries(CONNECTION_STATES)) {
-    for (const [step, next] of Object.entries(edges)) lines.push(`  ${state} --> ${next}: ${step}`)
+    for (const [trigger, next] of Object.entries(edges)) lines.push(`  ${state} --> ${next}: ${trigger}`)
   }
   return lines.join('\n')
 }

@@ -1,30 +1,32 @@
 /**
- * What a connection counts. Numbers only ever grow; whoever wants rates subtracts.
+ * Counters of a connection. They only grow; subtract two readings to get a rate.
  */
 
-/** Why a packet that reached a connection had no effect. */
+/** Counts of packets that reached a connection and had no effect, by reason. */
 export interface ConnectionDrops {
-  /** Seen before: the network, or an attacker, repeats itself. */
+  /** Received before: duplicated by the network or replayed by an attacker. */
   duplicate: number
-  /** Too far behind the newest to say whether it was seen. */
+  /** Too far behind the newest packet to know whether it was received before. */
   old: number
-  /** Bits that make no packet. */
+  /** The content could not be parsed. */
   malformed: number
-  /** A frame kind nobody here understands. */
+  /** A frame kind without a sink. */
   unknownFrame: number
-  /** Acknowledges what was never sent. */
+  /** Acknowledges packets that were never sent. */
   dishonestAck: number
-  /** Of a type that makes no sense in this state. */
+  /** A packet type that is not valid in the current state. */
   state: number
-  /** Of a key epoch that does not exist. */
+  /** A key epoch that does not exist. */
   epoch: number
-  /** Does not open: someone else wrote or touched it. */
+  /** Does not decrypt: forged or modified. */
   forged: number
-  /** Answers of a handshake that do not open, or come from another server than we meant. */
+  /** Handshake answers that do not decrypt, or that come from a different server than expected. */
   handshake: number
-  /** More than any honest peer sends. */
+  /** Packets above the rate of any honest peer. */
   flood: number
-  /** Resets that are not those of this connection. */
+  /** Messages, not packets, above the rate of any honest peer. */
+  messages: number
+  /** Resets with a wrong token. */
   reset: number
 }
 
@@ -35,15 +37,15 @@ export class ConnectionStats {
   /** Packets that took effect. */
   packetsReceived: number = 0
   bytesReceived: number = 0
-  /** Our packets with frames, as far as their fate is known. */
+  /** Sent packets with frames whose delivery or loss is known. */
   packetsDelivered: number = 0
   packetsLost: number = 0
-  /** The peer's packets that were understood but of no use to a sink, and so not acknowledged. */
+  /** Received packets that were valid but that a sink asked not to acknowledge. */
   packetsNotAcked: number = 0
-  /** How often the peer was followed to a new address. */
+  /** How often the connection moved to a new address of the peer. */
   pathMoves: number = 0
   readonly drops: ConnectionDrops = {
     duplicate: 0, old: 0, malformed: 0, unknownFrame: 0, dishonestAck: 0, state: 0, epoch: 0,
-    forged: 0, handshake: 0, flood: 0, reset: 0,
+    forged: 0, handshake: 0, flood: 0, messages: 0, reset: 0,
   }
 }

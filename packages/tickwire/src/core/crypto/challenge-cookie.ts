@@ -1,15 +1,15 @@
 /**
- * The challenge a server answers a stranger with, and recognises later without having kept anything: 16 bytes.
+ * The cookie of a challenge, 16 bytes. The server recognises it later without having stored anything.
  *
  * ```
  * HMAC-SHA256(server secret, bucket 4, LE | client key 32 | address, 2 bytes a character, LE), first 16 bytes,
  * the lowest bit of the first byte replaced by the lowest bit of the bucket
  * ```
  *
- * A bucket is 4 s of the server's clock. The bit says which of two buckets it was, so that a check costs one HMAC and not
- * two; 127 bits are left to guess. The challenge is also one of the two randoms in the session keys.
+ * A bucket is 4 s of the server's clock. The bit says which of two buckets it was, so that a check costs one HMAC and
+ * not two; 127 bits are left to guess. The challenge is also one of the two random inputs of the session keys.
  *
- * Invariant: whoever shows a valid cookie received it, within the last two buckets, at the address he shows it from.
+ * Invariant: a client with a valid cookie received it within the last two buckets, at the address it sends it from.
  */
 
 import { assert } from '../base/assert.ts'
@@ -46,9 +46,16 @@ export function makeCookie(
   return cookie
 }
 
-/** The bucket a cookie was made in, if it is the current one or the one before and the cookie is good; otherwise undefined. */
+/**
+ * The bucket of a cookie, if the cookie is valid and from the current bucket or the one before; otherwise undefined.
+ */
 export function checkCookie(
-  provider: CryptoProvider, secret: Uint8Array, bucket: number, address: string, clientKey: Uint8Array, cookie: Uint8Array,
+  provider: CryptoProvider,
+  secret: Uint8Array,
+  bucket: number,
+  address: string,
+  clientKey: Uint8Array,
+  cookie: Uint8Array,
 ): number | undefined {
   const isCurrent = (cookie[0] & 1) === (bucket & 1)
   const made = isCurrent ? bucket : bucket - 1

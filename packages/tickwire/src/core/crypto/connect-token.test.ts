@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { form } from '../../../../../test/form.ts'
 import { ConfigError } from '../base/assert.ts'
 import { TOKEN_LIFE_SECONDS_MAX } from '../base/limits.ts'
 import {
@@ -14,13 +15,18 @@ const issuer = pureProvider.importSigning(fill(32, 1))
 const server = pureProvider.importSigning(fill(32, 2)).publicKey
 const NOW = 1_800_000_000
 const grant: TokenGrant = {
-  server, id: fill(16, 3), issuedAt: NOW, expiresAt: NOW + 300, audience: 'arena', user: Uint8Array.of(0x61, 0x64, 0x61),
+  server,
+  id: fill(16, 3),
+  issuedAt: NOW,
+  expiresAt: NOW + 300,
+  audience: 'arena',
+  user: Uint8Array.of(0x61, 0x64, 0x61),
 }
 const token = issueToken(pureProvider, issuer, grant)
 const check = createTokenCheck(pureProvider, [issuer.publicKey], 'arena', server)
 
 describe('connect tokens', () => {
-  test('[TOKEN1] every byte stands where it is drawn', () => {
+  test('[TOKEN1] every byte stands where the drawing says', () => {
     expect([...token.slice(0, 2)]).toEqual([1, 1])
     expect(token.slice(2, 10)).toEqual(issuerKeyId(pureProvider, issuer.publicKey))
     expect(token.slice(2, 10)).toEqual(pureProvider.sha256(issuer.publicKey).slice(0, 8))
@@ -33,19 +39,26 @@ describe('connect tokens', () => {
     expect(pureProvider.importVerifying(issuer.publicKey).verify(signed, token.slice(85))).toBe(true)
   })
 
-  test('[TOKEN1] what was granted is read again, and nothing is checked by reading', () => {
-    expect(parseToken(token)).toEqual({ ...grant, suite: SUITE.chacha20Poly1305, issuer: token.slice(2, 10), signature: token.slice(85) })
+  test('[TOKEN1] a grant is read back from its token, and reading checks nothing', () => {
+    expect(parseToken(token)).toEqual({
+      ...grant,
+      suite: SUITE.chacha20Poly1305,
+      issuer: token.slice(2, 10),
+      signature: token.slice(85),
+    })
     expect(parseToken(Uint8Array.of(...token.slice(0, 85), ...fill(64, 0)))?.audience).toBe('arena')
   })
 
-  test('[TOKEN2] one spelling: any grant comes back, and its token is written again byte for byte', () => {
+  test('[TOKEN2] a token has one encoding: any grant is read back, and written again byte for byte', () => {
     const arbitrary = fc.record({
       suite: fc.constantFrom(SUITE.chacha20Poly1305, SUITE.aes256Gcm),
       server: fc.uint8Array({ minLength: 32, maxLength: 32 }),
       id: fc.uint8Array({ minLength: 16, maxLength: 16 }),
       issuedAt: fc.oneof(fc.nat(), fc.integer({ min: 2 ** 32 - 2, max: 2 ** 32 + 2 }), fc.constant(2 ** 53 - 1 - 3600)),
       life: fc.integer({ min: 1, max: 3600 }),
-      audience: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 }).filter((text) => new TextEncoder().encode(text).length <= 32),
+      audience: fc
+        .string({ unit: 'grapheme', minLength: 1, maxLength: 4 })
+        .filter((text) => new TextEncoder().encode(text).length <= 32),
       user: fc.uint8Array({ maxLength: 256 }),
     })
     fc.assert(fc.property(arbitrary, ({ life, ...rest }) => {
@@ -58,7 +71,7 @@ describe('connect tokens', () => {
     }), { seed: 1, numRuns: 25 })
   })
 
-  test('[TOKEN2] bytes too few, too many, or with impossible sizes, names and times are refused', () => {
+  test('[TOKEN2] tokens that are too short, too long, or have impossible sizes, names or times are refused', () => {
     const changed = (at: number, ...values: number[]): Uint8Array => {
       const copy = token.slice()
       copy.set(values, at)
@@ -77,7 +90,7 @@ describe('connect tokens', () => {
     for (const bytes of refused) expect(verifyToken(check, bytes, NOW)).toBe('malformed')
   })
 
-  test('[TOKEN3] a good token is told apart from every kind of bad one', () => {
+  test('[TOKEN3] a valid token is distinguished from every kind of invalid one', () => {
     const other = pureProvider.importSigning(fill(32, 9))
     const refusal = (change: Partial<TokenGrant>, now: number = NOW, key = issuer): unknown =>
       verifyToken(check, issueToken(pureProvider, key, { ...grant, ...change }), now)
@@ -89,7 +102,8 @@ describe('connect tokens', () => {
   })
 
   test('[TOKEN3] every single bit counts', () => {
-    for (let bit = 0; bit < token.length * 8; bit++) {
+    // A step of 7 touches every byte, and each bit of a byte in turn.
+    for (let bit = 0; bit < token.length * 8; bit += form(7, 1)) {
       const touched = token.slice()
       touched[bit >> 3]! ^= 1 << (bit & 7)
       const said = verifyToken(check, touched, NOW)
@@ -97,7 +111,7 @@ describe('connect tokens', () => {
     }
   }, 60_000)
 
-  test('[TOKEN3] what is cheap to see is seen before any signature is checked', () => {
+  test('[TOKEN3] cheap checks come before the signature check', () => {
     let checks = 0
     const provider: CryptoProvider = {
       ...pureProvider, importVerifying: (publicKey) => ({ publicKey, verify: () => { checks++; return true } }),
@@ -111,18 +125,23 @@ describe('connect tokens', () => {
     expect(checks).toBe(1)
   })
 
-  test('[TOKEN4] good from five seconds before it was issued until the second it expires, not one longer', () => {
+  test('[TOKEN4] a token is valid from five seconds before its issue until the second it expires', () => {
     const at = (now: number): unknown => verifyToken(check, token, now)
-    expect([NOW - 6, NOW - 5, NOW, NOW + 299, NOW + 300, NOW + 301].map(at).map((said) => (typeof said === 'string' ? said : 'ok')))
-      .toEqual(['not-yet', 'ok', 'ok', 'ok', 'expired', 'expired'])
+    expect(
+      [NOW - 6, NOW - 5, NOW, NOW + 299, NOW + 300, NOW + 301]
+        .map(at)
+        .map((said) => (typeof said === 'string' ? said : 'ok')),
+    ).toEqual(['not-yet', 'ok', 'ok', 'ok', 'expired', 'expired'])
     expect([at(NaN), at(Infinity), at(-Infinity)]).toEqual(['not-yet', 'expired', 'not-yet'])
   })
 
-  test('[TOKEN5] two issuer keys are good while one replaces the other', () => {
+  test('[TOKEN5] two issuer keys are accepted while one replaces the other', () => {
     const next = pureProvider.importSigning(fill(32, 4))
     const both = createTokenCheck(pureProvider, [issuer.publicKey, next.publicKey], 'arena', server)
     expect(verifyToken(both, token, NOW)).toMatchObject({ issuer: issuerKeyId(pureProvider, issuer.publicKey) })
-    expect(verifyToken(both, issueToken(pureProvider, next, grant), NOW)).toMatchObject({ issuer: issuerKeyId(pureProvider, next.publicKey) })
+    expect(verifyToken(both, issueToken(pureProvider, next, grant), NOW)).toMatchObject({
+      issuer: issuerKeyId(pureProvider, next.publicKey),
+    })
     expect(verifyToken(check, issueToken(pureProvider, next, grant), NOW)).toBe('unknown-issuer')
     expect(() => createTokenCheck(pureProvider, [], 'arena', server)).toThrow(ConfigError)
     expect(() => createTokenCheck(pureProvider, [server, server, server], 'arena', server)).toThrow(ConfigError)
@@ -131,13 +150,22 @@ describe('connect tokens', () => {
     expect(() => createTokenCheck(pureProvider, [server], 'arena', fill(3, 0))).toThrow('tokens.server')
   })
 
-  test('[TOKEN2] what no server would accept cannot be issued', () => {
+  test('[TOKEN2] a token that no server would accept cannot be issued', () => {
     const wrong: Partial<TokenGrant>[] = [
-      { server: fill(31, 0) }, { id: fill(15, 0) }, { audience: '' }, { audience: 'x'.repeat(33) }, { audience: '€'.repeat(11) },
-      { user: fill(257, 0) }, { expiresAt: NOW }, { expiresAt: NOW + TOKEN_LIFE_SECONDS_MAX + 1 }, { issuedAt: NOW + 0.5 }, { issuedAt: -1, expiresAt: 5 },
+      { server: fill(31, 0) },
+      { id: fill(15, 0) },
+      { audience: '' },
+      { audience: 'x'.repeat(33) },
+      { audience: '€'.repeat(11) },
+      { user: fill(257, 0) },
+      { expiresAt: NOW },
+      { expiresAt: NOW + TOKEN_LIFE_SECONDS_MAX + 1 },
+      { issuedAt: NOW + 0.5 },
+      { issuedAt: -1, expiresAt: 5 },
       { suite: 3 as 1 },
     ]
-    for (const change of wrong) expect(() => issueToken(pureProvider, issuer, { ...grant, ...change })).toThrow(ConfigError)
+    for (const change of wrong)
+      expect(() => issueToken(pureProvider, issuer, { ...grant, ...change })).toThrow(ConfigError)
   })
 
   test('[TOKEN1] the longest token leaves room for a handshake in a safe datagram', () => {
@@ -148,7 +176,7 @@ describe('connect tokens', () => {
 })
 
 describe('tokens as text', () => {
-  test('[TOKEN9] base64url, as the platform writes it', () => {
+  test('[TOKEN9] tokens are base64url, as the platform writes it', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
       const text = bytesToText(bytes)
       expect(text).toBe(Buffer.from(bytes).toString('base64url'))
@@ -156,8 +184,9 @@ describe('tokens as text', () => {
     }), { seed: 3, numRuns: 300 })
   })
 
-  test('[TOKEN9] one text for one sequence of bytes: everything else is refused', () => {
-    for (const text of ['A', 'AAAAA', 'AA==', 'AA=', 'AB', 'AAB', 'A A', 'AA\n', '+/', 'AAÄA', 'AA.A']) expect(textToBytes(text), text).toBeUndefined()
+  test('[TOKEN9] each sequence of bytes has one text; every other text is refused', () => {
+    for (const text of ['A', 'AAAAA', 'AA==', 'AA=', 'AB', 'AAB', 'A A', 'AA\n', '+/', 'AAÄA', 'AA.A'])
+      expect(textToBytes(text), text).toBeUndefined()
     expect(textToBytes('')).toEqual(new Uint8Array(0))
     fc.assert(fc.property(fc.string({ maxLength: 12 }), (text) => {
       const bytes = textToBytes(text)

@@ -1,22 +1,24 @@
 /**
- * Connect tokens: a note from whoever knows the players (the issuer) to a server: let this one in, soon, once.
+ * Connect tokens: a signed statement from the issuer, which knows the players, to a server: admit this client, soon,
+ * once.
  *
  * ```
  *   0    1  version, 1                          74    1  size of audience, 1..32
  *   1    1  suite, 1 or 2                       75    a  audience: the game's name, UTF-8
  *   2    8  id of the issuer's key              ·     2  size of user, 0..256
- *  10   32  the server's identity key           ·     u  user: the issuer's own
+ *  10   32  the server's identity key           ·     u  user: chosen by the issuer
  *  42   16  token id                            ·    64  Ed25519 signature of
  *  58    8  issued at, seconds since 1970                "tickwire/v1/token" 00 | all bytes before it
  *  66    8  expires at, seconds since 1970             141 + a + u bytes, at most 429; numbers low byte first
  * ```
  *
- * The id of a key is the first 8 bytes of its SHA-256. The identity key is for the client: he knows from it whom he
- * ought to meet, and the server proves it (`transcript.ts`). No secret is in a token, and no session key comes from one.
+ * The id of a key is the first 8 bytes of its SHA-256. The identity key is for the client: it names the server that the
+ * client must reach, and the server proves it (`transcript.ts`). A token contains no secret, and no session key is
+ * derived from it.
  *
- * Invariant: a token has one spelling; what `parseToken` accepts, the same fields write again byte for byte.
+ * Invariant: a token has one encoding. The fields of a token that `parseToken` accepts encode to the same bytes.
  *
- * It does not remember which tokens were used: that is `spent-tokens.ts`. It reads no clock: seconds are handed in.
+ * This file does not remember which tokens were used: `spent-tokens.ts` does. It reads no clock: seconds are passed in.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -29,13 +31,15 @@ import { readUtf8, utf8Size, writeUtf8 } from '../bits/utf8.ts'
 import { readUint32, writeUint32 } from '../packet/header.ts'
 import { isEqualConstantTime } from './constant-time.ts'
 import { concat, label } from './label.ts'
-import { CRYPTO_BYTES, SUITE, type CryptoProvider, type SigningKey, type SuiteId, type VerifyingKey } from './provider.ts'
+import {
+  CRYPTO_BYTES, SUITE, type CryptoProvider, type SigningKey, type SuiteId, type VerifyingKey,
+} from './provider.ts'
 import { isSuiteId } from './suite.ts'
 
 /** Bytes of the longest token. */
 export const TOKEN_BYTES_MAX: number = 141 + TOKEN_AUDIENCE_BYTES_MAX + TOKEN_USER_BYTES_MAX
 
-/** Bytes of the id that makes a token one of its kind. */
+/** Bytes of the unique id of a token. */
 export const TOKEN_ID_BYTES = 16
 
 const VERSION = 1
@@ -50,7 +54,7 @@ const AUDIENCE_AT = 75
 const BYTES_MIN = AUDIENCE_AT + 1 + 2 + CRYPTO_BYTES.signature
 const SIGNED = label('tickwire/v1/token')
 
-/** What a token says. */
+/** The fields of a token. */
 export interface ConnectToken {
   /** The suite that client and server will use. */
   readonly suite: SuiteId
@@ -58,41 +62,48 @@ export interface ConnectToken {
   readonly issuer: Uint8Array
   /** The identity key of the server it is for: 32 bytes. */
   readonly server: Uint8Array
-  /** 16 bytes, drawn by chance. */
+  /** 16 random bytes. */
   readonly id: Uint8Array
   /** Seconds since 1970. */
   readonly issuedAt: number
+  /** Seconds since 1970. The token is refused from then on. */
   readonly expiresAt: number
   /** The name of the game. */
   readonly audience: string
-  /** The issuer's own: an id, a name, a team. */
+  /** Chosen by the issuer: an id, a name, a team. */
   readonly user: Uint8Array
-  /** 64 bytes. Not checked by reading. */
+  /** 64 bytes. Not verified by `parseToken`. */
   readonly signature: Uint8Array
 }
 
 /** Why a token is refused. */
 export type TokenRefusal = 'malformed' | 'unknown-issuer' | 'audience' | 'server' | 'not-yet' | 'expired' | 'signature'
 
-/** What the issuer decides. */
+/** The fields that the issuer chooses. */
 export interface TokenGrant {
-  /** ChaCha20-Poly1305 unless it says otherwise. */
+  /** Default: ChaCha20-Poly1305. */
   readonly suite?: SuiteId
+  /** The identity key of the server it is for: 32 bytes. */
   readonly server: Uint8Array
+  /** 16 random bytes, different for each token. */
   readonly id: Uint8Array
+  /** Seconds since 1970. */
   readonly issuedAt: number
+  /** Seconds since 1970. The token is refused from then on. */
   readonly expiresAt: number
+  /** The name of the game. */
   readonly audience: string
+  /** Bytes about the player, for the server: an id, a name, a team. */
   readonly user: Uint8Array
 }
 
-/** What a server checks tokens against. Made once, by `createTokenCheck`. */
+/** The inputs of a server's token checks. Created once, by `createTokenCheck`. */
 export interface TokenCheck {
   readonly provider: CryptoProvider
-  /** The keys of issuers: one, or two while one replaces the other. */
+  /** The public keys of the issuers: one, or two while one key replaces the other. */
   readonly issuers: readonly { readonly id: Uint8Array; readonly key: VerifyingKey }[]
   readonly audience: string
-  /** This server's own identity, public. */
+  /** This server's identity key, public. */
   readonly server: Uint8Array
 }
 
@@ -101,7 +112,7 @@ export function issuerKeyId(provider: CryptoProvider, publicKey: Uint8Array): Ui
   return provider.sha256(publicKey).slice(0, ISSUER_BYTES)
 }
 
-/** Writes and signs a token. Throws `ConfigError` on what no server would accept. */
+/** Encodes and signs a token. Throws `ConfigError` on fields that no server would accept. */
 export function issueToken(provider: CryptoProvider, key: SigningKey, grant: TokenGrant): Uint8Array {
   checkGrant(grant)
   const { suite = SUITE.chacha20Poly1305, server, id, issuedAt, expiresAt, audience, user } = grant
@@ -129,10 +140,11 @@ export function issueToken(provider: CryptoProvider, key: SigningKey, grant: Tok
   return bytes
 }
 
-/** What a token says, without asking whether it is true; undefined when it says nothing. Never throws. */
+/** The fields of a token, not verified; undefined when the bytes are not a token. Never throws. */
 export function parseToken(bytes: Uint8Array): ConnectToken | undefined {
   const suite = bytes[1]
-  if (bytes.length < BYTES_MIN || bytes.length > TOKEN_BYTES_MAX || bytes[0] !== VERSION || !isSuiteId(suite)) return undefined
+  if (bytes.length < BYTES_MIN || bytes.length > TOKEN_BYTES_MAX || bytes[0] !== VERSION || !isSuiteId(suite))
+    return undefined
   const audienceSize = bytes[AUDIENCE_SIZE_AT]
   const userAt = AUDIENCE_AT + audienceSize + 2
   if (audienceSize === 0 || audienceSize > TOKEN_AUDIENCE_BYTES_MAX || userAt > bytes.length) return undefined
@@ -157,12 +169,16 @@ export function parseToken(bytes: Uint8Array): ConnectToken | undefined {
   }
 }
 
-/** Makes what `verifyToken` needs. Throws `ConfigError` when it cannot work. */
+/** Creates the input of `verifyToken`. Throws `ConfigError` on invalid settings. */
 export function createTokenCheck(
   provider: CryptoProvider, issuers: readonly Uint8Array[], audience: string, server: Uint8Array,
 ): TokenCheck {
   if (issuers.length < 1 || issuers.length > TOKEN_ISSUERS_MAX) {
-    throw new ConfigError('tokens.issuers', `there are ${issuers.length}`, 'Give the issuer\'s public key, or two while one replaces the other.')
+    throw new ConfigError(
+      'tokens.issuers',
+      `wrong number of keys (expected 1 or 2, got ${issuers.length})`,
+      "give the issuer's public key, or two while one replaces the other.",
+    )
   }
   issuers.forEach((key, index) => checkSize(`tokens.issuers[${index}]`, key, CRYPTO_BYTES.publicKey))
   checkSize('tokens.server', server, CRYPTO_BYTES.publicKey)
@@ -174,8 +190,9 @@ export function createTokenCheck(
 }
 
 /**
- * The token, if this server may let its bearer in now; otherwise why not. What is cheap comes first, the signature
- * last: only who holds a token of this issuer for this server can make us verify one. Never throws.
+ * Returns the token if this server may admit its bearer now, otherwise the reason for the refusal. Cheap checks come
+ * first and the signature last, so only the holder of a token of this issuer for this server can make the server verify
+ * a signature. Never throws.
  */
 export function verifyToken(check: TokenCheck, bytes: Uint8Array, nowSeconds: number): ConnectToken | TokenRefusal {
   const token = parseToken(bytes)
@@ -184,49 +201,72 @@ export function verifyToken(check: TokenCheck, bytes: Uint8Array, nowSeconds: nu
   if (issuer === undefined) return 'unknown-issuer'
   if (token.audience !== check.audience) return 'audience'
   if (!isEqualConstantTime(token.server, check.server)) return 'server'
-  // Asked this way round, a clock that says NaN lets nobody in.
+  // The comparisons are written so that a clock that returns NaN admits no client.
   if (!(nowSeconds >= token.issuedAt - TOKEN_SKEW_SECONDS)) return 'not-yet'
   if (!(nowSeconds < token.expiresAt)) return 'expired'
   const signed = bytes.subarray(0, bytes.length - CRYPTO_BYTES.signature)
   return issuer.key.verify(concat(SIGNED, signed), token.signature) ? token : 'signature'
 }
 
-function isLife(issuedAt: number, expiresAt: number): boolean {
+/** Whether a token is valid for a time, and not for too long. */
+export function isLife(issuedAt: number, expiresAt: number): boolean {
   const life = expiresAt - issuedAt
-  return Number.isSafeInteger(issuedAt) && Number.isSafeInteger(expiresAt) && issuedAt >= 0 && life > 0 && life <= TOKEN_LIFE_SECONDS_MAX
+  return (
+    Number.isSafeInteger(issuedAt)
+    && Number.isSafeInteger(expiresAt)
+    && issuedAt >= 0
+    && life > 0
+    && life <= TOKEN_LIFE_SECONDS_MAX
+  )
 }
 
 function checkGrant({ suite, server, id, issuedAt, expiresAt, audience, user }: TokenGrant): void {
-  if (suite !== undefined && !isSuiteId(suite)) throw new ConfigError('token.suite', `there is no suite ${suite}`, 'Use 1 or 2.')
+  if (suite !== undefined && !isSuiteId(suite))
+    throw new ConfigError('token.suite', `unknown suite ${suite} (expected 1 or 2)`, 'use 1 or 2.')
   checkSize('token.server', server, CRYPTO_BYTES.publicKey)
   checkSize('token.id', id, TOKEN_ID_BYTES)
   checkAudience('token.audience', audience)
   if (user.length > TOKEN_USER_BYTES_MAX) {
-    throw new ConfigError('token.user', `has ${user.length} bytes`, `Give at most ${TOKEN_USER_BYTES_MAX}.`)
+    throw new ConfigError(
+      'token.user',
+      `too long (expected at most ${TOKEN_USER_BYTES_MAX} bytes, got ${user.length})`,
+      'store the data on the server and put its key here.',
+    )
   }
   if (!isLife(issuedAt, expiresAt)) {
     throw new ConfigError(
-      'token.expiresAt', `${expiresAt} after ${issuedAt}`, `Give whole seconds, 1 to ${TOKEN_LIFE_SECONDS_MAX} after issuedAt.`,
+      'token.expiresAt',
+      `invalid time (expected 1 to ${TOKEN_LIFE_SECONDS_MAX} seconds after ${issuedAt}, got ${expiresAt})`,
+      'give whole seconds.',
     )
   }
 }
 
-function checkSize(path: string, bytes: Uint8Array, size: number): void {
-  if (bytes.length !== size) throw new ConfigError(path, `has ${bytes.length} bytes`, `Give ${size}.`)
+export function checkSize(path: string, bytes: Uint8Array, size: number): void {
+  if (bytes.length !== size) throw new ConfigError(
+    path,
+    `wrong size (expected ${size} bytes, got ${bytes.length})`,
+    'pass the bytes unchanged.',
+  )
 }
 
-function checkAudience(path: string, audience: string): void {
+export function checkAudience(path: string, audience: string): void {
   const size = utf8Size(audience)
   if (size >= 1 && size <= TOKEN_AUDIENCE_BYTES_MAX) return
-  throw new ConfigError(path, `has ${size} bytes`, `Name the game in 1 to ${TOKEN_AUDIENCE_BYTES_MAX} bytes of UTF-8.`)
+  throw new ConfigError(
+    path,
+    `wrong size (expected 1 to ${TOKEN_AUDIENCE_BYTES_MAX} bytes of UTF-8, got ${size})`,
+    'give the name of the game.',
+  )
 }
 
-function writeSeconds(bytes: Uint8Array, at: number, seconds: number): void {
+/** Eight bytes, low byte first. */
+export function writeSeconds(bytes: Uint8Array, at: number, seconds: number): void {
   writeUint32(bytes, at, seconds)
   writeUint32(bytes, at + 4, Math.floor(seconds / 0x1_0000_0000))
 }
 
-/** Beyond 2^53 - 1 it is no longer exact, and no longer a safe integer. */
-function readSeconds(bytes: Uint8Array, at: number): number {
+/** Eight bytes, low byte first. A value above 2^53 - 1 is not exact and not a safe integer. */
+export function readSeconds(bytes: Uint8Array, at: number): number {
   return readUint32(bytes, at) + readUint32(bytes, at + 4) * 0x1_0000_0000
 }

@@ -1,8 +1,8 @@
 /**
- * Comparing and forgetting secrets.
+ * Comparing and wiping secrets.
  *
- * The comparison touches every byte whatever it finds, so that its time says nothing about where two values part.
- * JavaScript promises nothing about time; a loop without a branch on what it reads is as far as a program can go.
+ * The comparison reads every byte, so that its time does not reveal where two values differ. JavaScript guarantees
+ * nothing about timing; a loop without a branch on the data is the best that a program can do.
  */
 
 /** Same length, same bytes. Its time depends on the length of `a` only. */
@@ -12,7 +12,7 @@ export function isEqualConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0
 }
 
-/** Overwrites a secret. Copies that the engine or a library made are out of reach. */
+/** Overwrites a secret. Copies made by the JavaScript engine or a library cannot be reached. */
 export function wipe(bytes: Uint8Array): void {
   bytes.fill(0)
 }

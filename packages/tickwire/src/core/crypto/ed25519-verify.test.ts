@@ -8,16 +8,23 @@ const MESSAGE = Uint8Array.of(1, 2, 3)
 
 /** The eight points whose order divides eight, in all the spellings that 32 bytes allow. */
 const SMALL_ORDERS = [
-  '0000000000000000000000000000000000000000000000000000000000000000', '0000000000000000000000000000000000000000000000000000000000000080',
-  '0100000000000000000000000000000000000000000000000000000000000000', '0100000000000000000000000000000000000000000000000000000000000080',
-  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
-  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
-  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
-  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
-  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0000000000000000000000000000000000000000000000000000000000000080',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000080',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
 ]
 
-test('[CRYPTO1] what noble signs is good, and no other message, key or bit of the signature is', () => {
+test('[CRYPTO1] a signature of noble is valid, and no other message, key or bit of the signature is', () => {
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
   fc.assert(fc.property(bytes, bytes, fc.uint8Array({ maxLength: 300 }), fc.nat(511), (seed, other, message, bit) => {
     const key = pureProvider.importSigning(seed)
@@ -30,7 +37,7 @@ test('[CRYPTO1] what noble signs is good, and no other message, key or bit of th
   }), { seed: 11, numRuns: 12 })
 })
 
-test('[CRYPTO1] the second spelling of s is refused, and what has another length', () => {
+test('[CRYPTO1] the second encoding of s is refused, and so is a signature of another length', () => {
   const key = pureProvider.importSigning(new Uint8Array(32).fill(9))
   const signature = key.sign(MESSAGE)
   const respelt = signature.slice()
@@ -43,12 +50,13 @@ test('[CRYPTO1] the second spelling of s is refused, and what has another length
   for (const size of [0, 31, 33]) expect(verifyEd25519(new Uint8Array(size), MESSAGE, signature)).toBe(false)
 })
 
-test('[CRYPTO1] a key of small order proves nothing, though the equation may hold', () => {
+test('[CRYPTO1] a key of small order proves nothing, although the equation may hold', () => {
   for (const key of SMALL_ORDERS) {
     for (const r of SMALL_ORDERS) {
       // With s = 0 and such points the equation holds for one message in eight.
       const signature = Uint8Array.of(...unhex(r), ...new Uint8Array(32))
-      for (let message = 0; message < 3; message++) expect(verifyEd25519(unhex(key), Uint8Array.of(message), signature)).toBe(false)
+      for (let message = 0; message < 3; message++)
+        expect(verifyEd25519(unhex(key), Uint8Array.of(message), signature)).toBe(false)
     }
   }
 })

@@ -1,21 +1,27 @@
 /**
- * Whether an Ed25519 signature is good (RFC 8032, section 5.1.7): the half of Ed25519 that knows no secret.
+ * Verification of Ed25519 signatures (RFC 8032, section 5.1.7): the half of Ed25519 that uses no secret.
  *
  * ```
  * signature   R 32 │ S 32, little-endian
- * good when   S < L, A is a point and none of small order, and [S]B - [SHA-512(R, A, message)]A is written as R is
+ * good when   S < L, A is a point, neither A nor R is weak, and [S]B - [SHA-512(R, A, message)]A is encoded as R
  * ```
  *
- * A page checks one signature, and carries no key that signs: noble's Ed25519 is 11 KB of it, this is one. All of its inputs are public, so it
- * need not take the same time for all of them. It takes what sodium takes and refuses what it refuses, and is held to noble by tests.
+ * A point is weak when its order divides eight, or when its encoding is not canonical. Libraries differ about weak
+ * points (OpenSSL accepts them, sodium does not), so every provider calls `isWeakPoint` first, and all refuse the same
+ * signatures.
+ *
+ * A page verifies at most three signatures of an honest server and never signs. Noble's Ed25519 would add 11 KB to a
+ * page, this file adds one. All of its inputs are public, so it need not run in constant time. Tests compare it with
+ * the other libraries.
  *
  * Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z on -x² + y² = 1 + dx²y².
  *
- * It does not sign, and must never be made to: what multiplies by a secret needs another ladder.
+ * This file does not sign and must never be extended to sign: multiplication by a secret needs a constant-time ladder.
  */
 
 import { sha512 } from '@noble/hashes/sha2.js'
 import { concat } from './label.ts'
+import type { VerifyingKey } from './provider.ts'
 
 type Point = readonly [x: bigint, y: bigint, z: bigint, t: bigint]
 
@@ -24,8 +30,26 @@ const P = 2n ** 255n - 19n
 const L = 2n ** 252n + 27742317777372353535851937790883648493n
 const D = /* @__PURE__ */ mod(-121665n * invert(121666n))
 const NEUTRAL: Point = [0n, 1n, 1n, 0n]
-/** y is 4/5, and x even. */
+/** y is 4/5, and x is even. */
 const BASE: Point = /* @__PURE__ */ pointAt(mod(4n * invert(5n)), 0n) ?? NEUTRAL
+
+/**
+ * The y coordinates of the eight points whose order divides eight: 0, 1, -1, and two that are negatives of each other.
+ */
+const Y8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n
+const WEAK_HEIGHTS: readonly bigint[] = [0n, 1n, P - 1n, Y8, P - Y8]
+
+/** Whether 32 bytes encode a point of small order, or are not the canonical encoding of a y coordinate. */
+export function isWeakPoint(bytes: Uint8Array): boolean {
+  const y = heightOf(toNumber(bytes))
+  return y >= P || WEAK_HEIGHTS.includes(y)
+}
+
+/** A public key that is verified by this file. */
+export function importVerifyingKey(publicKey: Uint8Array): VerifyingKey {
+  const key = Uint8Array.from(publicKey)
+  return { publicKey: key, verify: (message, signature) => verifyEd25519(key, message, signature) }
+}
 
 /** Never throws, whatever the bytes. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
@@ -33,7 +57,7 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   const r = signature.subarray(0, 32)
   const s = toNumber(signature.subarray(32))
   const key = decode(publicKey)
-  if (s >= L || key === undefined || isNeutral(times(8n, key, 0n, key))) return false
+  if (s >= L || key === undefined || isWeakPoint(publicKey) || isWeakPoint(r)) return false
   const challenge = toNumber(sha512(concat(r, publicKey, message))) % L
   const [x, y, z] = times(s, BASE, challenge, negate(key))
   const inverse = invert(z)
@@ -41,14 +65,14 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   return written === toNumber(r)
 }
 
-/** The point that 32 bytes stand for, if they are its one spelling. */
+/** The point that 32 bytes encode, if the encoding is canonical. */
 function decode(bytes: Uint8Array): Point | undefined {
   const number = toNumber(bytes)
-  const y = number & ((1n << 255n) - 1n)
+  const y = heightOf(number)
   return y < P ? pointAt(y, number >> 255n) : undefined
 }
 
-/** The point at a height, of the two the one whose x ends in `sign`; undefined where the curve has none. */
+/** The point with this y coordinate whose x has the lowest bit `sign`; undefined when the curve has none. */
 function pointAt(y: bigint, sign: bigint): Point | undefined {
   const square = mod((y * y - 1n) * invert(D * y * y + 1n))
   let x = power(square, (P + 3n) / 8n)
@@ -58,7 +82,7 @@ function pointAt(y: bigint, sign: bigint): Point | undefined {
   return [x, y, 1n, mod(x * y)]
 }
 
-/** a times one point and b times another, together. */
+/** Computes a times `one` plus b times `other`. */
 function times(a: bigint, one: Point, b: bigint, other: Point): Point {
   const both = add(one, other)
   let sum = NEUTRAL
@@ -70,7 +94,7 @@ function times(a: bigint, one: Point, b: bigint, other: Point): Point {
   return sum
 }
 
-/** The sum of two points, also of equal ones: the formula has no exceptions on this curve. */
+/** The sum of two points, which may be equal: the formula has no exceptions on this curve. */
 function add([x1, y1, z1, t1]: Point, [x2, y2, z2, t2]: Point): Point {
   const a = mod((y1 - x1) * (y2 - x2))
   const b = mod((y1 + x1) * (y2 + x2))
@@ -84,8 +108,9 @@ function negate([x, y, z, t]: Point): Point {
   return [-x, y, z, -t]
 }
 
-function isNeutral([x, y, z]: Point): boolean {
-  return x === 0n && y === z
+/** The y coordinate, without the sign bit of x. */
+function heightOf(number: bigint): bigint {
+  return number & ((1n << 255n) - 1n)
 }
 
 function toNumber(bytes: Uint8Array): bigint {

@@ -1,19 +1,19 @@
 /**
- * The keys of one connection: one to seal with, and those that packets under way may still need.
+ * The keys of one connection: one key that seals, and the keys that packets in flight may still need.
  *
  * ```
  *           seals  opens            seals  opens              seals  opens                seals  opens
  *   rest    e      e       install  e      e, e+1   confirm   e+1    e, e+1   5 s later   e+1    e+1     rest
  * ```
  *
- * The side that knows that its peer has the new keys already seals with them at once; the other waits until it opens the
- * first packet under them, since what it says before must still be understood. The old keys go 5 s after the peer's first
- * packet under the new ones.
+ * The side that knows that its peer already has the new keys seals with them at once. The other side waits until it
+ * opens the first packet under them, because the peer must be able to open what it sends before that. The old keys are
+ * discarded 5 s after the peer's first packet under the new ones.
  *
- * Invariants: at most two epochs are open; a packet takes effect once in its epoch; a forged one changes nothing but a
- * counter: look into the window, open, and only then mark. Keys that go are wiped.
+ * Invariants: at most two epochs are open; a packet takes effect once in its epoch; a forged packet only increments a
+ * counter: check the window, open, and only then mark. Discarded keys are wiped.
  *
- * It does not exchange public keys (`rekey.ts`) and does not know what is in a packet.
+ * This class does not exchange public keys (`rekey.ts`) and does not know the content of packets.
  */
 
 import { assert } from '../base/assert.ts'
@@ -29,33 +29,33 @@ import type { CryptoSuite } from './suite.ts'
 /** When keys are replaced. */
 export interface RekeyPolicy {
   readonly afterMs: Millis
-  /** Plaintext in one direction. */
+  /** Plaintext bytes in one direction. */
   readonly afterBytes: number
-  /** In one direction; never more than the suite's own. */
+  /** Packets in one direction; never more than the suite's own limit. */
   readonly afterPackets: number
 }
 
-/** What a ring begins with. */
+/** The inputs of a key ring. */
 export interface KeyRingConfig {
   readonly provider: CryptoProvider
   readonly suite: CryptoSuite
-  /** Which side this is. */
+  /** The local side. */
   readonly role: Role
-  /** The secret of epoch 0. The ring's from now on: it will be wiped. */
+  /** The secret of epoch 0. The ring takes ownership and will wipe it. */
   readonly secret: Uint8Array
   /** The hash of the whole handshake. */
   readonly transcript: Uint8Array
-  /** Where it differs from the limits. */
+  /** Overrides of the default limits. */
   readonly rekey?: Partial<RekeyPolicy>
 }
 
-/** What became of a packet; anything but 'ok' has no effect. 'epoch': there is no key for it. */
+/** The result of opening a packet; anything but 'ok' has no effect. 'epoch': there is no key for it. */
 export type OpenVerdict = 'ok' | 'epoch' | 'duplicate' | 'old' | 'forged'
 
-/** Why it is time for new keys. */
+/** Why new keys are due. */
 export type RekeyReason = 'time' | 'bytes' | 'packets' | 'forgeries'
 
-/** What opens packets of one epoch. */
+/** Opens packets of one epoch. */
 class Opener {
   readonly key: OpeningKey
   readonly window: ReplayWindow = new ReplayWindow()
@@ -65,21 +65,20 @@ class Opener {
   }
 }
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const FORGERIES_END = FORGERIES_MAX
-
 /** The keys of one connection. */
 export class KeyRing {
-  /** Packets that did not open, over the connection's life. */
+  /** Packets that did not open, since the start of the connection. */
   forgeries: number = 0
   readonly role: Role
   #config: KeyRingConfig
   #policy: RekeyPolicy
   #secret: Uint8Array
   #sealing: SealingKey
-  /** Made, but the peer is not known to have it yet. */
+  /** `seal` refused a sequence whose nonce would have repeated. */
+  #hasRefused = false
+  /** Derived, but the peer is not known to have it yet. */
   #nextSealing: SealingKey | undefined = undefined
-  /** By the lowest bit of the epoch: two that are open at once never share one. */
+  /** Indexed by the lowest bit of the epoch: two epochs that are open at the same time never share it. */
   #openers: [Opener | undefined, Opener | undefined]
   #newestEpoch: number = 0
   #isConfirmed: boolean = true
@@ -101,38 +100,52 @@ export class KeyRing {
     this.#openers = [this.#makeOpener(0), undefined]
   }
 
-  /** The newest epoch there are keys for. */
+  /** The newest epoch that has keys. */
   get newestEpoch(): number {
     return this.#newestEpoch
   }
 
-  /** The byte that belongs into the header of what is sealed next. */
+  /** The epoch byte for the header of the next sealed packet. */
   get sealingEpoch(): number {
     return this.#sealing.epoch & 0xff
   }
 
-  /** One or two. */
+  /** How many epochs can be opened: one or two. */
   get openEpochs(): number {
     return (this.#openers[0] === undefined ? 0 : 1) + (this.#openers[1] === undefined ? 0 : 1)
   }
 
-  /** When `retire` has something to do; Infinity while there is nothing. */
+  /** When `retire` is next due; Infinity when it is not. */
   get retireAt(): Millis {
     return this.#retireAt
   }
 
-  /** The connection must end: its keys cannot seal much longer, or somebody has been guessing for years. */
+  /** The connection must end: its keys cannot seal much longer, or there were too many forgeries. */
   get isWornOut(): boolean {
-    return this.#sealing.isSpent || this.forgeries >= FORGERIES_END
+    return this.#hasRefused || this.#sealing.isSpent || this.forgeries >= FORGERIES_MAX
   }
 
-  /** Seals packet `sequence` in place; returns its whole length. Its header already has `sealingEpoch`. @hot */
+  /**
+   * Seals packet `sequence` in place; returns the length of the packet. The header must already contain `sealingEpoch`.
+   * If the nonce of the sequence would repeat, nothing is sealed, 0 is returned, and the ring is worn out. @hot
+   */
   seal(sequence: number, bytes: Uint8Array, headerLength: number, plaintextLength: number): number {
+    if (!this.#sealing.canSeal(sequence)) {
+      this.#hasRefused = true
+      return 0
+    }
     return this.#sealing.seal(sequence, bytes, headerLength, plaintextLength)
   }
 
-  /** Opens packet `sequence` of `length` bytes in place: look, open, mark. @hot */
-  open(now: Millis, epochByte: number, sequence: number, bytes: Uint8Array, headerLength: number, length: number): OpenVerdict {
+  /** Opens packet `sequence` of `length` bytes in place: check the window, open, mark. @hot */
+  open(
+    now: Millis,
+    epochByte: number,
+    sequence: number,
+    bytes: Uint8Array,
+    headerLength: number,
+    length: number,
+  ): OpenVerdict {
     if (now >= this.#retireAt) this.retire()
     const opener = this.#openers[epochByte & 1]
     if (opener === undefined || (opener.key.epoch & 0xff) !== epochByte) return 'epoch'
@@ -148,8 +161,8 @@ export class KeyRing {
   }
 
   /**
-   * Opens what was sealed as sequence 0 of epoch 0, the server's acceptance. It is no packet in the window's sense: a
-   * client takes one, in the state that waits for it.
+   * Opens the server's Accepted, which is sealed as sequence 0 of epoch 0. It does not go through the replay window: a
+   * client accepts one, in the state that waits for it.
    */
   openAcceptance(bytes: Uint8Array, headerLength: number, length: number): boolean {
     const opener = this.#openers[0]
@@ -157,7 +170,7 @@ export class KeyRing {
     return opener.key.open(0, bytes, headerLength, length)
   }
 
-  /** Why new keys are due; undefined while they are not, or while the last exchange is not over. */
+  /** Why new keys are due; undefined while they are not, or while the last exchange is not complete. */
   rekeyReason(now: Millis): RekeyReason | undefined {
     if (now >= this.#retireAt) this.retire()
     const opener = this.#openers[this.#newestEpoch & 1]
@@ -169,12 +182,15 @@ export class KeyRing {
     return this.forgeries - this.#forgeriesBefore >= REKEY_FORGERIES ? 'forgeries' : undefined
   }
 
-  /** The last exchange is over, as far as this side can know: the next may begin. */
+  /** The last exchange is complete, as far as this side can know: the next one may begin. */
   get canInstall(): boolean {
     return this.#isConfirmed && this.#nextSealing === undefined
   }
 
-  /** Lowers a deadline to when `retire` has something to do and, unless an exchange is under way, `rekeyReason` says 'time'. @hot */
+  /**
+   * Lowers a deadline to when `retire` is due and, unless an exchange is in progress, to when `rekeyReason` returns
+   * 'time'. @hot
+   */
   lower(deadline: Float64Array, isIdle: boolean): void {
     if (this.#retireAt < deadline[0]) deadline[0] = this.#retireAt
     if (!isIdle || !this.#isSettled()) return
@@ -183,12 +199,12 @@ export class KeyRing {
   }
 
   /**
-   * Makes the keys of the next epoch out of a new shared secret, which is wiped. `peerHasKeys`: the peer is known to have
-   * made them too, so what we say from now on is sealed with them.
+   * Derives the keys of the next epoch from a new shared secret, which is wiped. `peerHasKeys`: the peer is known to
+   * have derived them too, so packets are sealed with them from now on.
    */
   install(now: Millis, shared: Uint8Array, peerHasKeys: boolean): void {
     assert(this.canInstall, 'one exchange of keys at a time')
-    // The peer would not begin the next exchange while it still needed the keys before these.
+    // The peer would not begin the next exchange while it still needed the keys before the current ones.
     this.retire()
     const secret = nextSecret(this.#config.provider, this.#secret, shared)
     wipe(this.#secret)
@@ -203,14 +219,14 @@ export class KeyRing {
     if (peerHasKeys) this.#switchSealing()
   }
 
-  /** Forgets the keys of the epoch before the newest, if it is over. */
+  /** Wipes the keys of the epoch before the newest, if they are no longer needed. */
   retire(): void {
     if (!this.#isConfirmed) return
     this.#drop((this.#newestEpoch & 1) ^ 1)
     this.#retireAt = Infinity
   }
 
-  /** Forgets everything: the connection is over. */
+  /** Wipes all keys: the connection is over. */
   wipe(): void {
     this.#drop(0)
     this.#drop(1)
@@ -219,7 +235,7 @@ export class KeyRing {
     wipe(this.#secret)
   }
 
-  /** The last exchange is over, and so are its old keys. */
+  /** The last exchange is complete and its old keys are wiped. */
   #isSettled(): boolean {
     return this.#isConfirmed && this.openEpochs === 1
   }
@@ -248,7 +264,11 @@ export class KeyRing {
 
   #makeOpener(epoch: number): Opener {
     const peer = this.role === 'client' ? 'server' : 'client'
-    return this.#withMaterial(peer, epoch, (material) => new Opener(new OpeningKey(this.#config.suite, epoch, material)))
+    return this.#withMaterial(
+      peer,
+      epoch,
+      (material) => new Opener(new OpeningKey(this.#config.suite, epoch, material)),
+    )
   }
 
   #withMaterial<Made>(sealer: Role, epoch: number, make: (material: Uint8Array) => Made): Made {

@@ -1,10 +1,10 @@
 /**
- * Labels as bytes: what keys and signatures are for, so that none of one purpose is good for another.
+ * Labels as bytes. They separate domains, so that a key or signature for one purpose is not valid for another.
  */
 
 import { assert } from '../base/assert.ts'
 
-/** The bytes of a text of 7-bit characters, and a zero that ends it: no label is the beginning of another. */
+/** The bytes of a 7-bit text and a terminating zero, so that no label is a prefix of another. */
 export function label(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length + 1)
   for (let index = 0; index < text.length; index++) {
@@ -15,7 +15,7 @@ export function label(text: string): Uint8Array {
   return bytes
 }
 
-/** All parts in one. */
+/** Concatenates all parts. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let at = 0

@@ -1,22 +1,22 @@
 /**
- * Everything of noble but its ciphers: X25519, Ed25519, SHA-256 and HMAC, as a provider has them.
+ * All of noble except its ciphers, in the form of a provider: X25519, Ed25519, SHA-256 and HMAC. Signatures are
+ * verified by `ed25519-verify.ts`.
  */
 
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { wipe } from './constant-time.ts'
+import { importVerifyingKey } from './ed25519-verify.ts'
 import { nobleHashes } from './noble-hashes.ts'
 import { NobleAgreementKey } from './noble-keys.ts'
-import type { CryptoProvider, SigningKey, VerifyingKey } from './provider.ts'
+import type { CryptoProvider, SigningKey } from './provider.ts'
 
-/** RFC 8032 to the letter: noble's default also takes signatures that other libraries refuse. */
-const STRICT = { zip215: false } as const
-
-/** All of a provider but its ciphers. */
+/** A provider without ciphers. */
 export const nobleCurves: Omit<CryptoProvider, 'name' | 'importAead'> = {
   ...nobleHashes,
   importAgreement: (secret) => new NobleAgreementKey(x25519, secret),
   importSigning: (seed) => new NobleSigningKey(seed),
-  importVerifying: (publicKey) => new NobleVerifyingKey(publicKey),
+  // Noble checks the cofactored equation, and so accepts signatures that all other libraries refuse.
+  importVerifying: importVerifyingKey,
 }
 
 class NobleSigningKey implements SigningKey {
@@ -34,22 +34,5 @@ class NobleSigningKey implements SigningKey {
 
   wipe(): void {
     wipe(this.#seed)
-  }
-}
-
-class NobleVerifyingKey implements VerifyingKey {
-  readonly publicKey: Uint8Array
-
-  constructor(publicKey: Uint8Array) {
-    this.publicKey = Uint8Array.from(publicKey)
-  }
-
-  verify(message: Uint8Array, signature: Uint8Array): boolean {
-    try {
-      return ed25519.verify(signature, message, this.publicKey, STRICT)
-    } catch {
-      // Not a point, or not 64 bytes.
-      return false
-    }
   }
 }

@@ -1,4 +1,4 @@
-/** SHA-256 and HMAC of noble, as a provider has them. */
+/** SHA-256 and HMAC of noble, in the form of a provider. */
 
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'

@@ -1,6 +1,6 @@
 /**
- * Keys on noble's primitives, whichever of them a provider brings: nothing of noble is imported here, so that who needs one cipher does not
- * carry two.
+ * Keys on top of noble's primitives. The provider passes the primitives in. Nothing of noble is imported here, so a
+ * bundle that needs one cipher does not contain two.
  */
 
 import { assert } from '../base/assert.ts'
@@ -13,7 +13,7 @@ export type NobleCipher = (key: Uint8Array, nonce: Uint8Array, header: Uint8Arra
   decrypt(sealed: Uint8Array): Uint8Array
 }
 
-/** X25519 as noble has it. */
+/** The interface of noble's X25519. */
 export interface NobleCurve {
   getPublicKey(secret: Uint8Array): Uint8Array
   getSharedSecret(secret: Uint8Array, peerPublicKey: Uint8Array): Uint8Array
@@ -21,7 +21,7 @@ export interface NobleCurve {
 
 const TAG_BYTES = CRYPTO_BYTES.tag
 
-/** A cipher under one key. */
+/** A cipher with one key. */
 export class NobleAeadKey implements AeadKey {
   #cipher: NobleCipher
   #key: Uint8Array
@@ -35,7 +35,9 @@ export class NobleAeadKey implements AeadKey {
   seal(nonce: Uint8Array, bytes: Uint8Array, headerLength: number, plaintextLength: number): void {
     const end = headerLength + plaintextLength
     const sealed = bytes.subarray(headerLength, end + TAG_BYTES)
-    const out = this.#cipher(this.#key, nonce, bytes.subarray(0, headerLength)).encrypt(bytes.subarray(headerLength, end))
+    const out = this.#cipher(this.#key, nonce, bytes.subarray(0, headerLength)).encrypt(
+      bytes.subarray(headerLength, end),
+    )
     sealed.set(out)
   }
 
@@ -56,7 +58,7 @@ export class NobleAeadKey implements AeadKey {
   }
 }
 
-/** A secret of X25519. */
+/** An X25519 secret key. */
 export class NobleAgreementKey implements AgreementKey {
   readonly publicKey: Uint8Array
   #curve: NobleCurve

@@ -1,11 +1,12 @@
 /**
- * The two ends of one key: a sealing key numbers what it seals and can only count up; an opening key takes any number.
+ * The two ends of one key. A sealing key seals increasing sequences only; an opening key accepts any sequence.
  *
- * Invariant: a sealing key never builds the same nonce twice. It owns the last sequence it sealed and asserts that the
- * next is higher and still within the suite's reach; a caller that forces it meets an `InvariantError`, which must end
- * the connection: two packets under one nonce give away both plaintexts and the key that authenticates them.
+ * Invariant: a sealing key never builds the same nonce twice. It stores the last sequence it sealed, and asserts that
+ * the next one is higher and within the suite's limit. A violation throws an `InvariantError`, which must end the
+ * connection: two packets under one nonce reveal both plaintexts and the key that authenticates them.
  *
- * It does not remember what was opened (`replay-window.ts`), nor decide when a key is too old (`key-ring.ts`).
+ * This file does not remember what was opened (`replay-window.ts`) and does not decide when a key is too old
+ * (`key-ring.ts`).
  */
 
 import { assert } from '../base/assert.ts'
@@ -14,11 +15,10 @@ import { CRYPTO_BYTES, type AeadKey } from './provider.ts'
 import { keyMaterialBytes, type CryptoSuite } from './suite.ts'
 
 const TAG_BYTES = CRYPTO_BYTES.tag
-const BYTES_MAX = DATAGRAM_BYTES_MAX
 
 /** Seals packets in one direction in one epoch. */
 export class SealingKey {
-  /** Counts from 0 at the start of the connection; its low byte stands in the header. */
+  /** Counts from 0 at the start of the connection; its low byte is in the header. */
   readonly epoch: number
   packetsSealed: number = 0
   bytesSealed: number = 0
@@ -37,27 +37,40 @@ export class SealingKey {
     this.#salt = material.slice(CRYPTO_BYTES.key)
   }
 
-  /** How many sequences more this key will take after the last. */
+  /** How many more sequences this key accepts after the last. */
   get sequencesLeft(): number {
-    return this.#firstSequence < 0 ? this.#suite.packetsMax : this.#firstSequence + this.#suite.packetsMax - 1 - this.#lastSequence
+    return this.#firstSequence < 0
+      ? this.#suite.packetsMax
+      : this.#firstSequence + this.#suite.packetsMax - 1 - this.#lastSequence
   }
 
-  /** It takes no sequence more: asked with every packet, where the number itself would be boxed. @hot */
+  /** The key accepts no more sequences. Checked for every packet, where `sequencesLeft` would be boxed. @hot */
   get isSpent(): boolean {
     return this.#firstSequence >= 0 && this.#lastSequence - this.#firstSequence >= this.#suite.packetsMax - 1
   }
 
+  /** Whether the nonce of this sequence is new under this key, and within the suite's limit. @hot */
+  canSeal(sequence: number): boolean {
+    return (
+      sequence > this.#lastSequence
+      && (this.#firstSequence < 0 || sequence - this.#firstSequence < this.#suite.packetsMax)
+    )
+  }
+
   /**
-   * Seals in place the packet `sequence`, whose header stands in the first `headerLength` bytes and whose plaintext
-   * stands behind it; there must be room for the tag. Returns the length of the whole. @hot
+   * Seals packet `sequence` in place. The header is in the first `headerLength` bytes and the plaintext follows it;
+   * there must be room for the tag. Returns the length of the packet. @hot
    */
   seal(sequence: number, bytes: Uint8Array, headerLength: number, plaintextLength: number): number {
     assert(this.#aead !== undefined, 'a wiped key seals nothing')
-    assert(Number.isSafeInteger(sequence) && sequence > this.#lastSequence, 'a sequence is sealed once: its nonce would repeat')
+    assert(
+      Number.isSafeInteger(sequence) && sequence > this.#lastSequence,
+      'a sequence is sealed once: its nonce would repeat',
+    )
     if (this.#firstSequence < 0) this.#firstSequence = sequence
     assert(sequence - this.#firstSequence < this.#suite.packetsMax, 'a key is replaced before its nonces run out')
     const length = headerLength + plaintextLength + TAG_BYTES
-    assert(length <= bytes.length && length <= BYTES_MAX, 'there is room for the tag')
+    assert(length <= bytes.length && length <= DATAGRAM_BYTES_MAX, 'there is room for the tag')
     this.#lastSequence = sequence
     this.#suite.writeNonce(this.#nonce, this.#salt, this.epoch, sequence)
     this.#aead.seal(this.#nonce, bytes, headerLength, plaintextLength)
@@ -66,7 +79,7 @@ export class SealingKey {
     return length
   }
 
-  /** Forgets the key. */
+  /** Wipes the key. */
   wipe(): void {
     this.#aead?.wipe()
     this.#aead = undefined
@@ -74,7 +87,7 @@ export class SealingKey {
   }
 }
 
-/** Opens packets of one direction in one epoch. */
+/** Opens packets in one direction in one epoch. */
 export class OpeningKey {
   readonly epoch: number
   packetsOpened: number = 0
@@ -93,13 +106,13 @@ export class OpeningKey {
   }
 
   /**
-   * Opens in place the packet of `length` bytes whose header is the first `headerLength`; the plaintext is 16 bytes
-   * shorter than what follows it. False leaves the bytes as they were: someone else wrote or touched them. @hot
+   * Opens in place the packet of `length` bytes whose header is the first `headerLength` bytes. The plaintext is 16
+   * bytes shorter than the rest. False leaves the bytes unchanged: the packet was forged or modified. @hot
    */
   open(sequence: number, bytes: Uint8Array, headerLength: number, length: number): boolean {
     assert(this.#aead !== undefined, 'a wiped key opens nothing')
     const sealedLength = length - headerLength
-    if (sealedLength < TAG_BYTES || length > bytes.length || length > BYTES_MAX) return false
+    if (sealedLength < TAG_BYTES || length > bytes.length || length > DATAGRAM_BYTES_MAX) return false
     this.#suite.writeNonce(this.#nonce, this.#salt, this.epoch, sequence)
     if (!this.#aead.open(this.#nonce, bytes, headerLength, sealedLength)) return false
     this.packetsOpened++
@@ -107,7 +120,7 @@ export class OpeningKey {
     return true
   }
 
-  /** Forgets the key. */
+  /** Wipes the key. */
   wipe(): void {
     this.#aead?.wipe()
     this.#aead = undefined

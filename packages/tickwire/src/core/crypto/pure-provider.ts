@@ -1,8 +1,9 @@
 /**
- * The provider that runs everywhere: @noble, audited, plain JavaScript, no WebAssembly and no build.
+ * The provider that runs on every platform: @noble, audited, plain JavaScript, no WebAssembly and no build.
  *
- * Ten times slower than native code (docs/adr/0012-crypto-providers.md), which a client with sixty packets a second
- * does not notice. It allocates a few views and small objects for every packet: noble offers no other way.
+ * It is ten times slower than native code (docs/adr/0012-crypto-providers.md), which a client with sixty packets per
+ * second does not notice. It allocates a few views and small objects for every packet, which noble's interface makes
+ * unavoidable.
  */
 
 import { gcm } from '@noble/ciphers/aes.js'

@@ -20,7 +20,11 @@ function makeEnd(role: 'client' | 'server', policy: Partial<RekeyPolicy>): End {
     secret: new Uint8Array(32).fill(1), transcript: new Uint8Array(32).fill(2),
   })
   const dice = new Prng(role === 'client' ? 1 : 2)
-  const entropy = { fill: (bytes: Uint8Array) => { for (let at = 0; at < bytes.length; at++) bytes[at] = dice.nextU32() } }
+  const entropy = {
+    fill: (bytes: Uint8Array) => {
+      for (let at = 0; at < bytes.length; at++) bytes[at] = dice.nextU32()
+    },
+  }
   return { ring, rekey: new Rekey(ring, pureProvider, entropy), sequence: 0 }
 }
 
@@ -43,27 +47,30 @@ function open(end: End, now: number, packet: Uint8Array): string {
 }
 
 /** Hands one message over, if there is one. */
-function tell(from: End, to: End, now: number): string {
+function deliver(from: End, to: End, now: number): string {
   const message = from.rekey.takeMessage()
   return message === undefined ? 'nothing' : to.rekey.handleMessage(now, message)
 }
 
 describe('rekeying', () => {
-  test.each(['client', 'server'] as const)('[CRYPTO15] the %s offers, the other answers, both go on in the next epoch', (who) => {
-    const { client, server } = ends({ afterMs: 100 })
-    const [asks, answers] = who === 'client' ? [client, server] : [server, client]
-    asks.rekey.poll(99)
-    expect(asks.rekey.isOffering).toBe(false)
-    asks.rekey.poll(100)
-    expect(asks.rekey.isOffering).toBe(true)
-    expect(tell(asks, answers, 110)).toBe('ok')
-    expect(tell(answers, asks, 120)).toBe('ok')
-    expect(open(answers, 130, seal(asks))).toBe('ok')
-    expect(open(asks, 140, seal(answers))).toBe('ok')
-    for (const { ring, rekey } of [client, server]) {
-      expect([ring.newestEpoch, ring.sealingEpoch, rekey.completed, rekey.isOffering]).toEqual([1, 1, 1, false])
-    }
-  })
+  test.each(['client', 'server'] as const)(
+    '[CRYPTO15] the %s offers, the other side answers, and both continue in the next epoch',
+    (who) => {
+      const { client, server } = ends({ afterMs: 100 })
+      const [asks, answers] = who === 'client' ? [client, server] : [server, client]
+      asks.rekey.poll(99)
+      expect(asks.rekey.isOffering).toBe(false)
+      asks.rekey.poll(100)
+      expect(asks.rekey.isOffering).toBe(true)
+      expect(deliver(asks, answers, 110)).toBe('ok')
+      expect(deliver(answers, asks, 120)).toBe('ok')
+      expect(open(answers, 130, seal(asks))).toBe('ok')
+      expect(open(asks, 140, seal(answers))).toBe('ok')
+      for (const { ring, rekey } of [client, server]) {
+        expect([ring.newestEpoch, ring.sealingEpoch, rekey.completed, rekey.isOffering]).toEqual([1, 1, 1, false])
+      }
+    },
+  )
 
   test('[CRYPTO15] the messages: kind, epoch, key', () => {
     const { client, server } = ends({ afterMs: 0 })
@@ -77,7 +84,7 @@ describe('rekeying', () => {
     expect(server.rekey.takeMessage()).toBeUndefined()
   })
 
-  test('[CRYPTO15] when both offer at once the server\'s offer holds', () => {
+  test("[CRYPTO15] when both offer at once, the server's offer counts", () => {
     const { client, server } = ends({ afterMs: 0 })
     client.rekey.poll(0)
     server.rekey.poll(0)
@@ -86,7 +93,7 @@ describe('rekeying', () => {
     expect(server.rekey.takeMessage()).toBeUndefined()
     expect(client.rekey.handleMessage(10, fromServer)).toBe('ok')
     expect(client.rekey.isOffering).toBe(false)
-    expect(tell(client, server, 20)).toBe('ok')
+    expect(deliver(client, server, 20)).toBe('ok')
     expect(open(client, 30, seal(server))).toBe('ok')
     expect(open(server, 30, seal(client))).toBe('ok')
     expect([client.rekey.completed, server.rekey.completed]).toEqual([1, 1])
@@ -108,7 +115,7 @@ describe('rekeying', () => {
     expect([server.ring.newestEpoch, server.rekey.completed]).toEqual([0, 0])
   })
 
-  test('[CRYPTO15] a second offer before the first is confirmed is no honest peer\'s', () => {
+  test('[CRYPTO15] a second offer before the first is confirmed breaks the connection', () => {
     const { client, server } = ends({ afterMs: 0 })
     client.rekey.poll(0)
     const offer = client.rekey.takeMessage()!
@@ -116,33 +123,40 @@ describe('rekeying', () => {
     expect(server.rekey.handleMessage(0, Uint8Array.of(1, 2, ...offer.slice(2)))).toBe('broken')
   })
 
-  test('[CRYPTO15] keys cost time: a peer that offers too often waits for its answer', () => {
+  test('[CRYPTO15] a peer that offers too often waits for its answer, because keys cost time', () => {
     const { client, server } = ends({ afterMs: 0 })
     client.rekey.poll(0)
-    tell(client, server, 0)
-    tell(server, client, 0)
+    deliver(client, server, 0)
+    deliver(server, client, 0)
     expect(open(server, 0, seal(client))).toBe('ok')
     expect(open(client, 0, seal(server))).toBe('ok')
     // The client's clock leaps.
     client.rekey.poll(KEY_OVERLAP_MS)
-    expect(tell(client, server, 10)).toBe('ok')
-    expect(tell(server, client, 10)).toBe('nothing')
+    expect(deliver(client, server, 10)).toBe('ok')
+    expect(deliver(server, client, 10)).toBe('nothing')
     const deadline = Float64Array.of(Infinity)
     server.rekey.lower(deadline)
     expect(deadline[0]).toBe(REKEY_GAP_MS)
     expect(server.rekey.poll(REKEY_GAP_MS)).toBe('ok')
-    expect(tell(server, client, REKEY_GAP_MS)).toBe('ok')
+    expect(deliver(server, client, REKEY_GAP_MS)).toBe('ok')
     expect([client.ring.newestEpoch, server.ring.newestEpoch]).toEqual([2, 2])
   })
 
-  test('[CRYPTO15] through loss, delay and disorder no packet that arrives in time is lost to a change of keys', { timeout: 60_000 }, () => {
-    fc.assert(fc.property(fc.nat(0xffff), (seed) => {
-      const report = converse(seed)
-      expect(report.refused).toEqual([])
-      expect(report.epochs[0]).toBe(report.epochs[1])
-      expect(report.epochs[0]).toBeGreaterThan(1)
-    }), { seed: 7, numRuns: 12 })
-  })
+  test(
+    '[CRYPTO15] with loss, delay and reordering, no packet that arrives in time is lost to a rekey',
+    { timeout: 60_000 },
+    () => {
+      fc.assert(
+        fc.property(fc.nat(0xffff), (seed) => {
+          const report = converse(seed)
+          expect(report.refused).toEqual([])
+          expect(report.epochs[0]).toBe(report.epochs[1])
+          expect(report.epochs[0]).toBeGreaterThan(1)
+        }),
+        { seed: 7, numRuns: 12 },
+      )
+    },
+  )
 })
 
 interface Flight {

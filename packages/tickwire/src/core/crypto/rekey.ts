@@ -1,5 +1,5 @@
 /**
- * How two ends of a connection agree on new keys, in band: two messages, reliable and in order.
+ * How the two ends of a connection agree on new keys, in band: two messages, reliable and in order.
  *
  * ```
  *            0       1        2
@@ -7,14 +7,16 @@
  * Answer     │ 2     │ epoch  │ public key, 32 │
  * ```
  *
- * Either side may offer. Whoever answers can open the new epoch from then on and goes on sealing with the old one until
- * it opens a packet of the new; whoever is answered seals with the new at once. When both offer at the same time the
- * server's offer holds: the client drops its own and answers, the server passes over the client's.
+ * Either side may offer. The side that answers can open the new epoch from then on, and continues to seal with the old
+ * one until it opens a packet of the new one. The side that receives the answer seals with the new epoch at once. When
+ * both offer at the same time the server's offer wins: the client drops its own offer and answers, and the server
+ * ignores the client's offer.
  *
- * Invariant: both sides install the same secret for the same epoch or none, whatever is lost or late around the messages
- * themselves.
+ * Invariant: both sides install the same secret for the same epoch, or neither does, whatever other packets are lost or
+ * late.
  *
- * It does not send: it makes bytes for a reliable, ordered channel and is handed what came out of one.
+ * This class does not send. It produces messages for a reliable, ordered channel and is given the messages received on
+ * it.
  */
 
 import { assert } from '../base/assert.ts'
@@ -25,25 +27,24 @@ import { wipe } from './constant-time.ts'
 import type { KeyRing } from './key-ring.ts'
 import { CRYPTO_BYTES, type AgreementKey, type CryptoProvider } from './provider.ts'
 
-/** Bytes of both messages. */
+/** Bytes of each message. */
 export const REKEY_MESSAGE_BYTES: number = 2 + CRYPTO_BYTES.publicKey
 
 const OFFER = 1
 const ANSWER = 2
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const GAP_MS = REKEY_GAP_MS
-
-/** One connection's side of the exchange. */
+/** One side of the key exchange of a connection. */
 export class Rekey {
-  /** Exchanges that were completed here. */
+  /** Exchanges completed on this side. */
   completed: number = 0
   #ring: KeyRing
   #provider: CryptoProvider
   #entropy: Entropy
-  /** The secret of our offer, until it is answered or given up. */
+  /** The secret key of our offer, until it is answered or dropped. */
   #offered: AgreementKey | undefined = undefined
-  /** The key of the peer's offer, while it is too soon to answer: keys cost time, and a peer gets one pair a second. */
+  /**
+   * The key of the peer's offer, while it is too early to answer. Key pairs are expensive: a peer gets one per second.
+   */
   #asked: Uint8Array | undefined = undefined
   #outgoing: Uint8Array | undefined = undefined
   #answeredAt: Millis = -Infinity
@@ -54,12 +55,12 @@ export class Rekey {
     this.#entropy = entropy
   }
 
-  /** Our offer is under way. */
+  /** Our offer has not been answered yet. */
   get isOffering(): boolean {
     return this.#offered !== undefined
   }
 
-  /** Offers new keys when they are due, and answers an offer that had to wait. Call it whenever the connection is polled. */
+  /** Offers new keys when they are due, and answers an offer that had to wait. Call it at every poll. */
   poll(now: Millis): 'ok' | 'broken' {
     if (now >= this.#ring.retireAt) this.#ring.retire()
     if (this.#asked !== undefined) return this.#answer(now, this.#asked)
@@ -70,12 +71,12 @@ export class Rekey {
     return 'ok'
   }
 
-  /** Lowers a deadline to when `poll` next has something to do: in a cell, for a double that is returned is boxed. @hot */
+  /** Lowers a deadline to when `poll` is next due. Uses a typed array, because a returned double is boxed. @hot */
   lower(deadline: Float64Array): void {
     if (this.#asked === undefined) this.#ring.lower(deadline, this.#offered === undefined)
     else {
       this.#ring.lower(deadline, false)
-      if (this.#answeredAt + GAP_MS < deadline[0]) deadline[0] = this.#answeredAt + GAP_MS
+      if (this.#answeredAt + REKEY_GAP_MS < deadline[0]) deadline[0] = this.#answeredAt + REKEY_GAP_MS
     }
   }
 
@@ -86,7 +87,7 @@ export class Rekey {
     return message
   }
 
-  /** Takes in a message of the peer. 'broken': no honest peer would say that, and the connection must end. */
+  /** Processes a message of the peer. 'broken': no honest peer sends this, and the connection must be closed. */
   handleMessage(now: Millis, message: Uint8Array): 'ok' | 'broken' {
     const isNext = message[1] === ((this.#ring.newestEpoch + 1) & 0xff)
     if (message.length !== REKEY_MESSAGE_BYTES || !isNext) return 'broken'
@@ -98,7 +99,7 @@ export class Rekey {
     }
   }
 
-  /** Forgets what is open: the connection is over. */
+  /** Wipes the pending exchange: the connection is over. */
   wipe(): void {
     this.#offered?.wipe()
     this.#offered = undefined

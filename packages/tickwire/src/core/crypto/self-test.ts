@@ -1,9 +1,9 @@
 /**
- * Is this library what it says it is? Known answers, and answers that must be no.
+ * Self-test of a crypto library: known answers, and inputs that must be refused.
  *
- * Run once, before a provider that was found on the machine is trusted: a library that is broken, patched, or built for
- * another processor is passed over instead of sealing packets that nobody can open, or opening what nobody sealed. The
- * full vectors of the RFCs and of NIST are in test/vectors/crypto-standards.json; here is one of each.
+ * It runs once before a provider that was found on the machine is trusted. A library that is broken, patched, or built
+ * for a different processor is skipped. Otherwise it would seal packets that no peer can open, or open forged packets.
+ * The full vectors of the RFCs and of NIST are in test/vectors/crypto-standards.json; here is one of each.
  */
 
 import { isEqualConstantTime } from './constant-time.ts'
@@ -69,10 +69,13 @@ const CHECKS: readonly { readonly name: string; passes(provider: CryptoProvider)
   { name: 'X25519', passes: isAgreement },
   { name: 'Ed25519', passes: isSignature },
   { name: 'SHA-256', passes: (provider) => isHex(provider.sha256(unhex(HASH.message)), HASH.hash) },
-  { name: 'HMAC-SHA256', passes: (provider) => isHex(provider.hmacSha256(unhex(HMAC.key), unhex(HMAC.message)), HMAC.mac) },
+  {
+    name: 'HMAC-SHA256',
+    passes: (provider) => isHex(provider.hmacSha256(unhex(HMAC.key), unhex(HMAC.message)), HMAC.mac),
+  },
 ]
 
-/** The name of the first primitive that is wrong; undefined when none is. Never throws. */
+/** The name of the first primitive that fails; undefined when none does. Never throws. */
 export function findFaultyPrimitive(provider: CryptoProvider): string | undefined {
   return CHECKS.find(({ passes }) => {
     try {
@@ -101,7 +104,7 @@ function isAead(provider: CryptoProvider, answer: AeadAnswer): boolean {
   const packet = unhex(answer.header + answer.plaintext + '00'.repeat(CRYPTO_BYTES.tag))
   key.seal(nonce, packet, header, plaintext)
   if (!isHex(packet, answer.header + answer.sealed)) return false
-  // A bit of the header, of the body and of the tag: a library that does not look must not be trusted.
+  // Flips a bit of the header, of the body and of the tag: a library that accepts such a packet must not be trusted.
   for (const at of [0, header, packet.length - 1]) {
     const forged = packet.slice()
     forged[at] ^= 1
@@ -115,7 +118,7 @@ function isAgreement(provider: CryptoProvider): boolean {
   const key = provider.importAgreement(unhex(AGREEMENT.secret))
   const shared = key.agree(unhex(AGREEMENT.peer))
   const isRight = isHex(key.publicKey, AGREEMENT.public) && shared !== undefined && isHex(shared, AGREEMENT.shared)
-  // Zero is a point of small order: everyone would agree with it on the same secret.
+  // Zero is a point of small order: every key would agree with it on the same secret.
   return isRight && key.agree(new Uint8Array(CRYPTO_BYTES.publicKey)) === undefined
 }
 
@@ -134,5 +137,7 @@ function isHex(bytes: Uint8Array, hex: string): boolean {
 }
 
 function unhex(hex: string): Uint8Array {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, index) => Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16))
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  )
 }

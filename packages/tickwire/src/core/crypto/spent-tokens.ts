@@ -1,18 +1,21 @@
 /**
- * Which tokens were used: each is good once, also across restarts.
+ * Which tokens were used, and by which client. Each token admits one client, also across restarts.
  *
  * ```
- * journal     │ record │ record │ …        record = token id 16 | client key 32 | expires at 8, LE | check 8      64 bytes
+ * journal     │ record │ record │ …        record = token id 16 | client key 32 | expires at 8, LE | check 8
  * ```
  *
- * A token is spent by the key of the client that used it. The same key may say it again, since a client whose answer was
- * lost repeats itself: that is a repetition, and must never open a second connection. What is spent is written to the
- * journal before the client is let in, and forgotten when the token has expired.
+ * A token is spent by the key of the client that used it, and no other key can use it again. The same key may repeat it
+ * until its connection has opened (`finish`), because the answer was lost, its address changed, or the server
+ * restarted. After that the token admits no client, so one token never has two connections. A spent token is written to
+ * the journal before the client is admitted, and discarded when the token has expired. An opened connection is not
+ * written: it ended with the process, and only the client whose key is in the record can use the token again.
  *
- * Invariants: nothing that has not expired is forgotten; when `capacity` tokens are held, or the journal cannot be
- * written, nobody new is let in. Time only goes forward here: a wall clock set back revives no token.
+ * Invariants: no token is discarded before it expires. When `capacity` tokens are stored, or the journal cannot be
+ * written, no new client is admitted. Time only moves forward here: setting the wall clock back makes no token valid
+ * again.
  *
- * Several servers that accept the same tokens need one of these between them; this is the memory of one process.
+ * Several servers that accept the same tokens must share one instance. This class is the memory of one process.
  */
 
 import { SPENT_TOKENS_MAX } from '../base/limits.ts'
@@ -23,33 +26,39 @@ import { TOKEN_ID_BYTES } from './connect-token.ts'
 import { bytesToText } from './token-text.ts'
 import { CRYPTO_BYTES } from './provider.ts'
 
-/** Where spent tokens outlive the process: bytes, appended and now and then replaced. */
+/** Persistent storage of spent tokens: bytes that are appended and occasionally replaced. */
 export interface TokenJournal {
-  /** Everything that was appended since it was last replaced. The end may be torn. */
+  /** Everything that was appended since it was last replaced. The end may be incomplete. */
   load(): Uint8Array
   /** False when it could not be written. Must not throw. */
   append(bytes: Uint8Array): boolean
-  /** Instead of all there was: either wholly or not at all. False when it could not be done. Must not throw. */
+  /** Replaces all content, completely or not at all. False when it could not be done. Must not throw. */
   replace(bytes: Uint8Array): boolean
 }
 
-/** 'fresh': let him in. 'repeated': the same client again, answer as before. 'spent': another client had it. */
+/**
+ * 'fresh': the first use. 'repeated': the same client again. 'spent': a different client used the token, or its
+ * connection has opened.
+ */
 export type SpendVerdict = 'fresh' | 'repeated' | 'spent' | 'expired' | 'full' | 'unwritten'
 
 const RECORD_BYTES = 64
 const KEY_AT = TOKEN_ID_BYTES
 const EXPIRES_AT = KEY_AT + CRYPTO_BYTES.publicKey
 const CHECK_AT = EXPIRES_AT + 8
-/** Tokens that expire within the same minute are forgotten together. */
+/** Tokens that expire within the same minute are discarded together. */
 const SLOT_SECONDS = 60
 
 /** The tokens that were used and have not expired. */
 export class SpentTokens {
-  /** Records of the journal that made no sense: torn by a crash, or worse. */
+  /** Journal records that were invalid: incomplete after a crash, or corrupted. */
   readonly damagedRecords: number
+  /** How many unexpired tokens it can remember. Further tokens are refused. */
   readonly capacity: number
   #journal: TokenJournal | undefined
   #records: Map<string, Uint8Array> = new Map()
+  /** Ids of spent tokens whose connection has opened. */
+  #finished: Set<string> = new Set()
   #slots: Map<number, string[]> = new Map()
   #oldestSlot: number
   #nowSeconds: number
@@ -64,22 +73,31 @@ export class SpentTokens {
     this.#compact()
   }
 
-  /** Tokens held. */
+  /** Number of stored tokens. */
   get count(): number {
     return this.#records.size
   }
 
-  /** Whether a token was spent, and by another key than this, or by anybody when `isAnyone`. Spends nothing. */
-  isSpent(tokenId: Uint8Array, clientKey: Uint8Array, isAnyone: boolean): boolean {
-    const known = this.#records.get(bytesToText(tokenId))
-    return known !== undefined && (isAnyone || !isEqualConstantTime(known.subarray(KEY_AT, EXPIRES_AT), clientKey))
+  /** Whether this client can no longer use this token. Spends nothing. */
+  isSpent(tokenId: Uint8Array, clientKey: Uint8Array): boolean {
+    const id = bytesToText(tokenId)
+    const known = this.#records.get(id)
+    return (
+      known !== undefined
+      && (this.#finished.has(id) || !isEqualConstantTime(known.subarray(KEY_AT, EXPIRES_AT), clientKey))
+    )
+  }
+
+  /** The connection of a spent token has opened. */
+  finish(tokenId: Uint8Array): void {
+    const id = bytesToText(tokenId)
+    if (this.#records.has(id)) this.#finished.add(id)
   }
 
   /** Spends a token that has been verified. */
   spend(nowSeconds: number, tokenId: Uint8Array, clientKey: Uint8Array, expiresAt: number): SpendVerdict {
     this.#sweep(nowSeconds)
-    const known = this.#records.get(bytesToText(tokenId))
-    if (known !== undefined) return isEqualConstantTime(known.subarray(KEY_AT, EXPIRES_AT), clientKey) ? 'repeated' : 'spent'
+    if (this.#records.has(bytesToText(tokenId))) return this.isSpent(tokenId, clientKey) ? 'spent' : 'repeated'
     if (expiresAt <= this.#nowSeconds) return 'expired'
     if (this.#records.size >= this.capacity) return 'full'
     const record = encodeRecord(tokenId, clientKey, expiresAt)
@@ -94,9 +112,13 @@ export class SpentTokens {
 
   #sweep(nowSeconds: number): void {
     if (nowSeconds > this.#nowSeconds) this.#nowSeconds = nowSeconds
-    // A slot is over when its last second is. Bounded by the minutes that a token may live, however far the clock leapt.
+    // A slot expires with its last second. The loop is bounded by the minutes of a token's lifetime, however far the
+    // clock jumped.
     for (; this.#slots.size > 0 && (this.#oldestSlot + 1) * SLOT_SECONDS <= this.#nowSeconds; this.#oldestSlot++) {
-      for (const id of this.#slots.get(this.#oldestSlot) ?? []) this.#records.delete(id)
+      for (const id of this.#slots.get(this.#oldestSlot) ?? []) {
+        this.#records.delete(id)
+        this.#finished.delete(id)
+      }
       this.#slots.delete(this.#oldestSlot)
     }
     if (this.#slots.size === 0) this.#oldestSlot = slotOf(this.#nowSeconds)
@@ -122,7 +144,7 @@ export class SpentTokens {
     return damaged
   }
 
-  /** The journal anew, with what still matters: a torn end is gone and records are in step again. */
+  /** Rewrites the journal with the unexpired records. This removes an incomplete end and realigns the records. */
   #compact(): void {
     if (this.#journal === undefined) return
     const bytes = new Uint8Array(this.#records.size * RECORD_BYTES)
@@ -160,7 +182,10 @@ function isWhole(record: Uint8Array): boolean {
   return readUint32(record, CHECK_AT) === check[0] && readUint32(record, CHECK_AT + 4) === check[1]
 }
 
-/** Against accidents, not against whoever can write to the journal: he could as well empty it. */
+/**
+ * Detects accidental damage. It does not protect against an attacker with write access, which could also empty the
+ * journal.
+ */
 function checkOf(record: Uint8Array): Uint32Array {
   const out = new Uint32Array(2)
   hashBytes(record, 0, CHECK_AT, RECORD_BYTES, out, 0)

@@ -1,5 +1,5 @@
 /**
- * A cipher suite: a cipher, how its nonces are built, and how long one key lasts.
+ * A cipher suite: a cipher, the construction of its nonces, and how long one key lasts.
  *
  * ```
  * nonce byte   0                               8                   11      12
@@ -8,7 +8,7 @@
  * ```
  *
  * Invariant: under one key no two sequences give the same nonce, as long as the first and the last are less than
- * `packetsMax` apart. `packet-key.ts` holds every key to that.
+ * `packetsMax` apart. `packet-key.ts` enforces that for every key.
  */
 
 import { ConfigError, assert } from '../base/assert.ts'
@@ -21,32 +21,37 @@ import { CRYPTO_BYTES, SUITE, type AeadKey, type CryptoProvider, type SuiteId } 
 /** A cipher, its nonces and its limits. */
 export interface CryptoSuite {
   readonly id: SuiteId
-  /** For logs: the cipher, and whose. */
+  /** For logs: the cipher and its implementation. */
   readonly name: string
-  /** Bytes that are derived beside the key and go into every nonce. */
+  /** Bytes that are derived together with the key and go into every nonce. */
   readonly saltBytes: number
-  /** How far apart the first and the last sequence under one key may be: what lies beyond is refused. */
+  /** The maximum distance between the first and the last sequence under one key. Sequences beyond it are refused. */
   readonly packetsMax: number
-  /** After so many packets it is time for a new key: long before the one above. */
+  /** A new key is due after this many packets, long before `packetsMax`. */
   readonly rekeyPackets: number
   importKey(key: Uint8Array): AeadKey
   /** Fills the 12 bytes of `nonce`. */
   writeNonce(nonce: Uint8Array, salt: Uint8Array, epoch: number, sequence: number): void
 }
 
-/** Is it the number of a suite? */
+/** Whether `id` is the number of a suite. */
 export function isSuiteId(id: number): id is SuiteId {
   return id === SUITE.chacha20Poly1305 || id === SUITE.aes256Gcm
 }
 
-/** Bytes of a key and what belongs to it, as they are derived. */
+/** Bytes of derived key material: a key and its salt. */
 export function keyMaterialBytes(suite: CryptoSuite): number {
   return CRYPTO_BYTES.key + suite.saltBytes
 }
 
-/** The suite of that number, on the primitives of `provider`. Throws `ConfigError` when there is none. */
+/** The suite with this number, on the primitives of `provider`. Throws `ConfigError` when there is none. */
 export function createSuite(id: number, provider: CryptoProvider): CryptoSuite {
-  if (!isSuiteId(id)) throw new ConfigError('suite', `there is no suite ${id}`, 'Use 1 (ChaCha20-Poly1305) or 2 (AES-256-GCM).')
+  if (!isSuiteId(id))
+    throw new ConfigError(
+      'suite',
+      `unknown suite ${id} (expected 1 or 2)`,
+      'use 1 (ChaCha20-Poly1305) or 2 (AES-256-GCM).',
+    )
   const importKey = (key: Uint8Array): AeadKey => provider.importAead(id, key)
   return id === SUITE.chacha20Poly1305
     ? {

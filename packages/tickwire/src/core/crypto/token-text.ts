@@ -1,13 +1,13 @@
 /**
  * Tokens and keys as text: base64url without padding (RFC 4648, section 5), for command lines, URLs and JSON.
  *
- * Invariant: one text for one sequence of bytes. A text with padding, spaces, foreign characters, an impossible length
- * or bits left over is refused.
+ * Invariant: one sequence of bytes has one text. A text with padding, spaces, foreign characters, an impossible length
+ * or leftover bits is refused.
  */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Bytes as text. */
+/** Encodes bytes as text. */
 export function bytesToText(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {
@@ -20,7 +20,7 @@ export function bytesToText(bytes: Uint8Array): string {
   return text
 }
 
-/** Text as bytes; undefined when it is not the text of any. */
+/** Decodes text to bytes; undefined when the text is not valid. */
 export function textToBytes(text: string): Uint8Array | undefined {
   if (text.length % 4 === 1) return undefined
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
@@ -36,17 +36,17 @@ export function textToBytes(text: string): Uint8Array | undefined {
   return leftOver === 0 ? bytes : undefined
 }
 
-/** What a key in text is for. The text says so itself, so that one is not taken for another. */
+/** The purpose of a key in text form. It is part of the text, so that one kind is not mistaken for another. */
 export type KeyKind = 'issuer-secret' | 'issuer-public' | 'server-secret' | 'server-public'
 
 const KEY_TEXT = /^tickwire-(issuer|server)-(secret|public):([\w-]{43})$/
 
-/** A key of 32 bytes as text: `tickwire-server-public:…`. */
+/** Encodes a key of 32 bytes as text: `tickwire-server-public:…`. */
 export function keyToText(kind: KeyKind, key: Uint8Array): string {
   return `tickwire-${kind}:${bytesToText(key)}`
 }
 
-/** The key in a text, and what it is for; undefined when it is not the text of any. */
+/** The key in a text, and its purpose; undefined when the text is not valid. */
 export function textToKey(text: string): { readonly kind: string; readonly key: Uint8Array } | undefined {
   const [, whose, half, digits] = KEY_TEXT.exec(text) ?? []
   const key = digits === undefined ? undefined : textToBytes(digits)

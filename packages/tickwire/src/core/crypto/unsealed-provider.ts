@@ -1,9 +1,11 @@
 /**
- * A provider that seals nothing, for links inside one process: whoever could read them could read the memory as well.
+ * A provider that does not encrypt, for links inside one process: code that could read the packets could read the
+ * memory as well.
  *
- * Packets keep their form, sixteen zeros for a tag, so everything above works as it does on a network. Handshakes are those
- * of the provider it is made from: one a connection. Both ends must be handed it. An end that seals and one that does not
- * never open each other's packets, and no byte on the wire asks for this: nobody can talk a server into it.
+ * Packets keep their format, with sixteen zeros as the tag, so everything above works as on a network. Handshakes use
+ * the provider that it is created from, one handshake per connection. Both ends must be given this provider. An end
+ * that seals and an end that does not never open each other's packets. No byte on the wire requests this provider, so a
+ * remote peer cannot make a server use it.
  *
  * It fails the self-test on purpose and is never discovered. It is not for networks, not even trusted ones.
  */
@@ -13,7 +15,7 @@ import { pureProvider } from './pure-provider.ts'
 
 const TAG_BYTES = CRYPTO_BYTES.tag
 
-/** Nothing under no key. */
+/** A cipher that does not encrypt. */
 const UNSEALED: AeadKey = {
   seal(_nonce, bytes, headerLength, plaintextLength) {
     const end = headerLength + plaintextLength
@@ -28,7 +30,7 @@ const UNSEALED: AeadKey = {
   wipe() {},
 }
 
-/** The primitives of `inner`, but for the cipher, of which there is none. */
+/** The primitives of `inner` without encryption. */
 export function unsealedProvider(inner: CryptoProvider = pureProvider): CryptoProvider {
   return {
     name: 'none, for links inside one process',

@@ -14,7 +14,7 @@ function isAcked(block: AckBlock, bit: number): boolean {
 }
 
 describe('ack window', () => {
-  test('[ACK2] before the first packet it names 0, and everything before it counts as arrived', () => {
+  test('[ACK2] before the first packet latest is 0, and everything before it counts as received', () => {
     expect(blockAt(new AckWindow(), 9)).toEqual(Object.assign(new AckBlock(), { latest: 0, delayUnits: 0 }))
     const window = new AckWindow()
     window.mark(0, 1, true)
@@ -29,7 +29,7 @@ describe('ack window', () => {
       let latest = 0
       for (const sequence of sequences) {
         window.mark(0, sequence, false)
-        // What arrives more than 64 behind can no longer be told, and stays unacknowledged.
+        // A packet that arrives more than 64 behind can no longer be acknowledged.
         if (sequence >= latest - 64) seen.add(sequence)
         latest = Math.max(latest, sequence)
       }
@@ -49,7 +49,7 @@ describe('ack window', () => {
     expect(blockAt(window, 0)).toMatchObject({ latest: 1, lo: 2 })
   })
 
-  test('[ACK8] the delay of the latest is told in units of 32 us, and saturates', () => {
+  test('[ACK8] the delay of the latest packet is sent in units of 32 us, and saturates', () => {
     const window = new AckWindow()
     window.mark(100, 1, true)
     expect(blockAt(window, 100.1).delayUnits).toBe(3)
@@ -58,7 +58,7 @@ describe('ack window', () => {
     expect(blockAt(window, 100_000).delayUnits).toBe(0xffff)
   })
 
-  test('[ACK5] an ack is due 100 ms after a packet with frames, or at once after 16 of them; never for one without', () => {
+  test('[ACK5] an ack is due 100 ms after a packet with frames, or at once after 16; never for one without', () => {
     const window = new AckWindow()
     window.mark(0, 1, false)
     expect(window.dueAt).toBe(Infinity)

@@ -1,26 +1,24 @@
 /**
- * What we have received and can use, as the ack block tells it; and when the peer must be told.
+ * Which packets were received and could be used, in the form of the ack block, and when an ack must be sent.
  *
- * Sequences count from 1. Before the first packet the newest is 0 and everything before it counts as received, so
- * the block of a young connection is as short as that of an old one.
+ * Sequences count from 1. Before the first packet the newest is 0 and everything before it counts as received, so the
+ * block of a new connection is as short as that of an old one.
  *
- * Invariant: a packet is acknowledged only after all of its frames were accepted and none asked for no ack (ACK4).
+ * Invariant: a packet is acknowledged only after all of its frames were accepted and no sink returned 'no-ack' (ACK4).
  *
- * It does not detect duplicates (`crypto/replay-window.ts`) and never sends: the connection asks `dueAt`.
+ * This class does not detect duplicates (`crypto/replay-window.ts`) and does not send: the connection reads `dueAt`.
  */
 
 import type { Millis } from '../base/time.ts'
 import { ACK_DELAY_SATURATED, ACK_DELAY_UNIT_MS, type AckBlock } from '../packet/ack-block.ts'
 
-/** A packet with frames waits this long at most for its ack, and so does a loss detector for the ack. */
+/** The ack of a packet with frames is delayed by at most this. Loss detection allows for it. */
 export const ACK_DELAY_MS_MAX = 100
 
-/** This many packets with frames are acknowledged at once: their ring of sent packets must not run full. */
+/** After this many packets with frames an ack is sent at once: the peer's ring of sent packets must not run full. */
 export const ACK_EVERY_PACKETS = 16
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const DELAY_SATURATED = ACK_DELAY_SATURATED
-const DELAY_UNIT_MS = ACK_DELAY_UNIT_MS
+// Imported constants as module constants: a constant read through an import is loaded again at every use.
 const EVERY_PACKETS = ACK_EVERY_PACKETS
 const DELAY_MS_MAX = ACK_DELAY_MS_MAX
 
@@ -31,7 +29,7 @@ export class AckWindow {
   #lo: number = 0xffff_ffff
   #hi: number = 0xffff_ffff
   #owed: number = 0
-  /** In a cell: a time that goes through a field of an object is a number on the heap. */
+  /** In a typed array: a time in a field of an object would be a number on the heap. */
   readonly #due = new Float64Array([Infinity])
 
   /** The newest sequence that is acknowledged; 0 before the first. */
@@ -39,12 +37,15 @@ export class AckWindow {
     return this.#latest
   }
 
-  /** When an ack must be on its way even if nothing else is. Infinity: nothing is owed. */
+  /** When an ack must be sent even if nothing else is. Infinity: no ack is due. */
   get dueAt(): Millis {
     return this.#due[0]
   }
 
-  /** Takes note of a useful packet. One with frames is owed an ack; one without is not, or two idle peers would acknowledge for ever. @hot */
+  /**
+   * Records a usable packet. A packet with frames must be acknowledged. A packet without frames need not be, or two
+   * idle peers would acknowledge each other for ever. @hot
+   */
   mark(now: Millis, sequence: number, hasFrames: boolean): void {
     const distance = sequence - this.#latest
     if (distance > 0) {
@@ -60,21 +61,21 @@ export class AckWindow {
     if (hasFrames) this.#owe(now)
   }
 
-  /** The next packet must go out at once: the peer cannot know yet that we hear him. */
+  /** The next packet must be sent at once: the peer cannot know yet that its packets arrive. */
   hurry(now: Millis): void {
     this.#due[0] = now
   }
 
-  /** Writes what the peer should know at `now`. @hot */
+  /** Writes the ack block as of `now`. @hot */
   fill(now: Millis, block: AckBlock): void {
     block.latest = this.#latest & 0xffff
     block.lo = this.#lo
     block.hi = this.#hi
-    const units = this.#latest === 0 ? 0 : Math.floor((now - this.#latestAt) / DELAY_UNIT_MS)
-    block.delayUnits = units < 0 ? 0 : units > DELAY_SATURATED ? DELAY_SATURATED : units
+    const units = this.#latest === 0 ? 0 : Math.floor((now - this.#latestAt) / ACK_DELAY_UNIT_MS)
+    block.delayUnits = units < 0 ? 0 : units > ACK_DELAY_SATURATED ? ACK_DELAY_SATURATED : units
   }
 
-  /** A packet with our block has gone out: nothing is owed until the next arrives. */
+  /** A packet with our ack block was sent: no ack is due until the next packet arrives. */
   settle(): void {
     this.#owed = 0
     this.#due[0] = Infinity
@@ -86,7 +87,7 @@ export class AckWindow {
     due[0] = Math.min(due[0], now + (this.#owed >= EVERY_PACKETS ? 0 : DELAY_MS_MAX))
   }
 
-  /** Moves the vector up by `distance` and sets the bit of what was the latest. */
+  /** Shifts the vector by `distance` and sets the bit of the previous latest packet. */
   #shift(distance: number): void {
     if (distance > 64) {
       this.#lo = 0

@@ -1,52 +1,61 @@
 /**
- * Memory for fragments, shared by all peers of a process and bounded twice: for all of them, and for each.
+ * Memory for fragments, shared by all peers of a process and limited twice: in total, and for each peer.
  *
- * One block for each fragment, whatever its length, so nothing can fragment; slabs of 64 blocks are made as they are
- * needed and kept. What is held is counted in parts and in bytes, at both levels, on every insert (FRAG3).
+ * Each fragment takes one block, whatever its length, so the memory cannot fragment. Slabs of 64 blocks are allocated
+ * on demand and kept. Fragments and bytes are counted at both levels, on every insert (FRAG3).
  *
- * Invariant: a quota's counts are those of the blocks it took and has not given back; the pool's are the sum of all.
+ * Invariant: a quota counts exactly the blocks it took and has not returned; the pool counts the sum of all quotas.
  *
- * It never allocates by a number a peer has said: a block is taken when its bytes are here.
+ * Memory is never allocated by a number that a peer sent: a block is taken when its bytes have arrived.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
 import {
-  FRAGMENT_BYTES, FRAGMENT_BYTES_PER_PEER_MAX, FRAGMENT_BYTES_PER_PROCESS_MAX, FRAGMENTS_PER_PEER_MAX, FRAGMENTS_PER_PROCESS_MAX,
+  FRAGMENT_BYTES, FRAGMENT_BYTES_PER_PEER_MAX, FRAGMENT_BYTES_PER_PROCESS_MAX, FRAGMENTS_PER_PEER_MAX,
+  FRAGMENTS_PER_PROCESS_MAX,
 } from '../base/limits.ts'
 
 const SLAB_BLOCKS = 64
 
-/** How much may be held. */
+/** How much may be stored. */
 export interface FragmentLimits {
   readonly partsMax: number
   readonly bytesMax: number
 }
 
-/** What all peers share. */
+/** The memory that all peers share. */
 export class FragmentPool {
-  /** Fragments held, and their bytes. */
+  /** Stored fragments, and their bytes. */
   parts: number = 0
+  /** Bytes of the stored fragments. */
   bytes: number = 0
+  /** The limits of all peers together. */
   readonly limits: FragmentLimits
   #slabs: Uint8Array[] = []
-  /** Free blocks, a stack. */
+  /** Free blocks, as a stack. */
   #free: Int32Array = new Int32Array(0)
   #freeCount: number = 0
 
-  constructor(limits: FragmentLimits = { partsMax: FRAGMENTS_PER_PROCESS_MAX, bytesMax: FRAGMENT_BYTES_PER_PROCESS_MAX }) {
+  constructor(
+    limits: FragmentLimits = { partsMax: FRAGMENTS_PER_PROCESS_MAX, bytesMax: FRAGMENT_BYTES_PER_PROCESS_MAX },
+  ) {
     if (!(limits.partsMax >= 2 && limits.bytesMax >= 2 * FRAGMENT_BYTES)) {
-      throw new ConfigError('fragments', 'limits that hold not one large message', `Give at least 2 parts and ${2 * FRAGMENT_BYTES} bytes.`)
+      throw new ConfigError(
+        'fragments',
+        'limits too small for one large message',
+        `give at least 2 parts and ${2 * FRAGMENT_BYTES} bytes.`,
+      )
     }
     this.limits = limits
   }
 
-  /** A block for a fragment. Ask the quota: it knows whether there may be one. */
+  /** Takes a block for a fragment. Call it through a quota, which enforces the limits. */
   take(): number {
     if (this.#freeCount === 0) this.#grow()
     return this.#free[--this.#freeCount]
   }
 
-  /** The block is free again. */
+  /** Returns a block. */
   give(block: number): void {
     this.#free[this.#freeCount++] = block
   }
@@ -74,21 +83,26 @@ export class FragmentPool {
   }
 }
 
-/** What one peer may have us hold. */
+/** The share of the pool that one peer may use. */
 export class FragmentQuota {
+  /** The pool that it takes blocks from. */
   readonly pool: FragmentPool
+  /** The limits of this peer. */
   readonly limits: FragmentLimits
+  /** Stored fragments of this peer. */
   parts: number = 0
+  /** Bytes of the stored fragments of this peer. */
   bytes: number = 0
 
   constructor(
-    pool: FragmentPool, limits: FragmentLimits = { partsMax: FRAGMENTS_PER_PEER_MAX, bytesMax: FRAGMENT_BYTES_PER_PEER_MAX },
+    pool: FragmentPool,
+    limits: FragmentLimits = { partsMax: FRAGMENTS_PER_PEER_MAX, bytesMax: FRAGMENT_BYTES_PER_PEER_MAX },
   ) {
     this.pool = pool
     this.limits = limits
   }
 
-  /** Keeps a copy of a fragment; its block, or -1 when this peer or all peers together hold too much already. */
+  /** Stores a copy of a fragment; returns its block, or -1 when this peer or all peers together are at their limit. */
   hold(source: Uint8Array, from: number, length: number): number {
     assert(length <= FRAGMENT_BYTES, 'a fragment fits its block')
     const { pool, limits } = this
@@ -103,7 +117,7 @@ export class FragmentQuota {
     return block
   }
 
-  /** The fragment of `length` bytes is no longer needed. */
+  /** Releases a fragment of `length` bytes. */
   release(block: number, length: number): void {
     this.parts--
     this.bytes -= length

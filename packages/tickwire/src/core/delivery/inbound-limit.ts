@@ -1,17 +1,18 @@
 /**
- * How many packets a peer may send us: two token buckets, each kept as the moment at which what came is paid for.
+ * How many packets, or how many messages, a peer may send: two token buckets, each stored as the time at which
+ * everything received is paid for.
  *
  * ```
  *   packets a second      up to 3 x expected      above, for a second's worth        above 10 x, likewise
  *   taken in              all                     3 x expected, the rest dropped     the connection ends
  * ```
  *
- * A second's worth may come at once: what an outage has held back, or a jitter buffer lets go. Only packets that have
- * opened are counted. Otherwise a stranger who has seen an id could use up its owner's share.
+ * The packets of one second may arrive at once, for example after an outage or from a jitter buffer. Only packets that
+ * decrypt are counted. Otherwise an attacker that has seen a connection id could use up the share of its owner.
  *
- * Invariant: in any stretch of time no more is taken in than three times what is expected, and a second's worth of that.
+ * Invariant: over any period, at most three times the expected number is accepted, plus one second of that rate.
  *
- * It does not look at bytes: a packet's bytes are bounded, and what they make us hold is bounded where it is held.
+ * Bytes are not counted: the size of a packet is bounded, and memory is bounded where it is allocated.
  */
 
 import { INBOUND_BURST_MS, INBOUND_DROP_TIMES, INBOUND_END_TIMES } from '../base/limits.ts'
@@ -19,32 +20,44 @@ import type { Millis } from '../base/time.ts'
 
 const DROP = 0
 const END = 1
-const BURST_MS = INBOUND_BURST_MS
 
-/** What becomes of a packet by its number alone. */
+/** The decision about a packet by its rate alone. */
 export type InboundVerdict = 'ok' | 'flood' | 'flooding'
 
-/** The packets of one peer. */
+/** Counts the packets, or the messages, of one peer. */
 export class InboundLimit {
-  /** When what came so far is paid for, by either measure. */
+  /** Number of dropped packets or messages. */
+  floodCount: number = 0
+  /** When everything received so far is paid for, for each of the two buckets. */
   #paidAt: Float64Array = new Float64Array(2).fill(-Infinity)
   #costMs: Float64Array
 
-  /** `packetsPerSecond`: what an honest peer sends at most. Infinity: nothing is counted. */
-  constructor(packetsPerSecond: number) {
-    const costMs = 1000 / packetsPerSecond
+  /** `perSecond`: the most that an honest peer sends. Infinity: nothing is counted. */
+  constructor(perSecond: number) {
+    const costMs = 1000 / perSecond
     this.#costMs = Float64Array.of(costMs / INBOUND_DROP_TIMES, costMs / INBOUND_END_TIMES)
   }
 
-  /** A genuine packet has come. 'flood': it must be dropped; 'flooding': its sender must go. @hot */
+  /** Whether one more would be accepted now. Costs nothing: data that can wait is left waiting until it fits. @hot */
+  hasRoom(now: Millis): boolean {
+    const paidAt = this.#paidAt[DROP]
+    return (paidAt > now ? paidAt : now) + this.#costMs[DROP] <= now + INBOUND_BURST_MS
+  }
+
+  /**
+   * Counts an authentic packet or message. 'flood': it must be dropped; 'flooding': the peer must be disconnected. @hot
+   */
   take(now: Millis): InboundVerdict {
     const paidAt = this.#paidAt
     const costMs = this.#costMs
     const endAt = (paidAt[END] > now ? paidAt[END] : now) + costMs[END]
-    if (endAt > now + BURST_MS) return 'flooding'
+    if (endAt > now + INBOUND_BURST_MS) return 'flooding'
     paidAt[END] = endAt
     const dropAt = (paidAt[DROP] > now ? paidAt[DROP] : now) + costMs[DROP]
-    if (dropAt > now + BURST_MS) return 'flood'
+    if (dropAt > now + INBOUND_BURST_MS) {
+      this.floodCount++
+      return 'flood'
+    }
     paidAt[DROP] = dropAt
     return 'ok'
   }

@@ -1,10 +1,10 @@
 /**
- * The shortest round trip of late: what the path takes when nothing waits in its queues.
+ * The shortest recent round trip: the time that the path takes when its queues are empty.
  *
- * Two halves of 15 s each, so that a path that has become longer is believed after 15 to 30 s, and a queue that stands
- * for less than that is still seen as a queue. Whoever knows better says so (`rebase`).
+ * Two halves of 15 s each. So a path that has become longer is recognised after 15 to 30 s, and a queue that lasts for
+ * less than that still counts as a queue. A caller that knows more calls `rebase`.
  *
- * It does not smooth and does not know what is too long: congestion controllers do.
+ * This class does not smooth and does not judge: congestion controllers do.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -14,7 +14,7 @@ const HALF_MS = 15_000
 
 /** A minimum over a sliding window. */
 export class MinRtt {
-  /** The time that the last sample spent in queues: in a cell, for a double that is returned is boxed. */
+  /** The time that the last sample spent in queues. In a typed array, because a returned double is boxed. */
   readonly queueMs: Float64Array = new Float64Array(1)
   #current: number = Infinity
   #before: number = Infinity
@@ -25,7 +25,7 @@ export class MinRtt {
     return this.#current < this.#before ? this.#current : this.#before
   }
 
-  /** Takes a sample in, and leaves in `queueMs` by how much it is above the minimum. @hot */
+  /** Adds a sample, and stores in `queueMs` by how much it is above the minimum. @hot */
   sample(now: Millis, rtt: RttSample): void {
     const rttMs = rtt.latestMs
     if (now >= this.#halfBeganAt + HALF_MS) {
@@ -38,14 +38,14 @@ export class MinRtt {
     this.queueMs[0] = rttMs - (this.#current < this.#before ? this.#current : this.#before)
   }
 
-  /** The path has become longer: what was shorter is forgotten. */
+  /** The path has become longer: shorter samples are discarded. */
   rebase(now: Millis, ms: number): void {
     this.#current = ms
     this.#before = Infinity
     this.#halfBeganAt = now
   }
 
-  /** Another path: nothing is known. */
+  /** The path has changed: all samples are discarded. */
   reset(): void {
     this.#current = Infinity
     this.#before = Infinity

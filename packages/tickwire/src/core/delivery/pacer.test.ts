@@ -16,52 +16,59 @@ function greedy(pacer: Pacer, from: number, until: number, bytes: number, bytesP
 }
 
 describe('pacer', () => {
-  test('[PACE1] after a silence two datagrams go at once, then each when the one before is paid for', () => {
+  test('[PACE1] after a silence two datagrams are sent at once, then each when the previous one is paid for', () => {
     expect(greedy(new Pacer(), 1000, 1350, 1200, 12_000)).toEqual([1000, 1000, 1100, 1200, 1300])
   })
 
-  test('[PACE1] a silence saves up for no more than that', () => {
+  test('[PACE1] a silence saves up no more than that', () => {
     const pacer = new Pacer()
     pacer.spend(0, 1200, 12_000)
     expect(greedy(pacer, 1e6, 1e6, 1200, 12_000).length).toBe(2)
   })
 
   test('[PACE1] in any window of time: the rate, and two datagrams', () => {
-    fc.assert(fc.property(
-      fc.integer({ min: 2400, max: 2_000_000 }), fc.array(fc.tuple(fc.integer({ min: 40, max: 1200 }), fc.nat(200)), { maxLength: 200 }),
-      (rate, packets) => {
-        const pacer = new Pacer()
-        const sent: [number, number][] = []
-        let now = 0
-        for (const [bytes, pauseMs] of packets) {
-          now = Math.max(now + (pauseMs > 150 ? pauseMs : 0), pacer.opensAt)
-          pacer.spend(now, bytes, rate)
-          sent.push([now, bytes])
-        }
-        for (let first = 0; first < sent.length; first += 7) {
-          let sum = 0
-          for (let last = first; last < sent.length; last++) {
-            sum += sent[last]![1]
-            expect(sum).toBeLessThanOrEqual(((sent[last]![0] - sent[first]![0]) * rate) / 1000 + 2400.001)
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2400, max: 2_000_000 }),
+        fc.array(fc.tuple(fc.integer({ min: 40, max: 1200 }), fc.nat(200)), { maxLength: 200 }),
+        (rate, packets) => {
+          const pacer = new Pacer()
+          const sent: [number, number][] = []
+          let now = 0
+          for (const [bytes, pauseMs] of packets) {
+            now = Math.max(now + (pauseMs > 150 ? pauseMs : 0), pacer.opensAt)
+            pacer.spend(now, bytes, rate)
+            sent.push([now, bytes])
           }
-        }
-      },
-    ), { seed: 5, numRuns: 100 })
+          for (let first = 0; first < sent.length; first += 7) {
+            let sum = 0
+            for (let last = first; last < sent.length; last++) {
+              sum += sent[last]![1]
+              expect(sum).toBeLessThanOrEqual(((sent[last]![0] - sent[first]![0]) * rate) / 1000 + 2400.001)
+            }
+          }
+        },
+      ),
+      { seed: 5, numRuns: 100 },
+    )
   })
 
-  test('[PACE2] at the moment it names it is open, at every rate and time: no timer spins', () => {
+  test('[PACE2] at the moment it returns it is open, at every rate and time: no timer spins', () => {
     const at = fc.double({ min: 0, max: 1e12, noNaN: true })
     const rate = fc.double({ min: 1200, max: 1e8, noNaN: true })
-    fc.assert(fc.property(at, rate, fc.integer({ min: 1, max: 1500 }), (now, bytesPerSecond, bytes) => {
-      const gate = new SendGate(new FixedController(bytesPerSecond))
-      for (let packet = 0; packet < 4; packet++) gate.onSent(now, bytes)
-      const { opensAt } = gate
-      expect(gate.room(opensAt)).toBeGreaterThan(0)
-      if (opensAt > now) expect(gate.room(now)).toBe(0)
-    }), { seed: 6 })
+    fc.assert(
+      fc.property(at, rate, fc.integer({ min: 1, max: 1500 }), (now, bytesPerSecond, bytes) => {
+        const gate = new SendGate(new FixedController(bytesPerSecond))
+        for (let packet = 0; packet < 4; packet++) gate.onSent(now, bytes)
+        const { opensAt } = gate
+        expect(gate.room(opensAt)).toBeGreaterThan(0)
+        if (opensAt > now) expect(gate.room(now)).toBe(0)
+      }),
+      { seed: 6 },
+    )
   })
 
-  test('[PACE3] a closed gate lets one small packet a tick through, and lets the next large one wait for it', () => {
+  test('[PACE3] a closed gate lets one small packet a tick through, and delays the next large one for it', () => {
     const gate = new SendGate(new FixedController(1200), 50)
     for (let packet = 0; packet < 2; packet++) gate.onSent(0, 1200)
     expect(gate.room(19.9)).toBe(0)

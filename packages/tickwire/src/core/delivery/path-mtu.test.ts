@@ -25,17 +25,20 @@ describe('path mtu', () => {
     expect(mtu.bytes).toBe(1452)
   })
 
-  test.each([1200, 1201, 1280, 1350, 1400, 1451])('[MTU2] a path of %d bytes is found from below, to 8 bytes', (pathBytes) => {
-    const mtu = new PathMtu()
-    mtu.start(0, 1452)
-    const tried = live(mtu, pathBytes, 0, 60_000)
-    expect(mtu.bytes).toBeLessThanOrEqual(pathBytes)
-    expect(mtu.bytes).toBeGreaterThan(pathBytes - 8)
-    expect(tried.length).toBeLessThan(25)
-    expect(tried.slice(0, 3), 'each size three times before it is given up').toEqual([1452, 1452, 1452])
-  })
+  test.each([1200, 1201, 1280, 1350, 1400, 1451])(
+    '[MTU2] a path of %d bytes is found from below, to 8 bytes',
+    (pathBytes) => {
+      const mtu = new PathMtu()
+      mtu.start(0, 1452)
+      const tried = live(mtu, pathBytes, 0, 60_000)
+      expect(mtu.bytes).toBeLessThanOrEqual(pathBytes)
+      expect(mtu.bytes).toBeGreaterThan(pathBytes - 8)
+      expect(tried.length).toBeLessThan(25)
+      expect(tried.slice(0, 3), 'each size three times before it is given up').toEqual([1452, 1452, 1452])
+    },
+  )
 
-  test('[MTU2] what failed is tried again after ten minutes', () => {
+  test('[MTU2] a size that failed is tried again after ten minutes', () => {
     const mtu = new PathMtu()
     mtu.start(0, 1452)
     live(mtu, 1300, 0, 300_000)
@@ -71,7 +74,7 @@ describe('path mtu', () => {
     expect(mtu.bytes).toBeGreaterThan(1292)
   })
 
-  test('[MTU4] another path is searched anew', () => {
+  test('[MTU4] a new path is searched again', () => {
     const mtu = new PathMtu()
     mtu.start(0, 1452)
     live(mtu, 1452, 0, 1000)
@@ -81,7 +84,7 @@ describe('path mtu', () => {
     expect(mtu.bytes).toBe(1452)
   })
 
-  test('[MTU1] padding is one byte and zeros to the end, and rides in probes alone', () => {
+  test('[MTU1] padding is one byte and zeros to the end, and is only in probes', () => {
     const mtu = new PathMtu()
     const out = new BitWriter(new Uint8Array(11))
     expect([mtu.fill(0, 3, out), mtu.wantsAt()]).toEqual([false, Infinity])

@@ -1,20 +1,19 @@
 /**
- * How large a datagram the path carries: found by sending padding that nobody misses.
+ * Path MTU discovery: finds the largest datagram that the path carries by sending padding whose loss does no harm.
  *
  * ```
  * frame body:  │ 4 │ zeros to the end of the packet │
  * ```
  *
- * It begins with 1200 bytes, which every path carries, and tries the largest size first, since most paths carry it;
- * then halves the distance between what arrived and what did not, down to 8 bytes. A size is given up after three
- * probes. There is no way to forbid routers to cut datagrams from Node or a browser, so a path that cuts and puts
- * together looks as wide as it behaves; that is what matters.
+ * It begins with 1200 bytes, which every path carries. It tries the largest size first, because most paths carry it.
+ * Then it halves the interval between the largest size that arrived and the smallest that did not, down to 8 bytes. A
+ * size is given up after three probes. Node and browsers cannot forbid routers to fragment datagrams, so a path that
+ * fragments and reassembles looks as wide as it behaves; that is what matters.
  *
- * Six packets above 1200 in a row that were lost, with none of that size arriving between, are a black hole: back to
- * 1200 at once, and a new search after a while.
+ * Six lost packets in a row above 1200 bytes, with none of that size arriving in between, are a black hole. The size
+ * then drops to 1200 at once, and a new search begins after a while.
  *
- * Invariants: no packet but a probe is larger than what a probe has crossed the path with (MTU1); at most one probe is
- * under way.
+ * Invariants: no packet except a probe is larger than a probe that has arrived (MTU1); at most one probe is in flight.
  */
 
 import { DATAGRAM_BYTES_SAFE } from '../base/limits.ts'
@@ -22,31 +21,29 @@ import type { Millis } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
 
-/** The first byte of padding, among the frames of kind 15. */
+/** The first byte of a padding frame, of frame kind 15. */
 export const PADDING = 4
 
 const PROBES_PER_SIZE = 3
-/** Closer than this is close enough. */
+/** The search ends when the interval is smaller than this. */
 const GRAIN_BYTES = 8
 const PROBE_GAP_MS = 250
-/** Paths change: what failed is tried again after ten minutes, and after a black hole sooner. */
+/** Paths change: sizes that failed are tried again after ten minutes, and sooner after a black hole. */
 const SEARCH_AGAIN_MS = 600_000
 const AFTER_HOLE_MS = 30_000
 const HOLE_PACKETS = 6
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const SAFE_BYTES = DATAGRAM_BYTES_SAFE
-
-/** The size of packets on one path. */
+/** The packet size of one path. */
 export class PathMtu implements FrameSource {
-  /** What packets may have: the largest size that is known to arrive. */
-  bytes: number = SAFE_BYTES
-  /** Times that large packets stopped arriving. */
+  /** The maximum packet size: the largest size that is known to arrive. */
+  bytes: number = DATAGRAM_BYTES_SAFE
+  /** How often large packets stopped arriving. */
   holeCount: number = 0
-  #limitBytes: number = SAFE_BYTES
+  /** The largest size that is tried: the limit of both sides' transports. */
+  limitBytes: number = DATAGRAM_BYTES_SAFE
   /** The smallest size that is known not to arrive. */
-  #failedBytes: number = SAFE_BYTES + 1
-  #probeBytes: number = SAFE_BYTES
+  #failedBytes: number = DATAGRAM_BYTES_SAFE + 1
+  #probeBytes: number = DATAGRAM_BYTES_SAFE
   #probeSequence: number = 0
   #triesLeft: number = PROBES_PER_SIZE
   #nextAt: Millis = Infinity
@@ -54,25 +51,25 @@ export class PathMtu implements FrameSource {
 
   begin(): void {}
 
-  /** The transport carries up to `limitBytes`: the search begins soon. */
+  /** The transport carries up to `limitBytes`: the search begins after `PROBE_GAP_MS`. */
   start(now: Millis, limitBytes: number): void {
-    this.#limitBytes = limitBytes
+    this.limitBytes = limitBytes
     this.#search(now + PROBE_GAP_MS)
   }
 
-  /** Another path: what was found is worth nothing. */
+  /** The path has changed: all results are discarded. */
   reset(now: Millis): void {
-    this.bytes = SAFE_BYTES
+    this.bytes = DATAGRAM_BYTES_SAFE
     this.#lostInARow = 0
     this.#search(now + PROBE_GAP_MS)
   }
 
-  /** When a probe is due; Infinity while one is under way or nothing is left to find. */
+  /** When a probe is due; Infinity while one is in flight or the search is complete. */
   get nextAt(): Millis {
     return this.#probeSequence === 0 ? this.#nextAt : Infinity
   }
 
-  /** Whether a probe is due: `nextAt`, and nothing is boxed. @hot */
+  /** Whether a probe is due. Unlike `nextAt` it boxes nothing. @hot */
   isDue(now: Millis): boolean {
     return this.#probeSequence === 0 && now >= this.#nextAt
   }
@@ -87,12 +84,12 @@ export class PathMtu implements FrameSource {
     return this.#probeBytes
   }
 
-  /** A probe goes out as packet `sequence`. */
+  /** A probe is sent as packet `sequence`. */
   onProbe(sequence: number): void {
     this.#probeSequence = sequence
   }
 
-  /** Padding never rides with others: it is asked for by whoever builds probes, into packets of their own. */
+  /** Padding never shares a packet with other frames: probe packets ask for it explicitly. */
   wantsAt(): Millis {
     return Infinity
   }
@@ -121,32 +118,32 @@ export class PathMtu implements FrameSource {
     this.#choose(now)
   }
 
-  /** A packet of this size, which was no probe, has arrived. @hot */
+  /** A packet of this size that was not a probe has arrived. @hot */
   onPacketArrived(bytes: number): void {
-    if (bytes > SAFE_BYTES) this.#lostInARow = 0
+    if (bytes > DATAGRAM_BYTES_SAFE) this.#lostInARow = 0
   }
 
-  /** A packet of this size, which was no probe, was given up. @hot */
+  /** A packet of this size that was not a probe was lost. @hot */
   onPacketLost(now: Millis, bytes: number): void {
-    // What was under way when the hole was found says nothing new.
-    if (bytes <= SAFE_BYTES || this.bytes === SAFE_BYTES) return
+    // Packets that were in flight when the black hole was found give no new information.
+    if (bytes <= DATAGRAM_BYTES_SAFE || this.bytes === DATAGRAM_BYTES_SAFE) return
     if (++this.#lostInARow < HOLE_PACKETS) return
     this.holeCount++
-    this.bytes = SAFE_BYTES
+    this.bytes = DATAGRAM_BYTES_SAFE
     this.#lostInARow = 0
     this.#search(now + AFTER_HOLE_MS)
   }
 
   #search(from: Millis): void {
-    this.#failedBytes = this.#limitBytes + 1
+    this.#failedBytes = this.limitBytes + 1
     this.#probeSequence = 0
     this.#triesLeft = PROBES_PER_SIZE
-    this.#probeBytes = this.#limitBytes
-    this.#nextAt = this.#limitBytes > this.bytes ? from : Infinity
+    this.#probeBytes = this.limitBytes
+    this.#nextAt = this.limitBytes > this.bytes ? from : Infinity
   }
 
   #choose(now: Millis): void {
-    if (this.#failedBytes - this.bytes <= GRAIN_BYTES || this.bytes >= this.#limitBytes) {
+    if (this.#failedBytes - this.bytes <= GRAIN_BYTES || this.bytes >= this.limitBytes) {
       this.#search(now + SEARCH_AGAIN_MS)
       return
     }

@@ -12,7 +12,8 @@ const make = (limits = { partsMax: 4096, bytesMax: 2 ** 22 }) => {
 }
 
 const FULL = new Uint8Array(FRAGMENT_BYTES)
-const messageOf = (length: number, salt: number): Uint8Array => new Uint8Array(length).map((_, at) => (at * 31 + (at >>> 8) + salt) & 0xff)
+const messageOf = (length: number, salt: number): Uint8Array =>
+  new Uint8Array(length).map((_, at) => (at * 31 + (at >>> 8) + salt) & 0xff)
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at])
 
@@ -48,7 +49,7 @@ class Model {
 }
 
 describe('reassembly', () => {
-  test('[FRAG2] in any order, mixed and repeated, the fast one and the slow one hand out the same', () => {
+  test('[FRAG2] in any order, mixed and repeated, the fast and the slow implementation deliver the same', () => {
     const lengths = fc.array(fc.integer({ min: 1024, max: 9000 }), { minLength: 1, maxLength: 8 })
     fc.assert(fc.property(lengths, fc.infiniteStream(fc.nat()), fc.nat(3), (sizes, draw, repeats) => {
       const { pool, quota, reassembler } = make()
@@ -97,7 +98,7 @@ describe('reassembly', () => {
     expect([quota.parts, reassembler.openCount]).toEqual([0, 0])
   })
 
-  test('[FRAG5] a group that changes its mind about its size is broken', () => {
+  test('[FRAG5] a group that changes its size is broken', () => {
     const { reassembler } = make()
     const [first] = cut(messageOf(5000, 1), 7)
     const [other] = cut(messageOf(3000, 1), 7)
@@ -109,8 +110,10 @@ describe('reassembly', () => {
     const pool = new FragmentPool({ partsMax: 10, bytesMax: 2 ** 20 })
     const greedy = new Reassembler(new FragmentQuota(pool, { partsMax: 6, bytesMax: 2 ** 20 }))
     const other = new Reassembler(new FragmentQuota(pool, { partsMax: 6, bytesMax: 5 * FRAGMENT_BYTES }))
-    const insertAll = (reassembler: Reassembler) => cut(messageOf(9 * FRAGMENT_BYTES, 1), 1)
-      .map((fragment) => reassembler.insert(0, fragment, fragment.length)).filter((verdict) => verdict === 'held').length
+    const insertAll = (reassembler: Reassembler) =>
+      cut(messageOf(9 * FRAGMENT_BYTES, 1), 1)
+        .map((fragment) => reassembler.insert(0, fragment, fragment.length))
+        .filter((verdict) => verdict === 'held').length
     expect(insertAll(greedy)).toBe(6)
     expect(insertAll(other)).toBe(4)
     greedy.clear()
@@ -120,7 +123,7 @@ describe('reassembly', () => {
     expect(other.insert(0, sixth!, sixth!.length)).toBe('no-room')
   })
 
-  test('[FRAG3] a flood of beginnings holds no more than its quota, and no more than 64 groups', () => {
+  test('[FRAG3] a flood of first fragments uses no more than its quota, and no more than 64 groups', () => {
     const { reassembler, quota, pool } = make()
     for (let group = 0; group < 300; group++) {
       const first = Uint8Array.of(1, group >>> 8, group & 0xff, 0, 255, ...FULL)
@@ -131,7 +134,7 @@ describe('reassembly', () => {
     expect(pool.bytes).toBe(64 * FRAGMENT_BYTES)
   })
 
-  test('[FRAG6] what is too old is given up, and its memory is free', () => {
+  test('[FRAG6] a group that is too old is discarded, and its memory is free', () => {
     const { reassembler, quota } = make()
     cut(messageOf(5000, 1), 1).slice(1).forEach((fragment) => reassembler.insert(100, fragment, fragment.length))
     cut(messageOf(5000, 1), 2).slice(1).forEach((fragment) => reassembler.insert(200, fragment, fragment.length))
@@ -141,7 +144,7 @@ describe('reassembly', () => {
     expect([quota.parts, quota.bytes]).toEqual([0, 0])
   })
 
-  test('[FRAG3] limits that hold not one large message are refused at once', () => {
+  test('[FRAG3] limits that do not fit one large message are refused at once', () => {
     expect(() => new FragmentPool({ partsMax: 1, bytesMax: 1e6 })).toThrow(ConfigError)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Large messages from their fragments, in whatever order those arrive.
+ * Reassembles large messages from their fragments, which may arrive in any order.
  *
  * ```
  * a message of a large channel:
@@ -10,12 +10,14 @@
  *   └────────┴──────────┴─────────┴─────────┴─────────────┘
  * ```
  *
- * Fragments 0 to last - 1 have 1019 bytes each, the last has the rest: a part's place follows from its index, and one
- * message is cut in one way. The group tells messages apart whose fragments arrive mixed.
+ * Fragments 0 to last - 1 have 1019 bytes each, the last has the rest. So the position of a fragment follows from its
+ * index, and a message is split in only one way. The group separates messages whose fragments arrive interleaved.
  *
- * Invariants: what is held is within its quota on every insert (FRAG3); a message is handed out once, whole (FRAG2).
+ * Invariants: the stored data is within its quota on every insert (FRAG3); a message is delivered once, complete
+ * (FRAG2).
  *
- * It does not allocate by `last`: a group costs 1.3 KiB when it begins, and a block for each part that is here.
+ * Memory is not allocated by `last`: a group costs 1.3 KiB when it begins, and one block for each fragment that
+ * arrived.
  */
 
 import { assert } from '../base/assert.ts'
@@ -23,17 +25,17 @@ import { FRAGMENT_BYTES, FRAGMENT_GROUPS_MAX, FRAGMENTS_PER_MESSAGE_MAX, MESSAGE
 import type { Millis } from '../base/time.ts'
 import type { FragmentQuota } from './fragment-pool.ts'
 
-/** Bytes before the data of a fragment, and before that of a whole message. */
+/** Bytes before the data of a fragment, and before the data of an unfragmented message. */
 export const FRAGMENT_HEAD_BYTES = 5
 export const WHOLE_HEAD_BYTES = 1
 
 /**
- * What became of a fragment. `complete`: its message can be taken. `no-room`: nothing changed, try again when something
- * was taken. `broken`: no honest sender makes such a one.
+ * The result of a fragment. `complete`: its message can be taken. `no-room`: nothing changed, try again after a message
+ * was taken. `broken`: no honest sender produces such a fragment.
  */
 export type FragmentVerdict = 'held' | 'complete' | 'duplicate' | 'no-room' | 'broken'
 
-/** One message in pieces. Kept and reused. */
+/** One incomplete message. Kept and reused. */
 class Group {
   isOpen: boolean = false
   number: number = 0
@@ -48,9 +50,9 @@ class Group {
   }
 }
 
-/** Puts the messages of one channel of one peer together. */
+/** Reassembles the messages of one channel of one peer. */
 export class Reassembler {
-  /** Groups given up because they were too old, or newer ones needed their place. */
+  /** Messages that were discarded because they were too old, or newer ones needed their memory. */
   abandonedCount: number = 0
   #quota: FragmentQuota
   #groups: Group[] = []
@@ -60,11 +62,23 @@ export class Reassembler {
     this.#quota = quota
   }
 
-  /** Messages that are incomplete. */
+  /** Number of incomplete messages. */
   get openCount(): number {
     let count = 0
     for (const group of this.#groups) if (group.isOpen && group !== this.#complete) count++
     return count
+  }
+
+  /** Bytes received of the incomplete message that began first; 0 when there is none. */
+  get openBytes(): number {
+    const group = this.#oldest()
+    return group === undefined ? 0 : group.parts * FRAGMENT_BYTES
+  }
+
+  /** Total bytes of that message, rounded up to whole fragments; 0 when there is none. */
+  get openTotalBytes(): number {
+    const group = this.#oldest()
+    return group === undefined ? 0 : (group.last + 1) * FRAGMENT_BYTES
   }
 
   /** The length of the complete message; -1 while there is none. */
@@ -73,7 +87,7 @@ export class Reassembler {
     return group === undefined ? -1 : group.last * FRAGMENT_BYTES + group.lastLength
   }
 
-  /** Takes the fragment in the first `length` bytes of `bytes`. While a message is complete, take that first. */
+  /** Inserts the fragment in the first `length` bytes of `bytes`. A complete message must be taken first. */
   insert(now: Millis, bytes: Uint8Array, length: number): FragmentVerdict {
     assert(this.#complete === undefined, 'a complete message is taken before more is inserted')
     const size = length - FRAGMENT_HEAD_BYTES
@@ -81,7 +95,12 @@ export class Reassembler {
     const index = bytes[3]
     const last = bytes[4]
     if (size < 1 || size > FRAGMENT_BYTES || last === 0 || index > last) return 'broken'
-    if (index < last ? size !== FRAGMENT_BYTES : last === 1 && size <= MESSAGE_BYTES_MAX - WHOLE_HEAD_BYTES - FRAGMENT_BYTES) return 'broken'
+    if (
+      index < last
+        ? size !== FRAGMENT_BYTES
+        : last === 1 && size <= MESSAGE_BYTES_MAX - WHOLE_HEAD_BYTES - FRAGMENT_BYTES
+    )
+      return 'broken'
     const known = this.#find(number)
     if (known !== undefined && known.last !== last) return 'broken'
     if (known !== undefined && known.blocks[index] >= 0) return 'duplicate'
@@ -98,7 +117,7 @@ export class Reassembler {
     return 'complete'
   }
 
-  /** Copies the complete message to the start of `out` and forgets it; its length. */
+  /** Copies the complete message to the start of `out` and releases it; returns its length. */
   take(out: Uint8Array): number {
     const group = this.#complete
     const length = this.completeLength
@@ -111,7 +130,7 @@ export class Reassembler {
     return length
   }
 
-  /** Gives up incomplete messages that began at `before` or earlier. */
+  /** Discards incomplete messages that began at `before` or earlier. */
   abandon(before: Millis): void {
     for (const group of this.#groups) {
       if (!group.isOpen || group === this.#complete || group.beganAt > before) continue
@@ -120,22 +139,29 @@ export class Reassembler {
     }
   }
 
-  /** Gives up the oldest incomplete message; false when there is none. */
+  /** Discards the oldest incomplete message; false when there is none. */
   abandonOldest(): boolean {
-    let oldest: Group | undefined
-    for (const group of this.#groups) {
-      if (group.isOpen && group !== this.#complete && (oldest === undefined || group.beganAt < oldest.beganAt)) oldest = group
-    }
+    const oldest = this.#oldest()
     if (oldest === undefined) return false
     this.abandonedCount++
     this.#close(oldest)
     return true
   }
 
-  /** Forgets everything: the connection is over. */
+  /** Discards everything: the connection is over. */
   clear(): void {
     this.#complete = undefined
     for (const group of this.#groups) if (group.isOpen) this.#close(group)
+  }
+
+  /** The incomplete message that began first. */
+  #oldest(): Group | undefined {
+    let oldest: Group | undefined
+    for (const group of this.#groups) {
+      if (group.isOpen && group !== this.#complete && (oldest === undefined || group.beganAt < oldest.beganAt))
+        oldest = group
+    }
+    return oldest
   }
 
   #find(number: number): Group | undefined {

@@ -27,7 +27,7 @@ describe('round trip', () => {
     expect(after(-5).smoothedMs).toBe(0)
   })
 
-  test('[ACK7] a packet is given up at the timeout plus the peer\'s ack delay, or 1.25 round trips where those are longer', () => {
+  test("[ACK7] a packet is lost at the timeout plus the ack delay, or at 1.25 round trips if that is later", () => {
     expect(after(100).lostMs).toBe(400)
     expect(after(4000).lostMs).toBe(5100)
     expect(after(100).overtakenMs).toBe(125)

@@ -1,14 +1,13 @@
 /**
- * Whether a packet may go now, and how large: a congestion controller, a pacer and the path's size, as the packet flow
- * sees them.
+ * Decides whether a packet may be sent now, and how large: combines a congestion controller, a pacer and the path MTU.
  *
- * While the pacer is closed, one small packet may go in every tick all the same: what has priority (inputs, control)
- * stands first in a packet and fits. So a player on a bad path keeps steering, and what is large waits. Acks are never
- * asked about at all. Both are paid for: they make the next large packet wait.
+ * While the pacer is closed, one small packet may still be sent in every tick. Data with priority (inputs, control)
+ * comes first in a packet and fits. So a player on a bad path keeps control, and large data waits. Acks are never
+ * limited. Both are paid for: they delay the next large packet.
  *
  * Invariant: `room` is above 0 exactly when `now >= opensAt` (PACE2).
  *
- * It does not choose what goes into the room.
+ * This class does not choose what is sent.
  */
 
 import { URGENT_PACKET_BYTES } from '../base/limits.ts'
@@ -17,17 +16,14 @@ import type { CongestionController, RttSample } from './congestion/controller.ts
 import { Pacer } from './pacer.ts'
 import { PathMtu } from './path-mtu.ts'
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const URGENT_BYTES = URGENT_PACKET_BYTES
-
-/** What `SentPackets` tells of fates. */
+/** Notified by `SentPackets` of round trips, deliveries and losses. */
 export interface DeliveryWatcher {
   onRtt(now: Millis, rtt: RttSample): void
   onAcked(now: Millis, bytes: number): void
   onLost(now: Millis, bytes: number): void
 }
 
-/** Asked before every packet with frames, told of every packet. */
+/** Asked before every packet with frames, notified of every packet. */
 export class SendGate implements DeliveryWatcher {
   readonly controller: CongestionController
   readonly mtu: PathMtu = new PathMtu()
@@ -35,7 +31,7 @@ export class SendGate implements DeliveryWatcher {
   #urgentGapMs: number
   readonly #urgentAt = new Float64Array([-Infinity])
 
-  /** `ticksPerSecond`: small packets are never held below this rate. */
+  /** `ticksPerSecond`: small packets are never limited below this rate. */
   constructor(controller: CongestionController, ticksPerSecond: number = 60) {
     this.controller = controller
     this.#urgentGapMs = 1000 / ticksPerSecond
@@ -46,20 +42,20 @@ export class SendGate implements DeliveryWatcher {
     return this.#pacer.opensAt < this.#urgentAt[0] ? this.#pacer.opensAt : this.#urgentAt[0]
   }
 
-  /** Bytes the next packet may have: what the path carries, or a small packet's, or 0 for none. @hot */
+  /** The maximum size of the next packet: the path MTU, the size of a small packet, or 0 for none. @hot */
   room(now: Millis): number {
     if (now >= this.#pacer.opensAt) return this.mtu.bytes
-    return now >= this.#urgentAt[0] ? URGENT_BYTES : 0
+    return now >= this.#urgentAt[0] ? URGENT_PACKET_BYTES : 0
   }
 
-  /** A packet has gone out. @hot */
+  /** A packet was sent. @hot */
   onSent(now: Millis, bytes: number): void {
     this.#pacer.spend(now, bytes, this.controller.bytesPerSecond)
     this.#urgentAt[0] = now + this.#urgentGapMs
     this.controller.onSent(now, bytes)
   }
 
-  /** There was room, and nothing to put into it: a small packet is not tried again before the next tick. */
+  /** There was room but no data: a small packet is not tried again before the next tick. */
   onUnused(now: Millis): void {
     this.#urgentAt[0] = now + this.#urgentGapMs
   }
@@ -81,7 +77,7 @@ export class SendGate implements DeliveryWatcher {
     this.mtu.onPacketLost(now, bytes)
   }
 
-  /** The path is another one. */
+  /** The path has changed. */
   reset(now: Millis): void {
     this.controller.reset(now)
     this.mtu.reset(now)

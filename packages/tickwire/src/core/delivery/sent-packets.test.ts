@@ -44,7 +44,7 @@ function acking(...sequences: number[]): AckBlock {
 }
 
 describe('sent packets', () => {
-  test('[ACK6] only sources with frames in a packet hear of it, and once, however often it is acknowledged', () => {
+  test('[ACK6] only sources with frames in a packet are notified, and once, however often it is acknowledged', () => {
     const { sources, sent, counts } = setUp(3)
     sent.add(0, 1, 0b101)
     sent.add(0, 2, 0b010)
@@ -55,7 +55,7 @@ describe('sent packets', () => {
     expect(counts).toEqual({ packetsDelivered: 2, packetsLost: 0 })
   })
 
-  test('[ACK6] every packet is told once as delivered or lost, over any history of acks and time', () => {
+  test('[ACK6] every packet is reported once as delivered or lost, over any history of acks and time', () => {
     const steps = fc.array(fc.tuple(fc.nat(60), fc.array(fc.nat(64), { maxLength: 12 })), { maxLength: 400 })
     fc.assert(fc.property(steps, (history) => {
       const { source, sent } = setUp()
@@ -69,8 +69,8 @@ describe('sent packets', () => {
         sent.detectLoss(now + 1)
       }
       sent.abandon(now)
-      const told = [...source.delivered, ...source.lost].sort((a, b) => a - b)
-      expect(told).toEqual(Array.from({ length: sequence }, (_, index) => index + 1))
+      const reported = [...source.delivered, ...source.lost].sort((a, b) => a - b)
+      expect(reported).toEqual(Array.from({ length: sequence }, (_, index) => index + 1))
     }), { seed: 7, numRuns: 200 })
   })
 
@@ -88,7 +88,7 @@ describe('sent packets', () => {
     expect(source.lost, 'packet 2 was overtaken by two only').toEqual([1])
   })
 
-  test('[ACK7] silence: lost at the timeout plus the ack delay, and nextLossAt says when', () => {
+  test('[ACK7] silence: a packet is lost at the timeout plus the ack delay, and nextLossAt returns when', () => {
     const { source, sent } = setUp()
     sent.add(0, 1, 1)
     expect(sent.nextLossAt()).toBe(1100)
@@ -99,7 +99,7 @@ describe('sent packets', () => {
     expect(sent.nextLossAt()).toBe(Infinity)
   })
 
-  test('[ACK7] at the time nextLossAt names, detectLoss finds something, however the sum rounds', () => {
+  test('[ACK7] at the time that nextLossAt returns, detectLoss finds a packet, however the sum rounds', () => {
     const { source, sent, rtt } = setUp()
     let now = 0.1
     for (let sequence = 1; sequence <= 500; sequence++) {
@@ -117,7 +117,7 @@ describe('sent packets', () => {
     expect(sent.nextLossAt()).toBe(Infinity)
   })
 
-  test('[ACK7] when 256 packets are open the oldest is given up', () => {
+  test('[ACK7] when 256 packets are open, the oldest is declared lost', () => {
     const { source, sent } = setUp()
     for (let sequence = 1; sequence <= 257; sequence++) sent.add(0, sequence, 1)
     expect(source.lost).toEqual([1])
@@ -136,7 +136,7 @@ describe('sent packets', () => {
     expect(rtt.samples).toBe(1)
   })
 
-  test('[ACK8] a saturated delay is no measure', () => {
+  test('[ACK8] a saturated delay gives no sample', () => {
     const { sent, rtt } = setUp()
     sent.add(0, 1, 1)
     const block = acking(1)
@@ -145,7 +145,7 @@ describe('sent packets', () => {
     expect(rtt.samples).toBe(0)
   })
 
-  test('[ACK8] a packet given up too early still measures when its ack comes: that is how a short timeout is learnt', () => {
+  test('[ACK8] a packet declared lost too early still gives a sample: so a short timeout is corrected', () => {
     const { source, sent, rtt } = setUp()
     sent.add(0, 1, 1)
     sent.detectLoss(1200)
@@ -157,7 +157,7 @@ describe('sent packets', () => {
     expect(rtt.samples, 'once').toBe(1)
   })
 
-  test('[ACK10] an ack of what was never sent is a lie', () => {
+  test('[ACK10] an ack of a packet that was never sent is a protocol violation', () => {
     const { sent } = setUp()
     expect(sent.isHonest(new AckBlock())).toBe(true)
     expect(sent.isHonest(acking(1))).toBe(false)
@@ -166,7 +166,7 @@ describe('sent packets', () => {
     expect(sent.isHonest(acking(2))).toBe(false)
   })
 
-  test('[ACK10] acks are understood across the wrap of their 16 bits', () => {
+  test('[ACK10] acks are read across the wrap of their 16 bits', () => {
     const { source, sent } = setUp()
     for (let sequence = 1; sequence <= 65_540; sequence++) {
       sent.add(0, sequence, sequence > 65_530 ? 1 : 0)

@@ -1,13 +1,13 @@
 /**
- * Packets whose fate we await, and who must be told of it.
+ * Sent packets that are neither acknowledged nor lost yet, and which sources must be notified.
  *
- * A ring of parallel columns, indexed by sequence. For each packet it keeps when it went, how long it was and which
- * sources had frames in it, as a set of bits; what was in those frames, each source remembers itself.
+ * A ring of parallel arrays, indexed by sequence. For each packet it stores when it was sent, its length, and which
+ * sources had frames in it, as a set of bits. Each source remembers the content of its own frames.
  *
- * Invariant: a source hears exactly once of every packet it put a frame into: `onDelivered` or `onLost` (ACK6). A
- * packet is sent once and never again under the same sequence.
+ * Invariant: a source is notified exactly once about every packet with a frame of its own: `onDelivered` or `onLost`
+ * (ACK6). A packet is sent once and never again under the same sequence.
  *
- * It does not retransmit and holds no bytes.
+ * This class does not retransmit and stores no packet bytes.
  */
 
 import { assert } from '../base/assert.ts'
@@ -23,44 +23,38 @@ const MASK = SENT_PACKETS_MAX - 1
 const IN_FLIGHT = 1
 const LOST = 2
 const DELIVERED = 3
-/** Newer packets acknowledged before an older one may be called overtaken, as in every TCP since 1990. */
+/** How many newer packets must be acknowledged before an older one counts as overtaken, as in every TCP since 1990. */
 const OVERTAKEN_BY = 3
 const PLACES_KEPT = 16
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const PACKETS_MAX = SENT_PACKETS_MAX
-const DELAY_SATURATED = ACK_DELAY_SATURATED
-const OVERTAKEN = OVERTAKEN_AGE
-const ANY = LOST_AGE
-
-/** Where fates of packets with frames are counted. */
+/** Counters of delivered and lost packets with frames. */
 export interface DeliveryCounts {
   packetsDelivered: number
   packetsLost: number
 }
 
-const NOBODY: DeliveryWatcher = { onRtt() {}, onAcked() {}, onLost() {} }
+const NO_WATCHER: DeliveryWatcher = { onRtt() {}, onAcked() {}, onLost() {} }
 
-/** The sending half of acknowledgements. */
+/** The sending half of acknowledgements. Arrays are indexed by `sequence & MASK`. */
 export class SentPackets {
   #sources: readonly FrameSource[]
   #rtt: RttEstimator
   #counts: DeliveryCounts
   #watcher: DeliveryWatcher
-  #sentAt: Float64Array = new Float64Array(PACKETS_MAX)
-  #sourceSet: Uint16Array = new Uint16Array(PACKETS_MAX)
-  #bytes: Uint16Array = new Uint16Array(PACKETS_MAX)
-  #fate: Uint8Array = new Uint8Array(PACKETS_MAX)
-  /** The newest packet sent; the oldest whose fate is open (newest + 1 when none is); the newest delivered. */
+  #sentAt: Float64Array = new Float64Array(SENT_PACKETS_MAX)
+  #sourceSet: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
+  #bytes: Uint16Array = new Uint16Array(SENT_PACKETS_MAX)
+  #fate: Uint8Array = new Uint8Array(SENT_PACKETS_MAX)
+  /** The newest packet sent; the oldest undecided packet (newest + 1 when there is none); the newest delivered. */
   #newest: number = 0
   #oldest: number = 1
   #newestDelivered: number = 0
-  /** Open packets that carry frames: only those are worth a timer. */
+  /** Undecided packets that carry frames: only those need a timer. */
   #awaited: number = 0
 
-  /** `sources` may still grow; their places in it must not change. */
+  /** `sources` may still grow; their indices in it must not change. */
   constructor(
-    sources: readonly FrameSource[], rtt: RttEstimator, counts: DeliveryCounts, watcher: DeliveryWatcher = NOBODY,
+    sources: readonly FrameSource[], rtt: RttEstimator, counts: DeliveryCounts, watcher: DeliveryWatcher = NO_WATCHER,
   ) {
     this.#sources = sources
     this.#rtt = rtt
@@ -69,20 +63,20 @@ export class SentPackets {
   }
 
   /**
-   * Whether a packet with frames may be sent without giving up an older one. A few places are kept for packets
-   * without: acks must go out even when nothing else may.
+   * Whether a packet with frames may be sent without giving up an older one. A few places are reserved for packets
+   * without frames: acks must be sent even when nothing else may be.
    */
   get hasRoom(): boolean {
-    return this.#newest - this.#oldest < PACKETS_MAX - PLACES_KEPT
+    return this.#newest - this.#oldest < SENT_PACKETS_MAX - PLACES_KEPT
   }
 
   /**
-   * Remembers packet `sequence`, the one after the last. `sourceSet` has bit i for source i. `bytes` 0: the watcher is not
-   * told, for the loss of a probe says something about its size and nothing about the path's load. @hot
+   * Records packet `sequence`, the one after the last. `sourceSet` has bit i for source i. With `bytes` 0 the watcher
+   * is not notified: the loss of a probe says something about its size and nothing about congestion. @hot
    */
   add(now: Millis, sequence: number, sourceSet: number, bytes: number = 0): void {
     assert(sequence === this.#newest + 1, 'packets are numbered without gaps')
-    while (sequence - this.#oldest >= PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
+    while (sequence - this.#oldest >= SENT_PACKETS_MAX) this.#settle(now, this.#oldest, LOST)
     const at = sequence & MASK
     this.#sentAt[at] = now
     this.#sourceSet[at] = sourceSet
@@ -92,19 +86,19 @@ export class SentPackets {
     if (sourceSet !== 0) this.#awaited++
   }
 
-  /** Whether `block` names only packets that were sent. A peer that acknowledges the unsent lies. @hot */
+  /** Whether `block` names only packets that were sent. A peer that acknowledges unsent packets is dishonest. @hot */
   isHonest(block: AckBlock): boolean {
     return expand16AtMost(block.latest, this.#newest) >= 0
   }
 
-  /** Takes a block of the peer in: deliveries, the round trip, and losses that follow from both. @hot */
+  /** Processes an ack block of the peer: deliveries, the round trip, and losses that follow from both. @hot */
   handleAck(now: Millis, block: AckBlock): void {
     const latest = expand16AtMost(block.latest, this.#newest)
-    if (latest > this.#newest - PACKETS_MAX && latest > 0) {
+    if (latest > this.#newest - SENT_PACKETS_MAX && latest > 0) {
       this.#measure(now, latest, block.delayUnits)
       this.#deliver(now, latest)
     }
-    // Everything below #oldest is settled, so the walk through the vector may end there.
+    // All packets below #oldest are decided, so the loop over the vector may end there.
     for (let bit = 0; bit < 64; bit++) {
       const sequence = latest - 1 - bit
       if (sequence < this.#oldest) break
@@ -114,16 +108,16 @@ export class SentPackets {
     this.detectLoss(now)
   }
 
-  /** Gives up packets that are overtaken or too old. @hot */
+  /** Declares packets lost that are overtaken or too old. @hot */
   detectLoss(now: Millis): void {
     const { ages } = this.#rtt
     while (this.#oldest <= this.#newest) {
       const sequence = this.#oldest
       if (this.#fate[sequence & MASK] === IN_FLIGHT) {
         const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-        // The very sum that `lower` compares with: `now - sentAt >= lostMs` rounds differently, and a timer would spin.
-        // Every later packet is younger and overtaken by fewer: none of them can be lost if this one is not.
-        if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN : ANY]) return
+        // Exactly the sum that `lower` compares with: `now - sentAt >= lostMs` rounds differently, and a timer would
+        // spin. Every later packet is younger and overtaken by fewer, so none of them can be lost if this one is not.
+        if (now < this.#sentAt[sequence & MASK] + ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]) return
         this.#settle(now, sequence, LOST)
       } else {
         this.#oldest++
@@ -131,31 +125,35 @@ export class SentPackets {
     }
   }
 
-  /** When `detectLoss` will next find something; Infinity when no packet with frames is open. */
+  /** When `detectLoss` will next find a loss; Infinity when no packet with frames is undecided. */
   nextLossAt(): Millis {
     const deadline = Float64Array.of(Infinity)
     this.lower(deadline)
     return deadline[0]
   }
 
-  /** Lowers a deadline to when `detectLoss` will next find something: in a cell, for a double that is returned is boxed. @hot */
+  /**
+   * Lowers a deadline to when `detectLoss` will next find a loss. Uses a typed array, because a returned double is
+   * boxed. @hot
+   */
   lower(deadline: Float64Array): void {
     if (this.#awaited === 0) return
     let sequence = this.#oldest
     while (this.#fate[sequence & MASK] !== IN_FLIGHT) sequence++
     const isOvertaken = this.#newestDelivered - sequence >= OVERTAKEN_BY
-    const lostAt = this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN : ANY]
+    const lostAt = this.#sentAt[sequence & MASK] + this.#rtt.ages[isOvertaken ? OVERTAKEN_AGE : LOST_AGE]
     if (lostAt < deadline[0]) deadline[0] = lostAt
   }
 
-  /** Settles everything that is open as lost: the connection is over. */
+  /** Declares all undecided packets lost: the connection is over. */
   abandon(now: Millis): void {
     while (this.#oldest <= this.#newest) this.#settle(now, this.#oldest, LOST)
   }
 
   #measure(now: Millis, latest: number, delayUnits: number): void {
-    // The first ack of a packet measures it, even one that was given up: that is how a timeout too short is learnt.
-    if (this.#fate[latest & MASK] === DELIVERED || delayUnits === DELAY_SATURATED) return
+    // The first ack of a packet is a sample, even if the packet was declared lost: this corrects a timeout that is too
+    // short.
+    if (this.#fate[latest & MASK] === DELIVERED || delayUnits === ACK_DELAY_SATURATED) return
     this.#rtt.sampleSince(now, this.#sentAt, latest & MASK, delayUnits)
     this.#watcher.onRtt(now, this.#rtt)
   }
@@ -173,7 +171,7 @@ export class SentPackets {
     if (this.#fate[at] !== IN_FLIGHT) return
     this.#fate[at] = fate
     const sourceSet = this.#sourceSet[at]
-    // Nobody is owed an ack of a packet without frames, so its silence says nothing about the path.
+    // The peer need not acknowledge a packet without frames, so a missing ack says nothing about the path.
     if (sourceSet === 0) return
     this.#awaited--
     if (fate === DELIVERED) {

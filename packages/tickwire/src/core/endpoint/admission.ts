@@ -1,22 +1,24 @@
 /**
- * Strangers at the door: who asks to be let in, and what he is told.
+ * Admission: how a server answers clients that ask to connect.
  *
  * ```
- * Request     size, rate, in a flood: asked before, HMAC   answered by Challenge; nothing is kept
- * Response    size, one HMAC: his address is proven          everything before this costs us no more than that
- *             rate, key agreement, open                      he is who asked
+ * Request     size, rate, in a flood: repeated, HMAC         answered by Challenge; nothing is stored
+ * Response    size, one HMAC: the address is proven          all checks up to here cost no more than that
+ *             rate, key agreement, decryption                the sender is the client that asked
  *             schema, seats, token, the host                 answered by Accepted or Refused, sealed
  * ```
  *
- * Whoever was accepted is a guest: he has a place and no seat, and becomes a connection with his first packet that opens
- * under the keys, if a seat is free then; if not, he is told so, sealed. A response that is repeated gets the same bytes
- * again. A guest silent for 5 s is forgotten; when places run out, the one silent longest before that. While the host makes up its mind
- * nobody is answered, and what was asked is kept, within the bounds of guests. Nobody stands in the way of his own newer attempt.
+ * An accepted client is a guest: it has a place but no seat. It becomes a connection with its first packet that opens
+ * under the keys, if a seat is free then. Otherwise it receives a sealed refusal. A repeated response gets the same
+ * answer bytes. A guest that is silent for 5 s is discarded; when places run out, the guest silent longest is discarded
+ * earlier. While the host decides, the client gets no answer and its request is kept, within the limits for guests. A
+ * client is never blocked by its own older attempt.
  *
- * Invariants: an answer is never longer than its question; nothing is kept before a response has opened; guests keep
- * nobody from a seat; a token lets one client in, once.
+ * Invariants: an answer is never longer than its question; nothing is stored before a response has opened; guests never
+ * keep a client from a seat; a token admits one client, once.
  */
 
+import { assert } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import { ADDRESS_CHARS_MAX, GUESTS_MAX, GUEST_MS, WELCOME_BYTES_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
@@ -25,67 +27,67 @@ import { Connection } from '../connection/connection.ts'
 import {
   type HandshakeMessage, writeAccepted, writeChallenge, writeRefused, writeRejected, writeReset,
 } from '../connection/handshake.ts'
-import { type Hello, readHello, writeAcceptance } from '../connection/handshake-body.ts'
-import { type HandshakeWords, type SessionKeys, deriveHello, deriveSession } from '../connection/session-keys.ts'
+import { writeAcceptance } from '../connection/handshake-body.ts'
+import { type SessionKeys, deriveSession } from '../connection/session-keys.ts'
 import type { Transmit } from '../connection/transmit.ts'
-import { type ChallengeEra, ChallengeKeys } from '../crypto/challenge-keys.ts'
-import { type ConnectToken, verifyToken } from '../crypto/connect-token.ts'
+import { ChallengeKeys } from '../crypto/challenge-keys.ts'
+import type { ConnectToken } from '../crypto/connect-token.ts'
 import { isEqualConstantTime, wipe } from '../crypto/constant-time.ts'
 import { SERVER_RANDOM_BYTES } from '../crypto/key-schedule.ts'
-import { OpeningKey } from '../crypto/packet-key.ts'
-import { CRYPTO_BYTES } from '../crypto/provider.ts'
+import type { SigningKey } from '../crypto/provider.ts'
 import { signTranscript } from '../crypto/transcript.ts'
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../packet/header.ts'
 import type { CompleteEndpointConfig, Verdict } from './endpoint-config.ts'
 import { Knocks } from './knocks.ts'
+import { chooseSuite, type OpenedResponse, openResponse } from './open-response.ts'
 import { OriginGuard } from './origin-limits.ts'
 import { Replies } from './replies.ts'
 import { Resets } from './resets.ts'
 import type { Guest, Routes } from './routes.ts'
+import { TokenGate } from './token-gate.ts'
 
-/** Where admission fell short. */
+/** Counts of requests and responses that failed, by reason. */
 export interface AdmissionDrops {
-  /** Answers that had no room to wait. */
+  /** Answers that were dropped because the reply queue was full. */
   replies: number
-  /** Refused because `admit` returned more than 256 bytes: a mistake of the host. */
+  /** Refused because `admit` returned more than 256 bytes: an error of the host. */
   oversizedWelcomes: number
-  /** Responses whose cookie is not ours, too old, or another address's. */
+  /** Responses whose cookie is invalid, expired, or belongs to a different address. */
   cookie: number
-  /** Responses that do not open. */
+  /** Responses that do not decrypt. */
   forged: number
-  /** More from one origin than it may ask. */
+  /** The origin exceeded its limits. */
   limited: number
-  /** Requests in a flood that nobody repeated, or repeated too soon. */
+  /** Requests during a flood that were not repeated, or repeated too soon. */
   flooded: number
-  /** Tokens that were not good, whatever the reason. */
+  /** Tokens that were rejected, for any reason. */
   tokens: number
 }
 
-/** A response that has opened. */
-interface Asked {
-  readonly from: string
-  readonly saltLo: number
-  readonly saltHi: number
-  readonly bucket: number
-  readonly words: HandshakeWords
-  readonly shared: Uint8Array
-  readonly hello: Hello
-}
-
-/** Who has asked, while the host makes up its mind. */
+/** A client that waits for the decision of the host. */
 interface Waiting {
-  asked: Asked
-  heardAt: Millis
+  asked: OpenedResponse
+  receivedAt: Millis
   readonly token: ConnectToken | undefined
 }
 
-/** Answers requests. */
+/** Answers requests and responses. */
 export class Admission {
-  readonly drops: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, flooded: 0, tokens: 0 }
-  /** The house is closing: everyone is told that it is full. */
+  readonly drops: AdmissionDrops = {
+    replies: 0,
+    oversizedWelcomes: 0,
+    cookie: 0,
+    forged: 0,
+    limited: 0,
+    flooded: 0,
+    tokens: 0,
+  }
+  /** The server is closing: every client is refused with `full`. */
   isClosed: boolean = false
   #config: CompleteEndpointConfig
   #entropy: Entropy
+  #identity: SigningKey
+  #tokens: TokenGate
   #routes: Routes
   #takeHandle: () => number
   #replies: Replies = new Replies()
@@ -93,9 +95,9 @@ export class Admission {
   #origins: OriginGuard
   #knocks: Knocks
   #resets: Resets
-  /** By the handle each will have. */
+  /** Indexed by the handle that the connection will have. */
   #waiting: Map<number, Waiting> = new Map()
-  /** Of the only packet a guest is ever sent. */
+  /** Header of the only packet that a guest is ever sent. */
   #header: PacketHeader = Object.assign(new PacketHeader(), { type: PACKET_TYPE.disconnect, sequence: 1 })
 
   constructor(config: CompleteEndpointConfig, routes: Routes, takeHandle: () => number) {
@@ -103,10 +105,14 @@ export class Admission {
     this.#entropy = config.entropy
     this.#routes = routes
     this.#takeHandle = takeHandle
-    this.#challenges = new ChallengeKeys(config.security.provider, config.entropy)
+    const { provider, identity, tokens, resetKey } = config.security
+    assert(identity !== undefined, 'a server has an identity')
+    this.#identity = identity
+    this.#tokens = new TokenGate(tokens, this.drops)
+    this.#challenges = new ChallengeKeys(provider, config.entropy, identity)
     this.#origins = new OriginGuard(config.limits, config.entropy)
     this.#knocks = new Knocks(config.entropy)
-    this.#resets = new Resets(config.security.provider, config.security.resetKey)
+    this.#resets = new Resets(provider, resetKey)
   }
 
   get hasReplies(): boolean {
@@ -126,23 +132,21 @@ export class Admission {
     }
     const out = this.#reserve()
     if (out === undefined) return
-    if (!this.#knocks.take(now, from)) {
-      this.drops.flooded++
-      return
-    }
-    const suite = isOurVersion ? this.#chooseSuite(request) : 0
+    if (!this.#knocks.take(now, from)) return void this.drops.flooded++
+    const suite = isOurVersion ? chooseSuite(this.#config.security, request) : 0
     if (suite === 0) {
       this.#replies.commit(from, writeRejected(out, saltLo, saltHi, byteOf('version')))
+      this.#config.onRefused(from, 'version')
       return
     }
-    const { serverKey, cookie } = this.#challenges.challenge(now, from, clientKey)
-    this.#replies.commit(from, writeChallenge(out, saltLo, saltHi, suite, serverKey, cookie))
+    const { serverKey, cookie, signature } = this.#challenges.challenge(now, from, clientKey)
+    this.#replies.commit(from, writeChallenge(out, saltLo, saltHi, suite, serverKey, cookie, signature))
   }
 
-  /** A response, in place: opened when it returns, if it was good. */
+  /** Handles a response. A valid one is decrypted in place. */
   handleResponse(now: Millis, from: string, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
     const { clientKey, cookie } = message
-    // Before it costs anything, and before a token is spent: an answer must be able to go.
+    // Check for reply space before any cost and before a token is spent: there must be room for an answer.
     if (this.#reserve() === undefined) return
     const era = from.length > ADDRESS_CHARS_MAX ? undefined : this.#challenges.recognise(now, from, clientKey, cookie)
     if (era === undefined) {
@@ -150,30 +154,32 @@ export class Admission {
       return
     }
     const known = this.#routes.findAsking(from, clientKey, now)
-    // He has used his keys already: what we hear is an echo of his knocking.
+    // The client has used its keys already: this is a late copy of its response.
     if (known instanceof Connection) return
     const waiting = known === undefined ? this.#findWaiting(now, from, clientKey) : undefined
     if (known !== undefined && isEqualConstantTime(known.cookie, cookie)) {
-      known.heardAt = now
+      known.receivedAt = now
       this.#say(from, known.accepted)
-    } else if (waiting !== undefined && isEqualConstantTime(waiting.asked.words.cookie, cookie)) waiting.heardAt = now
+    } else if (waiting !== undefined && isEqualConstantTime(waiting.asked.words.cookie, cookie))
+      waiting.receivedAt = now
     else if (!this.#origins.mayShakeHands(now, from)) this.drops.limited++
-    // Not answered: those before him will be gone when he asks again.
-    else if (known === undefined && waiting === undefined && !this.#mayBeGuest(now, from, era.bucket)) this.drops.limited++
+    // Not answered: the client repeats its response, and by then older guests will have expired.
+    else if (known === undefined && waiting === undefined && !this.#mayBeGuest(now, from, era.bucket))
+      this.drops.limited++
     else {
-      const asked = this.#open(from, message, era, bytes, length)
+      const asked = openResponse(this.#config.security, from, message, era, bytes, length)
       if (asked === undefined) this.drops.forged++
       else if (waiting === undefined) this.#decide(now, asked, known)
       else {
-        // He has answered a newer challenge meanwhile: that is what he will be answered.
+        // The client has answered a newer challenge in the meantime: that response will be answered.
         wipe(waiting.asked.shared)
         waiting.asked = asked
-        waiting.heardAt = now
+        waiting.receivedAt = now
       }
     }
   }
 
-  /** The host has decided about who waits. False when he does not wait any more. */
+  /** The host has decided about a waiting client. False when the client no longer waits. */
   settle(now: Millis, handle: number, verdict: Verdict): boolean {
     const waiting = this.#waiting.get(handle)
     if (waiting === undefined || isSilent(waiting, now)) return false
@@ -184,14 +190,19 @@ export class Admission {
     return true
   }
 
-  /** Someone speaks on a connection that is not here: he is told, if that costs us less than it cost him. */
+  /** A packet of an unknown connection: answered with a reset if the reset is shorter and within the rate. */
   handleStray(now: Millis, from: string, idLo: number, idHi: number, length: number): void {
     if (!this.#resets.take(now, length)) return
     const out = this.#reserve()
     if (out !== undefined) this.#replies.commit(from, writeReset(out, idLo, idHi, this.#resets.tokenOf(idLo, idHi)))
   }
 
-  /** A guest has used his keys, and all seats are taken by now: he is told as a member would be, and forgotten. */
+  /** A guest has become a connection: its token admits no client any more. */
+  handleSettled({ tokenId }: Guest): void {
+    this.#tokens.finish(tokenId)
+  }
+
+  /** A guest has used its keys, but all seats are taken: it receives a sealed Disconnect and is discarded. */
   turnAway(guest: Guest): void {
     const out = this.#reserve()
     if (out !== undefined) {
@@ -206,31 +217,8 @@ export class Admission {
     this.#routes.forgetGuest(guest)
   }
 
-  #chooseSuite({ suites }: HandshakeMessage): number {
-    return suites.find((id) => this.#config.security.suites.some((suite) => suite.id === id)) ?? 0
-  }
-
-  #open(
-    from: string, message: HandshakeMessage, { bucket, key }: ChallengeEra, bytes: Uint8Array, length: number,
-  ): Asked | undefined {
-    const { provider, suites } = this.#config.security
-    const suite = suites.find(({ id }) => id === message.suite)
-    const shared = suite === undefined ? undefined : key.agree(message.clientKey)
-    if (suite === undefined || shared === undefined) return undefined
-    const words: HandshakeWords = {
-      suite, clientKey: message.clientKey.slice(), cookie: message.cookie.slice(), serverKey: key.publicKey, token: message.token,
-    }
-    const material = deriveHello(provider, words, shared)
-    const opening = new OpeningKey(suite, 0, material)
-    wipe(material)
-    const isOpen = opening.open(0, bytes, message.sealedAt, length)
-    opening.wipe()
-    const hello = isOpen ? readHello(bytes, message.sealedAt, length - CRYPTO_BYTES.tag) : undefined
-    return hello === undefined ? undefined : { from, saltLo: message.saltLo, saltHi: message.saltHi, bucket, words, shared, hello }
-  }
-
-  /** He is where he says and holds his key: now, and not before, it matters what he wants. */
-  #decide(now: Millis, asked: Asked, known: Guest | undefined): void {
+  /** The client has proven its address and its key. Only now is the content of its hello evaluated. */
+  #decide(now: Millis, asked: OpenedResponse, known: Guest | undefined): void {
     const { from, hello, words } = asked
     const { fingerprint, fingerprints } = this.#config
     const isOurs = (other: Uint8Array): boolean => isEqualConstantTime(hello.fingerprint, other)
@@ -238,7 +226,7 @@ export class Admission {
       this.#refuse(now, asked, 'schema')
       return
     }
-    const token = this.#checkToken(words, known !== undefined)
+    const token = this.#tokens.check(hello.token, words.clientKey)
     if (token === 'bad') {
       this.#refuse(now, asked, 'token')
       return
@@ -250,22 +238,34 @@ export class Admission {
       return
     }
     const handle = known?.handle ?? this.#takeHandle()
-    const verdict = this.#config.admit({ connection: handle, from, fingerprint: hello.fingerprint, user: hello.user, token })
+    const verdict = this.#config.admit({
+      connection: handle,
+      from,
+      fingerprint: hello.fingerprint,
+      user: hello.user,
+      data: hello.data,
+      token,
+    })
     if (verdict !== 'later') this.#answer(now, asked, known, handle, token, verdict)
     else if (known === undefined) this.#wait(now, asked, handle, token)
+    else wipe(asked.shared)
   }
 
-  /** Whether his origin may have one more guest, or has an older one at his own address. */
+  /** Whether the client's origin may have one more guest, or has an older guest at the client's own address. */
   #mayBeGuest(now: Millis, from: string, bucket: number): boolean {
-    return !this.#origins.hasManyGuests(from, this.#awaited(now)) || this.#routes.findOlderGuest(from, bucket, now) !== undefined
+    return (
+      !this.#origins.hasManyGuests(from, this.#awaited(now))
+      || this.#routes.findOlderGuest(from, bucket, now) !== undefined
+    )
   }
 
   /**
-   * Where his origin has no room for him, an older guest at the very same address gives way: an attempt that its client gave up,
-   * kept here by late copies of its response. Only to a newer challenge: no late copy pushes out who came after it, and no two
-   * push out each other in turn. Only at one address, which is one socket: neighbours stay. A token spent remains spent.
+   * When the origin is at its limit, an older guest at the same address is discarded: an attempt that its client gave
+   * up, kept alive by late copies of its response. Only a newer challenge discards an older one, so a late copy cannot
+   * discard a later attempt, and two attempts cannot discard each other in turn. Only at the same address, which is one
+   * socket, so other clients of the origin keep their places. A spent token stays spent.
    */
-  #makeRoom(now: Millis, { from, bucket }: Asked): void {
+  #makeRoom(now: Millis, { from, bucket }: OpenedResponse): void {
     const older = this.#routes.findOlderGuest(from, bucket, now)
     if (older === undefined) return
     const isThronged = this.#origins.hasManyGuests(from, this.#awaited(now))
@@ -273,25 +273,40 @@ export class Admission {
   }
 
   #answer(
-    now: Millis, asked: Asked, known: Guest | undefined, handle: number, token: ConnectToken | undefined, verdict: Verdict,
+    now: Millis,
+    asked: OpenedResponse,
+    known: Guest | undefined,
+    handle: number,
+    token: ConnectToken | undefined,
+    verdict: Verdict,
   ): void {
     if (typeof verdict === 'string') {
       this.#refuse(now, asked, verdict)
       return
     }
     const welcome = verdict
-    // A welcome may quote what the stranger said, so its length may be his doing: it must not throw.
+    // A welcome may contain bytes from the client, so the client may control its length: it must not throw.
     const isTooLong = welcome !== undefined && welcome.length > WELCOME_BYTES_MAX
     if (isTooLong) this.drops.oversizedWelcomes++
-    const refusal = welcome === undefined || isTooLong ? 'refused' : this.#spend(token, asked, known !== undefined)
-    if (refusal !== undefined || welcome === undefined) this.#refuse(now, asked, refusal ?? 'refused')
-    else this.#accept(now, asked, known, handle, welcome.slice())
+    const { clientKey } = asked.words
+    const spent = welcome === undefined || isTooLong ? 'refused' : this.#tokens.spend(token, clientKey)
+    if (spent !== 'good' || welcome === undefined) this.#refuse(now, asked, spent === 'good' ? 'refused' : spent)
+    else {
+      // One token has one guest: the same client at a different address replaces its older attempt.
+      const older = token === undefined || known !== undefined ? undefined : this.#routes.findGuestOf(clientKey)
+      if (older !== undefined) this.#routes.forgetGuest(older)
+      this.#accept(now, asked, known, handle, token, welcome.slice())
+    }
   }
 
-  #wait(now: Millis, asked: Asked, handle: number, token: ConnectToken | undefined): void {
-    for (const [other, waiting] of this.#waiting) if (isSilent(waiting, now)) this.#waiting.delete(other)
-    if (this.#waiting.size < GUESTS_MAX) this.#waiting.set(handle, { asked, token, heardAt: now })
-    else this.drops.limited++
+  #wait(now: Millis, asked: OpenedResponse, handle: number, token: ConnectToken | undefined): void {
+    for (const [other, waiting] of this.#waiting)
+      if (isSilent(waiting, now) && this.#waiting.delete(other)) wipe(waiting.asked.shared)
+    if (this.#waiting.size < GUESTS_MAX) this.#waiting.set(handle, { asked, token, receivedAt: now })
+    else {
+      this.drops.limited++
+      wipe(asked.shared)
+    }
   }
 
   #findWaiting(now: Millis, from: string, clientKey: Uint8Array): Waiting | undefined {
@@ -307,44 +322,24 @@ export class Admission {
     for (const waiting of this.#waiting.values()) if (!isSilent(waiting, now)) yield waiting.asked.from
   }
 
-  /** What the token says. One that was spent is bad before anybody keeps a seat for it: else it would keep seats for ever. */
-  #checkToken({ token: bytes, clientKey }: Asked['words'], isKnown: boolean): ConnectToken | undefined | 'bad' {
-    const { tokens } = this.#config.security
-    if (tokens === undefined) return undefined
-    const token = verifyToken(tokens.check, bytes, tokens.wallSeconds())
-    if (typeof token === 'object' && !tokens.spent.isSpent(token.id, clientKey, !isKnown)) return token
-    this.drops.tokens++
-    return 'bad'
-  }
-
-  /** Why a token that is good all the same lets nobody in. The last question: what is spent is spent. */
-  #spend(token: ConnectToken | undefined, { words }: Asked, isKnown: boolean): RuleCode | undefined {
-    const { tokens } = this.#config.security
-    if (tokens === undefined || token === undefined) return undefined
-    switch (tokens.spent.spend(tokens.wallSeconds(), token.id, words.clientKey, token.expiresAt)) {
-      case 'fresh': return undefined
-      // The same client, answering a newer challenge. Once he is no guest any more it would be a second connection.
-      case 'repeated': if (isKnown) return undefined
-        break
-      case 'full': case 'unwritten': return 'full'
-      case 'spent': case 'expired': break
-    }
-    this.drops.tokens++
-    return 'token'
-  }
-
-  #accept(now: Millis, asked: Asked, known: Guest | undefined, handle: number, welcome: Uint8Array): void {
+  #accept(
+    now: Millis,
+    asked: OpenedResponse,
+    known: Guest | undefined,
+    handle: number,
+    token: ConnectToken | undefined,
+    welcome: Uint8Array,
+  ): void {
     const { from, saltLo, saltHi, words, hello } = asked
-    const { identity } = this.#config.security
     const out = this.#reserve()
-    if (out === undefined || identity === undefined) return
+    if (out === undefined) return wipe(asked.shared)
     const place = known === undefined ? this.#routes.freePlace(now) : this.#routes.placeOf(known)
     const [idLo, idHi] = this.#routes.drawId(place)
     const { random, session } = this.#derive(now, asked, idLo, idHi)
     const at = writeAccepted(out, idLo, idHi, saltLo, saltHi, random)
     const size = writeAcceptance(out, at, {
       resetToken: this.#resets.tokenOf(idLo, idHi),
-      signature: signTranscript(identity, session.transcript),
+      signature: signTranscript(this.#identity, session.transcript),
       datagramBytesMax: this.#config.maxDatagramBytes,
       welcome,
     })
@@ -352,27 +347,31 @@ export class Admission {
     this.#replies.commit(from, length)
     this.#routes.holdGuest({
       address: from, idLo, idHi, clientKey: words.clientKey, cookie: words.cookie, user: hello.user, welcome, handle,
-      keys: session.ring, suite: words.suite.name, accepted: out.slice(0, length), heardAt: now,
-      bucket: Math.max(asked.bucket, known?.bucket ?? 0),
+      keys: session.ring, suite: words.suite.name, accepted: out.slice(0, length), receivedAt: now,
+      bucket: Math.max(asked.bucket, known?.bucket ?? 0), tokenId: token?.id,
     })
   }
 
-  #refuse(now: Millis, asked: Asked, code: RuleCode): void {
+  #refuse(now: Millis, asked: OpenedResponse, code: RuleCode): void {
     const { saltLo, saltHi } = asked
     const out = this.#reserve()
-    if (out === undefined) return
+    if (out === undefined) return wipe(asked.shared)
     const { random, session } = this.#derive(now, asked, 0, 0)
     const at = writeRefused(out, saltLo, saltHi, random)
     out[at] = byteOf(code)
     this.#replies.commit(asked.from, session.ring.seal(0, out, at, 1))
     session.ring.wipe()
+    this.#config.onRefused(asked.from, code)
   }
 
-  #derive(now: Millis, asked: Asked, idLo: number, idHi: number): { random: Uint8Array; session: SessionKeys } {
+  #derive(
+    now: Millis, asked: OpenedResponse, idLo: number, idHi: number,
+  ): { random: Uint8Array; session: SessionKeys } {
     const { provider, rekey } = this.#config.security
     const random = new Uint8Array(SERVER_RANDOM_BYTES)
     this.#entropy.fill(random)
-    const session = deriveSession(now, provider, 'server', asked.words, asked.shared, asked.hello, { random, idLo, idHi }, rekey)
+    const { words, shared, hello } = asked
+    const session = deriveSession(now, provider, 'server', words, shared, hello, { random, idLo, idHi }, rekey)
     wipe(asked.shared)
     return { random, session }
   }
@@ -391,8 +390,8 @@ export class Admission {
   }
 }
 
-function isSilent({ heardAt }: Waiting, now: Millis): boolean {
-  return now >= heardAt + GUEST_MS
+function isSilent({ receivedAt }: Waiting, now: Millis): boolean {
+  return now >= receivedAt + GUEST_MS
 }
 
 function byteOf(code: RuleCode): number {

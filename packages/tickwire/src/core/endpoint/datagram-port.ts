@@ -1,41 +1,44 @@
 /**
- * What a transport is to the engine: something that carries datagrams to addresses, whole or not at all.
+ * The interface between a transport and the engine: it carries datagrams to addresses, complete or not at all.
  *
- * Order, arrival and uniqueness are not promised; on transports that promise them anyway nothing changes. Addresses
- * are strings in the transport's own words: whoever receives from one may send to it. Contract:
+ * Order, delivery and uniqueness are not guaranteed. Nothing changes on transports that guarantee them. Addresses are
+ * strings in the transport's own format. A port can send to any address from which it receives. Contract:
  * `test/contract/transport.contract.ts`.
  *
- * A port never throws on what the network does: it counts, and drops rather than queue without bound.
+ * A port never throws because of the network. It counts errors, and it drops datagrams rather than queue without bound.
  */
 
 /** Carries datagrams. */
 export interface DatagramPort {
-  /** The longest datagram it takes; longer ones are dropped and counted. */
+  /** The longest datagram that can be sent. Longer ones are dropped and counted. */
   readonly maxDatagramBytes: number
+  /** Counters of datagrams. */
   readonly stats: DatagramPortStats
-  /** Sends the first `length` of `bytes`, and is done with them on return. */
+  /** Sends the first `length` bytes of `bytes`. The caller may reuse `bytes` on return. */
   send(to: string, bytes: Uint8Array, length: number): void
-  /** Stops for good. `onPathClosed` follows for every open path. */
+  /** Closes the port permanently. `onPathClosed` follows for every open path. */
   close(): void
-  /** Set by whoever owns the port. `bytes` are valid during the call only. */
+  /** Set by the owner of the port. `bytes` are valid during the call only. */
   onDatagram: (from: string, bytes: Uint8Array, length: number) => void
-  /** Set by whoever owns the port: nothing will come from or reach `address` any more. Datagram sockets never say this. */
+  /** Set by the owner of the port. `address` can no longer send or be reached. Datagram sockets never call this. */
   onPathClosed: (address: string) => void
 }
 
-/** What a port counts. */
+/** Counters of a port. */
 export interface DatagramPortStats {
+  /** Datagrams that were handed to the transport. */
   sent: number
+  /** Datagrams that were passed to `onDatagram`. */
   received: number
-  /** Dropped on the way out: longer than `maxDatagramBytes`. */
+  /** Outgoing, dropped: longer than `maxDatagramBytes`. */
   oversized: number
-  /** Dropped on the way out: no such address, or it is closed. */
+  /** Outgoing, dropped: the address does not exist or is closed. */
   unreachable: number
-  /** Dropped on the way out: the socket's queue is full. */
+  /** Outgoing, dropped: the socket's queue is full. */
   congested: number
-  /** Dropped on the way in: text, too long, or not a datagram at all. */
+  /** Incoming, dropped: text, too long, or not a datagram. */
   refused: number
-  /** Errors of the socket below. */
+  /** Errors of the underlying socket. */
   errors: number
 }
 

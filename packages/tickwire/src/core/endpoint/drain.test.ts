@@ -3,8 +3,12 @@ import type { EndpointEvent } from './endpoint.ts'
 import { createEndpoint } from './endpoint.ts'
 import { drain } from './drain.ts'
 
-test('drain sends all that is due, then tells all that happened, and says when to come back', () => {
-  const endpoint = createEndpoint({ fingerprint: new Uint8Array(8), entropy: { fill: (bytes) => bytes.fill(255) }, assemble() {} })
+test('drain sends all that is due, then reports all events, and returns the next deadline', () => {
+  const endpoint = createEndpoint({
+    fingerprint: new Uint8Array(8),
+    entropy: { fill: (bytes) => bytes.fill(255) },
+    assemble() {},
+  })
   const log: string[] = []
   const port = { send: (to: string, _bytes: Uint8Array, length: number) => log.push(`${length} to ${to}`) }
   const onEvent = (event: EndpointEvent): void => void log.push(event.type)

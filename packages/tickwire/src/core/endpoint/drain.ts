@@ -1,8 +1,7 @@
 /**
- * The one loop between an endpoint and a transport, used by every adapter and every test.
+ * The loop between an endpoint and a transport, used by every adapter and every test.
  *
- * Call it after every `handleDatagram`, `connect`, `send`, `close`, after every tick, and when the time it returned
- * has come.
+ * Call it after every `handleDatagram`, `connect`, `send` and `close`, after every tick, and at the time it returned.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -12,7 +11,7 @@ import type { Endpoint, EndpointEvent } from './endpoint.ts'
 
 const out = createTransmit()
 
-/** Drains everything the endpoint owes the world, and returns when to call again at the latest. */
+/** Sends every pending datagram, delivers every event, and returns the time of the next call at the latest. */
 export function drain(
   endpoint: Endpoint, now: Millis, port: Pick<DatagramPort, 'send'>, onEvent: (event: EndpointEvent) => void,
 ): Millis {

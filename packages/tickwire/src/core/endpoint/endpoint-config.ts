@@ -1,5 +1,5 @@
 /**
- * How an endpoint behaves, checked once at construction.
+ * Configuration of an endpoint, checked once at construction.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -14,101 +14,124 @@ import { FINGERPRINT_BYTES } from '../connection/handshake.ts'
 import { type ConnectionTimers, completeTimers } from '../connection/timers.ts'
 import type { ConnectToken } from '../crypto/connect-token.ts'
 import {
-  type ClientSecurity, type CompleteClientSecurity, type CompleteSecurity, type EndpointSecurity, completeClientSecurity, completeSecurity,
+  type ClientSecurity, type CompleteClientSecurity, type CompleteSecurity, type EndpointSecurity,
+  completeClientSecurity, completeSecurity,
 } from './endpoint-security.ts'
 import { type OriginLimits, completeLimits } from './origin-limits.ts'
 import type { CongestionController } from '../delivery/congestion/controller.ts'
 import { GoodBadController } from '../delivery/congestion/good-bad.ts'
 
-/** Someone asks to be let in. */
+/** A client asks to connect. Its address is proven by now. */
 export interface ConnectRequest {
-  /** The handle (`Connection.id`) his connection will have if he is let in and proves his address. */
+  /** The handle (`Connection.id`) that the connection will have if the client is admitted and uses its keys. */
   readonly connection: number
+  /** The client's address, in the transport's format. */
   readonly from: string
-  /** What he plays: one of those that this endpoint takes. */
+  /** The schema fingerprint of the client: one of those that this endpoint accepts. */
   readonly fingerprint: Uint8Array
-  /** What he says of himself: his own words, not proven. */
+  /** Bytes that the client sent about itself. Not authenticated. */
   readonly user: Uint8Array
-  /** What the issuer says of him, when tokens are asked for. */
+  /** The join data of the game. Not authenticated. */
+  readonly data: Uint8Array
+  /** The client's token, signed by the issuer. Undefined when the endpoint has no token policy. */
   readonly token: ConnectToken | undefined
 }
 
-/** Why somebody is not let in. */
-export type Refusal = Extract<RuleCode, 'full' | 'refused' | 'no-room' | 'locked' | 'ticket'>
+/** Why a client is not admitted. */
+export type Refusal = Extract<RuleCode, 'full' | 'refused' | 'no-room' | 'locked' | 'ticket' | 'password'>
 
-/** What becomes of somebody who asks: the welcome he is let in with, or why not. `undefined` is 'refused'. */
+/** The decision about a client: the welcome bytes if it is admitted, else the reason. `undefined` means 'refused'. */
 export type Verdict = Uint8Array | Refusal | undefined
 
-/** How an endpoint behaves. */
+/** Configuration of an endpoint. */
 export interface EndpointConfig {
   /** Eight bytes that both sides must share: the schema's fingerprint. */
   readonly fingerprint: Uint8Array
-  /** Others that are taken from who connects to us, such as those of other games played here. */
+  /**
+   * Other fingerprints that are accepted from connecting clients, such as those of other games on this server. Default:
+   * none.
+   */
   readonly fingerprints?: readonly Uint8Array[]
+  /** The source of random bytes for keys and ids. */
   readonly entropy: Entropy
-  /** How many may connect to us at once. 0, the default: nobody, we only connect ourselves. */
+  /** How many clients may be connected at the same time. 0, the default: the endpoint only connects to others. */
   readonly maxConnections?: number
-  /** What the transport carries; packets are built to this size. At least 1200, the default. */
+  /** The longest datagram of the transport. Packets are built to this size. At least 1200, the default. */
   readonly maxDatagramBytes?: number
+  /** Timeouts of connections, in ms. Default: `CONNECTION_TIMERS` (`connection/timers.ts`). */
   readonly timers?: Partial<ConnectionTimers>
-  /** Makes what says how much a connection may send, one for each. Default: `GoodBadController`. */
+  /** Creates the congestion controller of one connection. Default: `GoodBadController`. */
   readonly congestion?: () => CongestionController
   /**
-   * Ticks a second of the game, the same on both sides: small packets are never held below this rate (60 unless said), and
-   * players are expected to send, and their endpoints to keep to, four packets a tick, and 240 a second at least.
+   * Ticks per second of the game, the same on both sides. Default 60. Small packets are never limited below this rate.
+   * A player's endpoint is expected to send, and limits itself to, four packets per tick, and at least 240 per second.
    */
   readonly tickRate?: number
   /**
-   * Packets a second that whoever connects to us is expected to send at most. Above three times that they are dropped,
-   * above ten times he is put out. Default: by `tickRate`; without one 1000, which all controllers keep to. Infinity lifts it.
+   * Packets per second that a connected client is expected to send at most. Packets above three times that rate are
+   * dropped. Above ten times that rate the client is disconnected. Default: derived from `tickRate`; without a
+   * `tickRate` 1000, which every controller respects. Infinity removes the limit.
    */
   readonly peerPacketsPerSecond?: number
   /**
-   * Decides who is let in: the welcome bytes, at most 256, or why not. It should keep nothing for long: he may never
-   * come, and then nobody will say so. Absent: everyone, with an empty welcome. 'later': `endpoint.settle` will say, within
-   * a few seconds, for he asks for ten; he hears nothing until then. Asked again about the same connection it answers at once.
+   * Decides whether a client is admitted. Returns the welcome bytes, at most 256, or the reason for a refusal. It
+   * should not keep state for long: the client may never connect, and then no event says so. Default: admits every
+   * client, with an empty welcome. 'later': `endpoint.settle` gives the verdict, within a few seconds, because the
+   * client gives up after ten. The client receives no answer until then. When called again for the same connection, it
+   * must answer at once.
    */
   readonly admit?: (request: ConnectRequest) => Verdict | 'later'
-  /** What it seals with, who it is, and whom it lets in. Default: sealed, unknown, everyone. */
+  /** A client was refused, with the reason. `from` is proven, except with `version`. Default: it is not reported. */
+  readonly onRefused?: (from: string, code: RuleCode) => void
+  /** Cipher, identity and token policy. Default: sealed packets, a random identity, no tokens. */
   readonly security?: EndpointSecurity
-  /** What one origin may ask of us. */
+  /** Limits for each origin. Default: `ORIGIN_LIMITS` (`endpoint/origin-limits.ts`). */
   readonly limits?: Partial<OriginLimits>
-  /** Attaches sources and sinks to a connection. Called once for each, before its first packet. */
+  /** Attaches sources and sinks to a connection. Called once for each connection, before its first packet. */
   readonly assemble: (connection: Connection) => void
 }
 
-/** The same, with nothing left out. */
+/** `EndpointConfig` with all defaults filled in. */
 export interface CompleteEndpointConfig extends Required<Omit<EndpointConfig, 'timers' | 'security' | 'limits'>> {
   readonly timers: ConnectionTimers
   readonly security: CompleteSecurity
   readonly limits: OriginLimits
 }
 
-/** What is needed of it where nobody is let in. */
+/** The part of it that an endpoint needs that only connects to others. */
 export interface CoreEndpointConfig extends Pick<CompleteEndpointConfig, CoreName> {
   readonly security: CompleteClientSecurity
 }
 
-type CoreName = 'fingerprint' | 'entropy' | 'maxConnections' | 'maxDatagramBytes' | 'timers' | 'congestion' | 'tickRate' | 'peerPacketsPerSecond' | 'assemble'
+type CoreName =
+  | 'fingerprint'
+  | 'entropy'
+  | 'maxConnections'
+  | 'maxDatagramBytes'
+  | 'timers'
+  | 'congestion'
+  | 'tickRate'
+  | 'peerPacketsPerSecond'
+  | 'assemble'
 
-/** How an endpoint behaves that only connects to others. */
+/** Configuration of an endpoint that only connects to others. */
 export interface ClientEndpointConfig extends Pick<EndpointConfig, Exclude<CoreName, 'maxConnections'>> {
   readonly security: ClientSecurity
 }
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Fills in defaults; throws `ConfigError` on what cannot work. */
+/** Fills in defaults; throws `ConfigError` on invalid settings. */
 export function completeConfig(config: EndpointConfig): CompleteEndpointConfig {
   const core = completeCore(config)
   return {
-    fingerprints: [], admit: () => NO_BYTES, ...config, ...core,
+    fingerprints: [], admit: () => NO_BYTES, onRefused: () => {}, ...config, ...core,
     security: completeSecurity(config.security ?? {}, config.entropy, core.maxConnections > 0),
     limits: completeLimits(config.limits ?? {}),
   }
 }
 
-/** Of an endpoint that only connects to others. */
+/** The same for an endpoint that only connects to others. */
 export function completeClientConfig(config: ClientEndpointConfig): CoreEndpointConfig {
   return { ...completeCore(config), security: completeClientSecurity(config.security) }
 }
@@ -116,30 +139,53 @@ export function completeClientConfig(config: ClientEndpointConfig): CoreEndpoint
 function completeCore(config: Pick<EndpointConfig, CoreName>): Pick<CompleteEndpointConfig, CoreName> {
   const expected = config.tickRate === undefined ? PEER_PACKETS_PER_SECOND
     : Math.max(PLAYER_PACKETS_PER_SECOND_MIN, config.tickRate * PLAYER_PACKETS_PER_TICK)
-  // Who only connects is a player, and keeps to what is expected of one.
+  // An endpoint that only connects is a player, and limits itself to what is expected of a player.
   const bounds = (config.maxConnections ?? 0) > 0 ? {} : { packetsPerSecondMax: expected }
   const complete: Pick<CompleteEndpointConfig, CoreName> = {
-    maxConnections: 0, maxDatagramBytes: DATAGRAM_BYTES_SAFE, congestion: () => new GoodBadController(bounds), tickRate: 60, peerPacketsPerSecond: expected,
-    ...config, timers: completeTimers(config.timers ?? {}), fingerprint: config.fingerprint.slice(),
+    maxConnections: 0,
+    maxDatagramBytes: DATAGRAM_BYTES_SAFE,
+    congestion: () => new GoodBadController(bounds),
+    tickRate: 60,
+    peerPacketsPerSecond: expected,
+    ...config,
+    timers: completeTimers(config.timers ?? {}),
+    fingerprint: config.fingerprint.slice(),
   }
   const { fingerprint, maxConnections, maxDatagramBytes, tickRate, peerPacketsPerSecond } = complete
   if (fingerprint.length !== FINGERPRINT_BYTES) {
-    throw new ConfigError('fingerprint', `has ${fingerprint.length} bytes`, `Give ${FINGERPRINT_BYTES}.`)
+    throw new ConfigError(
+      'fingerprint',
+      `wrong size (expected ${FINGERPRINT_BYTES} bytes, got ${fingerprint.length})`,
+      'pass the fingerprint unchanged.',
+    )
   }
   if (!Number.isInteger(maxConnections) || maxConnections < 0 || maxConnections > CONNECTIONS_MAX) {
-    throw new ConfigError('maxConnections', `is ${maxConnections}`, `Give a whole number from 0 to ${CONNECTIONS_MAX}.`)
+    throw new ConfigError(
+      'maxConnections',
+      `invalid number (expected an integer from 0 to ${CONNECTIONS_MAX}, got ${maxConnections})`,
+      'give a number in this range.',
+    )
   }
   if (!(maxDatagramBytes >= DATAGRAM_BYTES_SAFE && maxDatagramBytes <= DATAGRAM_BYTES_MAX)) {
     throw new ConfigError(
-      'maxDatagramBytes', `is ${maxDatagramBytes}`,
-      `Give ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX}: a transport that carries less cannot carry a request.`,
+      'maxDatagramBytes',
+      `invalid size (expected ${DATAGRAM_BYTES_SAFE} to ${DATAGRAM_BYTES_MAX} bytes, got ${maxDatagramBytes})`,
+      'use a transport that carries this size: smaller ones cannot carry a request.',
     )
   }
   if (!(tickRate > 0 && tickRate <= TICK_RATE_MAX)) {
-    throw new ConfigError('tickRate', `is ${tickRate}`, `Give ticks a second, above 0 and up to ${TICK_RATE_MAX}.`)
+    throw new ConfigError(
+      'tickRate',
+      `invalid rate (expected above 0 and at most ${TICK_RATE_MAX} ticks a second, got ${tickRate})`,
+      'give a rate in this range.',
+    )
   }
   if (!(peerPacketsPerSecond >= 1)) {
-    throw new ConfigError('peerPacketsPerSecond', `is ${peerPacketsPerSecond}`, 'Give 1 or more; Infinity lifts it.')
+    throw new ConfigError(
+      'peerPacketsPerSecond',
+      `invalid rate (expected 1 or more packets a second, got ${peerPacketsPerSecond})`,
+      'give 1 or more; Infinity removes the limit.',
+    )
   }
   return complete
 }

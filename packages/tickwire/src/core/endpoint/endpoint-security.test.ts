@@ -9,7 +9,7 @@ class SharingBytes extends Uint8Array {
   }
 }
 
-test('[CRYPTO22] a server\'s secret is copied, never wiped where its owner keeps it', () => {
+test("[CRYPTO22] a server's secret is copied, and the caller's copy is never wiped", () => {
   const identity = new SharingBytes(CRYPTO_BYTES.key).fill(7)
   completeSecurity({ identity }, { fill: (bytes) => { bytes.fill(1) } }, true)
   expect([...identity]).toEqual(new Array(CRYPTO_BYTES.key).fill(7))

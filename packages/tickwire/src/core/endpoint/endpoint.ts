@@ -1,24 +1,27 @@
 /**
- * One socket-like thing, many connections. Bytes and time go in, bytes and events come out; it owns no socket.
+ * An endpoint is like a socket with many connections. Bytes and time go in, bytes and events come out; it owns no
+ * socket.
  *
  * ```
- * handleDatagram(now, from, bytes, length)    bytes in: absorbed before it returns
+ * handleDatagram(now, from, bytes, length)    bytes in: processed before it returns
  * pollTransmit(now, out)                      bytes out: until false
  * pollEvent()                                 'opened' and 'closed', in order, each once
  * pollTimeout()                               when to call pollTransmit again at the latest
  * ```
  *
- * `drain` does the last three. A server is an endpoint with `maxConnections`; a client calls `connect`; one may do both.
+ * `drain` does the last three. A server is an endpoint with `maxConnections`. A client calls `connect`. An endpoint may
+ * do both.
  *
- * Invariant: no datagram makes it throw, and none from a stranger makes it keep anything before his address is proven and
- * his first sealed word has opened.
+ * Invariant: no datagram makes it throw. No datagram from an unknown sender makes it store anything before the sender's
+ * address is proven and its first sealed message has opened.
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { DATAGRAM_BYTES_MAX, OUTGOING_CONNECTIONS_MAX, USER_BYTES_MAX } from '../base/limits.ts'
+import { DATAGRAM_BYTES_MAX, OUTGOING_CONNECTIONS_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { type CloseReason, type LeaveCode, closeReasonFromByte } from '../connection/close-reason.ts'
 import type { ConnectionContext } from '../connection/connection-peer.ts'
+import { checkHelloSizes } from '../connection/handshake-body.ts'
 import { Connection } from '../connection/connection.ts'
 import { ClientHandshake } from '../connection/client-handshake.ts'
 import { HandshakeMessage, readHandshake } from '../connection/handshake.ts'
@@ -30,64 +33,78 @@ import { PacketBuilder } from '../packet/packet-builder.ts'
 import { PacketReader } from '../packet/packet-reader.ts'
 import { Admission, type AdmissionDrops } from './admission.ts'
 import {
-  type ClientEndpointConfig, type CoreEndpointConfig, type EndpointConfig, type Verdict, completeClientConfig, completeConfig,
+  type ClientEndpointConfig, type CoreEndpointConfig, type EndpointConfig, type Verdict, completeClientConfig,
+  completeConfig,
 } from './endpoint-config.ts'
 import { Routes } from './routes.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const BYTES_MAX = DATAGRAM_BYTES_MAX
+// Imported constants as module constants: a constant read through an import is loaded again at every use.
 const HANDSHAKE = PACKET_TYPE.handshake
 const RESPONSE = PACKET_TYPE.challengeResponse
 const DISCONNECT = PACKET_TYPE.disconnect
-const VERSION = PROTOCOL_VERSION
 
-/** A fact about a connection. `opened` at most once and first, `closed` once and last. */
+/** An event of a connection. `opened` occurs at most once and first, `closed` once and last. */
 export type EndpointEvent =
   | { readonly type: 'opened'; readonly connection: Connection; readonly welcome: Uint8Array }
   | { readonly type: 'closed'; readonly connection: Connection; readonly reason: CloseReason }
 
-/** What a client shows at the door, and whom it means to find behind it. */
+/** The client's token, and which server it expects. */
 export interface ConnectPass {
-  /** From whoever issues them; it names the server too. */
+  /** A token from the issuer. It also names the server. Default: none. */
   readonly token?: Uint8Array
-  /** The identity key of the server, 32 bytes, when there is no token to name it. Neither: any server will do. */
+  /** The server's identity key, 32 bytes, for use without a token. Without both, any server is accepted. */
   readonly server?: Uint8Array
+  /** The join data of the game, at most 1,024 bytes, and less beside a token. Default: none. */
+  readonly data?: Uint8Array
 }
 
-/** Why a datagram led nowhere. */
+/** Counts of dropped datagrams, by reason. */
 export interface EndpointDrops {
-  /** No header of ours. */
+  /** No valid Tickwire header. */
   header: number
-  /** A header of another version. */
+  /** The header has a different protocol version. */
   version: number
-  /** A packet type that has no meaning here. */
+  /** An unknown packet type. */
   type: number
-  /** A handshake that makes no sense, or answers no question of ours. */
+  /** A malformed handshake packet, or an answer to a request that was never sent. */
   handshake: number
-  /** Names a connection that is not here. */
+  /** The packet names a connection that does not exist. */
   unknownConnection: number
-  /** The first packet of a guest that does not open. */
+  /** The first packet of a guest that does not decrypt. */
   guest: number
 }
 
-/** Makes an endpoint; throws `ConfigError` on what cannot work. */
+/** Creates an endpoint; throws `ConfigError` on invalid settings. */
 export function createEndpoint(config: EndpointConfig): Endpoint {
   const complete = completeConfig(config)
-  return new Endpoint(complete, (routes, takeHandle) => new Admission(complete, routes, takeHandle))
+  const isServer = complete.maxConnections > 0
+  return new Endpoint(
+    complete,
+    isServer ? (routes, takeHandle) => new Admission(complete, routes, takeHandle) : undefined,
+  )
 }
 
-/** The same without anybody at the door: it only connects to others, and a page need not carry what lets people in. */
+/** Creates an endpoint that only connects to others, so that a page need not bundle the code of admission. */
 export function createClientEndpoint(config: ClientEndpointConfig): Endpoint {
   return new Endpoint(completeClientConfig(config), undefined)
 }
 
-/** Nobody is at the door. */
-const NO_DROPS: AdmissionDrops = { replies: 0, oversizedWelcomes: 0, cookie: 0, forged: 0, limited: 0, flooded: 0, tokens: 0 }
+/** The counters of an endpoint without admission. */
+const NO_DROPS: AdmissionDrops = {
+  replies: 0,
+  oversizedWelcomes: 0,
+  cookie: 0,
+  forged: 0,
+  limited: 0,
+  flooded: 0,
+  tokens: 0,
+}
 
-/** One socket-like thing, many connections. Made by `createEndpoint`. */
+/** Many connections over one transport. Created by `createEndpoint`. */
 export class Endpoint {
+  /** Datagrams that were dropped, by reason. */
   readonly drops: EndpointDrops = { header: 0, version: 0, type: 0, handshake: 0, unknownConnection: 0, guest: 0 }
   #config: CoreEndpointConfig
   #context: ConnectionContext
@@ -95,18 +112,21 @@ export class Endpoint {
   #admission: Admission | undefined
   #isClosed: boolean = false
   #connections: Connection[] = []
-  /** When each of them is to be asked again; -Infinity: at the next flush. */
+  /** When to poll each connection again; -Infinity: at the next flush. Indexed by `Connection.place`. */
   #askAt: Float64Array = new Float64Array(8)
   #events: EndpointEvent[] = []
   #header: PacketHeader = new PacketHeader()
   #message: HandshakeMessage = new HandshakeMessage()
   #nextHandle: number = 1
-  /** When `pollTransmit` was last called. */
+  /** `now` of the last `pollTransmit`. */
   readonly #polledAt = new Float64Array(1)
   #pollIndex: number = 0
 
-  /** `openDoor` makes who lets strangers in. */
-  constructor(config: CoreEndpointConfig, openDoor: ((routes: Routes, takeHandle: () => number) => Admission) | undefined) {
+  /** `openDoor` creates the admission of a server. */
+  constructor(
+    config: CoreEndpointConfig,
+    openDoor: ((routes: Routes, takeHandle: () => number) => Admission) | undefined,
+  ) {
     this.#config = config
     this.#routes = new Routes(config.maxConnections, config.entropy)
     this.#admission = openDoor?.(this.#routes, () => this.#nextHandle++)
@@ -128,7 +148,7 @@ export class Endpoint {
     }
   }
 
-  /** Strangers who got no answer, or a refusal they did not deserve. */
+  /** Counts of clients that received no answer, or that were refused through a fault of the host. */
   get admissionDrops(): Readonly<AdmissionDrops> {
     return this.#admission?.drops ?? NO_DROPS
   }
@@ -138,29 +158,39 @@ export class Endpoint {
     return this.#connections
   }
 
-  /** Asks whoever is at `to` to be let in. `user` is at most 64 bytes. The answer comes as an event. */
+  /** Starts connecting to the server at `to`. `user` has at most 64 bytes. The result is delivered as an event. */
   connect(now: Millis, to: string, user: Uint8Array = NO_BYTES, pass: ConnectPass = {}): Connection {
-    if (user.length > USER_BYTES_MAX) {
-      throw new ConfigError('connect.user', `has ${user.length} bytes`, `Give at most ${USER_BYTES_MAX}.`)
-    }
     if (this.#isClosed || this.#routes.outgoing.length >= OUTGOING_CONNECTIONS_MAX) {
-      throw new ConfigError('connect', 'this endpoint takes no more connections', 'Make another endpoint.')
+      throw new ConfigError('connect', 'no connection is free', 'use another endpoint, or raise maxConnections.')
     }
     const handshake = this.#prepare(user, pass)
-    const connection = new Connection(now, this.#nextHandle++, true, {
-      address: to, idLo: 0, idHi: 0, clientKey: handshake.clientKey, user: user.slice(), welcome: NO_BYTES, keys: handshake, suite: '',
-    }, this.#context)
+    const connection = new Connection(
+      now,
+      this.#nextHandle++,
+      true,
+      {
+        address: to,
+        idLo: 0,
+        idHi: 0,
+        clientKey: handshake.clientKey,
+        user: user.slice(),
+        welcome: NO_BYTES,
+        keys: handshake,
+        suite: '',
+      },
+      this.#context,
+    )
     this.#routes.outgoing.push(connection)
     this.#add(connection)
     return connection
   }
 
-  /** Absorbs one datagram, opening it in place. Never throws, whatever the bytes say. @hot */
+  /** Processes one datagram and decrypts it in place. Never throws, whatever the bytes are. @hot */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
-    if (length > BYTES_MAX || readHeader(bytes, length, header) !== 'ok') this.drops.header++
+    if (length > DATAGRAM_BYTES_MAX || readHeader(bytes, length, header) !== 'ok') this.drops.header++
     else if (header.type === HANDSHAKE) this.#handleHandshake(now, from, bytes, length)
-    else if (header.version !== VERSION) this.drops.version++
+    else if (header.version !== PROTOCOL_VERSION) this.drops.version++
     else if (header.type === RESPONSE) this.#handleHandshake(now, from, bytes, length)
     else if (header.type > DISCONNECT) this.drops.type++
     else {
@@ -172,7 +202,7 @@ export class Endpoint {
     }
   }
 
-  /** The transport says that nothing will come from or reach `address` any more. */
+  /** The transport reports that `address` can no longer send or be reached. */
   handlePathClosed(address: string): void {
     for (const connection of this.#connections) if (connection.address === address) connection.handlePathClosed()
   }
@@ -197,12 +227,12 @@ export class Endpoint {
     return false
   }
 
-  /** The next fact, or undefined. */
+  /** The next event, or undefined. */
   pollEvent(): EndpointEvent | undefined {
     return this.#events.shift()
   }
 
-  /** When `pollTransmit` next has something to do; Infinity when nothing is going on. @hot */
+  /** When `pollTransmit` next has something to do; Infinity when nothing is pending. @hot */
   pollTimeout(now: Millis = this.#polledAt[0]): Millis {
     if (this.#admission?.hasReplies === true) return -Infinity
     let earliest = Infinity
@@ -216,49 +246,60 @@ export class Endpoint {
     return earliest
   }
 
-  /** Says what becomes of somebody whom `admit` left for later. False when he has gone. Drain after it. */
+  /**
+   * Decides about a client for which `admit` returned 'later'. False when it no longer waits. Call `drain` after it.
+   */
   settle(now: Millis, connection: number, verdict: Verdict): boolean {
     return this.#admission?.settle(now, connection, verdict) === true
   }
 
-  /** From now on nobody is let in, and whoever asks is told `full`. Who is here stays. */
+  /** From now on new clients are refused with `full`. Existing connections stay. */
   refuseNewcomers(): void {
     this.#isClosed = true
     if (this.#admission !== undefined) this.#admission.isClosed = true
   }
 
-  /** Closes every connection gracefully and lets nobody in. Go on draining until `connections` is empty. */
+  /** Closes every connection gracefully and refuses new clients. Continue to `drain` until `connections` is empty. */
   close(now: Millis, code: LeaveCode = 'shutdown'): void {
     this.#isClosed = true
     if (this.#admission !== undefined) this.#admission.isClosed = true
     for (const connection of this.#connections) connection.close(now, code)
   }
 
-  #prepare(user: Uint8Array, { token, server }: ConnectPass): ClientHandshake {
+  #prepare(user: Uint8Array, { token, server, data = NO_BYTES }: ConnectPass): ClientHandshake {
+    checkHelloSizes(token?.length ?? 0, user.length, data.length)
     const { provider, suites, rekey } = this.#config.security
     const parsed: ConnectToken | undefined = token === undefined ? undefined : parseToken(token)
     if (token !== undefined && parsed === undefined) {
-      throw new ConfigError('connect.token', 'is none', 'Hand over the bytes that the issuer gave, unchanged.')
+      throw new ConfigError('connect.token', 'not a valid token', 'pass the bytes that the issuer gave, unchanged.')
     }
     if (server !== undefined && server.length !== CRYPTO_BYTES.publicKey) {
-      throw new ConfigError('connect.server', `has ${server.length} bytes`, `Give the ${CRYPTO_BYTES.publicKey} of its identity key.`)
+      throw new ConfigError(
+        'connect.server',
+        `wrong size (expected ${CRYPTO_BYTES.publicKey} bytes, got ${server.length})`,
+        'give the public identity key of the server.',
+      )
     }
     const offered = parsed === undefined ? suites : suites.filter(({ id }) => id === parsed.suite)
-    if (offered.length === 0) throw new ConfigError('connect.token', 'asks for a cipher that is not among `security.suites`', 'Allow it.')
+    if (offered.length === 0)
+      throw new ConfigError('connect.token', 'requires a cipher that is not among `security.suites`', 'add its suite.')
     return new ClientHandshake({
-      provider, rekey, suites: offered, entropy: this.#config.entropy, token: token?.slice() ?? NO_BYTES, server: server ?? parsed?.server,
-      hello: { fingerprint: this.#config.fingerprint, user: user.slice() },
+      provider, rekey, suites: offered, entropy: this.#config.entropy, server: server ?? parsed?.server,
+      hello: {
+        fingerprint: this.#config.fingerprint, token: token?.slice() ?? NO_BYTES,
+        user: user.slice(), data: data.slice(),
+      },
     })
   }
 
   #handleHandshake(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const message = this.#message
     const kind = readHandshake(this.#header, bytes, length, message)
-    const door = this.#config.maxConnections > 0 ? this.#admission : undefined
+    const door = this.#admission
     if (kind === 'request' || kind === 'response') {
-      // An endpoint that lets nobody in is silent, as if it were not there.
+      // An endpoint without admission does not answer, as if it did not exist.
       if (door === undefined) this.drops.handshake++
-      else if (kind === 'request') door.handleRequest(now, from, message, this.#header.version === VERSION)
+      else if (kind === 'request') door.handleRequest(now, from, message, this.#header.version === PROTOCOL_VERSION)
       else door.handleResponse(now, from, message, bytes, length)
     } else if (kind === 'malformed') this.drops.handshake++
     else if (kind === 'reset') this.#handleReset(from)
@@ -272,7 +313,11 @@ export class Endpoint {
   }
 
   #handleAnswer(
-    now: Millis, from: string, kind: 'challenge' | 'accepted' | 'rejected' | 'refused', bytes: Uint8Array, length: number,
+    now: Millis,
+    from: string,
+    kind: 'challenge' | 'accepted' | 'rejected' | 'refused',
+    bytes: Uint8Array,
+    length: number,
   ): void {
     const message = this.#message
     const connection = this.#routes.findAsked(from, message.saltLo, message.saltHi)
@@ -287,7 +332,7 @@ export class Endpoint {
       case 'refused': return connection.handleRefused(now, this.#header, message, bytes, length)
       case 'rejected': {
         const reason = closeReasonFromByte(message.reason)
-        // In the clear only this can be said, and nothing else is believed.
+        // An unencrypted rejection can only state a version mismatch. Any other reason is not trusted.
         if (reason?.code === 'version') connection.handleRejected(reason)
         else this.drops.handshake++
         return
@@ -296,13 +341,16 @@ export class Endpoint {
     }
   }
 
-  /** A guest uses his keys: now he is a connection at the address he has proven, if there is a seat. Whoever is nobody is told so, within bounds. */
+  /**
+   * The first packet under a guest's keys makes it a connection, at the address it has proven, if a seat is free. A
+   * packet of an unknown connection is answered with a reset, within limits.
+   */
   #handleGuest(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     const header = this.#header
     const guest = this.#routes.findGuest(header.idLo, header.idHi, now)
     if (guest === undefined || this.#isClosed) {
       this.drops.unknownConnection++
-      if (this.#config.maxConnections > 0) this.#admission?.handleStray(now, from, header.idLo, header.idHi, length)
+      this.#admission?.handleStray(now, from, header.idLo, header.idHi, length)
       return
     }
     if (guest.keys.open(now, header.epoch, header.sequence, bytes, header.byteLength, length) !== 'ok') {
@@ -315,6 +363,7 @@ export class Endpoint {
     }
     const connection = new Connection(now, guest.handle, false, guest, this.#context)
     this.#routes.settleGuest(connection)
+    this.#admission?.handleSettled(guest)
     this.#add(connection)
     this.#context.onOpened(connection)
     connection.handleOpened(now, from, header, bytes, length)
@@ -336,7 +385,7 @@ export class Endpoint {
     this.#connections.splice(place, 1)
     this.#askAt.copyWithin(place, place + 1)
     for (let at = place; at < this.#connections.length; at++) this.#connections[at].place = at
-    // The one that has moved up is asked in this flush too.
+    // The connection that moved to this place is polled in this flush too.
     this.#pollIndex = place - 1
     this.#routes.remove(connection)
   }

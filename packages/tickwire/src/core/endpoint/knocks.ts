@@ -1,16 +1,17 @@
 /**
- * Whom to answer when more ask than deserve it: whoever asks again.
+ * During a flood of requests, answers only requests that are repeated.
  *
- * Up to 1000 requests a second are answered at once. More than that is a flood, and who floods under made-up addresses is
- * seldom heard twice from one of them, while an honest client repeats his request every 200 to 250 ms: so above that rate a
- * request is answered only when one from the same address was heard 100 ms to 2 s before. That costs the honest a quarter
- * second, and spares us the answer, which is the dearest part of a request: a MAC and a system call.
+ * Up to 1000 requests per second are answered at once. More than that is a flood. A flood with forged addresses seldom
+ * uses one address twice, while an honest client repeats its request every 200 to 250 ms. So above that rate a request
+ * is answered only when a request from the same address arrived 100 ms to 2 s earlier. That delays honest clients by a
+ * quarter of a second. It saves the answer, which is the most expensive part of a request: a MAC and a system call.
  *
- * Whoever repeats himself is answered ten times a second at most, at one address.
+ * An address that repeats its requests is answered at most ten times per second.
  *
- * Invariant: a fixed table; in it are four bytes of a hash and when, nothing of the stranger. Who is pushed out knocks again.
+ * Invariant: the table has a fixed size. An entry holds four bytes of a hash and a time, and no address. A client whose
+ * entry was replaced simply repeats its request.
  *
- * It proves nothing: that is the cookie's business.
+ * This file does not prove any address: the cookie does.
  */
 
 import type { Entropy } from '../base/entropy.ts'
@@ -18,22 +19,22 @@ import { CHALLENGES_PER_SECOND, KNOCK_MS_MAX, KNOCK_MS_MIN, KNOCK_SETS, KNOCK_WA
 import type { Millis } from '../base/time.ts'
 import { readUint32 } from '../packet/header.ts'
 
-/** Remembers, for a moment, that somebody asked. */
+/** Remembers recent requests for a short time. */
 export class Knocks {
   #entropy: Entropy
   #left: number = CHALLENGES_PER_SECOND
   #refilledAt: Millis = -Infinity
-  /** Drawn and made at the first flood: most endpoints never see one. */
+  /** The seed is drawn and the tables are allocated at the first flood: most endpoints never see one. */
   #seed: number = 0
   #tags: Uint32Array = new Uint32Array(0)
-  /** Whole milliseconds, which wrap: what looks fresh again after 49 days is answered once. */
-  #heardAt: Uint32Array = new Uint32Array(0)
+  /** Whole milliseconds, which wrap: an entry that looks fresh again after 49 days causes one extra answer. */
+  #receivedAt: Uint32Array = new Uint32Array(0)
 
   constructor(entropy: Entropy) {
     this.#entropy = entropy
   }
 
-  /** Whether a request from there is answered now. */
+  /** Whether a request from `address` is answered now. */
   take(now: Millis, address: string): boolean {
     const refill = ((now - this.#refilledAt) * CHALLENGES_PER_SECOND) / 1000
     this.#left = Math.min(CHALLENGES_PER_SECOND, this.#left + Math.max(0, refill))
@@ -51,7 +52,7 @@ export class Knocks {
     this.#entropy.fill(drawn)
     this.#seed = readUint32(drawn, 0)
     this.#tags = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
-    this.#heardAt = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
+    this.#receivedAt = new Uint32Array(KNOCK_SETS * KNOCK_WAYS)
   }
 
   #isRepeated(at: number, tag: number): boolean {
@@ -59,10 +60,10 @@ export class Knocks {
     let place = first
     let oldest = -1
     for (let way = first; way < first + KNOCK_WAYS; way++) {
-      const age = (at - this.#heardAt[way]) >>> 0
+      const age = (at - this.#receivedAt[way]) >>> 0
       if (this.#tags[way] === tag && age <= KNOCK_MS_MAX) {
-        // Too soon: what was heard first still counts.
-        if (age >= KNOCK_MS_MIN) this.#heardAt[way] = at
+        // Too soon: the time of the first request still counts.
+        if (age >= KNOCK_MS_MIN) this.#receivedAt[way] = at
         return age >= KNOCK_MS_MIN
       }
       if (age > oldest) {
@@ -71,12 +72,12 @@ export class Knocks {
       }
     }
     this.#tags[place] = tag
-    this.#heardAt[place] = at
+    this.#receivedAt[place] = at
     return false
   }
 }
 
-/** Who asks: not to be guessed without the seed, and no more than a hint. */
+/** Hash of the address. It cannot be predicted without the seed. Collisions are acceptable. */
 function hashOf(seed: number, address: string): number {
   let hash = seed
   for (let at = 0; at < address.length; at++) hash = Math.imul(hash ^ address.charCodeAt(at), 0x0100_0193)

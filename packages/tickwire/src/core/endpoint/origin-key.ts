@@ -1,38 +1,38 @@
 /**
- * Whom a limit counts: the part of an address that one party cannot change at will.
+ * The key by which limits count an address: the part that its owner cannot change at will.
  *
- * An IPv4 address counts as itself. Of an IPv6 address the first 64 bits count, since a household gets at least that
- * many at once. One host has many spellings (`::ffff:1.2.3.4` on a dual-stack socket, NAT64, 6to4, Teredo): all of
- * them count as the IPv4 address inside, or whoever owns one IPv4 address would own 65,536 counters.
+ * An IPv4 address counts as itself. Of an IPv6 address the first 64 bits count, because a household gets at least one
+ * whole /64. One host has many spellings (`::ffff:1.2.3.4` on a dual-stack socket, NAT64, 6to4, Teredo). All of them
+ * count as the embedded IPv4 address. Otherwise the owner of one IPv4 address would have 65,536 counters.
  *
  * ```
  * 1.2.3.4:5678              family 4   high 0            low 0x01020304
  * [2001:db8:1:2:3::4]:5678  family 6   high 0x20010db8   low 0x00010002
  * ```
  *
- * Invariant: two spellings of one address have one key. What is no address has none: it is refused, and so are forms
- * that other parsers read in their own ways (octal, hexadecimal or short IPv4).
+ * Invariant: two spellings of one address have the same key. Text that is not an address has no key. Forms that parsers
+ * disagree about (octal, hexadecimal or short IPv4) are not accepted as addresses.
  *
- * It does not say who is exempt: `isLocal` is a fact about the address, and what follows from it is the caller's to say.
+ * This file does not decide which addresses are exempt: `isLocal` only describes the address, and the caller decides.
  */
 
-/** What kind of place an address is. Only `public` ones are reachable from everywhere. */
+/** The kind of network that an address belongs to. Only `public` addresses are reachable from everywhere. */
 export type OriginScope =
   | 'public' | 'private' | 'loopback' | 'link-local' | 'shared' | 'multicast' | 'unspecified' | 'reserved'
 
-/** What limits count by. Made once and filled again and again. */
+/** The key that limits count by. Reused. */
 export class OriginKey {
   family: 4 | 6 = 4
-  /** The upper 32 of the 64 bits that count; 0 for IPv4. */
+  /** The upper 32 of the 64 counted bits; 0 for IPv4. */
   high: number = 0
   low: number = 0
   scope: OriginScope = 'public'
-  /** The IPv4 address was found inside a tunnel's or a translator's IPv6 address. */
+  /** The IPv4 address was embedded in an IPv6 address of a tunnel or a translator. */
   isEmbedded: boolean = false
 
   /**
-   * The same machine, or its own network. Never true of an address inside another: anyone may send from 6to4's
-   * spelling of 127.0.0.1, and only this machine from 127.0.0.1.
+   * The same machine, or its own network. Never true of an embedded address: any host may send from the 6to4 spelling
+   * of 127.0.0.1, but only this machine from 127.0.0.1 itself.
    */
   get isLocal(): boolean {
     if (this.isEmbedded) return false
@@ -43,8 +43,8 @@ export class OriginKey {
 const words = new Uint16Array(8)
 
 /**
- * The key of `1.2.3.4:5678`, `[::1]:5678`, or either without its port, filled into `out`; undefined when the text is no
- * such address. Whoever asks for every packet brings his own `out`. @hot
+ * Writes the key of `1.2.3.4:5678`, `[::1]:5678`, or either without its port into `out`. Returns undefined when the
+ * text is not such an address. A caller that needs a key for every packet passes its own `out`. @hot
  */
 export function originKey(address: string, out: OriginKey = new OriginKey()): OriginKey | undefined {
   const hostEnd = hostEndOf(address)
@@ -65,7 +65,7 @@ export function originKey(address: string, out: OriginKey = new OriginKey()): Or
 }
 
 /**
- * Where the host ends in `host`, `host:port` or `[host]:port`; -1 when brackets or the port make no sense. The host
+ * The end of the host in `host`, `host:port` or `[host]:port`; -1 when the brackets or the port are invalid. The host
  * starts at 1 after a bracket, at 0 otherwise. @hot
  */
 export function hostEndOf(address: string): number {
@@ -82,7 +82,7 @@ export function hostEndOf(address: string): number {
   return portAt(address, colon + 1) > 0 ? colon : -1
 }
 
-/** The port that `address` ends in, from `start`; 0 when that is no number from 1 to 65535 in its one spelling. @hot */
+/** The port at the end of `address`, from `start`; 0 unless it is 1 to 65535 in canonical decimal form. @hot */
 export function portAt(address: string, start: number): number {
   const { length } = address
   if (start >= length || length - start > 5 || address.charCodeAt(start) === 0x30) return 0
@@ -97,7 +97,7 @@ export function portAt(address: string, start: number): number {
 
 /**
  * Reads the IP address at `text[start, end)` into 16-bit words: two for IPv4, eight for IPv6. Returns its family, or 0
- * when it is none. IPv4 mapped into IPv6 is IPv4. A zone (`%eth0`) is read over. @hot
+ * when the text is not an IP address. IPv4 mapped into IPv6 is IPv4. A zone (`%eth0`) is skipped. @hot
  */
 export function readIp(text: string, start: number, end: number, out: Uint16Array): 0 | 4 | 6 {
   const zone = text.indexOf('%', start)
@@ -112,7 +112,7 @@ export function readIp(text: string, start: number, end: number, out: Uint16Arra
   return 4
 }
 
-/** Four decimal numbers up to 255, no leading zeros, nothing left out. */
+/** Four decimal numbers up to 255, without leading zeros, none missing. */
 function readIpv4(text: string, start: number, end: number, out: Uint16Array, at: number): boolean {
   let parts = 0
   let value = -1
@@ -140,7 +140,7 @@ function readIpv4(text: string, start: number, end: number, out: Uint16Array, at
   return true
 }
 
-/** Eight hexadecimal groups, one run of them perhaps `::`, the last two perhaps as IPv4. */
+/** Eight hexadecimal groups. One run of zero groups may be `::`, and the last two groups may be written as IPv4. */
 function readIpv6(text: string, start: number, end: number, out: Uint16Array): boolean {
   let count = 0
   let gap = -1
@@ -185,7 +185,7 @@ function groupEndOf(text: string, start: number, end: number): number {
   return at
 }
 
-/** One to four hexadecimal digits; -1 when they are not. */
+/** Reads one to four hexadecimal digits; -1 when there are others. */
 function groupAt(text: string, start: number, end: number): number {
   if (end === start || end - start > 4) return -1
   let value = 0
@@ -214,7 +214,7 @@ function joined(high: number, low: number): number {
   return ((high << 16) | low) >>> 0
 }
 
-/** From the eight words: an IPv4 address inside if there is one, else the first 64 bits. */
+/** Fills the key from the eight words: the embedded IPv4 address if there is one, else the first 64 bits. */
 function fill6(out: OriginKey): void {
   const inner = embeddedIpv4()
   if (inner >= 0) {
@@ -230,15 +230,15 @@ function fill6(out: OriginKey): void {
   out.scope = scopeOf6()
 }
 
-/** The IPv4 address inside the eight words, or -1. */
+/** The IPv4 address embedded in the eight words, or -1. */
 function embeddedIpv4(): number {
   const last = joined(words[6], words[7])
   const isUpperZero = (words[0] | words[1] | words[2] | words[3]) === 0
-  // IPv4-compatible, ::1.2.3.4; but :: and ::1 are themselves.
+  // IPv4-compatible, ::1.2.3.4; but :: and ::1 are not IPv4.
   if (isUpperZero && (words[4] | words[5]) === 0) return last > 1 ? last : -1
   // IPv4-translated, ::ffff:0:1.2.3.4.
   if (isUpperZero && words[4] === 0xffff && words[5] === 0) return last
-  // NAT64, 64:ff9b::1.2.3.4, and a network's own, 64:ff9b:1:...
+  // NAT64: the well-known prefix 64:ff9b::1.2.3.4, and the local-use prefix 64:ff9b:1:...
   if (words[0] === 0x64 && words[1] === 0xff9b) {
     const isWellKnown = (words[2] | words[3] | words[4] | words[5]) === 0
     if (isWellKnown || words[2] === 1) return last
@@ -250,7 +250,7 @@ function embeddedIpv4(): number {
   return -1
 }
 
-/** [prefix, bits, scope] of IPv4, the first that matches. */
+/** [prefix, bits, scope] of IPv4. The first match applies. */
 const SCOPES_4: readonly (readonly [number, number, OriginScope])[] = [
   [0x0000_0000, 8, 'unspecified'],
   [0x0a00_0000, 8, 'private'],
@@ -278,7 +278,8 @@ function scopeOf4(address: number): OriginScope {
 
 function scopeOf6(): OriginScope {
   const first = words[0]
-  if (first === 0 && middleWords() === 0) return words[7] === 1 ? 'loopback' : words[7] === 0 ? 'unspecified' : 'reserved'
+  if (first === 0 && middleWords() === 0)
+    return words[7] === 1 ? 'loopback' : words[7] === 0 ? 'unspecified' : 'reserved'
   if ((first & 0xffc0) === 0xfe80) return 'link-local'
   if ((first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfec0) return 'private'
   if (first >= 0xff00) return 'multicast'

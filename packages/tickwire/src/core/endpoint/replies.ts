@@ -1,13 +1,14 @@
 /**
- * Answers to strangers that wait for the next flush: a ring of fixed size, so that a flood of questions grows nothing.
+ * Replies to clients without a connection, queued until the next flush: a ring of fixed size, so a flood of requests
+ * allocates nothing.
  *
- * Whoever finds no room is not answered; strangers repeat themselves.
+ * When the ring is full the client is not answered. Clients repeat their requests.
  */
 
 import { PENDING_REPLIES_MAX, REPLY_BYTES_MAX } from '../base/limits.ts'
 import type { Transmit } from '../connection/transmit.ts'
 
-/** Answers in the order they were given. */
+/** Replies in the order in which they were written. Arrays are indexed by slot in the ring. */
 export class Replies {
   #to: string[] = new Array<string>(PENDING_REPLIES_MAX).fill('')
   #lengths: Uint16Array = new Uint16Array(PENDING_REPLIES_MAX)
@@ -19,9 +20,11 @@ export class Replies {
     return this.#count
   }
 
-  /** Bytes to write the next answer into, or undefined when there is no room. `commit` makes it count. */
+  /** A buffer for the next reply, or undefined when the ring is full. `commit` adds the reply to the queue. */
   reserve(): Uint8Array | undefined {
-    return this.#count === PENDING_REPLIES_MAX ? undefined : this.#bytes[(this.#first + this.#count) % PENDING_REPLIES_MAX]
+    return this.#count === PENDING_REPLIES_MAX
+      ? undefined
+      : this.#bytes[(this.#first + this.#count) % PENDING_REPLIES_MAX]
   }
 
   commit(to: string, length: number): void {
@@ -30,7 +33,7 @@ export class Replies {
     this.#lengths[place] = length
   }
 
-  /** Hands over the oldest answer, if there is one. */
+  /** Writes the oldest reply into `out`, if there is one. */
   poll(out: Transmit): boolean {
     if (this.#count === 0) return false
     const place = this.#first

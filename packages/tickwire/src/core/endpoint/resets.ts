@@ -1,15 +1,20 @@
 /**
- * What a server says about connections it no longer knows: "start anew", once for each packet, never more than it got.
+ * Resets: how a server answers packets of a connection that it no longer knows. One reset for each packet, never longer
+ * than that packet.
  *
  * ```
  * reset token = HMAC-SHA256(reset key, connection id 8, LE), first 16 bytes
  * ```
  *
- * Every client is told the token of its connection when it is accepted, sealed; only the server that gave it can make it
- * again, without having kept anything. So a client that outlives its server learns of it in one round trip instead of ten
- * seconds, and nobody else can tell it so.
+ * A client receives the token of its connection in the sealed Accepted packet. The server stores nothing: it computes
+ * the token again from the connection id. So a client whose server restarted learns of it in one round trip instead of
+ * ten seconds, and no other host can forge a reset. The key belongs to one process (`security.resetSecret`): a process
+ * that could compute the tokens of another process would send them to any attacker that names a connection of that
+ * process.
  *
- * Invariant: a reset is shorter than the packet that asked for it, and no packet that could be a reset asks for one.
+ * Invariants: a reset has 32 bytes and answers a packet of 33 bytes or more, so it is at most 0.97 of that packet's
+ * size. At most 100 are sent per second, 3,200 bytes. A packet that could itself be a reset is never answered with a
+ * reset.
  */
 
 import { RESETS_PER_SECOND } from '../base/limits.ts'
@@ -21,7 +26,7 @@ import { HEADER_BYTES_MIN, writeUint32 } from '../packet/header.ts'
 /** Bytes of a reset, header included. */
 export const RESET_BYTES: number = HEADER_BYTES_MIN + 1 + RESET_TOKEN_BYTES
 
-/** Makes reset tokens, and not too many. */
+/** Computes reset tokens and limits the rate of resets. */
 export class Resets {
   #provider: CryptoProvider
   #key: Uint8Array
@@ -40,7 +45,7 @@ export class Resets {
     return this.#provider.hmacSha256(this.#key, this.#id).slice(0, RESET_TOKEN_BYTES)
   }
 
-  /** Whether a packet of `length` bytes for nobody is answered now. */
+  /** Whether a packet of `length` bytes for an unknown connection is answered with a reset now. */
   take(now: Millis, length: number): boolean {
     if (length <= RESET_BYTES) return false
     const refill = ((now - this.#refilledAt) * RESETS_PER_SECOND) / 1000

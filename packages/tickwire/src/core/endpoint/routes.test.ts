@@ -13,21 +13,37 @@ const counting = (): Entropy => {
 }
 const keyOf = (place: number): Uint8Array => new Uint8Array(32).fill(place)
 
-function guestIn(routes: Routes, place: number, address: string, heardAt: number, bucket: number = 0): Guest {
+function guestIn(routes: Routes, place: number, address: string, receivedAt: number, bucket: number = 0): Guest {
   const [idLo, idHi] = routes.drawId(place)
   const keys = new KeyRing(0, {
-    provider: pureProvider, suite: createSuite(1, pureProvider), role: 'server', secret: new Uint8Array(32), transcript: new Uint8Array(32),
+    provider: pureProvider,
+    suite: createSuite(1, pureProvider),
+    role: 'server',
+    secret: new Uint8Array(32),
+    transcript: new Uint8Array(32),
   })
   const guest: Guest = {
-    address, idLo, idHi, clientKey: keyOf(place), cookie: new Uint8Array(16), bucket, user: new Uint8Array(0), welcome: new Uint8Array(0), handle: place,
-    keys, suite: '', accepted: new Uint8Array(0), heardAt,
+    address,
+    idLo,
+    idHi,
+    clientKey: keyOf(place),
+    cookie: new Uint8Array(16),
+    bucket,
+    user: new Uint8Array(0),
+    welcome: new Uint8Array(0),
+    handle: place,
+    keys,
+    suite: '',
+    accepted: new Uint8Array(0),
+    receivedAt,
+    tokenId: undefined,
   }
   routes.holdGuest(guest)
   return guest
 }
 
 describe('routes', () => {
-  test('[HS8] a guest takes a place and no seat; of too many guests the one silent longest gives way', () => {
+  test('[HS8] a guest takes a place and no seat; when places run out, the guest silent longest is discarded', () => {
     const routes = new Routes(1, counting())
     for (let place = 0; place <= GUESTS_MAX; place++) {
       expect(routes.freePlace(300)).toBe(place)
@@ -42,7 +58,7 @@ describe('routes', () => {
     expect(new Routes(0, counting()).hasSeat()).toBe(false)
   })
 
-  test('[HS6] a guest is found by his id, while he is expected', () => {
+  test('[HS6] a guest is found by its id until it expires', () => {
     const routes = new Routes(4, counting())
     const guest = guestIn(routes, 3, 'a', 100)
     expect(routes.findGuest(guest.idLo, guest.idHi, 5099)).toBe(guest)
@@ -60,7 +76,7 @@ describe('routes', () => {
     expect(routes.findAsking('a', keyOf(3), 5100)).toBeUndefined()
   })
 
-  test('[HS10] of the guests at one address the one of the oldest challenge is found, if it is older than the one given', () => {
+  test('[HS10] of the guests at one address, the one with the oldest challenge is found, if older than given', () => {
     const routes = new Routes(4, counting())
     guestIn(routes, 0, 'a', 100, 7)
     const oldest = guestIn(routes, 1, 'a', 300, 5)
@@ -70,7 +86,7 @@ describe('routes', () => {
     expect(routes.findOlderGuest('a', 6, 400)).toBe(oldest)
     expect(routes.findOlderGuest('a', 5, 400), 'as old is not older').toBeUndefined()
     expect(routes.findOlderGuest('c', 7, 400)).toBeUndefined()
-    expect(routes.findOlderGuest('a', 9, 5200), 'nor does he who is gone count').toBe(oldest)
+    expect(routes.findOlderGuest('a', 9, 5200), 'a guest that has expired does not count').toBe(oldest)
     expect(routes.findOlderGuest('a', 9, 5300)).toBeUndefined()
   })
 

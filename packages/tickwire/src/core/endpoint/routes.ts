@@ -1,16 +1,17 @@
 /**
- * Whose packet is this? Finds the connection, or the guest about to become one, by the id in the header.
+ * Finds the connection of a packet, or the guest that may become a connection, by the id in the header.
  *
- * Both live in places; the low 13 bits of a connection id are its place, the other 51 are drawn by chance. So finding
- * one is an index and a comparison: no hash that an attacker could crowd. Connections that we asked for carry an id of
- * the other side's making; they are few, and found by address and id.
+ * Both are stored in places. The low 13 bits of a connection id are its place, the other 51 bits are random. So a
+ * lookup is an index and a comparison, without a hash table that an attacker could fill with collisions. The ids of
+ * outgoing connections were chosen by the other side. Outgoing connections are few and are found by address and id.
  *
- * There are more places than seats, for a guest takes a place and no seat: whoever asks and never uses his keys can
- * fill what is left over, and then pushes out who has been silent longest, but nobody who plays.
+ * There are more places than seats. A guest takes a place but no seat. Clients that ask and never use their keys can
+ * fill the remaining places. After that each new guest replaces the guest that has been silent longest, never a
+ * connection.
  *
  * Invariant: there are never more connections than seats.
  *
- * It does not decide who is let in.
+ * This file does not decide which clients are admitted.
  */
 
 import { assert } from '../base/assert.ts'
@@ -23,25 +24,27 @@ import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { KeyRing } from '../crypto/key-ring.ts'
 import { readUint32 } from '../packet/header.ts'
 
-/** Accepted, but not heard under the keys that were agreed. */
+/** An accepted client that has not sent a packet under the agreed keys yet. */
 export interface Guest extends ConnectionPeer {
   readonly keys: KeyRing
-  /** The challenge he answered. */
+  /** The cookie of the challenge that the client answered. */
   readonly cookie: Uint8Array
-  /** When the newest was given that he ever answered: a late copy of an older answer does not make him older. */
+  /** Time bucket of the newest challenge that the client answered. A late copy of an older answer does not lower it. */
   readonly bucket: number
-  /** What he was told, sealed once: repeated as it is. */
+  /** Id of the token that the guest was accepted with. */
+  readonly tokenId: Uint8Array | undefined
+  /** The sealed Accepted packet. It is repeated unchanged. */
   readonly accepted: Uint8Array
-  /** When he last asked. */
-  heardAt: Millis
-  /** The handle its connection will have. */
+  /** When the last response of the guest arrived. */
+  receivedAt: Millis
+  /** The handle that its connection will have. */
   readonly handle: number
 }
 
-/** Places of all seats there can be, and of as many guests: a power of two. */
+/** Room for all possible seats and as many guests: a power of two. */
 const PLACE_MASK = 2 * CONNECTIONS_MAX - 1
 
-/** Places of one endpoint. */
+/** Places of one endpoint. Arrays are indexed by place. */
 export class Routes {
   readonly outgoing: Connection[] = []
   #seats: number
@@ -60,12 +63,12 @@ export class Routes {
     this.#entropy = entropy
   }
 
-  /** Whether one more may become a connection. */
+  /** Whether one more guest may become a connection. */
   hasSeat(): boolean {
     return this.#seated < this.#seats
   }
 
-  /** A place that nobody holds at `now`; if there is none, that of the guest who has been silent longest. */
+  /** A place that is free at `now`. If there is none, the place of the guest that has been silent longest. */
   freePlace(now: Millis): number {
     let evicted = -1
     let silentSince = Infinity
@@ -73,9 +76,9 @@ export class Routes {
       if (this.#connections[place] !== undefined) continue
       const guest = this.#guests[place]
       if (guest === undefined || isGone(guest, now)) return place
-      if (guest.heardAt >= silentSince) continue
+      if (guest.receivedAt >= silentSince) continue
       evicted = place
-      silentSince = guest.heardAt
+      silentSince = guest.receivedAt
     }
     assert(evicted >= 0, 'there are more places than seats')
     return evicted
@@ -85,18 +88,18 @@ export class Routes {
     return guest.idLo & PLACE_MASK
   }
 
-  /** Where everyone is who has a place at `now`. */
+  /** The addresses of all connections, and of all guests that have a place at `now`. */
   *addresses(now: Millis): Generator<string> {
     for (const connection of this.#connections) if (connection !== undefined) yield connection.address
     yield* this.guestAddresses(now)
   }
 
-  /** Where those are who were accepted and have not used their keys. */
+  /** The addresses of all guests that have a place at `now`. */
   *guestAddresses(now: Millis): Generator<string> {
     for (const guest of this.#guests) if (guest !== undefined && !isGone(guest, now)) yield guest.address
   }
 
-  /** Draws an id for `place`: its low and high half. */
+  /** Draws a random id for `place`: its low and high half. */
   drawId(place: number): readonly [lo: number, hi: number] {
     this.#entropy.fill(this.#draw)
     const lo = ((readUint32(this.#draw, 0) & ~PLACE_MASK) | place) >>> 0
@@ -104,7 +107,7 @@ export class Routes {
     return [lo, readUint32(this.#draw, 4) || 1]
   }
 
-  /** The guest or connection from `address` that asked with this key: a response that was repeated. */
+  /** The guest or connection at `address` with this client key. Found when a response is repeated. */
   findAsking(address: string, clientKey: Uint8Array, now: Millis): Guest | Connection | undefined {
     for (let place = 0; place < this.#connections.length; place++) {
       const party = this.#connections[place] ?? this.#guests[place]
@@ -114,7 +117,12 @@ export class Routes {
     return undefined
   }
 
-  /** Of the guests from `address` who answered an older challenge than one of `bucket` the one of the oldest, if any. */
+  /** The guest with this client key, at any address. */
+  findGuestOf(clientKey: Uint8Array): Guest | undefined {
+    return this.#guests.find((guest) => guest !== undefined && isEqualConstantTime(guest.clientKey, clientKey))
+  }
+
+  /** Of the guests at `address` whose challenge is older than `bucket`, the one with the oldest challenge, if any. */
   findOlderGuest(address: string, bucket: number, now: Millis): Guest | undefined {
     let oldest: Guest | undefined = undefined
     for (const guest of this.#guests) {
@@ -124,7 +132,7 @@ export class Routes {
     return oldest
   }
 
-  /** The connection of ours to `address` that asked with this salt. */
+  /** The outgoing connection to `address` whose request had this salt. */
   findAsked(address: string, saltLo: number, saltHi: number): Connection | undefined {
     return this.outgoing.find((asked) => asked.address === address && asked.hasAsked(saltLo, saltHi))
   }
@@ -140,21 +148,24 @@ export class Routes {
     return undefined
   }
 
-  /** By his id alone, as a connection is: his address may have changed since he asked, as a page's does that climbs to a better transport. */
+  /**
+   * Finds a guest by its id alone, like a connection. Its address may have changed since its response, for example when
+   * a browser page changes to a better transport.
+   */
   findGuest(idLo: number, idHi: number, now: Millis): Guest | undefined {
     const guest = this.#guests[idLo & PLACE_MASK]
     if (guest === undefined || guest.idLo !== idLo || guest.idHi !== idHi) return undefined
     return isGone(guest, now) ? undefined : guest
   }
 
-  /** Keeps a place for a guest; whoever had it before is forgotten, and his keys with him. */
+  /** Stores a guest at its place. A previous guest at that place is discarded and its keys are wiped. */
   holdGuest(guest: Guest): void {
     const place = this.placeOf(guest)
     this.#guests[place]?.keys.wipe()
     this.#guests[place] = guest
   }
 
-  /** The guest has shown that he has the keys: he takes a seat, and his place is now the connection's. */
+  /** The guest has proven that it has the keys. It takes a seat, and its place now belongs to the connection. */
   settleGuest(connection: Connection): void {
     assert(this.hasSeat(), 'there are never more connections than seats')
     this.#seated++
@@ -180,5 +191,5 @@ export class Routes {
 }
 
 function isGone(guest: Guest, now: Millis): boolean {
-  return now >= guest.heardAt + GUEST_MS
+  return now >= guest.receivedAt + GUEST_MS
 }

@@ -1,10 +1,11 @@
 /**
- * Where calls meet connections: the same on both sides. It makes the line of each connection and knows who answers.
+ * Connects RPCs with connections, on both sides: creates the RPC line of each connection and holds the handlers.
  *
- * Calls ride in the channels of messages, by the delivery they were declared with.
+ * RPCs travel in the message channels, with the delivery they were declared with.
  */
 
 import { RPC_TIMEOUT_MS } from '../base/limits.ts'
+import type { UserCode } from '../base/user-code.ts'
 import type { Millis, ObjectId, PeerId } from '../base/time.ts'
 import type { ChannelSet } from '../channel/channel-set.ts'
 import type { RpcResult } from '../rpc/pending-calls.ts'
@@ -13,18 +14,20 @@ import { RpcCodec } from '../rpc/rpc-codec.ts'
 import { RpcHandlers } from '../rpc/rpc-handlers.ts'
 import { RpcLine, type RpcHost } from '../rpc/rpc-line.ts'
 import type { Shape } from '../schema/field.ts'
+import type { ValueCounts } from '../schema/value-codec.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import { channelOf } from './message-routes.ts'
+import { bytesMaxOf, isLargeCall } from './message-sizes.ts'
 
-/** What a call may say beside its values. */
+/** Options of a call. */
 export interface CallOptions {
-  /** The object it is about. */
+  /** The object that the call is about. Default: none. */
   readonly about?: { readonly id: ObjectId }
 }
 
-/** What a request may say beside its values. */
+/** Options of a request. */
 export interface RequestOptions extends CallOptions {
-  /** How long to wait for the answer. Default: five seconds. */
+  /** How long to wait for the reply. Default: five seconds. */
   readonly timeoutMs?: Millis
 }
 
@@ -33,22 +36,33 @@ export class CallDesk<From> {
   readonly #codec: RpcCodec
   readonly #host: RpcHost
 
-  /** `firstNumber`: the number of the first call, after those of the messages. `onFault` hears what a handler threw. */
-  constructor(rpcs: readonly Rpc[], firstNumber: number, host: RpcHost, onFault: (error: unknown, rpc: Rpc) => void) {
-    this.handlers = new RpcHandlers(onFault)
-    this.#codec = new RpcCodec(rpcs, firstNumber)
+  /** `firstNumber`: the wire number of the first RPC, after the messages. `code` counts what handlers throw. */
+  constructor(rpcs: readonly Rpc[], firstNumber: number, host: RpcHost, code: UserCode, counts?: ValueCounts) {
+    this.handlers = new RpcHandlers(code)
+    this.#codec = new RpcCodec(rpcs, firstNumber, counts, (rpc) => bytesMaxOf(isLargeCall(rpc)))
     this.#host = host
   }
 
-  /** The calls of one connection: `from` and `peer` are who is at its other end. */
-  createLine(from: From, peer: PeerId, channels: ChannelSet, handlers: RpcHandlers<From> = this.handlers): RpcLine<From> {
-    return new RpcLine(from, peer, this.#codec, handlers, this.#host, (rpc, bytes) => channels.send(channelOf(rpc.delivery), bytes))
+  /** Creates the RPC line of a connection. `from` and `peer` identify its remote end. */
+  createLine(
+    from: From,
+    peer: PeerId,
+    channels: ChannelSet,
+    handlers: RpcHandlers<From> = this.handlers,
+  ): RpcLine<From> {
+    return new RpcLine(from, peer, this.#codec, handlers, this.#host, (rpc, bytes) =>
+      channels.send(channelOf(rpc), bytes),
+    )
   }
 }
 
-/** Makes a request on a line, as a promise of how it ends. It never rejects. */
+/** Sends a request. The promise resolves with the outcome and never rejects. */
 export function requestOn<A extends Shape, R extends Shape>(
-  line: Pick<RpcLine<unknown>, 'request'> | undefined, now: Millis, rpc: Rpc<A, R>, values: ViewOf<A>, options: RequestOptions,
+  line: Pick<RpcLine<unknown>, 'request'> | undefined,
+  now: Millis,
+  rpc: Rpc<A, R>,
+  values: ViewOf<A>,
+  options: RequestOptions,
 ): Promise<RpcResult<ViewOf<R>>> {
   return new Promise((resolve) => {
     const { about, timeoutMs = RPC_TIMEOUT_MS } = options

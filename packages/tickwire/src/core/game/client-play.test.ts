@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { UserCode } from '../base/user-code.ts'
 import { u16 } from '../schema/field-kinds.ts'
 import { TimingSink } from '../time/timing-frame.ts'
 import { ClientPlay } from './client-play.ts'
@@ -7,9 +8,15 @@ import { defineGame } from './define-game.ts'
 const game = defineGame({ tickRate: 60, input: { number: u16 }, entities: [], step() {} })
 const TICK_MS = 1000 / 60
 
-/** A client whose every input has a number of its own, told by an authority whose ticks are `behind` what they should be. */
-function makePlay(): { readonly play: ClientPlay<{ number: typeof u16 }>; readonly run: (seconds: number, behind: number) => void; readonly saidOf: (tick: number) => number } {
-  const play = new ClientPlay(game)
+/**
+ * A client that numbers its inputs, with a server whose ticks are `behind` their schedule.
+ */
+function makePlay(): {
+  readonly play: ClientPlay<{ number: typeof u16 }>
+  readonly run: (seconds: number, behind: number) => void
+  readonly saidOf: (tick: number) => number
+} {
+  const play = new ClientPlay(game, new UserCode())
   const timing = new TimingSink(play)
   let number = 0
   let now = 1000
@@ -36,7 +43,9 @@ test('[INPUT3] a client whose clock is set back does not take back what it said 
   expect(Math.floor(play.ticks.ticks)).toBeLessThan(newest)
   // Each is the one after the one before: none was said anew.
   const last = saidOf(newest)
-  expect(Array.from({ length: 30 }, (_, back) => saidOf(newest - back))).toEqual(Array.from({ length: 30 }, (_, back) => last - back))
+  expect(Array.from({ length: 30 }, (_, back) => saidOf(newest - back))).toEqual(
+    Array.from({ length: 30 }, (_, back) => last - back),
+  )
   run(1, 30)
   expect(play.inputs.newest).toBe(Math.floor(play.ticks.ticks))
   expect(play.inputs.newest).toBeGreaterThan(newest)

@@ -1,5 +1,5 @@
 /**
- * How a client plays: which tick it is in, what its player holds there, and what that makes of his own objects.
+ * The client's simulation: its current tick, the player's input in it, and the prediction of the player's objects.
  *
  *   timing frames -> ClockSync -> TickClock -> ticks that are due -> inputs, stamped -> the wire
  *                        ^            ^                                 |
@@ -10,6 +10,7 @@
 
 import { CATCH_UP_TICKS_MAX, INPUT_AHEAD_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { UserCode } from '../base/user-code.ts'
 import type { CorrectionListener } from '../predict/corrections.ts'
 import { Predictor } from '../predict/predictor.ts'
 import type { MistakeListener, SyncTestOptions } from '../predict/predictor-options.ts'
@@ -24,6 +25,7 @@ import { TickClock } from '../time/tick-clock.ts'
 import type { TimingListener, TimingSink } from '../time/timing-frame.ts'
 import type { World } from '../world/world.ts'
 import type { ClientAuthority } from './client-authority.ts'
+import type { ClientHostOptions } from './client-host-options.ts'
 import type { Game } from './define-game.ts'
 import { InputTable, type HeldInput } from './input-table.ts'
 import { InputSampler } from './local-input.ts'
@@ -36,36 +38,48 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
   readonly lead: InputLead
   readonly inputs: InputSource
   readonly table: InputTable<I>
-  /** Undefined until we know who we are, and when nothing is predicted. */
+  /** Undefined until the peer id is known, and when nothing is predicted. */
   predictor: Predictor | undefined = undefined
-  /** Inputs of ours that came too late, as the authority says. */
+  /** This client's inputs that arrived too late, as reported by the authority. */
   lateInputs = 0
-  /** Asked once a tick for what the player holds. */
+  /** Called once per tick for the player's input. */
   sampleInput: () => InitOf<I> = () => ({})
-  /** The round trip of now, as the connection measures it. */
+  /** The current round-trip time, as measured by the connection. */
   rttMs: () => number = () => 0
-  /** Tools that look on: told of what was predicted wrong, and of every tick that was predicted for the first time. */
+  /**
+   * Hooks for development tools: called for every misprediction, and for every tick that is predicted for the first
+   * time.
+   */
   onMistake: MistakeListener | undefined = undefined
   onStepped: ((world: World) => void) | undefined = undefined
-  /** What happens in `step`, each thing heard once. */
+  /** Events from `step`. Each is delivered once. */
   readonly events: StepEvents
+  readonly #code: UserCode
   readonly #testing: SyncTestOptions
+  readonly #checks: ClientHostOptions['checks']
   readonly #shared: Pick<ClientAuthority, 'handleStepped'> | undefined
   readonly #game: Game<I>
-  /** What everybody else holds, when everybody is predicted. */
+  /** The inputs of all other players, if all objects are predicted. */
   readonly others: PeerInputsSink
   readonly #sampler: InputSampler<I>
   #peer: PeerId = 0
   #resyncs = 0
-  /** As `HeldInput`: the input of the tick that is being stepped. */
+  /** For `HeldInput`: the input of the tick that is being stepped. */
   readonly current: Int32Array
   readonly isHeld = false
   viewTick = -1
 
-  constructor(game: Game<I>, testing: SyncTestOptions = {}, shared?: Pick<ClientAuthority, 'handleStepped'>) {
+  constructor(
+    game: Game<I>,
+    code: UserCode,
+    testing: SyncTestOptions & Pick<ClientHostOptions, 'checks'> = {},
+    shared?: Pick<ClientAuthority, 'handleStepped'>,
+  ) {
     this.#shared = shared
+    this.#code = code
     this.#testing = testing
-    this.events = new StepEvents(game.messages, () => this.predictor?.world)
+    this.#checks = testing.checks
+    this.events = new StepEvents(game.messages, () => this.predictor?.world, code)
     const { tickRate, net } = game
     this.#game = game
     this.clock = new ClockSync(tickRate, net.resyncMs)
@@ -76,18 +90,25 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.table.keepValuesOf(this.inputs)
     this.others = new PeerInputsSink(game.inputSchema, this.table.heap)
     this.table.keepValuesOf(this.others)
-    this.#sampler = new InputSampler(game.inputSchema, this.table.heap)
+    this.#sampler = new InputSampler(game.inputSchema, this.table.heap, code, 'input')
     this.current = game.inputSchema.initialRow.slice()
   }
 
-  /** We are in: from now on there are objects of ours. */
+  /** The client is accepted: from now on it has objects of its own. */
   begin(peer: PeerId, seed: number, sharing: World, corrections: CorrectionListener): void {
     const { tickRate, predict, net, entities } = this.#game
     this.#peer = peer
     this.table.add(peer)
     if (predict === 'none') return
     this.predictor = new Predictor(entities, {
-      peer, isEverybodys: predict === 'all', tickRate, windowTicks: predictionTicks(tickRate, net.predictionMs), seed, external: this.#game.external?.(), sharing, corrections,
+      peer,
+      isEverybodys: predict === 'all',
+      tickRate,
+      windowTicks: predictionTicks(tickRate, net.predictionMs),
+      seed,
+      external: this.#code.must('external', peer, () => this.#game.external?.()),
+      sharing,
+      corrections,
       step: (world) => this.#step(world),
       onStepped: (world) => this.#handleStepped(world),
       onMistake: (...mistake) => this.onMistake?.(...mistake),
@@ -104,7 +125,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.predictor?.handleTick(timing.tick, timing.hasDigest ? timing.digest : NaN)
   }
 
-  /** Samples inputs for the ticks that are due and predicts up to them. Returns how many inputs there were. */
+  /** Samples inputs for the due ticks and predicts up to them. Returns the number of inputs. */
   tick(now: Millis, viewTick: number): number {
     const { ticks, inputs, predictor } = this
     ticks.advance(now, this.lead.ms)
@@ -113,10 +134,14 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     if (ticks.resyncs !== this.#resyncs) {
       this.#resyncs = ticks.resyncs
       predictor?.reset()
-      // What was said of a tick stands: whoever is set back waits until the ticks that he has spoken for are over.
+      // An input that was sent for a tick is final. A client whose clock is set back waits until it has passed the
+      // ticks that it already sent inputs for.
       if (target > inputs.newest || inputs.newest - target > INPUT_AHEAD_MAX) inputs.restart(target)
     }
-    const first = inputs.newest < 0 ? target : Math.max(inputs.newest + 1, target - CATCH_UP_TICKS_MAX + 1)
+    // After a stall, the authority may already have run some of these ticks with the previous input repeated.
+    // Prediction does the same.
+    const first = inputs.newest < 0 ? target : Math.max(inputs.newest, inputs.passed, target - CATCH_UP_TICKS_MAX) + 1
+    if (first <= target && first > inputs.newest + 1) inputs.restart(first)
     for (let tick = first; tick <= target; tick++) this.#sample(tick, viewTick)
     predictor?.advance(target, this.#game.net.replayTicksMax)
     this.table.collectValues()
@@ -130,8 +155,16 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
 
   #sample(tick: Tick, viewTick: number): void {
     const { ring } = this.inputs
-    this.#sampler.sample(this.sampleInput(), ring.rows, ring.at(tick))
+    const read = this.#checks === undefined ? this.sampleInput : this.#checked
+    this.#sampler.sample(read, this.#peer, ring.rows, ring.at(tick))
     this.inputs.push(tick, viewTick < 0 ? tick : viewTick)
+  }
+
+  /** The input, with a look for fields that the game's input does not have. */
+  readonly #checked = (): InitOf<I> => {
+    const values = this.sampleInput()
+    if (typeof values === 'object') this.#checks?.checkInit('input', this.#game.input, values, this.inputs.newest + 1)
+    return values
   }
 
   #handleStepped(world: World): void {
@@ -139,15 +172,20 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.onStepped?.(world)
   }
 
-  /** Runs the game's `step` for the tick that a world is in, with what the player held then. */
+  /** Runs the game's `step` for the world's current tick, with the inputs of that tick. */
   #step(world: World): void {
     this.#load(this.#peer, this.inputs.ring, world.tick)
     for (const [peer, ring] of this.others.rings) this.#load(peer, ring, world.tick)
     this.events.begin()
-    this.#game.step(world, this.table)
+    if (this.#checks === undefined) this.#callStep(world)
+    else this.#checks.step(world, () => this.#callStep(world))
   }
 
-  /** Lets a player hold what he held in a tick; what is not known of it he held over from before, as on the authority. */
+  #callStep(world: World): void {
+    this.#code.must('step', this.#peer, () => this.#game.step(world, this.table))
+  }
+
+  /** Loads a player's input of a tick. If it is unknown, the previous input is repeated, as on the authority. */
   #load(peer: PeerId, ring: InputRing, tick: Tick): void {
     const latest = ring.latest(tick)
     const rows = latest < 0 ? this.#game.inputSchema.initialRow : ring.rows

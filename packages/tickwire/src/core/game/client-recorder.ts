@@ -1,18 +1,18 @@
 /**
- * Records what a client saw: its predictions, what it was told, what its player held, its packets in the clear, and every
- * misprediction. Into the container of all recordings, so that the same tools read it.
+ * Records a client: its predictions, the rows it received, its player's inputs, its decrypted packets, and every
+ * misprediction. The container is that of all recordings, so the same tools read it.
  *
  *   const ring = new RecordingRing()
  *   const recorder = new ClientRecorder(host, ring)      from now on, until recorder.close()
  *   ring.save()                                          the last minute, as a file
  *
- *   rows            the world as it was first predicted, tick by tick: only what is simulated here
- *   told rows       the world as it was told, each tick written once later ones have come and its stragglers had time to
- *   inputs          what the player held, by tick
- *   opened packets  header and body of every packet, both ways, without its seal
+ *   rows            the world as first predicted, tick by tick: only the objects simulated here
+ *   received rows   the world as received; a tick is written after a delay, so that late packets are included
+ *   inputs          the player's input, by tick
+ *   opened packets  header and body of every packet, both directions, without the authentication tag
  *   notes           mispredictions, as JSON
  *
- * It is an onlooker: the client does not know of it.
+ * It is a passive observer (`ClientObserver`): the client does not depend on it.
  */
 
 import { RECORDING_FLUSH_MS, RECORDING_KEY_MS } from '../base/limits.ts'
@@ -30,19 +30,22 @@ import type { Shape } from '../schema/field.ts'
 import { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 import type { ClientHost } from './client-host.ts'
-import { describeMistake } from './mistake-text.ts'
-import type { Onlooker } from './onlookers.ts'
-import { ToldWorld } from './told-world.ts'
+import { describeMistake, mistakeToJson } from './mistake-text.ts'
+import type { ClientObserver } from './client-observers.ts'
+import { ReceivedWorld } from './received-world.ts'
 
-/** Rows of a tick are written when so much more has been heard: late packets have had their time. */
+/** A tick is written when ticks this much newer have been received, so that late packets are included. */
 const STRAGGLERS_MS = 250
 const NO_TICK = -1
 
-/** Rows of one world, tick after tick. */
+/** The rows of one world, tick by tick. */
 class RowsTrack {
   readonly rows: RowsWriter
   lastTick: Tick = NO_TICK
-  /** The next tick is a key: the other track has just written one, and who forgets up to there needs both. */
+  /**
+   * The next tick must be a key frame, because the predicted track has just written one: a ring that discards older
+   * chunks needs key frames in both tracks.
+   */
   isKeyDue = false
   readonly #world: World
   readonly #timeline: Timeline
@@ -56,7 +59,10 @@ class RowsTrack {
     this.rows = new RowsWriter(world, this.#timeline, 'everything', tickRate, codec, type)
   }
 
-  /** Takes in the tick that the world is at. `flush` writes what waits: a key begins a chunk. True when it was one. */
+  /**
+   * Adds the world's current tick. Calls `flush` before a key frame, which starts a chunk. Returns whether it was a key
+   * frame.
+   */
   add(flush: () => void): boolean {
     const { tick } = this.#world
     if (tick <= this.lastTick) return false
@@ -78,12 +84,14 @@ class RowsTrack {
   }
 }
 
-export class ClientRecorder implements Onlooker {
+/** Records what a client received, predicted, sent and mispredicted. */
+export class ClientRecorder implements ClientObserver {
+  /** Whether `close` was called. */
   isClosed = false
   readonly #host: ClientHost<Shape>
   readonly #writer: RecordingWriter
-  readonly #toldWorld: ToldWorld
-  readonly #told: RowsTrack
+  readonly #receivedWorld: ReceivedWorld
+  readonly #received: RowsTrack
   #predicted: RowsTrack | undefined = undefined
   readonly #inputs: InputsWriter
   readonly #packets = new PacketsWriter(CHUNK.openedPackets)
@@ -104,13 +112,22 @@ export class ClientRecorder implements Onlooker {
     this.#codec = codec
     this.#inputs = new InputsWriter(game.inputSchema)
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
-    this.#writer = new RecordingWriter({
-      codec: CODEC[codec], fields: 'everything', tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names,
-    }, sink)
-    this.#toldWorld = new ToldWorld(host)
-    this.#told = new RowsTrack(this.#toldWorld.world, game.tickRate, this.#keyTicks, codec, CHUNK.toldRows)
+    this.#writer = new RecordingWriter(
+      {
+        codec: CODEC[codec],
+        fields: 'everything',
+        tickRate: game.tickRate,
+        fingerprint: game.fingerprint,
+        startedAt,
+        text: game.text,
+        names,
+      },
+      sink,
+    )
+    this.#receivedWorld = new ReceivedWorld(host)
+    this.#received = new RowsTrack(this.#receivedWorld.world, game.tickRate, this.#keyTicks, codec, CHUNK.receivedRows)
     this.#stop = host.look(this)
-    // Who rests may be told of no more: he is seated while his last row is still at hand.
+    // An unchanged object may never be sent again, so it is added now, while its last row is still available.
     this.#catchUp(host.serverTick - this.#stragglerTicks)
   }
 
@@ -129,21 +146,28 @@ export class ClientRecorder implements Onlooker {
     const { ring } = play.inputs
     const held = ring.latest(world.tick)
     if (held >= 0) this.#inputs.hold(this.#host.peer, ring.rows, ring.at(held), play.table.heap, held !== world.tick)
-    if (this.#predicted.add(() => this.flush())) this.#told.isKeyDue = true
+    if (this.#predicted.add(() => this.flush())) this.#received.isKeyDue = true
     this.#inputs.endTick(world.tick)
     if (world.tick - this.#flushedTick >= this.#flushTicks) this.flush()
   }
 
   handleMistake(
-    tick: Tick, type: number, id: ObjectId, predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number,
+    tick: Tick,
+    type: number,
+    id: ObjectId,
+    predictedRows: Int32Array,
+    predictedAt: number,
+    receivedRows: Int32Array,
+    receivedAt: number,
   ): void {
-    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, toldRows, toldAt)
-    if (mistake !== undefined) this.#notes.add(this.#tick(), 'mispredicted', this.#host.peer, JSON.stringify(mistake, plain))
+    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, receivedRows, receivedAt)
+    if (mistake !== undefined)
+      this.#notes.add(this.#tick(), 'mispredicted', this.#host.peer, mistakeToJson(mistake))
   }
 
-  /** Writes what waits. */
+  /** Writes all buffered chunks. */
   flush(): void {
-    this.#flushRows(this.#told.rows)
+    this.#flushRows(this.#received.rows)
     if (this.#predicted !== undefined) this.#flushRows(this.#predicted.rows)
     if (this.#inputs.count > 0) this.#writer.write(this.#inputs.seal())
     this.#inputs.clear()
@@ -152,7 +176,7 @@ export class ClientRecorder implements Onlooker {
     this.#flushedTick = this.#tick()
   }
 
-  /** Ends the recording. Whoever gave the sink closes it. */
+  /** Ends the recording. The caller that supplied the sink closes it. */
   close(): void {
     if (this.isClosed) return
     this.#catchUp(this.#host.serverTick)
@@ -160,23 +184,27 @@ export class ClientRecorder implements Onlooker {
     this.isClosed = true
     this.#stop()
     this.#writer.close(Math.max(this.#tick(), 0))
-    this.#told.drop()
+    this.#received.drop()
     this.#predicted?.drop()
   }
 
-  /** Which tick things are noted under: that of the prediction, or what was heard. */
+  /** The tick that packets and notes are filed under: the predicted tick, or the newest server tick. */
   #tick(): Tick {
     return Math.max(this.#predicted?.lastTick ?? this.#host.serverTick, 0)
   }
 
   #catchUp(last: Tick): void {
     if (last < 0) return
-    // Of a tick that is heard of without rows nothing changed; what lies further back than the Timeline remembers cannot be told.
+    // A received tick without rows means that nothing changed. Ticks older than the Timeline's window cannot be
+    // reconstructed.
     const { confirmed } = this.#host
-    const from = Math.max(this.#told.lastTick + 1, this.#told.lastTick < 0 ? last : confirmed.newest - confirmed.windowTicks + 1)
+    const from = Math.max(
+      this.#received.lastTick + 1,
+      this.#received.lastTick < 0 ? last : confirmed.newest - confirmed.windowTicks + 1,
+    )
     for (let tick = from; tick <= last; tick++) {
-      this.#toldWorld.bringTo(tick)
-      this.#told.add(() => this.flush())
+      this.#receivedWorld.bringTo(tick)
+      this.#received.add(() => this.flush())
     }
   }
 
@@ -194,10 +222,4 @@ export class ClientRecorder implements Onlooker {
 
 function ticksOf(ms: Millis, tickRate: number): number {
   return Math.max(1, Math.round((ms * tickRate) / 1000))
-}
-
-/** What JSON has no form for. */
-function plain(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString()
-  return value instanceof Uint8Array ? [...value] : value
 }

@@ -1,39 +1,55 @@
 /**
- * Everything that was ever handed to a client: bytes, times, chance and what its player did. A client is a function of these, so
- * played into a fresh one they make the same client again, to the last bit (`replayTrace`).
+ * Records every input of a client: bytes, times, randomness and the player's actions. A client is a pure function of
+ * these, so replaying them into a new client reproduces it bit by bit (`replayTrace`).
  *
  *   const trace = new ClientTrace()
  *   createClientHost(game, { entropy, trace })            from its first call on
  *   replayTrace(game, trace.entries)                      the same client, offline
  *
- * It holds the randomness that the session's keys were made of: whoever has a trace can read its packets. It is for development,
- * and off unless asked for.
+ * A trace contains the randomness that the session keys were derived from: anyone with the trace can decrypt the
+ * packets. It is for development, and off by default.
  */
 
 import type { Entropy } from '../base/entropy.ts'
 import { TRACE_BYTES_MAX } from '../base/limits.ts'
 import type { Millis, ObjectId } from '../base/time.ts'
 import type { ConnectPass } from '../endpoint/endpoint.ts'
-import type { JoinRequest } from './rooms/join-body.ts'
+import type { JoinRequest } from '../rooms/join-body.ts'
 
-/** One thing that was handed to a client. */
+/** One input of a client. */
 export type TraceEntry =
   | { readonly kind: 'entropy'; readonly bytes: Uint8Array }
-  | { readonly kind: 'connect'; readonly now: Millis; readonly to: string; readonly pass: ConnectPass; readonly join: JoinRequest | undefined }
+  | {
+      readonly kind: 'connect'
+      readonly now: Millis
+      readonly to: string
+      readonly pass: ConnectPass
+      readonly join: JoinRequest | undefined
+    }
   | { readonly kind: 'datagram'; readonly now: Millis; readonly from: string; readonly bytes: Uint8Array }
   | { readonly kind: 'path-closed'; readonly from: string }
   | { readonly kind: 'tick' | 'draw' | 'drain' | 'close'; readonly now: Millis }
   | { readonly kind: 'input'; readonly values: unknown }
   | { readonly kind: 'send'; readonly message: number; readonly values: unknown }
-  | { readonly kind: 'call'; readonly rpc: number; readonly values: unknown; readonly about: ObjectId; readonly now: Millis | undefined; readonly timeoutMs: Millis | undefined }
+  | {
+      readonly kind: 'call'
+      readonly rpc: number
+      readonly values: unknown
+      readonly about: ObjectId
+      readonly now: Millis | undefined
+      readonly timeoutMs: Millis | undefined
+    }
 
+/** Everything that was passed to a client, so that it can be replayed. */
 export class ClientTrace {
+  /** The entries, in order. */
   readonly entries: TraceEntry[] = []
-  /** It grew too large, and what came after is not in it. */
+  /** The size limit was reached; later entries are missing. */
   isFull = false
+  /** The approximate size of the entries in memory. */
   sizeBytes = 0
 
-  /** Chance that is remembered. */
+  /** Wraps an entropy source and records what it returns. */
   through(entropy: Entropy): Entropy {
     return {
       fill: (bytes) => {
@@ -43,14 +59,16 @@ export class ClientTrace {
     }
   }
 
+  /** Appends an entry, unless the trace is full. */
   add(entry: TraceEntry): void {
     this.sizeBytes += 16 + ('bytes' in entry ? entry.bytes.length : 16)
     this.isFull ||= this.sizeBytes > TRACE_BYTES_MAX
     if (!this.isFull) this.entries.push(entry)
   }
 
+  /** Appends a copy of a received datagram. */
   datagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
-    // It is opened in place: this is the last moment that it is as it came.
+    // Copied now, because the datagram is decrypted in place.
     this.add({ kind: 'datagram', now, from, bytes: bytes.slice(0, length) })
   }
 }

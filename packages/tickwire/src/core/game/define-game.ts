@@ -1,12 +1,13 @@
 /**
- * A game, as its developer writes it: some entities, an input, and a `step`.
+ * A game, as the developer defines it: entities, an input, and a `step`.
  *
- * The same value runs on the server, in the page and in tests. `step` must be a function of what it is handed: the authority
- * runs it once a tick for everybody, a client runs it for what it predicts, and again when it predicted wrong.
+ * The same value runs on the server, in the page and in tests. `step` must depend only on its arguments: the authority
+ * runs it once per tick for all players; a client runs it for what it predicts, and again after a misprediction.
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
+import { JOIN_DATA_BYTES_MAX, MESSAGE_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
+import { ROOM_OPTIONS_BYTES_MAX } from '../base/limits-doors.ts'
 import type { PeerId } from '../base/time.ts'
 import type { CompileRows } from '../codec/row-code.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
@@ -18,112 +19,163 @@ import type { Shape } from '../schema/field.ts'
 import { bool } from '../schema/field-kinds.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
+import { checkValueSizes } from '../schema/value-sizes.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { ObjectIdentity } from '../world/handle.ts'
-import type { External, World } from '../world/world.ts'
+import type { External } from '../world/external.ts'
+import type { World } from '../world/world.ts'
 import { checkDefinition } from './check-definition.ts'
 import { snapshotPeriod } from './paced-source.ts'
+import { JoinCodec } from './join-codec.ts'
 import { completeSettings, type NetSettings, type Predict } from './settings.ts'
 
-/** Someone in the match. */
+/** A participant of the match. */
 export interface Peer {
+  /** The peer's id: 1 and up for players, unique in the match. */
   readonly id: PeerId
 }
 
-/** What the players hold during the tick that is being stepped. */
+/** The players' inputs in the tick that is being stepped. */
 export interface Inputs<I extends Shape> {
-  /** What a player holds; initial values for who holds nothing, such as the authority itself. */
+  /** The input of a player. Initial values for a peer without inputs, such as the authority. */
   of(owner: PeerId): ViewOf<I>
-  /** His input of this tick did not come in time: what he held before is repeated. Always false where he is predicted. */
+  /** The player's input of this tick was late and the previous input is repeated. Always false under prediction. */
   isHeld(owner: PeerId): boolean
-  /** The tick, with its fraction, that he looked at when he held this; -1 for who looks at nothing. */
+  /** The tick, with its fraction, that the player saw when it gave this input. -1 for a peer without a view. */
   viewTick(owner: PeerId): number
-  /** What players said with `send` since the tick before, ascending by player; on the authority only. */
+  /** Messages that players sent with `send` since the previous tick, ascending by player. Only on the authority. */
   messages<S extends Shape>(message: Message<S>): readonly Said<S>[]
 }
 
 /** A message that reached `step`. */
 export interface Said<S extends Shape> {
+  /** The player that sent it. */
   readonly from: PeerId
+  /** The values of the message. */
   readonly values: ViewOf<S>
 }
 
-/** What `defineGame` takes. */
-export interface GameDefinition<I extends Shape> {
-  /** Steps of the simulation a second. */
+/** The argument of `defineGame`. */
+export interface GameDefinition<I extends Shape, J extends Shape = Shape, O extends Shape = Shape> {
+  /** Simulation ticks per second. */
   readonly tickRate: number
-  /** What a player can hold: sampled once a tick, quantised and bounded like any field. */
+  /** The input of a player. Sampled once per tick, quantised and bounded like any field. */
   readonly input: I
-  /** Their order is their number on the wire. */
+  /**
+   * What a client joins with, such as `{ name: text(16) }`: `connect(game, url, { data: { name } })`. At most 1,024
+   * bytes. Default: nothing.
+   */
+  readonly join?: J
+  /**
+   * What a client chooses for a room that it creates, such as `{ map: u8 }`: `connect(game, url, { join: { create:
+   * 'duel', options: { map: 2 } } })`. The server reads it as `room.options`. At most 128 bytes. Default: nothing.
+   */
+  readonly roomOptions?: O
+  /** The order determines the numbers on the wire. */
   readonly entities: readonly Entity[]
-  /** What can be said with `send`. Their order is their number on the wire. */
+  /** Messages for `send`. The order determines the numbers on the wire. Default: none. */
   readonly messages?: readonly Message[]
-  /** What can be called with `call` and `request`. Their order is their number on the wire. */
+  /** RPCs for `call` and `request`. The order determines the numbers on the wire. Default: none. */
   readonly rpcs?: readonly Rpc[]
-  /** What can be hit, by entity: what `world.rewind` casts against. */
+  /** Hitboxes by entity. `world.rewind` casts against them. Default: none. */
   readonly hitboxes?: Hitboxes
-  /** A player has arrived. Runs on the authority, at the start of a tick. */
-  onJoin?(world: World, peer: Peer): unknown
-  /** A player has left; likewise. What he still owns afterwards is despawned, or goes to the server (`onOwnerLeave`). */
+  /**
+   * A player has joined, with its join data. A bot has the initial values of `join`. Runs on the authority, at the
+   * start of a tick.
+   */
+  onJoin?(world: World, peer: Peer, data: ViewOf<J>): unknown
+  /**
+   * A player has left. Runs like `onJoin`. Objects it still owns afterwards are despawned or go to the server
+   * (`onOwnerLeave`).
+   */
   onLeave?(world: World, peer: Peer): unknown
   /**
-   * A player wants to write a shared object that he sees and does not own. Runs on the authority. Without it he gets what
-   * nobody owns, and nothing else.
+   * A player asks to write a shared object that it sees and does not own. Runs on the authority. Without this function,
+   * only objects that belong to the server are granted.
    */
   onAuthorityRequest?(world: World, peer: Peer, object: ObjectIdentity): boolean
-  /** Whose objects a client simulates ahead of the authority. Default: his own. */
+  /** The objects that a client simulates ahead of the authority. Default: its own. */
   readonly predict?: Predict
-  /** Whether own objects are drawn on their way to the tick to come, which costs a step of them a draw. Default: they are. */
+  /** Whether own objects are drawn ahead, towards the next tick. Costs one step of them per draw. Default: true. */
   readonly drawAhead?: boolean
-  /** How rows become bits: `packed`, `entropy()` or `entropy(priors)`. Default: `entropy()`. */
+  /** The encoding of rows: `packed`, `entropy()` or `entropy(priors)`. Default: `entropy()`. */
   readonly codec?: SnapshotCodec
-  /** Numbers of the netcode, where they are not the defaults. */
+  /** Netcode settings that differ from the defaults. Default: those of `profiles.fusion`. */
   readonly net?: Partial<NetSettings>
-  /** What `step` keeps outside the schema, made anew for every world that is stepped. */
+  /** State that `step` keeps outside the schema. Created anew for every world that is stepped. */
   external?(): External
-  /** Moves the world by one tick. */
+  /** Advances the world by one tick. */
   step(world: World, inputs: Inputs<I>): void
 }
 
 /** A game that was checked and compiled. */
-export interface Game<I extends Shape = Shape> extends GameDefinition<I> {
+export interface Game<I extends Shape = Shape, J extends Shape = Shape, O extends Shape = Shape>
+  extends GameDefinition<I, J, O> {
   readonly messages: readonly Message[]
   readonly rpcs: readonly Rpc[]
   readonly predict: Predict
   readonly drawAhead: boolean
   readonly codec: SnapshotCodec
-  /** Of the codec, by entity. They keep nothing from one row to the next, so that all matches and views of a game share them. */
+  /** The codec's coders. Indexed by entity type. They are stateless, so all matches and views of a game share them. */
   readonly coders: readonly RowCoder[]
-  /** Coders by what training found since; a ConfigError on what is nothing of the kind. Of the game, so that a page has only the codec it uses. */
+  /**
+   * Coders for newly trained priors. Throws ConfigError on invalid priors. A member of the game, so that a page
+   * contains only the codec it uses.
+   */
   readonly codersBy: (priors: Priors) => readonly RowCoder[]
-  /** Has code made for the rows of its entities, from now on and once for all of its matches: the same bits in less time. */
+  /** Compiles specialised code for the entities' rows, once for all matches of the game: the same bits in less time. */
   readonly compile: (compile: CompileRows) => void
-  /** Ticks from one snapshot to the next. Codecs that look at the row before a baseline find it so much earlier. */
+  /** Ticks from one snapshot to the next. A codec that uses the row before a baseline finds it this much earlier. */
   readonly snapshotTicks: number
   readonly net: NetSettings
+  /** Encodes and decodes the data that clients join with. */
+  readonly joinCodec: JoinCodec
+  /** Encodes and decodes the options of a new room. */
+  readonly optionsCodec: JoinCodec
+  /** The compiled fields of an input. */
   readonly inputSchema: Schema<I>
-  /** Everything two builds must agree on, as text: what a mismatch is about. */
+  /** Everything that two builds must agree on, as text. It explains a fingerprint mismatch. */
   readonly text: string
-  /** Eight bytes of that text; the handshake compares them. */
+  /** Eight bytes derived from that text. The handshake compares them. */
   readonly fingerprint: Uint8Array
 }
 
-/** Checks and compiles a game, or throws a ConfigError that names the path and the fix. */
-export function defineGame<const I extends Shape>(definition: GameDefinition<I>): Game<I> {
+/** The join data, or the room options, of a game without any. */
+export type NoJoin = Record<never, never>
+
+/** Checks and compiles a game. Throws a ConfigError that names the path and the fix. */
+export function defineGame<
+  const I extends Shape,
+  const J extends Shape = NoJoin,
+  const O extends Shape = NoJoin,
+>(definition: GameDefinition<I, J, O>): Game<I, J, O> {
   checkDefinition(definition)
-  const { tickRate, entities, messages = [], rpcs = [], predict = 'owned', drawAhead = true, codec = entropy() } = definition
+  const {
+    tickRate,
+    entities,
+    messages = [],
+    rpcs = [],
+    predict = 'owned',
+    drawAhead = true,
+    codec = entropy(),
+  } = definition
   if (!Number.isInteger(tickRate) || tickRate < 1 || tickRate > TICK_RATE_MAX) {
-    throw new ConfigError('tickRate', `${tickRate} ticks a second`, `Give a whole number from 1 to ${TICK_RATE_MAX}.`)
+    throw new ConfigError(
+      'tickRate',
+      `invalid rate (expected an integer from 1 to ${TICK_RATE_MAX}, got ${tickRate})`,
+      'give ticks a second.',
+    )
   }
   const net = completeSettings(tickRate, definition.net ?? {})
   const inputSchema = compileSchema('input', inputOf(definition))
+  checkValueSizes(inputSchema, 'an input')
   const input = inputSchema.shape
+  const joinCodec = new JoinCodec(definition.join)
+  const optionsCodec = optionsOf(definition, joinCodec)
   checkDistinct('entities', entities)
   checkDistinct('messages', messages)
   checkDistinct('rpcs', rpcs)
-  if (messages.length + rpcs.length > MESSAGE_TYPES_MAX) {
-    throw new ConfigError('messages', `${messages.length}, and ${rpcs.length} rpcs`, `Merge some: at most ${MESSAGE_TYPES_MAX} together.`)
-  }
+  checkCount(messages, rpcs)
   const coders = codersOf(codec, entities, tickRate)
   let compileBy: CompileRows | undefined
   const compiled = (made: readonly RowCoder[]): readonly RowCoder[] => {
@@ -132,7 +184,11 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
   }
   const shared = entities.find(({ isShared }) => isShared)
   if (shared !== undefined && predict !== 'owned') {
-    throw new ConfigError('predict', `'${predict}', and ${shared.schema.name} is shared`, "Owners simulate what they own: say predict: 'owned', or let the server have it.")
+    throw new ConfigError(
+      'predict',
+      `'${predict}' contradicts ${shared.schema.name}, which is shared`,
+      "write predict: 'owned', or remove authority: 'shared' from the entity.",
+    )
   }
   const snapshotTicks = snapshotPeriod(tickRate, net.snapshotRate)
   const text = [
@@ -143,50 +199,74 @@ export function defineGame<const I extends Shape>(definition: GameDefinition<I>)
     ...entities.map((entity, type) => `entity ${type} ${entity.schema.text}${entity.isShared ? ' shared' : ''}`),
     ...messages.map((message, type) => `message ${type} ${message.schema.text}${deliveryText(message)}`),
     ...rpcs.map((rpc, type) => `rpc ${type} ${rpc.text}`),
+    ...(joinCodec.schema === undefined ? [] : [`join ${joinCodec.schema.text}`]),
+    ...(optionsCodec.schema === undefined ? [] : [`roomOptions ${optionsCodec.schema.text}`]),
   ].join('\n')
   return {
     ...definition, input, messages, rpcs, predict, drawAhead, codec, coders, snapshotTicks, net,
     codersBy: (priors) => {
-      if (codec.name !== 'entropy') throw new ConfigError('codec', `${codec.name} has no tables`, 'Say codec: entropy().')
+      if (codec.name !== 'entropy')
+        throw new ConfigError('codec', `codec ${codec.name} has no tables`, 'write codec: entropy().')
       return compiled(codersOf(entropy(priors), entities, tickRate))
     },
     compile: (compile) => {
       compileBy = compile
       compiled(coders)
     },
-    inputSchema, text, fingerprint: littleEndian(fingerprintOf(text)),
+    inputSchema, joinCodec, optionsCodec, text, fingerprint: littleEndian(fingerprintOf(text)),
   }
 }
 
-/** Whoever plays a game was given one: what `defineGame` takes looks much like what it makes. */
+/** Throws if the argument was not made by `defineGame`. A bare definition looks much like a game. */
 export function checkGame(game: Game | undefined): void {
-  if (!(game?.fingerprint instanceof Uint8Array)) throw new ConfigError('game', 'not made by defineGame', 'Give what defineGame({ … }) returned.')
+  if (!(game?.fingerprint instanceof Uint8Array))
+    throw new ConfigError('game', 'not made by defineGame', 'pass the result of defineGame({ … }).')
 }
 
-/** Coders of a game's entities, or a ConfigError that says why the codec has none for them. */
+/** The coders of a game's entities. Throws a ConfigError that says why the codec does not support an entity. */
 export function codersOf(codec: SnapshotCodec, entities: readonly Entity[], tickRate: number): readonly RowCoder[] {
   const stray = Object.keys(codec.priors).find((name) => !entities.some(({ schema }) => schema.name === name))
   if (stray !== undefined) {
-    throw new ConfigError('codec', `priors for "${stray}", which is no entity of the game`, "Train again, or name it: entity(shape, { name: '…' }).")
+    throw new ConfigError(
+      'codec',
+      `priors for "${stray}", which is not an entity of the game`,
+      "train again, or name the entity: entity(shape, { name: '…' }).",
+    )
   }
   return entities.map(({ schema }) => codec.make(schema, tickRate))
 }
 
-/** What players of a game without inputs hold: a row has a field at least, and one that never changes costs nothing to say. */
+/** The input of a game without inputs. A row needs at least one field, and a field that never changes costs no bits. */
 const NO_INPUT = { nothing: bool }
 
 function inputOf<I extends Shape>({ input }: Pick<GameDefinition<I>, 'input'>): I {
   return Object.keys(input).length === 0 ? NO_INPUT as Shape as I : input
 }
 
-/** Nothing for what is reliable, so that a game without other deliveries has the text it always had. */
+/** The codec of the room options. They share a packet with the join data. */
+function optionsOf({ roomOptions }: Pick<GameDefinition<Shape>, 'roomOptions'>, join: JoinCodec): JoinCodec {
+  const bytesMax = Math.min(ROOM_OPTIONS_BYTES_MAX, JOIN_DATA_BYTES_MAX - join.bytesMax)
+  return new JoinCodec(roomOptions, 'roomOptions', bytesMax)
+}
+
+/** Empty for reliable messages, so that a game without other deliveries keeps its existing text. */
 function deliveryText({ delivery }: Message): string {
   return delivery === 'reliable' ? '' : ` ${delivery}`
 }
 
+function checkCount({ length: messages }: readonly Message[], { length: rpcs }: readonly Rpc[]): void {
+  if (messages + rpcs > MESSAGE_TYPES_MAX) {
+    throw new ConfigError(
+      'messages',
+      `too many (expected at most ${MESSAGE_TYPES_MAX} messages and rpcs, got ${messages} and ${rpcs})`,
+      'merge some.',
+    )
+  }
+}
+
 function checkDistinct(path: string, definitions: readonly (Entity | Message | Rpc)[]): void {
   if (new Set(definitions).size !== definitions.length) {
-    throw new ConfigError(path, 'the same definition twice', 'List each one once.')
+    throw new ConfigError(path, 'the same definition twice', 'list each definition once.')
   }
 }
 

@@ -1,24 +1,27 @@
 /**
- * What `step` says has happened, on its way from the authority to players: an envelope around a message.
+ * The encoding of an event from `step`, sent by the authority to players: an envelope around a message.
  *
  *   +----------+--------------+----------------+-----------------+------------------+---------------------------------+
  *   | number 8 | tick, varint | object, varint | ordinal, varint | birth, 4 varints | the message (message-codec.ts)  |
  *   +----------+--------------+----------------+-----------------+------------------+---------------------------------+
  *
- *   birth    of the object: entity, owner, tick, ordinal. Who predicted it may know it by another id.
+ *   birth    of the object: entity, owner, tick, ordinal. A client that predicted it may know it by a different id.
  *
- * `number` is the one after those of all messages and calls. It travels by the delivery its message was declared with.
+ * `number` follows the numbers of all messages and calls. The event is sent with the delivery of its message.
  */
 
 import { MESSAGE_BYTES_MAX } from '../base/limits.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
+import { writeWithin } from '../bits/grow-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
 import type { Message } from '../schema/definition.ts'
+import type { ValueCounts } from '../schema/value-codec.ts'
 import { MessageCodec, type ReceivedMessage } from './message-codec.ts'
+import { bytesMaxOf, isLargeMessage } from './message-sizes.ts'
 
-/** Something that happened to an object in a tick. */
+/** An event of an object in a tick. */
 export interface StepEvent {
   readonly tick: Tick
   readonly object: ObjectId
@@ -36,28 +39,26 @@ export class EventCodec {
   readonly #writer = new BitWriter(new Uint8Array(MESSAGE_BYTES_MAX))
   readonly #reader = new BitReader(new Uint8Array(0))
 
-  constructor(messages: readonly Message[], rpcCount: number) {
+  constructor(messages: readonly Message[], rpcCount: number, counts?: ValueCounts) {
     this.number = messages.length + rpcCount
-    this.#codec = new MessageCodec(messages)
+    this.#codec = new MessageCodec(messages, counts)
   }
 
-  /** The bytes of an event, valid until the next call; undefined when it is longer than a message may be. */
+  /** Encodes an event. The bytes are valid until the next call. Undefined when it exceeds the message size limit. */
   encode({ tick, object, ordinal, birth, message, values }: StepEvent): Uint8Array | undefined {
     const inner = this.#codec.encode(message, values)
     if (inner === undefined) return undefined
-    const writer = this.#writer
-    writer.reset(writer.bytes)
-    writer.writeBits(this.number, NUMBER_BITS)
-    writeVarint(writer, tick)
-    writeVarint(writer, object)
-    writeVarint(writer, ordinal)
-    for (const part of birth) writeVarint(writer, part)
-    writer.copyBits(inner, 0, inner.length * 8)
-    const byteLength = writer.finish()
-    return writer.failed ? undefined : writer.bytes.subarray(0, byteLength)
+    return writeWithin(this.#writer, bytesMaxOf(isLargeMessage(message)), (writer) => {
+      writer.writeBits(this.number, NUMBER_BITS)
+      writeVarint(writer, tick)
+      writeVarint(writer, object)
+      writeVarint(writer, ordinal)
+      for (const part of birth) writeVarint(writer, part)
+      writer.copyBits(inner, 0, inner.length * 8)
+    })
   }
 
-  /** What the bytes say, or undefined when they make no sense. */
+  /** Decodes an event. Undefined when the bytes are invalid. */
   decode(bytes: Uint8Array, length: number): StepEvent | undefined {
     const reader = this.#reader
     reader.reset(bytes, 0, length)

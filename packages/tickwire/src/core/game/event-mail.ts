@@ -1,19 +1,19 @@
 /**
- * What happens in `step`, on its way to one client: he hears of what happens to objects that are in his view, and of nothing else.
+ * Delivers events from `step` to one client. A client receives only events of objects that are in its view.
  *
- *   his own, or of an entity that everybody always knows          at once
- *   in his view when it was last looked at, so also who dies now   at once
- *   else                                                           when it comes into his view, within a quarter second; or never
+ *   the client's own object, or an entity with interest `always`   at once
+ *   in view at the last update, which includes a dying object      at once
+ *   otherwise                                                      when it enters the view within 250 ms, or never
  *
- * Who was born in this tick is in nobody's view yet: that is what waiting is for. It is the rule of interest and no other that
- * decides, so that what a client may not know is not heard through walls either.
+ * An object that spawned in this tick is in no view yet, so its events have to wait. Only the interest rules decide, so
+ * that events do not reveal an object that the client may not know of.
  */
 
 import { EVENTS_WAITING_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { StepEvent } from './event-codec.ts'
 
-/** So long somebody may take to come into view after something happened to him. */
+/** How long an event waits for its object to come into view. */
 const WAIT_MS = 250
 
 export class EventMail {
@@ -21,17 +21,22 @@ export class EventMail {
   readonly #view: { knows(id: ObjectId): boolean }
   readonly #waitTicks: number
   readonly #send: (event: StepEvent) => void
-  /** In the order in which it happened. */
+  /** In the order of the events. */
   readonly #waiting: StepEvent[] = []
 
-  constructor(peer: PeerId, view: { knows(id: ObjectId): boolean }, tickRate: number, send: (event: StepEvent) => void) {
+  constructor(
+    peer: PeerId,
+    view: { knows(id: ObjectId): boolean },
+    tickRate: number,
+    send: (event: StepEvent) => void,
+  ) {
     this.#peer = peer
     this.#view = view
     this.#waitTicks = Math.ceil(WAIT_MS * tickRate / 1000)
     this.#send = send
   }
 
-  /** Something happened. `isEverybodys`: to an object that everybody always knows. */
+  /** Sends an event or stores it. `isEverybodys`: the object's entity has interest `always`. */
   post(event: StepEvent, isEverybodys: boolean): void {
     if (isEverybodys || event.birth[1] === this.#peer || this.#view.knows(event.object)) {
       this.#send(event)
@@ -41,7 +46,7 @@ export class EventMail {
     this.#waiting.push(event)
   }
 
-  /** It is this tick: who has come into view since is heard of, and what is too long ago is not any more. */
+  /** Sends stored events whose objects have come into view, and drops those that have waited too long. */
   deliver(tick: Tick): void {
     const waiting = this.#waiting
     if (waiting.length === 0) return

@@ -1,4 +1,4 @@
-/** Who rides in packets under which number. 15 belongs to connections themselves. */
+/** The numbers of frame kinds. 11 to 14 are reserved for lockstep and paths; 15 belongs to the connection layer. */
 export const FRAME_KIND = {
   channels: 3,
   inputs: 4,
@@ -6,8 +6,8 @@ export const FRAME_KIND = {
   wantedRows: 6,
   timing: 7,
   peerInputs: 8,
-  /** A snapshot by other tables than the handshake's. */
+  /** A snapshot that is encoded with other tables than the handshake's. */
   retrained: 9,
-  /** Tables, in pieces. */
+  /** Entropy tables, in pieces. */
   tables: 10,
 } as const

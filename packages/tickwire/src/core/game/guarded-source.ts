@@ -1,7 +1,8 @@
 /**
- * A source that asks rules of the game (who may see what), which may throw: in the middle of a flush that others share.
+ * A source that runs the game's interest rules. These may throw, in the middle of a flush that other sources share.
  *
- * What is thrown is told once, and from then on the source is silent; the flush goes on. Whoever is told ends the match.
+ * The first error is reported once. After that the source sends nothing, and the flush goes on. The listener ends the
+ * match.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -18,7 +19,7 @@ export class GuardedSource implements FrameSource {
     this.#onFault = onFault
   }
 
-  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  /** Does nothing: only a tick makes this source want a packet, and the caller of the tick wakes the connections. */
   attach(): void {}
 
   begin(now: Millis): void {

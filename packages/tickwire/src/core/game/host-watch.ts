@@ -1,19 +1,20 @@
 /**
- * Who looks on at a match: recorders, and the account of where the bits go.
+ * The observers of a match: recorders, and the account of where the bandwidth goes.
  *
  *   const recorder = host.record(sink)              from the next tick on, until recorder.close()
  *   host.bandwidth()                                since the match began, or since host.watch.resetBandwidth()
  *
- * The host tells it what happens; it never has a say. With nobody recording a tick costs it a look at an empty list; the
- * account is always on (bench/recording.bench.ts).
+ * The host reports events to it; it never influences the match. Without recorders it costs one check of an empty list
+ * per tick. The account is always on (bench/recording.bench.ts).
  */
 
 import type { Millis, PeerId } from '../base/time.ts'
+import type { UserCode } from '../base/user-code.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
-import { BitAccount, type BandwidthReport } from '../replication/bit-account.ts'
-import { recentFieldBits, type FieldBits } from '../replication/bit-account-fields.ts'
+import { BitAccount, type BandwidthReport } from '../bandwidth/bit-account.ts'
+import { recentFieldBits, type FieldBits } from '../bandwidth/bit-account-fields.ts'
 import type { Replicator } from '../replication/replicator.ts'
 import { Recorder, type RecordableGame, type RecorderOptions } from '../replay/recorder.ts'
 import { RecordingRing } from '../replay/recording-ring.ts'
@@ -25,36 +26,43 @@ import type { HeldInput } from './input-table.ts'
 import { MessageCodec } from './message-codec.ts'
 import type { Retraining } from './retraining.ts'
 
-/** What a host's recording may be told beside what every recorder is. */
+/** Options of a host's recording, in addition to those of every recorder. */
 export interface HostRecordOptions extends Omit<RecorderOptions, 'sink'> {
-  /** Whether datagrams are recorded too: sealed, as they cross the transport. Default: no. */
+  /** Whether datagrams are recorded too: encrypted, as they cross the transport. Default: false. */
   readonly hasPackets?: boolean
 }
 
 type WatchedGame = RecordableGame & { readonly messages: readonly Message[] }
 
-/** Peer 0 in a note: everyone. */
+/** Peer 0 in a note means all peers. */
 const EVERYONE = 0
 const BYTE_BITS = 8
 
 export class HostWatch {
   readonly #game: WatchedGame
+  readonly #code: UserCode
   readonly #world: World
   readonly #replicator: Replicator
   readonly #account: BitAccount
   readonly #codec: MessageCodec
-  /** Who is reached by which connection. */
+  /** The connection of each player, by peer id. */
   readonly #lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>
   readonly #retraining: Pick<Retraining, 'codersInForce'>
   #recorders: readonly Recorder[] = []
   #packetRecorders: readonly Recorder[] = []
-  /** Bits that had been sent to a client when counting began. */
+  /** Bits that had been sent to each client when counting began. Keyed by peer id. */
   readonly #sentBefore = new Map<PeerId, number>()
 
   constructor(
-    game: WatchedGame, world: World, replicator: Replicator, lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>, retraining: Pick<Retraining, 'codersInForce'>,
+    game: WatchedGame,
+    world: World,
+    replicator: Replicator,
+    code: UserCode,
+    lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>,
+    retraining: Pick<Retraining, 'codersInForce'>,
   ) {
     this.#game = game
+    this.#code = code
     this.#lines = lines
     this.#retraining = retraining
     this.#world = world
@@ -64,27 +72,52 @@ export class HostWatch {
     replicator.probe = this.#account
   }
 
-  /** Records the match into a sink, from the next tick on, until the recorder is closed. Without one, the last minute is kept. */
-  record(sink: RecordingSink = new RecordingRing(), { hasPackets = false, ...options }: HostRecordOptions = {}): Recorder {
-    const recorder = new Recorder(this.#game, this.#world, { ...options, sink })
+  /**
+   * Records the match into a sink, from the next tick on, until the recorder is closed. Without a sink, the last minute
+   * is kept in memory.
+   */
+  record(
+    sink: RecordingSink = new RecordingRing(),
+    { hasPackets = false, ...options }: HostRecordOptions = {},
+  ): Recorder {
+    const recorder = new Recorder(this.#game, this.#world, {
+      ...options,
+      sink: sink instanceof RecordingRing ? sink : this.#guard(sink),
+    })
     this.#recorders = [...this.#recorders, recorder]
     if (hasPackets) this.#packetRecorders = [...this.#packetRecorders, recorder]
     return recorder
   }
 
-  /** Where the bits went. */
+  /** Wraps a sink from user code. After it throws, it receives nothing more, and the match goes on. */
+  #guard(sink: RecordingSink): RecordingSink {
+    let isBroken = false
+    return {
+      write: (bytes, chunk) => {
+        if (isBroken) return false
+        const isTaken = this.#code.run('record', 0, () => sink.write(bytes, chunk))
+        isBroken = isTaken === undefined
+        return isTaken ?? false
+      },
+    }
+  }
+
+  /** The bandwidth since counting began. */
   bandwidth(): BandwidthReport {
     this.#replicator.settle()
     return this.#account.report((peer) => this.#sentBits(peer) - (this.#sentBefore.get(peer) ?? 0))
   }
 
-  /** What each field cost over the ticks that are remembered, against rows so old, by the tables that most are told by: a look of some milliseconds. */
+  /**
+   * The cost of each field over the ticks in the Timeline, against baselines of this age, with the tables that most
+   * clients use. Takes some milliseconds.
+   */
   fieldBits(ageTicks: number): FieldBits[] {
     const { timeline, coders, strideTicks } = this.#replicator
     return recentFieldBits(this.#world, timeline, this.#retraining.codersInForce ?? coders, ageTicks, 0, strideTicks)
   }
 
-  /** Begins to count anew. */
+  /** Restarts the count. */
   resetBandwidth(): void {
     this.#replicator.settle()
     this.#account.reset()
@@ -112,17 +145,17 @@ export class HostWatch {
     for (const recorder of this.#recorders) recorder.note('left', peer, `${by}: ${code}`)
   }
 
-  /** A message that came from a player. */
-  handleHeard(peer: PeerId, message: Message, values: Record<string, unknown>): void {
-    this.#noteMessage('heard', peer, message, values)
+  /** A message was received from a player. */
+  handleMessageReceived(peer: PeerId, message: Message, values: Record<string, unknown>): void {
+    this.#noteMessage('received', peer, message, values)
   }
 
-  /** A message that goes to a player; without one, to everyone. */
-  handleTold(message: Message, values: Record<string, unknown>, peer: PeerId = EVERYONE): void {
-    this.#noteMessage('told', peer, message, values)
+  /** A message was sent to a player, or to all players if none is given. */
+  handleMessageSent(message: Message, values: Record<string, unknown>, peer: PeerId = EVERYONE): void {
+    this.#noteMessage('sent', peer, message, values)
   }
 
-  /** Somebody records datagrams. */
+  /** Whether any recorder records datagrams. */
   get hasPacketRecorders(): boolean {
     return this.#packetRecorders.length > 0
   }
@@ -131,7 +164,7 @@ export class HostWatch {
     for (const recorder of this.#packetRecorders) recorder.packet(now, 'received', this.#peerAt(from), bytes, length)
   }
 
-  /** The port itself, or one that shows what is sent to who records it. */
+  /** Returns the port, wrapped if datagrams are recorded. */
   tap(now: Millis, port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'> {
     if (this.#packetRecorders.length === 0) return port
     return {
@@ -142,7 +175,7 @@ export class HostWatch {
     }
   }
 
-  #noteMessage(kind: 'heard' | 'told', peer: PeerId, message: Message, values: Record<string, unknown>): void {
+  #noteMessage(kind: 'received' | 'sent', peer: PeerId, message: Message, values: Record<string, unknown>): void {
     if (this.#recorders.length === 0) return
     const bytes = this.#codec.encode(message, values)
     if (bytes !== undefined) for (const recorder of this.#recorders) recorder.note(kind, peer, bytes)

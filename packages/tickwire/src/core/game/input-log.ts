@@ -1,5 +1,5 @@
 /**
- * What everybody held in the last ticks, to step them again: for who tests that stepping again comes out the same.
+ * The inputs of all players in the last ticks, so that the sync test can step these ticks again.
  */
 
 import type { PeerId, Tick } from '../base/time.ts'
@@ -9,7 +9,7 @@ import type { HeldInput, InputTable, Waiting } from './input-table.ts'
 interface Entry {
   tick: Tick
   held: (HeldInput & { readonly peer: PeerId })[]
-  messages: readonly Waiting[]
+  messages: Waiting[]
 }
 
 export class InputLog<I extends Shape> {
@@ -21,15 +21,20 @@ export class InputLog<I extends Shape> {
     this.#entries = Array.from({ length: depth + 1 }, () => ({ tick: -1, held: [], messages: [] }))
   }
 
-  /** Notes what is held in a tick. */
+  /** Records the inputs of a tick. */
   write(tick: Tick, players: Iterable<{ readonly peer: { readonly id: PeerId }; readonly inputs: HeldInput }>): void {
     const entry = this.#entry(tick)
     entry.tick = tick
-    entry.held = [...players].map(({ peer, inputs: { current, isHeld, viewTick } }) => ({ peer: peer.id, current: current.slice(), isHeld, viewTick }))
+    entry.held = [...players].map(({ peer, inputs: { current, isHeld, viewTick } }) => ({
+      peer: peer.id,
+      current: current.slice(),
+      isHeld,
+      viewTick,
+    }))
     entry.messages = this.#table.said
   }
 
-  /** Puts what was held in a tick into the table again. */
+  /** Restores the inputs of a tick into the table. */
   read(tick: Tick): void {
     const { tick: known, held, messages } = this.#entry(tick)
     if (known !== tick) return

@@ -1,6 +1,6 @@
 /**
- * What every player holds in this tick, as `step` reads it: a read-only object per player, loaded from his row; and what was
- * said to the authority since the tick before.
+ * The inputs of all players in the current tick, as `step` reads them: a read-only object per player, loaded from the
+ * player's input row. Also the messages that players sent to the authority since the previous tick.
  */
 
 import type { PeerId } from '../base/time.ts'
@@ -13,7 +13,7 @@ import type { ValueKeeper } from '../world/value-keeping.ts'
 import { World } from '../world/world.ts'
 import type { Inputs, Said } from './define-game.ts'
 
-/** Where the input of a player in this tick comes from. */
+/** The source of a player's input in the current tick. */
 export interface HeldInput {
   readonly current: Int32Array
   readonly isHeld: boolean
@@ -26,14 +26,14 @@ interface Seat {
   readonly viewTick: Float64Array
 }
 
-/** A message on its way to `step`. */
+/** A message that waits for `step`. */
 export interface Waiting extends Said<Shape> {
   readonly message: Message
 }
 
 const NOTHING: readonly never[] = []
 
-/** One entity for every shape: `step` reads inputs by one class, however many hosts run in a process. */
+/** One entity per input shape, so that all hosts in a process share one class for reading inputs. */
 const entities = new WeakMap<Shape, Entity>()
 
 function entityOf<I extends Shape>(input: I): Entity<I> {
@@ -42,14 +42,14 @@ function entityOf<I extends Shape>(input: I): Entity<I> {
   return known as unknown as Entity<I>
 }
 
-/** A world of its own, with one object a player: the machinery of views, used once more. */
+/** Implemented as a separate world with one object per player, which reuses the code for object views. */
 export class InputTable<I extends Shape> implements Inputs<I> {
   readonly #entity: Entity<I>
   readonly #world: World
   readonly #held = new Map<PeerId, Seat>()
   readonly #idle: Handle
-  /** What is said to the coming step. */
-  said: readonly Waiting[] = []
+  /** Messages for the next step. The input log keeps the list of a logged step, so each step gets a new list. */
+  said: Waiting[] = []
 
   constructor(input: I) {
     this.#entity = entityOf(input)
@@ -75,11 +75,14 @@ export class InputTable<I extends Shape> implements Inputs<I> {
 
   messages<S extends Shape>(message: Message<S>): readonly Said<S>[] {
     if (this.said.length === 0) return NOTHING
-    return this.said.filter((said) => said.message === message as unknown as Message) as readonly unknown[] as readonly Said<S>[]
+    return this.said.filter(
+      (said) => said.message === (message as unknown as Message),
+    ) as readonly unknown[] as readonly Said<S>[]
   }
 
   add(peer: PeerId): void {
-    if (!this.#held.has(peer)) this.#held.set(peer, { handle: this.#spawn(), isHeld: false, viewTick: new Float64Array(1).fill(-1) })
+    if (!this.#held.has(peer))
+      this.#held.set(peer, { handle: this.#spawn(), isHeld: false, viewTick: new Float64Array(1).fill(-1) })
   }
 
   remove(peer: PeerId): void {
@@ -90,7 +93,7 @@ export class InputTable<I extends Shape> implements Inputs<I> {
     this.#world.endTick()
   }
 
-  /** Sets what a player holds from now on. @hot */
+  /** Sets the current input of a player. @hot */
   load(peer: PeerId, input: HeldInput): void {
     const seat = this.#held.get(peer)
     if (!seat) return
@@ -99,32 +102,32 @@ export class InputTable<I extends Shape> implements Inputs<I> {
     seat.viewTick[0] = input.viewTick
   }
 
-  /** Says something to the coming step. */
+  /** Adds a message for the next step. */
   post(from: PeerId, message: Message, values: Record<string, unknown>): void {
-    this.said = [...this.said, { from, message, values: values as ViewOf<Shape> }]
+    this.said.push({ from, message, values: values as ViewOf<Shape> })
   }
 
-  /** What is said to this step is complete: in the order of players, and of arrival. */
+  /** All messages of this step have arrived: sorts them by player, then by arrival. */
   sortMessages(): void {
-    if (this.said.length > 1) this.said = [...this.said].sort((a, b) => a.from - b.from)
+    if (this.said.length > 1) this.said.sort((a, b) => a.from - b.from)
   }
 
-  /** The step has heard it all. */
+  /** Call after the step. */
   forgetMessages(): void {
-    if (this.said.length > 0) this.said = NOTHING
+    if (this.said.length > 0) this.said = []
   }
 
-  /** Inputs on their way hold texts and lists of this heap: from now on these stay in it. */
+  /** Keeps the texts and lists of this heap alive while buffered inputs refer to them. */
   keepValuesOf(inputs: ValueKeeper): void {
     this.#world.keepValuesOf(inputs)
   }
 
-  /** The opposite, once he is gone. */
+  /** Reverts `keepValuesOf` when the player is gone. */
   dropValuesOf(inputs: ValueKeeper): void {
     this.#world.dropValuesOf(inputs)
   }
 
-  /** Lets go of values nobody holds any more, if it is time: a player may send new ones for ever. */
+  /** Frees unused values when due. Without this, a player could fill the heap by sending new values forever. */
   collectValues(): void {
     this.#world.collectValues()
   }

@@ -1,10 +1,11 @@
 /**
- * The input of who plays in this very process: asked once a tick, and brought to the same form as one that came by wire.
+ * The input of a player in this process. It is sampled once per tick and quantised like an input from the network.
  *
- * Bots and the player of a listen host are such; a client samples its own inputs with the same function.
+ * Bots and the player of a listen host use it. A client samples its own inputs with the same function.
  */
 
-import type { Tick } from '../base/time.ts'
+import type { PeerId, Tick } from '../base/time.ts'
+import { refusePromise, type UserCode } from '../base/user-code.ts'
 import { quantizeCells } from '../schema/cells.ts'
 import type { Shape } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -13,21 +14,34 @@ import type { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import type { HeldInput } from './input-table.ts'
 
-/** Quantises what a player holds into a row. */
+/** Quantises a player's input into a row. If the input function throws, the input of that tick is empty. */
 export class InputSampler<I extends Shape> {
   readonly #schema: Schema<I>
   readonly #heap: ValueHeap
   readonly #cells: Float64Array
+  readonly #code: UserCode
+  readonly #callback: string
 
-  constructor(schema: Schema<I>, heap: ValueHeap) {
+  /** `callback`: the name of the input function, for error reports. */
+  constructor(schema: Schema<I>, heap: ValueHeap, code: UserCode, callback: string) {
     this.#schema = schema
     this.#heap = heap
+    this.#code = code
+    this.#callback = callback
     this.#cells = new Float64Array(schema.cellCount)
   }
 
-  sample(values: InitOf<I>, rows: Int32Array, at: number): void {
+  /** `peer`: the player, for error reports. */
+  sample(read: () => InitOf<I>, peer: PeerId, rows: Int32Array, at: number): void {
     this.#cells.set(this.#schema.initialCells)
-    storeValues(this.#schema, values, this.#cells, 0, this.#heap)
+    try {
+      const values = read()
+      refusePromise(this.#callback, values)
+      storeValues(this.#schema, values, this.#cells, 0, this.#heap)
+    } catch (error) {
+      this.#cells.set(this.#schema.initialCells)
+      this.#code.report(this.#callback, error, peer)
+    }
     quantizeCells(this.#schema, this.#cells, 0, rows, at)
   }
 }
@@ -38,19 +52,21 @@ export class LocalInput<I extends Shape> implements HeldInput {
   viewTick = 0
   readonly #schema: Schema<I>
   readonly #sampler: InputSampler<I>
-  /** What he holds now. */
+  readonly #peer: PeerId
+  /** Returns the player's current input. */
   sample: () => InitOf<I>
 
-  constructor(schema: Schema<I>, heap: ValueHeap, sample: () => InitOf<I>) {
+  constructor(schema: Schema<I>, heap: ValueHeap, code: UserCode, peer: PeerId, sample: () => InitOf<I>) {
     this.#schema = schema
-    this.#sampler = new InputSampler(schema, heap)
+    this.#peer = peer
+    this.#sampler = new InputSampler(schema, heap, code, 'addBot')
     this.current = schema.initialRow.slice()
     this.sample = sample
   }
 
   take(tick: Tick): void {
-    this.#sampler.sample(this.sample(), this.current, 0)
-    // He looks at the authority's own world, as it stood before this tick.
+    this.#sampler.sample(this.sample, this.#peer, this.current, 0)
+    // The player sees the authority's own world, as it was before this tick.
     this.viewTick = tick - 1
   }
 

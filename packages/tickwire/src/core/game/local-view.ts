@@ -1,10 +1,11 @@
 /**
- * What the player at the authority's own machine draws: its world between the last two ticks, read-only.
+ * The view of the player on the authority's own machine: its world between the last two ticks, read-only.
  *
- * Nothing is predicted or told: the authority is right here. It is the Timeline at the moment before the tick by what is
- * left of it, so that draws between ticks are smooth.
+ * Nothing is predicted or received, because the authority runs here. The Timeline is sampled between the previous tick
+ * and the last tick, so that drawing between ticks is smooth.
  */
 
+import type { UserCode } from '../base/user-code.ts'
 import { Poser, MODE } from '../interpolate/pose.ts'
 import type { Shape } from '../schema/field.ts'
 import { NO_TYPE } from '../world/object-table.ts'
@@ -21,15 +22,15 @@ export class LocalView {
   readonly #authority: World
   readonly #cells: Float64Array
 
-  constructor({ entities, tickRate, net }: Game<Shape>, timeline: Timeline, authority: World) {
+  constructor({ entities, tickRate, net }: Game<Shape>, timeline: Timeline, authority: World, code: UserCode) {
     this.#authority = authority
     this.#world = new World(entities, { isReadOnly: true, sharing: authority })
     this.#poser = new Poser(timeline, poseOptions(tickRate, net))
     this.#cells = new Float64Array(authority.stores.reduce((most, { schema }) => Math.max(most, schema.cellCount), 0))
-    this.view = new View(this.#world)
+    this.view = new View(this.#world, code)
   }
 
-  /** Brings the view to a share of the way from the tick before the last to the last. */
+  /** Updates the view to a moment between the previous tick (`alpha` 0) and the last tick (1). */
   draw(alpha: number): View {
     const { objects, tick } = this.#authority
     this.#poser.moment[0] = Math.max(tick - 1 + alpha, 0)

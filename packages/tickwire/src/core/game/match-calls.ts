@@ -1,8 +1,8 @@
 /**
- * Calls that every match has of its own, numbered after those of the game: for shared objects, and for who looks on.
+ * RPCs that every match has, numbered after those of the game: for shared objects and for spectators.
  *
- * The answer to a request for an object is only news for the one who asked; that it has another owner is told to everybody with
- * its state, to the old owner too. So a transfer needs no message of its own, and cannot get lost.
+ * The reply to a request for an object matters only to the requester. All clients, including the previous owner, learn
+ * of a new owner with the object's state. So a transfer needs no message of its own and cannot get lost.
  */
 
 import type { ObjectId, PeerId } from '../base/time.ts'
@@ -21,11 +21,13 @@ type GrantShape = {
   readonly tick: typeof u32
 }
 
-/** A player wants to write the object that it is about, or gives it back to the server. */
-export const AskAuthority: Rpc<AskShape, GrantShape> =
-  rpc<AskShape, GrantShape>({ isWanted: bool }, { to: 'server', reply: { isGranted: bool, tick: u32 }, name: 'AskAuthority' })
+/** A player asks to write the object of the call, or gives it back to the server. */
+export const AskAuthority: Rpc<AskShape, GrantShape> = rpc<AskShape, GrantShape>(
+  { isWanted: bool },
+  { to: 'server', reply: { isGranted: bool, tick: u32 }, name: 'AskAuthority' },
+)
 
-/** `whom` is a player's number; 0: whoever is followed now. */
+/** `whom` is the peer id of a player. 0: the player that is followed now. */
 type SpectateShape = {
   readonly whom: typeof u32
   readonly step: Field<number>
@@ -34,31 +36,41 @@ type SpectatedShape = {
   readonly whom: typeof u32
 }
 
-/** Who looks on wants to see with the eyes of a player: of `whom`, or of the one before or after him. */
-export const Spectate: Rpc<SpectateShape, SpectatedShape> =
-  rpc<SpectateShape, SpectatedShape>({ whom: u32, step: int(-1, 1) }, { to: 'server', reply: { whom: u32 }, name: 'Spectate' })
+/** A spectator asks to follow a player: `whom`, or the player before or after it. */
+export const Spectate: Rpc<SpectateShape, SpectatedShape> = rpc<SpectateShape, SpectatedShape>(
+  { whom: u32, step: int(-1, 1) },
+  { to: 'server', reply: { whom: u32 }, name: 'Spectate' },
+)
 
 const OWN: readonly unknown[] = [AskAuthority, Spectate]
 
-/** How many calls a match has beside those of its game. */
+/** The number of RPCs that a match has in addition to those of its game. */
 export const OWN_CALLS: number = OWN.length
 
-/** All calls of a match, by number. */
+/** All RPCs of a match. Indexed by number. */
 export function callsOf(game: Pick<Game<Shape>, 'rpcs'>): readonly Rpc[] {
   return [...game.rpcs, ...OWN as readonly Rpc[]]
 }
 
-/** How somebody who is called is reached. */
+/** The connection of a possible receiver. */
 interface CalledLine {
   readonly interest: { knows(id: ObjectId): boolean }
-  /** He sees the past, and must not hear of the present. */
+  /** A delayed spectator. It must not learn of the present. */
   readonly isLate: boolean
 }
 
-/** Who a call of the authority goes to. */
-export function receiversOf<L extends CalledLine>(rpc: Rpc, to: Peer | undefined, about: ObjectId, lines: ReadonlyMap<PeerId, L>, world: World): readonly L[] {
-  if (rpc.target === 'server') throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
-  if (rpc.target === 'all') return [...lines.values()].filter(({ interest, isLate }) => !isLate && (about === 0 || interest.knows(about)))
+/** The receivers of a call by the authority. */
+export function receiversOf<L extends CalledLine>(
+  rpc: Rpc,
+  to: Peer | undefined,
+  about: ObjectId,
+  lines: ReadonlyMap<PeerId, L>,
+  world: World,
+): readonly L[] {
+  if (rpc.target === 'server')
+    throw new RangeError(`${rpc.args.name}: a call to the authority, made by the authority. Declare it \`to\` another.`)
+  if (rpc.target === 'all')
+    return [...lines.values()].filter(({ interest, isLate }) => !isLate && (about === 0 || interest.knows(about)))
   const owner = about !== 0 && world.objects.isAlive(about) ? world.objects.ownerAt(indexOf(about)) : 0
   const line = lines.get(rpc.target === 'owner' ? owner : to?.id ?? 0)
   return line === undefined ? [] : [line]

@@ -25,7 +25,9 @@ test('[GAME3] nonsense is no message, and never throws', () => {
   expect(codec.decode(new Uint8Array([9]), 1)).toBeUndefined()
 })
 
-test('[GAME3] what does not fit its field, or is no message of this game, is the caller\'s mistake', () => {
-  expect(() => codec.encode(Chat, { text: 'x'.repeat(21) })).toThrow('Chat.text')
+test('[GAME3] E5: a text that is too long is cut; a value of the wrong type or an unknown message throws', () => {
+  const bytes = codec.encode(Chat, { text: 'x'.repeat(21) })!
+  expect(codec.decode(bytes, bytes.length)?.values['text']).toBe('x'.repeat(20))
+  expect(() => codec.encode(Chat, { text: 5 })).toThrow('Chat.text: 5 is not a string')
   expect(() => codec.encode(message({ hp: u8 }, 'Stray'), { hp: 1 })).toThrow('Stray: not a message of this game')
 })

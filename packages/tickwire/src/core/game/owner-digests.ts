@@ -1,5 +1,5 @@
 /**
- * For every client 32 bits of all that it owns, computed in one pass when the first of them is asked for in a tick.
+ * A 32-bit digest per client of all objects that it owns. All are computed in one pass, on the first request in a tick.
  */
 
 import type { PeerId, Tick } from '../base/time.ts'
@@ -15,7 +15,7 @@ export class OwnerDigests {
   readonly #cells = new Map<PeerId, Int32Array>()
   #tick: Tick = -1
 
-  /** `isEverybodys`: everybody predicts everything, and is told the same digest of it all. */
+  /** `isEverybodys`: all clients predict all objects and receive the same digest of all of them. */
   constructor(world: World, tickRate: number, isEverybodys: boolean) {
     this.#world = world
     this.#isEverybodys = isEverybodys
@@ -31,7 +31,7 @@ export class OwnerDigests {
     this.#cells.delete(peer)
   }
 
-  /** Of a client's rows as they were sampled at the end of the last tick. */
+  /** The digest of a client's rows, as sampled at the end of the last tick. */
   of(peer: PeerId): number {
     if (this.#tick !== this.#world.tick) this.#compute()
     return ((this.#isEverybodys ? this.#all : this.#cells.get(peer))?.[0] ?? 0) >>> 0

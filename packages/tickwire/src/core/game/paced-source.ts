@@ -1,8 +1,8 @@
 /**
- * Lets a source begin only in ticks on a grid: snapshots 30 times a second in a game of 60 ticks.
+ * Lets a source begin only on every n-th tick: for example 30 snapshots per second in a game with 60 ticks.
  *
- * The grid is the same for everybody, so that what is encoded for one serves all, and the authority knows which ticks a
- * player was told. What was begun and found no room goes on between.
+ * The grid is the same for all clients, so that encoded rows can be shared and the authority knows which ticks a player
+ * was sent. A snapshot that did not fit continues in between.
  */
 
 import type { Millis, Tick } from '../base/time.ts'
@@ -26,7 +26,7 @@ export class PacedSource implements FrameSource {
     this.#tick = tick
   }
 
-  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  /** Does nothing: only a tick makes this source want a packet, and the caller of the tick wakes the connections. */
   attach(): void {}
 
   begin(now: Millis): void {
@@ -52,7 +52,10 @@ export class PacedSource implements FrameSource {
     this.#source.onLost(now, sequence)
   }
 
-  /** On the grid, or past a point of it: a host that catches up runs several ticks at once. The first comes at once. */
+  /**
+   * On a grid tick, or after one was passed: a host that catches up runs several ticks at once. The first is always
+   * due.
+   */
   #isDue(): boolean {
     const tick = this.#tick()
     return this.#begun < 0 || tick - tick % this.#period > this.#begun

@@ -1,36 +1,55 @@
 /**
- * Games that many games are like, as plain numbers: spread one into `defineGame` and say what is different.
+ * Presets for common kinds of games, as plain values. Spread a preset into `defineGame` and override what differs.
  *
  * ```ts
- * const game = defineGame({ ...profiles.arena, net: { ...profiles.arena.net, interpolationMs: 30 }, input, entities, step })
+ * const { arena } = profiles
+ * const game = defineGame({ ...arena, net: { ...arena.net, interpolationMs: 30 }, input, entities, step })
  * ```
  */
 
 import { NET_SETTINGS, type NetSettings, type Predict } from './settings.ts'
 
+/** A preset for `defineGame`. */
 export interface Profile {
+  /** Ticks per second. */
   readonly tickRate: number
+  /** The objects that a client simulates ahead of the server. */
   readonly predict: Predict
+  /** Netcode settings. */
   readonly net: NetSettings
 }
 
-/** An action game with an authority: 60 Hz, snapshots at 30, others a tenth of a second ago. */
+/** An action game with an authority: 60 Hz, snapshots at 30 Hz, other players drawn 100 ms in the past. */
 const fusion: Profile = { tickRate: 60, predict: 'owned', net: NET_SETTINGS }
 
-/** A duel of reflexes on good lines: 128 Hz, a snapshot every tick, others 20 ms ago. */
+/** A fast duel on good connections: 128 Hz, a snapshot every tick, other players drawn 20 ms in the past. */
 const arena: Profile = {
   tickRate: 128,
   predict: 'owned',
   net: {
     ...NET_SETTINGS, snapshotRate: 128, interpolationMs: 20, interpolationMsMin: 1000 / 128, interpolationMsMax: 100,
-    inputRedundancy: 3, timeoutMs: 30_000,
+    inputRedundancy: 3, timeoutMs: 30_000, connectRetryMs: 500, connectMs: 10_000, goodbyeMs: 1000,
   },
 }
 
-/** Everybody steps everything from everybody's orders: 30 Hz, nothing is predicted. */
-const lockstep: Profile = { tickRate: 30, predict: 'none', net: { ...NET_SETTINGS, snapshotRate: 1, interpolationMs: 0 } }
+/** Settings for lockstep, where all clients step all objects from all inputs: 30 Hz, no prediction. */
+const lockstep: Profile = {
+  tickRate: 30,
+  predict: 'none',
+  net: { ...NET_SETTINGS, snapshotRate: 1, interpolationMs: 0 },
+}
 
-/** A crowd of simple things: 60 Hz, inputs cheap, the own ship predicted. */
-const shmup: Profile = { tickRate: 60, predict: 'owned', net: { ...NET_SETTINGS, snapshotRate: 20, interpolationMs: 120, rewindMs: 0 } }
+/** Many simple objects: 60 Hz, low-cost inputs, the player's own ship predicted. */
+const shmup: Profile = {
+  tickRate: 60,
+  predict: 'owned',
+  net: { ...NET_SETTINGS, snapshotRate: 20, interpolationMs: 120, rewindMs: 0 },
+}
 
-export const profiles: { readonly [name in 'fusion' | 'arena' | 'lockstep' | 'shmup']: Profile } = { fusion, arena, lockstep, shmup }
+/** Presets for common kinds of games. */
+export const profiles: { readonly [name in 'fusion' | 'arena' | 'lockstep' | 'shmup']: Profile } = {
+  fusion,
+  arena,
+  lockstep,
+  shmup,
+}

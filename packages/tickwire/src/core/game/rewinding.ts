@@ -1,14 +1,14 @@
 /**
  * `world.rewind`, for both sides of a match.
  *
- * On the authority it is the past, posed from the Timeline at the moment that the player's input names. On a client it is the
- * view: what is drawn is what was aimed at, and the shot that is predicted here hits what the authority will find hit. A
- * tick that is stepped again there looks at the view of now; the authority has the last word anyway.
+ * On the authority it shows the past, posed from the Timeline at the moment that the player's input names. On a client
+ * it shows the view: the player aims at what is drawn, so a shot predicted here hits what the authority will find hit.
+ * A tick that is stepped again on the client uses the current view; the authority has the final decision anyway.
  */
 
 import { ConfigError } from '../base/assert.ts'
 import type { PeerId } from '../base/time.ts'
-import type { ToldTicks } from '../interpolate/pose.ts'
+import type { AckedTicks } from '../interpolate/pose.ts'
 import { Past } from '../rewind/past.ts'
 import { Rewinder } from '../rewind/rewinder.ts'
 import type { Shape } from '../schema/field.ts'
@@ -18,12 +18,12 @@ import type { World } from '../world/world.ts'
 import type { Game } from './define-game.ts'
 import { poseOptions } from './settings.ts'
 
-/** What the authority must know of a player to look through his eyes. */
+/** What the authority must know of a player to reconstruct its view. */
 export interface Eyes {
-  /** The tick, with its fraction, that he looks at; -1 for who looks at nothing. */
+  /** The tick, with its fraction, that the player sees. -1 for a peer without a view. */
   viewTick(peer: PeerId): number
-  /** Which ticks he was told; undefined: all of them. */
-  toldTicks?(peer: PeerId): ToldTicks | undefined
+  /** Which ticks the player was sent. Undefined: all of them. */
+  ackedTicks?(peer: PeerId): AckedTicks | undefined
 }
 
 export class AuthorityRewinding implements Rewinding {
@@ -32,9 +32,13 @@ export class AuthorityRewinding implements Rewinding {
   readonly #eyes: Eyes
 
   constructor({ entities, hitboxes = [], tickRate, net }: Game<Shape>, world: World, timeline: Timeline, eyes: Eyes) {
-    // The row after a moment must be remembered too, and the oldest tick is about to be forgotten.
-    if (net.rewindMs * tickRate / 1000 > timeline.windowTicks - 2) {
-      throw new ConfigError('net.rewindMs', `${net.rewindMs} ms, of ${net.historyMs} that are remembered`, 'Remember two ticks more, or look back less.')
+    // Two ticks of margin: posing needs the row after the moment too, and the oldest tick is about to be overwritten.
+    if ((net.rewindMs * tickRate) / 1000 > timeline.windowTicks - 2) {
+      throw new ConfigError(
+        'net.rewindMs',
+        `too long (got ${net.rewindMs} ms, the history has ${net.historyMs} ms)`,
+        'make historyMs at least two ticks longer, or rewindMs shorter.',
+      )
     }
     this.#timeline = timeline
     this.#eyes = eyes
@@ -45,8 +49,9 @@ export class AuthorityRewinding implements Rewinding {
 
   rewind<T>(peer: PeerId, fn: (past: PastView) => T): T {
     const viewTick = this.#eyes.viewTick(peer)
-    // A bot sees the world itself.
-    return this.rewinder.rewind(peer, viewTick < 0 ? this.#timeline.newest : viewTick, fn, this.#eyes.toldTicks?.(peer))
+    // A bot sees the newest state of the world.
+    const tick = viewTick < 0 ? this.#timeline.newest : viewTick
+    return this.rewinder.rewind(peer, tick, fn, this.#eyes.ackedTicks?.(peer))
   }
 }
 

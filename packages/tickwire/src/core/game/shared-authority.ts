@@ -1,41 +1,45 @@
 /**
- * Shared objects in a match: the server as their arbiter.
+ * Shared objects in a match, with the server as arbiter.
  *
- *   a tick    rows that their writers have sent | players, inputs, calls | step | the book | the Timeline samples
+ *   a tick    rows received from owners | players, inputs, calls | step | the book | the Timeline samples
  *
- * Whoever is connected simulates what he owns, and here it is only seen (`world.seen`); the server simulates the rest, and what
- * belongs to a player whose line is gone.
+ * A connected client simulates the shared objects that it owns; on the server, these can only be read (`world.seen`).
+ * The server simulates the others, and those of disconnected players.
  *
- * Who may have an object: a player who sees it, if the game says so (`onAuthorityRequest`), and where it says nothing, if it
- * is the server's. Whoever has it keeps it until he gives it back, goes, or the server gives it to another (`world.setOwner`).
+ * A player can get an object that it sees if the game allows it (`onAuthorityRequest`). Without that function, the
+ * object must belong to the server. The owner keeps the object until it gives it back or leaves, or the server assigns
+ * a new owner (`world.setOwner`).
  */
 
 import { INPUT_AHEAD_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
-import type { Connection } from '../connection/connection.ts'
+import { refusePromise } from '../base/user-code.ts'
 import { AcceptedWrites } from '../replication/authority/accepted-writes.ts'
-import { TokenBook } from '../replication/authority/token-book.ts'
+import { ClaimBook } from '../replication/authority/claim-book.ts'
 import { WrittenRows, type WriteRefusals } from '../replication/authority/written-rows.ts'
 import type { Shape } from '../schema/field.ts'
 import { indexOf } from '../world/object-table.ts'
-import { windowTicks } from '../world/timeline.ts'
+import { windowTicks } from '../world/timeline-window.ts'
 import type { World } from '../world/world.ts'
 import type { CallDesk } from './call-desk.ts'
 import type { Game, Peer } from './define-game.ts'
-import { FRAME_KIND } from './frame-kinds.ts'
 import { AskAuthority } from './match-calls.ts'
 
-/** How a request for an object ended. */
+/** The outcome of a request for an object. */
 export interface AuthorityGrant {
+  /** Whether the player got the object. */
   readonly isGranted: boolean
-  /** The first tick that is his, if it was granted. */
+  /** If granted, the first tick in which the object belongs to the player. */
   readonly tick: Tick
 }
 
 const REFUSED: AuthorityGrant = { isGranted: false, tick: 0 }
 
+/** The shared objects of a match, and which peer writes each. */
 export class SharedAuthority {
-  readonly book: TokenBook
+  /** Which peer writes which object, since which tick. */
+  readonly book: ClaimBook
+  /** The rows that clients wrote for their objects. */
   readonly writes: AcceptedWrites
   readonly #game: Game<Shape>
   readonly #world: World
@@ -43,34 +47,33 @@ export class SharedAuthority {
   constructor(game: Game<Shape>, world: World) {
     this.#game = game
     this.#world = world
-    this.book = new TokenBook(world)
+    this.book = new ClaimBook(world)
     this.writes = new AcceptedWrites(world, this.book)
     const isElsewhere = (owner: PeerId): boolean => this.writes.of(owner) !== undefined
     for (const store of world.stores) if (store.isShared) store.isElsewhere = isElsewhere
   }
 
-  /** Takes rows from a player by his connection, from now on. */
-  attach(connection: Connection, peer: PeerId): void {
+  /** Accepts rows of a connected player. Returns the sink for them. */
+  attach(peer: PeerId): WrittenRows {
     this.detach(peer)
     const written = new WrittenRows(peer, this.#world, this.book, {
       windowTicks: windowTicks(this.#game.tickRate), aheadTicks: INPUT_AHEAD_MAX, coders: this.#game.coders,
     })
     this.writes.add(written)
-    connection.addSink(FRAME_KIND.snapshot, written)
-    connection.addSource(FRAME_KIND.wantedRows, written.sink.wanted)
+    return written
   }
 
-  /** His line is gone: what he owns is simulated here. */
+  /** The connection is lost: the server simulates the player's objects. */
   detach(peer: PeerId): void {
     this.writes.remove(peer)
   }
 
-  /** What a player wrote without the right to; undefined when he is not here. */
+  /** Counts of refused writes of a player. Undefined if the player is not connected. */
   refusals(peer: PeerId): Readonly<WriteRefusals> | undefined {
     return this.writes.of(peer)?.refusals
   }
 
-  /** What becomes of an object whose owner has left the match: whether it stays. */
+  /** Decides about an object whose owner has left the match. Returns whether it stays. */
   inherit(id: ObjectId): boolean {
     const entity = this.#game.entities[this.#world.objects.typeAt(indexOf(id))]
     if (!entity.isShared || entity.options.onOwnerLeave === 'despawn') return false
@@ -78,9 +81,11 @@ export class SharedAuthority {
     return true
   }
 
-  /** Lets players ask for objects and give them back. `sees` says whether an object is in a player's view. */
+  /** Registers the handler for requests and releases. `sees` tells whether an object is in a player's view. */
   answer(calls: CallDesk<Peer>, sees: (peer: PeerId, id: ObjectId) => boolean): void {
-    calls.handlers.on(AskAuthority, ({ isWanted }, { from, object }) => isWanted ? this.#grant(from, object, sees) : this.#release(from, object))
+    calls.handlers.on(AskAuthority, ({ isWanted }, { from, object }) =>
+      isWanted ? this.#grant(from, object, sees) : this.#release(from, object),
+    )
   }
 
   #grant(peer: Peer, id: ObjectId, sees: (peer: PeerId, id: ObjectId) => boolean): AuthorityGrant {
@@ -89,6 +94,7 @@ export class SharedAuthority {
     if (handle === undefined || this.writes.of(peer.id) === undefined || !sees(peer.id, id)) return REFUSED
     if (handle.owner === peer.id) return { isGranted: true, tick: this.book.authorityTickAt(indexOf(id)) }
     const isGranted = this.#game.onAuthorityRequest?.(this.#world, peer, handle) ?? handle.owner === 0
+    refusePromise('onAuthorityRequest', isGranted)
     if (!isGranted) return REFUSED
     this.#world.setOwner(handle, peer)
     return { isGranted: true, tick: tick + 1 }

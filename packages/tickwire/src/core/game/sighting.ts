@@ -1,5 +1,5 @@
 /**
- * What `step` may see on a client beside what it simulates: his own objects as they are now, the others as they are drawn.
+ * What `step` can read on a client beyond what it simulates: own objects in their current state, others as drawn.
  */
 
 import type { ObjectId } from '../base/time.ts'
@@ -8,7 +8,7 @@ import type { ObjectView } from '../world/handle.ts'
 import type { Sight, World } from '../world/world.ts'
 
 export class Sighting implements Sight {
-  /** How often `step` has looked: what depends on the view cannot be repeated to the bit. */
+  /** How often `step` has read it. A step that depends on the view cannot be repeated bit by bit. */
   looks = 0
   readonly #own: World
   readonly #view: World
@@ -18,14 +18,14 @@ export class Sighting implements Sight {
     this.#view = view
   }
 
-  /** Both, ascending by id. */
+  /** Both kinds of objects, ascending by id. */
   *each<E extends Entity>(entity: E): Generator<ObjectView<E>> {
     this.looks++
     const own = this.#own.storeOf(entity).living()
     let next = 0
     for (const handle of this.#view.storeOf(entity).living()) {
       while (next < own.length && own[next].id < handle.id) yield own[next++] as unknown as ObjectView<E>
-      // Who is simulated here is drawn too, but seen as he is.
+      // An object that is simulated here is also drawn, but its simulated state is used.
       if (own[next]?.id === handle.id) continue
       if (this.#own.objects.isAlive(handle.id)) continue
       yield handle as unknown as ObjectView<E>

@@ -1,15 +1,17 @@
 /**
- * Who looks on at a match: no player to the game, owner of nothing, with somebody else's eyes.
+ * The spectators of a match. A spectator is not a player to the game, owns nothing, and sees what a followed player
+ * sees.
  *
- * He is told what the player whom he follows may know by its rules of interest, in the fields that everybody may hold. What is for
- * an owner or his team alone is not for him, unless the host says so (`fields: 'followed'`). He sends no inputs, writes
- * nothing and calls nothing but whom to follow; what he sends of that is refused and counted.
+ * It receives what the followed player may know by its interest rules, but only the fields that are public. Fields for
+ * an owner or a team are left out unless the host sets `fields: 'followed'`. A spectator sends no inputs, writes
+ * nothing and can only call `Spectate`; anything else it sends is refused and counted.
  *
- * He follows the first player as he comes, another when that one leaves, and whom he asks for (`client.spectate`) or the host
- * says (`host.follow`).
+ * It follows the first player at the start, another player when that player leaves, and then the player that it asks
+ * for (`client.spectate`) or the host selects (`host.follow`).
  */
 
 import type { Millis, PeerId } from '../base/time.ts'
+import type { UserCode } from '../base/user-code.ts'
 import type { FrameSink, FrameVerdict } from '../packet/frame-source.ts'
 import type { ClientInterest } from '../replication/interest/client-interest.ts'
 import type { Interest, InterestOptions } from '../replication/interest/interest.ts'
@@ -27,15 +29,15 @@ import { Spectate } from './match-calls.ts'
 
 /** How spectators are treated. */
 export interface SpectatorOptions {
-  /** `all`: fields that everybody may hold. `followed`: what the player whom he follows may hold. Default: `all`. */
+  /** `all`: public fields only. `followed`: the fields that the followed player may hold. Default: `all`. */
   readonly fields?: 'all' | 'followed'
-  /** They see the match as it was so long ago. Default: as it is. */
+  /** The delay of what spectators see. Default: none. */
   readonly delayMs?: Millis
 }
 
-/** What a spectator sent that he may not. Counted, never thrown. */
+/** Counts of what a spectator sent without permission. Counted, never thrown. */
 export class SpectatorRefusals {
-  /** Frames of inputs. */
+  /** Input frames. */
   inputs = 0
 }
 
@@ -43,31 +45,35 @@ interface Spectator {
   readonly interest: ClientInterest
   readonly calls: RpcLine<Peer>
   readonly refusals: SpectatorRefusals
-  /** The host has said that he looks with his own eyes. */
+  /** The host has set this spectator to follow no player. */
   isFree: boolean
 }
 
+/** The spectators of a match. */
 export class Spectators implements TickPosition {
-  /** Undefined when they see what players see. */
+  /** Undefined without a delay. */
   readonly feed: DelayedFeed | undefined
-  /** Who answers them: they may say whom to follow, and nothing else. */
+  /** The RPC handlers for spectators. They can only choose the player to follow. */
   readonly handlers: RpcHandlers<Peer>
   readonly #authority: Pick<Authority<Shape>, 'peers' | 'players' | 'game'>
   readonly #isPrivy: boolean
   readonly #spectators = new Map<PeerId, Spectator>()
 
   constructor(
-    authority: Pick<Authority<Shape>, 'peers' | 'players' | 'game'>, watch: HostWatch, { fields = 'all', delayMs = 0 }: SpectatorOptions,
-    interest: InterestOptions | undefined, onFault: (error: unknown) => void,
+    authority: Pick<Authority<Shape>, 'peers' | 'players' | 'game'>,
+    watch: HostWatch,
+    { fields = 'all', delayMs = 0 }: SpectatorOptions,
+    interest: InterestOptions | undefined,
+    code: UserCode,
   ) {
     this.#authority = authority
     this.#isPrivy = fields === 'followed'
     this.feed = delayMs === 0 ? undefined : new DelayedFeed(authority.game, watch, delayMs, interest)
-    this.handlers = new RpcHandlers(onFault)
+    this.handlers = new RpcHandlers(code)
     this.handlers.on(Spectate, ({ whom, step }, { from }) => ({ whom: this.#choose(from.id, whom, step) }))
   }
 
-  /** As a position in time: that of the delayed feed. */
+  /** For `TickPosition`: the tick of the delayed feed. */
   get tick(): number {
     return Math.max(this.feed?.tick ?? 0, 0)
   }
@@ -76,12 +82,15 @@ export class Spectators implements TickPosition {
     return 0
   }
 
-  /** What spectators are told from, and by which rules: those of the match, or of the match as it was. */
-  sourcesOf(replicator: Replicator, interest: Interest): { readonly replicator: Replicator; readonly interest: Interest } {
+  /** The replicator and interest rules for spectators: those of the match, or of the delayed feed. */
+  sourcesOf(
+    replicator: Replicator,
+    interest: Interest,
+  ): { readonly replicator: Replicator; readonly interest: Interest } {
     return this.feed ?? { replicator, interest }
   }
 
-  /** Somebody looks on from now. Returns where his inputs go: nowhere. */
+  /** Adds a spectator. Returns the sink for its inputs, which only counts them. */
   add(peer: PeerId, interest: ClientInterest, calls: RpcLine<Peer>): FrameSink {
     const refusals = new SpectatorRefusals()
     interest.isPrivy = this.#isPrivy
@@ -94,25 +103,27 @@ export class Spectators implements TickPosition {
     }
   }
 
+  /** A spectator has left. */
   remove(peer: PeerId): void {
     this.#spectators.delete(peer)
   }
 
+  /** Whether a peer is a spectator. */
   has(peer: PeerId): boolean {
     return this.#spectators.has(peer)
   }
 
-  /** What a spectator sent that he may not; undefined when he is not here. */
+  /** Counts of what a spectator sent without permission. Undefined if it is not connected. */
   refusals(peer: PeerId): Readonly<SpectatorRefusals> | undefined {
     return this.#spectators.get(peer)?.refusals
   }
 
-  /** Whom somebody follows; himself when nobody, 0 when he is no spectator. */
+  /** The player that a spectator follows. Its own id when it follows none, and 0 when it is not a spectator. */
   followed(peer: PeerId): PeerId {
     return this.#spectators.get(peer)?.interest.viewer ?? 0
   }
 
-  /** The host says with whose eyes somebody looks. */
+  /** Sets the player that a spectator follows, by order of the host. */
   follow(peer: PeerId, whom: PeerId): void {
     const spectator = this.#spectators.get(peer)
     if (spectator === undefined) return
@@ -120,7 +131,7 @@ export class Spectators implements TickPosition {
     spectator.isFree = whom === peer
   }
 
-  /** After a tick: the feed goes on, requests are answered, and nobody goes on following who has left. */
+  /** After a tick: advances the feed, answers requests, and moves spectators away from players that have left. */
   update(now: number): void {
     this.feed?.advance(now)
     for (const [peer, { interest, calls, isFree }] of this.#spectators) {
@@ -130,19 +141,20 @@ export class Spectators implements TickPosition {
     }
   }
 
-  /** What spectators hear now of what happens in `step`: at once, or when the feed gets there. */
+  /** The events to send to spectators now: the event itself, or none if the delayed feed stores it. */
   eventsOf(event: StepEvent): readonly StepEvent[] {
     if (this.feed === undefined) return [event]
     this.feed.keep(event)
     return []
   }
 
-  /** Whether a player can be followed: he is here, or where they look he has not left yet. */
+  /** Whether a player can be followed: it is in the match, or in the delayed feed it has not left yet. */
   #isThere(player: PeerId): boolean {
     if (this.#authority.players.has(player)) return true
     if (this.feed === undefined) return false
     const { owners, nextOwned } = this.feed.interest
-    for (let index = this.feed.interest.firstOwned(player); index >= 0; index = nextOwned[index]) if (owners[index] === player) return true
+    for (let index = this.feed.interest.firstOwned(player); index >= 0; index = nextOwned[index])
+      if (owners[index] === player) return true
     return false
   }
 
@@ -151,8 +163,9 @@ export class Spectators implements TickPosition {
     const players = this.#authority.peers
     if (spectator === undefined || players.length === 0) return 0
     const from = players.findIndex(({ id }) => id === (whom === 0 ? spectator.interest.viewer : whom))
-    // Whom there is not he cannot follow: he stays where he is.
-    if (from < 0 && step === 0) return players.some(({ id }) => id === spectator.interest.viewer) ? spectator.interest.viewer : 0
+    // The requested player does not exist: the spectator keeps its current player.
+    if (from < 0 && step === 0)
+      return players.some(({ id }) => id === spectator.interest.viewer) ? spectator.interest.viewer : 0
     const chosen = players[(Math.max(from, 0) + step + players.length) % players.length]
     spectator.interest.viewer = chosen.id
     spectator.isFree = false

@@ -1,11 +1,11 @@
 /**
- * Cells between two rows, and beyond the last one: the only code that blends and dead-reckons, whoever asks.
+ * Computes cells between two rows and beyond the last one. This is the only code that blends and dead-reckons.
  *
  *   blendRows   a + (b - a) t on lines, the short way round for angles and rotations, the nearer row for the rest
  *   reckon      p + v s + a s s / 2; velocities follow their acceleration; angles and rotations turn at their rate
  *
- * Exact operations in a written order and `base/` functions only, so that the same rows at the same moment are the same
- * bits on a client that draws and on an authority that rewinds. Nothing here knows ticks or networks.
+ * It uses only exact operations in a fixed order and functions of `base/`, so that the same rows at the same moment
+ * give the same bits on a client that draws and on an authority that rewinds. It does not depend on ticks or networks.
  */
 
 import { cos, sin } from '../base/math.ts'
@@ -18,22 +18,24 @@ const TURN = 2 * Math.PI
 
 const from: Xyzw = { x: 0, y: 0, z: 0, w: 1 }
 const to: Xyzw = { x: 0, y: 0, z: 0, w: 1 }
-/** The farther of the two rows, as cells; grows to the largest entity. */
+/** The farther of the two rows, as cells. Grows to the largest entity. */
 let far: Float64Array = new Float64Array(64)
 
-/** What `blendRows` and `reckon` are told beside their rows, in cells: a double handed to a function is allocated. */
-export const given: { /** How far from a to b, 0 to 1. */ readonly share: Float64Array
-  /** Seconds to reckon ahead. */ readonly seconds: Float64Array } = { share: new Float64Array(1), seconds: new Float64Array(1) }
+/** Arguments of `blendRows` and `reckon`, in arrays because a double passed to a function is allocated. */
+export const given: {
+  /** How far from a to b, 0 to 1. */ readonly share: Float64Array
+  /** Seconds to reckon ahead. */ readonly seconds: Float64Array
+} = { share: new Float64Array(1), seconds: new Float64Array(1) }
 const { share, seconds } = given
 
-/** An angle within [-pi, pi), as rows have it. For angles at most a turn out. */
+/** Brings an angle into [-pi, pi), the range of rows. The angle may be at most one turn outside. */
 export function wrapAngle(angle: number): number {
   return angle >= PI ? angle - TURN : angle < -PI ? angle + TURN : angle
 }
 
 /**
- * Writes the cells a `given.share` of the way from the row at `a` to the row at `b`. With `jumps` (squares of distances,
- * by position), an object that went further than that teleported: it is where the nearer row says. @hot
+ * Writes the cells a `given.share` of the way from the row at `a` to the row at `b`. `jumps` holds squared distances,
+ * indexed by position. An object that moved further has teleported and is placed where the nearer row says. @hot
  */
 export function blendRows(
   plan: BlendPlan, rows: Int32Array, a: number, b: number, jumps: Float64Array, cells: Float64Array, at: number,
@@ -47,7 +49,7 @@ export function blendRows(
   dequantizeRow(plan.far, rows, isLate ? a : b, far, 0)
   if (jumped(plan, jumps, cells, at)) return
   settleGroups(plan, cells, at)
-  // From the nearer one back or on: what is exact at either end stays so.
+  // Starts from the nearer row, so that a value that is exact at either end stays exact.
   const step = isLate ? 1 - t : t
   for (let index = 0; index < lines.length; index++) {
     const cell = lines[index]
@@ -77,7 +79,8 @@ export function reckon(plan: BlendPlan, cells: Float64Array, at: number): void {
     const a = acceleration < 0 ? 0 : cells[at + acceleration]
     const velocity = at + motions[index + 1]
     const value = cells[at + motions[index]] + cells[velocity] * s + 0.5 * a * s * s
-    cells[at + motions[index]] = value > bounds[bound] ? (value < bounds[bound + 1] ? value : bounds[bound + 1]) : bounds[bound]
+    cells[at + motions[index]] =
+      value > bounds[bound] ? (value < bounds[bound + 1] ? value : bounds[bound + 1]) : bounds[bound]
     cells[velocity] += a * s
   }
   for (let index = 0; index < spins.length; index += 2) {
@@ -94,10 +97,10 @@ export function reckon(plan: BlendPlan, cells: Float64Array, at: number): void {
   }
 }
 
-/** out = the rotation around (x, y, z) by the length of it, in radians. @hot */
+/** out = the rotation around (x, y, z) by its length, in radians. @hot */
 export function fromRotation(x: number, y: number, z: number, out: Xyzw): void {
   const angle = Math.sqrt(x * x + y * y + z * z)
-  // The sine of a small angle over it is 1, less than a double can tell.
+  // For a small angle, sin(angle) / angle differs from 1 by less than the precision of a double.
   const scale = angle > 1e-9 ? sin(angle / 2) / angle : 0.5
   out.x = x * scale
   out.y = y * scale
@@ -121,7 +124,7 @@ export function storeQuat(quat: Readonly<Xyzw>, cells: Float64Array, at: number)
   cells[at + 3] = quat.w
 }
 
-/** Whether any position is further from the farther row than it can have gone. */
+/** Whether any position is further from the farther row than the object can have moved. */
 function jumped({ positions }: BlendPlan, jumps: Float64Array, cells: Float64Array, at: number): boolean {
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index]
@@ -135,7 +138,7 @@ function jumped({ positions }: BlendPlan, jumps: Float64Array, cells: Float64Arr
   return false
 }
 
-/** A group that only one of the rows has is what the nearer one says, in all that is inside. */
+/** If only one of the rows has a group, everything inside the group is taken from the nearer row. */
 function settleGroups({ groups }: BlendPlan, cells: Float64Array, at: number): void {
   for (let index = 0; index < groups.length; index += 3) {
     if (cells[at + groups[index]] === far[groups[index]]) continue

@@ -5,7 +5,10 @@ import { angle, f32, group, int, quat, vec2, vec3 } from '../schema/field-kinds.
 import { World } from '../world/world.ts'
 import { ErrorSmoother, type SmoothingOptions } from './error-smoother.ts'
 
-const Ship = entity({ at: vec2(-1000, 1000, 0.01).position(), speed: vec2(-10, 10, 0.01).velocity(), yaw: angle(), hull: int(0, 9) }, { name: 'Ship' })
+const Ship = entity(
+  { at: vec2(-1000, 1000, 0.01).position(), speed: vec2(-10, 10, 0.01).velocity(), yaw: angle(), hull: int(0, 9) },
+  { name: 'Ship' },
+)
 const Plain = entity({ x: f32, name: int(0, 9), part: group({ y: f32 }) }, { name: 'Plain' })
 const Rock = entity({ place: vec3(-9, 9, 0.1), spin: quat() }, { name: 'Rock' })
 const [SHIP, PLAIN, ROCK] = [0, 1, 2]
@@ -16,7 +19,11 @@ function smoother(options: SmoothingOptions = {}): ErrorSmoother {
 }
 
 /** What is drawn of a ship whose truth is all 0, after so many seconds in so many draws. */
-function drawn(of: ErrorSmoother, seconds: readonly number[], truth: readonly number[] = [0, 0, 0, 0, 0, 0]): Float64Array {
+function drawn(
+  of: ErrorSmoother,
+  seconds: readonly number[],
+  truth: readonly number[] = [0, 0, 0, 0, 0, 0],
+): Float64Array {
   let cells = Float64Array.from(truth)
   for (const each of seconds) {
     cells = Float64Array.from(truth)
@@ -29,13 +36,23 @@ function drawn(of: ErrorSmoother, seconds: readonly number[], truth: readonly nu
 const ship = (x: number, y: number, yaw: number = 0): Float64Array => Float64Array.of(x, y, 0, 0, yaw, 0)
 
 describe('an offset', () => {
-  test('[SMOOTH1] starts where the picture was, has half its size after the half-life, and ends as the truth to the bit', () => {
+  test('[SMOOTH1] starts where the object was drawn, halves in each half-life, and ends at the true value', () => {
     const spring = smoother({ halfLifeMs: 80 })
     spring.absorb(SHIP, SLOT, ship(4, -2, 1), 0, ship(1, 2, -0.5), 0)
     expect([...drawn(spring, [0], [...ship(1, 2, -0.5)])]).toEqual([4, -2, 0, 0, 1, 0])
     const half = drawn(spring, [0.08], [...ship(1, 2, -0.5)])
-    expect([half[0], half[1], half[4]]).toEqual([expect.closeTo(2.5, 12), expect.closeTo(0, 12), expect.closeTo(0.25, 12)])
-    expect([...drawn(spring, Array.from({ length: 200 }, () => 0.01), [...ship(1, 2, -0.5)])]).toEqual([1, 2, 0, 0, -0.5, 0])
+    expect([half[0], half[1], half[4]]).toEqual([
+      expect.closeTo(2.5, 12),
+      expect.closeTo(0, 12),
+      expect.closeTo(0.25, 12),
+    ])
+    expect([
+      ...drawn(
+        spring,
+        Array.from({ length: 200 }, () => 0.01),
+        [...ship(1, 2, -0.5)],
+      ),
+    ]).toEqual([1, 2, 0, 0, -0.5, 0])
     expect(spring.distance(SHIP, SLOT)).toBe(0)
   })
 
@@ -55,7 +72,7 @@ describe('an offset', () => {
     }
   })
 
-  test('[SMOOTH3] neither place nor velocity jump at a correction, and nothing overshoots by itself', () => {
+  test('[SMOOTH3] neither position nor velocity jumps at a correction, and nothing overshoots by itself', () => {
     const spring = smoother()
     const step = 1e-4
     let [last, speed] = [NaN, NaN]
@@ -83,7 +100,7 @@ describe('an offset', () => {
     }
   })
 
-  test('[SMOOTH4] beyond a teleport it is dropped: declared, or three seconds at full speed', () => {
+  test('[SMOOTH4] an offset beyond a teleport is dropped: the declared limit, or three seconds at full speed', () => {
     const declared = smoother({ teleport: 5 })
     declared.absorb(SHIP, SLOT, ship(3, 4.1), 0, ship(0, 0), 0)
     expect([declared.teleports, drawn(declared, [0])[0]]).toEqual([1, 0])
@@ -96,7 +113,7 @@ describe('an offset', () => {
     expect([derived.distance(SHIP, SLOT), derived.distance(SHIP, 1)]).toEqual([42, 0])
   })
 
-  test('[SMOOTH5] holds for positions, angles and rotations, or for all lines where nothing is a position; never for the rest', () => {
+  test('[SMOOTH5] positions, angles and rotations have offsets; without a position, all blended fields do', () => {
     const spring = smoother()
     spring.absorb(SHIP, SLOT, Float64Array.of(1, 2, 3, 4, 0.5, 6), 0, new Float64Array(6), 0)
     expect([...drawn(spring, [0])]).toEqual([1, 2, 0, 0, 0.5, 0])
@@ -115,10 +132,14 @@ describe('an offset', () => {
     expect(Math.abs(yaw)).toBeCloseTo(Math.PI, 9)
   })
 
-  test('[SMOOTH5] rotations go on from where they were drawn, and come to rest on the truth', () => {
-    const about = (x: number, y: number, z: number, radians: number): number[] => [x, y, z].map((each) => each * Math.sin(radians / 2)).concat(Math.cos(radians / 2))
+  test('[SMOOTH5] rotations continue from where they were drawn, and end at the true value', () => {
+    const about = (x: number, y: number, z: number, radians: number): number[] =>
+      [x, y, z].map((each) => each * Math.sin(radians / 2)).concat(Math.cos(radians / 2))
     const spring = smoother({ halfLifeMs: 100 })
-    const [before, truth] = [Float64Array.of(0, 0, 0, ...about(0, 0.6, 0.8, 1.2)), Float64Array.of(0, 0, 0, ...about(1, 0, 0, -2).map((each) => -each))]
+    const [before, truth] = [
+      Float64Array.of(0, 0, 0, ...about(0, 0.6, 0.8, 1.2)),
+      Float64Array.of(0, 0, 0, ...about(1, 0, 0, -2).map((each) => -each)),
+    ]
     spring.absorb(ROCK, 0, before, 0, truth, 0)
     const angleTo = (cells: Float64Array, other: Float64Array): number => {
       let dot = 0
@@ -138,7 +159,7 @@ describe('an offset', () => {
     expect(draw(0.01)).toEqual(truth)
   })
 
-  test('[SMOOTH6] is gone with whoever had the slot, and with a half-life of 0 at once', () => {
+  test('[SMOOTH6] is removed when the object leaves its slot, and at once with a half-life of 0', () => {
     const spring = smoother()
     spring.absorb(SHIP, SLOT, ship(3, 0), 0, ship(0, 0), 0)
     spring.reset(SHIP, SLOT)
@@ -149,7 +170,7 @@ describe('an offset', () => {
     expect(() => smoother({ halfLifeMs: -1 })).toThrow('halfLifeMs')
   })
 
-  test('[SMOOTH5] what is no number is not smoothed', () => {
+  test('[SMOOTH5] a value that is not a number is not smoothed', () => {
     const spring = smoother()
     spring.absorb(SHIP, SLOT, ship(NaN, 2), 0, ship(0, 0), 0)
     expect([...drawn(spring, [0])]).toEqual([0, 2, 0, 0, 0, 0])

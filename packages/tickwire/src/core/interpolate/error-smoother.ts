@@ -1,23 +1,25 @@
 /**
- * Corrections leave the picture slowly: drawn = truth + offset, and the offset decays to 0 on a critically damped spring.
+ * Hides corrections: drawn = truth + offset, and the offset decays to 0 on a critically damped spring.
  *
  *   correction   offset := drawn - new truth, at one moment       so the picture does not jump
  *   every draw   offset, speed := spring(offset, speed, seconds)  (x + (v + w x) s) e^(-w s): solved, not stepped, so
  *                                                                 the same at 30 and at 240 draws a second
  *
- * Its speed starts at 0 and goes on through further corrections, so the picture's velocity does not jump either, beyond
- * what the truth's own does. An offset longer than a teleport is dropped: the object is simply there. One below a
- * hundredth of what its field can tell is dropped too, and the picture is the truth again to the bit.
+ * The speed starts at 0 and continues through further corrections, so the drawn velocity does not jump either, beyond
+ * what the truth's own velocity does. An offset longer than a teleport is dropped: the object jumps. An offset below a
+ * hundredth of its field's precision is dropped too, and the drawn value equals the truth bit for bit.
  *
- * What is smoothed: fields marked `position` (without any, all that blend on a line), angles, and rotations, as the
- * rotation vector of drawn x truth^-1. Not what lies in groups. Offsets lie by slot of the view world.
+ * Smoothed are: fields marked `position` (without any, all fields that blend linearly), angles, and rotations, as the
+ * rotation vector of drawn x truth^-1. Fields in groups are not smoothed. Offsets are indexed by slot of the view
+ * world.
  *
- * One smoother serves both kinds of corrections. The interpolator feeds it by itself. Prediction, after it went back and
- * stepped again, for each object it draws:
+ * One smoother serves both kinds of corrections. The interpolator calls it by itself. Prediction calls it after a
+ * rollback, for each object that it draws:
  *
  *   smoother.shift(type, slot, before, at, after, at)     its cells at the newest tick, before and after the replay
  *
- * and on every draw, once: `begin(seconds)`, then for each object, truth in the view's cells: `apply(type, slot, cells, at)`.
+ * On every draw call `begin(seconds)` once, then `apply(type, slot, cells, at)` for each object, with the truth in the
+ * view's cells.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -28,40 +30,48 @@ import type { World } from '../world/world.ts'
 import { fromRotation, loadQuat, storeQuat, wrapAngle } from './blend.ts'
 import { smoothPlanOf, type SmoothPlan } from './smooth-plan.ts'
 
+/** How corrections are smoothed. */
 export interface SmoothingOptions {
-  /** Until half of an offset is gone. 0 draws corrections at once. */
+  /** The time until half of an offset is gone. 0 draws corrections at once. Default: 80. */
   readonly halfLifeMs?: number
   /** An offset longer than this (in the unit of positions) is not smoothed. Default: three seconds at full speed. */
   readonly teleport?: number
 }
 
-/** (1 + u) e^-u is a half here: the half-life of a critically damped spring, in its own time. */
+/** (1 + u) e^-u is 1/2 here: the half-life of a critically damped spring, in units of its own time. */
 const HALF_LIFE = 1.6783469900166605
 
 const a: Xyzw = { x: 0, y: 0, z: 0, w: 1 }
 const b: Xyzw = { x: 0, y: 0, z: 0, w: 1 }
 
-/** Offsets of one entity, by slot: the offsets of all components, then their speeds. */
+/** Offsets of one entity. Indexed by slot: the offsets of all components, then their speeds. */
 interface Offsets {
   readonly plan: SmoothPlan
   values: Float64Array
   isMoving: Uint8Array
 }
 
+/** Offsets between where objects were drawn and where they are now, which shrink over time. */
 export class ErrorSmoother {
-  /** Corrections smoothed, and those too far for it. */
+  /** Counters: corrections that were smoothed, and corrections that were too far to smooth. */
   corrections = 0
+  /** Corrections that were too far to smooth. */
   teleports = 0
   readonly #view: World
   readonly #halfLifeSeconds: number
-  /** By type. */
+  /** Indexed by type. */
   readonly #offsets: readonly Offsets[]
-  /** Of this draw: offset from offset and speed, speed from offset and speed. */
+  /** The spring matrix of this draw: offset from offset and speed, speed from offset and speed. */
   readonly #spring = new Float64Array([1, 0, 0, 1])
 
   constructor(view: World, options: SmoothingOptions = {}) {
     const { halfLifeMs = SMOOTHING_HALF_LIFE_MS, teleport } = options
-    if (!(halfLifeMs >= 0 && halfLifeMs < Infinity)) throw new ConfigError('halfLifeMs', `${halfLifeMs}`, 'Give milliseconds, 0 for none.')
+    if (!(halfLifeMs >= 0 && halfLifeMs < Infinity))
+      throw new ConfigError(
+        'halfLifeMs',
+        `invalid time (expected 0 or more milliseconds, got ${halfLifeMs})`,
+        'give milliseconds; 0 disables smoothing.',
+      )
     this.#view = view
     this.#halfLifeSeconds = halfLifeMs / 1000
     this.#offsets = view.stores.map(({ schema }) => ({
@@ -69,7 +79,7 @@ export class ErrorSmoother {
     }))
   }
 
-  /** Begins a draw, so many seconds after the last one. */
+  /** Begins a draw, `seconds` after the last one. */
   begin(seconds: number): void {
     const rate = this.#halfLifeSeconds === 0 ? Infinity : HALF_LIFE / this.#halfLifeSeconds
     const turned = rate * Math.max(seconds, 0)
@@ -81,7 +91,7 @@ export class ErrorSmoother {
     spring[3] = decay === 0 ? 0 : (1 - turned) * decay
   }
 
-  /** Adds the offset of this draw to the truth in `cells[at]`. Once a draw and object. @hot */
+  /** Adds the offset of this draw to the truth in `cells[at]`. Call once per draw and object. @hot */
   apply(type: number, slot: number, cells: Float64Array, at: number): void {
     const offsets = this.#offsets[type]
     if (slot >= offsets.isMoving.length || offsets.isMoving[slot] === 0) return
@@ -107,7 +117,7 @@ export class ErrorSmoother {
     }
   }
 
-  /** What was drawn (offset and all) is to be drawn on, though the truth of that moment turned out to be this. @hot */
+  /** The truth at the last drawn moment changed. Keeps drawing from `drawn`, which includes the offset. @hot */
   absorb(type: number, slot: number, drawn: Float64Array, drawnAt: number, truth: Float64Array, truthAt: number): void {
     const offsets = this.#reserve(type, slot)
     const { count } = offsets.plan
@@ -115,12 +125,19 @@ export class ErrorSmoother {
     this.#add(offsets, slot, drawn, drawnAt, truth, truthAt)
   }
 
-  /** The truth of one moment was `before` and turned out to be `after`: both without offset. @hot */
-  shift(type: number, slot: number, before: Float64Array, beforeAt: number, after: Float64Array, afterAt: number): void {
+  /** The truth at one moment changed from `before` to `after`. Both are without offset. @hot */
+  shift(
+    type: number,
+    slot: number,
+    before: Float64Array,
+    beforeAt: number,
+    after: Float64Array,
+    afterAt: number,
+  ): void {
     this.#add(this.#reserve(type, slot), slot, before, beforeAt, after, afterAt)
   }
 
-  /** Somebody new has the slot. */
+  /** A new object occupies the slot. */
   reset(type: number, slot: number): void {
     if (slot < this.#offsets[type].isMoving.length) this.#clear(this.#offsets[type], slot)
   }
@@ -141,7 +158,7 @@ export class ErrorSmoother {
     const first = slot * 2 * count
     for (let index = 0; index < lines.length; index++) {
       const gap = from[fromAt + lines[index]] - to[toAt + lines[index]]
-      // Fields may hold what is no number; nothing can be drawn on from there.
+      // A field may hold NaN or Infinity, from which there is no offset.
       if (gap - gap === 0) values[first + index] += gap
     }
     let next = first + lines.length
@@ -189,7 +206,8 @@ export class ErrorSmoother {
   #isTeleport({ plan: { lineGroups, teleports }, values }: Offsets, first: number): boolean {
     for (let group = 0; group < teleports.length; group++) {
       let square = 0
-      for (let at = lineGroups[group]; at < lineGroups[group + 1]; at++) square += values[first + at] * values[first + at]
+      for (let at = lineGroups[group]; at < lineGroups[group + 1]; at++)
+        square += values[first + at] * values[first + at]
       if (square > teleports[group]) return true
     }
     return false

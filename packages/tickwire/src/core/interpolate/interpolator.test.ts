@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { Rock, RATE, Ship, Stage } from '../../../../../test/reference/told-stage.ts'
+import { Rock, RATE, Ship, Stage } from '../../../../../test/reference/received-stage.ts'
 import { Prng } from '../base/prng.ts'
 
 describe('between two rows', () => {
-  test('[INTERP1] constant velocity shows constant velocity, whatever ticks are told', () => {
+  test('[INTERP1] constant velocity is drawn as constant velocity, whichever ticks are received', () => {
     const dice = new Prng(1)
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, {})
     for (let tick = 0; tick < 60; tick += dice.nextInt(1, 7)) {
       ship.at = { x: 0.5 * tick, y: -0.25 * tick }
-      stage.tell(ship, tick)
+      stage.receive(ship, tick)
     }
     let last = NaN
     for (let moment = 1; moment < 50; moment += 0.375) {
@@ -26,9 +26,9 @@ describe('between two rows', () => {
   test('[INTERP2] 350 degrees to 10 degrees goes through 0', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { yaw: 350 * Math.PI / 180 })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     ship.yaw = 10 * Math.PI / 180
-    stage.tell(ship, 12)
+    stage.receive(ship, 12)
     const seen = [10, 10.5, 11, 11.5].map((moment) => {
       stage.draw(moment)
       return stage.see(ship.id)!.yaw * 180 / Math.PI
@@ -39,9 +39,9 @@ describe('between two rows', () => {
   test('[INTERP2] 170 degrees to -170 degrees goes through 180, and stays an angle', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { yaw: 170 * Math.PI / 180 })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     ship.yaw = -170 * Math.PI / 180
-    stage.tell(ship, 12)
+    stage.receive(ship, 12)
     const seen = [10.5, 11.25, 11.5].map((moment) => {
       stage.draw(moment)
       return stage.see(ship.id)!.yaw * 180 / Math.PI
@@ -49,14 +49,14 @@ describe('between two rows', () => {
     ;[175, -177.5, -175].forEach((degrees, at) => expect(seen[at]).toBeCloseTo(degrees, 3))
   })
 
-  test('[INTERP2] rotations go the short way at constant speed, whatever their sign', () => {
+  test('[INTERP2] rotations take the short way at constant speed, whatever their sign', () => {
     const turned = (degrees: number, sign: number): { x: number; y: number; z: number; w: number } =>
       ({ x: 0, y: 0, z: sign * Math.sin(degrees * Math.PI / 360), w: sign * Math.cos(degrees * Math.PI / 360) })
     const stage = new Stage(Rock)
     const rock = stage.world.spawn(Rock, { spin: turned(170, 1) })
-    stage.tell(rock, 1)
+    stage.receive(rock, 1)
     rock.spin = turned(190, -1)
-    stage.tell(rock, 5)
+    stage.receive(rock, 5)
     for (const [moment, degrees] of [[2, 175], [3, 180], [4, 185]] as const) {
       stage.draw(moment)
       const { z, w } = stage.see(rock.id)!.spin
@@ -64,15 +64,15 @@ describe('between two rows', () => {
     }
   })
 
-  test('[INTERP3] what does not blend is the nearer row, from the half on the later one; so are owners, texts and groups', () => {
+  test('[INTERP3] a value that does not blend is that of the nearer row; so are owners, texts and groups', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { hull: 10, name: 'one', shield: { strength: 100, lit: false } }, 3)
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     Object.assign(ship, { hull: 90, name: 'two', shield: { strength: 200, lit: true } })
     stage.world.setOwner(ship, 4)
-    stage.tell(ship, 12)
+    stage.receive(ship, 12)
     ship.shield = null
-    stage.tell(ship, 14)
+    stage.receive(ship, 14)
     const seen = [10.75, 11, 12.75, 13].map((moment) => {
       stage.draw(moment)
       const { hull, name, shield, owner } = stage.see(ship.id)!
@@ -84,12 +84,12 @@ describe('between two rows', () => {
     ])
   })
 
-  test('[INTERP4] an object that went further than it can is at either end, never between', () => {
+  test('[INTERP4] an object that moved further than it can is drawn at either end, never in between', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: -900, y: 0 }, yaw: 0 })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     ship.at.x = 900
-    stage.tell(ship, 14)
+    stage.receive(ship, 14)
     const seen = [11, 11.99, 12, 13].map((moment) => {
       stage.draw(moment)
       return stage.see(ship.id)!.at.x
@@ -98,12 +98,12 @@ describe('between two rows', () => {
   })
 })
 
-describe('coming and going', () => {
+describe('spawn and despawn', () => {
   test('[INTERP5] it appears half a tick before its first row, and stays until the tick it is gone', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { hull: 7 })
-    stage.tell(ship, 20)
-    stage.tell(ship, 21)
+    stage.receive(ship, 20)
+    stage.receive(ship, 21)
     stage.interpolator.leave(ship.id, 24)
     const seen = [19, 19.49, 19.5, 20, 23.99, 24, 25].map((moment) => {
       stage.draw(moment)
@@ -113,31 +113,31 @@ describe('coming and going', () => {
     expect(stage.shown).toEqual(['+0', '-0'])
   })
 
-  test('[INTERP5] who is known to go is not reckoned ahead', () => {
+  test('[INTERP5] an object that is known to be gone soon is not extrapolated', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 1, y: 1 }, speed: { x: 100, y: 0 } })
-    stage.tell(ship, 20)
+    stage.receive(ship, 20)
     stage.interpolator.leave(ship.id, 24)
     stage.draw(20)
     stage.draw(23)
     expect(stage.see(ship.id)!.at.x).toBe(1)
   })
 
-  test('[INTERP6] its index may go to another, or it may come back, while it is still drawn', () => {
+  test('[INTERP6] its index may be reused, or it may return, while it is still drawn', () => {
     const stage = new Stage(Ship)
     const first = stage.world.spawn(Ship, { hull: 1 })
-    stage.tell(first, 10)
+    stage.receive(first, 10)
     stage.interpolator.leave(first.id, 14)
     stage.world.beginTick()
     stage.world.despawn(first)
     stage.world.endTick()
     const second = stage.world.spawn(Ship, { hull: 2 })
     expect(second.id >>> 16).toBe(first.id >>> 16)
-    stage.tell(second, 16)
+    stage.receive(second, 16)
     stage.interpolator.leave(second.id, 18)
     const seen = [10, 13.75, 14, 15.25, 15.5, 17.75, 18, 19.25, 19.5, 30].map((moment) => {
       // While the second is drawn: more than one that follows is not kept.
-      if (moment === 17.75) stage.tell(second, 20, true)
+      if (moment === 17.75) stage.receive(second, 20, true)
       stage.draw(moment)
       return [stage.see(first.id)?.hull ?? 0, stage.see(second.id)?.hull ?? 0].join('')
     })
@@ -145,37 +145,37 @@ describe('coming and going', () => {
     expect(stage.shown).toEqual(['+0', '-0', '+0', '-0', '+0'])
   })
 
-  test('[INTERP6] a life that began and ended while nobody drew is not shown', () => {
+  test('[INTERP6] an object that spawned and despawned between two draws is not shown', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { hull: 1 })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     stage.draw(10)
     stage.interpolator.leave(ship.id, 14)
-    stage.tell(ship, 20, true)
+    stage.receive(ship, 20, true)
     stage.interpolator.leave(ship.id, 24)
     stage.draw(60)
     expect(stage.see(ship.id)).toBeNull()
     expect(stage.shown).toEqual(['+0', '-0'])
   })
 
-  test('[INTERP6] an object that comes to an index ends whoever was not known to be gone', () => {
+  test('[INTERP6] an object that appears at an index ends the previous one, even if that was not known gone', () => {
     const stage = new Stage(Ship)
     const first = stage.world.spawn(Ship, { hull: 1 })
-    stage.tell(first, 10)
+    stage.receive(first, 10)
     stage.draw(10)
     stage.world.beginTick()
     stage.world.despawn(first)
     stage.world.endTick()
     const second = stage.world.spawn(Ship, { hull: 2 })
-    stage.tell(second, 12, true)
+    stage.receive(second, 12, true)
     stage.draw(11.5)
     expect([stage.see(first.id), stage.see(second.id)!.hull]).toEqual([null, 2])
   })
 
-  test('[INTERP7] who is stepped here is left alone, and drawn on from where he was when he is not any more', () => {
+  test('[INTERP7] a predicted object is left alone, and is drawn on from there when prediction gives it up', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 5, y: 0 } })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     stage.interpolator.setLocal(ship.id, true)
     stage.draw(11)
     expect(stage.see(ship.id)).toBeNull()
@@ -192,10 +192,10 @@ describe('coming and going', () => {
 })
 
 describe('beside prediction', () => {
-  test('[INTERP7] whom it takes out of the view stays out, and whom it still has there is not thrown out', () => {
+  test('[INTERP7] an object that prediction removes stays out, and one that prediction keeps is not removed', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { hull: 1 })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     stage.draw(10)
     stage.interpolator.setLocal(ship.id, true)
     stage.interpolator.setLocal(ship.id, false)
@@ -209,7 +209,7 @@ describe('beside prediction', () => {
     const next = stage.world.spawn(Ship, { hull: 2 })
     stage.view.seat(0, ship.id, 0)
     stage.interpolator.setLocal(ship.id, true)
-    stage.tell(next, 14, true)
+    stage.receive(next, 14, true)
     stage.draw(15)
     expect([stage.see(ship.id)?.isAlive, stage.see(next.id)]).toEqual([true, null])
     stage.view.unseat(stage.view.atIndexOf(ship.id)!)
@@ -218,31 +218,31 @@ describe('beside prediction', () => {
   })
 })
 
-describe('the picture never jumps', () => {
-  test('[INTERP8] when news contradict what was reckoned, the object goes on from where it was drawn', () => {
+describe('drawn objects never jump', () => {
+  test('[INTERP8] when new rows contradict the extrapolation, the object continues from where it was drawn', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { speed: { x: 100, y: 0 } })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     stage.draw(10)
     stage.draw(20)
     const before = stage.see(ship.id)!.at.x
     expect(before).toBe(10)
     // It had turned round at once.
     Object.assign(ship, { at: { x: -10, y: 0 }, speed: { x: -100, y: 0 } })
-    stage.tell(ship, 20)
+    stage.receive(ship, 20)
     stage.draw(20, 0)
     expect(stage.see(ship.id)!.at.x).toBe(before)
     stage.draw(20.1, 0.001)
     expect(Math.abs(stage.see(ship.id)!.at.x - before)).toBeLessThan(0.2)
     ship.at.x = -20
-    stage.tell(ship, 30)
+    stage.receive(ship, 30)
     for (let moment = 20.5; moment <= 30; moment += 0.5) stage.draw(moment, 0.005)
     expect(stage.see(ship.id)!.at.x).toBeGreaterThan(-20)
     for (let count = 0; count < 300; count++) stage.draw(30, 0.01)
     expect(stage.see(ship.id)!.at.x).toBe(-20)
   })
 
-  test('[INTERP8] over random paths, told ticks, jitter and loss no draw moves further than speed and spring allow', () => {
+  test('[INTERP8] over random paths, ticks, jitter and loss, no draw moves further than speed and spring allow', () => {
     let [extrapolated, corrections] = [0, 0]
     for (let seed = 1; seed <= 40; seed++) {
       const dice = new Prng(seed)
@@ -262,13 +262,14 @@ describe('the picture never jumps', () => {
       for (let moment = 5; moment < 390; moment += 0.5) {
         for (const { tick } of arrivals.filter(({ at }) => at > moment + 4.5 && at <= moment + 5)) {
           Object.assign(ship, { at: { x: path[tick]!.x, y: 0 }, speed: { x: path[tick]!.v, y: 0 } })
-          stage.tell(ship, tick)
+          stage.receive(ship, tick)
         }
         stage.draw(moment, 0.005)
         const seen = stage.see(ship.id)?.at.x
         if (stage.interpolator.modeOf(ship.id) === 'extrapolate') extrapolated++
         // 50 units a second; and of 50 units (after the long outage) the spring gives back 50 w / e a second at most.
-        if (seen !== undefined && last === last) expect(Math.abs(seen - last), `seed ${seed} at ${moment}`).toBeLessThan((50 + 50 * 21 / Math.E) * 0.005)
+        if (seen !== undefined && last === last)
+          expect(Math.abs(seen - last), `seed ${seed} at ${moment}`).toBeLessThan((50 + (50 * 21) / Math.E) * 0.005)
         last = seen ?? NaN
       }
       corrections += stage.interpolator.smoother.corrections
@@ -277,10 +278,10 @@ describe('the picture never jumps', () => {
   })
 })
 
-test('[INTERP9] it forgets everyone', () => {
+test('[INTERP9] reset forgets all objects', () => {
   const stage = new Stage(Ship)
   const ship = stage.world.spawn(Ship, {})
-  stage.tell(ship, 10)
+  stage.receive(ship, 10)
   stage.draw(10)
   stage.interpolator.clear()
   expect([stage.see(ship.id), stage.view.count(Ship), stage.interpolator.modeOf(ship.id)]).toEqual([null, 0, 'hidden'])

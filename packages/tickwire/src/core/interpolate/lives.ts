@@ -1,11 +1,11 @@
 /**
- * Who is, was and will be at each index of a view: the present life there and the one that follows it.
+ * The current object at each index of a view and the one that follows it. Each stay at an index is called a life.
  *
- * A picture is behind the news: while an object is still drawn it may be known to be gone, and another to have come to
- * its index, or the same one to have come back. More than one that follows is not kept: the last one counts, and those
- * between were never seen.
+ * Drawing lags behind the received data. While an object is still drawn it may be known to be gone, and another object
+ * to have taken its index, or the same object to have returned. Only one following life is kept: the last one wins, and
+ * lives in between are never shown.
  *
- * Arrays by index, for the loop of every draw. It does not know what a row is.
+ * Arrays are indexed by object index, for the loop of every draw. This file does not depend on rows.
  */
 
 import { OBJECTS_MAX } from '../base/limits.ts'
@@ -14,36 +14,39 @@ import { indexOf } from '../world/object-table.ts'
 
 const NO_TICK = -1
 const INDEXES_FIRST = 64
-/** Ticks between rows of who has had only one. */
+/** The assumed number of ticks between rows for an object that has only one. */
 const GAP_FIRST = 4
 
-/** What the last draw of an object went by: its rows; its rows and that it rested; nothing, or somebody else's cells. */
-export const MARK = { told: 0, quiet: 1, unknown: 2 } as const
+/** What the last draw of an object used: its rows; its rows and its rest; nothing, or cells that prediction wrote. */
+export const MARK = { received: 0, quiet: 1, unknown: 2 } as const
 
 export class Lives {
-  /** Every index in use is below this. */
+  /** Every index in use is below this one. */
   high = 0
-  /** The present life: whose (0: nobody), of which type, from which tick, gone at which (-1: none is known). */
+  /** The current life: object (0: none), type, first tick, and the tick it is gone (-1: not known). */
   id: Uint32Array = new Uint32Array(0)
   type: Uint8Array = new Uint8Array(0)
   first: Float64Array = new Float64Array(0)
   gone: Float64Array = new Float64Array(0)
-  /** The life that follows. */
+  /** Whether prediction has removed it from the view: it stays hidden for the rest of this life. */
+  isRemoved: Uint8Array = new Uint8Array(0)
+  /** The following life. */
   nextId: Uint32Array = new Uint32Array(0)
   nextType: Uint8Array = new Uint8Array(0)
   nextFirst: Float64Array = new Float64Array(0)
   nextGone: Float64Array = new Float64Array(0)
-  /** Who of the index is stepped here; 0: nobody. */
+  isNextRemoved: Uint8Array = new Uint8Array(0)
+  /** The object at the index that is predicted here; 0: none. */
   local: Uint32Array = new Uint32Array(0)
-  /** Of the last draw: whether it is in the view, its mode, the ticks around the moment, its `MARK`. */
+  /** State of the last draw: whether it is in the view, its mode, the ticks around the moment, its `MARK`. */
   isSeated: Uint8Array = new Uint8Array(0)
   mode: Uint8Array = new Uint8Array(0)
   before: Float64Array = new Float64Array(0)
   after: Float64Array = new Float64Array(0)
   mark: Uint8Array = new Uint8Array(0)
-  /** Ticks between the last two rows that were drawn by: how often it is told. */
+  /** Ticks between the last two rows that were drawn: how often rows arrive. */
   gap: Uint8Array = new Uint8Array(0)
-  /** Until which tick it was last taken to rest, and since which row's. */
+  /** The tick until which it was last assumed to rest, and the tick of the row since which it rested. */
   rest: Float64Array = new Float64Array(0)
   restRow: Float64Array = new Float64Array(0)
 
@@ -51,7 +54,7 @@ export class Lives {
     const index = indexOf(id)
     this.reserve(index)
     if (this.id[index] === 0) {
-      this.#begin(index, id, type, tick, NO_TICK)
+      this.#begin(index, id, type, tick, NO_TICK, 0)
       return
     }
     if (this.id[index] === id && this.gone[index] === NO_TICK && this.nextId[index] === 0) return
@@ -60,6 +63,7 @@ export class Lives {
     this.nextType[index] = type
     this.nextFirst[index] = tick
     this.nextGone[index] = NO_TICK
+    this.isNextRemoved[index] = 0
   }
 
   leave(id: ObjectId, tick: Tick): void {
@@ -69,21 +73,37 @@ export class Lives {
     else if (this.id[index] === id && (this.gone[index] === NO_TICK || tick < this.gone[index])) this.gone[index] = tick
   }
 
-  /** Whether at a moment the present life is over: it is gone by then, or the one that follows has begun. */
+  /** Prediction has removed an object from the view, or brings it back. */
+  setRemoved(id: ObjectId, isRemoved: boolean): void {
+    const index = indexOf(id)
+    if (index >= this.high) return
+    if (this.nextId[index] === id) this.isNextRemoved[index] = isRemoved ? 1 : 0
+    if (this.id[index] === id) this.isRemoved[index] = isRemoved ? 1 : 0
+  }
+
+  /** Whether the current life is over at a moment: the object is gone by then, or the following life has begun. */
   isOver(index: number, renderTick: number): boolean {
     if (this.id[index] !== 0 && this.gone[index] !== NO_TICK && renderTick >= this.gone[index]) return true
     return this.nextId[index] !== 0 && renderTick >= this.nextFirst[index] - 0.5
   }
 
-  /** The present life is over: the one that follows begins. */
+  /** Replaces the current life by the following one. */
   advance(index: number): void {
     const id = this.nextId[index]
-    if (id === 0) this.#begin(index, 0, 0, 0, NO_TICK)
-    else this.#begin(index, id, this.nextType[index], this.nextFirst[index], this.nextGone[index])
+    if (id === 0) this.#begin(index, 0, 0, 0, NO_TICK, 0)
+    else
+      this.#begin(
+        index,
+        id,
+        this.nextType[index],
+        this.nextFirst[index],
+        this.nextGone[index],
+        this.isNextRemoved[index],
+      )
     this.nextId[index] = 0
   }
 
-  /** The oldest tick worth looking at for a row before the moment: the one it was last found at. */
+  /** The oldest tick to search for a row before the moment: the tick where one was last found. */
   from(index: number): Tick {
     return Math.max(this.before[index], this.first[index])
   }
@@ -92,7 +112,7 @@ export class Lives {
     for (let index = 0; index < this.high; index++) {
       this.nextId[index] = 0
       this.local[index] = 0
-      this.#begin(index, 0, 0, 0, NO_TICK)
+      this.#begin(index, 0, 0, 0, NO_TICK, 0)
     }
     this.high = 0
   }
@@ -103,16 +123,17 @@ export class Lives {
     if (index >= this.high) this.high = index + 1
   }
 
-  #begin(index: number, id: ObjectId, type: number, first: Tick, gone: Tick): void {
+  #begin(index: number, id: ObjectId, type: number, first: Tick, gone: Tick, isRemoved: number): void {
     this.id[index] = id
     this.type[index] = type
     this.first[index] = first
     this.gone[index] = gone
+    this.isRemoved[index] = isRemoved
     this.isSeated[index] = 0
     this.mode[index] = 0
     this.before[index] = NO_TICK
     this.after[index] = NO_TICK
-    this.mark[index] = MARK.told
+    this.mark[index] = MARK.received
     this.gap[index] = GAP_FIRST
     this.rest[index] = NO_TICK
     this.restRow[index] = NO_TICK
@@ -128,6 +149,8 @@ export class Lives {
     this.local = words(this.local, capacity)
     this.type = bytes(this.type, capacity)
     this.nextType = bytes(this.nextType, capacity)
+    this.isRemoved = bytes(this.isRemoved, capacity)
+    this.isNextRemoved = bytes(this.isNextRemoved, capacity)
     this.isSeated = bytes(this.isSeated, capacity)
     this.mode = bytes(this.mode, capacity)
     this.first = doubles(this.first, capacity)

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { Rock, RATE, Ship, Stage } from '../../../../../test/reference/told-stage.ts'
+import { Rock, RATE, Ship, Stage } from '../../../../../test/reference/received-stage.ts'
 
-describe('without news', () => {
-  test('[RECKON1] constant acceleration is reckoned exactly, and turns go on', () => {
+describe('without new rows', () => {
+  test('[RECKON1] constant acceleration is extrapolated exactly, and turns continue', () => {
     const stage = new Stage(Ship)
-    const ship = stage.world.spawn(Ship, { at: { x: 1, y: 2 }, speed: { x: 8, y: -4 }, push: { x: 2, y: 16 }, yaw: 3, turning: 2 })
-    stage.tell(ship, 100)
+    const ship = stage.world.spawn(Ship, {
+      at: { x: 1, y: 2 },
+      speed: { x: 8, y: -4 },
+      push: { x: 2, y: 16 },
+      yaw: 3,
+      turning: 2,
+    })
+    stage.receive(ship, 100)
     stage.draw(100)
     for (let ticks = 0.25; ticks <= 20; ticks += 0.25) {
       stage.draw(100 + ticks)
@@ -23,17 +29,17 @@ describe('without news', () => {
   test('[RECKON1] rotations turn around the axes of the world', () => {
     const stage = new Stage(Rock)
     const rock = stage.world.spawn(Rock, { spin: { x: 0, y: 0, z: 0, w: 1 }, rate: { x: 0, y: 5, z: 0 } })
-    stage.tell(rock, 1)
+    stage.receive(rock, 1)
     stage.draw(1)
     stage.draw(21)
     const { y, w } = stage.see(rock.id)!.spin
     expect([y, w]).toEqual([expect.closeTo(Math.sin(0.5), 9), expect.closeTo(Math.cos(0.5), 9)])
   })
 
-  test('[RECKON2] two seconds of outage move it by a quarter second, then it holds', () => {
+  test('[RECKON2] in an outage of two seconds an object moves for a quarter second, then it holds', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { speed: { x: 100, y: 0 } })
-    stage.tell(ship, 50)
+    stage.receive(ship, 50)
     let most = 0
     for (let moment = 50; moment <= 250; moment += 1.5) {
       stage.draw(moment)
@@ -44,19 +50,19 @@ describe('without news', () => {
     expect([...stage.interpolator.drawn]).toEqual([0, 0, 0, 1])
   })
 
-  test('[RECKON2] nothing is reckoned out of the bounds of its field', () => {
+  test('[RECKON2] nothing is extrapolated out of the bounds of its field', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 999, y: 0 }, speed: { x: 100, y: 0 } })
-    stage.tell(ship, 50)
+    stage.receive(ship, 50)
     stage.draw(90)
     expect(stage.see(ship.id)!.at.x).toBe(1000)
   })
 
-  test('[RECKON3] who rested while others were heard of stays where he is, whatever his velocity says', () => {
+  test('[RECKON3] an object that rested while others got rows stays where it is, whatever its velocity says', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 }, speed: { x: 50, y: 0 } })
-    stage.tell(ship, 10)
-    stage.interpolator.heard = 30
+    stage.receive(ship, 10)
+    stage.interpolator.receivedTick = 30
     const modes = [10, 20, 30, 31, 90].map((moment) => {
       stage.draw(moment)
       return [stage.see(ship.id)!.at.x, stage.interpolator.modeOf(ship.id)]
@@ -64,15 +70,15 @@ describe('without news', () => {
     expect(modes).toEqual([[3, 'interpolate'], [3, 'interpolate'], [3, 'interpolate'], [3, 'hold'], [3, 'hold']])
   })
 
-  test('[RECKON3] who is told of by turns, for want of room, is reckoned ahead between them', () => {
+  test('[RECKON3] an object that gets rows in turns, for lack of space, is extrapolated between them', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
     const modes = new Set<string>()
     for (let moment = 5; moment < 80; moment += 0.5) {
-      stage.interpolator.heard = Math.floor(moment) + 2
+      stage.interpolator.receivedTick = Math.floor(moment) + 2
       if (moment % 6 === 0) {
         ship.at.x = moment * 0.5
-        stage.tell(ship, moment)
+        stage.receive(ship, moment)
       }
       stage.draw(moment, 0.005)
       if (moment < 10) continue
@@ -82,15 +88,15 @@ describe('without news', () => {
     expect([...modes]).toEqual(['extrapolate', 'interpolate'])
   })
 
-  test('[RECKON3] who runs into a wall, and is told no more, is back at it after a few ticks', () => {
+  test('[RECKON3] an object that runs into a wall and gets no more rows is back at the wall after a few ticks', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { speed: { x: 50, y: 0 } })
     for (let tick = 1; tick < 60; tick++) {
       if (tick <= 20) {
         ship.at.x = tick * 0.5
-        stage.tell(ship, tick)
+        stage.receive(ship, tick)
       }
-      stage.interpolator.heard = tick
+      stage.interpolator.receivedTick = tick
       stage.draw(tick - 2, 0.01)
       if (tick > 3) expect(stage.see(ship.id)!.at.x).toBeLessThan(10 + 3 * 0.5)
     }
@@ -98,13 +104,13 @@ describe('without news', () => {
     expect(stage.interpolator.modeOf(ship.id)).toBe('interpolate')
   })
 
-  test('[RECKON3] a start after a rest is not smeared over it when the row before it is put', () => {
+  test('[RECKON3] a start after a rest is not spread over the rest when the row before it is put', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
-    stage.tell(ship, 10)
-    stage.tell(ship, 59)
+    stage.receive(ship, 10)
+    stage.receive(ship, 59)
     ship.at.x = 4
-    stage.tell(ship, 60)
+    stage.receive(ship, 60)
     const seen = [10, 40, 59, 59.5, 60].map((moment) => {
       stage.draw(moment)
       return stage.see(ship.id)!.at.x
@@ -112,17 +118,17 @@ describe('without news', () => {
     expect(seen).toEqual([3, 3, 3, 3.5, 4])
   })
 
-  test('[RECKON3] nor over more than the gap between snapshots when it is not: it rested until we last heard of others', () => {
+  test('[RECKON3] without that row, the start is spread at most over the gap between snapshots', () => {
     const stage = new Stage(Ship)
     const ship = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
-    stage.tell(ship, 10)
+    stage.receive(ship, 10)
     for (let moment = 10; moment < 58; moment += 2) {
-      stage.interpolator.heard = moment + 2
+      stage.interpolator.receivedTick = moment + 2
       stage.draw(moment)
     }
     ship.at.x = 4
-    stage.tell(ship, 60)
-    stage.interpolator.heard = 60
+    stage.receive(ship, 60)
+    stage.interpolator.receivedTick = 60
     const seen = [57, 58, 59, 60].map((moment) => {
       stage.draw(moment)
       return stage.see(ship.id)!.at.x
@@ -131,30 +137,30 @@ describe('without news', () => {
     expect(stage.interpolator.smoother.corrections).toBe(0)
   })
 
-  test('[RECKON5] after a silence longer than the window who moved goes to where he is at once, and who rested waits for it', () => {
+  test('[RECKON5] after a silence beyond the window, a moved object jumps at once, and a resting one waits', () => {
     const stage = new Stage(Ship)
     const runner = stage.world.spawn(Ship, { speed: { x: 10, y: 0 } })
     const stander = stage.world.spawn(Ship, { at: { x: 3, y: 0 } })
-    stage.tell(stander, 1)
+    stage.receive(stander, 1)
     for (let tick = 1; tick <= 50; tick++) {
       runner.at.x = tick / RATE * 10
-      stage.tell(runner, tick)
-      stage.interpolator.heard = tick
+      stage.receive(runner, tick)
+      stage.interpolator.receivedTick = tick
       if (tick > 4) stage.draw(tick - 4)
     }
     for (let moment = 47; moment < 2046; moment++) stage.draw(moment)
     const held = stage.see(runner.id)!.at.x
     // The first word says what time it is, and nothing of anybody: that is no reason to think that they rest.
-    stage.interpolator.heard = 2050
+    stage.interpolator.receivedTick = 2050
     stage.draw(2046)
     expect(stage.see(runner.id)!.at.x).toBe(held)
     expect(stage.interpolator.modeOf(runner.id)).toBe('hold')
     expect(stage.interpolator.modeOf(stander.id)).toBe('interpolate')
     runner.at.x = held + 8
     stander.at.x = 5
-    stage.tell(runner, 2060)
-    stage.tell(stander, 2060)
-    stage.interpolator.heard = 2060
+    stage.receive(runner, 2060)
+    stage.receive(stander, 2060)
+    stage.interpolator.receivedTick = 2060
     const seen = [2047, 2050, 2055, 2059].map((moment) => {
       stage.draw(moment)
       return [stage.see(runner.id)!.at.x - held, stage.see(stander.id)!.at.x]
@@ -168,15 +174,15 @@ describe('without news', () => {
     expect(stage.see(stander.id)!.at.x).toBe(5)
   })
 
-  test('[RECKON4] an object is held however long it rests, though its row has left the window', () => {
+  test('[RECKON4] an object is drawn however long it rests, although its row has left the window', () => {
     const stage = new Stage(Ship)
     const [ship, other] = [stage.world.spawn(Ship, { at: { x: 3, y: 0 } }), stage.world.spawn(Ship, {})]
-    stage.tell(ship, 10)
-    for (let tick = 10; tick < 2000; tick += 20) stage.tell(other, tick)
+    stage.receive(ship, 10)
+    for (let tick = 10; tick < 2000; tick += 20) stage.receive(other, tick)
     stage.draw(1900)
     expect(stage.see(ship.id)!.at.x).toBe(3)
     ship.at.x = 5
-    stage.tell(ship, 1950)
+    stage.receive(ship, 1950)
     stage.draw(1940)
     expect(stage.see(ship.id)!.at.x).toBe(3)
     stage.draw(1949.5)

@@ -17,8 +17,22 @@ interface Weather {
 }
 
 /** Runs a clock through a match; tells `onDraw` of every draw: local now, the server's time then, in ticks. */
-function play(clock: RenderClock, ms: number, weather: Weather, onDraw: (now: number, serverTick: number) => void = () => {}): void {
-  const { tickRate = 128, every = 1, oneWayMs = 40, jitterMs = 0, lossPercent = 0, ppm = 0, drawMs = 1000 / 144, outage = [0, 0] } = weather
+function play(
+  clock: RenderClock,
+  ms: number,
+  weather: Weather,
+  onDraw: (now: number, serverTick: number) => void = () => {},
+): void {
+  const {
+    tickRate = 128,
+    every = 1,
+    oneWayMs = 40,
+    jitterMs = 0,
+    lossPercent = 0,
+    ppm = 0,
+    drawMs = 1000 / 144,
+    outage = [0, 0],
+  } = weather
   const dice = new Prng(5)
   const local = (serverMs: number): number => 5000 + serverMs * (1 + ppm / 1e6)
   const arrivals: [at: number, tick: number][] = []
@@ -30,16 +44,18 @@ function play(clock: RenderClock, ms: number, weather: Weather, onDraw: (now: nu
   arrivals.sort(([a], [b]) => a - b)
   let next = 0
   for (let at = 0; at < ms; at += drawMs) {
-    for (; next < arrivals.length && arrivals[next]![0] <= at; next++) clock.note(local(arrivals[next]![0]), arrivals[next]![1])
+    for (; next < arrivals.length && arrivals[next]![0] <= at; next++)
+      clock.note(local(arrivals[next]![0]), arrivals[next]![1])
     clock.advance(local(at))
     onDraw(local(at), at * tickRate / 1000)
   }
 }
 
-const arena = (options: Partial<RenderClockOptions> = {}, tickRate: number = 128): RenderClock => new RenderClock(tickRate, { delayMs: 20, ...options })
+const arena = (options: Partial<RenderClockOptions> = {}, tickRate: number = 128): RenderClock =>
+  new RenderClock(tickRate, { delayMs: 20, ...options })
 
-describe('the moment drawn', () => {
-  test('[MOMENT1] is server time, less one way, less the delay', () => {
+describe('the render tick', () => {
+  test('[MOMENT1] is the server time, minus the one-way delay, minus the interpolation delay', () => {
     const clock = arena({ delayMsMin: 20, delayMsMax: 20 })
     play(clock, 3000, { oneWayMs: 70 }, (now, serverTick) => {
       if (now < 5200) return
@@ -50,7 +66,7 @@ describe('the moment drawn', () => {
     })
   })
 
-  test('[MOMENT2] never goes back, and time runs within its bend, through jitter, loss and skew', () => {
+  test('[MOMENT2] never goes back, and runs within its rate limits, through jitter, loss and skew', () => {
     for (const ppm of [-500, 0, 500]) {
       const clock = arena()
       let [last, lastNow] = [-1, 0]
@@ -74,7 +90,7 @@ describe('the moment drawn', () => {
     play(clock, 1000, { jitterMs: 5 }, () => expect(clock.renderTick * 256).toBe(Math.round(clock.renderTick * 256)))
   })
 
-  test('[MOMENT6] is set once when it was far away: after half a minute of sleep, or a clock that moved', () => {
+  test('[MOMENT6] is set once when it was far off: after half a minute of sleep, or a clock change', () => {
     const clock = arena()
     const dt = 1000 / 128
     for (let tick = 0; tick < 500; tick++) {
@@ -102,15 +118,15 @@ describe('the moment drawn', () => {
     expect(clock.clockSteps).toBe(2)
   })
 
-  test('[MOMENT6] before the first news there is none', () => {
+  test('[MOMENT6] there is none before the first tick is received', () => {
     const clock = arena()
     clock.advance(100)
     expect([clock.renderTick, clock.newest]).toEqual([-1, -1])
   })
 })
 
-describe('the delay', () => {
-  test('[MOMENT4] is little on a quiet link, grows with jitter, and stays within its bounds', () => {
+describe('the interpolation delay', () => {
+  test('[MOMENT4] is short on a quiet link, grows with jitter, and stays within its bounds', () => {
     const delays = [0, 10, 30, 60, 300].map((jitterMs) => {
       const clock = arena()
       play(clock, 10_000, { jitterMs, lossPercent: 1 })
@@ -124,7 +140,11 @@ describe('the delay', () => {
   })
 
   test('[MOMENT4] covers the gap between sends: nearly every draw has a row after its moment', () => {
-    for (const weather of [{ every: 1, jitterMs: 15, lossPercent: 2 }, { every: 6, jitterMs: 20 }, { every: 4, jitterMs: 0, lossPercent: 5 }]) {
+    for (const weather of [
+      { every: 1, jitterMs: 15, lossPercent: 2 },
+      { every: 6, jitterMs: 20 },
+      { every: 4, jitterMs: 0, lossPercent: 5 },
+    ]) {
       const clock = new RenderClock(128, { delayMs: 100, delayMsMax: 200 })
       let [draws, dry] = [0, 0]
       play(clock, 20_000, weather, (now) => {
@@ -136,7 +156,7 @@ describe('the delay', () => {
     }
   })
 
-  test('[MOMENT5] an outage does not make it longer', () => {
+  test('[MOMENT5] does not grow in one outage', () => {
     const clock = arena()
     play(clock, 4000, { jitterMs: 4 })
     const before = clock.targetDelayMs
@@ -145,7 +165,7 @@ describe('the delay', () => {
     expect(other.targetDelayMs).toBeLessThan(before + 2)
   })
 
-  test('[MOMENT5] nor do many of them', () => {
+  test('[MOMENT5] does not grow in many outages', () => {
     const clock = arena()
     let tick = 0
     for (let count = 0; count < 400; count++) {
@@ -155,7 +175,7 @@ describe('the delay', () => {
     expect(clock.targetDelayMs).toBeLessThan(20)
   })
 
-  test('[MOMENT4] contradictions are refused', () => {
+  test('[MOMENT4] contradictory options are refused', () => {
     expect(() => arena({ delayMsMax: 10 })).toThrow('delayMs')
     expect(() => arena({ delayMsMin: 30 })).toThrow('delayMs')
     expect(() => arena({ bend: 1 })).toThrow('bend')

@@ -2,7 +2,7 @@
  * Which cells of an entity are smoothed, and how far is too far: a schema and a teleport distance, packed for
  * `error-smoother.ts`.
  *
- * Components of an offset, in this order: one a line, one a turn, three a rotation.
+ * Components of an offset, in this order: one per line, one per turn, three per rotation.
  */
 
 import type { Leaf } from '../schema/leaf.ts'
@@ -10,32 +10,33 @@ import type { Schema } from '../schema/schema.ts'
 import { blendPlanOf } from './blend-plan.ts'
 
 export interface SmoothPlan {
-  /** Cells, counted from the start of the object. */
+  /** Cells, relative to the start of the object. */
   readonly lines: Int32Array
   readonly turns: Int32Array
   readonly quats: Int32Array
-  /** Components of an offset. */
+  /** The number of components of an offset. */
   readonly count: number
-  /** By component: an offset below this cannot be seen. */
+  /** Indexed by component: an offset below this is not visible. */
   readonly settled: Float64Array
-  /** Lines lie in groups, one a position; where each begins, and the end. */
+  /** Lines are grouped, one group per position: where each group begins, and the end of the last. */
   readonly lineGroups: Int32Array
-  /** By group: the square of the distance that is a teleport. */
+  /** Indexed by group: the square of the teleport distance. */
   readonly teleports: Float64Array
 }
 
-/** Of what a field can tell: a hundredth. */
+/** The invisible share of a field's precision: a hundredth. */
 const SETTLED_SHARE = 0.01
-/** Of a field without steps: in its own unit. */
+/** For a field without precision: in its own unit. */
 const SETTLED_FLOAT = 1e-5
 const SETTLED_RADIANS = 1e-5
-/** Seconds at full speed that are a teleport: who was out of touch for less walks back into the picture. */
+/** An offset as long as this many seconds at full speed is a teleport. After a shorter outage an object glides back. */
 const TELEPORT_SECONDS = 3
 
-/** Plans the smoothing of an entity. */
 export function smoothPlanOf(schema: Schema, teleport: number | undefined): SmoothPlan {
   const { positions, speeds } = blendPlanOf(schema)
-  const grouped = new Set(schema.groups.flatMap(({ firstLeaf, leafCount }) => schema.leaves.slice(firstLeaf, firstLeaf + leafCount)))
+  const grouped = new Set(
+    schema.groups.flatMap(({ firstLeaf, leafCount }) => schema.leaves.slice(firstLeaf, firstLeaf + leafCount)),
+  )
   const free = schema.leaves.filter((leaf) => !grouped.has(leaf))
   const of = (blend: Leaf['blend']): readonly Leaf[] => free.filter((leaf) => leaf.blend === blend)
   const moved = positions.map((cells) => of('linear').filter(({ cell }) => cells.includes(cell)))

@@ -17,7 +17,7 @@ function written(block: AckBlock): { bytes: Uint8Array; bits: number } {
 }
 
 describe('ack block', () => {
-  test('[ACK1] latest 1042 with vector ...1011 says 1041, 1040 and 1038 arrived and 1039 did not', () => {
+  test('[ACK1] latest 1042 with vector ...1011 means that 1041, 1040 and 1038 arrived and 1039 did not', () => {
     const { bytes, bits } = written(blockOf({ latest: 1042, delayUnits: 3, lo: 0xffff_fffb }))
     // latest 0x0412, delay 0x0003, gaps 0001, group 0 = 0xfffb
     expect([...bytes]).toEqual([0x04, 0x12, 0x00, 0x03, 0x1f, 0xff, 0xb0])
@@ -30,7 +30,7 @@ describe('ack block', () => {
     expect(ACK_BLOCK_BITS_MAX).toBe(100)
   })
 
-  test('[ACK3] what is written is read back, from any bit on', () => {
+  test('[ACK3] a block is read back as written, from any bit on', () => {
     const word = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff, 0xffff, 0xffff_0000))
     const blocks = fc.record({ latest: fc.nat(0xffff), delayUnits: fc.nat(0xffff), lo: word, hi: word })
     fc.assert(fc.property(blocks, fc.nat(7), (fields, shift) => {
@@ -47,7 +47,7 @@ describe('ack block', () => {
     }), { seed: 3 })
   })
 
-  test('[ACK3] a group of all ones that was not left out is a second spelling, and refused', () => {
+  test('[ACK3] a group of all ones that was not left out is a second encoding, and refused', () => {
     const bytes = Uint8Array.of(0, 0, 0, 0, 0x1f, 0xff, 0xf0)
     const reader = new BitReader(bytes)
     readAckBlock(reader, new AckBlock())

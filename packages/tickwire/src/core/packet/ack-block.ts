@@ -1,5 +1,5 @@
 /**
- * What one side has received from the other, once per packet, in 36 to 100 bits.
+ * Which packets one side has received from the other, once per packet, in 36 to 100 bits.
  *
  * ```
  * ┌────────────┬────────────┬────────┬──────────────────────────────┐
@@ -7,15 +7,15 @@
  * └────────────┴────────────┴────────┴──────────────────────────────┘
  * ```
  *
- * `latest` is the low half of the newest sequence received, 0 before the first. The vector has 64 bits: bit n says
- * that packet `latest - 1 - n` arrived; what lies before sequence 1 counts as arrived. It travels in four groups of
- * 16, group g holding bits 16g..16g+15; a group that is all ones is left out and its bit g of `gaps` is 0, so the
- * block of a clean path costs 36 bits. `delay` is the time `latest` waited for this packet, in units of 32 us, 65535
- * meaning "that or more": the sender subtracts it from his round trip.
+ * `latest` is the low half of the newest sequence received, 0 before the first. The vector has 64 bits: bit n says that
+ * packet `latest - 1 - n` arrived; packets before sequence 1 count as arrived. It is sent in four groups of 16 bits,
+ * group g holding bits 16g..16g+15. A group that is all ones is left out and its bit g of `gaps` is 0, so the block of
+ * a path without loss costs 36 bits. `delay` is the time from the arrival of `latest` to this packet, in units of 32
+ * us, 65535 meaning "that or more": the sender subtracts it from its round trip.
  *
- * Invariant: one block has one spelling; a written group is never all ones (ACK3).
+ * Invariant: a block has one encoding; a written group is never all ones (ACK3).
  *
- * It does not remember anything: `delivery/ack-window.ts` fills it, `delivery/sent-packets.ts` reads it.
+ * It has no state of its own: `delivery/ack-window.ts` fills it, `delivery/sent-packets.ts` reads it.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -27,7 +27,7 @@ export const ACK_BLOCK_BITS_MAX: number = 16 + 16 + 4 + 64
 /** One unit of delay. */
 export const ACK_DELAY_UNIT_MS = 0.032
 
-/** The delay that says "this much or more", useless for measuring. */
+/** The delay that means "this much or more", useless for measuring. */
 export const ACK_DELAY_SATURATED = 0xffff
 
 const GROUP_FULL = 0xffff
@@ -36,7 +36,7 @@ const GROUP_FULL = 0xffff
 export class AckBlock {
   /** Low 16 bits of the newest sequence received. */
   latest: number = 0
-  /** How long that one waited, in 32 us units. */
+  /** The time since its arrival, in units of 32 us. */
   delayUnits: number = 0
   /** Bits 0..31 of the vector, unsigned. */
   lo: number = 0xffff_ffff
@@ -61,7 +61,7 @@ export function writeAckBlock(block: AckBlock, out: BitWriter): void {
   if (gaps & 8) out.writeBits(group3, 16)
 }
 
-/** Fails the reader on a second spelling. @hot */
+/** Fails the reader on a non-canonical encoding. @hot */
 export function readAckBlock(reader: BitReader, out: AckBlock): void {
   out.latest = reader.readBits(16)
   out.delayUnits = reader.readBits(16)

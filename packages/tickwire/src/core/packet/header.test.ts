@@ -24,7 +24,7 @@ const sequences = fc.oneof(
 describe('header', () => {
   test('[PKT1] every field stands at its offset, little-endian', () => {
     const bytes = written({ type: PACKET_TYPE.payload, idLo: 0x44332211, idHi: 0x88776655, epoch: 9, sequence: 300 })
-    expect(hex(bytes)).toBe('54 4b 57 02 01 11 22 33 44 55 66 77 88 09 ac 02')
+    expect(hex(bytes)).toBe('54 4b 57 03 01 11 22 33 44 55 66 77 88 09 ac 02')
   })
 
   test.each([
@@ -38,7 +38,7 @@ describe('header', () => {
     expect(out.byteLength).toBe(length)
   })
 
-  test('[PKT2] what is written is read, and what is read is written back byte for byte', () => {
+  test('[PKT2] a header is read back as written, and written back byte for byte', () => {
     const fields = fc.record({
       version: fc.nat(255), type: fc.nat(5), idLo: fc.nat(0xffff_ffff), idHi: fc.nat(0xffff_ffff), epoch: fc.nat(255),
       sequence: sequences,
@@ -52,7 +52,7 @@ describe('header', () => {
     }), { seed: 1 })
   })
 
-  test('[PKT2] whatever is accepted has one spelling', () => {
+  test('[PKT2] every accepted header has one encoding', () => {
     const anything = fc.uint8Array({ minLength: 11, maxLength: 24 }).map((tail) => {
       const bytes = Uint8Array.of(0x54, 0x4b, 0x57, 1, ...tail)
       bytes[4]! %= 7
@@ -74,7 +74,7 @@ describe('header', () => {
     expect(readHeader(bytes, bytes.length, new PacketHeader())).toBe('sequence')
   })
 
-  test('[PKT3] a datagram that ends inside the header, of another protocol, or of no known type is refused', () => {
+  test('[PKT3] a datagram that ends inside the header, of another protocol, or of an unknown type is refused', () => {
     const bytes = written({ sequence: 300 })
     for (let length = 0; length < bytes.length; length++) {
       expect(readHeader(bytes, length, new PacketHeader())).toBe('short')

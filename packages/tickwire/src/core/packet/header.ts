@@ -9,17 +9,17 @@
  *       └─────────┴─────────┴─────────┴───────────────────┴─────────┴──────────────────┘
  * ```
  *
- * Invariant: one header has one spelling; what `readHeader` accepts, `writeHeader` writes back byte for byte (PKT2).
+ * Invariant: a header has one encoding; what `readHeader` accepts, `writeHeader` writes back byte for byte (PKT2).
  *
- * It does not decide whether a version, an epoch or a connection is acceptable: whoever routes the packet does.
+ * It does not decide whether a version, an epoch or a connection is acceptable: the endpoint does.
  */
 
 import { assert } from '../base/assert.ts'
 
-/** The version of the wire, the fourth byte of every packet. Changes with any change of meaning on the wire. */
-export const PROTOCOL_VERSION = 2
+/** The protocol version, the fourth byte of every packet. Changes with any change of meaning on the wire. */
+export const PROTOCOL_VERSION = 3
 
-/** What a packet is for, the byte at offset 4. */
+/** The type of a packet, the byte at offset 4. */
 export const PACKET_TYPE = {
   handshake: 0,
   payload: 1,
@@ -44,18 +44,18 @@ const SEQUENCE_BYTES_MAX = 8
 export class PacketHeader {
   version: number = PROTOCOL_VERSION
   type: number = PACKET_TYPE.handshake
-  /** The connection id, low and high half. Both 0 before the server has given one. */
+  /** The connection id, low and high half. Both 0 before the server has assigned one. */
   idLo: number = 0
   idHi: number = 0
-  /** Which generation of keys sealed this packet. 0 while there are none. */
+  /** The key epoch of this packet. 0 while there are no keys. */
   epoch: number = 0
-  /** Counts this side's packets from 1; 0 on handshake packets, which are not acknowledged. */
+  /** Counts the packets of the sending side from 1; 0 on handshake packets, which are not acknowledged. */
   sequence: number = 0
   /** Where the body begins. Set by `readHeader`. */
   byteLength: number = 0
 }
 
-/** What became of a header: understood, or why not. */
+/** Whether a header is valid, or why not. */
 export type HeaderVerdict = 'ok' | 'short' | 'magic' | 'type' | 'sequence'
 
 /** Writes `header` at the start of `bytes` and returns its length in bytes. @hot */
@@ -96,7 +96,7 @@ export function readHeader(bytes: Uint8Array, length: number, out: PacketHeader)
     const byte = bytes[SEQUENCE_AT + index]
     value += (byte & 0x7f) * unit
     if (byte >= 0x80) continue
-    // A last byte of 0 is an over-long spelling; above 2^53 - 1 a double no longer counts in ones.
+    // A last byte of 0 is an over-long encoding; above 2^53 - 1 doubles are no longer exact integers.
     if ((byte === 0 && index > 0) || value > Number.MAX_SAFE_INTEGER) return 'sequence'
     out.sequence = value
     out.byteLength = SEQUENCE_AT + index + 1

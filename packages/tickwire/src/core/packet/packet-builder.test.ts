@@ -73,7 +73,7 @@ describe('packets', () => {
     expect([...bytes.slice(0, length)].map((byte) => byte.toString(2).padStart(8, '0')).join('')).toBe(bits)
   })
 
-  test('[PKT4] any mix of frames comes out as it went in', () => {
+  test('[PKT4] any mix of frames is read back as written', () => {
     const bodies = fc.array(fc.tuple(fc.nat(15), fc.uint8Array({ maxLength: 60 })), { minLength: 1, maxLength: 12 })
     fc.assert(fc.property(bodies, fc.integer({ min: 15, max: 22 }), (frames, offset) => {
       const sources = frames.map(([, bytes]) => new ListSource([bytes]))
@@ -95,7 +95,7 @@ describe('packets', () => {
     }), { seed: 4 })
   })
 
-  test('[PKT4] flags that are not zero, and padding that is not, are refused', () => {
+  test('[PKT4] nonzero flags and nonzero padding are refused', () => {
     const { bytes, length } = build([new ListSource([body(1)])], [5], 1200, 0)
     const sinks = sinksOf({ 5: new ListSink() })
     const reader = new PacketReader()
@@ -111,7 +111,7 @@ describe('packets', () => {
     expect(reader.read(bytes, 0, length + 1, sinks), 'a whole byte of padding').toBe('malformed')
   })
 
-  test('[PKT5] a kind that nobody understands refuses the whole packet', () => {
+  test('[PKT5] an unknown frame kind refuses the whole packet', () => {
     const known = new ListSink()
     const sinks = sinksOf({ 1: known })
     const { bytes, length } = build([new ListSource([body(3)]), new ListSource([body(3)])], [1, 2], 1200)
@@ -148,7 +148,7 @@ describe('packets', () => {
     expect(last.bodies.length).toBe(1)
   })
 
-  test('[PKT8] sources are asked in order, each until it says no, and the packet never grows past its limit', () => {
+  test('[PKT8] sources are asked in order, each until it returns false, and the packet never exceeds its limit', () => {
     const first = new ListSource([body(100), body(100)])
     const second = new ListSource([body(100), body(100), body(5)])
     const { length, wrote } = build([first, second], [1, 2], 350)
@@ -164,7 +164,7 @@ describe('packets', () => {
     expect(build([new ListSource([body(size)])], [1], 1199).wrote).toBe(0)
   })
 
-  test('[PKT8] a source that never says no is stopped', () => {
+  test('[PKT8] a source that never returns false is stopped', () => {
     const endless: FrameSource = {
       begin() {}, wantsAt: () => 0, fill: () => true, onDelivered() {}, onLost() {},
     }

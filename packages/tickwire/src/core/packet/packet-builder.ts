@@ -1,5 +1,5 @@
 /**
- * Builds the body of one packet: the ack block, then frames, from whatever sources have something to say.
+ * Builds the body of one packet: the ack block, then frames from the sources that have data.
  *
  * ```
  * ┌───────────┬────────────────────────────────────────────┬──────┬─────────────┐
@@ -7,8 +7,9 @@
  * └───────────┴────────────────────────────────────────────┴──────┴─────────────┘
  * ```
  *
- * Frames follow one another without alignment. A source writes its body into a scratch of exactly the room there is,
- * from bit 0, so bodies copy by whole bytes and a source that runs out of room cannot spoil what others wrote.
+ * Frames follow one another without alignment. A source writes its body into a scratch buffer of exactly the remaining
+ * size, from bit 0. So bodies are copied by whole bytes, and a source that runs out of room cannot damage what others
+ * wrote.
  *
  * Invariant: the packet never grows past the limit given to `begin`, whatever sources do.
  *
@@ -23,14 +24,11 @@ import { type AckBlock, writeAckBlock } from './ack-block.ts'
 import type { FrameSource } from './frame-source.ts'
 import { SourceOrder } from './source-order.ts'
 
-/** Bits before a frame's body. A packet with less than this left is at its end. */
+/** Bits before a frame's body. A packet with fewer bits left is full. */
 export const FRAME_HEAD_BITS = 22
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const FRAMES_MAX = FRAMES_PER_PACKET_MAX
-const KINDS_MAX = FRAME_KINDS_MAX
+// Imported constants as module constants: a constant read through an import is loaded again at every use.
 const HEAD_BITS = FRAME_HEAD_BITS
-const BODY_BYTES_MAX = FRAME_BYTES_MAX
 
 const AS_GIVEN = new SourceOrder()
 
@@ -56,17 +54,23 @@ export class PacketBuilder {
   }
 
   /**
-   * Asks `sources` in their order, each until it says false or the room is gone. `kinds[i]` is the kind of frame that
-   * source i makes. Returns the set of sources that wrote, bit i for source i. @hot
+   * Asks `sources` in order, each until it returns false or there is no room left. `kinds[i]` is the frame kind of
+   * source i. Returns the set of sources that wrote, bit i for source i. @hot
    */
-  fill(now: Millis, sequence: number, sources: readonly FrameSource[], kinds: Uint8Array, order: SourceOrder = AS_GIVEN): number {
+  fill(
+    now: Millis,
+    sequence: number,
+    sources: readonly FrameSource[],
+    kinds: Uint8Array,
+    order: SourceOrder = AS_GIVEN,
+  ): number {
     let wrote = 0
     let frames = 0
     order.arrange()
     for (let at = 0; at < sources.length; at++) {
       const index = order.places[at]
       const before = this.#out.bitLength
-      while (frames < FRAMES_MAX && this.#fillFrame(now, sequence, sources[index], kinds[index])) {
+      while (frames < FRAMES_PER_PACKET_MAX && this.#fillFrame(now, sequence, sources[index], kinds[index])) {
         wrote |= 1 << index
         frames++
       }
@@ -75,17 +79,17 @@ export class PacketBuilder {
     return wrote
   }
 
-  /** Closes the body and returns where the packet ends. */
+  /** Finishes the body and returns the end of the packet. */
   finish(): number {
     assert(!this.#out.failed, 'a packet is never written past its limit')
     return this.#byteOffset + this.#out.finish()
   }
 
   #fillFrame(now: Millis, sequence: number, source: FrameSource, kind: number): boolean {
-    assert(kind < KINDS_MAX, 'a frame kind has 4 bits')
+    assert(kind < FRAME_KINDS_MAX, 'a frame kind has 4 bits')
     const roomBits = this.#out.bitsLeft - HEAD_BITS
     if (roomBits < 0) return false
-    const roomBytes = Math.min(roomBits >>> 3, BODY_BYTES_MAX)
+    const roomBytes = Math.min(roomBits >>> 3, FRAME_BYTES_MAX)
     const body = this.#body
     body.reset(this.#scratch, 0, roomBytes)
     if (!source.fill(now, sequence, body)) return false

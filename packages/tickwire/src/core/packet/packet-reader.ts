@@ -1,12 +1,12 @@
 /**
- * Reads the body of one packet: the twin of `packet-builder.ts`, where the bits are drawn.
+ * Reads the body of one packet: the counterpart of `packet-builder.ts`, which describes the format.
  *
- * It goes over the packet twice. First it checks everything that can be checked without a sink: the ack block, kind,
- * flags and length of every frame, the padding. Only then, and only if `deliver` is called, sinks see their frames.
+ * It reads the packet twice. First it checks everything that can be checked without a sink: the ack block, kind, flags
+ * and length of every frame, and the padding. Only then, and only if `deliver` is called, sinks receive their frames.
  *
  * Invariant: a packet has all of its effects or none (PKT6).
  *
- * It never throws on what the bytes say, and does not know what a kind means.
+ * It never throws, whatever the bytes are, and does not know what a kind means.
  */
 
 import { assert } from '../base/assert.ts'
@@ -16,20 +16,17 @@ import { AckBlock, readAckBlock } from './ack-block.ts'
 import type { FrameSink, FrameVerdict } from './frame-source.ts'
 import { FRAME_HEAD_BITS } from './packet-builder.ts'
 
-/** Whether a body can be used, or why not. */
+/** Whether a body is valid, or why not. */
 export type PacketVerdict = 'ok' | 'malformed' | 'unknown-frame'
 
 const NOTHING = new Uint8Array(0)
 const LENGTH_MASK = 0x3fff
 
-// Imported constants as the module's own: read through an import they are loaded anew each time.
-const HEAD_BITS = FRAME_HEAD_BITS
-
 /** Reads one packet at a time; one per endpoint is enough. */
 export class PacketReader {
   /** The acks of the packet last read. */
   readonly acks: AckBlock
-  /** How many frames it holds. */
+  /** How many frames that packet contains. */
   frameCount: number
   #reader: BitReader
   #frame: BitReader
@@ -47,7 +44,7 @@ export class PacketReader {
     this.#framesAt = 0
   }
 
-  /** Checks the body that spans `byteOffset` up to `byteLength` of `bytes`. `sinks[kind]` says which kinds exist. @hot */
+  /** Checks the body from `byteOffset` up to `byteLength` of `bytes`. A kind is known if it has a sink. @hot */
   read(
     bytes: Uint8Array, byteOffset: number, byteLength: number, sinks: readonly (FrameSink | undefined)[],
   ): PacketVerdict {
@@ -58,8 +55,8 @@ export class PacketReader {
     this.#byteLength = byteLength
     this.#framesAt = reader.bitPosition
     this.frameCount = 0
-    while (reader.bitsLeft >= HEAD_BITS) {
-      const head = reader.readBits(HEAD_BITS)
+    while (reader.bitsLeft >= FRAME_HEAD_BITS) {
+      const head = reader.readBits(FRAME_HEAD_BITS)
       const kind = head >>> 18
       if (((head >>> 14) & 0xf) !== 0) return 'malformed'
       if (sinks[kind] === undefined) return 'unknown-frame'
@@ -70,8 +67,8 @@ export class PacketReader {
   }
 
   /**
-   * Hands every frame of the packet last read to its sink, in order, and returns the worst verdict. A broken frame
-   * ends it: the connection is about to be closed. @hot
+   * Passes every frame of the packet last read to its sink, in order, and returns the worst verdict. Stops at a broken
+   * frame, because the connection is about to be closed. @hot
    */
   deliver(now: Millis, sequence: number, sinks: readonly (FrameSink | undefined)[]): FrameVerdict {
     const reader = this.#reader
@@ -79,7 +76,7 @@ export class PacketReader {
     let worst: FrameVerdict = 'ok'
     reader.resetBits(this.#bytes, this.#framesAt, this.#byteLength * 8 - this.#framesAt)
     for (let left = this.frameCount; left > 0; left--) {
-      const head = reader.readBits(HEAD_BITS)
+      const head = reader.readBits(FRAME_HEAD_BITS)
       const bits = (head & LENGTH_MASK) * 8
       const sink = sinks[head >>> 18]
       assert(sink !== undefined, 'a packet is read with the same sinks it is delivered to')

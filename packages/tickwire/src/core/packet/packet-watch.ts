@@ -1,16 +1,18 @@
 /**
- * Who is shown every packet of a connection in the clear: header, acks and frames, before it is sealed and after it was
+ * Observes every packet of a connection unencrypted: header, acks and frames, before it is sealed and after it was
  * opened.
  *
- * Unset it costs one comparison a packet. It sees what an authenticated peer said before anybody has judged it, and it must
- * not keep `bytes`: they are used again.
+ * When unset it costs one comparison per packet. It sees the bytes of an authenticated peer before they are validated,
+ * and it must not keep `bytes`: they are reused.
  */
 
 import type { Millis } from '../base/time.ts'
 import type { PacketHeader } from './header.ts'
 
-/** Told of packets. The body spans `header.byteLength` (received) or `bodyAt` (sent) up to `length` of `bytes`. */
+/** The body spans from `header.byteLength` (received) or `bodyAt` (sent) up to `length` of `bytes`. */
 export interface PacketWatch {
+  /** A packet was received and opened. */
   handleReceived(now: Millis, header: PacketHeader, bytes: Uint8Array, length: number): void
+  /** A packet is about to be sealed and sent. */
   handleSent(now: Millis, header: PacketHeader, bytes: Uint8Array, bodyAt: number, length: number): void
 }

@@ -45,7 +45,7 @@ function send(sources: readonly FrameSource[], order: SourceOrder, packets: numb
 }
 
 describe('sources that share', () => {
-  test('[LANE7] share by weight, whoever was added first', () => {
+  test('[LANE7] share by weight, in any order of addition', () => {
     for (const [weightA, weightB] of [[6, 3], [3, 6], [1, 1]] as const) {
       const [a, b] = [new Greedy(2000), new Greedy(2000)]
       const order = new SourceOrder()
@@ -56,7 +56,7 @@ describe('sources that share', () => {
     }
   })
 
-  test('[LANE7] one without a weight goes before those after it, and takes what it likes', () => {
+  test('[LANE7] a source without a weight comes before those after it, and takes what it needs', () => {
     const [first, second] = [new Greedy(2000), new Greedy(2000)]
     const order = new SourceOrder()
     order.add(0, 0)
@@ -66,7 +66,7 @@ describe('sources that share', () => {
     expect(second.bytes).toBe(0)
   })
 
-  test('[LANE7] who was idle saves nothing up', () => {
+  test('[LANE7] an idle source saves up nothing', () => {
     const order = new SourceOrder()
     order.add(0, 1)
     order.add(1, 1)
@@ -80,7 +80,7 @@ describe('sources that share', () => {
     expect(turns).toBeLessThanOrEqual(11)
   })
 
-  test('[LANE7] weights that cannot be, or stand apart, are refused', () => {
+  test('[LANE7] impossible weights, and weighted sources that are not adjacent, are refused', () => {
     const order = new SourceOrder()
     expect(() => order.add(0, -1)).toThrow(ConfigError)
     expect(() => order.add(0, NaN)).toThrow(ConfigError)

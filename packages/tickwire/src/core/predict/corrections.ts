@@ -1,15 +1,17 @@
 /**
- * Where objects were before going back, and where they are after: what the picture must not show as a jump.
+ * Reports which objects a rollback moved, so that the renderer can smooth the jump.
  *
- * Before the first step back the cells of everybody are put aside; when the world is at that tick again they are compared,
- * and whoever smooths is told of those that moved. A correction in the middle of another is one correction.
+ * Before the first step back the cells of all objects are copied. When the world reaches that tick again they are
+ * compared, and the listener is called for each object that moved. A correction during another correction counts as
+ * one.
  */
 
 import type { ObjectId, Tick } from '../base/time.ts'
+import { widen } from '../base/widen.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
 
-/** Who is told. Cells of an object are those of its entity's layout, from `at` on. */
+/** Called for each corrected object. Its cells follow its entity's layout and start at `beforeAt` and `afterAt`. */
 export interface CorrectionListener {
   handleCorrection(
     type: number, id: ObjectId, before: Float64Array, beforeAt: number, after: Float64Array, afterAt: number,
@@ -30,7 +32,7 @@ export class Corrections {
     this.#listener = listener
   }
 
-  /** The world is about to be taken back. */
+  /** Copies all cells before the world is rolled back. */
   begin(): void {
     if (this.#tick >= 0) return
     const { objects, stores, tick } = this.#world
@@ -50,7 +52,7 @@ export class Corrections {
     }
   }
 
-  /** The world is at a tick: if it is the one it was taken back from, whoever moved is told of. */
+  /** If the world has reached the tick that it was rolled back from, reports the objects that moved. */
   finishAt(tick: Tick): void {
     if (tick !== this.#tick) return
     this.#tick = -1
@@ -67,7 +69,7 @@ export class Corrections {
     }
   }
 
-  /** There is no way back to where it was. */
+  /** The world will not reach that tick again. */
   abandon(): void {
     this.#tick = -1
   }
@@ -79,9 +81,4 @@ export class Corrections {
     }
     if (cells > this.#cells.length) this.#cells = widen(this.#cells, new Float64Array(2 * cells))
   }
-}
-
-function widen<T extends Uint32Array | Float64Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

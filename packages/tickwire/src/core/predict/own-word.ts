@@ -1,46 +1,57 @@
 /**
- * Of shared objects that we own our own word is the truth: every row that was stepped here for the first time is put among what
- * was told, and whoever goes back and steps those ticks again finds it there.
+ * This client writes the shared objects that it owns, so its own rows are authoritative for them. Each row that is
+ * stepped here for the first time is stored in `Truth`, where a later rollback finds it when it steps those ticks
+ * again.
  *
- * The server is heard once for each stay: the row with which an object comes to us, under its token. What it tells after that
- * is what we said ourselves, some time ago.
+ * The server's row counts once per ownership: the row with which the object passes to this client, under its claim.
+ * Later rows from the server only repeat what this client sent earlier.
  */
 
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import { indexOf } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
-import type { ToldRow, Truth } from './truth.ts'
+import type { ReceivedRow, Truth } from './truth.ts'
 
 interface Stay {
-  /** The first tick that we write: the token. */
-  readonly tokenTick: Tick
-  /** Rows up to this tick were said. */
+  /** The first tick that this client writes: the claim. */
+  readonly claimTick: Tick
+  /** Rows up to this tick are stored. */
   saidTick: Tick
 }
 
 export class OwnWord {
   readonly #peer: PeerId
   readonly #world: World
-  readonly #told: Truth
+  readonly #truth: Truth
   readonly #stays = new Map<ObjectId, Stay>()
-  readonly #row: ToldRow = { tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0 }
-
-  constructor(peer: PeerId, world: World, told: Truth) {
-    this.#peer = peer
-    this.#world = world
-    this.#told = told
+  readonly #row: ReceivedRow = {
+    tick: 0,
+    type: 0,
+    id: 0,
+    owner: 0,
+    rows: new Int32Array(0),
+    at: 0,
+    birthTick: 0,
+    birthOrdinal: 0,
+    authorityTick: 0,
   }
 
-  /** Whether an object is ours to write, and we know it. */
+  constructor(peer: PeerId, world: World, truth: Truth) {
+    this.#peer = peer
+    this.#world = world
+    this.#truth = truth
+  }
+
+  /** Whether this client owns the object and has received the row that says so. */
   isOurs(id: ObjectId): boolean {
     return this.#stays.has(id)
   }
 
-  /** A row of a shared object of ours was told: whether it says anything that we did not say ourselves. */
-  isNews({ tick, id, authorityTick }: Readonly<ToldRow>): boolean {
+  /** Whether a received row of a shared object that this client owns is more than an echo of its own rows. */
+  isNews({ tick, id, authorityTick }: Readonly<ReceivedRow>): boolean {
     const stay = this.#stays.get(id)
-    if (stay?.tokenTick === authorityTick && this.#world.objects.isAlive(id)) return false
-    this.#stays.set(id, { tokenTick: authorityTick, saidTick: tick })
+    if (stay?.claimTick === authorityTick && this.#world.objects.isAlive(id)) return false
+    this.#stays.set(id, { claimTick: authorityTick, saidTick: tick })
     return true
   }
 
@@ -48,7 +59,7 @@ export class OwnWord {
     this.#stays.delete(id)
   }
 
-  /** A tick was stepped: what is new in it is true from now on. @hot */
+  /** Stores the rows that are new in the tick that was stepped. They are authoritative from now on. @hot */
   say(): void {
     if (this.#stays.size === 0) return
     const { stores, objects, tick } = this.#world
@@ -61,7 +72,7 @@ export class OwnWord {
         const stay = this.#stays.get(id)
         if (stay === undefined || tick <= stay.saidTick || objects.ownerAt(indexOf(id)) !== this.#peer) continue
         stay.saidTick = tick
-        this.#put(tick, type, id, store.rows, store.rowAt(handles[at]), stay.tokenTick)
+        this.#put(tick, type, id, store.rows, store.rowAt(handles[at]), stay.claimTick)
       }
     }
   }
@@ -75,6 +86,6 @@ export class OwnWord {
     row.rows = rows
     row.at = at
     row.authorityTick = authorityTick
-    this.#told.put(row)
+    this.#truth.put(row)
   }
 }

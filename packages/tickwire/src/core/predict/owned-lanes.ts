@@ -1,12 +1,13 @@
 /**
- * What an owner is told of his objects, as lanes of a row: all but `local` and `server` members. Of others' objects it is what
- * everybody is told.
+ * The lanes of a row that are sent to the owner of an object: all but those of `local` and `server` members. For
+ * objects of other owners: the lanes that are sent to every client.
  *
- * Prediction compares, corrects and digests these and no others: what is never sent stays as it was predicted. A field with
- * a rate is what it was at its last due tick in what is told, so it is looked at in due ticks only, and not digested.
+ * Prediction compares, corrects and digests only these lanes. A field that is never sent keeps its predicted value. A
+ * field with a rate is sent with the value of its last due tick. It is therefore compared in due ticks only, and is not
+ * digested.
  *
- *   digest of a row    FNV-1a over id and lanes, a word at a time, stirred at the end; texts and lists by their content
- *   digest of a client the sum over his objects, so that it does not matter who comes first
+ *   digest of a row    FNV-1a over id and lanes, a word at a time, mixed at the end; texts and lists by their content
+ *   digest of a client the sum over its objects, so that their order does not matter
  */
 
 import { isLeafClose } from '../schema/row-equality.ts'
@@ -18,19 +19,19 @@ import type { ValueHeap } from '../schema/value-heap.ts'
 import { isDue, ratePeriod } from '../world/rate-latch.ts'
 import type { World } from '../world/world.ts'
 
-/** Masks among `schema.masks`. */
+/** Indexes into `schema.masks`. */
 const FOR_ALL = 0
 const FOR_OWNER = 2
 const FNV_START = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 const STIR = 0x85ebca6b
 
-/** The owner's lanes of every entity of a world, by type; or those that everybody is told. */
+/** The lanes that the owner receives, or those that every client receives. Indexed by type. */
 export function ownedLanesOf(world: World, tickRate: number, isEverybodys: boolean = false): readonly OwnedLanes[] {
   return world.stores.map(({ schema }) => new OwnedLanes(schema, tickRate, isEverybodys ? FOR_ALL : FOR_OWNER))
 }
 
-/** A field with a rate. */
+/** A field that is sent at a lower rate than the tick rate. */
 interface RatedField {
   readonly period: number
   readonly leaves: readonly Leaf[]
@@ -42,27 +43,36 @@ export class OwnedLanes {
   readonly #heapLeaves: readonly Leaf[]
   readonly #rated: readonly RatedField[]
   readonly #content = new Uint32Array(2)
-  /** References to what has an id for the time being, from this index on, are as good as what was told: it has no other yet. */
+  /** A predicted reference to an index at or above this one counts as equal: the object still has a provisional id. */
   provisionalFrom: number = Infinity
 
   constructor(schema: Schema, tickRate: number, mask: typeof FOR_ALL | typeof FOR_OWNER) {
     const { members } = schema.masks[mask]
-    const leavesOf = ({ firstLeaf, leafCount }: Member): readonly Leaf[] => schema.leaves.slice(firstLeaf, firstLeaf + leafCount)
-    const periodOf = ({ field: { options: { rateHz } } }: Member): number => rateHz === undefined ? 1 : ratePeriod(tickRate, rateHz)
-    this.#rated = members.filter((member) => periodOf(member) > 1).map((member) => ({ period: periodOf(member), leaves: leavesOf(member) }))
+    const leavesOf = ({ firstLeaf, leafCount }: Member): readonly Leaf[] =>
+      schema.leaves.slice(firstLeaf, firstLeaf + leafCount)
+    const periodOf = ({
+      field: {
+        options: { rateHz },
+      },
+    }: Member): number => (rateHz === undefined ? 1 : ratePeriod(tickRate, rateHz))
+    this.#rated = members
+      .filter((member) => periodOf(member) > 1)
+      .map((member) => ({ period: periodOf(member), leaves: leavesOf(member) }))
     this.#leaves = members.filter((member) => periodOf(member) === 1).flatMap(leavesOf)
     this.#heapLeaves = this.#leaves.filter((leaf) => schema.heapLeaves.includes(leaf))
     const plain = this.#leaves.filter((leaf) => !schema.heapLeaves.includes(leaf))
-    this.#lanes = Uint16Array.from(plain.flatMap(({ lane, laneCount }) => Array.from({ length: laneCount }, (_, at) => lane + at)))
+    this.#lanes = Uint16Array.from(
+      plain.flatMap(({ lane, laneCount }) => Array.from({ length: laneCount }, (_, at) => lane + at)),
+    )
   }
 
-  /** Whether two rows of the object at an index are equal to the bit at a tick. @hot */
+  /** Whether two rows of the object at an index are bitwise equal at a tick. @hot */
   isEqual(tick: Tick, index: number, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
     const lanes = this.#lanes
     for (let each = 0; each < lanes.length; each++) {
       if (rows[at + lanes[each]] !== otherRows[otherAt + lanes[each]]) return false
     }
-    // Rows of one heap: equal content, equal handle.
+    // Both rows use the same heap, so equal content has an equal handle.
     for (let each = 0; each < this.#heapLeaves.length; each++) {
       const { lane } = this.#heapLeaves[each]
       if (rows[at + lane] !== otherRows[otherAt + lane]) return false
@@ -74,7 +84,7 @@ export class OwnedLanes {
     return true
   }
 
-  /** Whether a row that was predicted equals another, noise below a step aside. @hot */
+  /** Whether a predicted row equals another, apart from noise below a quantization step. @hot */
   isClose(tick: Tick, index: number, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
     if (this.isEqual(tick, index, rows, at, otherRows, otherAt)) return true
     for (let each = 0; each < this.#leaves.length; each++) {
@@ -89,16 +99,17 @@ export class OwnedLanes {
     return true
   }
 
-  /** Copies what a digest speaks of from one row into another. @hot */
+  /** Copies the fields that a digest covers from one row into another. @hot */
   copyDigested(from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
-    for (let each = 0; each < this.#lanes.length; each++) to[toAt + this.#lanes[each]] = from[fromAt + this.#lanes[each]]
+    for (let each = 0; each < this.#lanes.length; each++)
+      to[toAt + this.#lanes[each]] = from[fromAt + this.#lanes[each]]
     for (let each = 0; each < this.#heapLeaves.length; each++) {
       const { lane } = this.#heapLeaves[each]
       to[toAt + lane] = from[fromAt + lane]
     }
   }
 
-  /** Copies what was told of a tick from one row into another. @hot */
+  /** Copies the fields that were sent at a tick from one row into another. @hot */
   copy(tick: Tick, index: number, from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
     this.copyDigested(from, fromAt, to, toAt)
     for (let each = 0; each < this.#rated.length; each++) {
@@ -107,13 +118,13 @@ export class OwnedLanes {
     }
   }
 
-  /** Copies everything, due or not: for who has nothing better. */
+  /** Copies all fields, due or not: for an object that has no values yet. */
   copyAll(from: Int32Array, fromAt: number, to: Int32Array, toAt: number): void {
     copyLeaves(this.#leaves, from, fromAt, to, toAt)
     for (const { leaves } of this.#rated) copyLeaves(leaves, from, fromAt, to, toAt)
   }
 
-  /** 32 bits of a row and whose it is. @hot */
+  /** A 32-bit digest of a row and the id of its object. @hot */
   digest(id: ObjectId, rows: Int32Array, at: number, heap: ValueHeap): number {
     const lanes = this.#lanes
     let hash = Math.imul(FNV_START ^ id, FNV_PRIME)
@@ -132,19 +143,32 @@ export class OwnedLanes {
   }
 }
 
-/** Whether a leaf is the id of an object. */
+/** Whether a leaf holds the id of an object. */
 export function isReference({ field }: Leaf): boolean {
   return field.spec.kind === 'ref'
 }
 
-function areLeavesEqual(leaves: readonly Leaf[], rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
+function areLeavesEqual(
+  leaves: readonly Leaf[],
+  rows: Int32Array,
+  at: number,
+  otherRows: Int32Array,
+  otherAt: number,
+): boolean {
   for (const { lane, laneCount } of leaves) {
-    for (let each = lane; each < lane + laneCount; each++) if (rows[at + each] !== otherRows[otherAt + each]) return false
+    for (let each = lane; each < lane + laneCount; each++)
+      if (rows[at + each] !== otherRows[otherAt + each]) return false
   }
   return true
 }
 
-function areLeavesClose(leaves: readonly Leaf[], rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number): boolean {
+function areLeavesClose(
+  leaves: readonly Leaf[],
+  rows: Int32Array,
+  at: number,
+  otherRows: Int32Array,
+  otherAt: number,
+): boolean {
   for (const leaf of leaves) if (!isLeafClose(leaf, rows, at, otherRows, otherAt)) return false
   return true
 }

@@ -1,11 +1,13 @@
 /**
- * The objects that are simulated on a client, as the authority's word finds them: who comes, who is named, who is not.
+ * Applies the authority's rows to the objects that are simulated on a client: which objects appear, get their real id,
+ * or disappear.
  *
- * Rows that were told are put into the world; who is told of for the first time is seated, or recognised by his birth as
- * one that was born here, who keeps his handle and gets his id. It does not know when any of this is called for:
- * `predictor.ts` does.
+ * Received rows are put into the world. An object that is received for the first time is seated, unless its birth shows
+ * that it was spawned here by prediction: then it keeps its handle and gets its real id. `predictor.ts` decides when
+ * this happens.
  */
 
+import { OBJECTS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Handle } from '../world/handle.ts'
 import { indexOf, NO_TYPE } from '../world/object-table.ts'
@@ -15,7 +17,7 @@ import { isReference, ownedLanesOf, type OwnedLanes } from './owned-lanes.ts'
 import type { PredictedPast } from './predicted-past.ts'
 import type { Truth } from './truth.ts'
 
-/** Of an object that has an id for the time being. */
+/** The birth of an object that has a provisional id. */
 interface Birth {
   readonly tick: Tick
   readonly type: number
@@ -24,113 +26,155 @@ interface Birth {
   readonly id: ObjectId
 }
 
-/** One tick is kept, and a Timeline has two. */
+/** Provisional ids begin at this index, and are moved up when the authority's ids reach it. */
+const PROVISIONAL_FIRST = 256
+const PROVISIONAL_LAST = OBJECTS_MAX - 1024
+/** One tick is kept, but a Timeline has at least two. */
 const CONFIRMED_TICKS = 2
 
 export class PredictedObjects {
   readonly peer: PeerId
   readonly world: World
-  readonly told: Truth
-  /** Predicted spawns that the authority made too, and those it did not. */
+  readonly truth: Truth
+  /** Predicted spawns that the authority made too, and those that it did not make. */
   spawnsMatched = 0
   spawnsRefuted = 0
-  /** Ids for the time being that became real: from, to, from, to. */
+  /** Provisional ids that were replaced by real ones: from, to, from, to. */
   readonly renamed: ObjectId[] = []
   readonly #ownLanes: readonly OwnedLanes[]
   readonly #otherLanes: readonly OwnedLanes[]
 
-  /** By tick modulo the window: who was born in it. Some do not live until they are told of. */
+  /** Objects that were born in a tick. Indexed by tick modulo the window. Some die before the authority sends them. */
   readonly #births: Birth[][]
-  /** What a digest has confirmed of a tick, when ticks before it are stepped again. */
+  /** The state of a tick that a digest confirmed, for when earlier ticks are stepped again. */
   readonly #confirmed: Timeline
   #isNew = false
 
-  constructor(peer: PeerId, world: World, told: Truth, tickRate: number, windowTicks: number) {
+  constructor(peer: PeerId, world: World, truth: Truth, tickRate: number, windowTicks: number) {
     this.#births = Array.from({ length: windowTicks }, () => [])
     this.#confirmed = new Timeline(world, CONFIRMED_TICKS)
     this.peer = peer
     this.world = world
-    this.told = told
+    this.truth = truth
     this.#ownLanes = ownedLanesOf(world, tickRate)
     this.#otherLanes = ownedLanesOf(world, tickRate, true)
+    this.#setProvisional(PROVISIONAL_FIRST)
+    world.objects.idOfBirth = (type, owner, tick, ordinal) => this.bornAs(type, owner, tick, ordinal)
   }
 
-  /** What is told of an object of this type and owner. */
+  /** The lanes that this client receives for an object of this type and owner. */
   lanesOf(type: number, owner: PeerId): OwnedLanes {
     return (owner === this.peer ? this.#ownLanes : this.#otherLanes)[type]
   }
 
-  /** Ids for the time being begin at an index from now on. */
-  setProvisional(from: number): void {
+  /**
+   * The authority assigned an id at this index. If the index is in the provisional range, removes the predicted spawns,
+   * moves the range up, and returns true. This happens once per doubling of the world.
+   */
+  raiseProvisional(index: number): boolean {
+    const { world, truth } = this
+    let from = world.objects.provisionalFrom
+    if (index < from) return false
+    for (const store of world.stores) {
+      for (const handle of store.living())
+        if (indexOf(handle.id) >= from && !truth.has(handle.id)) world.unseat(handle)
+    }
+    while (from <= index) from *= 2
+    // In a completely full world nothing can be spawned ahead of the authority.
+    this.#setProvisional(index >= PROVISIONAL_LAST ? OBJECTS_MAX : Math.min(from, PROVISIONAL_LAST))
+    return true
+  }
+
+  #setProvisional(from: number): void {
     this.world.objects.provisionalFrom = from
     for (const lanes of [...this.#ownLanes, ...this.#otherLanes]) lanes.provisionalFrom = from
   }
 
-  /** Notes who was born in the tick that has just been stepped. */
+  /** Records the objects that were born in the tick that has just been stepped. */
   noteBirths(): void {
     const { objects, tick } = this.world
     const births = this.#births[tick % this.#births.length]
     if (births.length > 0) births.length = 0
     for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
       if (objects.typeAt(index) === NO_TYPE || objects.birthTickAt(index) !== tick) continue
-      births.push({ tick, type: objects.typeAt(index), owner: objects.ownerAt(index), ordinal: objects.birthOrdinalAt(index), id: objects.idAt(index) })
+      births.push({
+        tick,
+        type: objects.typeAt(index),
+        owner: objects.ownerAt(index),
+        ordinal: objects.birthOrdinalAt(index),
+        id: objects.idAt(index),
+      })
     }
   }
 
-  /** The id for the time being of who was born so; 0 when nobody was. */
+  /** The provisional id of the object with this birth; 0 if there is none. */
   bornAs(type: number, owner: PeerId, birthTick: Tick, birthOrdinal: number): ObjectId {
     for (const birth of this.#births[birthTick % this.#births.length]) {
-      if (birth.tick === birthTick && birth.type === type && birth.owner === owner && birth.ordinal === birthOrdinal) return birth.id
+      if (birth.tick === birthTick && birth.type === type && birth.owner === owner && birth.ordinal === birthOrdinal)
+        return birth.id
     }
     return 0
   }
 
-  /** Whether who lives at an index was told of, by his id or by his birth. */
-  #isTold(index: number): boolean {
+  /** Whether the authority has sent the object at an index, matched by id or by birth. */
+  #isReceived(index: number): boolean {
     const { objects } = this.world
-    const { objects: told } = this.told.world
-    if (this.told.has(objects.idAt(index))) return true
-    for (let other = 0; other < told.highWater; other++) {
-      if (told.typeAt(other) !== objects.typeAt(index) || told.ownerAt(other) !== objects.ownerAt(index)) continue
-      if (told.birthTickAt(other) === objects.birthTickAt(index) && told.birthOrdinalAt(other) === objects.birthOrdinalAt(index)) return true
+    const { objects: truth } = this.truth.world
+    if (this.truth.has(objects.idAt(index))) return true
+    for (let other = 0; other < truth.highWater; other++) {
+      if (truth.typeAt(other) !== objects.typeAt(index) || truth.ownerAt(other) !== objects.ownerAt(index)) continue
+      if (
+        truth.birthTickAt(other) === objects.birthTickAt(index)
+        && truth.birthOrdinalAt(other) === objects.birthOrdinalAt(index)
+      )
+        return true
     }
     return false
   }
 
-  /** Whether anybody was predicted at a tick, who lives still, of whom the authority does not know. */
+  /** Whether an object that was predicted at a tick, and is still alive, is unknown to the authority. */
   hasStrangers(tick: Tick, past: PredictedPast): boolean {
     const { objects } = this.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type !== NO_TYPE && !this.#isTold(index) && past.find(type, objects.idAt(index), tick) >= 0) return true
+      if (type !== NO_TYPE && !this.#isReceived(index) && past.find(type, objects.idAt(index), tick) >= 0) return true
     }
     return false
   }
 
-  /** Puts the newest that was told of everybody into the world. */
+  /** Puts the newest received row of every object into the world. */
   applyNewest(): void {
-    const { objects, stores } = this.told.world
+    const { objects, stores } = this.truth.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type !== NO_TYPE) this.#apply(type, index, stores[type].rows, objects.slotAt(index) * stores[type].schema.laneCount)
+      if (type !== NO_TYPE)
+        this.#apply(type, index, stores[type].rows, objects.slotAt(index) * stores[type].schema.laneCount)
     }
   }
 
-  /** A tick is confirmed, and here is what was told until then: when that tick comes by it is this. */
-  keepTold(tick: Tick): void {
+  /** A digest confirmed a tick from received rows: keeps them, to be applied when that tick is reached again. */
+  keepReceived(tick: Tick): void {
     this.forgetConfirmed()
-    const { objects, stores } = this.told.world
+    const { objects, stores } = this.truth.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE || stores[type].isShared) continue
       const { rows, schema } = stores[type]
-      this.#confirmed.put(tick, type, objects.idAt(index), objects.ownerAt(index), rows, objects.slotAt(index) * schema.laneCount)
+      this.#confirmed.put(
+        tick,
+        type,
+        objects.idAt(index),
+        objects.ownerAt(index),
+        rows,
+        objects.slotAt(index) * schema.laneCount,
+      )
     }
   }
 
   /**
-   * A tick is confirmed as it was predicted, and ticks before it are about to be stepped again: what happened in between may
-   * be the authority's doing, of which no row of its own tick was ever told. When that tick comes by it is as it is now.
+   * A digest confirmed a tick as it was predicted, and earlier ticks are about to be stepped again. Changes in between
+   * may come from the authority without a row for their own tick. Keeps the state, to be applied when the tick is
+   * reached again.
    */
   keepPredicted(tick: Tick, past: PredictedPast): void {
     if (this.#confirmed.has(tick) || !past.has(tick)) return
@@ -144,12 +188,12 @@ export class PredictedObjects {
     this.#confirmed.truncate(-1)
   }
 
-  /** Where what is confirmed of a tick stands: in what was kept, or in what was predicted. */
+  /** Where the confirmed state of a tick is: in the kept state, or in the predicted past. */
   confirmedOf(tick: Tick, past: PredictedPast): Timeline | PredictedPast {
     return this.#confirmed.has(tick) ? this.#confirmed : past
   }
 
-  /** The world is at a tick that was confirmed: it is what was kept of it, fields with a rate aside. */
+  /** The world is at a confirmed tick: applies the kept state, except for fields with a rate. */
   #applyConfirmed(tick: Tick): void {
     const { world } = this
     const references = this.#confirmed.references(tick)
@@ -165,8 +209,8 @@ export class PredictedObjects {
       if (this.#isNew) lanes.copyAll(rows, row * laneCount, store.rows, rowAt)
       else lanes.copyDigested(rows, row * laneCount, store.rows, rowAt)
       store.load(handle, store.rows, rowAt)
-      // Who is known to be gone by now was there in this tick, and no longer.
-      if (!this.told.has(handle.id)) this.told.dropAt(tick + 1, handle.id)
+      // An object that is known to be gone by now was still there in this tick, but not in the next.
+      if (!this.truth.has(handle.id)) this.truth.dropAt(tick + 1, handle.id)
     }
     for (const store of world.stores) {
       if (store.isShared) continue
@@ -178,18 +222,18 @@ export class PredictedObjects {
     }
   }
 
-  /** Whether a tick is confirmed with somebody in it, of whom it was known only that he went at some time. */
+  /** Whether the confirmed state of a tick still contains an object whose exact removal tick is unknown. */
   #wasThere(tick: Tick, type: number, id: ObjectId): boolean {
     return this.#confirmed.has(tick) && this.#confirmed.find(type, id, tick) >= 0
   }
 
-  /** Puts what was told of a tick into the world, which is at that tick. */
-  applyTold(tick: Tick): void {
-    const { world, told } = this
+  /** Puts the rows that were received for a tick into the world, which is at that tick. */
+  applyReceived(tick: Tick): void {
+    const { world, truth } = this
     if (this.#confirmed.has(tick)) this.#applyConfirmed(tick)
-    const { objects } = told.world
+    const { objects } = truth.world
     for (let number = 0; ; number++) {
-      const id = told.goneAt(tick, number)
+      const id = truth.goneAt(tick, number)
       if (id === 0) break
       const handle = world.atIndexOf(id)
       if (handle?.id === id && !this.#wasThere(tick, handle.$store.type, id)) world.unseat(handle)
@@ -197,15 +241,15 @@ export class PredictedObjects {
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE) continue
-      const at = told.timeline.find(type, objects.idAt(index), tick)
-      if (at >= 0) this.#apply(type, index, told.timeline.pools[type].rows, at)
+      const at = truth.timeline.find(type, objects.idAt(index), tick)
+      if (at >= 0) this.#apply(type, index, truth.timeline.pools[type].rows, at)
     }
   }
 
-  /** Puts one told row into the world; who is not there yet comes, or gets his name. */
+  /** Puts a received row into the world. A missing object is seated, or a predicted spawn gets its real id. */
   #apply(type: number, index: number, rows: Int32Array, at: number): void {
     const { world } = this
-    const { objects } = this.told.world
+    const { objects } = this.truth.world
     const id = objects.idAt(index)
     const owner = objects.ownerAt(index)
     const handle = this.#seat(type, id, owner)
@@ -218,7 +262,7 @@ export class PredictedObjects {
     store.load(handle, store.rows, rowAt)
   }
 
-  /** The object of an id; `#isNew` when it has only just come. */
+  /** Returns the object with an id. Sets `#isNew` if it was not in the world before. */
   #seat(type: number, id: ObjectId, owner: PeerId): Handle {
     const { world } = this
     let handle = world.atIndexOf(id)
@@ -234,10 +278,10 @@ export class PredictedObjects {
 
   #welcome(type: number, id: ObjectId, owner: PeerId): Handle {
     const { world } = this
-    const { objects } = this.told.world
+    const { objects } = this.truth.world
     const index = indexOf(id)
-    const isTold = objects.isAlive(id)
-    const [tick, ordinal] = isTold ? [objects.birthTickAt(index), objects.birthOrdinalAt(index)] : [0, 0]
+    const isReceived = objects.isAlive(id)
+    const [tick, ordinal] = isReceived ? [objects.birthTickAt(index), objects.birthOrdinalAt(index)] : [0, 0]
     const born = tick > 0 ? this.provisional(type, owner, tick, ordinal) : undefined
     if (born !== undefined) {
       this.spawnsMatched++
@@ -246,12 +290,15 @@ export class PredictedObjects {
       world.rename(born, id)
       return born
     }
+    // Prediction restarted, and the predicted spawn is no longer in this world. The view still has it.
+    const former = tick > 0 ? this.bornAs(type, owner, tick, ordinal) : 0
+    if (former !== 0) this.renamed.push(former, id)
     const handle = world.seat(type, id, owner)
     world.objects.setBirth(index, tick, ordinal)
     return handle
   }
 
-  /** Who refers to an object by its id for the time being refers to it by the real one. */
+  /** Replaces a provisional id by the real one in all references. */
   #renameReferences(from: ObjectId, to: ObjectId): void {
     for (const store of this.world.stores) {
       for (const { cell, lane } of store.schema.leaves.filter(isReference)) {
@@ -265,17 +312,18 @@ export class PredictedObjects {
     }
   }
 
-  /** Who was born here at that tick as that one of his kind, and has no real id yet. */
+  /** The object that was spawned here with this birth and still has a provisional id. */
   provisional(type: number, owner: PeerId, birthTick: Tick, birthOrdinal: number): Handle | undefined {
     const { objects } = this.world
     for (let index = objects.provisionalFrom; index < objects.highWater; index++) {
       if (objects.typeAt(index) !== type || objects.ownerAt(index) !== owner) continue
-      if (objects.birthTickAt(index) === birthTick && objects.birthOrdinalAt(index) === birthOrdinal) return objects.handles[index]
+      if (objects.birthTickAt(index) === birthTick && objects.birthOrdinalAt(index) === birthOrdinal)
+        return objects.handles[index]
     }
     return undefined
   }
 
-  /** What `step` made for others is theirs, or the authority's, to make: here it does not outlive the tick. */
+  /** Despawns what `step` spawned for other owners: only those owners or the authority may spawn it. */
   dropOthers(): void {
     const { world, peer } = this
     const { objects } = world

@@ -16,7 +16,7 @@ function play(world: World): void {
   world.endTick()
 }
 
-test('[PRED3, PRED4] what was predicted of a tick is read where it was put aside, and is what the world was then', () => {
+test('[PRED3, PRED4] the saved prediction of a tick is the state that the world had then', () => {
   const world = new World([Ball, Brick])
   const past = new PredictedPast(world, WINDOW)
   const lanes = ownedLanesOf(world, 60)
@@ -32,7 +32,13 @@ test('[PRED3, PRED4] what was predicted of a tick is read where it was put aside
   const xAt = (tick: number): number => past.rows(0, tick)[past.find(0, ball.id, tick)]!
   expect([4, 5, 12, 13].map((tick) => past.has(tick))).toEqual([false, true, true, false])
   expect([5, 8, 12].map(xAt)).toEqual([15, 18, 22])
-  expect([past.find(0, ball.id, 4), past.find(1, ball.id, 8), past.find(0, ball.id + 1, 8), past.owner(0, ball.id, 8), past.owner(0, ball.id, 4)]).toEqual([-1, -1, -1, 3, -1])
+  expect([
+    past.find(0, ball.id, 4),
+    past.find(1, ball.id, 8),
+    past.find(0, ball.id + 1, 8),
+    past.owner(0, ball.id, 8),
+    past.owner(0, ball.id, 4),
+  ]).toEqual([-1, -1, -1, 3, -1])
   expect([8, 9].map((tick) => past.find(1, brick.id, tick) >= 0)).toEqual([true, false])
   expect([5, 8, 9, 12].map((tick) => past.digest(tick, lanes))).toEqual([5, 8, 9, 12].map((tick) => digests.get(tick)))
   const seen: unknown[] = []
@@ -40,7 +46,7 @@ test('[PRED3, PRED4] what was predicted of a tick is read where it was put aside
   expect(seen).toEqual([[0, ball.id, 3, 18], [1, brick.id, 0, 5]])
 })
 
-test('[PRED3] going back forgets what came after, though it still lies there, and what is stepped anew takes its place', () => {
+test('[PRED3] a rollback forgets all later ticks, although their rows are still stored until overwritten', () => {
   const world = new World([Ball, Brick])
   const past = new PredictedPast(world, WINDOW)
   const lanes = ownedLanesOf(world, 60)
@@ -51,7 +57,11 @@ test('[PRED3] going back forgets what came after, though it still lies there, an
   }
   const before = past.digest(4, lanes)
   past.load(3)
-  expect([world.tick, ball.x, world.stores[0]!.rows[world.objects.slotAt(0) * world.stores[0]!.schema.laneCount]]).toEqual([3, 13, 13])
+  expect([
+    world.tick,
+    ball.x,
+    world.stores[0]!.rows[world.objects.slotAt(0) * world.stores[0]!.schema.laneCount],
+  ]).toEqual([3, 13, 13])
   ball.x = 50
   world.sample()
   past.save()

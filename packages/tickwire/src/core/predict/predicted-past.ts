@@ -1,13 +1,13 @@
 /**
- * What was predicted, tick by tick: whole worlds to go back to, and what each object was in them.
+ * The predicted past, tick by tick: whole worlds to roll back to, and the row of each object in them.
  *
  *   tick     ... 40    41    42    43        newest = 43
- *   slots    [ 43 | 40 | 41 | 42 ]           by tick modulo the window: cells, rows and the object table, copied as they lie
+ *   slots    [ 43 | 40 | 41 | 42 ]           by tick modulo the window: raw copies of cells, rows and the object table
  *
- * A row is looked up in the slot of its tick, where memory was copied and nobody walked over objects: a tick that is stepped
- * again costs no more than its step, its rounding and one copy. Digests are made when somebody asks for one.
+ * A row is looked up in the slot of its tick. Saving copies memory and does not iterate over objects, so a tick that is
+ * stepped again costs its step, its rounding and one copy. Digests are computed on demand.
  *
- * Invariant: ticks above `newest` are not there, whatever their slots still hold.
+ * Invariant: ticks above `newest` do not exist, even if their slots still hold data.
  */
 
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
@@ -19,12 +19,12 @@ import type { OwnedLanes } from './owned-lanes.ts'
 const NO_TICK = -1
 
 export class PredictedPast {
-  /** The newest tick that was put aside; -1 when there is none. */
+  /** The newest tick that was saved; -1 when there is none. */
   newest: Tick = NO_TICK
   readonly #world: World
   readonly #slots: SaveSlots
   readonly #windowTicks: number
-  /** By tick modulo the window; NaN until somebody asks. */
+  /** Indexed by tick modulo the window. NaN until the digest is computed. */
   readonly #digests: Float64Array
 
   constructor(world: World, windowTicks: number) {
@@ -34,12 +34,12 @@ export class PredictedPast {
     this.#digests = new Float64Array(windowTicks)
   }
 
-  /** Whether a tick is one that can be gone back to. */
+  /** Whether it is possible to roll back to a tick. */
   has(tick: Tick): boolean {
     return tick >= 0 && tick <= this.newest && this.#slots.tickOf(tick % this.#windowTicks) === tick
   }
 
-  /** Puts the world aside, as of its tick. Ticks after it are forgotten. @hot */
+  /** Saves the world under its tick. Later ticks are discarded. @hot */
   save(): void {
     const { tick } = this.#world
     this.newest = tick
@@ -47,7 +47,7 @@ export class PredictedPast {
     this.#digests[tick % this.#windowTicks] = NaN
   }
 
-  /** Brings the world back as it was after a tick, rows and all. @hot */
+  /** Restores the world to its state after a tick, including rows. @hot */
   load(tick: Tick): void {
     this.#slots.load(tick % this.#windowTicks)
   }
@@ -57,27 +57,28 @@ export class PredictedPast {
     for (let slot = 0; slot < this.#slots.count; slot++) this.#slots.clear(slot)
   }
 
-  /** Where the row of an object lies in `rows(type, tick)`; -1 when it was not there. @hot */
+  /** The offset of an object's row in `rows(type, tick)`; -1 when the object did not exist. @hot */
   find(type: number, id: ObjectId, tick: Tick): number {
     const index = indexOf(id)
     if (!this.has(tick)) return -1
     const slot = tick % this.#windowTicks
     const words = this.#slots.wordsOf(slot)
-    if (index >= this.#slots.highWaterOf(slot) || words[index << 2] !== id || words[(index << 2) + 2] >>> 24 !== type) return -1
+    if (index >= this.#slots.highWaterOf(slot) || words[index << 2] !== id || words[(index << 2) + 2] >>> 24 !== type)
+      return -1
     return (words[(index << 2) + 2] & SLOT_MASK) * this.#world.stores[type].schema.laneCount
   }
 
-  /** The rows of a type at a tick that is there, to be read where `find` says. @hot */
+  /** The rows of a type at a saved tick. `find` gives the offset of an object. @hot */
   rows(type: number, tick: Tick): Int32Array {
     return this.#slots.rowsOf(tick % this.#windowTicks)[type]
   }
 
-  /** Who owned an object at a tick; -1 when it was not there. @hot */
+  /** The owner of an object at a tick; -1 when the object did not exist. @hot */
   owner(type: number, id: ObjectId, tick: Tick): PeerId {
     return this.find(type, id, tick) < 0 ? -1 : this.#slots.wordsOf(tick % this.#windowTicks)[(indexOf(id) << 2) + 1]
   }
 
-  /** Calls `visit` for everybody who was there at a tick, ascending. */
+  /** Calls `visit` for each object that existed at a tick, in ascending order. */
   forEach(tick: Tick, visit: (type: number, id: ObjectId, owner: PeerId, rows: Int32Array, at: number) => void): void {
     if (!this.has(tick)) return
     const slot = tick % this.#windowTicks
@@ -85,29 +86,53 @@ export class PredictedPast {
     for (let word = 0; word < this.#slots.highWaterOf(slot) << 2; word += 4) {
       const type = words[word + 2] >>> 24
       if (type === NO_TYPE) continue
-      visit(type, words[word], words[word + 1], this.#slots.rowsOf(slot)[type], (words[word + 2] & SLOT_MASK) * this.#world.stores[type].schema.laneCount)
+      visit(
+        type,
+        words[word],
+        words[word + 1],
+        this.#slots.rowsOf(slot)[type],
+        (words[word + 2] & SLOT_MASK) * this.#world.stores[type].schema.laneCount,
+      )
     }
   }
 
-  /** 32 bits of everything that was there at a tick, what is shared aside. */
+  /** A 32-bit digest of all objects at a tick, except shared ones. */
   digest(tick: Tick, lanes: readonly OwnedLanes[]): number {
     const slot = tick % this.#windowTicks
     const known = this.#digests[slot]
     if (known === known) return known
-    this.#digests[slot] = digestOf(this.#world, this.#slots.wordsOf(slot), this.#slots.highWaterOf(slot), this.#slots.rowsOf(slot), lanes)
+    this.#digests[slot] = digestOf(
+      this.#world,
+      this.#slots.wordsOf(slot),
+      this.#slots.highWaterOf(slot),
+      this.#slots.rowsOf(slot),
+      lanes,
+    )
     return this.#digests[slot]
   }
 }
 
-/** 32 bits of all rows of a world, given by type, of those whom a table names; what is shared is nobody's to confirm. @hot */
-export function digestOf(world: World, words: Uint32Array, highWater: number, rows: readonly Int32Array[], lanes: readonly OwnedLanes[]): number {
+/**
+ * A 32-bit digest of the rows (indexed by type) of all objects in a table, except shared ones: no digest confirms
+ * those. @hot
+ */
+export function digestOf(
+  world: World,
+  words: Uint32Array,
+  highWater: number,
+  rows: readonly Int32Array[],
+  lanes: readonly OwnedLanes[],
+): number {
   const { stores, heap } = world
   let sum = 0
   for (let index = 0; index < highWater; index++) {
     const place = words[(index << 2) + 2]
     const type = place >>> 24
     if (type === NO_TYPE || stores[type].isShared) continue
-    sum = sum + lanes[type].digest(words[index << 2], rows[type], (place & SLOT_MASK) * stores[type].schema.laneCount, heap) | 0
+    sum =
+      (sum
+        + lanes[type].digest(words[index << 2], rows[type], (place & SLOT_MASK) * stores[type].schema.laneCount, heap))
+      | 0
   }
   return sum >>> 0
 }

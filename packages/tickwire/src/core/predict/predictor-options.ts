@@ -1,40 +1,52 @@
-/** What a predictor is told once: whose objects it simulates, how far ahead, and who is told what came of it. */
+/**
+ * The options of a predictor: which objects it simulates, how far ahead, and which listeners it calls.
+ */
 
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
-import type { External, World } from '../world/world.ts'
+import type { External } from '../world/external.ts'
+import type { World } from '../world/world.ts'
 import type { CorrectionListener } from './corrections.ts'
 import type { SyncFault } from './sync-test.ts'
 
-/** Steps every tick again, for development. */
+/** Steps every tick a second time and compares the results. For development. */
 export interface SyncTestOptions {
-  /** From so many ticks before. 0 or nothing: not. */
+  /** How many ticks back to start. 0 or undefined: off. */
   readonly syncTest?: number
-  /** It came out otherwise. Without this, it throws. */
+  /** Called when the results differ. Without this listener a difference throws. */
   readonly onSyncFault?: (fault: SyncFault) => void
 }
 
-/** Told of a row that was predicted wrong, before it is put right: both rows, from a place on; -1 where nothing was predicted. */
+/**
+ * Called before a wrong prediction is corrected. Rows start at `predictedAt` (-1: nothing was predicted) and at
+ * `receivedAt`.
+ */
 export type MistakeListener = (
-  tick: Tick, type: number, id: ObjectId, predictedRows: Int32Array, predictedAt: number, toldRows: Int32Array, toldAt: number,
+  tick: Tick,
+  type: number,
+  id: ObjectId,
+  predictedRows: Int32Array,
+  predictedAt: number,
+  receivedRows: Int32Array,
+  receivedAt: number,
 ) => void
 
 export interface PredictorOptions extends SyncTestOptions {
-  /** Whose objects are simulated here. */
+  /** The peer whose objects are simulated here. */
   readonly peer: PeerId
-  /** Everybody's are. */
+  /** The objects of all peers are simulated here. */
   readonly isEverybodys?: boolean
   readonly tickRate: number
-  /** How many ticks may be predicted beyond what was heard. */
+  /** How many ticks may be predicted beyond the newest received tick. */
   readonly windowTicks: number
   readonly seed?: number
   readonly external?: External | undefined
-  /** The world whose heap told rows refer to. */
+  /** The world whose heap the received rows refer to. */
   readonly sharing: World
   /** Runs the game's `step` for the tick that the world is in. */
   readonly step: (world: World) => void
-  /** A test begins or ends: nothing that is stepped in between has happened. */
+  /** A test begins or ends. Ticks stepped in between must have no side effects. */
   readonly test?: (isOn: boolean) => void
-  /** Told where objects were and are, when going back moved them. */
+  /** Receives the old and new cells of objects that a rollback moved. */
   readonly corrections?: CorrectionListener
   readonly onMistake?: MistakeListener
   /** A tick was stepped for the first time. */

@@ -1,9 +1,9 @@
 /**
- * What the authority has told of the objects that are simulated here: the newest row of each, and every row of the last
+ * The authority's rows for the objects that are simulated here: the newest row of each, and every row of the last
  * ticks.
  *
- * It is a world of its own, so that rows, owners and births lie as they do everywhere, and a Timeline of what was told.
- * It judges nothing: `predictor.ts` does.
+ * It has a world of its own, so that rows, owners and births are stored as everywhere else, and a Timeline of received
+ * rows. It does not compare them with predictions: `predictor.ts` does.
  */
 
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
@@ -14,27 +14,27 @@ import { World } from '../world/world.ts'
 import type { OwnedLanes } from './owned-lanes.ts'
 import { digestOf } from './predicted-past.ts'
 
-/** A row that was told (whoever hands it on may use the object again), where it lies, and the birth of its object where that was told too. */
-export interface ToldRow {
+/** A received row, its position, and the object's birth if that was sent. The caller may reuse this object. */
+export interface ReceivedRow {
   tick: Tick
   type: number
   id: ObjectId
   owner: PeerId
   rows: Int32Array
   at: number
-  /** 0: not told. */
+  /** 0: not sent. */
   birthTick: Tick
   birthOrdinal: number
-  /** Of a shared object: the first tick that its owner writes. */
+  /** For a shared object: the first tick that its owner writes. */
   authorityTick: Tick
 }
 
 export class Truth {
   readonly world: World
   readonly timeline: Timeline
-  /** By object index: the newest tick told. */
-  #toldAt = new Float64Array(64).fill(-1)
-  /** Who is gone since when, the newest last; pruned as ticks leave the window. */
+  /** The newest tick received. Indexed by object index. */
+  #receivedAt = new Float64Array(64).fill(-1)
+  /** Removed objects and the ticks they are removed in, the newest last. Pruned as ticks leave the window. */
   readonly #goneIds: ObjectId[] = []
   readonly #goneTicks: Tick[] = []
 
@@ -43,8 +43,8 @@ export class Truth {
     this.timeline = new Timeline(this.world, windowTicks)
   }
 
-  /** Takes in a row of an object that is simulated here. */
-  put({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: Readonly<ToldRow>): void {
+  /** Stores a row of an object that is simulated here. */
+  put({ tick, type, id, owner, rows, at, birthTick, birthOrdinal }: Readonly<ReceivedRow>): void {
     const { world } = this
     const index = indexOf(id)
     const lives = world.atIndexOf(id)
@@ -53,20 +53,23 @@ export class Truth {
     const handle = isNew ? world.seat(type, id, owner) : lives
     this.#reserve(index)
     if (birthTick > 0) world.objects.setBirth(index, birthTick, birthOrdinal)
-    if (isNew || tick >= this.#toldAt[index]) {
+    if (isNew || tick >= this.#receivedAt[index]) {
       if (handle.owner !== owner) world.setOwner(handle, owner)
       handle.$store.load(handle, rows, at)
-      this.#toldAt[index] = tick
+      this.#receivedAt[index] = tick
     }
     this.timeline.put(tick, type, id, owner, rows, at)
   }
 
-  /** An object is gone, or not simulated here any more, since a tick; to be put right at another. False when it was not known. */
+  /**
+   * Since `tick` an object is gone, or no longer simulated here. The removal is applied in tick `at`. Returns false if
+   * the object was not known.
+   */
   remove(tick: Tick, at: Tick, id: ObjectId): boolean {
     const handle = this.world.atIndexOf(id)
     if (handle?.id !== id) return false
-    // Of what is shared the newest is our own word, and that it is not ours any more is the last word of another.
-    if (tick < this.#toldAt[indexOf(id)] && !handle.$store.isShared) return false
+    // The newest row of a shared object may be our own, and so newer than the message that ends our ownership.
+    if (tick < this.#receivedAt[indexOf(id)] && !handle.$store.isShared) return false
     this.world.unseat(handle)
     this.dropAt(at, id)
     while (this.#goneTicks.length > 0 && this.#goneTicks[0] < tick - this.timeline.windowTicks) {
@@ -76,9 +79,10 @@ export class Truth {
     return true
   }
 
-  /** Whenever a tick comes by, an object is gone in it. */
+  /** The object will be removed whenever this tick is stepped. */
   dropAt(tick: Tick, id: ObjectId): void {
-    for (let at = 0; at < this.#goneTicks.length; at++) if (this.#goneTicks[at] === tick && this.#goneIds[at] === id) return
+    for (let at = 0; at < this.#goneTicks.length; at++)
+      if (this.#goneTicks[at] === tick && this.#goneIds[at] === id) return
     this.#goneIds.push(id)
     this.#goneTicks.push(tick)
   }
@@ -87,7 +91,7 @@ export class Truth {
     return this.world.objects.isAlive(id)
   }
 
-  /** Who was told to be gone at a tick, one by one; 0 after the last. */
+  /** The object number `number` among those removed at a tick; 0 after the last. */
   goneAt(tick: Tick, number: number): ObjectId {
     let left = number
     for (let at = 0; at < this.#goneTicks.length; at++) {
@@ -96,32 +100,32 @@ export class Truth {
     return 0
   }
 
-  /** The newest tick at which anything of an object was told. */
-  toldAt(index: number): Tick {
-    return this.#toldAt[index]
+  /** The newest tick for which a row of the object at an index was received. */
+  receivedAt(index: number): Tick {
+    return this.#receivedAt[index]
   }
 
-  /** 32 bits of all newest rows; NaN when one is newer than the tick, so that they are not of one moment. */
+  /** A 32-bit digest of all newest rows; NaN when one is newer than the tick, because the rows then mix ticks. */
   digestAt(tick: Tick, lanes: readonly OwnedLanes[]): number {
     const { objects, stores } = this.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
-      if (type !== NO_TYPE && !stores[type].isShared && this.#toldAt[index] > tick) return NaN
+      if (type !== NO_TYPE && !stores[type].isShared && this.#receivedAt[index] > tick) return NaN
     }
     return digestOfWorld(this.world, lanes)
   }
 
   #reserve(index: number): void {
-    if (index < this.#toldAt.length) return
-    const before = this.#toldAt
+    if (index < this.#receivedAt.length) return
+    const before = this.#receivedAt
     let capacity = before.length
     while (capacity <= index) capacity *= 2
-    this.#toldAt = new Float64Array(capacity).fill(-1)
-    this.#toldAt.set(before)
+    this.#receivedAt = new Float64Array(capacity).fill(-1)
+    this.#receivedAt.set(before)
   }
 }
 
-/** 32 bits of all rows of a world, as they were sampled last. */
+/** A 32-bit digest of all rows of a world, as last sampled. */
 export function digestOfWorld(world: World, lanes: readonly OwnedLanes[]): number {
   return digestOf(world, world.objects.words, world.objects.highWater, world.stores.map(({ rows }) => rows), lanes)
 }

@@ -1,8 +1,8 @@
 /**
- * Fields declared otherwise: what a profiler tries on a recorded match before it says that something would be cheaper.
+ * Alternative declarations of fields, which a profiler tries on a recorded match before it gives advice.
  *
- * A trial turns rows as they were into rows as they would have been. Nothing is guessed: what it would have saved is
- * counted by coding the whole match again.
+ * A trial converts the recorded rows into the rows of the alternative declaration. The saving is not estimated: it is
+ * counted by encoding the whole match again.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -16,26 +16,29 @@ import { compileSchema, type Schema } from '../schema/schema.ts'
 import { indexOf } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { FieldRanges } from './field-ranges.ts'
-import type { ToldRow } from './told-row.ts'
+import type { SnapshotRow } from './snapshot-row.ts'
 
-/** One field declared otherwise. */
+/** One alternative declaration. */
 export interface Trial {
-  /** Of the field, or the entity. */
+  /** The path of the field, or the name of the entity. */
   readonly path: string
   /** What to write instead. */
   readonly say: string
   readonly schema: Schema
-  /** Fills `tried` with what would have been told, and against what; whether the object would have been told of in this tick. */
-  convert(told: ToldRow, timeline: Timeline, tried: RowPair): boolean
+  /**
+   * Fills `tried` with the row that would have been sent, and its baseline. Returns whether the object would have been
+   * sent in this tick.
+   */
+  convert(row: SnapshotRow, timeline: Timeline, tried: RowPair): boolean
 }
 
-/** How often a game runs, and is told of. */
+/** How often a game steps and sends snapshots. */
 export interface Rates {
   readonly tickRate: number
   readonly snapshotTicks: number
 }
 
-/** How many ticks back a trial may look, in a game that is told every tick. */
+/** How many ticks back a trial may look, in a game that sends a snapshot every tick. */
 export const TRIAL_TICKS = 64
 const COARSER = 10
 const STEPS_MIN = 8
@@ -48,7 +51,7 @@ export function trialTicks(snapshotTicks: number): number {
   return Math.max(TRIAL_TICKS, THIRD * snapshotTicks)
 }
 
-/** What to try for each field of an entity. */
+/** The trials for each field of an entity. */
 export function trialsFor(ranges: FieldRanges, type: number, rates: Rates, set: FieldSet): Trial[] {
   const { schema } = ranges.entities[type]
   const declarations = schema.masks[set].members.flatMap((member) => {
@@ -60,16 +63,24 @@ export function trialsFor(ranges: FieldRanges, type: number, rates: Rates, set: 
   return hz < RATE_MIN ? trials : [...trials, rateTrial(schema, type, Math.round(hz), rates.snapshotTicks, set)]
 }
 
-/** Two vectors of one length, neither of which is said to move: perhaps one is the other's velocity. */
+/** Two vectors of the same length, neither of which has a role: perhaps one is the velocity of the other. */
 function roleTrials(schema: Schema, set: FieldSet): Trial[] {
-  const free = schema.masks[set].members.filter(({ field }) => field.spec.kind === 'vector' && field.options.role === undefined && field.options.audience === 'all')
+  const free = schema.masks[set].members.filter(
+    ({ field }) => field.spec.kind === 'vector' && field.options.role === undefined && field.options.audience === 'all',
+  )
   if (schema.members.some(({ field }) => field.options.role !== undefined)) return []
-  return free.flatMap((place) => free.flatMap((speed) => {
-    if (place === speed || place.laneCount !== speed.laneCount) return []
-    const shape = { ...schema.shape, [place.name]: place.field.position(), [speed.name]: speed.field.velocity(place.name) }
-    const say = `.position(), and .velocity() of ${speed.name},`
-    return redeclared(schema, shape, place.path, say, set)
-  }))
+  return free.flatMap((place) =>
+    free.flatMap((speed) => {
+      if (place === speed || place.laneCount !== speed.laneCount) return []
+      const shape = {
+        ...schema.shape,
+        [place.name]: place.field.position(),
+        [speed.name]: speed.field.velocity(place.name),
+      }
+      const say = `.position(), and .velocity() of ${speed.name},`
+      return redeclared(schema, shape, place.path, say, set)
+    }),
+  )
 }
 
 interface OtherSpec {
@@ -85,34 +96,62 @@ function otherSpec(member: Member, schema: Schema, ranges: FieldRanges, type: nu
     case 'fixed': {
       const precision = coarser(spec.precision)
       const isWorth = (spec.max - spec.min) / precision >= STEPS_MIN
-      return isWorth ? { spec: { ...spec, precision }, say: `coarser steps, ${spec.precision} -> ${precision}` } : undefined
+      return isWorth
+        ? { spec: { ...spec, precision }, say: `coarser steps, ${spec.precision} -> ${precision}` }
+        : undefined
     }
     case 'vector': {
       const components = spec.components.map((one) => ({ ...one, precision: coarser(one.precision) }))
       if (!components.every((one) => (one.max - one.min) / one.precision >= STEPS_MIN)) return undefined
       const names = Object.keys(spec.shape)
-      const shape = Object.fromEntries(components.map((one, axis) => [names[axis], new Field<unknown>({ kind: 'fixed', ...one })]))
-      return { spec: { ...spec, components, shape }, say: `coarser steps, ${spec.components[0].precision} -> ${components[0].precision}` }
+      const shape = Object.fromEntries(
+        components.map((one, axis) => [names[axis], new Field<unknown>({ kind: 'fixed', ...one })]),
+      )
+      return {
+        spec: { ...spec, components, shape },
+        say: `coarser steps, ${spec.components[0].precision} -> ${components[0].precision}`,
+      }
     }
-    case 'angle': return spec.bits > 8 ? { spec: { ...spec, bits: spec.bits - 3 }, say: `angle(${spec.bits - 3}) instead of angle(${spec.bits})` } : undefined
-    case 'quat': return spec.bits > 8 ? { spec: { ...spec, bits: spec.bits - 2 }, say: `quat(${spec.bits - 2}) instead of quat(${spec.bits})` } : undefined
-    case 'float': case 'double': {
+    case 'angle':
+      return spec.bits > 8
+        ? { spec: { ...spec, bits: spec.bits - 3 }, say: `angle(${spec.bits - 3}) instead of angle(${spec.bits})` }
+        : undefined
+    case 'quat':
+      return spec.bits > 8
+        ? { spec: { ...spec, bits: spec.bits - 2 }, say: `quat(${spec.bits - 2}) instead of quat(${spec.bits})` }
+        : undefined
+    case 'float':
+    case 'double': {
       const [low, high] = [Math.floor(min), Math.ceil(max) + (Math.ceil(max) === Math.floor(min) ? 1 : 0)]
-      return Number.isFinite(high - low) ? { spec: { kind: 'fixed', min: low, max: high, precision: FLOAT_STEP }, say: `fixed(${low}, ${high}, ${FLOAT_STEP}): it never left that` } : undefined
+      return Number.isFinite(high - low)
+        ? {
+            spec: { kind: 'fixed', min: low, max: high, precision: FLOAT_STEP },
+            say: `fixed(${low}, ${high}, ${FLOAT_STEP}): it never left that`,
+          }
+        : undefined
     }
-    case 'word': case 'varint': return max > min ? { spec: { kind: 'int', min, max }, say: `int(${min}, ${max}): it never left that` } : undefined
-    default: return undefined
+    case 'word':
+    case 'varint':
+      return max > min ? { spec: { kind: 'int', min, max }, say: `int(${min}, ${max}): it never left that` } : undefined
+    default:
+      return undefined
   }
 }
 
-/** Ten times the step, as people would write it. */
+/** Ten times the step, as a person would write it. */
 function coarser(precision: number): number {
   return Number((precision * COARSER).toPrecision(12))
 }
 
-/** A field of another kind or with other bounds; none if that is no definition. */
+/** A field with a different kind or bounds; empty if that is no valid definition. */
 function declared(schema: Schema, member: Member, { spec, say }: OtherSpec, set: FieldSet): Trial[] {
-  return redeclared(schema, { ...schema.shape, [member.name]: new Field<unknown>(spec, { ...member.field.options, blend: undefined }) }, member.path, say, set)
+  return redeclared(
+    schema,
+    { ...schema.shape, [member.name]: new Field<unknown>(spec, { ...member.field.options, blend: undefined }) },
+    member.path,
+    say,
+    set,
+  )
 }
 
 function redeclared(schema: Schema, shape: Shape, path: string, say: string, set: FieldSet): Trial[] {
@@ -133,7 +172,8 @@ function redeclared(schema: Schema, shape: Shape, path: string, say: string, set
   return [{
     path, say, schema: other,
     convert({ pair, before }, _timeline, tried) {
-      // Who rested rests in coarser steps too; who would only then have rested is told against his motion, and looks dearer than he is.
+      // An object at rest is at rest in coarser steps too. An object that would be at rest only in coarser steps is
+      // encoded as moving, and looks more expensive than it is.
       tried.age = pair.age
       tried.olderTicks = pair.olderTicks
       turn(pair.rows, pair.at, tried.rows)
@@ -147,20 +187,21 @@ function redeclared(schema: Schema, shape: Shape, path: string, say: string, set
   }]
 }
 
-/** All fields told of only in every third snapshot: one of them alone saves little while the others are told anyway. */
+/** All fields sent only in every third snapshot: one field alone saves little while the others are sent anyway. */
 function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: number, set: FieldSet): Trial {
   const former = new Int32Array(schema.laneCount)
   const period = THIRD * snapshotTicks
-  // By object in turn, as `rate-latch.ts` has it: of those whose turn comes between two snapshots the next tells what it was.
+  // Objects take turns, as in `rate-latch.ts`. An object whose turn falls between two snapshots is in the next snapshot
+  // with the row of its turn.
   const dueTick = (tick: Tick, id: ObjectId): Tick => tick - ((tick + indexOf(id)) % period)
-  /** The row as of the last tick that was due. */
-  const latch = (told: ToldRow, at: number, tick: Tick, timeline: Timeline, to: Int32Array): void => {
-    const held = timeline.find(type, told.id, dueTick(tick, told.id))
+  /** Copies the row as of the last due tick. */
+  const latch = (row: SnapshotRow, at: number, tick: Tick, timeline: Timeline, to: Int32Array): void => {
+    const held = timeline.find(type, row.id, dueTick(tick, row.id))
     const first = held < 0 ? at : held
-    for (let lane = 0; lane < schema.laneCount; lane++) to[lane] = told.pair.rows[first + lane]
+    for (let lane = 0; lane < schema.laneCount; lane++) to[lane] = row.pair.rows[first + lane]
   }
-  /** Whether the baseline would have held until the tick before. */
-  const isRested = ({ id, tick, baseTick }: ToldRow, timeline: Timeline, base: Int32Array): boolean => {
+  /** Whether the baseline would have been valid until the tick before. */
+  const isRested = ({ id, tick, baseTick }: SnapshotRow, timeline: Timeline, base: Int32Array): boolean => {
     for (let due = dueTick(tick - 1, id); due > baseTick; due -= period) {
       const at = timeline.find(type, id, due)
       if (at >= 0 && diffMask(schema.masks[set], timeline.pools[type].rows, at, base, 0)) return false
@@ -168,25 +209,27 @@ function rateTrial(schema: Schema, type: number, hz: number, snapshotTicks: numb
     return true
   }
   return {
-    path: schema.name, say: `{ rate: ${hz} }, so that it is told every third ${snapshotTicks === 1 ? 'tick' : 'snapshot'},`, schema,
-    convert(told, timeline, tried) {
-      const { id, pair, tick, before, baseTick } = told
-      latch(told, pair.at, tick, timeline, tried.rows)
+    path: schema.name,
+    say: `{ rate: ${hz} }, so that it is sent every third ${snapshotTicks === 1 ? 'tick' : 'snapshot'},`,
+    schema,
+    convert(row, timeline, tried) {
+      const { id, pair, tick, before, baseTick } = row
+      latch(row, pair.at, tick, timeline, tried.rows)
       tried.age = pair.age
       tried.olderAt = -1
       if (pair.age === 0) tried.baseRows.set(schema.initialRow)
       else {
-        latch(told, pair.baseAt, baseTick, timeline, tried.baseRows)
-        const rested = isRested(told, timeline, tried.baseRows)
+        latch(row, pair.baseAt, baseTick, timeline, tried.baseRows)
+        const rested = isRested(row, timeline, tried.baseRows)
         const older = pair.olderAt < 0 ? -1 : timeline.find(type, id, baseTick - snapshotTicks)
         tried.age = rested ? 1 : tick - baseTick
         tried.olderTicks = rested ? 1 : snapshotTicks
         tried.olderAt = rested || older >= 0 ? 0 : -1
         if (rested) tried.olderRows.set(tried.baseRows)
-        else if (older >= 0) latch(told, older, baseTick - snapshotTicks, timeline, tried.olderRows)
+        else if (older >= 0) latch(row, older, baseTick - snapshotTicks, timeline, tried.olderRows)
       }
       if (before < 0) return true
-      latch(told, before, tick - snapshotTicks, timeline, former)
+      latch(row, before, tick - snapshotTicks, timeline, former)
       return diffMask(schema.masks[set], tried.rows, 0, former, 0)
     },
   }

@@ -1,7 +1,10 @@
-/** Bytes that are read here and there: a file, or memory. */
+/**
+ * Bytes with random access: a file, or memory.
+ */
 export interface ByteSource {
+  /** The number of bytes. */
   readonly size: number
-  /** `length` bytes from `offset` on, or fewer when there are no more. Not to be written to. */
+  /** `length` bytes from `offset` on, or fewer at the end. The caller must not write to them. */
   read(offset: number, length: number): Uint8Array
 }
 

@@ -1,8 +1,8 @@
 /**
- * A chunk that is being filled: a bit cursor over bytes that grow, with room for the chunk's head before them.
+ * A chunk that is being filled: a bit writer over a growing buffer, with room for the chunk's head in front.
  *
- * Whoever appends says `mark()`, writes, and asks `keep()`: when it did not fit, there is more room now and he writes
- * again. When even the largest chunk is too small, what he wrote is forgotten and he is told so.
+ * The caller calls `mark()`, writes, and calls `keep()`. If the data did not fit, the buffer has grown and the caller
+ * writes again. If even the largest chunk is too small, the data is discarded and `keep` returns 'too-large'.
  */
 
 import { RECORDING_CHUNK_BYTES_MAX } from '../base/limits.ts'
@@ -12,7 +12,7 @@ import { CHECK_BYTES, chunkBytes, CHUNK_HEAD_BYTES, sealChunk } from './chunk.ts
 
 const BYTES_FIRST = 4096
 
-/** What came of an append: it is in, there is room now to write it again, or it will never fit. */
+/** The result of an append: it is stored, it must be written again, or it will never fit. */
 export type Appended = 'kept' | 'again' | 'too-large'
 
 export class ChunkBuffer {
@@ -21,7 +21,7 @@ export class ChunkBuffer {
   /** The first tick in it. */
   tick: Tick = 0
   flags: number = 0
-  /** Bits before which nothing is in it: what every body of its type begins with. */
+  /** The length of the fixed part that every body of its type begins with. */
   readonly #headBits: number
   #bytes: Uint8Array = new Uint8Array(BYTES_FIRST)
   #mark = 0
@@ -37,7 +37,7 @@ export class ChunkBuffer {
     return this.writer.bitLength === this.#headBits
   }
 
-  /** Bytes that the body has so far. */
+  /** Bytes of the body so far. */
   get byteLength(): number {
     return (this.writer.bitLength + 7) >>> 3
   }
@@ -49,12 +49,12 @@ export class ChunkBuffer {
     this.flags = 0
   }
 
-  /** From here on an append is one piece. */
+  /** Begins an append, which is kept or discarded as a whole. */
   mark(): void {
     this.#mark = this.writer.bitLength
   }
 
-  /** Ends an append. `tailBytes` must still fit behind it: what its owner writes before it is sealed. */
+  /** Ends an append. `tailBytes` must still fit after it: the owner writes them before the chunk is sealed. */
   keep(tailBytes: number = 0): Appended {
     if (!this.writer.failed && (tailBytes === 0 || tailBytes * 8 + 7 <= this.writer.bitsLeft)) return 'kept'
     this.writer.rewind(this.#mark)
@@ -69,12 +69,12 @@ export class ChunkBuffer {
     return 'again'
   }
 
-  /** Forgets the append that is under way. */
+  /** Discards the current append. */
   drop(): void {
     this.writer.rewind(this.#mark)
   }
 
-  /** The whole chunk, valid until the next append. `count`, if given, is put into the first 16 bits, low byte first. */
+  /** The whole chunk, valid until the next append. `count`, if given, goes into the first 16 bits, low byte first. */
   seal(count?: number): Uint8Array {
     const length = this.writer.finish()
     if (count !== undefined) {

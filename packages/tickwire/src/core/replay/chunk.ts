@@ -1,50 +1,73 @@
 /**
- * The chunk: what recordings are made of. Everything a reader must know to step over what it does not understand.
+ * The chunk: the unit of recordings. It has all that a reader needs to skip what it does not understand.
  *
  *   +--------+---------+------------+-------------+-- - - --+-----------+
  *   | type 8 | flags 8 | tick 48 LE | length 32 LE|  body   | check 32  |      12 + length + 4 bytes
  *   +--------+---------+------------+-------------+-- - - --+-----------+
  *
- * `check` is the low word of the content hash (base/hash.ts, seed 0) of all before it. It finds what a crash tore and
- * what a disk forgot; it does not keep out who wants to deceive, for whoever can write a file can hash.
+ * `check` is the low word of the content hash (base/hash.ts, seed 0) of all bytes before it. It detects torn writes and
+ * disk errors. It is no protection against forgery: anyone who can write a file can compute the hash.
  *
- * Nothing here knows what is in a body.
+ * Nothing here knows the content of a body.
  */
 
 import { hashBytes } from '../base/hash.ts'
 import { RECORDING_CHUNK_BYTES_MAX } from '../base/limits.ts'
 import type { Tick } from '../base/time.ts'
 
-/** What is in a chunk. Readers step over numbers that they do not know. */
-export const CHUNK = { head: 1, rows: 2, inputs: 3, packets: 4, notes: 5, index: 6, end: 7, toldRows: 8, openedPackets: 9 } as const
+/** The content of a chunk. Readers skip numbers that they do not know. */
+export const CHUNK = {
+  head: 1,
+  rows: 2,
+  inputs: 3,
+  packets: 4,
+  notes: 5,
+  index: 6,
+  end: 7,
+  receivedRows: 8,
+  openedPackets: 9,
+} as const
 
-/** By number, for people. */
-export const CHUNK_NAMES: readonly string[] = ['', 'head', 'rows', 'inputs', 'packets', 'notes', 'index', 'end', 'told rows', 'opened packets']
+/** Indexed by chunk type, for display. */
+export const CHUNK_NAMES: readonly string[] = [
+  '',
+  'head',
+  'rows',
+  'inputs',
+  'packets',
+  'notes',
+  'index',
+  'end',
+  'received rows',
+  'opened packets',
+]
 
-/** In `flags`: the first tick in it needs none before it. */
+/** In `flags`: the first tick of the chunk needs no tick before it. */
 export const FLAG_KEY = 1
 
 export const CHUNK_HEAD_BYTES = 12
 export const CHECK_BYTES = 4
 
-/** Where a chunk lies, and what its head says. */
+/** The position of a chunk, and the content of its head. */
 export interface ChunkEntry {
+  /** The type of the chunk: a number of `RECORDING_CHUNK`. */
   readonly type: number
+  /** 1: playback can begin at its first tick. */
   readonly flags: number
-  /** The first tick that it speaks of. */
+  /** The first tick in it. */
   readonly tick: Tick
-  /** Of its first byte, in the file. */
+  /** The offset of its first byte in the file. */
   readonly offset: number
   /** Bytes of its body. */
   readonly length: number
 }
 
-/** Bytes of a chunk with a body of so many. */
+/** The size of a chunk whose body has `length` bytes. */
 export function chunkBytes(length: number): number {
   return CHUNK_HEAD_BYTES + length + CHECK_BYTES
 }
 
-/** Puts head and check around a body of `length` bytes that stands at `bytes[CHUNK_HEAD_BYTES]`; returns the size of it all. */
+/** Adds head and check to a body of `length` bytes at `bytes[CHUNK_HEAD_BYTES]`; returns the size of the chunk. */
 export function sealChunk(bytes: Uint8Array, type: number, flags: number, tick: Tick, length: number): number {
   bytes[0] = type
   bytes[1] = flags
@@ -54,7 +77,7 @@ export function sealChunk(bytes: Uint8Array, type: number, flags: number, tick: 
   return chunkBytes(length)
 }
 
-/** The head of a chunk at `bytes[at]` that stands at `offset` of its file; undefined when it cannot be one. */
+/** The head of a chunk at `bytes[at]`, which is at `offset` of its file; undefined when it is invalid. */
 export function readChunkHead(bytes: Uint8Array, at: number, offset: number): ChunkEntry | undefined {
   if (at + CHUNK_HEAD_BYTES > bytes.length) return undefined
   const length = readU32(bytes, at + 8)
@@ -62,7 +85,7 @@ export function readChunkHead(bytes: Uint8Array, at: number, offset: number): Ch
   return { type: bytes[at], flags: bytes[at + 1], tick: readU48(bytes, at + 2), offset, length }
 }
 
-/** Whether the chunk that fills `bytes` is as it was written. */
+/** Whether the chunk that fills `bytes` is intact. */
 export function isChunkWhole(bytes: Uint8Array): boolean {
   const end = bytes.length - CHECK_BYTES
   return end >= CHUNK_HEAD_BYTES && readU32(bytes, end) === checkOf(bytes, 0, end)

@@ -1,4 +1,6 @@
-/** How often a generator was drawn from one state to another: some bits instead of its four words. */
+/**
+ * The number of draws between two states of a generator: a few bits instead of its four words.
+ */
 
 import { RECORDING_DRAWS_MAX } from '../base/limits.ts'
 import { Prng } from '../base/prng.ts'
@@ -6,7 +8,7 @@ import { Prng } from '../base/prng.ts'
 const COUNTER = 3
 const scratch = new Prng(0)
 
-/** Draws from one state to another; 0 when they are too many, or do not lead there. */
+/** The draws from one state to another; 0 when they are too many, or do not lead there. */
 export function drawsBetween(from: Uint32Array, to: Uint32Array): number {
   const draws = (to[COUNTER] - from[COUNTER]) >>> 0
   if (draws > RECORDING_DRAWS_MAX) return 0

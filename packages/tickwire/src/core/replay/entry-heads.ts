@@ -1,18 +1,18 @@
 /**
- * Where the entries of a tick of rows stand, and of what kind they are; each codec of recordings has its own way to say it.
- * Here the plain one:
+ * Entry heads say which objects have an entry in a tick of rows, and of what kind. Each recording codec has its own
+ * encoding. This is the plain one:
  *
- *   entry    1 | gap, small | kind 2 | …         ascending by object index; gap = indexes left out before it
+ *   entry    1 | gap, small | kind 2 | …         ascending by object index; gap = indexes skipped before it
  *   end      0
  *
- * What an entry says beside is its writer's.
+ * The writer of the entry adds its other content.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { readSmall, writeSmall } from './small-number.ts'
 
-/** What became of an object. */
+/** What happened to an object. */
 export const ENTRY = { change: 0, birth: 1, death: 2, handover: 3 } as const
 export type EntryKind = (typeof ENTRY)[keyof typeof ENTRY]
 
@@ -20,21 +20,21 @@ export type EntryKind = (typeof ENTRY)[keyof typeof ENTRY]
 export const NO_ENTRY = -1
 
 export interface EntryHeadsWriter {
-  /** A tick begins; the one that was begun before, if it was not kept, is forgotten. */
+  /** Begins a tick. A tick that was begun before and not kept is discarded. */
   begin(isKey: boolean): void
-  /** Indexes rise. */
+  /** Indexes must ascend. */
   write(index: number, kind: EntryKind): void
-  /** Nobody else is spoken of. */
+  /** No further entry follows. */
   end(): void
-  /** The tick is in. */
+  /** The tick is final. */
   keep(): void
 }
 
 export interface EntryHeadsReader {
-  /** Of the entry that `next` came to. */
+  /** The kind of the entry that `next` returned. */
   kind: number
   begin(isKey: boolean): void
-  /** The index of the next entry, or `NO_ENTRY` when the tick ends. On nonsense the reader has failed. */
+  /** The index of the next entry, or `NO_ENTRY` at the end of the tick. On invalid input the reader has failed. */
   next(): number
 }
 

@@ -1,11 +1,13 @@
-/** The least and the largest number that each leaf of each entity held in a match: what a tighter declaration may stand on. */
+/**
+ * The smallest and the largest number that each leaf of each entity had in a match: a basis for tighter declarations.
+ */
 
 import type { Entity } from '../schema/definition.ts'
 import type { World } from '../world/world.ts'
 
 export class FieldRanges {
   readonly entities: readonly Entity[]
-  /** By type, by cell. */
+  /** Indexed by type, then by cell. */
   readonly min: readonly Float64Array[]
   readonly max: readonly Float64Array[]
 
@@ -15,7 +17,7 @@ export class FieldRanges {
     this.max = entities.map(({ schema }) => schema.initialCells.slice())
   }
 
-  /** Looks at everyone in a world. */
+  /** Adds all objects of a world. */
   add(world: World): void {
     for (const store of world.stores) {
       const { cellCount } = store.schema

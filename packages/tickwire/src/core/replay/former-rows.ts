@@ -1,11 +1,13 @@
 /**
- * The rows of two ticks ago of a world that is read tick by tick: what deltas of the entropy codec know beside their baselines.
+ * The rows of two ticks ago, for a world that is read tick by tick. Deltas of the entropy codec use them beside their
+ * baselines.
  *
- * Kept are, for each object, the row before his last change and when that was. Whoever rested in the tick before had the same row two
- * ticks ago; whoever was born in it had none, and in a key everyone is born. So it holds what its writer holds, wherever reading began.
+ * For each object it keeps the row before the last change, and the tick of that change. An object at rest in the tick
+ * before had the same row two ticks ago. An object born in the tick before had none; in a key every object is born. So
+ * the reader has the same rows as the writer, wherever reading began.
  *
- * Values that are no numbers are compared by their handles only, and those of a former row may have been let go: a handle in use is
- * never given to another value.
+ * Values that are not numbers are compared by handle only, and those of a former row may have been freed: a handle in
+ * use is never given to a different value.
  */
 
 import type { RowPair } from '../codec/row-coder.ts'
@@ -15,13 +17,13 @@ import type { World } from '../world/world.ts'
 const INDEXES_FIRST = 64
 
 export class FormerRows {
-  /** By type: rows where the store has its own. */
+  /** Indexed by type: the former rows, at the same offsets as in the store. */
   readonly #rows: Int32Array[]
-  /** By type: one row, for a pair. */
+  /** Indexed by type: one row, for a pair. */
   readonly #older: readonly Int32Array[]
-  /** By object index: the tick of the last change, negative if that was a birth. */
+  /** Indexed by object index: the tick of the last change, negative if it was a birth. */
   #changed = new Int32Array(INDEXES_FIRST)
-  /** Ticks read, of whichever chunks. */
+  /** Number of ticks read, over all chunks. */
   #tick = 1
 
   constructor(world: World) {
@@ -39,7 +41,10 @@ export class FormerRows {
     this.#changed[index] = -this.#tick
   }
 
-  /** Gives a pair the row of two ticks ago, if there is one, and keeps that of one tick ago, at `at` of its store. @hot */
+  /**
+   * Sets the pair's row of two ticks ago, if there is one, and saves the row of one tick ago, at `at` of its store.
+   * @hot
+   */
   find(index: number, store: EntityStore, at: number, pair: RowPair): void {
     const { type, rows } = store
     const { laneCount } = store.schema

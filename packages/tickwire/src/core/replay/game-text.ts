@@ -1,14 +1,14 @@
 /**
- * The text of a game (`Game.text`, in the head of every recording) back into its definitions, so that tools can read a
- * recording without the game:
+ * Parses the text of a game (`Game.text`, in the head of every recording) into its definitions, so that tools can read
+ * a recording without the game:
  *
  *   tickRate 30
  *   input {left:bool;right:bool}
  *   entity 0 {x:fixed(0,640,0.1)}
  *   message 0 {text:text(140)} unordered
  *
- * Lines of other kinds are left to whoever knows them. What it gives is checked: its own text must be the one it was
- * read from, or something was misunderstood and nothing is given.
+ * Lines of other kinds are ignored. The result is checked: its own text must equal the text that was read, otherwise
+ * the parse fails.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -17,17 +17,21 @@ import { Entity, Message } from '../schema/definition.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
 import { parseShape, TextError } from './shape-text.ts'
 
-/** A game as its text tells it: enough to read, not to play. */
+/** A game as its text describes it: enough to read a recording, not to play. */
 export interface GameText {
+  /** Ticks per second. */
   readonly tickRate: number
   /** Ticks from one snapshot to the next. */
   readonly snapshotTicks: number
+  /** The fields of an input. */
   readonly inputSchema: Schema
+  /** The entities, in the order of the game. */
   readonly entities: readonly Entity[]
+  /** The messages, in the order of the game. */
   readonly messages: readonly Message[]
 }
 
-/** The definitions in a text; a sentence that says why when it cannot be understood. `names` are for the entities. */
+/** The definitions in a text, or a sentence that says why it is invalid. `names` are the names of the entities. */
 export function readGameText(text: string, names: readonly string[] = []): GameText | string {
   try {
     return parse(text, names)
@@ -50,13 +54,14 @@ function parse(text: string, names: readonly string[]): GameText {
     else if (kind === 'input') inputSchema = agreed(rest, compileSchema('input', parseShape(rest)))
     else if (kind === 'entity') entities.push(entityOf(rest, entities.length, names))
     else if (kind === 'message') messages.push(messageOf(rest, messages.length))
-    if (entities.length > ENTITY_TYPES_MAX || messages.length > MESSAGE_TYPES_MAX) throw new TextError('more definitions than a game can have')
+    if (entities.length > ENTITY_TYPES_MAX || messages.length > MESSAGE_TYPES_MAX)
+      throw new TextError('more definitions than a game can have')
   }
   if (inputSchema === undefined) throw new TextError('no input in it')
   return { tickRate, snapshotTicks, inputSchema, entities, messages }
 }
 
-/** `packed`, `entropy(2) every 2`. */
+/** Parses `packed`, or `entropy(2) every 2`. */
 function strideIn(rest: string): number {
   const ticks = Number(/ every (\d+)$/.exec(rest)?.[1] ?? 1)
   if (ticks < 1 || ticks > TICK_RATE_MAX) throw new TextError(`a snapshot every ${ticks} ticks`)
@@ -67,7 +72,10 @@ function entityOf(rest: string, type: number, names: readonly string[]): Entity 
   const said = numbered(rest, type)
   const isShared = said.endsWith(' shared')
   const text = isShared ? said.slice(0, -' shared'.length) : said
-  const entity = new Entity(parseShape(text), { name: names[type] ?? `entity ${type}`, ...(isShared && { authority: 'shared' }) })
+  const entity = new Entity(parseShape(text), {
+    name: names[type] ?? `entity ${type}`,
+    ...(isShared && { authority: 'shared' }),
+  })
   agreed(text, entity.schema)
   return entity
 }
@@ -79,7 +87,7 @@ function messageOf(rest: string, type: number): Message {
   return message
 }
 
-/** What follows the number that a definition must have. */
+/** The text after the number of a definition, which must be `type`. */
 function numbered(rest: string, type: number): string {
   const front = `${type} `
   if (!rest.startsWith(front)) throw new TextError(`definition ${type} is not where it should be`)

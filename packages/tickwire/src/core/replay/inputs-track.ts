@@ -1,15 +1,17 @@
 /**
- * What the players held, tick by tick, as the body of a chunk of inputs.
+ * The inputs of the players, tick by tick, as the body of an inputs chunk.
  *
- *   body     ticks 16 LE | tick | tick | …                       as many as that says, one after the other; then zeros to a byte
+ *   body     ticks 16 LE | tick | tick | …                       as many as that says, then zeros to a byte
  *   tick     entries | 0
- *   entry    1 | gap varint | kind 2 | row, kinds 2 and 3        ascending by peer; gap = peer - the peer before - 1 (the first: peer)
- *     0 gone      he no longer holds anything
- *     1 turned    holds the same; what was on time is now missing, or the other way round
- *     2 row       holds this, on time: a delta against the initial row of the input, every field in its mask
- *     3 missing   holds this, and nothing came for this tick: the authority repeated what he held last
+ *   entry    1 | gap varint | kind 2 | row, kinds 2 and 3        ascending by peer; gap = peer - the peer before - 1
+ *                                                                (the first: peer)
+ *     0 gone      the peer no longer has an input
+ *     1 turned    the same input; it was on time and is now missing, or the reverse
+ *     2 row       this input, on time: a delta against the initial row of the input, every field in its mask
+ *     3 missing   this input, and no packet brought it for this tick: the authority repeated the peer's last input
  *
- * Who is not spoken of holds what he held. At the start of a body nobody holds anything, so every chunk can be read alone.
+ * A peer without an entry keeps its input. At the start of a body no peer has an input, so every chunk can be read
+ * alone.
  */
 
 import { FRAME_BYTES_MAX } from '../base/limits.ts'
@@ -33,21 +35,23 @@ const PEER_MAX = 0xffff_ffff
 /** The mask with every field: `recordedSchema`. */
 const EVERYTHING = 2
 
-/** Few inputs are larger than this. */
+/** Larger than most inputs. */
 const HELD_BYTES_FIRST = 32
 
-/** What a player holds, as bits: those of a row, so that two are compared without their values being kept alive. */
+/** A player's input as encoded bits, so that two inputs can be compared without keeping their values alive. */
 class Held {
   bytes = new Uint8Array(HELD_BYTES_FIRST)
   bitLength = 0
   isMissing = false
-  /** Told in this chunk: not at all, before this tick, changed in this tick. */
-  isTold = false
+  /** Whether it is already in this chunk, and whether it changed in this tick. */
+  isWritten = false
   isChanged = false
   isTurned = false
+  /** It changed in a tick that did not fit the chunk, so the next tick writes it. */
+  isOwed = false
   isHere = true
 
-  /** Makes room for so many bytes. */
+  /** Makes room for `length` bytes. */
   reserve(length: number): void {
     if (this.bytes.length < length) this.bytes = new Uint8Array(2 * length)
   }
@@ -59,7 +63,7 @@ export class InputsWriter {
   count = 0
   readonly #schema: Schema
   readonly #held = new Map<PeerId, Held>()
-  /** Who holds something, ascending. */
+  /** Peers with an input, ascending. */
   #peers: PeerId[] = []
   readonly #scratch = new BitWriter(new Uint8Array(FRAME_BYTES_MAX))
 
@@ -67,7 +71,7 @@ export class InputsWriter {
     this.#schema = recordedSchema(schema, 'everything')
   }
 
-  /** @hot What a player holds in the coming `endTick`. */
+  /** Sets a player's input for the next `endTick`. @hot */
   hold(peer: PeerId, rows: Int32Array, at: number, heap: ValueStore, isMissing: boolean): void {
     const held = this.#held.get(peer) ?? this.#add(peer)
     const scratch = this.#scratch
@@ -76,17 +80,19 @@ export class InputsWriter {
     held.isHere = true
     held.isTurned = held.isMissing !== isMissing
     held.isMissing = isMissing
-    // No frame could have brought it: then it is not in the recording either.
+    // No frame could have carried it: then it is not in the recording either.
     if (scratch.failed) return
     const length = scratch.finish()
-    held.isChanged = !held.isTold || scratch.bitLength !== held.bitLength || !isEqual(scratch.bytes, held.bytes, length)
+    held.isChanged = !held.isWritten || held.isOwed
+      || scratch.bitLength !== held.bitLength
+      || !isEqual(scratch.bytes, held.bytes, length)
     if (!held.isChanged) return
     held.bitLength = scratch.bitLength
     held.reserve(length)
     for (let byte = 0; byte < length; byte++) held.bytes[byte] = scratch.bytes[byte]
   }
 
-  /** Appends what everybody holds in this tick. */
+  /** Appends the inputs of all players in this tick. */
   endTick(tick: Tick): void {
     const { chunk } = this
     if (chunk.isEmpty && this.#peers.length === 0) return
@@ -94,14 +100,34 @@ export class InputsWriter {
       chunk.tick = tick
       chunk.flags = FLAG_KEY
     }
-    let said: ReturnType<ChunkBuffer['keep']>
-    do {
+    if (this.#append(false)) {
+      this.count++
+      this.#settle()
+      return
+    }
+    // The tick does not fit. It stays in the chunk without entries, so that later ticks keep their places.
+    if (this.#append(true)) this.count++
+    this.#oweTick()
+  }
+
+  /** Writes one tick, with its entries or without. False when it does not fit the largest chunk. */
+  #append(isEmpty: boolean): boolean {
+    const { chunk } = this
+    for (;;) {
       chunk.mark()
-      this.#writeTick(chunk.writer)
-      said = chunk.keep()
-    } while (said === 'again')
-    if (said === 'kept') this.count++
-    this.#settle()
+      if (isEmpty) chunk.writer.writeBits(0, 1)
+      else this.#writeTick(chunk.writer)
+      const said = chunk.keep()
+      if (said !== 'again') return said === 'kept'
+    }
+  }
+
+  /** The tick was not written. The next tick writes what changed in it. */
+  #oweTick(): void {
+    for (const held of this.#held.values()) {
+      if (held.isHere && (held.isChanged || held.isTurned)) held.isOwed = true
+      held.isHere = false
+    }
   }
 
   seal(): Uint8Array {
@@ -111,33 +137,34 @@ export class InputsWriter {
   clear(): void {
     this.chunk.clear()
     this.count = 0
-    for (const held of this.#held.values()) held.isTold = false
+    for (const held of this.#held.values()) held.isWritten = false
   }
 
   #writeTick(out: BitWriter): void {
     let next = 0
     for (const peer of this.#peers) {
       const held = this.#held.get(peer)
-      if (held === undefined || (held.isHere && held.isTold && !held.isChanged && !held.isTurned)) continue
-      if (!held.isHere && !held.isTold) continue
+      if (held === undefined || (held.isHere && held.isWritten && !held.isChanged && !held.isTurned)) continue
+      if (!held.isHere && !held.isWritten) continue
       out.writeBits(1, 1)
       writeVarint(out, peer - next)
       next = peer + 1
-      const hasRow = held.isHere && (held.isChanged || !held.isTold)
+      const hasRow = held.isHere && (held.isChanged || !held.isWritten)
       out.writeBits(!held.isHere ? KIND.gone : !hasRow ? KIND.turned : held.isMissing ? KIND.missing : KIND.row, 2)
       if (hasRow) out.copyBits(held.bytes, 0, held.bitLength)
     }
     out.writeBits(0, 1)
   }
 
-  /** Everything was told; who does not hold again is gone. */
+  /** All inputs are written. A peer without a new call of `hold` is gone. */
   #settle(): void {
     let isAnyGone = false
     for (const [peer, held] of this.#held) {
       if (held.isHere) {
-        held.isTold = true
+        held.isWritten = true
         held.isChanged = false
         held.isTurned = false
+        held.isOwed = false
         held.isHere = false
       } else {
         this.#held.delete(peer)
@@ -160,19 +187,19 @@ function isEqual(a: Uint8Array, b: Uint8Array, length: number): boolean {
   return true
 }
 
-/** What a player held in a tick. */
+/** A player's input in a tick. */
 export interface HeldInput {
   /** Lanes of the input's schema. */
   readonly row: Int32Array
-  /** Nothing had come for this tick: the authority took what he held last. */
+  /** No input arrived for this tick: the authority repeated the player's last input. */
   readonly isMissing: boolean
 }
 
-/** Reads what was held. */
+/** Reads recorded inputs. */
 export class InputsReader {
   readonly #list: ChunkList
   readonly #schema: Schema
-  /** Where texts and lists of inputs go. */
+  /** The heap for texts and lists of inputs. */
   readonly heap: ValueHeap
 
   constructor(list: ChunkList, schema: Schema, heap: ValueHeap = new ValueHeap()) {
@@ -188,7 +215,7 @@ export class InputsReader {
     return loadValues(this.#schema, cells, 0, this.heap)
   }
 
-  /** What everybody held in a tick, by peer; undefined when the recording does not say. */
+  /** The inputs of all players in a tick, by peer; undefined when the recording does not have it. */
   at(tick: Tick): ReadonlyMap<PeerId, HeldInput> | undefined {
     const chunk = findChunk(this.#list, CHUNK.inputs, tick, false)
     const body = chunk && this.#list.load(chunk)
@@ -211,7 +238,8 @@ export class InputsReader {
       if (reader.failed) return
       next = peer + 1
       if (kind === KIND.gone) held.delete(peer)
-      else if (former !== undefined && kind === KIND.turned) held.set(peer, { row: former.row, isMissing: !former.isMissing })
+      else if (former !== undefined && kind === KIND.turned)
+        held.set(peer, { row: former.row, isMissing: !former.isMissing })
       else held.set(peer, { row: this.#readRow(reader), isMissing: kind === KIND.missing })
     }
   }

@@ -12,9 +12,13 @@ interface Tick {
 }
 
 const kind = fc.constantFrom<EntryKind>(0, 0, 0, 0, 1, 2, 3)
-const entries = fc.uniqueArray(fc.tuple(fc.oneof(fc.nat(9), fc.nat(300)), kind), { maxLength: 20, selector: ([index]) => index })
+const entries = fc
+  .uniqueArray(fc.tuple(fc.oneof(fc.nat(9), fc.nat(300)), kind), { maxLength: 20, selector: ([index]) => index })
   .map((list) => list.toSorted((a, b) => a[0] - b[0]))
-const ticks: fc.Arbitrary<readonly Tick[]> = fc.array(fc.record({ isKey: fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0), entries }), { maxLength: 30 })
+const ticks: fc.Arbitrary<readonly Tick[]> = fc.array(
+  fc.record({ isKey: fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0), entries }),
+  { maxLength: 30 },
+)
 
 /** Ticks as a block. Each is begun with another's entries first, and taken back. */
 function write(played: readonly Tick[]): Uint8Array {
@@ -37,31 +41,34 @@ function write(played: readonly Tick[]): Uint8Array {
   return writer.bytes.slice(0, writer.finish())
 }
 
-test('[REC20] heads come back, tick after tick, also when a tick was begun and taken back', () => {
+test('[REC20] heads are read back, tick after tick, even when a tick was begun and taken back', () => {
   fc.assert(fc.property(ticks, (played) => {
     const reader = new BitReader(write(played))
     const source = new RansSource(reader)
     const heads = new LivelyHeadsReader(reader, source)
     source.begin()
-    for (const { isKey, entries: told } of played) {
+    for (const { isKey, entries: expected } of played) {
       heads.begin(isKey)
       const got: (readonly [number, number])[] = []
       for (let index = heads.next(); index !== NO_ENTRY; index = heads.next()) got.push([index, heads.kind])
-      expect(got).toEqual(told)
+      expect(got).toEqual(expected)
     }
     expect(source.finish()).toBe(true)
   }), { seed: 1, numRuns: 300 })
 })
 
-test('[REC20] who goes on as he did costs a fraction of a bit', () => {
+test('[REC20] an object that changes as before costs a fraction of a bit', () => {
   const everyone = Array.from({ length: 100 }, (_, index) => [index, 0] as const)
   const born: Tick = { isKey: true, entries: everyone.map(([index]) => [index, 1]) }
-  const walking = Array.from({ length: 200 }, (): Tick => ({ isKey: false, entries: everyone.filter(([index]) => index % 3 > 0) }))
+  const walking = Array.from({ length: 200 }, (): Tick => ({
+    isKey: false,
+    entries: everyone.filter(([index]) => index % 3 > 0),
+  }))
   const bits = (write([born, ...walking]).length - write([born]).length) * 8
   expect(bits / (walking.length * 100)).toBeLessThan(0.05)
 })
 
-test('[REC20] any bytes are read without a throw, and to an end', () => {
+test('[REC20] any bytes are read to an end, and nothing throws', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
     const reader = new BitReader(bytes)
     const source = new RansSource(reader)

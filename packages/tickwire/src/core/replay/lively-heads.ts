@@ -1,21 +1,24 @@
 /**
- * Heads of entries in a range-coded block: whoever changed a moment ago is likely to change now, and costs a fraction of a bit.
+ * Entry heads in a range-coded block. An object that changed recently is likely to change now, and costs a fraction of
+ * a bit.
  *
- *   lively     who was spoken of in the last 8 ticks; from the cursor on, the next of them is asked for:
- *                yes                           he changed: his row follows
- *                no, then yes                  he did not, nor did anybody before him
- *                no, then no                   another entry stands first, at his index at the latest: gap, small | kind 2
- *   nobody is  yes                             the tick ends
- *                no                            another entry: gap, small | kind 2
+ *   lively     objects with an entry in the last 8 ticks. The next of them from the cursor on is asked about:
+ *                yes                           it changed: its row follows
+ *                no, then yes                  it did not, and no index before it has an entry
+ *                no, then no                   a different entry, no later than its index: gap, small | kind 2
+ *   none left  yes                             the tick ends
+ *                no                            a further entry: gap, small | kind 2
  *
- * A yes is a bit of the block (`RansSink.bit`); gap and kind are raw, and the gap counts from the cursor, which stands behind the
- * last index that was spoken of or asked for. Chances of a yes follow what was said (a 32nd of the way each time), by context:
+ * A yes is a bit of the block (`RansSink.bit`). Gap and kind are raw. The gap counts from the cursor, which is behind
+ * the last index that had an entry or was asked about. The probability of a yes adapts to the answers (by a 32nd of the
+ * difference each time), per context:
  *
- *   0..15      the object changed: in which of the last four ticks he was spoken of, the latest in the highest bit
- *   16         he did not, rather than another entry
+ *   0..15      the object changed: in which of the last four ticks it had an entry, the latest in the highest bit
+ *   16         it did not, rather than a different entry
  *   17, 18     the tick ends; the same in a key
  *
- * A key begins anew: nobody is lively, and chances are the first ones. Both sides count alike, and nothing is said of it.
+ * A key starts over: no object is lively, and the probabilities are the initial ones. Both sides adapt alike, so none
+ * of this is transmitted.
  */
 
 import { OBJECTS_MAX } from '../base/limits.ts'
@@ -30,36 +33,36 @@ const { change: CHANGE, death: DEATH } = ENTRY
 const SILENT = 16
 const END = 17
 const CONTEXTS = 19
-/** Of 2^15. */
+/** The unit of the initial probabilities, which are fractions of 2^15. */
 const CHANCE_UNIT = 1024
 const CHANCE_BITS = 15
 const LEARNING_SHIFT = 5
-/** Of a history byte: spoken of in the latest tick; and what the context is of. */
+/** In a history byte: the bit of the latest tick, and the shift that gives the context. */
 const LATEST = 128
 const CONTEXT_SHIFT = 4
 const INDEXES_FIRST = 64
-/** Above every index. */
-const NOBODY = 0x7fff_ffff
+/** Above every index: no lively object. */
+const NO_INDEX = 0x7fff_ffff
 
 /** What a tick says of an index. */
 const SAID = { nothing: 0, spoken: 1, gone: 2 } as const
 
-/** First chances: the likelier, the more lately he was spoken of. */
+/** Initial probabilities: higher for objects that had an entry more recently. */
 const FIRST_CHANCES: readonly number[] = Array.from({ length: CONTEXTS }, (_, context) =>
   (context < SILENT ? 2 * context + 1 : context <= END ? 31 : 1) * CHANCE_UNIT)
 
-/** Who is lively, and how likely what is. The same on both sides. */
+/** The lively objects and the probabilities. The same on both sides. */
 class Liveliness {
   readonly chances: Uint16Array = Uint16Array.from(FIRST_CHANCES)
-  /** The context in which the tick ends. */
+  /** The context of the end of the tick. */
   end = END
-  /** By object index: the last eight ticks, the latest highest. */
+  /** Indexed by object index: one bit for each of the last eight ticks, the latest highest. */
   #histories = new Uint8Array(INDEXES_FIRST)
   #said = new Uint8Array(INDEXES_FIRST)
-  /** Above every index that was spoken of since the last key, and above every one that is lively. */
+  /** Above every index with an entry since the last key, and above every lively index. */
   #count = 0
   #livelyEnd = 0
-  /** What `from` found last. */
+  /** The last result of `from`. */
   #next = NO_ENTRY
 
   begin(isKey: boolean): void {
@@ -76,12 +79,12 @@ class Liveliness {
     this.chances.set(FIRST_CHANCES)
   }
 
-  /** The first lively index from one on, which rises within a tick; `NOBODY` when there is none. @hot */
+  /** The first lively index at or after `index`, which ascends within a tick; `NO_INDEX` when there is none. @hot */
   from(index: number): number {
     if (index <= this.#next) return this.#next
     let next = index
     while (next < this.#livelyEnd && this.#histories[next] === 0) next++
-    this.#next = next < this.#livelyEnd ? next : NOBODY
+    this.#next = next < this.#livelyEnd ? next : NO_INDEX
     return this.#next
   }
 
@@ -93,7 +96,9 @@ class Liveliness {
   /** @hot */
   learn(context: number, isYes: boolean): void {
     const chance = this.chances[context]
-    this.chances[context] = isYes ? chance + (((1 << CHANCE_BITS) - chance) >> LEARNING_SHIFT) : chance - (chance >> LEARNING_SHIFT)
+    this.chances[context] = isYes
+      ? chance + (((1 << CHANCE_BITS) - chance) >> LEARNING_SHIFT)
+      : chance - (chance >> LEARNING_SHIFT)
   }
 
   /** @hot */
@@ -103,7 +108,7 @@ class Liveliness {
     this.#said[index] = kind === DEATH ? SAID.gone : SAID.spoken
   }
 
-  /** The tick is over. @hot */
+  /** Ends the tick. @hot */
   keep(): void {
     const histories = this.#histories
     for (let index = 0; index < this.#count; index++) {
@@ -126,7 +131,7 @@ export class LivelyHeadsWriter implements EntryHeadsWriter {
   readonly #out: BitWriter
   readonly #block: RansSink
   readonly #lively = new Liveliness()
-  /** Chances after the last tick that was kept. */
+  /** Probabilities after the last tick that was kept. */
   readonly #kept = Uint16Array.from(FIRST_CHANCES)
   #cursor = 0
 
@@ -148,7 +153,7 @@ export class LivelyHeadsWriter implements EntryHeadsWriter {
     const gap = index - this.#cursor
     this.#cursor = index + 1
     lively.say(index, kind)
-    if (next === NOBODY) this.#bit(lively.end, false)
+    if (next === NO_INDEX) this.#bit(lively.end, false)
     else {
       const isChange = next === index && kind === CHANGE
       this.#bit(lively.contextOf(next), isChange)
@@ -160,7 +165,7 @@ export class LivelyHeadsWriter implements EntryHeadsWriter {
   }
 
   end(): void {
-    this.#pass(NOBODY)
+    this.#pass(NO_INDEX)
     this.#bit(this.#lively.end, true)
   }
 
@@ -169,7 +174,7 @@ export class LivelyHeadsWriter implements EntryHeadsWriter {
     this.#kept.set(this.#lively.chances)
   }
 
-  /** Says of all who are lively below an index that they did not change; who is next. */
+  /** Writes that the lively objects below an index did not change; returns the next lively index. */
   #pass(end: number): number {
     const lively = this.#lively
     let next = lively.from(this.#cursor)
@@ -209,7 +214,7 @@ export class LivelyHeadsReader implements EntryHeadsReader {
     const lively = this.#lively
     for (;;) {
       const next = lively.from(this.#cursor)
-      if (next === NOBODY) {
+      if (next === NO_INDEX) {
         if (!this.#bit(lively.end)) return this.#other(next)
         lively.keep()
         return NO_ENTRY
@@ -220,11 +225,11 @@ export class LivelyHeadsReader implements EntryHeadsReader {
     }
   }
 
-  /** An entry that was not asked for. */
+  /** An entry that is not an answer about the next lively object. */
   #other(next: number): number {
     const index = this.#cursor + readSmall(this.#reader)
     const kind = this.#reader.readBits(2)
-    // Who is asked for is not passed over, and that he changed is a yes.
+    // It must not skip the object that was asked about, and a change of that object would have been a yes.
     if (index > next || (index === next && kind === CHANGE) || index >= OBJECTS_MAX) this.#reader.fail()
     return this.#reader.failed ? NO_ENTRY : this.#found(index, kind)
   }

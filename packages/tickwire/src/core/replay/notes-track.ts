@@ -1,14 +1,17 @@
 /**
- * What happened beside the world, as the body of a chunk of notes. All of it is whole bytes.
+ * Events that are not part of the world, as the body of a notes chunk. All of it is whole bytes.
  *
  *   body     note | note | …
- *   note     ticks since the note before (the first: since the chunk's), varint | kind 8 | peer varint | length varint | bytes
+ *   note     ticks since the note before (the first: since the chunk's), varint | kind 8 | peer varint |
+ *            length varint | bytes
  *
- *   1 joined     he is in the match from the next tick on
- *   2 left       bytes: why, as text
- *   3 heard      a message of his: type 8, then its fields
- *   4 told       a message to him; to peer 0: to everyone
- *   5 mark       bytes: a text of the game's own, such as the name of a round
+ *   1 joined        the peer is in the match from the next tick on
+ *   2 left          bytes: the reason, as text
+ *   3 received      a message from the peer: type 8, then its fields
+ *   4 sent          a message to the peer; to peer 0: to all clients
+ *   5 mark          bytes: a text of the game's own, such as the name of a round
+ *   6 mispredicted  bytes: a wrong prediction, as JSON
+ *   7 trace         no writer in this package
  *
  * A reader passes on kinds that it does not know.
  */
@@ -23,15 +26,20 @@ import { readVarint, writeVarint } from '../bits/varint.ts'
 import { CHUNK } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 
-/** By number. */
-const KINDS = ['joined', 'left', 'heard', 'told', 'mark', 'mispredicted', 'trace'] as const
+/** Indexed by kind number - 1. */
+const KINDS = ['joined', 'left', 'received', 'sent', 'mark', 'mispredicted', 'trace'] as const
+/** The kind of a note: an event of a recording that is not part of the world. */
 export type NoteKind = (typeof KINDS)[number]
 
+/** An event of a recording that is not part of the world. */
 export interface RecordedNote {
+  /** The tick at which it was noted. */
   readonly tick: Tick
-  /** `unknown`: written by something newer than this. */
+  /** `unknown`: written by a newer version. */
   readonly kind: NoteKind | 'unknown'
+  /** The player that it is about; 0: none, or all. */
   readonly peer: PeerId
+  /** Its content, by kind: a text, a message, JSON. */
   readonly bytes: Uint8Array
 }
 
@@ -68,7 +76,7 @@ export class NotesWriter {
   }
 }
 
-/** The notes of a body that begins at a tick, or undefined when it makes no sense. */
+/** The notes of a body that begins at a tick, or undefined when it is invalid. */
 export function readNotes(body: Uint8Array, first: Tick): RecordedNote[] | undefined {
   const reader = new BitReader(body)
   const notes: RecordedNote[] = []
@@ -82,7 +90,7 @@ export function readNotes(body: Uint8Array, first: Tick): RecordedNote[] | undef
   return reader.failed ? undefined : notes
 }
 
-/** The bytes of a note as text; undefined when they are none. */
+/** The bytes of a note as text; undefined when they are not UTF-8. */
 export function noteText({ bytes }: RecordedNote): string | undefined {
   const reader = new BitReader(bytes)
   const text = readUtf8(reader, bytes.length)

@@ -1,11 +1,11 @@
 /**
- * Datagrams that came and went, as the body of a chunk of packets. All of it is whole bytes.
+ * Datagrams that were sent and received, as the body of a packets chunk. All of it is whole bytes.
  *
  *   body     first time, microseconds, varint | packet | packet | …
  *   packet   microseconds since the packet before, varint | peer x 2 + way, varint | length varint | bytes
  *
- * Way is 0 for what was sent, 1 for what was received. Times are the recorder's clock. The bytes are those of the
- * transport: sealed, on every network.
+ * Way is 0 for sent, 1 for received. Times are those of the recorder's clock. The bytes are those of the transport:
+ * sealed, on every network.
  */
 
 import { RECORDING_ENTRY_BYTES_MAX } from '../base/limits.ts'
@@ -16,12 +16,18 @@ import { readVarint, writeVarint } from '../bits/varint.ts'
 import { CHUNK } from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 
+/** The direction of a recorded packet, seen from the recording process. */
 export type PacketWay = 'sent' | 'received'
 
+/** A packet of a recording. */
 export interface RecordedPacket {
+  /** When it was sent or received, in ms of the recording process's clock. */
   readonly timeMs: Millis
+  /** Its direction. */
   readonly way: PacketWay
+  /** The player at the other end. */
   readonly peer: PeerId
+  /** The packet. */
   readonly bytes: Uint8Array
 }
 
@@ -33,7 +39,7 @@ export class PacketsWriter {
   lostCount = 0
   #lastMicros = 0
 
-  /** `type` of its chunks: datagrams as they were sealed, or packets as they were opened. */
+  /** `type` of its chunks: sealed datagrams, or decrypted packets. */
   constructor(type: number = CHUNK.packets) {
     this.chunk = new ChunkBuffer(type)
   }
@@ -52,7 +58,7 @@ export class PacketsWriter {
       chunk.mark()
       const { writer } = chunk
       if (isFirst) writeVarint(writer, micros)
-      // A clock that goes back stands still here.
+      // If the clock goes back, the difference is recorded as 0.
       writeVarint(writer, isFirst ? 0 : Math.max(0, micros - this.#lastMicros))
       writeVarint(writer, peer * 2 + (way === 'sent' ? 0 : 1))
       writeVarint(writer, length)
@@ -64,7 +70,7 @@ export class PacketsWriter {
   }
 }
 
-/** The packets of a body, or undefined when it makes no sense. */
+/** The packets of a body, or undefined when it is invalid. */
 export function readPackets(body: Uint8Array): RecordedPacket[] | undefined {
   const reader = new BitReader(body)
   const packets: RecordedPacket[] = []
@@ -73,7 +79,12 @@ export function readPackets(body: Uint8Array): RecordedPacket[] | undefined {
     micros += readVarint(reader)
     const who = readVarint(reader)
     const bytes = readBytes(reader, RECORDING_ENTRY_BYTES_MAX)
-    packets.push({ timeMs: micros / MICROS, way: who % 2 === 0 ? 'sent' : 'received', peer: Math.floor(who / 2), bytes })
+    packets.push({
+      timeMs: micros / MICROS,
+      way: who % 2 === 0 ? 'sent' : 'received',
+      peer: Math.floor(who / 2),
+      bytes,
+    })
   }
   return reader.failed ? undefined : packets
 }

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { form } from '../../../../../test/form.ts'
 import { gameOf, opened } from '../../../../../test/reference/recording-games.ts'
-import { happened, makeGame, makePieces, PlayedWorld, playTick, type RandomGame } from '../../../../../test/reference/world-games.ts'
+import {
+  happened, makeGame, makePieces, PlayedWorld, playTick, type RandomGame,
+} from '../../../../../test/reference/world-games.ts'
 import { hashHex } from '../base/hash.ts'
 import { entity } from '../schema/definition.ts'
 import { fixed, group, text, u8 } from '../schema/field-kinds.ts'
@@ -20,7 +23,10 @@ const contentOf = (hash: StateHash, world: World): string => {
 }
 
 /** Plays a random game to its end; what it was after each tick, and its recording. */
-function play(game: RandomGame, options: Partial<RecorderOptions> = {}): { recorded: RecordableGame; bytes: Uint8Array; truth: string[] } {
+function play(
+  game: RandomGame,
+  options: Partial<RecorderOptions> = {},
+): { recorded: RecordableGame; bytes: Uint8Array; truth: string[] } {
   const played = new PlayedWorld(game)
   const recorded = gameOf(game.pieces.map((piece) => piece.entity))
   const sink = new MemorySink()
@@ -44,28 +50,31 @@ const pieces = makePieces(11)
 const CODECS = ['packed', 'entropy'] as const
 
 describe.each(CODECS)('random games of every field kind, %s', (codec) => {
-  test.each([0, 1, 2, 3])('[REC1] play again as they were, tick for tick, and after a seek to any tick (part %i)', (part) => {
-    for (let seed = part * 100; seed < part * 100 + (codec === 'packed' ? 100 : 40); seed++) {
-      const game = { ...makeGame(pieces, seed), ticks: 12 }
-      const { recorded, bytes, truth } = play(game, { codec })
-      const playback = new Playback(opened(bytes), recorded)
-      const hash = new StateHash(playback.world)
-      expect([playback.first, playback.last]).toEqual([1, game.ticks])
-      for (let tick = 1; tick <= game.ticks; tick++) {
-        expect(playback.step()).toBe('ok')
-        expect(contentOf(hash, playback.world), `seed ${seed}`).toBe(truth[tick])
+  test.each([0, 1, 2, 3])(
+    '[REC1] play back as they were, tick for tick, and after a seek to any tick (part %i)',
+    (part) => {
+      for (let seed = part * 100; seed < part * 100 + (codec === 'packed' ? form(8, 100) : form(4, 40)); seed++) {
+        const game = { ...makeGame(pieces, seed), ticks: 12 }
+        const { recorded, bytes, truth } = play(game, { codec })
+        const playback = new Playback(opened(bytes), recorded)
+        const hash = new StateHash(playback.world)
+        expect([playback.first, playback.last]).toEqual([1, game.ticks])
+        for (let tick = 1; tick <= game.ticks; tick++) {
+          expect(playback.step()).toBe('ok')
+          expect(contentOf(hash, playback.world), `seed ${seed}`).toBe(truth[tick])
+        }
+        expect(playback.step()).toBe('missing')
+        for (let jump = 0; jump < 12; jump++) {
+          const tick = 1 + ((jump * 7 + seed) % game.ticks)
+          expect(playback.seek(tick)).toBe('ok')
+          expect(contentOf(hash, playback.world), `seed ${seed}, seek ${tick}`).toBe(truth[tick])
+        }
       }
-      expect(playback.step()).toBe('missing')
-      for (let jump = 0; jump < 12; jump++) {
-        const tick = 1 + ((jump * 7 + seed) % game.ticks)
-        expect(playback.seek(tick)).toBe('ok')
-        expect(contentOf(hash, playback.world), `seed ${seed}, seek ${tick}`).toBe(truth[tick])
-      }
-    }
-    expect(happened).toMatchObject({ spawns: expect.any(Number), despawns: expect.any(Number) })
-  })
+      expect(happened).toMatchObject({ spawns: expect.any(Number), despawns: expect.any(Number) })
+    },
+  )
 
-  test('[REC2] every cut of a file plays again up to its last whole chunk, and says how it ends', () => {
+  test('[REC2] every truncation of a file plays up to its last whole chunk, and reports how it ends', () => {
     const { recorded, bytes, truth } = play({ ...makeGame(pieces, 5), ticks: 25 }, { codec })
     const whole = opened(bytes)
     const headEnd = whole.chunks[0]!.offset
@@ -93,15 +102,15 @@ describe.each(CODECS)('random games of every field kind, %s', (codec) => {
 })
 
 describe.each(CODECS)('long games, %s', (codec) => {
-  test('[REC3] a spot in the middle costs what is in its chunk, and playback goes on at the next key', () => {
+  test('[REC3] a damaged byte in the middle loses only its chunk, and playback continues at the next key', () => {
     const { recorded, bytes, truth } = play({ ...makeGame(pieces, 9), ticks: 40 }, { codec })
     const { chunks } = opened(bytes)
     for (const spot of chunks) {
       const damaged = bytes.slice()
       damaged[spot.offset + 13]! ^= 1
       // By the index, which is whole, and by reading everything, when the index is gone.
-      for (const form of [damaged, damaged.slice(0, -1)]) {
-        const playback = new Playback(opened(form), recorded)
+      for (const each of [damaged, damaged.slice(0, -1)]) {
+        const playback = new Playback(opened(each), recorded)
         const hash = new StateHash(playback.world)
         const seen: number[] = []
         for (let tick = 1; tick <= 40; tick++) {
@@ -116,8 +125,8 @@ describe.each(CODECS)('long games, %s', (codec) => {
     }
   })
 
-  test('[REC1] play again as they were while many ticks go by without a key', () => {
-    for (let seed = 500; seed < 520; seed++) {
+  test('[REC1] play back as they were when many ticks pass without a key', () => {
+    for (let seed = 500; seed < form(507, 520); seed++) {
       const game = { ...makeGame(pieces, seed), ticks: 60 }
       const { recorded, bytes, truth } = play(game, { codec, flushMs: 100 + (seed % 7) * 300, keyMs: 2500 })
       const playback = new Playback(opened(bytes), recorded)
@@ -130,15 +139,23 @@ describe.each(CODECS)('long games, %s', (codec) => {
   })
 })
 
-const Ball = entity({ x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), secret: u8.server(), plan: u8.owner() }, { name: 'Ball' })
+const Ball = entity(
+  { x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), secret: u8.server(), plan: u8.owner() },
+  { name: 'Ball' },
+)
 
 /** Ten seconds of three balls, in a sink. */
-function playTheBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}, ticks = 100): { recorder: Recorder; world: World } {
+function playTheBalls(
+  sink: RecorderOptions['sink'],
+  options: Partial<RecorderOptions> = {},
+  ticks = 100,
+): { recorder: Recorder; world: World } {
   const world = new World([Ball])
   const recorder = new Recorder(gameOf([Ball]), world, { sink, ...options })
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
-    if (tick === 1) for (const owner of [1, 2, 3]) world.spawn(Ball, { x: owner, label: 'a', secret: 7, plan: owner }, owner)
+    if (tick === 1)
+      for (const owner of [1, 2, 3]) world.spawn(Ball, { x: owner, label: 'a', secret: 7, plan: owner }, owner)
     for (const ball of world.each(Ball)) ball.x += 0.3
     if (tick === 50) for (const ball of world.each(Ball)) ball.label = `b${ball.owner}`
     world.endTick()
@@ -148,10 +165,16 @@ function playTheBalls(sink: RecorderOptions['sink'], options: Partial<RecorderOp
 }
 
 describe.each(CODECS)('a recording, %s', (codec) => {
-  const playBalls = (sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}) => playTheBalls(sink, { codec, ...options })
+  const playBalls = (sink: RecorderOptions['sink'], options: Partial<RecorderOptions> = {}) =>
+    playTheBalls(sink, { codec, ...options })
 
-  test('[REC4] has only the fields it was asked for, and no dice', () => {
-    for (const [fields, secret, plan] of [['everything', 7, 1], ['owner', 0, 1], ['team', 0, 0], ['all', 0, 0]] as const) {
+  test('[REC4] has only the requested fields, and no generator state', () => {
+    for (const [fields, secret, plan] of [
+      ['everything', 7, 1],
+      ['owner', 0, 1],
+      ['team', 0, 0],
+      ['all', 0, 0],
+    ] as const) {
       const sink = new MemorySink()
       playBalls(sink, { fields }).recorder.close()
       const recording = opened(sink.bytes())
@@ -163,10 +186,12 @@ describe.each(CODECS)('a recording, %s', (codec) => {
     }
   })
 
-  test('[REC5] a sink that refuses costs a gap up to a key, which is counted, and nothing else', () => {
+  test('[REC5] a sink that refuses loses the ticks up to the next key, which are counted, and nothing else', () => {
     const memory = new MemorySink()
     let chunks = 0
-    const { recorder } = playBalls({ write: (bytes, chunk) => (chunk?.type === 2 && [3, 4, 9].includes(++chunks) ? false : memory.write(bytes)) })
+    const { recorder } = playBalls({
+      write: (bytes, chunk) => (chunk?.type === 2 && [3, 4, 9].includes(++chunks) ? false : memory.write(bytes)),
+    })
     recorder.close()
     expect([recorder.refusedCount, recorder.lostTicks + recorder.tickCount]).toEqual([3, 100])
     expect(recorder.lostTicks).toBeGreaterThan(0)
@@ -177,18 +202,19 @@ describe.each(CODECS)('a recording, %s', (codec) => {
     for (let tick = playback.first; tick !== -1; tick = playback.keyAfter(playback.tick)) {
       for (let played = playback.seek(tick); played === 'ok'; played = playback.step()) {
         seen.add(playback.tick)
-        expect([...playback.world.each(Ball)].map(({ x }) => x)).toEqual([1, 2, 3].map((start) => expect.closeTo(start + playback.tick * 0.3, 5)))
+        expect([...playback.world.each(Ball)].map(({ x }) => x)).toEqual(
+          [1, 2, 3].map((start) => expect.closeTo(start + playback.tick * 0.3, 5)),
+        )
       }
     }
     expect(seen.size).toBe(recorder.tickCount)
   })
-
 })
 
-describe.each(CODECS)('a file of its own, %s', (codec) => {
+describe.each(CODECS)('a recording of a different game, %s', (codec) => {
   const playBalls = (sink: RecorderOptions['sink']) => playTheBalls(sink, { codec })
 
-  test('[REC6] of another game is refused by name', () => {
+  test('[REC6] is refused, and the error names the game', () => {
     const sink = new MemorySink()
     playBalls(sink).recorder.close()
     const Other = entity({ y: u8 })
@@ -196,27 +222,29 @@ describe.each(CODECS)('a file of its own, %s', (codec) => {
     expect(() => new Playback(opened(sink.bytes()), { entities: [] })).toThrow('readGameText')
   })
 
-  test('[REC7] feeds a sparse Timeline, and its world a dense one', () => {
+  test('[REC7] fills a sparse Timeline, and its world a dense one', () => {
     const sink = new MemorySink()
     playBalls(sink).recorder.close()
     const playback = new Playback(opened(sink.bytes()), gameOf([Ball]))
-    const told = new Timeline(playback.world, 16)
+    const received = new Timeline(playback.world, 16)
     const sampled = new Timeline(playback.world, 16)
     playback.seek(30)
     for (; playback.tick < 70; playback.step()) {
-      playback.tell(told)
+      playback.writeTo(received)
       sampled.sample()
     }
     const { id } = [...playback.world.each(Ball)][1]!
-    for (const timeline of [told, sampled]) {
+    for (const timeline of [received, sampled]) {
       expect(timeline.newest).toBe(69)
-      expect([54, 60, 69].map((tick) => timeline.read(Ball, id, tick, 'x'))).toEqual([18.2, 20, 22.7].map((x) => expect.closeTo(x, 5)))
+      expect([54, 60, 69].map((tick) => timeline.read(Ball, id, tick, 'x'))).toEqual(
+        [18.2, 20, 22.7].map((x) => expect.closeTo(x, 5)),
+      )
       expect(timeline.read(Ball, id, 60, 'label')).toBe('b2')
       expect(timeline.owner(0, id, 60)).toBe(2)
     }
   })
 
-  test('[REC8] chunks of a kind that nobody knows are stepped over', () => {
+  test('[REC8] chunks of an unknown kind are skipped', () => {
     const sink = new MemorySink()
     playBalls(sink).recorder.close()
     const bytes = sink.bytes()

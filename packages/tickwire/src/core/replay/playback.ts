@@ -1,14 +1,14 @@
 /**
- * Plays a recording into a world of views: any tick, forwards one by one, and from there into whatever reads a Timeline.
+ * Plays a recording into a read-only world: any tick, forwards one by one, and from there into a Timeline.
  *
- *   playback.seek(1200)                              the world as it stood after tick 1200
+ *   playback.seek(1200)                              the world as it was after tick 1200
  *   playback.step()                                  1201
  *   playback.tell(timeline)                          its rows into a sparse Timeline, for interpolation
  *
- * Its world can also be sampled by a dense Timeline, tick after tick: then everything that reads an authority's, such as
- * replication to spectators who watch a minute late, reads the past instead and does not know.
+ * A dense Timeline can also sample its world, tick after tick. Then all code that reads an authority's Timeline, such
+ * as replication to spectators that watch a minute late, reads the past instead without a change.
  *
- * It does not run the game: what it shows is what was there.
+ * It does not run the game: it shows the recorded rows.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
@@ -22,24 +22,26 @@ import { codecOf } from './recording-head.ts'
 import { findChunk, tickCountOf, type ChunkList } from './recording.ts'
 import { RowsReader } from './rows-reader.ts'
 
-/** What a recording must know of a game to be read: a `Game` is one, and so is what `readGameText` gives. */
+/** What playback needs to know of a game: a `Game` has it, and so has the result of `readGameText`. */
 export interface RecordedGame {
+  /** The entities, in the order of the game. */
   readonly entities: readonly Entity[]
-  /** Ticks from one snapshot to the next, for who asks what it cost to tell. Default: 1. */
+  /** Ticks from one snapshot to the next, for measurements of bandwidth. Default: 1. */
   readonly snapshotTicks?: number
-  /** Compared, where there is one. */
+  /** Compared with the recording, if present. */
   readonly fingerprint?: Uint8Array
 }
 
-/** How a move went: `missing`, the recording does not have that tick; `damaged`, it has, and it cannot be read. */
+/** The result of a move. `missing`: the recording does not have that tick. `damaged`: it has, and it cannot be read. */
 export type Played = 'ok' | 'missing' | 'damaged'
 
 const NOWHERE = -1
 
+/** Shows a recording tick by tick, in a world of its own. */
 export class Playback {
-  /** As it stood after `tick`. */
+  /** The world as it was after `tick`. */
   readonly world: World
-  /** Where it is; -1 before the first move, and after one into damage. */
+  /** The current tick; -1 before the first move, and after a move into damage. */
   tick: Tick = NOWHERE
   readonly #list: ChunkList
   readonly #reader: RowsReader
@@ -49,33 +51,40 @@ export class Playback {
     const rowsCodec = codecOf(codec)
     assert(rowsCodec !== undefined, 'what is opened is in a codec that is known')
     if (game.fingerprint?.some((byte, at) => byte !== fingerprint[at]) || game.entities.length !== names.length) {
-      throw new ConfigError('game', 'the recording is of another game, or another build of it', 'Play it with the build that made it, or with readGameText(recording.head.text), which needs none.')
+      throw new ConfigError(
+        'game',
+        'the recording is of another game, or of another build of it',
+        'play it with the build that made it, or with readGameText(recording.head.text), which needs no build.',
+      )
     }
     this.#list = list
     this.world = new World(game.entities, { isReadOnly: true })
     this.#reader = new RowsReader(this.world, fields, tickRate, rowsCodec)
   }
 
-  /** The first tick that can be shown; -1 when there is none. */
+  /** The first tick that can be played; -1 when there is none. */
   get first(): Tick {
     return this.#list.chunks.find(({ type, flags }) => type === CHUNK.rows && flags !== 0)?.tick ?? NOWHERE
   }
 
-  /** The last tick there is, so far; -1 when there is none. */
+  /** The last tick recorded so far; -1 when there is none. */
   get last(): Tick {
     const chunk = this.#list.chunks.findLast(({ type }) => type === CHUNK.rows)
     return chunk === undefined ? NOWHERE : chunk.tick + tickCountOf(this.#list, chunk) - 1
   }
 
-  /** The next tick after this one that playback can begin at: where to go on after a gap. -1 when there is none. */
+  /** The next tick after `tick` at which playback can begin, for example after a gap; -1 when there is none. */
   keyAfter(tick: Tick): Tick {
-    return this.#list.chunks.find(({ type, flags, tick: first }) => type === CHUNK.rows && flags !== 0 && first > tick)?.tick ?? NOWHERE
+    return (
+      this.#list.chunks.find(({ type, flags, tick: first }) => type === CHUNK.rows && flags !== 0 && first > tick)?.tick
+      ?? NOWHERE
+    )
   }
 
   /** Goes to a tick, from the key before it. */
   seek(tick: Tick): Played {
     if (tick === this.tick) return 'ok'
-    // On the way already, and no key is nearer: what is between is played.
+    // If playback is already between that key and the tick, it continues from where it is.
     const key = findChunk(this.#list, CHUNK.rows, tick, true)
     if (key === undefined) return 'missing'
     if (!(this.tick >= key.tick && this.tick < tick)) {
@@ -97,18 +106,25 @@ export class Playback {
     }
     if (this.#reader.left > 0) return this.#read(this.tick + 1, false)
     const next = findChunk(this.#list, CHUNK.rows, this.tick + 1, false)
-    // Where a chunk is missing, the next key begins later: that is a gap to seek over, not to slip through.
+    // Where a chunk is missing, the next key begins later. The caller must seek over that gap.
     return next === undefined || next.tick !== this.tick + 1 ? 'missing' : this.#begin(next, false)
   }
 
   /** Puts every row of this tick into a sparse Timeline of `world`. */
-  tell(timeline: Timeline): void {
+  writeTo(timeline: Timeline): void {
     const { objects, stores } = this.world
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE) continue
       const { rows, schema } = stores[type]
-      timeline.put(this.tick, type, objects.idAt(index), objects.ownerAt(index), rows, objects.slotAt(index) * schema.laneCount)
+      timeline.put(
+        this.tick,
+        type,
+        objects.idAt(index),
+        objects.ownerAt(index),
+        rows,
+        objects.slotAt(index) * schema.laneCount,
+      )
     }
   }
 

@@ -5,11 +5,12 @@
  *   recorder.tick()                 after every tick of the world
  *   recorder.close()                at the end
  *
- * What was recorded waits for at most `flushMs` of ticks and is then written, each kind as a chunk of its own. A crash
- * takes what was waiting and no more. Every `keyMs` a key is written, from which a reader can begin, and an index.
+ * Recorded data waits for at most `flushMs` of ticks and is then written, each kind as a chunk of its own. A crash
+ * loses only the data that was waiting. Every `keyMs` a key, from which a reader can begin, and an index are written.
  *
- * A tick costs what changed in it; nothing is allocated but at a flush. It never throws at what it is fed, and never holds
- * the match up: a sink that refuses, or a tick too large, costs a gap until the next key, and is counted.
+ * A tick costs what changed in it; memory is allocated only at a flush. The recorder never throws on its input and
+ * never delays the match: a sink that refuses, or a tick that is too large, causes a gap until the next key, and is
+ * counted.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -29,44 +30,51 @@ import { RecordingWriter, type RecordingSink } from './recording-writer.ts'
 import type { RecordedGame } from './playback.ts'
 import { RowsWriter, timelineTicksFor } from './rows-writer.ts'
 
-/** What a recorder must know of a game: a `Game` is one. */
+/** What a recorder needs to know of a game: a `Game` has it. */
 export interface RecordableGame extends RecordedGame {
+  /** Ticks per second. */
   readonly tickRate: number
+  /** Everything that two builds must agree on, as text. */
   readonly text: string
   readonly fingerprint: Uint8Array
+  /** The fields of an input. */
   readonly inputSchema: Schema
 }
 
+/** Where a match is recorded to, and how. */
 export interface RecorderOptions {
+  /** Receives the bytes. */
   readonly sink: RecordingSink
   /**
-   * The world's dense Timeline, where somebody samples one before `tick`: rows are recorded as it has them, fields with a
-   * rate held back. Without it the recorder has a small one of its own, with rows as they are.
+   * The world's dense Timeline, if the host samples one before `tick`. Rows are recorded as that Timeline has them,
+   * with rate-limited fields held back. Without it the recorder uses a small Timeline of its own, with rows as they
+   * are.
    */
   readonly timeline?: Timeline
-  /** Which fields: `everything` to play the match again, less to show it to people. Default: everything. */
+  /** Which fields: `everything` to simulate the match again, fewer to show it to people. Default: everything. */
   readonly fields?: RecordedFields
   /**
-   * How rows are written: `packed`, by rules that fit on a page, or `entropy`, in about half the bytes and twice the time, by tables that
-   * its readers must have.
-   * Default: packed.
+   * The encoding of rows: `packed`, by rules that fit on a page; or `entropy`, in about half the bytes and twice the
+   * time, with tables that its readers must have. Default: packed.
    */
   readonly codec?: RecordingCodec
-  /** How long what was recorded may wait. */
+  /** How long recorded data may wait before it is written. Default: 500. */
   readonly flushMs?: Millis
-  /** How far apart the ticks are that playback can begin at. */
+  /** The time between two keys, the ticks at which playback can begin. Default: 1000. */
   readonly keyMs?: Millis
-  /** Seconds since 1970: when it was, for people. */
+  /** The time of the recording in seconds since 1970, for display. Default: 0, not known. */
   readonly startedAt?: number
 }
 
 const NO_TICK = -1
 
+/** Records a match tick by tick. */
 export class Recorder {
-  /** Ticks that are in the recording. */
+  /** Ticks in the recording. */
   tickCount = 0
-  /** Ticks that are not, because they were too large or nobody took them. */
+  /** Ticks that are missing because they were too large or the sink refused them. */
   lostTicks = 0
+  /** Whether `close` was called. */
   isClosed = false
   readonly #world: World
   readonly #timeline: Timeline
@@ -84,10 +92,23 @@ export class Recorder {
   #flushedTick: Tick = NO_TICK
 
   constructor(game: RecordableGame, world: World, options: RecorderOptions) {
-    const { sink, timeline, fields = 'everything', codec = 'packed', flushMs = RECORDING_FLUSH_MS, keyMs = RECORDING_KEY_MS, startedAt = 0 } = options
+    const {
+      sink,
+      timeline,
+      fields = 'everything',
+      codec = 'packed',
+      flushMs = RECORDING_FLUSH_MS,
+      keyMs = RECORDING_KEY_MS,
+      startedAt = 0,
+    } = options
     this.#flushTicks = ticksOf('flushMs', flushMs, game.tickRate)
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
-    if (!Number.isSafeInteger(startedAt) || startedAt < 0) throw new ConfigError('startedAt', `${startedAt}`, 'Give whole seconds since 1970, or leave it out.')
+    if (!Number.isSafeInteger(startedAt) || startedAt < 0)
+      throw new ConfigError(
+        'startedAt',
+        `invalid time (expected whole seconds since 1970, got ${startedAt})`,
+        'give whole seconds, or leave it out.',
+      )
     this.#world = world
     this.#ring = sink instanceof RecordingRing ? sink : undefined
     this.#timeline = timeline ?? new Timeline(world, timelineTicksFor(codec))
@@ -96,10 +117,20 @@ export class Recorder {
     this.#inputs = new InputsWriter(game.inputSchema)
     const names = game.entities.map(({ schema, options: { name } }, type) => name ?? `${schema.name} ${type}`)
     this.#writer = new RecordingWriter(
-      { codec: CODEC[codec], fields, tickRate: game.tickRate, fingerprint: game.fingerprint, startedAt, text: game.text, names }, sink)
+      {
+        codec: CODEC[codec],
+        fields,
+        tickRate: game.tickRate,
+        fingerprint: game.fingerprint,
+        startedAt,
+        text: game.text,
+        names,
+      },
+      sink,
+    )
   }
 
-  /** What is remembered, as the bytes of a recording, where it is recorded into a ring; undefined elsewhere. */
+  /** The ring's content as the bytes of a recording, when recording into a ring; otherwise undefined. */
   save(): Uint8Array | undefined {
     this.flush()
     return this.#ring?.save()
@@ -110,22 +141,22 @@ export class Recorder {
     return this.#writer.size
   }
 
-  /** Chunks that the sink would not take. */
+  /** Chunks that the sink refused. */
   get refusedCount(): number {
     return this.#writer.refusedCount
   }
 
-  /** What a player holds in the tick that is being stepped. Who is not named before `tick` holds nothing in it. @hot */
+  /** The input of a player for the current tick. A player without a call before `tick` has no input in it. @hot */
   input(peer: PeerId, rows: Int32Array, at: number, heap: ValueStore, isMissing: boolean): void {
     this.#inputs.hold(peer, rows, at, heap, isMissing)
   }
 
-  /** A datagram that came or went. */
+  /** A datagram that was sent or received. */
   packet(now: Millis, way: PacketWay, peer: PeerId, bytes: Uint8Array, length: number): void {
     this.#packets.add(this.#world.tick, now, way, peer, bytes, length)
   }
 
-  /** Something that happened: who came, who went and why, what was said, a mark of your own. */
+  /** An event: a player joined, left and why, a message, a mark of your own. */
   note(kind: NoteKind, peer: PeerId, said: string | Uint8Array = ''): void {
     this.#notes.add(this.#world.tick, kind, peer, said)
   }
@@ -151,7 +182,7 @@ export class Recorder {
     if (tick - this.#flushedTick >= this.#flushTicks || this.#rows.isFull) this.flush()
   }
 
-  /** Writes what waits. */
+  /** Writes all waiting data. */
   flush(): void {
     const { count } = this.#rows
     if (count > 0) {
@@ -170,7 +201,7 @@ export class Recorder {
     this.#flushedTick = this.#lastTick
   }
 
-  /** Ends the recording. Whoever gave the sink closes it. */
+  /** Ends the recording. The caller closes the sink. */
   close(): void {
     if (this.isClosed) return
     this.flush()
@@ -193,6 +224,11 @@ export class Recorder {
 }
 
 function ticksOf(path: string, ms: Millis, tickRate: number): number {
-  if (!(ms > 0 && ms <= 60_000)) throw new ConfigError(path, `${ms} ms`, 'Give more than 0 and at most 60,000.')
+  if (!(ms > 0 && ms <= 60_000))
+    throw new ConfigError(
+      path,
+      `invalid time (expected above 0 and at most 60,000 ms, got ${ms})`,
+      'give a time in this range.',
+    )
   return Math.max(1, Math.round((ms * tickRate) / 1000))
 }

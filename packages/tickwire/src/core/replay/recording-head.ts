@@ -5,7 +5,7 @@
  *   | codec 8 | audience 8 | rate varint | fingerprint 64 | started varint  | text string    | names: count, strings |
  *   +---------+------------+-------------+----------------+-----------------+----------------+-----------------------+
  *
- * With the text of the definitions in it a recording can be read without the game: by tools, and in ten years.
+ * With the text of the definitions in it, a recording can be read without the game: by tools, and in ten years.
  */
 
 import { ENTITY_TYPES_MAX, RECORDING_NAME_BYTES_MAX, RECORDING_TEXT_BYTES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
@@ -17,10 +17,12 @@ import { readVarint, writeVarint } from '../bits/varint.ts'
 import { fingerprintOf } from '../schema/fingerprint.ts'
 
 /**
- * How rows were written, by number on disk: differences; or range-coded, by the built-in tables that are named `entropy(2)` in a
- * game's text. Other tables get another number, and these stay as long as recordings are to be read.
+ * How rows are encoded, by number on disk: as differences; or range-coded with the built-in tables, which are called
+ * `entropy(2)` in a game's text. Different tables get a new number; these tables stay as long as recordings must be
+ * read.
  */
 export const CODEC = { packed: 0, entropy: 1 } as const
+/** How the rows of a recording are encoded. */
 export type RecordingCodec = keyof typeof CODEC
 
 /** The codec of a number; undefined where this build knows none. */
@@ -28,21 +30,26 @@ export function codecOf(number: number): RecordingCodec | undefined {
   return number === CODEC.packed ? 'packed' : number === CODEC.entropy ? 'entropy' : undefined
 }
 
-/** What of each object is in a recording: by number on disk. `everything` has `local` and `server` fields too. */
+/** Which fields of each object are recorded, by number on disk. `everything` includes `local` and `server` fields. */
 export const RECORDED_FIELDS = ['all', 'team', 'owner', 'everything'] as const
+/** Which fields of each object are recorded: those for everyone, the team, the owner, or all. */
 export type RecordedFields = (typeof RECORDED_FIELDS)[number]
 
+/** The head of a recording. */
 export interface RecordingHead {
+  /** The codec of rows, by its number on disk. */
   readonly codec: number
+  /** Which fields are recorded. */
   readonly fields: RecordedFields
+  /** Ticks per second. */
   readonly tickRate: number
-  /** Eight bytes of the text, as in the handshake. */
+  /** Eight bytes: the fingerprint of the text, as in the handshake. */
   readonly fingerprint: Uint8Array
-  /** Seconds since 1970 when it was begun; 0 when nobody said. */
+  /** The start in seconds since 1970; 0 when not given. */
   readonly startedAt: number
   /** The game's definitions: `Game.text`. */
   readonly text: string
-  /** What the entities are called, in order. */
+  /** The names of the entities, in order. */
   readonly names: readonly string[]
 }
 
@@ -60,7 +67,7 @@ export function writeRecordingHead(writer: BitWriter, head: RecordingHead): void
   for (const name of head.names) writeString(writer, cut(name), RECORDING_NAME_BYTES_MAX)
 }
 
-/** Reads a head, or gives undefined when the body makes no sense. */
+/** Reads a head, or returns undefined when the body is invalid. */
 export function readRecordingHead(body: Uint8Array): RecordingHead | undefined {
   const reader = new BitReader(body)
   const codec = reader.readBits(8)
@@ -82,7 +89,7 @@ function isFingerprintOf(fingerprint: Uint8Array, text: string): boolean {
   return fingerprint.every((byte, at) => byte === ((words[at >>> 2] >>> ((at & 3) * 8)) & 0xff))
 }
 
-/** A name is for people: the end of a long one may go. */
+/** A name is only for display: a long one may be cut. */
 function cut(name: string): string {
   let short = name
   while (utf8Size(short) > RECORDING_NAME_BYTES_MAX) short = short.slice(0, -1)

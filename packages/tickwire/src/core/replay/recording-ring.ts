@@ -1,9 +1,9 @@
 /**
- * The last moments of a match, in memory: a sink that forgets. For spectators who watch late, and for "save what just
- * happened".
+ * The last part of a match, in memory: a sink that drops old chunks. For spectators that watch late, and for "save what
+ * just happened".
  *
- * It forgets from key to key, so that what is left can always be played. It is a list of chunks like any recording, one
- * that grows at its end and loses its beginning; `save` gives it as the bytes of a file.
+ * It drops from key to key, so that the rest can always be played. It is a list of chunks like any recording, which
+ * grows at its end and shrinks at its beginning; `save` returns it as the bytes of a file.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
@@ -14,13 +14,15 @@ import type { ChunkList } from './recording.ts'
 import { readRecordingHead, type RecordingHead } from './recording-head.ts'
 import type { RecordingSink } from './recording-writer.ts'
 
+/** How much a ring keeps. */
 export interface RecordingRingOptions {
-  /** How long it remembers. Default: a minute. */
+  /** How long chunks are kept. Default: a minute. */
   readonly windowMs?: Millis
-  /** Bytes it may take, whatever the window says. */
+  /** The most bytes it may use, whatever the window. Default: 64 MiB. */
   readonly bytesMax?: number
 }
 
+/** Keeps the last part of a recording in memory. */
 export class RecordingRing implements RecordingSink, ChunkList {
   readonly chunks: ChunkEntry[] = []
   /** Bytes of the chunks. */
@@ -33,8 +35,18 @@ export class RecordingRing implements RecordingSink, ChunkList {
   #head: RecordingHead | undefined = undefined
 
   constructor({ windowMs = RECORDING_RING_MS, bytesMax = RECORDING_RING_BYTES_MAX }: RecordingRingOptions = {}) {
-    if (!(windowMs > 0)) throw new ConfigError('windowMs', `${windowMs} ms`, 'Give the milliseconds to remember.')
-    if (!(bytesMax > 0)) throw new ConfigError('bytesMax', `${bytesMax} bytes`, 'Give the bytes it may take.')
+    if (!(windowMs > 0))
+      throw new ConfigError(
+        'windowMs',
+        `invalid time (expected above 0 ms, got ${windowMs})`,
+        'give how many milliseconds to keep.',
+      )
+    if (!(bytesMax > 0))
+      throw new ConfigError(
+        'bytesMax',
+        `invalid size (expected above 0 bytes, got ${bytesMax})`,
+        'give how many bytes to keep at most.',
+      )
     this.#windowMs = windowMs
     this.#bytesMax = bytesMax
   }
@@ -48,7 +60,8 @@ export class RecordingRing implements RecordingSink, ChunkList {
     if (chunk === undefined || chunk.type === CHUNK.head) {
       const copy = bytes.slice()
       this.#front.push(copy)
-      if (chunk !== undefined) this.#head = readRecordingHead(copy.subarray(CHUNK_HEAD_BYTES, copy.length - CHECK_BYTES))
+      if (chunk !== undefined)
+        this.#head = readRecordingHead(copy.subarray(CHUNK_HEAD_BYTES, copy.length - CHECK_BYTES))
       return true
     }
     if (chunk.type === CHUNK.index || chunk.type === CHUNK.end) return true
@@ -63,7 +76,7 @@ export class RecordingRing implements RecordingSink, ChunkList {
     return this.#bodies.get(chunk)?.subarray(CHUNK_HEAD_BYTES, CHUNK_HEAD_BYTES + chunk.length)
   }
 
-  /** What is remembered, as the bytes of a recording. */
+  /** The content, as the bytes of a recording. */
   save(): Uint8Array {
     const parts = [...this.#front, ...this.chunks.flatMap((chunk) => this.#bodies.get(chunk) ?? [])]
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
@@ -75,13 +88,18 @@ export class RecordingRing implements RecordingSink, ChunkList {
     return bytes
   }
 
-  /** Drops what is too old or too much: all before a key, as long as what is left still has one old enough. */
+  /**
+   * Drops chunks that are too old or too many: all before a key, as long as the rest still has a key that is old
+   * enough.
+   */
   #forget(newest: Tick): void {
     const oldest = newest - (this.#windowMs * this.head.tickRate) / 1000
-    // What a client records may have told rows only.
-    const type = this.chunks.some((chunk) => chunk.type === CHUNK.rows) ? CHUNK.rows : CHUNK.toldRows
+    // A recording made by a client may have only rows as received from the server.
+    const type = this.chunks.some((chunk) => chunk.type === CHUNK.rows) ? CHUNK.rows : CHUNK.receivedRows
     for (;;) {
-      const second = this.chunks.findIndex((chunk, at) => at > 0 && chunk.type === type && (chunk.flags & FLAG_KEY) !== 0)
+      const second = this.chunks.findIndex(
+        (chunk, at) => at > 0 && chunk.type === type && (chunk.flags & FLAG_KEY) !== 0,
+      )
       if (second < 0) return
       if (this.chunks[second].tick > oldest && this.sizeBytes <= this.#bytesMax) return
       for (const chunk of this.chunks.splice(0, second)) {

@@ -1,40 +1,46 @@
 /**
- * Chunks on their way to a file, with the indexes that make it seekable.
+ * Writes chunks to a sink, with the indexes that make the file seekable.
  *
  *   file     magic 64 | version 32 LE | head chunk | chunks … | end chunk
- *   index    offset of the index before, varint, 0 = none | of each chunk since: type 8, flags 8, tick varint, length varint
- *   end      offset of the last index 48 LE | last tick 48 LE                28 bytes with its head, the last of the file
+ *   index    offset of the index before, varint, 0 = none | each chunk since: type 8, flags 8,
+ *            tick varint, length varint
+ *   end      offset of the last index 48 LE | last tick 48 LE            28 bytes with its head, the last of the file
  *
- * Chunks stand one behind the other, so an index needs no offsets: its first chunk begins where the index before ends
- * (or the head chunk), its last ends where it begins itself. A reader that finds the end goes from index to index; one
- * that does not, because of a crash, reads all chunks and makes the index itself.
+ * Chunks are contiguous, so an index needs no offsets: its first chunk begins where the index before (or the head
+ * chunk) ends, and its last chunk ends where the index begins. A reader that finds the end follows the indexes. A
+ * reader that does not, because of a crash, reads all chunks and rebuilds the index.
  *
- * It owns no file: whoever makes one gives a sink. A sink that refuses a chunk loses that chunk and nothing else.
+ * It opens no file: the caller gives a sink. If the sink refuses a chunk, only that chunk is lost.
  */
 
 import type { Tick } from '../base/time.ts'
 import { writeVarint } from '../bits/varint.ts'
-import { CHUNK, chunkBytes, CHUNK_HEAD_BYTES, readU48, sealChunk, writeU32, writeU48, type ChunkEntry } from './chunk.ts'
+import {
+  CHUNK, chunkBytes, CHUNK_HEAD_BYTES, readU48, sealChunk, writeU32, writeU48, type ChunkEntry,
+} from './chunk.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 import { writeRecordingHead, type RecordingHead } from './recording-head.ts'
 
-/** The first eight bytes: not text, and broken by whoever mistakes it for text. */
+/** The first eight bytes: not text, and changed by programs that convert it as text. */
 export const MAGIC: readonly number[] = [0x89, 0x54, 0x57, 0x52, 0x0d, 0x0a, 0x1a, 0x0a]
 export const RECORDING_VERSION = 1
 export const PREAMBLE_BYTES = 12
 /** Two numbers of 48 bits. */
 export const END_BODY_BYTES = 12
 
-/** Where a recording goes. */
+/** The destination of a recording. */
 export interface RecordingSink {
-  /** Takes the next bytes whole, or not at all and says false. They are the caller's. `chunk` is undefined for the very first. */
+  /**
+   * Takes all of the bytes, or none and returns false. The bytes belong to the caller. `chunk` is undefined for the
+   * preamble.
+   */
   write(bytes: Uint8Array, chunk: ChunkEntry | undefined): boolean
 }
 
 export class RecordingWriter {
-  /** Bytes that the sink took. */
+  /** Bytes that the sink accepted. */
   size = 0
-  /** Chunks that it did not take. */
+  /** Chunks that the sink refused. */
   refusedCount = 0
   readonly #sink: RecordingSink
   readonly #index = new ChunkBuffer(CHUNK.index)
@@ -57,7 +63,7 @@ export class RecordingWriter {
     this.#beginIndex()
   }
 
-  /** Hands a sealed chunk to the sink; false if it would not take it. */
+  /** Passes a sealed chunk to the sink; returns false if the sink refuses it. */
   write(bytes: Uint8Array): boolean {
     const [type, flags] = bytes
     const tick = readU48(bytes, 2)
@@ -72,7 +78,7 @@ export class RecordingWriter {
     return true
   }
 
-  /** Writes the index of what came since the last, if anything did. */
+  /** Writes the index of the chunks since the last index, if there are any. */
   writeIndex(): void {
     if (this.#unindexedCount === 0) return
     const at = this.size
@@ -82,7 +88,7 @@ export class RecordingWriter {
     this.#beginIndex()
   }
 
-  /** Ends the recording: what is left of the index, and the end. `lastTick` is the last one in it. */
+  /** Ends the recording: writes the rest of the index, and the end. `lastTick` is the last tick in it. */
   close(lastTick: Tick): void {
     if (this.#isClosed) return
     this.writeIndex()

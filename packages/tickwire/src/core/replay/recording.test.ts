@@ -36,7 +36,11 @@ function chunksOf(bytes: Uint8Array): ChunkEntry[] {
 }
 
 /** The file with the body of a chunk changed and its check made right again. */
-function forge(bytes: Uint8Array, { offset, type, flags, tick, length }: ChunkEntry, change: (body: Uint8Array) => void): Uint8Array {
+function forge(
+  bytes: Uint8Array,
+  { offset, type, flags, tick, length }: ChunkEntry,
+  change: (body: Uint8Array) => void,
+): Uint8Array {
   const forged = bytes.slice()
   change(forged.subarray(offset + 12, offset + 12 + length))
   sealChunk(forged.subarray(offset), type, flags, tick, length)
@@ -48,23 +52,35 @@ describe('a file', () => {
   const chunks = chunksOf(bytes)
   const truth = opened(bytes).chunks
 
-  test('[REC18] whose indexes lie is read chunk by chunk, to the same chunks', () => {
+  test('[REC18] with wrong indexes is read chunk by chunk, with the same result', () => {
     const indexes = chunks.filter(({ type }) => type === CHUNK.index)
     expect(indexes.length).toBeGreaterThan(3)
-    const lies = indexes.flatMap((index) => Array.from({ length: index.length }, (_, at) => forge(bytes, index, (body) => { body[at]! ^= 1 << (at % 7) })))
+    const lies = indexes.flatMap((index) =>
+      Array.from({ length: index.length }, (_, at) =>
+        forge(bytes, index, (body) => {
+          body[at]! ^= 1 << (at % 7)
+        }),
+      ),
+    )
     const end = chunks.at(-1)!
-    for (const offset of [0, 1, 12, indexes[0]!.offset, indexes[1]!.offset, end.offset, bytes.length, 2 ** 40]) lies.push(forge(bytes, end, (body) => writeU48(body, 0, offset)))
+    for (const offset of [0, 1, 12, indexes[0]!.offset, indexes[1]!.offset, end.offset, bytes.length, 2 ** 40])
+      lies.push(forge(bytes, end, (body) => writeU48(body, 0, offset)))
     for (const lie of lies) {
       const recording = opened(lie)
       const playback = new Playback(recording, game)
-      // A lie about a type, a flag or a tick in a list that still adds up is found out by whoever loads the chunk.
-      const isBelieved = recording.chunks.length !== truth.length || recording.chunks.some((chunk, at) => JSON.stringify(chunk) !== JSON.stringify(truth[at]))
-      if (isBelieved) expect(recording.chunks.map(({ offset, length }) => [offset, length])).toEqual(truth.map(({ offset, length }) => [offset, length]))
+      // A wrong type, flag or tick in a list that still adds up is detected when the chunk is loaded.
+      const isBelieved =
+        recording.chunks.length !== truth.length
+        || recording.chunks.some((chunk, at) => JSON.stringify(chunk) !== JSON.stringify(truth[at]))
+      if (isBelieved)
+        expect(recording.chunks.map(({ offset, length }) => [offset, length])).toEqual(
+          truth.map(({ offset, length }) => [offset, length]),
+        )
       else expect([playback.seek(60), [...playback.world.each(Thing)].map(({ n }) => n)]).toEqual(['ok', [60]])
     }
   })
 
-  test('[REC18] of another version, with another codec, or with a text that is not its fingerprint\'s, is refused', () => {
+  test('[REC18] of another version, with another codec, or with a text of another fingerprint, is refused', () => {
     const refusal = (file: Uint8Array): unknown => {
       const said = openRecording(sourceOf(file))
       return typeof said === 'string' ? said : 'opened'
@@ -83,7 +99,15 @@ describe('a file', () => {
       refusal(forge(bytes, head!, (body) => { body[at('entity 0')]! ^= 1 })),
       refusal(forge(bytes, chunks[1]!, (body) => { body[0]! ^= 1 })),
     ]).toEqual([
-      'opened', 'unknown-version', 'not-a-recording', 'not-a-recording', 'unknown-codec', 'damaged-head', 'damaged-head', 'damaged-head', 'opened',
+      'opened',
+      'unknown-version',
+      'not-a-recording',
+      'not-a-recording',
+      'unknown-codec',
+      'damaged-head',
+      'damaged-head',
+      'damaged-head',
+      'opened',
     ])
   })
 })

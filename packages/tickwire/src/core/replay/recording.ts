@@ -1,10 +1,10 @@
 /**
- * A recording, opened: its head, and where its chunks are. Bodies are read when somebody asks for them.
+ * An open recording: its head, and the positions of its chunks. Bodies are read on demand.
  *
- * Nothing in a file is believed. A file that was closed is gone through by its indexes, and when a single one of them
- * does not fit, or there is none, every chunk is read in turn and checked: what a crash tore off the end is left out,
- * and a damaged chunk in the middle is stepped over when what follows it is whole. Both are told. Memory grows with the
- * bytes that are there, never with what they claim.
+ * A file is not trusted. A closed file is read by its indexes. If any index is invalid, or there is none, every chunk
+ * is read in turn and checked: a tail torn by a crash is left out, and a damaged chunk in the middle is skipped if the
+ * chunk after it is intact. Both are reported. Memory grows with the bytes that are present, never with the lengths
+ * they claim.
  */
 
 import type { Tick } from '../base/time.ts'
@@ -12,30 +12,32 @@ import { BitReader } from '../bits/bit-reader.ts'
 import { readVarint } from '../bits/varint.ts'
 import type { ByteSource } from './byte-source.ts'
 import {
-  CHECK_BYTES, CHUNK, chunkBytes, CHUNK_HEAD_BYTES, FLAG_KEY, isChunkWhole, readChunkHead, readU32, readU48, type ChunkEntry,
+  CHECK_BYTES, CHUNK, chunkBytes, CHUNK_HEAD_BYTES, FLAG_KEY, isChunkWhole, readChunkHead, readU32, readU48,
+  type ChunkEntry,
 } from './chunk.ts'
 import { codecOf, readRecordingHead, type RecordingHead } from './recording-head.ts'
 import { END_BODY_BYTES, MAGIC, PREAMBLE_BYTES, RECORDING_VERSION } from './recording-writer.ts'
 
-/** Why a file is no recording that can be read here. */
+/** Why a file cannot be read as a recording. */
 export type RecordingRefusal = 'not-a-recording' | 'unknown-version' | 'damaged-head' | 'unknown-codec'
 
 /**
- * How a recording ends: `closed` by its recorder; `open`, still being written or left by a crash between two writes; `torn`,
- * in the middle of one.
+ * How a recording ends. `closed`: by its recorder. `open`: still being written, or left by a crash between two writes.
+ * `torn`: in the middle of a write.
  */
 export type RecordingEnd = 'closed' | 'open' | 'torn'
 
-/** Chunks in order, and their bodies: a recording, or the last moments of one that is being made. */
+/** Chunks in order, and their bodies: a recording, or the last part of one that is being made. */
 export interface ChunkList {
+  /** The head of the recording. */
   readonly head: RecordingHead
-  /** Without head, indexes and end. May grow at its end and lose its beginning. */
+  /** Without head, indexes and end. Chunks may be added at the end and removed at the beginning. */
   readonly chunks: readonly ChunkEntry[]
-  /** The checked body of a chunk; undefined when it is damaged or no longer there. */
+  /** The checked body of a chunk; undefined when it is damaged or no longer present. */
   load(chunk: ChunkEntry): Uint8Array | undefined
 }
 
-/** Opens a recording, or says why not. */
+/** Opens a recording, or returns the reason why it cannot. */
 export function openRecording(source: ByteSource): Recording | RecordingRefusal {
   const preamble = source.read(0, PREAMBLE_BYTES)
   if (preamble.length < PREAMBLE_BYTES || MAGIC.some((byte, at) => preamble[at] !== byte)) return 'not-a-recording'
@@ -53,19 +55,23 @@ export function openRecording(source: ByteSource): Recording | RecordingRefusal 
 interface Directory {
   readonly chunks: ChunkEntry[]
   readonly end: RecordingEnd
-  /** Bytes at the end that are no chunk. */
+  /** Bytes at the end that form no chunk. */
   readonly tornBytes: number
-  /** Chunks in the middle that are not as they were written. */
+  /** Damaged chunks in the middle. */
   readonly damagedCount: number
 }
 
+/** A recording that can be read. */
 export class Recording implements ChunkList {
   readonly head: RecordingHead
   readonly chunks: readonly ChunkEntry[]
+  /** How it ends. */
   readonly end: RecordingEnd
+  /** Bytes at the end that belong to no whole chunk. */
   readonly tornBytes: number
   /** Chunks found damaged so far. */
   damagedCount: number
+  /** Its size in bytes. */
   readonly sizeBytes: number
   readonly #source: ByteSource
 
@@ -88,8 +94,10 @@ export class Recording implements ChunkList {
 
 /** The last chunk of a type that begins at or before a tick; undefined when there is none. Keys only, if asked. */
 export function findChunk({ chunks }: ChunkList, type: number, tick: Tick, onlyKeys: boolean): ChunkEntry | undefined {
-  // From the end: an hour is 30,000 chunks, which is nothing beside decoding one of them.
-  return chunks.findLast((chunk) => chunk.type === type && chunk.tick <= tick && (!onlyKeys || (chunk.flags & FLAG_KEY) !== 0))
+  // From the end: an hour has 30,000 chunks, and scanning them is cheap next to decoding one.
+  return chunks.findLast(
+    (chunk) => chunk.type === type && chunk.tick <= tick && (!onlyKeys || (chunk.flags & FLAG_KEY) !== 0),
+  )
 }
 
 /** The ticks of a chunk whose body begins with their count; 0 when it is damaged. */
@@ -103,17 +111,22 @@ function readHeadAt(source: ByteSource, offset: number): ChunkEntry | undefined 
   return entry !== undefined && offset + chunkBytes(entry.length) <= source.size ? entry : undefined
 }
 
-/** The body of a chunk that is whole and what the entry says it is. */
+/** The body of a chunk, if the chunk is intact and matches the entry. */
 function loadChunk(source: ByteSource, entry: ChunkEntry): Uint8Array | undefined {
   const size = chunkBytes(entry.length)
   const bytes = source.read(entry.offset, size)
   if (bytes.length !== size || !isChunkWhole(bytes)) return undefined
   const found = readChunkHead(bytes, 0, entry.offset)
-  const isIt = found !== undefined && found.type === entry.type && found.flags === entry.flags && found.tick === entry.tick && found.length === entry.length
+  const isIt =
+    found !== undefined
+    && found.type === entry.type
+    && found.flags === entry.flags
+    && found.tick === entry.tick
+    && found.length === entry.length
   return isIt ? bytes.subarray(CHUNK_HEAD_BYTES, size - CHECK_BYTES) : undefined
 }
 
-/** Goes from the end of the file from index to index; undefined when they do not cover every byte from `start` on. */
+/** Follows the indexes from the end of the file; undefined when they do not cover every byte from `start` on. */
 function readIndexes(source: ByteSource, start: number): Directory | undefined {
   const endAt = source.size - chunkBytes(END_BODY_BYTES)
   const end = endAt < start ? undefined : readHeadAt(source, endAt)
@@ -123,7 +136,8 @@ function readIndexes(source: ByteSource, start: number): Directory | undefined {
   let border = endAt
   for (let at = readU48(body, 0); at !== 0; ) {
     const index = at < border && at >= start ? readHeadAt(source, at) : undefined
-    const listed = index?.type === CHUNK.index && at + chunkBytes(index.length) === border ? loadChunk(source, index) : undefined
+    const listed =
+      index?.type === CHUNK.index && at + chunkBytes(index.length) === border ? loadChunk(source, index) : undefined
     if (listed === undefined) return undefined
     const part = readIndex(source, listed, start, at)
     if (part === undefined) return undefined
@@ -134,7 +148,7 @@ function readIndexes(source: ByteSource, start: number): Directory | undefined {
   return border === start ? { chunks: parts.reverse().flat(), end: 'closed', tornBytes: 0, damagedCount: 0 } : undefined
 }
 
-/** The chunks of one index, from where the index before ends (`border`) to where it stands itself. */
+/** The chunks of one index: from the end of the index before (`border`) to the index itself. */
 function readIndex(
   source: ByteSource, body: Uint8Array, start: number, at: number,
 ): { chunks: ChunkEntry[]; before: number; border: number } | undefined {
@@ -168,7 +182,7 @@ function scan(source: ByteSource, start: number): Directory {
     const next = entry === undefined ? offset : offset + chunkBytes(entry.length)
     if (entry === undefined) break
     if (loadChunk(source, entry) === undefined) {
-      // Either the tail of a crash, or a spot on a disk: then the next chunk is whole.
+      // Either the tail of a crash, or a bad spot on a disk: then the next chunk is intact.
       const after = readHeadAt(source, next)
       if (after === undefined || loadChunk(source, after) === undefined) break
       damagedCount++

@@ -1,8 +1,8 @@
 /**
- * Reads ticks of rows into a world: the twin of `rows-writer.ts`, where the bits are drawn.
+ * Reads ticks of rows into a world: the counterpart of `rows-writer.ts`, which draws the bits.
  *
- * The world is one of views that nobody else writes. Who lives through a key keeps his handle. A body that makes no
- * sense leaves the world between two ticks and is told; only a key makes it whole again.
+ * The world is read-only for all other code. An object that exists before and after a key keeps its handle. An invalid
+ * body leaves the world between two ticks and is reported; only a key restores it.
  */
 
 import { OBJECTS_MAX, RECORDING_DRAWS_MAX } from '../base/limits.ts'
@@ -31,10 +31,10 @@ const NO_BYTES = new Uint8Array(0)
 const PEER_MAX = 0xffff_ffff
 
 export class RowsReader {
-  /** Ticks of the body that were not read yet. */
+  /** Ticks of the body that are not read yet. */
   left = 0
   readonly #world: World
-  /** Of the entropy codec, and the rows that its deltas know beside their baselines. */
+  /** For the entropy codec: the block, and the rows of two ticks ago, which its deltas use beside the baseline. */
   readonly #block: RansSource | undefined
   readonly #former: FormerRows | undefined
   readonly #heads: EntryHeadsReader
@@ -60,7 +60,7 @@ export class RowsReader {
     this.#scratch = world.stores.map(({ schema }) => new Int32Array(schema.laneCount))
   }
 
-  /** Begins a body. */
+  /** Starts a body. */
   reset(body: Uint8Array): void {
     this.#reader.reset(body)
     const count = this.#reader.readBits(COUNT_BITS)
@@ -68,7 +68,9 @@ export class RowsReader {
     this.#block?.begin()
   }
 
-  /** Reads the next tick into the world; false when it makes no sense, or is no key though one was asked for. */
+  /**
+   * Reads the next tick into the world. Returns false when it is invalid, or when it is not the key that was asked for.
+   */
   read(mustBeKey: boolean): boolean {
     const reader = this.#reader
     this.left--
@@ -103,7 +105,7 @@ export class RowsReader {
     this.#former?.beginTick()
     for (let index = heads.next(); index !== NONE; index = heads.next()) {
       if (reader.failed || index >= OBJECTS_MAX) return reader.fail()
-      // Of the dead and of strangers a key does not speak.
+      // A key lists every object that exists: an index that it skips is free.
       if (isKey) this.#unseat(next, index)
       this.#readEntry(index, isKey)
       if (reader.failed) return
@@ -168,7 +170,7 @@ export class RowsReader {
     return index < objects.highWater && objects.typeAt(index) !== NO_TYPE ? objects.handles[index] : undefined
   }
 
-  /** Nobody lives at these indexes. */
+  /** Removes all objects at these indexes. */
   #unseat(first: number, end: number): void {
     const { objects } = this.#world
     const stop = Math.min(end, objects.highWater)

@@ -1,22 +1,23 @@
 /**
- * The world, tick by tick, as the body of a chunk of rows.
+ * The world, tick by tick, as the body of a rows chunk.
  *
- *   body     ticks 16 LE | tick | tick | …                       as many as that says, one after the other; then zeros to a byte
- *   tick     key 1 | dice 1 | generator, if dice | entries, and that none follows
+ *   body     ticks 16 LE | tick | tick | …                       as many as that says, then zeros to a byte
+ *   tick     key 1 | dice 1 | generator, if dice | entries | end of entries
  *   entry    index and kind (`entry-heads.ts`) | …               ascending by object index
  *     0 change    delta against the object's row one tick before
  *     1 birth     generation 16 | type 8 | owner varint | delta against the initial row
  *     2 death     nothing
- *     3 handover  owner varint | delta, perhaps of nothing
+ *     3 handover  owner varint | delta, perhaps empty
  *
- * Packed, all of it is bits. In the entropy codec heads and deltas are symbols of a range-coded block (`rans-stream.ts`), what else
- * there is its raw bits, and behind the ticks come the block's words. Its deltas know the row two ticks before too, unless the tick
- * before was the object's birth: that row a reader has who began at the last key.
+ * In the packed codec all of it is bits. In the entropy codec heads and deltas are symbols of a range-coded block
+ * (`rans-stream.ts`), the rest is its raw bits, and the block's words follow the ticks. Its deltas also use the row two
+ * ticks before, unless the tick before was the object's birth: a reader that began at the last key has that row.
  *
- * A key needs nothing before it: who is not born in it is not there. Everyone else who is not spoken of is what he was.
- * The generator is told in keys, and when it moved; only where everything is recorded, for it knows the future.
+ * A key needs nothing before it: an object without a birth in it does not exist. In other ticks an object without an
+ * entry is unchanged. The generator is written in keys and when it changed, and only where everything is recorded: its
+ * state predicts future random numbers.
  *
- * Rows come from a dense Timeline, which knows what changed: a tick costs what changed in it, and a look at each index.
+ * Rows come from a dense Timeline, which knows what changed: a tick costs what changed in it, plus one check per index.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -43,14 +44,20 @@ import { writeSmall } from './small-number.ts'
 
 // Constants of this module, for speed: see schema/leaf-table.ts.
 const { change: CHANGE, birth: BIRTH, death: DEATH, handover: HANDOVER } = ENTRY
-/** Bits of the count of ticks before them. */
+/** The size of the count of ticks at the start of a body. */
 export const COUNT_BITS = 16
-const NOBODY = 0
+const NO_ID = 0
 
-/** Ticks that a Timeline must remember to be recorded from: rows are told against the tick before, or that and the one before it. */
+/** The window that a Timeline needs for recording: rows are encoded against one tick before, or against two. */
 export function timelineTicksFor(codec: RecordingCodec): number {
   if (Object.hasOwn(CODEC, codec)) return codec === 'packed' ? 2 : 3
-  throw new ConfigError('codec', JSON.stringify(codec), `Give ${Object.keys(CODEC).map((name) => `'${name}'`).join(' or ')}, or leave it out.`)
+  throw new ConfigError(
+    'codec',
+    `unknown codec ${JSON.stringify(codec)}`,
+    `give ${Object.keys(CODEC)
+      .map((name) => `'${name}'`)
+      .join(' or ')}, or leave it out.`,
+  )
 }
 
 export class RowsWriter {
@@ -59,26 +66,41 @@ export class RowsWriter {
   count = 0
   readonly #world: World
   readonly #timeline: Timeline
-  /** Of the entropy codec. */
+  /** Only in the entropy codec. */
   readonly #block: RansSink | undefined
   readonly #heads: EntryHeadsWriter
-  /** By type. */
+  /** Indexed by type. */
   readonly #coders: readonly RowCoder[]
   readonly #masks: readonly Mask[]
   readonly #set: FieldSet
   readonly #hasEverything: boolean
   readonly #pair = new RowPair()
-  /** By object index: who lived there in the last tick written, and what was told of the generator then. */
+  /** Indexed by object index: the object id in the last tick written; and the generator's state then. */
   #known: Uint32Array = new Uint32Array(64)
   #knownCount = 0
   readonly #dice = new Uint32Array(4)
-  /** Everyone was born in the last tick written. */
+  /** Whether the last tick written was a key, in which every object is born. */
   #wasKey = true
 
-  /** `type` of its chunks: rows, or told rows. The Timeline remembers `timelineTicksFor` its codec. */
-  constructor(world: World, timeline: Timeline, fields: RecordedFields, tickRate: number, codec: RecordingCodec, type: number = CHUNK.rows) {
+  /**
+   * `type` of its chunks: rows, or rows as received by a client. The Timeline needs a window of `timelineTicksFor`
+   * ticks.
+   */
+  constructor(
+    world: World,
+    timeline: Timeline,
+    fields: RecordedFields,
+    tickRate: number,
+    codec: RecordingCodec,
+    type: number = CHUNK.rows,
+  ) {
     const windowTicks = timelineTicksFor(codec)
-    if (timeline.windowTicks < windowTicks) throw new ConfigError('timeline', `${timeline.windowTicks} ticks`, `Let it remember ${windowTicks} ticks or more, or leave it out.`)
+    if (timeline.windowTicks < windowTicks)
+      throw new ConfigError(
+        'timeline',
+        `too short (expected at least ${windowTicks} ticks, got ${timeline.windowTicks})`,
+        'use a longer Timeline, or leave it out.',
+      )
     this.chunk = new ChunkBuffer(type, COUNT_BITS)
     this.#world = world
     this.#timeline = timeline
@@ -89,7 +111,9 @@ export class RowsWriter {
     const schemas = world.stores.map(({ schema }) => recordedSchema(schema, fields))
     this.#block = block
     this.#heads = block === undefined ? new PlainHeadsWriter(writer) : new LivelyHeadsWriter(writer, block)
-    this.#coders = schemas.map((schema) => block === undefined ? new PackedCoder(schema) : new RansCoder(schema, tickRate, block))
+    this.#coders = schemas.map((schema) =>
+      block === undefined ? new PackedCoder(schema) : new RansCoder(schema, tickRate, block),
+    )
     this.#masks = schemas.map(({ masks }) => masks[this.#set])
   }
 
@@ -97,7 +121,10 @@ export class RowsWriter {
     return this.count >= RECORDING_CHUNK_TICKS_MAX
   }
 
-  /** Appends the newest tick of the Timeline. False when it is too large for any chunk: then the next must be a key. */
+  /**
+   * Appends the newest tick of the Timeline. Returns false when it is too large for any chunk: then the next must be a
+   * key.
+   */
   append(isKey: boolean): boolean {
     const { chunk } = this
     const tick = this.#timeline.newest
@@ -123,7 +150,7 @@ export class RowsWriter {
     return true
   }
 
-  /** The chunk, ready to be written; the next tick begins another. */
+  /** The chunk, ready to be written; the next tick begins a new one. */
   seal(): Uint8Array {
     this.#block?.finish()
     return this.chunk.seal(this.count)
@@ -149,7 +176,9 @@ export class RowsWriter {
     this.#heads.end()
   }
 
-  /** The generator's words; in the entropy codec how often it was drawn since the tick before, where that leads there. */
+  /**
+   * Writes the generator's words; in the entropy codec the number of draws since the tick before, if that leads there.
+   */
   #writeDice(out: BitWriter, state: Uint32Array, isKey: boolean): void {
     if (this.#block !== undefined && !isKey) {
       const draws = drawsBetween(this.#dice, state)
@@ -165,10 +194,10 @@ export class RowsWriter {
     const end = isKey || objects.highWater > this.#knownCount ? objects.highWater : this.#knownCount
     for (let index = 0; index < end; index++) {
       const isHere = index < objects.highWater && objects.typeAt(index) !== NO_TYPE
-      const known = !isKey && index < this.#knownCount ? this.#known[index] : NOBODY
-      if (!isHere && known === NOBODY) continue
-      const id = isHere ? objects.idAt(index) : NOBODY
-      if (id === NOBODY) this.#heads.write(index, DEATH)
+      const known = !isKey && index < this.#knownCount ? this.#known[index] : NO_ID
+      if (!isHere && known === NO_ID) continue
+      const id = isHere ? objects.idAt(index) : NO_ID
+      if (id === NO_ID) this.#heads.write(index, DEATH)
       else if (id !== known) this.#writeBirth(out, tick, index, id)
       else if (this.#timeline.changedAt(id) === tick) this.#writeChange(out, tick, index, id)
       if (out.failed) return
@@ -193,7 +222,7 @@ export class RowsWriter {
     this.#coders[type].write(out, this.#set, pair, this.#world.heap)
   }
 
-  /** Perhaps there is nothing to say: what changed is not recorded. @hot */
+  /** Writes nothing when only fields changed that are not recorded. @hot */
   #writeChange(out: BitWriter, tick: Tick, index: number, id: ObjectId): void {
     const timeline = this.#timeline
     const type = this.#world.objects.typeAt(index)
@@ -218,7 +247,7 @@ export class RowsWriter {
     const { objects, prng } = this.#world
     if (this.#known.length < objects.highWater) this.#known = new Uint32Array(objects.words.length >>> 2)
     for (let index = 0; index < objects.highWater; index++) {
-      this.#known[index] = objects.typeAt(index) === NO_TYPE ? NOBODY : objects.idAt(index)
+      this.#known[index] = objects.typeAt(index) === NO_TYPE ? NO_ID : objects.idAt(index)
     }
     this.#knownCount = objects.highWater
     this.#dice.set(prng.state)

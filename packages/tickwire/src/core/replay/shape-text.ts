@@ -1,19 +1,19 @@
 /**
- * Canonical text of definitions back into definitions: the twin of `schema/fingerprint.ts`, for whoever has a recording
- * and not the game.
+ * Parses the canonical text of definitions: the inverse of `schema/fingerprint.ts`, for tools that have a recording and
+ * not the game.
  *
  *   shape    {name:field;name:field}
  *   field    kind[@audience][~role[(of)]][=value]
  *   value    null | true | false | number | number n | "text" | [value,…] | {"name":value,…} | bytes[number,…]
  *
- * It throws `TextError` at what it does not understand; whoever calls it catches that. Manual fields are the game's own
- * code and cannot be read without it.
+ * It throws `TextError` on invalid text; the caller catches it. Manual fields are the game's own code and cannot be
+ * read without it.
  */
 
 import { SCHEMA_DEPTH_MAX } from '../base/limits.ts'
 import { Field, type Audience, type FieldSpec, type Shape } from '../schema/field.ts'
 
-/** The text is not what a definition's text is. */
+/** The text is not the text of a definition. */
 export class TextError extends Error {
   override readonly name = 'TextError'
 }
@@ -44,7 +44,7 @@ class Parser {
   }
 
   shape(): Shape {
-    // Deeper than any definition may be, values among them: then it is none.
+    // Deeper than any definition may be, including nested values: the text is invalid.
     if (++this.#depth > 4 * SCHEMA_DEPTH_MAX) this.#wrong('less depth')
     const fields: [string, Field<unknown>][] = []
     this.#expect('{')
@@ -65,7 +65,13 @@ class Parser {
     const roleOf = role !== undefined && this.#skip('(') ? this.#match(/\w+(?=\))/y) : undefined
     if (roleOf !== undefined) this.#expect(')')
     const initial = this.#skip('=') ? this.#value() : undefined
-    return new Field(field.spec, { ...field.options, audience: audience as Audience, role: role as Field<unknown>['options']['role'], roleOf, initial })
+    return new Field(field.spec, {
+      ...field.options,
+      audience: audience as Audience,
+      role: role as Field<unknown>['options']['role'],
+      roleOf,
+      initial,
+    })
   }
 
   #spec(): FieldSpec {
@@ -74,17 +80,28 @@ class Parser {
       case 'bool': case 'varint': case 'ref': return { kind }
       case 'u16': case 'u32': case 'i16': case 'i32':
         return { kind: 'word', bits: kind.endsWith('16') ? 16 : 32, signed: kind.startsWith('i') }
-      case 'i64': case 'i64-word': return { kind: 'long', form: kind === 'i64' ? 'varint' : 'word' }
-      case 'float': case 'float-any': return { kind: 'float', finite: kind === 'float' }
-      case 'double': case 'double-any': return { kind: 'double', finite: kind === 'double' }
-      case 'struct': case 'delta-struct': return { kind: 'struct', shape: this.shape(), perMember: kind === 'delta-struct' }
-      case 'group': return { kind, shape: this.shape() }
-      case 'manual': throw new TextError('a field is written by the game\'s own code (manual)')
-      default: return this.#bounded(kind)
+      case 'i64':
+      case 'i64-word':
+        return { kind: 'long', form: kind === 'i64' ? 'varint' : 'word' }
+      case 'float':
+      case 'float-any':
+        return { kind: 'float', finite: kind === 'float' }
+      case 'double':
+      case 'double-any':
+        return { kind: 'double', finite: kind === 'double' }
+      case 'struct':
+      case 'delta-struct':
+        return { kind: 'struct', shape: this.shape(), perMember: kind === 'delta-struct' }
+      case 'group':
+        return { kind, shape: this.shape() }
+      case 'manual':
+        throw new TextError("a field is written by the game's own code (manual)")
+      default:
+        return this.#bounded(kind)
     }
   }
 
-  /** Kinds with something in parentheses. */
+  /** Kinds with arguments in parentheses. */
   #bounded(kind: string): FieldSpec {
     this.#expect('(')
     const spec = this.#inside(kind)
@@ -119,7 +136,9 @@ class Parser {
   #vector(arity: 2 | 3 | 4): FieldSpec {
     const components = [this.#bounds()]
     while (this.#skip('|')) components.push(this.#bounds())
-    const shape = Object.fromEntries(components.slice(0, arity).map((one, axis) => [AXES[axis], new Field<unknown>({ kind: 'fixed', ...one })]))
+    const shape = Object.fromEntries(
+      components.slice(0, arity).map((one, axis) => [AXES[axis], new Field<unknown>({ kind: 'fixed', ...one })]),
+    )
     return { kind: 'vector', arity, components, shape }
   }
 
@@ -209,6 +228,9 @@ class Parser {
   }
 
   #wrong(expected: string): never {
-    throw new TextError(`expected ${expected} at "${this.#text.slice(Math.max(0, this.#at - 20), this.#at)}" | "${this.#text.slice(this.#at, this.#at + 20)}"`)
+    throw new TextError(
+      `expected ${expected} at "${this.#text.slice(Math.max(0, this.#at - 20), this.#at)}" `
+        + `| "${this.#text.slice(this.#at, this.#at + 20)}"`,
+    )
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Whole numbers that are nearly always 0 to 7: three bits a group, lowest group first, each after a bit that says
- * whether another follows. 4 bits up to 7, 8 up to 63. One number has one spelling: the last group is 0 only alone.
+ * Whole numbers that are nearly always 0 to 7: groups of three bits, lowest group first, each after a bit that says
+ * whether another group follows. 4 bits up to 7, 8 up to 63. A number has one encoding: the last group is 0 only if it
+ * is the only one.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'

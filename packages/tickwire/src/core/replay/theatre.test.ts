@@ -17,7 +17,10 @@ function record(lost: readonly number[] = [], codec: RecordingCodec = 'packed'):
   const world = new World([Ball, Spark])
   const sink = new MemorySink()
   let rows = 0
-  const recorder = new Recorder(game, world, { codec, sink: { write: (bytes, chunk) => (chunk?.type === 2 && lost.includes(++rows) ? false : sink.write(bytes)) } })
+  const recorder = new Recorder(game, world, {
+    codec,
+    sink: { write: (bytes, chunk) => (chunk?.type === 2 && lost.includes(++rows) ? false : sink.write(bytes)) },
+  })
   for (let tick = 1; tick <= 200; tick++) {
     world.beginTick()
     if (tick === 1) for (const owner of [1, 2]) world.spawn(Ball, { x: owner * 100, label: 'a' }, owner)
@@ -37,22 +40,28 @@ function record(lost: readonly number[] = [], codec: RecordingCodec = 'packed'):
 const xs = (theatre: Theatre): number[] => [...theatre.view.each(Ball)].map(({ x }) => x)
 const at = (moment: number): unknown[] => [1, 2].map((owner) => expect.closeTo(owner * 100 + moment * 0.5 * owner, 3))
 
-test.each(['packed', 'entropy'] as const)('[REC17] any moment is drawn between its ticks: forwards at any speed, backwards, and after a jump (%s)', (codec) => {
-  const theatre = record([], codec)
-  for (const step of [0.25, 1, 3.5, 40]) {
-    for (let moment = 2; moment < 195; moment += step) {
-      expect(theatre.show(moment)).toBe('ok')
-      expect(xs(theatre), `moment ${moment}, step ${step}`).toEqual(at(moment))
+test.each(['packed', 'entropy'] as const)(
+  '[REC17] any moment is drawn between its ticks: forwards at any speed, backwards, and after a jump (%s)',
+  (codec) => {
+    const theatre = record([], codec)
+    for (const step of [0.25, 1, 3.5, 40]) {
+      for (let moment = 2; moment < 195; moment += step) {
+        expect(theatre.show(moment)).toBe('ok')
+        expect(xs(theatre), `moment ${moment}, step ${step}`).toEqual(at(moment))
+      }
     }
-  }
-  for (const moment of [150.5, 20.25, 20.75, 190, 1, 60.125]) {
-    expect(theatre.show(moment)).toBe('ok')
-    expect(xs(theatre)).toEqual(at(moment))
-  }
-  expect([...theatre.view.each(Ball)].map(({ label, owner }) => [label, owner])).toEqual([['t60', 1], ['t60', 2]])
-})
+    for (const moment of [150.5, 20.25, 20.75, 190, 1, 60.125]) {
+      expect(theatre.show(moment)).toBe('ok')
+      expect(xs(theatre)).toEqual(at(moment))
+    }
+    expect([...theatre.view.each(Ball)].map(({ label, owner }) => [label, owner])).toEqual([
+      ['t60', 1],
+      ['t60', 2],
+    ])
+  },
+)
 
-test('[REC17] who comes and goes is shown while he is there', () => {
+test('[REC17] an object is shown from its spawn to its despawn', () => {
   const theatre = record()
   const sparks = (moment: number): number => {
     theatre.show(moment)
@@ -61,7 +70,7 @@ test('[REC17] who comes and goes is shown while he is there', () => {
   expect([30, 39, 41, 45.5, 48.5, 55, 81, 85, 95].map(sparks)).toEqual([0, 0, 1, 1, 1, 0, 1, 1, 0])
 })
 
-test.each(['packed', 'entropy'] as const)('[REC17] the end is the end, and behind a gap it goes on (%s)', (codec) => {
+test.each(['packed', 'entropy'] as const)('[REC17] playback stops at the end and resumes after a gap (%s)', (codec) => {
   const theatre = record([5], codec)
   const shown: number[] = []
   for (let moment = 2; moment < 230; moment += 0.5) {

@@ -1,11 +1,11 @@
 /**
- * A recording as a picture that moves: any moment of it, at any speed, drawn between ticks as a live match is.
+ * Shows a recording: any moment of it, at any speed, interpolated between ticks like a live match.
  *
  *   const theatre = new Theatre(recording, game)
  *   theatre.show(1200.4)            its `view` is the world four tenths after tick 1200
  *
- * Playback tells its ticks to a sparse Timeline, and the interpolator of clients draws from that: whatever a client can draw
- * of a match it can draw of its recording. Forwards it goes on from where it is; everything else is a seek.
+ * Playback puts its ticks into a sparse Timeline, and the clients' interpolator draws from that: a client can draw a
+ * recording just as it draws a match. Forward moves continue from the current tick; all other moves are seeks.
  */
 
 import type { ObjectId, Tick } from '../base/time.ts'
@@ -15,18 +15,20 @@ import { World } from '../world/world.ts'
 import { Playback, type Played, type RecordedGame } from './playback.ts'
 import type { ChunkList } from './recording.ts'
 
-/** Ticks that are remembered, and how far ahead is still on the way and not a jump. */
+/** Ticks that are stored, and how far ahead a move still plays all ticks instead of a seek. */
 const WINDOW_TICKS = 64
 const JUMP_TICKS = 32
 const NOTHING = -1
 
+/** Shows any moment of a recording, between two ticks too, as a live match would be drawn. */
 export class Theatre {
-  /** What is shown. */
+  /** The world that is shown. */
   readonly view: World
+  /** The playback that it shows. */
   readonly playback: Playback
   readonly #timeline: Timeline
   readonly #interpolator: Interpolator
-  /** Who was there in the last tick told. */
+  /** The objects that existed in the last tick played. */
   readonly #present = new Set<ObjectId>()
   #moment = NOTHING
 
@@ -37,19 +39,24 @@ export class Theatre {
     this.#interpolator = new Interpolator(this.view, this.#timeline, { tickRate: list.head.tickRate })
   }
 
-  /** Shows a moment, in ticks. What is not there is not shown: the view stays as it is. */
+  /** Shows a moment, in ticks. If the recording does not have it, the view stays as it is. */
   show(moment: number): Played {
     const tick = Math.floor(moment)
     const { playback } = this
-    if (this.#moment === NOTHING || moment < this.#moment || tick > playback.tick + JUMP_TICKS || playback.tick === NOTHING) {
+    if (
+      this.#moment === NOTHING
+      || moment < this.#moment
+      || tick > playback.tick + JUMP_TICKS
+      || playback.tick === NOTHING
+    ) {
       const found = this.#jump(tick)
       if (found !== 'ok') return found
     }
     let played: Played = 'ok'
-    // One tick more than the moment needs: what lies between two rows needs both.
+    // One tick beyond the moment: interpolation needs the rows on both sides.
     while (playback.tick <= tick && played === 'ok') {
       played = playback.step()
-      if (played === 'ok') this.#tell()
+      if (played === 'ok') this.#showTick()
     }
     if (playback.tick < tick) return this.#overGap(moment)
     this.#moment = Math.min(moment, playback.tick)
@@ -59,26 +66,26 @@ export class Theatre {
     return 'ok'
   }
 
-  /** Begins anew at a tick. */
+  /** Starts again at a tick. */
   #jump(tick: Tick): Played {
     this.#interpolator.clear()
     this.#timeline.truncate(NOTHING)
     this.#present.clear()
     this.#moment = NOTHING
     const found = this.playback.seek(tick)
-    if (found === 'ok') this.#tell()
+    if (found === 'ok') this.#showTick()
     return found
   }
 
-  /** The ticks up to here are missing: behind the gap it goes on. */
+  /** The ticks up to here are missing: continues after the gap. */
   #overGap(moment: number): Played {
     const found = this.#jump(Math.floor(moment))
     return found === 'ok' ? this.show(moment) : found
   }
 
-  #tell(): void {
+  #showTick(): void {
     const { world, tick } = this.playback
-    this.playback.tell(this.#timeline)
+    this.playback.writeTo(this.#timeline)
     for (const id of this.#present) {
       if (world.objects.isAlive(id)) continue
       this.#present.delete(id)
@@ -91,6 +98,6 @@ export class Theatre {
         this.#interpolator.enter(store.type, id, tick)
       }
     }
-    this.#interpolator.heard = tick
+    this.#interpolator.receivedTick = tick
   }
 }

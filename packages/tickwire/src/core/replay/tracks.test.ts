@@ -32,7 +32,7 @@ function rowOf(heap: ValueHeap, values: Record<string, unknown>): Int32Array {
 }
 
 describe('inputs', () => {
-  test('[REC9] what everybody held in a tick, and whether it had come, is told for every tick', () => {
+  test('[REC9] the input of every player in a tick, and whether it had arrived, is stored for every tick', () => {
     const dice = new Prng(3)
     const heap = new ValueHeap()
     const writer = new InputsWriter(inputSchema)
@@ -43,7 +43,10 @@ describe('inputs', () => {
     const flush = (): void => {
       if (writer.count === 0) return
       const bytes = writer.seal().slice()
-      bodies.set({ type: CHUNK.inputs, flags: 1, tick: writer.chunk.tick, offset: 0, length: 0 }, bytes.subarray(12, -4))
+      bodies.set(
+        { type: CHUNK.inputs, flags: 1, tick: writer.chunk.tick, offset: 0, length: 0 },
+        bytes.subarray(12, -4),
+      )
       writer.clear()
     }
     const held = new Map<number, Int32Array>()
@@ -52,7 +55,11 @@ describe('inputs', () => {
       for (const peer of [1, 2, 3, 90, 4_000_000_000]) {
         if (dice.nextInt(0, 40) === 0) held.has(peer) ? held.delete(peer) : held.set(peer, rowOf(heap, {}))
         if (!held.has(peer)) continue
-        if (dice.nextInt(0, 5) === 0) held.set(peer, rowOf(heap, { left: dice.nextInt(0, 1) === 1, aim: dice.nextFloat(), say: `t${dice.nextInt(0, 9)}` }))
+        if (dice.nextInt(0, 5) === 0)
+          held.set(
+            peer,
+            rowOf(heap, { left: dice.nextInt(0, 1) === 1, aim: dice.nextFloat(), say: `t${dice.nextInt(0, 9)}` }),
+          )
         const isMissing = dice.nextInt(0, 9) === 0
         writer.hold(peer, held.get(peer)!, 0, heap, isMissing)
         now.set(peer, show(held.get(peer)!, isMissing, heap))
@@ -71,9 +78,41 @@ describe('inputs', () => {
       expect(shown, `tick ${tick}`).toEqual(now)
     }
     const [last] = [...reader.at(400)!.values()]
-    expect(reader.valuesOf(last!)).toEqual({ left: expect.any(Boolean), aim: expect.any(Number), say: expect.any(String) })
+    expect(reader.valuesOf(last!)).toEqual({
+      left: expect.any(Boolean),
+      aim: expect.any(Number),
+      say: expect.any(String),
+    })
     expect(reader.at(401)).toBe(undefined)
     expect(reader.at(0)).toBe(undefined)
+  })
+
+  test('[REC9] a tick that does not fit the chunk has the inputs before it, and later ticks keep their places', () => {
+    const heap = new ValueHeap()
+    const writer = new InputsWriter(inputSchema)
+    const { chunk } = writer
+    const keep = chunk.keep.bind(chunk)
+    for (let tick = 1; tick <= 4; tick++) {
+      writer.hold(7, rowOf(heap, { aim: tick / 10 }), 0, heap, tick === 2)
+      let isFull = tick === 2
+      chunk.keep = () => {
+        if (!isFull) return keep()
+        isFull = false
+        chunk.drop()
+        return 'too-large'
+      }
+      writer.endTick(tick)
+    }
+    expect(writer.count).toBe(4)
+    const entry = { type: CHUNK.inputs, flags: 1, tick: chunk.tick, offset: 0, length: 0 }
+    const body = writer.seal().slice().subarray(12, -4)
+    const list: ChunkList = { head: undefined as never, chunks: [entry], load: () => body }
+    const reader = new InputsReader(list, inputSchema)
+    const aimAt = (tick: number): unknown => {
+      const input = reader.at(tick)?.get(7)
+      return input && [Math.round(10 * Number(reader.valuesOf(input).aim)), input.isMissing]
+    }
+    expect([1, 2, 3, 4].map(aimAt)).toEqual([[1, false], [1, false], [3, false], [4, false]])
   })
 })
 
@@ -90,12 +129,21 @@ describe('a recorder', () => {
       world.beginTick()
       const bytes = new Uint8Array(tick * 40).fill(tick)
       recorder.packet(tick * 100.25, tick % 2 === 0 ? 'sent' : 'received', tick % 5, bytes, bytes.length - 1)
-      packets.push({ timeMs: tick * 100.25, way: tick % 2 === 0 ? 'sent' : 'received', peer: tick % 5, bytes: bytes.slice(0, -1) })
+      packets.push({
+        timeMs: tick * 100.25,
+        way: tick % 2 === 0 ? 'sent' : 'received',
+        peer: tick % 5,
+        bytes: bytes.slice(0, -1),
+      })
       if (tick % 7 === 0) {
         recorder.note('mark', 0, `runde ${tick} ü`)
         recorder.note('joined', tick)
-        recorder.note('heard', 3, Uint8Array.of(0, tick))
-        notes.push([tick, 'mark', 0, `runde ${tick} ü`], [tick, 'joined', tick, ''], [tick, 'heard', 3, `\0${String.fromCharCode(tick)}`])
+        recorder.note('received', 3, Uint8Array.of(0, tick))
+        notes.push(
+          [tick, 'mark', 0, `runde ${tick} ü`],
+          [tick, 'joined', tick, ''],
+          [tick, 'received', 3, `\0${String.fromCharCode(tick)}`],
+        )
       }
       world.endTick()
       recorder.tick()
@@ -106,24 +154,32 @@ describe('a recorder', () => {
     recorder.close()
     const recording = opened(sink.bytes())
     expect(recording.head).toMatchObject({ startedAt: 1_700_000_000, tickRate: 10, names: ['Ball'] })
-    const bodies = (type: number): [ChunkEntry, Uint8Array][] => recording.chunks.filter((chunk) => chunk.type === type).map((chunk) => [chunk, recording.load(chunk)!])
+    const bodies = (type: number): [ChunkEntry, Uint8Array][] =>
+      recording.chunks.filter((chunk) => chunk.type === type).map((chunk) => [chunk, recording.load(chunk)!])
     expect(bodies(CHUNK.packets).flatMap(([, body]) => readPackets(body))).toEqual(packets)
     const read = bodies(CHUNK.notes).flatMap(([{ tick }, body]) => readNotes(body, tick)!)
     expect(read.map((note) => [note.tick, note.kind, note.peer, noteText(note)])).toEqual(notes)
-    expect(readNotes(Uint8Array.of(0, 77, 1, 0), 5)).toEqual([{ tick: 5, kind: 'unknown', peer: 1, bytes: new Uint8Array(0) }])
-    expect([readNotes(Uint8Array.of(0, 77, 1, 9), 5), readPackets(Uint8Array.of(0, 1, 1, 200)), noteText({ bytes: Uint8Array.of(255) } as never)]).toEqual([undefined, undefined, undefined])
+    expect(readNotes(Uint8Array.of(0, 77, 1, 0), 5)).toEqual([
+      { tick: 5, kind: 'unknown', peer: 1, bytes: new Uint8Array(0) },
+    ])
+    expect([
+      readNotes(Uint8Array.of(0, 77, 1, 9), 5),
+      readPackets(Uint8Array.of(0, 1, 1, 200)),
+      noteText({ bytes: Uint8Array.of(255) } as never),
+    ]).toEqual([undefined, undefined, undefined])
   })
 
-  test('[REC11] refuses what makes no sense, at once', () => {
-    const make = (options: object) => () => new Recorder(gameOf([Ball]), new World([Ball]), { sink: new MemorySink(), ...options })
-    expect(make({ flushMs: 0 })).toThrow('flushMs: 0 ms')
-    expect(make({ keyMs: 100_000 })).toThrow('keyMs: 100000 ms')
-    expect(make({ startedAt: 1.5 })).toThrow('startedAt: 1.5')
+  test('[REC11] refuses invalid options at once', () => {
+    const make = (options: object) => () =>
+      new Recorder(gameOf([Ball]), new World([Ball]), { sink: new MemorySink(), ...options })
+    expect(make({ flushMs: 0 })).toThrow('flushMs: invalid time (expected above 0 and at most 60,000 ms, got 0)')
+    expect(make({ keyMs: 100_000 })).toThrow('keyMs: invalid time (expected above 0 and at most 60,000 ms, got 100000)')
+    expect(make({ startedAt: 1.5 })).toThrow('startedAt: invalid time (expected whole seconds since 1970, got 1.5)')
     expect(() => new RecordingRing({ windowMs: 0 })).toThrow('windowMs')
     expect(() => new RecordingRing({ bytesMax: -1 })).toThrow('bytesMax')
   })
 
-  test('[REC12] a ring remembers at least its window, plays it while it grows, and saves it as a file', () => {
+  test('[REC12] a ring keeps at least its window, can be played while it grows, and saves it as a file', () => {
     const world = new World([Ball])
     const ring = new RecordingRing({ windowMs: 5000 })
     const recorder = new Recorder(gameOf([Ball]), world, { sink: ring })
@@ -151,7 +207,7 @@ describe('a recorder', () => {
     expect([...playback.world.each(Ball)].map(({ x }) => x)).toEqual([expect.closeTo(56, 5)])
   })
 
-  test('[REC12] and never more bytes than it may', () => {
+  test('[REC12] a ring never exceeds its byte limit', () => {
     const world = new World([Ball])
     const ring = new RecordingRing({ bytesMax: 2000 })
     const recorder = new Recorder(gameOf([Ball]), world, { sink: ring })
@@ -169,32 +225,53 @@ describe('a recorder', () => {
 })
 
 describe('the text of a game', () => {
-  test('[REC6] reads back as the definitions it is of, for random ones of every field kind that has a text', () => {
+  test('[REC6] is read back as its definitions, for random ones of every field kind that has a text', () => {
     let count = 0
-    fc.assert(fc.property(schemaWithValues(0, 3), ({ schema }) => {
-      if (schema.text.includes('manual(')) return
-      count++
-      const said = readGameText(`tickRate 20\ninput {a:bool}\nentity 0 ${schema.text}\nmessage 0 {t:text(9)} latest\nrpc 0 whatever`, ['Thing'])
-      if (typeof said === 'string') throw new Error(said)
-      const [only] = said.entities
-      expect([only!.schema.text, only!.schema.name, said.tickRate, said.messages.length]).toEqual([schema.text, 'Thing', 20, 1])
-      expect(only!.schema.initialRow).toEqual(schema.initialRow)
-      expect(only!.schema.masks.map(({ width }) => width)).toEqual(schema.masks.map(({ width }) => width))
-    }), { numRuns: 500, seed: 5 })
+    fc.assert(
+      fc.property(schemaWithValues(0, 3), ({ schema }) => {
+        if (schema.text.includes('manual(')) return
+        count++
+        const said = readGameText(
+          `tickRate 20\ninput {a:bool}\nentity 0 ${schema.text}\nmessage 0 {t:text(9)} latest\nrpc 0 whatever`,
+          ['Thing'],
+        )
+        if (typeof said === 'string') throw new Error(said)
+        const [only] = said.entities
+        expect([only!.schema.text, only!.schema.name, said.tickRate, said.messages.length]).toEqual([
+          schema.text,
+          'Thing',
+          20,
+          1,
+        ])
+        expect(only!.schema.initialRow).toEqual(schema.initialRow)
+        expect(only!.schema.masks.map(({ width }) => width)).toEqual(schema.masks.map(({ width }) => width))
+      }),
+      { numRuns: 500, seed: 5 },
+    )
     expect(count).toBeGreaterThan(200)
   })
 
   test.each([
-    ['entity 0 {x:manual("f",0:)}', 'manual'], ['entity 1 {x:bool}', 'definition 0 is not where it should be'], ['entity 0 {x:fly}', 'fly'],
-    ['entity 0 {x:bool', 'expected }'], ['entity 0 {x:int(9,1)}', 'x'], ['entity 0 {id:bool}', 'id'], ['entity 0 {x:bool@kings}', 'expected team'],
-    [`entity 0 {x:${'list('.repeat(500)}`, 'depth'], [`entity 0 {x:bool=${'['.repeat(5000)}`, 'depth'], ['entity 0 {x: bool}', 'expected'],
-    [`entity 0 {x:int(0,5)=05}`, 'another'], ['entity 0 {x:i64=99999999999999999999999n}', 'whole number'],
-    ['codec packed every 0', 'every 0 ticks'], ['codec packed every 1001', 'every 1001 ticks'], [`codec packed every ${'9'.repeat(400)}`, 'every Infinity ticks'],
+    ['entity 0 {x:manual("f",0:)}', 'manual'],
+    ['entity 1 {x:bool}', 'definition 0 is not where it should be'],
+    ['entity 0 {x:fly}', 'fly'],
+    ['entity 0 {x:bool', 'expected }'],
+    ['entity 0 {x:int(9,1)}', 'x'],
+    ['entity 0 {id:bool}', 'id'],
+    ['entity 0 {x:bool@kings}', 'expected team'],
+    [`entity 0 {x:${'list('.repeat(500)}`, 'depth'],
+    [`entity 0 {x:bool=${'['.repeat(5000)}`, 'depth'],
+    ['entity 0 {x: bool}', 'expected'],
+    [`entity 0 {x:int(0,5)=05}`, 'another'],
+    ['entity 0 {x:i64=99999999999999999999999n}', 'whole number'],
+    ['codec packed every 0', 'every 0 ticks'],
+    ['codec packed every 1001', 'every 1001 ticks'],
+    [`codec packed every ${'9'.repeat(400)}`, 'every Infinity ticks'],
   ])('[REC6] %j is not understood, and it is said why', (line, why) => {
     expect(readGameText(`tickRate 20\ninput {a:bool}\n${line}`)).toContain(why)
   })
 
-  test('[REC6] a text without an input is no game', () => {
+  test('[REC6] a text without an input is not a game', () => {
     expect([readGameText(''), readGameText('entity 0 {a:bool}')]).toEqual(['no input in it', 'no input in it'])
   })
 })
@@ -225,5 +302,8 @@ test('[REC5] a world that jumps ahead or back is recorded from the next key on',
     seen.push(tick)
     expect([...playback.world.each(Late)].map(({ n }) => n)).toEqual([tick])
   }
-  expect(seen).toEqual([...Array.from({ length: 10 }, (_, at) => at + 1), ...Array.from({ length: 25 }, (_, at) => at + 101)])
+  expect(seen).toEqual([
+    ...Array.from({ length: 10 }, (_, at) => at + 1),
+    ...Array.from({ length: 25 }, (_, at) => at + 101),
+  ])
 })

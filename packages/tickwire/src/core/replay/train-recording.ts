@@ -1,11 +1,12 @@
 /**
- * Learns a game's habits from a recorded match: priors for `entropy(priors)`, by entity name.
+ * Trains priors for `entropy(priors)` on a recorded match, by entity name.
  *
- * Every row that changed from one snapshot to the next is shown against rows of several ages, as snapshots on paths of different length
- * tell it; who is born, against the initial row. The match is played three times (`codec/training.ts` says why), so that memory is that
- * of a window.
+ * Every row that changed from one snapshot to the next is shown against baselines of several ages, as on paths of
+ * different length; a new object is shown against the initial row. The match is played three times (`codec/training.ts`
+ * says why), so that memory stays that of one window.
  *
- * It learns everyone's, the team's and the owner's fields, as far as the recording has them. Measure on another match than this.
+ * It trains on the fields for everyone, for the team and for the owner, as far as the recording has them. Measure on a
+ * different match.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -16,45 +17,60 @@ import { Timeline } from '../world/timeline.ts'
 import { playAll } from './bandwidth-table.ts'
 import { Playback, type RecordedGame } from './playback.ts'
 import type { ChunkList } from './recording.ts'
-import { isTold, strideOf, ToldRow } from './told-row.ts'
+import { isSnapshotTick, strideOf, SnapshotRow } from './snapshot-row.ts'
 
-/** Ages that are shown, in ticks: one of each class up to a third of a second at 60 ticks. Without the last two a round trip of 200 ms gains nothing. */
+/**
+ * The ages shown, in ticks: one of each class up to a third of a second at 60 ticks. Without the last two a round trip
+ * of 200 ms gains nothing.
+ */
 const AGES: readonly number[] = [1, 3, 6, 10, 14, 20]
-/** Field sets hold one another; the owner's is whole. */
+/** Each field set contains the one before; the owner's is complete. */
 const WHOLE = 2
-/** Fewer rows than this teach nothing that built-in tables do not know. */
+/** With fewer rows than this, training adds nothing to the built-in tables. */
 const ROWS_MIN = 200
 
-/** What training found, and from how much. */
+/** The result of training, and the amount of data. */
 export interface Training {
+  /** The trained tables, for `entropy(priors)`. */
   readonly priors: Priors
-  /** Rows that changed, by entity name; also of those that changed too seldom to learn from. */
+  /** Rows that changed, by entity name, including entities that changed too rarely for training. */
   readonly rows: { readonly [entity: string]: number }
 }
 
-/** Learns from a recording. `version` tells these priors from others, 1 and more. */
+/** Trains on a recording. `version` identifies these priors; 1 or more. */
 export function trainRecording(list: ChunkList, game: RecordedGame, version: number): Training {
   const names = game.entities.map(({ schema }) => schema.name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new ConfigError('entities', `two are called "${twice}"`, "Name them: entity(shape, { name: 'Player' }), and record again.")
+  if (twice !== undefined)
+    throw new ConfigError(
+      'entities',
+      `two entities have the name "${twice}"`,
+      "name them: entity(shape, { name: 'Player' }), and record again.",
+    )
   const priors: { [entity: string]: Priors[string] } = {}
   const rows: { [entity: string]: number } = {}
   for (const [type, { schema }] of game.entities.entries()) {
     let count = 0
     showRows(list, game, type, (_pair, isFirst) => { if (isFirst) count++ })
     rows[schema.name] = count
-    if (count >= ROWS_MIN) priors[schema.name] = train(schema, list.head.tickRate, version, (see) => showRows(list, game, type, see))
+    if (count >= ROWS_MIN)
+      priors[schema.name] = train(schema, list.head.tickRate, version, (see) => showRows(list, game, type, see))
   }
   return { priors, rows }
 }
 
-/** Those ages as baselines have them that are told every so many ticks: the nearest, each once. */
+/** The ages that baselines have with this stride: the nearest multiples, without duplicates. */
 function agesOf(strideTicks: number): readonly number[] {
   return [...new Set(AGES.map((age) => Math.max(1, Math.round(age / strideTicks)) * strideTicks))]
 }
 
-/** Shows every row of an entity; `isFirst` where it is another one than before, and not the same at another age. */
-function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair: RowPair, isFirst: boolean) => void): void {
+/** Shows every row of an entity. `isFirst` is true for a new row, false for the same row at a further age. */
+function showRows(
+  list: ChunkList,
+  game: RecordedGame,
+  type: number,
+  see: (pair: RowPair, isFirst: boolean) => void,
+): void {
   const playback = new Playback(list, game)
   const { world } = playback
   const strideTicks = strideOf(game)
@@ -62,7 +78,7 @@ function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair:
   const windowTicks = Math.max(...ages) + strideTicks + 1
   let timeline = new Timeline(world, windowTicks)
   const store = world.stores[type]
-  const told = new ToldRow(store, strideTicks, WHOLE)
+  const row = new SnapshotRow(store, strideTicks, WHOLE)
   playAll(playback, (isGap) => {
     if (isGap) {
       world.dropValuesOf(timeline)
@@ -71,27 +87,32 @@ function showRows(list: ChunkList, game: RecordedGame, type: number, see: (pair:
     timeline.sample()
     const { tick } = playback
     for (const { id } of store.living()) {
-      told.turn(timeline, tick, id)
-      if (told.before === told.pair.at) continue
-      // Who sets out between snapshots sets out like others: rests are few, and nothing is learnt from too few.
-      if (!isTold(tick, strideTicks)) showRest(told, timeline, see)
-      else if (told.before < 0) see(told.pair, true)
-      else showAges(told, timeline, ages, see)
+      row.turn(timeline, tick, id)
+      if (row.before === row.pair.at) continue
+      // An object that starts moving between snapshots starts like any other: rests are few, and training needs many.
+      if (!isSnapshotTick(tick, strideTicks)) showRest(row, timeline, see)
+      else if (row.before < 0) see(row.pair, true)
+      else showAges(row, timeline, ages, see)
     }
   })
 }
 
-function showAges(told: ToldRow, timeline: Timeline, ages: readonly number[], see: (pair: RowPair, isFirst: boolean) => void): void {
+function showAges(
+  row: SnapshotRow,
+  timeline: Timeline,
+  ages: readonly number[],
+  see: (pair: RowPair, isFirst: boolean) => void,
+): void {
   let isRestShown = false
   for (const [place, age] of ages.entries()) {
-    if (!told.base(timeline, age)) continue
-    // A rest is the same whatever the age of its baseline, and told once.
-    const isRest = told.pair.age !== age
-    if (!isRest || !isRestShown) see(told.pair, place === 0)
+    if (!row.base(timeline, age)) continue
+    // A rest is the same whatever the age of its baseline, and is shown once.
+    const isRest = row.pair.age !== age
+    if (!isRest || !isRestShown) see(row.pair, place === 0)
     isRestShown ||= isRest
   }
 }
 
-function showRest(told: ToldRow, timeline: Timeline, see: (pair: RowPair, isFirst: boolean) => void): void {
-  if (told.base(timeline, told.strideTicks) && told.pair.age !== told.strideTicks) see(told.pair, false)
+function showRest(row: SnapshotRow, timeline: Timeline, see: (pair: RowPair, isFirst: boolean) => void): void {
+  if (row.base(timeline, row.strideTicks) && row.pair.age !== row.strideTicks) see(row.pair, false)
 }

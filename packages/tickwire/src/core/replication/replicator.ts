@@ -1,15 +1,18 @@
 /**
  * What all clients of one world share: the marks of what changed, and this tick's deltas.
  *
- * It reads rows from a dense Timeline, whoever samples that: the server, or a client that is the authority over some of
- * its objects. One Replicator a Timeline; one `SnapshotSource` a receiver. Where tables change while a match runs there is one more
- * for each version that somebody holds (`retrained`): they share the marks, and each has bits of its own.
+ * It reads rows from a dense Timeline: the server's, or that of a client that is the authority over some of its
+ * objects. There is one Replicator for each Timeline and one `SnapshotSource` for each client. Where tables change
+ * while a match runs, there is one more Replicator for each version that a client has (`retrained`): they share the
+ * marks, and each has its own bits.
  *
- *   delta   [ owner varint, token, if another ] [ 1 bit: the row before the baseline is used, if the coder asks and it did not rest ] row
- *   full    generation 16 | type | field set 2 | owner varint, token | 1 bit: birth [ age varint | ordinal varint ] | row
- *   token   of shared entities only: how many ticks before the next one its owner has been the writer, varint
+ *   delta   [ owner varint, claim, if the owner changed ] [ 1 bit: the row before the baseline is used ] row
+ *   full    generation 16 | type | field set 2 | owner varint, claim
+ *           | 1 bit: birth [ age varint | ordinal varint ] | row
+ *   claim   of shared entities only: ticks from the first tick that the owner writes to the next tick, varint
  *
- * The birth of an object is told to its owner alone: it is how he finds what he spawned himself ahead of time.
+ * The bit about the row before the baseline is present only if the coder uses that row and the object did not rest. The
+ * birth of an object is sent only to its owner, which uses it to find the object that it spawned ahead of time.
  */
 
 import type { Tick } from '../base/time.ts'
@@ -18,47 +21,45 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import { PackedCoder } from '../codec/packed-coder.ts'
 import type { RowCoder } from '../codec/row-coder.ts'
-import { needsOlder } from '../codec/row-plan.ts'
 import type { Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
-import { BaselineGrid } from './baseline-grid.ts'
-import { ChangeMarks } from './change-marks.ts'
-import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './delta-cache.ts'
-import { DeltaRows } from './delta-rows.ts'
-import { FrameCache } from './frame-cache.ts'
-import type { Tokens } from './authority/token.ts'
+import type { Claims } from './authority/claim.ts'
+import { BlockDeltas, type DeltaMaker } from './bulk/block-deltas.ts'
+import { createBulkSchedule, type BulkSchedule } from './bulk/bulk-schedule.ts'
+import { ChangeMarks } from './changes/change-marks.ts'
+import { DELTA, DeltaCache, NO_BASE, NO_DELTA } from './encode/delta-cache.ts'
+import { DeltaRows, KEY_OLDER } from './encode/delta-rows.ts'
 import type { Adder, Probe } from './probe.ts'
 import { FIELD_SET } from './relevance.ts'
-import { SheetCache } from './sheet-cache.ts'
-import { SheetFrames } from './sheet-frames.ts'
-import { StateGraph } from './state-graph.ts'
-import { StripCache, type DeltaMaker } from './strip-cache.ts'
 
-/** When and as which of its tick an object was born; a tick of -1 when nobody knows. */
+/** The tick of an object's birth and its ordinal within that tick; a tick of -1 when it is not known. */
 export interface Births {
   birthTickAt(index: number): Tick
   birthOrdinalAt(index: number): number
 }
 
 export interface ReplicatorOptions {
-  /** By type; the same kind on both sides. Default: packed coders. */
+  /** Indexed by type; the same kind on both sides. Default: packed coders. */
   readonly coders?: readonly RowCoder[]
   readonly births?: Births
-  /** Since when owners write what is shared. Default: since ever. */
-  readonly tokens?: Tokens
-  /** Ticks from one telling to the next; the same on both sides. Rows before baselines are so much older. Default: 1. */
+  /** The first ticks that owners of shared objects write. Default: the first tick of all. */
+  readonly claims?: Claims
+  /**
+   * Ticks from one snapshot to the next; the same on both sides. The row before a baseline is this much older. Default:
+   * 1.
+   */
   readonly strideTicks?: number
 }
 
 const SET_BITS = 2
 const GENERATION_BITS = 16
 
-/** Packed coders for all entities of a world, by type. */
+/** Packed coders for all entities of a world, indexed by type. */
 export function packedCoders(world: World): readonly RowCoder[] {
   return world.stores.map(({ schema }) => new PackedCoder(schema))
 }
 
-/** Bits of an entity's number. */
+/** The number of bits of an entity type. */
 export function typeBits(world: World): number {
   return bitsForCount(world.stores.length)
 }
@@ -67,29 +68,25 @@ export class Replicator implements DeltaMaker {
   readonly timeline: Timeline
   readonly marks: ChangeMarks
   readonly cache: DeltaCache = new DeltaCache()
-  readonly strips: StripCache
-  readonly sheets: SheetCache
-  readonly sheetFrames: SheetFrames = new SheetFrames()
-  readonly frames: FrameCache = new FrameCache()
-  readonly states: StateGraph = new StateGraph()
-  readonly grid: BaselineGrid
+  readonly blockDeltas: BlockDeltas
+  /** When whole blocks are sent in bulk; shared with the replicators of other tables. */
+  readonly schedule: BulkSchedule
   readonly rows: DeltaRows
-  /** By type. */
+  /** Indexed by type. */
   readonly coders: readonly RowCoder[]
+  /** Ticks from one snapshot to the next. */
   readonly strideTicks: number
-  /** Whether the row before a baseline is worth waiting for also where it is dear to wait (sheet-blocks.ts). */
-  readonly needsOlder: boolean
   #probe: Probe | undefined = undefined
-  /** The probe, if it only adds up. */
+  /** The probe, if it accepts totals. */
   #adder: Adder | undefined = undefined
   readonly #options: ReplicatorOptions
-  /** All that share the marks, this one too. */
+  /** All replicators that share the marks, including this one. */
   readonly #kin: Replicator[]
   readonly #world: World
   readonly #births: Births | undefined
   readonly #typeBits: number
 
-  /** `like`: whose marks it shares. */
+  /** `like`: the replicator whose marks it shares. */
   constructor(world: World, timeline: Timeline, options: ReplicatorOptions = {}, like?: Replicator) {
     this.timeline = timeline
     this.#options = options
@@ -97,12 +94,10 @@ export class Replicator implements DeltaMaker {
     this.#kin.push(this)
     this.marks = like === undefined ? new ChangeMarks(timeline, world.stores.map(({ schema }) => schema)) : like.marks
     this.strideTicks = options.strideTicks ?? 1
-    this.grid = like === undefined ? new BaselineGrid(this.strideTicks) : like.grid
+    this.schedule = like === undefined ? createBulkSchedule(this.strideTicks) : like.schedule
     this.coders = options.coders ?? packedCoders(world)
-    this.needsOlder = this.coders.some(({ model }) => model !== undefined && needsOlder(model.plan))
-    this.rows = new DeltaRows(world, timeline, this.marks, this.coders, options.tokens, this.strideTicks)
-    this.strips = new StripCache(this.marks, this.cache, this, this.strideTicks)
-    this.sheets = new SheetCache(this.marks, this.cache, this, this.grid, this.needsOlder)
+    this.rows = new DeltaRows(world, timeline, this.marks, this.coders, options.claims, this.strideTicks)
+    this.blockDeltas = new BlockDeltas(this.marks, this.cache, this, this.schedule)
     this.#world = world
     this.#births = options.births
     this.#typeBits = typeBits(world)
@@ -110,7 +105,7 @@ export class Replicator implements DeltaMaker {
     this.#clear()
   }
 
-  /** Told of every entry that is sent, to anybody. */
+  /** Notified of every entry that is sent, to any client. */
   get probe(): Probe | undefined {
     return this.#probe
   }
@@ -120,77 +115,74 @@ export class Replicator implements DeltaMaker {
     for (const each of this.#kin) each.#setProbe(probe)
   }
 
-  /** Whether it must be told of each entry as it is written. */
+  /** Whether the probe must be notified of each entry as it is written: then nothing is sent in bulk. */
   get isProbedOneByOne(): boolean {
     return this.#probe !== undefined && this.#adder === undefined
   }
 
-  /** Tells the probe what it was not told yet: copies are counted, and told when their tick is over. */
+  /** Reports the entries that were copied in bulk: copies are counted, and reported when their tick is over. */
   settle(): void {
-    const adder = this.#adder
-    if (adder === undefined) return
-    for (let at = 0; at < this.#kin.length; at++) {
-      this.#kin[at].strips.tell(adder)
-      this.#kin[at].sheetFrames.tell(this.#kin[at].sheets)
-      this.#kin[at].sheets.tell(adder)
-      this.#kin[at].frames.tally.tell(adder, this.marks.types)
-    }
+    if (this.#adder === undefined) return
+    for (const each of this.#kin) each.blockDeltas.report(this.#adder)
   }
 
-  /** One that speaks by other tables, over the same marks: what one of them told is a baseline for the other. */
+  /** A replicator with other tables, over the same marks: the rows that either sends are baselines for both. */
   retrained(coders: readonly RowCoder[]): Replicator {
     return new Replicator(this.#world, this.timeline, { ...this.#options, coders }, this)
   }
 
-  /** Nobody is told by it any more. */
+  /** No client uses it any more. */
   retire(): void {
     this.settle()
     const at = this.#kin.indexOf(this)
     if (at >= 0) this.#kin.splice(at, 1)
   }
 
-  /** Looks at what the Timeline has sampled since. Whoever comes first in a tick pays for all. @hot */
+  /** Processes the ticks that the Timeline has sampled since. The first client in a tick does it for all. @hot */
   update(): void {
     const { marks, timeline } = this
     if (marks.tick === timeline.newest) return
-    // Types are those of the tick that was told.
+    // Entity types are those of the tick that was sent.
     this.settle()
     marks.update()
-    let deltas = 0
-    for (let at = 0; at < this.#kin.length; at++) deltas += this.#kin[at].cache.count + this.#kin[at].sheets.deltaCount
-    this.grid.observe(deltas)
+    this.schedule.observe()
     for (let at = 0; at < this.#kin.length; at++) this.#kin[at].#clear()
   }
 
   #setProbe(probe: Probe | undefined): void {
     this.#probe = probe
     this.#adder = probe?.onEntries === undefined ? undefined : probe as Probe & Adder
-    this.strips.adder = this.#adder
-    // Nobody noted what is in these.
-    this.frames.clear()
   }
 
   #clear(): void {
-    const { length } = this.marks.ids
     this.rows.clear()
-    this.cache.clear(length)
-    this.strips.clear(length)
-    this.sheets.clear()
-    this.sheetFrames.clear()
-    this.frames.clear()
-    this.states.clear()
+    this.cache.clear(this.marks.ids.length)
+    this.blockDeltas.clear()
   }
 
   /**
-   * The delta for who holds an object's row at `base`, and, if `isPaired`, the one a stride before it; `NO_DELTA` when nobody knows that
-   * row any more. `NO_BASE`: for who holds nothing. @hot
+   * The delta for clients that hold an object's row of `base` and, if `isPaired`, the row of one stride before it.
+   * `NO_DELTA` when that row is no longer in the Timeline. `NO_BASE`: for clients that hold nothing. @hot
    */
   deltaFor(index: number, set: number, base: Tick, isPaired: boolean): number {
+    const asked = isPaired ? set | KEY_OLDER : set
+    const delta = this.cache.find(index, base, asked)
+    return delta === NO_DELTA ? this.#make(index, set, base, asked) : delta
+  }
+
+  /** The delta for a key that the cache does not have. It may have it under the key without the row before. */
+  #make(index: number, set: number, base: Tick, asked: number): number {
     const { cache } = this
-    const key = base === NO_BASE ? set : this.rows.keyFor(index, set, base, isPaired)
-    const delta = key === NO_DELTA ? NO_DELTA : cache.find(index, base, key)
-    if (delta !== NO_DELTA || key === NO_DELTA) return delta
-    if (base === NO_BASE) return this.#encodeFull(index, key)
+    if (base === NO_BASE) return this.#encodeFull(index, set)
+    const key = this.rows.keyFor(index, set, base, asked !== set)
+    if (key === NO_DELTA) return NO_DELTA
+    const known = key === asked ? NO_DELTA : cache.find(index, base, key)
+    const delta = known === NO_DELTA ? this.#encode(index, base, key) : known
+    return key === asked ? delta : cache.keepAlso(index, asked, delta)
+  }
+
+  #encode(index: number, base: Tick, key: number): number {
+    const { cache } = this
     const flags = this.rows.prepare(index, base, key)
     return cache.keep(index, base, key, this.write(cache.begin()) ? flags : flags & DELTA.rested | DELTA.same)
   }
@@ -214,7 +206,9 @@ export class Replicator implements DeltaMaker {
     out.writeBits(set, SET_BITS)
     this.#writeOwner(out, index, type)
     const births = set === FIELD_SET.owner ? this.#births : undefined
-    const birthTick = births === undefined ? -1 : births.birthTickAt(index)
+    const bornAt = births === undefined ? -1 : births.birthTickAt(index)
+    // The world may be ahead of the tick that is sent. A later birth is that of another object at the same index.
+    const birthTick = bornAt > marks.tick ? -1 : bornAt
     out.writeBits(birthTick < 0 ? 0 : 1, 1)
     if (births !== undefined && birthTick >= 0) {
       writeVarint(out, marks.tick - birthTick)
@@ -227,6 +221,6 @@ export class Replicator implements DeltaMaker {
   #writeOwner(out: BitWriter, index: number, type: number): void {
     const { marks } = this
     writeVarint(out, marks.owners[index])
-    if (this.#world.stores[type].isShared) writeVarint(out, marks.tick + 1 - this.rows.tokenTick(index, type))
+    if (this.#world.stores[type].isShared) writeVarint(out, marks.tick + 1 - this.rows.claimTick(index, type))
   }
 }

@@ -1,106 +1,86 @@
 /**
- * One receiver's snapshots: what he may know and does not know yet, within the room there is.
+ * One client's snapshots: the rows that the client may know and does not have yet, within the available room.
  *
  *   frame   [ version varint ] tick varint | entries, ascending by object index (entry-code.ts) | zeros to a whole byte
  *
- * The version is that of the tables, where those are not the handshake's: such frames are of a kind of their own.
+ * The version is that of the tables, where those are not the handshake's: such frames have a kind of their own.
  *
- * Once a tick it lists what is due (due-list.ts), then fills packets with it (packet-filler.ts), each of which can be read alone. A packet
- * that arrives makes its rows baselines; one that is lost makes what it carried due again. When not everything fits, the
- * most urgent go first.
+ * Once a tick it lists what is due (client/due-list.ts), then fills packets with it (client/packet-filler.ts). Each
+ * packet can be read alone. An acknowledged packet makes its rows baselines; a lost one makes its content due again.
+ * When not everything fits, the most urgent objects go first.
  *
- * Bits come from the cache that all receivers share. After warm-up nothing is allocated.
+ * Bits come from the cache that all clients share (replicator.ts). After warm-up nothing is allocated.
  */
 
-import { assert } from '../base/assert.ts'
+import { assert, ConfigError } from '../base/assert.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import { writeVarint } from '../bits/varint.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
+import { NO_RECORD, PacketRecords } from '../packet/packet-records.ts'
 import { indexOf } from '../world/object-table.ts'
-import { ArrivedPackets } from './arrived-packets.ts'
-import { ByteCap } from './byte-cap.ts'
-import { BLOCK_SHIFT } from './change-masks.ts'
-import { NO_BASE } from './delta-cache.ts'
-import { DueList } from './due-list.ts'
-import { PacketFiller } from './packet-filler.ts'
-import { NO_RECORD, PacketRecords, RECORD_ALIKE, RECORD_BLOCK, RECORD_INDEX, RECORD_SHEET } from './packet-records.ts'
+import { BulkPath } from './bulk/bulk-path.ts'
+import { BLOCK_SHIFT } from './changes/blocks.ts'
+import { ClientObjects, NONE } from './client/client-objects.ts'
+import { DueList } from './client/due-list.ts'
+import { PacketFiller } from './client/packet-filler.ts'
+import { RECORD_BLOCK, RECORD_GONE, RECORD_INDEX, RECORD_PAIRED } from './client/record-entry.ts'
+import { NO_BASE } from './encode/delta-cache.ts'
 import type { Relevance } from './relevance.ts'
 import type { Replicator } from './replicator.ts'
-import { SheetBlocks } from './sheet-blocks.ts'
-import { StateWalker } from './state-walker.ts'
-import { ToldBlocks } from './told-blocks.ts'
-import { NONE, STATE, ToldObjects } from './told-objects.ts'
-
-// Constants of this module, for speed: see schema/leaf-table.ts.
-const { known: KNOWN } = STATE
-const FROM_INITIAL = NO_BASE
-const NOTHING = NONE
-const BLOCK_BIT = RECORD_BLOCK
-const ALIKE_BIT = RECORD_ALIKE
-const SHEET_BIT = RECORD_SHEET
-const INDEX_BITS = RECORD_INDEX
-const NOT_OPEN = NO_RECORD
-const SHIFT = BLOCK_SHIFT
 
 const NO_SEQUENCE = -1
+/** The seconds of a cap that may accumulate: enough for a burst of one packet flight, not for a flood after silence. */
+const SAVED_SECONDS = 0.25
+
+/** In place of the bits left: no limit. A small integer, because a double would be boxed when it is passed. */
+const NO_CAP = 0x3fff_ffff
 
 export interface SnapshotSourceOptions {
-  /** Bytes of snapshots a second at most, whatever the path would take. Default: only the path decides. */
+  /** The most bytes of snapshots per second, whatever the path allows. Default: only the path decides. */
   readonly bytesPerSecond?: number
-  /** Needed for the cap. */
+  /** Ticks per second. Needed for the cap. */
   readonly tickRate?: number
-  /** Looks at every object by itself: the slow twin, which sends the same bits. */
-  readonly isOneByOne?: boolean
 }
 
 export class SnapshotSource implements FrameSource {
   #replicator: Replicator
-  /** Of the tables; 0 = those of the handshake. */
+  /** The version of the tables; 0 = those of the handshake. */
   #version = 0
   readonly #peer: PeerId
-  readonly #told: ToldObjects
-  readonly #blocks: ToldBlocks
-  readonly #arrived: ArrivedPackets
+  readonly #objects: ClientObjects
   readonly #records = new PacketRecords()
-  readonly #walker: StateWalker
-  readonly #sheets: SheetBlocks
+  readonly #bulk: BulkPath
   readonly #due: DueList
   readonly #filler: PacketFiller
-  /** The tick that is told. */
-  #tick: Tick = NOTHING
+  readonly #cap: ByteCap
+  /** A client with a cap of its own is never sent a block in bulk: block deltas have no order of urgency. */
+  readonly #mayBulk: boolean
+  /** The tick being sent. */
+  #tick: Tick = NONE
   #sequence = NO_SEQUENCE
-  /** Nothing has arrived yet, and nothing is on its way: even an empty world has a tick that must be known. */
+  /** Nothing has arrived yet and nothing is in flight: the client must receive the tick even of an empty world. */
   #mustGreet = true
   #isGreeted = false
-  readonly #cap: ByteCap
-  /** Whether he may be sent what others are. */
-  readonly #isSocial: boolean
 
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
-    const { bytesPerSecond = Infinity, tickRate = 0, isOneByOne = false } = options
+    const { bytesPerSecond = Infinity, tickRate = 0 } = options
+    const { marks, blockDeltas, schedule, strideTicks } = replicator
     this.#replicator = replicator
-    this.#told = new ToldObjects(replicator.strideTicks)
-    const usesOlder = replicator.coders.some((coder) => coder.usesOlder === true)
-    this.#blocks = new ToldBlocks(this.#told, replicator.marks, replicator.grid, usesOlder, !isOneByOne)
-    this.#sheets = new SheetBlocks(this.#told, this.#blocks, replicator.marks, replicator.grid, replicator.needsOlder)
-    this.#arrived = new ArrivedPackets(this.#records, this.#blocks, this.#told, replicator.marks, replicator.grid, usesOlder, this.#sheets)
-    // Who has a cap of his own is never sent what another is.
-    this.#isSocial = !isOneByOne && bytesPerSecond === Infinity
-    this.#walker = new StateWalker(replicator.states, this.#blocks, replicator.marks, this.#isSocial)
-    this.#due = new DueList(this.#told, this.#blocks, replicator.marks, relevance, this.#walker, this.#sheets, replicator.grid)
-    this.#filler = new PacketFiller(replicator, peer, this.#told, this.#blocks, this.#records, this.#due, this.#walker, this.#sheets)
     this.#peer = peer
+    this.#objects = new ClientObjects(strideTicks)
+    this.#bulk = new BulkPath(schedule, blockDeltas, this.#objects, marks, this.#records)
+    this.#due = new DueList(this.#objects, marks, relevance, this.#bulk)
+    this.#filler = new PacketFiller(replicator, peer, this.#objects, this.#records, this.#due, this.#bulk)
     this.#cap = new ByteCap(bytesPerSecond, tickRate)
+    this.#mayBulk = bytesPerSecond === Infinity
   }
 
-  /** The newest tick that the receiver is known to hold an object's row of; -1 when there is none. */
+  /** The newest tick of an object's row that the client is known to hold; -1 when there is none. */
   baselineOf(id: ObjectId): Tick {
-    this.#walker.catchUp()
     const index = indexOf(id)
-    if (this.#sheets.has(index >>> SHIFT)) return this.#sheets.baseOf(index, id)
-    const isKnown = index < this.#told.ids.length && this.#told.ids[index] === id && this.#told.states[index] === KNOWN
-    return isKnown ? this.#blocks.baseOf(index) : FROM_INITIAL
+    if (this.#bulk.has(index >>> BLOCK_SHIFT)) return this.#bulk.baseOf(index, id)
+    return this.#objects.isKnown(index, id) ? this.#objects.baseOf(index) : NO_BASE
   }
 
   /** Entries that fit no packet at all, and were not sent. */
@@ -108,15 +88,14 @@ export class SnapshotSource implements FrameSource {
     return this.#filler.oversizedCount
   }
 
-  /** Entries that still wait for room in this tick; blocks that are told by sheets count for one. */
+  /** Entries that still wait for room in this tick; a block in bulk counts as one. */
   get waitingCount(): number {
-    return this.#due.count - this.#due.cursor + this.#due.sheetsLeft
+    return this.#due.count - this.#due.cursor + this.#bulk.blocksLeft
   }
 
-  /** Objects that are told 32 at a time, for their numbers are like those of others. */
-  get memberCount(): number {
-    this.#walker.catchUp()
-    return this.#blocks.memberCount
+  /** Blocks that are sent in bulk. */
+  get bulkCount(): number {
+    return this.#bulk.count
   }
 
   /** Ticks in which not everything that was due could be sent. */
@@ -124,28 +103,27 @@ export class SnapshotSource implements FrameSource {
     return this.#due.shortTicks
   }
 
-  /** The receiver asks for an object whole: what he holds of it is of no use to him. */
+  /** The client requests a full row of an object, because it cannot use the rows that it holds. */
   handleWanted(id: ObjectId): void {
-    const told = this.#told
+    const objects = this.#objects
     const index = indexOf(id)
-    this.#sheets.leave(index >>> SHIFT, this.#tick)
-    if (index < told.ids.length && told.ids[index] === id && told.states[index] === KNOWN) this.#filler.restart(index, this.#tick)
+    if (index >= objects.ids.length) return
+    this.#bulk.leave(index >>> BLOCK_SHIFT)
+    if (objects.isKnown(index, id)) objects.restart(index, objects.setOf(index), this.#tick)
   }
 
   /**
-   * From the next frame on rows are told by tables of a version that the receiver holds. What he was told before and what is on its way
-   * stays what it is: rows are baselines, by whatever tables they came. Whoever calls this changes the kind of the frames.
+   * From the next frame on, rows are encoded with tables of a version that the client has. Rows sent before, and rows
+   * in flight, stay valid baselines, whatever tables encoded them. The caller changes the kind of the frames.
    */
   retrain(replicator: Replicator, version: number): void {
-    assert(replicator.marks === this.#replicator.marks, 'who is retrained is told of the same world')
-    this.#walker.move(replicator.states)
-    this.#records.unshare()
+    assert(replicator.marks === this.#replicator.marks, 'a retrained client is sent the same world')
     this.#filler.retrain(replicator)
     this.#replicator = replicator
     this.#version = version
   }
 
-  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  /** Only a tick makes it want a packet, and the host that runs ticks wakes the connections. */
   attach(): void {}
 
   begin(): void {
@@ -153,12 +131,12 @@ export class SnapshotSource implements FrameSource {
     const { tick } = this.#replicator.marks
     if (tick === this.#tick) return
     this.#tick = tick
-    this.#due.refresh(this.#isSocial && !this.#replicator.isProbedOneByOne)
+    this.#due.refresh(this.#mayBulk && !this.#replicator.isProbedOneByOne)
     this.#cap.refill()
   }
 
   wantsAt(now: Millis): Millis {
-    // Nothing has happened yet.
+    // No tick has been stepped yet.
     if (this.#replicator.timeline.newest < 0) return Infinity
     if (this.#replicator.timeline.newest !== this.#tick || this.#mustGreet) return now
     return !this.#due.isDone && this.#cap.bits > 0 ? now : Infinity
@@ -166,8 +144,8 @@ export class SnapshotSource implements FrameSource {
 
   /** @hot */
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
-    // The rows are of a newer tick by now, which another began: what found no room waits for the next that is begun here.
-    if (this.#tick === NOTHING || sequence === this.#sequence || this.#replicator.marks.tick !== this.#tick) return false
+    // A different client began a newer tick: entries without room wait for the next tick that begins here.
+    if (this.#tick === NONE || sequence === this.#sequence || this.#replicator.marks.tick !== this.#tick) return false
     if (!this.#mustGreet && (this.#due.isDone || this.#cap.bits <= 0)) return false
     if (this.#version !== 0) writeVarint(out, this.#version)
     writeVarint(out, this.#tick)
@@ -180,7 +158,7 @@ export class SnapshotSource implements FrameSource {
       this.#records.close(this.#records.find(sequence))
       return false
     }
-    // Only now: a packet that nobody fills is not sent, and the next one has its number.
+    // Only now: an empty packet is not sent, and the next one gets its number.
     this.#sequence = sequence
     this.#mustGreet = false
     this.#cap.spend(out.bitLength)
@@ -192,12 +170,18 @@ export class SnapshotSource implements FrameSource {
   onDelivered(_now: Millis, sequence: number): void {
     const records = this.#records
     const slot = records.find(sequence)
-    if (slot === NOT_OPEN) return
+    if (slot === NO_RECORD) return
     this.#isGreeted = true
-    const frame = records.frameOf(slot)
-    if (!this.#walker.followDelivered(frame)) {
-      this.#arrived.deliver(slot)
-      this.#walker.addDelivered(frame, this.#due.count, this.#due.cursor, this.#due.block)
+    const { store, mask } = records
+    const { oldest } = this.#replicator.marks
+    const tick = records.tickOf(slot)
+    const start = records.startOf(slot)
+    for (let at = start, end = start + records.countOf(slot); at < end; at++) {
+      const entry = store[at & mask]
+      const index = entry & RECORD_INDEX
+      if ((entry & RECORD_BLOCK) !== 0) this.#bulk.deliver(index, tick)
+      else if ((entry & RECORD_GONE) !== 0) this.#objects.forget(index, tick)
+      else this.#objects.promote(index, tick, (entry & RECORD_PAIRED) !== 0, oldest)
     }
     records.close(slot)
   }
@@ -206,31 +190,67 @@ export class SnapshotSource implements FrameSource {
   onLost(_now: Millis, sequence: number): void {
     const records = this.#records
     const slot = records.find(sequence)
-    if (slot === NOT_OPEN) return
-    this.#walker.leave()
+    if (slot === NO_RECORD) return
     const { store, mask } = records
     const tick = records.tickOf(slot)
-    const count = records.countOf(slot)
-    for (let step = 0, at = records.startOf(slot); step < count; step++, at++) {
+    const start = records.startOf(slot)
+    for (let at = start, end = start + records.countOf(slot); at < end; at++) {
       const entry = store[at & mask]
-      const index = entry & INDEX_BITS
-      if ((entry & SHEET_BIT) !== 0) continue
-      if ((entry & BLOCK_BIT) !== 0) {
-        if (!this.#sheets.has(index)) this.#blocks.lose(index, store[(at + 1) & mask] | 0, tick)
-        step += (entry & ALIKE_BIT) !== 0 ? 1 : 2
-        at += (entry & ALIKE_BIT) !== 0 ? 1 : 2
-      } else if (!this.#sheets.has(index >>> SHIFT)) {
-        this.#blocks.lose(index >>> SHIFT, 1 << index, tick)
-      }
+      // Nothing to do for a block: its next delta is against the same baseline.
+      if ((entry & RECORD_BLOCK) === 0) this.#objects.lose(entry & RECORD_INDEX, tick)
     }
     this.#mustGreet = !this.#isGreeted
     records.close(slot)
   }
 
-  /** Begins the record of a packet. A packet so old that its place is needed is lost. */
+  /** Begins the record of a packet. A packet so old that its slot is needed counts as lost. */
   #open(sequence: number): void {
     const occupant = this.#records.occupant(sequence)
     if (occupant >= 0) this.onLost(0, occupant)
     this.#records.open(sequence, this.#tick)
+  }
+}
+
+/** The bits of snapshots that a client may still be sent: a rate in bytes per second, credited tick by tick. */
+class ByteCap {
+  /** The bits left; a frame's first entry may overdraw it. */
+  bits = 0
+  readonly #bitsPerTick: number
+  readonly #bitsMax: number
+  /** The same with its fraction. */
+  readonly #exact = new Float64Array(1)
+
+  constructor(bytesPerSecond: number, tickRate: number) {
+    if (!(bytesPerSecond > 0))
+      throw new ConfigError(
+        'bytesPerSecond',
+        `invalid rate (expected above 0, got ${bytesPerSecond})`,
+        'give a rate above 0, or leave it out.',
+      )
+    if (bytesPerSecond !== Infinity && !(tickRate > 0))
+      throw new ConfigError(
+        'tickRate',
+        `invalid rate (expected above 0, got ${tickRate})`,
+        'give the tick rate: a cap needs it.',
+      )
+    this.#bitsPerTick = bytesPerSecond === Infinity ? Infinity : (bytesPerSecond * 8) / tickRate
+    this.#bitsMax = Math.min(Math.max(bytesPerSecond * 8 * SAVED_SECONDS, this.#bitsPerTick), NO_CAP)
+  }
+
+  /** Credits a new tick. @hot */
+  refill(): void {
+    if (this.#bitsPerTick === Infinity) {
+      this.bits = NO_CAP
+      return
+    }
+    this.#exact[0] = Math.min(this.#exact[0] + this.#bitsPerTick, this.#bitsMax)
+    this.bits = Math.ceil(this.#exact[0]) | 0
+  }
+
+  /** Debits a frame that was written. @hot */
+  spend(bits: number): void {
+    if (this.#bitsPerTick === Infinity) return
+    this.#exact[0] -= bits
+    this.bits = Math.ceil(this.#exact[0]) | 0
   }
 }

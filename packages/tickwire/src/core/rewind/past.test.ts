@@ -24,10 +24,18 @@ function scene(): { readonly world: World; readonly past: Past } {
 }
 
 describe('a cast', () => {
-  test('[RAY2] meets the nearest hitbox within reach, and says which, whose and where', () => {
+  test('[RAY2] meets the nearest hitbox within reach, and returns object, owner and position', () => {
     const { world, past } = scene()
     const far = world.spawn(Player, { at: { x: 0, y: 0, z: 0 } }, 7)
-    expect(past.cast(LEFT)).toEqual({ entity: Player, id: far.id, part: 'body', distance: expect.closeTo(9.6, 12), x: expect.closeTo(0.4, 12), y: 0, z: 0 })
+    expect(past.cast(LEFT)).toEqual({
+      entity: Player,
+      id: far.id,
+      part: 'body',
+      distance: expect.closeTo(9.6, 12),
+      x: expect.closeTo(0.4, 12),
+      y: 0,
+      z: 0,
+    })
     const near = world.spawn(Player, { at: { x: 4, y: 0, z: 0 } }, 8)
     expect(past.cast(LEFT)).toMatchObject({ id: near.id, distance: expect.closeTo(5.6, 12) })
     expect(past.cast({ ...LEFT, ignore: 8 })).toMatchObject({ id: far.id })
@@ -45,7 +53,10 @@ describe('a cast', () => {
     expect(past.cast(above)).toMatchObject({ part: 'head', distance: expect.closeTo(9.55, 3) })
     player.yaw = Math.PI / 2
     // A quarter turn around y: the head, once ahead along x, is now at z = -0.2.
-    expect(past.cast({ ...above, from: { x: 10, y: 1.3, z: -0.2 } })).toMatchObject({ part: 'head', distance: expect.closeTo(9.75, 3) })
+    expect(past.cast({ ...above, from: { x: 10, y: 1.3, z: -0.2 } })).toMatchObject({
+      part: 'head',
+      distance: expect.closeTo(9.75, 3),
+    })
     world.despawn(player)
     const crate = world.spawn(Crate, { place: { x: 0, y: 0, z: 0 }, turn: { x: 0, y: 0, z: 0, w: 1 } })
     expect(past.cast(LEFT)?.distance).toBeCloseTo(9, 3)
@@ -53,7 +64,7 @@ describe('a cast', () => {
     expect(past.cast(LEFT)?.distance).toBeCloseTo(8, 3)
   })
 
-  test('[RAY2] a rotation turns what stands beside its object to where it is, not away from it', () => {
+  test('[RAY2] a rotation moves a hitbox beside its object to its place, not to the opposite side', () => {
     const world = new World([Crate])
     const past = new Past(world, [[Crate, [sphere(0.25, { at: 'place', turn: 'turn', offset: { x: 3, y: 0, z: 0 } })]]])
     const [half, down] = [Math.PI / 6, { x: 0, y: -1, z: 0 }]
@@ -64,7 +75,7 @@ describe('a cast', () => {
     expect(past.cast({ from: { ...at, z: -at.z }, direction: down })).toBeNull()
   })
 
-  test('[RAY2] what flies may be thick', () => {
+  test('[RAY2] a cast may have a radius', () => {
     const { world, past } = scene()
     world.spawn(Crate, { place: { x: 0, y: 0, z: 0 }, turn: { x: 0, y: 0, z: 0, w: 1 } })
     const beside = { ...LEFT, from: { x: 10, y: 1.2, z: 0 } }
@@ -73,7 +84,7 @@ describe('a cast', () => {
     expect(past.cast({ ...LEFT, radius: 0.25 })?.distance).toBeCloseTo(8.75, 3)
   })
 
-  test('[RAY2] two dimensions are three without the third', () => {
+  test('[RAY2] two dimensions work as three without the third', () => {
     const { world, past } = scene()
     const disc = world.spawn(Disc, { spot: { x: 0, y: 0 }, heading: 0 })
     const flat = { from: { x: 10, y: 0 }, direction: { x: -1, y: 0 } }
@@ -88,8 +99,8 @@ describe('a cast', () => {
   test('[RAY3] wrong hitboxes are refused with the path and the fix', () => {
     const world = new World([Player, Crate])
     expect(() => new Past(world, [[Crate, [sphere(1)]]])).toThrow('no field marked position')
-    expect(() => new Past(world, [[Crate, [sphere(1, { at: 'turn' })]]])).toThrow('no vector')
-    expect(() => new Past(world, [[Player, [sphere(1, { turn: 'at' })]]])).toThrow('no angle')
+    expect(() => new Past(world, [[Crate, [sphere(1, { at: 'turn' })]]])).toThrow('not a vector')
+    expect(() => new Past(world, [[Player, [sphere(1, { turn: 'at' })]]])).toThrow('not an angle')
     expect(() => new Past(world, [[Player, [sphere(0)]]])).toThrow('sizes above 0')
     expect(() => new Past(world, [[Disc, [sphere(1)]]])).toThrow('not an entity')
     expect(new Past(world, []).cast(LEFT)).toBeNull()

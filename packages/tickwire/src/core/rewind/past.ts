@@ -1,11 +1,11 @@
 /**
  * Objects to look at and to shoot at: a read-only world and the hitboxes of its entities.
  *
- * The authority gets one from `Rewinder`, as a shooter saw it. A client that predicts its own shots makes one of its
- * view, `new Past(view, hitboxes)`: what it draws is what it aims at.
+ * The authority gets one from `Rewinder`, as a shooter saw it. A client that predicts its own shots makes one from its
+ * view, `new Past(view, hitboxes)`: it aims at what it draws.
  *
- * A cast goes over every object of every entity that has hitboxes; the nearest hit counts, and at equal distances the
- * lowest entity and id. Nothing is allocated: the `Hit` is the same one each time.
+ * A cast tests every object of every entity that has hitboxes. The nearest hit counts; at equal distances the entity
+ * that is first in `hitboxes`, then the lowest id. Nothing is allocated: the same `Hit` is returned each time.
  */
 
 import { sin, cos } from '../base/math.ts'
@@ -28,7 +28,11 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 export class Past implements PastView {
   readonly #world: World
-  readonly #targets: readonly { readonly entity: Entity; readonly type: number; readonly boxes: readonly HitboxPlan[] }[]
+  readonly #targets: readonly {
+    readonly entity: Entity
+    readonly type: number
+    readonly boxes: readonly HitboxPlan[]
+  }[]
   readonly #hit: Writable<Hit> | undefined
   /** Origin and unit direction of the cast, its reach, the radius. */
   readonly #cast = new Float64Array(8)
@@ -77,7 +81,7 @@ export class Past implements PastView {
     return hit
   }
 
-  /** Takes the numbers of a cast; false when it goes nowhere. */
+  /** Stores the numbers of a cast. Returns false when its direction is not usable. */
   #aim({ from, direction, reach = Infinity, radius = 0 }: Cast): boolean {
     const z = direction.z ?? 0
     const size = Math.sqrt(direction.x * direction.x + direction.y * direction.y + z * z)
@@ -106,10 +110,14 @@ export class Past implements PastView {
     heading.x = cast[3]
     heading.y = cast[4]
     heading.z = cast[5]
-    // Most are nowhere near: a ball around all of it.
+    // Most objects are nowhere near: tests a bounding sphere first.
     const away = point.x * point.x + point.y * point.y + point.z * point.z
     const along = point.x * heading.x + point.y * heading.y + point.z * heading.z
-    if (away - along * along > (reach + radius) * (reach + radius) || (along > 0 && away > (reach + radius) * (reach + radius))) return Infinity
+    if (
+      away - along * along > (reach + radius) * (reach + radius)
+      || (along > 0 && away > (reach + radius) * (reach + radius))
+    )
+      return Infinity
     if (plan.turnCell >= 0) turnBack(plan, at)
     ray[0] = point.x - offset.x
     ray[1] = point.y - offset.y
@@ -123,7 +131,7 @@ export class Past implements PastView {
   }
 }
 
-/** Turns the ray as the hitbox would have to be turned to lie along the axes. */
+/** Rotates the ray into the hitbox's own frame, where the hitbox is aligned with the axes. */
 function turnBack({ turnCell, isQuat, axis }: HitboxPlan, cells: Float64Array): void {
   if (isQuat) {
     quat.x = cells[turnCell]

@@ -5,9 +5,14 @@ import { RAY, rayBox, rayCapsule, raySphere, sweepBox } from './ray.ts'
 /** How far a point is outside of a shape; 0 or less inside. */
 type Outside = (x: number, y: number, z: number) => number
 
-const outsideBox = (x: number, y: number, z: number): Outside => (px, py, pz) =>
-  Math.hypot(Math.max(Math.abs(px) - x, 0), Math.max(Math.abs(py) - y, 0), Math.max(Math.abs(pz) - z, 0))
-const outsideCapsule = (half: number): Outside => (px, py, pz) => Math.hypot(px, py - Math.max(-half, Math.min(half, py)), pz)
+const outsideBox =
+  (x: number, y: number, z: number): Outside =>
+  (px, py, pz) =>
+    Math.hypot(Math.max(Math.abs(px) - x, 0), Math.max(Math.abs(py) - y, 0), Math.max(Math.abs(pz) - z, 0))
+const outsideCapsule =
+  (half: number): Outside =>
+  (px, py, pz) =>
+    Math.hypot(px, py - Math.max(-half, Math.min(half, py)), pz)
 
 /** Marches along the ray by as much as is surely free: slow, and sure. */
 function march(outside: Outside, thickness: number): number {
@@ -36,7 +41,10 @@ test.each(SHAPES)('[RAY1] a %s is met where small steps along the ray meet it', 
     const far = round % 5 === 0 ? 2 : 8
     RAY.set([number(far), number(far), number(far)])
     // Half of them aimed at somewhere near, some along an axis.
-    const aim = round % 2 === 0 ? [number(1), number(1), number(1)] : [number(3) - RAY[0]!, number(3) - RAY[1]!, number(3) - RAY[2]!]
+    const aim =
+      round % 2 === 0
+        ? [number(1), number(1), number(1)]
+        : [number(3) - RAY[0]!, number(3) - RAY[1]!, number(3) - RAY[2]!]
     if (round % 7 === 0) aim[round % 3] = 0
     if (round % 21 === 0) aim[(round + 1) % 3] = 0
     const size = Math.hypot(...aim)

@@ -1,19 +1,20 @@
 /**
- * Where a ray first meets a shape: spheres, boxes, capsules, and boxes with rounded edges (what a ball meets of a box).
+ * Where a ray first meets a shape: spheres, boxes, capsules, and boxes with rounded edges (for a ball that meets a
+ * box).
  *
- * The ray begins at the origin given and goes along a unit direction; answers are distances along it: 0 when it begins
- * inside, Infinity when it never meets the shape. Shapes stand at their own origin, axes along the axes; who has a turned
- * one turns the ray instead. A capsule stands along y, between -half and +half, caps beyond.
+ * The ray starts at the given origin and follows a unit direction. Results are distances along it: 0 when it starts
+ * inside, Infinity when it never meets the shape. Shapes are at the origin and aligned with the axes; for a turned
+ * shape the caller turns the ray instead. A capsule is along y, between -half and +half, with caps beyond.
  *
- * Numbers ride in one array of cells, since a double handed to a function is allocated: `RAY`. Exact operations only, so
- * that a hit here is a hit on every engine.
+ * Numbers are passed in one array, `RAY`, because a double passed to a function is allocated. Only exact operations are
+ * used, so that a hit here is a hit on every engine.
  */
 
 /** Origin, direction. */
 export const RAY: Float64Array = new Float64Array(6)
 const ray = RAY
 
-/** The distance to a ball around 0. @hot */
+/** The distance to a sphere around 0. @hot */
 export function raySphere(radius: number): number {
   return meetBall(ray[0], ray[1], ray[2], radius)
 }
@@ -23,29 +24,33 @@ export function rayCapsule(half: number, radius: number): number {
   return meetCapsule(1, half, radius, 0, 0, 0)
 }
 
-/** The distance to a box of these halves. @hot */
+/** The distance to a box of these half sizes. @hot */
 export function rayBox(x: number, y: number, z: number): number {
   return meetBox(x, y, z)
 }
 
 /**
- * The distance of a ball of `radius` to a box: the box with its edges rounded is three boxes, each grown along one axis,
+ * The distance of a ball of `radius` to a box: the box with rounded edges is three boxes, each grown along one axis,
  * and a capsule along each edge. @hot
  */
 export function sweepBox(x: number, y: number, z: number, radius: number): number {
   let nearest = Math.min(meetBox(x + radius, y, z), meetBox(x, y + radius, z), meetBox(x, y, z + radius))
-  // Most rays pass far away: a box around it all says so.
+  // Most rays pass far away: tests a bounding box first.
   if (meetBox(x + radius, y + radius, z + radius) === Infinity) return nearest
   for (let signs = 0; signs < 4; signs++) {
     const u = (signs & 1) === 0 ? 1 : -1
     const v = (signs & 2) === 0 ? 1 : -1
-    nearest = Math.min(nearest,
-      meetCapsule(0, x, radius, 0, u * y, v * z), meetCapsule(1, y, radius, u * x, 0, v * z), meetCapsule(2, z, radius, u * x, v * y, 0))
+    nearest = Math.min(
+      nearest,
+      meetCapsule(0, x, radius, 0, u * y, v * z),
+      meetCapsule(1, y, radius, u * x, 0, v * z),
+      meetCapsule(2, z, radius, u * x, v * y, 0),
+    )
   }
   return nearest
 }
 
-/** The distance to a ball around 0 from (x, y, z). */
+/** The distance to a sphere around 0 from (x, y, z). */
 function meetBall(x: number, y: number, z: number, radius: number): number {
   const c = x * x + y * y + z * z - radius * radius
   if (c <= 0) return 0
@@ -79,7 +84,7 @@ function meetCapsule(axis: number, half: number, radius: number, x: number, y: n
   const ox = ray[0] - x
   const oy = ray[1] - y
   const oz = ray[2] - z
-  // u and v across, w along.
+  // u and v are across the axis, w is along it.
   const u = axis === 0 ? oy : ox
   const v = axis === 2 ? oy : oz
   const w = axis === 0 ? ox : axis === 1 ? oy : oz

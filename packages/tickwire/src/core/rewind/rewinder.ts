@@ -1,28 +1,29 @@
 /**
- * Lag compensation: what a player saw when he fired, on the authority, in the middle of `step`.
+ * Lag compensation: what a player saw when firing, on the authority, in the middle of `step`.
  *
  *   rewinder.rewind(peer, viewTick, (past) => past.cast({ from, direction, ignore: peer }))
  *
- * `viewTick` is the fractional tick that the player's picture showed; it rides in his input (`RenderClock.renderTick`).
+ * `viewTick` is the fractional tick that the player's screen showed; the input carries it (`RenderClock.renderTick`).
  * Objects of the entities that have hitboxes (and of those in `entities`) are posed at that moment from the authority's
- * Timeline, by the code that draws them on a client. His own objects are as they are now, since he predicts them. They
- * stand in a world of their own, read-only: the live world is not touched, and may be written while looking at the past.
+ * Timeline, by the code that draws them on a client. The player's own objects have their current state, because the
+ * player's client predicts them. All are in a separate read-only world: the live world does not change, and may be
+ * written while looking at the past.
  *
- *   world.rewind(peer, fn)      is this with the view tick of the input that the peer's step consumes. The past handed to
- *                               `fn` is good until it returns.
+ *   world.rewind(peer, fn)      calls this with the view tick of the peer's current input. The past passed to `fn` is
+ *                               valid until `fn` returns.
  *
- * A moment further back than `maxMs`, or newer than the newest tick sampled, is clamped, and counted. Beyond `perTick`
- * rewinds in one tick the past is the newest tick, posed once for all of them, and counted: a crowd that fires cannot
- * stop the authority. Objects that died since are not in the past: who shoots the dead hits what is behind them.
+ * A moment further back than `maxMs`, or newer than the newest sampled tick, is clamped and counted. Beyond `perTick`
+ * rewinds in one tick the past is the newest tick, posed once for all of them, and counted: many shots at once cannot
+ * stall the authority. Objects that died since are not in the past: a shot passes through them.
  *
- * Not known here: what packets a client lost, and how often he is sent any. Where that is not every tick, say which: `told`
- * (a `ToldRing` for each client, which his snapshot source notes acknowledged ticks in).
+ * The rewinder does not know which packets a client lost, or how often it is sent any. If that is not every tick, pass
+ * the received ticks as `acked`: an `AckedRing` per client, in which its snapshot source notes acknowledged ticks.
  */
 
 import { ConfigError } from '../base/assert.ts'
 import { REWIND_MS, REWINDS_PER_TICK } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
-import { MODE, Poser, type PoseOptions, type ToldTicks } from '../interpolate/pose.ts'
+import { MODE, Poser, type PoseOptions, type AckedTicks } from '../interpolate/pose.ts'
 import type { Entity } from '../schema/definition.ts'
 import { NO_TYPE, SLOT_MASK } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
@@ -32,9 +33,9 @@ import { Past } from './past.ts'
 
 export interface RewindOptions extends PoseOptions {
   readonly hitboxes: Hitboxes
-  /** Entities without hitboxes that are wanted in the past too. */
+  /** Entities without hitboxes that the past should contain too. */
   readonly entities?: readonly Entity[]
-  /** How far back a shot may reach; the Timeline must remember as much. */
+  /** How far back a shot may reach. The Timeline must cover it. */
   readonly maxMs?: number
   readonly perTick?: number
 }
@@ -43,52 +44,63 @@ const HIDDEN = MODE.hidden
 const NO_TICK = -1
 
 export class Rewinder {
-  /** Rewinds; those whose moment was clamped; those beyond the limit of a tick; objects posed. */
+  /** Counters: rewinds; those with a clamped moment; those beyond the limit of a tick; objects posed. */
   rewinds = 0
   clamped = 0
   refused = 0
   posed = 0
-  /** How far back the last one went, in ticks, after clamping. */
+  /** How far back the last rewind went, in ticks, after clamping. */
   distanceTicks = 0
   readonly #world: World
   readonly #timeline: Timeline
-  readonly #poser: Poser
+  readonly poser: Poser
   readonly #scene: World
   readonly #past: Past
   readonly #isWanted: Uint8Array
-  readonly #maxTicks: number
-  readonly #perTick: number
-  /** How many there were in which tick. */
+  /** How far back a shot may reach, and how many rewinds one tick may do. */
+  readonly maxTicks: number
+  readonly perTick: number
+  /** The tick that is being counted, and its number of rewinds. */
   #countTick: Tick = NO_TICK
   #count = 0
-  /** Which tick's newest state stands in the scene, for all who come too late; -1: another moment does. */
+  /** The tick whose newest state is in the scene, for rewinds beyond the limit; -1: the scene shows another moment. */
   #crowdTick: Tick = NO_TICK
   #isBusy = false
 
   constructor(entities: readonly Entity[], world: World, timeline: Timeline, options: RewindOptions) {
     const { hitboxes, maxMs = REWIND_MS, perTick = REWINDS_PER_TICK, tickRate } = options
-    this.#maxTicks = maxMs * tickRate / 1000
-    if (!(this.#maxTicks >= 0 && this.#maxTicks <= timeline.windowTicks - 2)) {
-      throw new ConfigError('maxMs', `${maxMs} ms at ${tickRate} Hz, of ${timeline.windowTicks} ticks remembered`, 'Rewind less, or remember more: windowMs.')
+    this.maxTicks = maxMs * tickRate / 1000
+    if (!(this.maxTicks >= 0 && this.maxTicks <= timeline.windowTicks - 2)) {
+      throw new ConfigError(
+        'maxMs',
+        `too long (got ${maxMs} ms at ${tickRate} Hz, the Timeline has ${timeline.windowTicks} ticks)`,
+        'rewind less, or use a longer windowMs.',
+      )
     }
-    if (!(Number.isInteger(perTick) && perTick >= 0)) throw new ConfigError('perTick', `${perTick}`, 'Give how many rewinds one tick may do.')
+    if (!(Number.isInteger(perTick) && perTick >= 0))
+      throw new ConfigError(
+        'perTick',
+        `invalid number (expected 1 or more, got ${perTick})`,
+        'give how many rewinds one tick may do.',
+      )
     this.#world = world
     this.#timeline = timeline
-    this.#perTick = perTick
-    this.#poser = new Poser(timeline, options)
+    this.perTick = perTick
+    this.poser = new Poser(timeline, options)
     this.#scene = new World(entities, { isReadOnly: true, sharing: world })
     this.#past = new Past(this.#scene, hitboxes)
     this.#isWanted = new Uint8Array(entities.length)
-    for (const entity of [...hitboxes.map(([each]) => each), ...(options.entities ?? [])]) this.#isWanted[world.storeOf(entity).type] = 1
+    for (const entity of [...hitboxes.map(([each]) => each), ...(options.entities ?? [])])
+      this.#isWanted[world.storeOf(entity).type] = 1
   }
 
-  /** Calls `fn` with the world as `peer` saw it at `viewTick`, and returns what it returns. */
-  rewind<T>(peer: PeerId, viewTick: number, fn: (past: Past) => T, told?: ToldTicks): T {
+  /** Calls `fn` with the world as `peer` saw it at `viewTick`, and returns its result. */
+  rewind<T>(peer: PeerId, viewTick: number, fn: (past: Past) => T, acked?: AckedTicks): T {
     if (this.#isBusy) throw new RangeError('a rewind within a rewind: look at both pasts one after the other')
     this.#isBusy = true
     try {
       if (this.#isTooMany()) this.#showNewest()
-      else this.#show(peer, this.#clamp(viewTick), told)
+      else this.#show(peer, this.#clamp(viewTick), acked)
       return fn(this.#past)
     } finally {
       this.#isBusy = false
@@ -100,15 +112,15 @@ export class Rewinder {
     this.rewinds++
     if (this.#countTick !== newest) this.#count = 0
     this.#countTick = newest
-    if (this.#count++ < this.#perTick) return false
+    if (this.#count++ < this.perTick) return false
     this.refused++
     return true
   }
 
   #clamp(viewTick: number): number {
     const { newest } = this.#timeline
-    const oldest = Math.max(newest - this.#maxTicks, 0)
-    // What is no number is no moment either.
+    const oldest = Math.max(newest - this.maxTicks, 0)
+    // NaN is clamped to the newest tick.
     const moment = viewTick > oldest ? (viewTick < newest ? viewTick : newest) : viewTick <= oldest ? oldest : newest
     if (moment !== viewTick) this.clamped++
     return moment
@@ -122,21 +134,21 @@ export class Rewinder {
   }
 
   /** Sets the scene to a moment. @hot */
-  #show(peer: PeerId, moment: number, told: ToldTicks | undefined): void {
+  #show(peer: PeerId, moment: number, acked: AckedTicks | undefined): void {
     const { objects } = this.#world
     const { words, highWater } = objects
     this.#crowdTick = NO_TICK
-    this.#poser.moment[0] = moment
+    this.poser.moment[0] = moment
     this.distanceTicks = this.#timeline.newest - moment
     for (let index = 0; index < highWater; index++) {
       const type = words[(index << 2) + 2] >>> 24
       if (type === NO_TYPE || this.#isWanted[type] === 0) this.#empty(index)
-      else this.#showOne(index, type, words[index << 2], words[(index << 2) + 1] === peer, told)
+      else this.#showOne(index, type, words[index << 2], words[(index << 2) + 1] === peer, acked)
     }
     for (let index = highWater; index < this.#scene.objects.highWater; index++) this.#empty(index)
   }
 
-  #showOne(index: number, type: number, id: ObjectId, isOwn: boolean, told: ToldTicks | undefined): void {
+  #showOne(index: number, type: number, id: ObjectId, isOwn: boolean, acked: AckedTicks | undefined): void {
     const scene = this.#scene
     const { objects } = scene
     const live = this.#world.stores[type]
@@ -152,14 +164,14 @@ export class Rewinder {
       const from = (this.#world.objects.words[(index << 2) + 2] & SLOT_MASK) * cellCount
       for (let cell = 0; cell < cellCount; cell++) cells[at + cell] = live.cells[from + cell]
       objects.setOwner(index, this.#world.objects.ownerAt(index))
-    } else if (this.#poser.poseKnown(type, id, told, cells, at) === HIDDEN) {
+    } else if (this.poser.poseKnown(type, id, acked, cells, at) === HIDDEN) {
       this.#empty(index)
     } else {
-      objects.setOwner(index, this.#poser.owner)
+      objects.setOwner(index, this.poser.owner)
     }
   }
 
-  /** Nobody is at an index of the scene. */
+  /** Removes the object at an index of the scene. */
   #empty(index: number): void {
     const { objects } = this.#scene
     if (index >= objects.highWater || objects.typeAt(index) === NO_TYPE) return
@@ -168,5 +180,5 @@ export class Rewinder {
   }
 }
 
-/** Whom no object belongs to. */
+/** A peer that owns no object. */
 const NO_PEER = -1

@@ -1,26 +1,27 @@
 /**
- * Who answers which call: the same for every connection of a host.
+ * The handlers of calls, shared by all connections of a host.
  *
- * What a handler throws ends here: it is reported, the caller hears `failed`, and the match goes on.
+ * An exception of a handler is caught here: it is reported, the caller receives `failed`, and the match goes on.
  */
 
-import type { ObjectId, Tick } from '../base/time.ts'
+import type { ObjectId, PeerId, Tick } from '../base/time.ts'
+import { refusePromise, type UserCode } from '../base/user-code.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { RpcRefusal } from './rpc-codec.ts'
 import type { Rpc } from './rpc.ts'
 
-/** What a handler is told beside the arguments. */
+/** What a handler receives in addition to the arguments. */
 export interface RpcContext<From> {
-  /** Who made the call. */
+  /** The caller. */
   readonly from: From
-  /** The caller's tick when it was made. */
+  /** The caller's tick when the call was made. */
   readonly tick: Tick
   /** The object it is about; 0 = none. */
   readonly object: ObjectId
 }
 
-/** Answers a call. What it returns is the reply, if the call has one. */
+/** Handles a call. Its return value is the reply, if the call has one. */
 export type RpcHandler<A extends Shape, R extends Shape, From> =
   (values: ViewOf<A>, context: RpcContext<From>) => [R] extends [never] ? void : ViewOf<R>
 
@@ -30,30 +31,41 @@ type Outcome =
 
 export class RpcHandlers<From> {
   readonly #handlers = new Map<Rpc, (values: never, context: RpcContext<From>) => unknown>()
-  readonly #onFault: (error: unknown, rpc: Rpc) => void
+  readonly #code: UserCode
 
-  constructor(onFault: (error: unknown, rpc: Rpc) => void) {
-    this.#onFault = onFault
+  constructor(code: UserCode) {
+    this.#code = code
   }
 
-  /** Lets `handler` answer a call from now on; a second one replaces the first. */
-  on<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, From>): void {
+  /**
+   * Registers the handler of a call. A second handler replaces the first. The returned function removes the handler.
+   */
+  on<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, From>): () => void {
     this.#handlers.set(rpc, handler)
+    return () => {
+      if (this.#handlers.get(rpc) === handler) this.#handlers.delete(rpc)
+    }
   }
 
-  /** Reports what went wrong in somebody's handler. */
-  report(error: unknown, rpc: Rpc): void {
-    this.#onFault(error, rpc)
+  /** Reports an error of a handler. */
+  report(error: unknown, rpc: Rpc, peer: PeerId): void {
+    this.#code.report(`handle(${rpc.args.name})`, error, peer)
   }
 
-  /** Runs whoever answers a call. Never throws. */
-  run(rpc: Rpc, values: Record<string, unknown>, context: RpcContext<From>): Outcome {
+  /**
+   * Runs the handler of a call. Never throws. A call without a reply may have an async handler; a reply must be
+   * returned at once.
+   */
+  run(rpc: Rpc, values: Record<string, unknown>, context: RpcContext<From>, peer: PeerId): Outcome {
     const handler = this.#handlers.get(rpc)
     if (handler === undefined) return { isOk: false, reason: 'refused' }
     try {
-      return { isOk: true, values: (handler(values as never, context) ?? {}) as Record<string, unknown> }
+      const result = handler(values as never, context)
+      if (rpc.reply === undefined) this.#code.follow(`handle(${rpc.args.name})`, peer, result)
+      else refusePromise(`handle(${rpc.args.name})`, result)
+      return { isOk: true, values: (result ?? {}) as Record<string, unknown> }
     } catch (error) {
-      this.report(error, rpc)
+      this.report(error, rpc, peer)
       return { isOk: false, reason: 'failed' }
     }
   }

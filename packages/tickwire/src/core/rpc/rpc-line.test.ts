@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { RPC_INBOX_MAX, RPC_PENDING_MAX } from '../base/limits.ts'
+import { UserCode } from '../base/user-code.ts'
 import { bool, fixed, oneOf, struct, text, u8 } from '../schema/field-kinds.ts'
 import type { RpcResult } from './pending-calls.ts'
 import { rpc, type Rpc } from './rpc.ts'
@@ -11,29 +12,67 @@ import { RpcLine } from './rpc-line.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const Open = rpc({ door: u8, how: oneOf('push', 'kick') }, { to: 'server', by: 'owner', name: 'Open' })
-const Buy = rpc({ item: text(10) }, { to: 'server', reply: { isSold: bool, at: struct({ price: fixed(0, 100, 0.5) }) }, name: 'Buy' })
+const Buy = rpc(
+  { item: text(10) },
+  { to: 'server', reply: { isSold: bool, at: struct({ price: fixed(0, 100, 0.5) }) }, name: 'Buy' },
+)
 const Boom = rpc({ x: fixed(0, 100, 0.5) }, { to: 'all', delivery: 'unreliable', name: 'Boom' })
 const Whisper = rpc({ text: text(20) }, { to: 'peer', name: 'Whisper' })
 const ALL: readonly Rpc[] = [Open, Buy, Boom, Whisper]
 
-/** A server (peer 0) and a player (peer 7), joined by a wire that carries bytes when told to. */
+/** A server (peer 0) and a player (peer 7), and a wire that delivers bytes when the test says so. */
 function match(): {
-  server: RpcLine<string>; player: RpcLine<string>; carry(): void; serverHandlers: RpcHandlers<string>
-  playerHandlers: RpcHandlers<string>; ticks: { server: number; player: number }; faults: unknown[]; wire: Uint8Array[][]
+  server: RpcLine<string>
+  player: RpcLine<string>
+  carry(): void
+  serverHandlers: RpcHandlers<string>
+  playerHandlers: RpcHandlers<string>
+  ticks: { server: number; player: number }
+  faults: unknown[]
+  wire: Uint8Array[][]
 } {
   const codec = (): RpcCodec => new RpcCodec(ALL, 3)
   const ticks = { server: 100, player: 110 }
   const faults: unknown[] = []
   const wire: Uint8Array[][] = [[], []]
-  const serverHandlers = new RpcHandlers<string>((error) => faults.push(error))
-  const playerHandlers = new RpcHandlers<string>((error) => faults.push(error))
-  const ownerOf = (object: number): number => object === 70 ? 7 : object === 80 ? 8 : -1
-  const send = (side: number) => (_rpc: Rpc, bytes: Uint8Array): 'queued' => {
-    wire[side]!.push(bytes.slice())
-    return 'queued'
-  }
-  const server = new RpcLine('player 7', 7, codec(), serverHandlers, { get tick() { return ticks.server }, isAuthority: true, ownerOf }, send(0))
-  const player = new RpcLine('server', 0, codec(), playerHandlers, { get tick() { return ticks.player }, isAuthority: false, ownerOf }, send(1))
+  const code = new UserCode(({ error }) => faults.push(error))
+  const serverHandlers = new RpcHandlers<string>(code)
+  const playerHandlers = new RpcHandlers<string>(code)
+  const ownerOf = (object: number): number => (object === 70 ? 7 : object === 80 ? 8 : -1)
+  const send =
+    (side: number) =>
+    (_rpc: Rpc, bytes: Uint8Array): 'queued' => {
+      wire[side]!.push(bytes.slice())
+      return 'queued'
+    }
+  const server = new RpcLine(
+    'player 7',
+    7,
+    codec(),
+    serverHandlers,
+    {
+      get tick() {
+        return ticks.server
+      },
+      isAuthority: true,
+      ownerOf,
+    },
+    send(0),
+  )
+  const player = new RpcLine(
+    'server',
+    0,
+    codec(),
+    playerHandlers,
+    {
+      get tick() {
+        return ticks.player
+      },
+      isAuthority: false,
+      ownerOf,
+    },
+    send(1),
+  )
   const carry = (): void => {
     for (const bytes of wire[0]!.splice(0)) expect(player.accept(bytes, bytes.length)).toBe(true)
     for (const bytes of wire[1]!.splice(0)) expect(server.accept(bytes, bytes.length)).toBe(true)
@@ -42,34 +81,34 @@ function match(): {
 }
 
 describe('a call', () => {
-  test('[RPC1] arrives with its values, its caller, its object and the tick it was made in', () => {
+  test('[RPC1] arrives with its values, its caller, its object and its tick', () => {
     const { server, player, carry, serverHandlers } = match()
-    const heard: unknown[] = []
-    serverHandlers.on(Open, (values, context) => { heard.push(values, context) })
+    const received: unknown[] = []
+    serverHandlers.on(Open, (values, context) => { received.push(values, context) })
     expect(player.call(Open, { door: 3, how: 'kick' }, 70)).toBe('queued')
     carry()
     server.deliver(110)
-    expect(heard).toEqual([{ door: 3, how: 'kick' }, { from: 'player 7', tick: 110, object: 70 }])
+    expect(received).toEqual([{ door: 3, how: 'kick' }, { from: 'player 7', tick: 110, object: 70 }])
   })
 
-  test('[RPC2] waits for its tick, and is run in the order of ticks; a late one is run at once', () => {
+  test('[RPC2] waits for its tick, and calls run in the order of ticks; a late one runs at once', () => {
     const { server, player, carry, serverHandlers, ticks } = match()
-    const heard: number[] = []
-    serverHandlers.on(Open, ({ door }) => { heard.push(door) })
+    const received: number[] = []
+    serverHandlers.on(Open, ({ door }) => { received.push(door) })
     for (const [tick, door] of [[112, 1], [111, 2], [112, 3], [90, 4]] as const) {
       ticks.player = tick
       player.call(Open, { door }, 70)
     }
     carry()
     server.deliver(110)
-    expect(heard).toEqual([4])
+    expect(received).toEqual([4])
     server.deliver(111)
-    expect(heard).toEqual([4, 2])
+    expect(received).toEqual([4, 2])
     server.deliver(112)
-    expect(heard).toEqual([4, 2, 1, 3])
+    expect(received).toEqual([4, 2, 1, 3])
   })
 
-  test('[RPC3] from a player that only the authority may make is refused and counted, and so is the opposite', () => {
+  test('[RPC3] by a player that only the authority may make is refused and counted, and so is the opposite', () => {
     const { server, player, carry, playerHandlers, serverHandlers } = match()
     serverHandlers.on(Boom, () => { throw new Error('never run') })
     playerHandlers.on(Open, () => { throw new Error('never run') })
@@ -82,7 +121,7 @@ describe('a call', () => {
     expect([server.refusals.forged, player.refusals.forged]).toEqual([2, 1])
   })
 
-  test('[RPC4] about an object that is another\'s, or is not there, is refused and counted', () => {
+  test('[RPC4] about an object that another player owns, or that does not exist, is refused and counted', () => {
     const { server, player, carry, serverHandlers } = match()
     serverHandlers.on(Open, () => { throw new Error('never run') })
     for (const object of [80, 90, 0]) player.call(Open, { door: 1 }, object)
@@ -92,7 +131,7 @@ describe('a call', () => {
     expect(server.refusals.notOwner).toBe(4)
   })
 
-  test('[RPC5] stamped with a tick that never comes fills only its sender\'s room', () => {
+  test("[RPC5] with a tick that never comes fills only its sender's space", () => {
     const { server, player, carry, ticks, serverHandlers } = match()
     let ran = 0
     serverHandlers.on(Open, () => { ran++ })
@@ -148,7 +187,7 @@ describe('a request', () => {
     expect(results).toEqual([{ isOk: false, reason: 'closed' }])
   })
 
-  test('[RPC7] that nobody answers is refused; one whose handler throws, or replies nonsense, has failed and is reported', () => {
+  test('[RPC7] without a handler is refused; one whose handler throws or replies nonsense fails, with a report', () => {
     const { server, player, carry, serverHandlers, faults } = match()
     const results = [ask(player)]
     carry()
@@ -166,7 +205,7 @@ describe('a request', () => {
     expect(faults).toHaveLength(2)
   })
 
-  test('[RPC8] beyond what may wait is told that it is full', () => {
+  test('[RPC8] above the limit of waiting requests is refused as full', () => {
     const { player } = match()
     for (let each = 0; each < RPC_PENDING_MAX; each++) expect(ask(player)).toEqual([])
     expect(ask(player)).toEqual([{ isOk: false, reason: 'full' }])

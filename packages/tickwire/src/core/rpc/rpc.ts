@@ -1,60 +1,89 @@
 /**
- * A remote call, as a game declares it: what it says, to whom it goes, and what comes back.
+ * A remote call, as a game declares it: its arguments, its target, and its reply.
  *
- * The target is part of the definition, so it is never on the wire and cannot be forged there: who receives a call
- * knows from its number alone who may have made it. Calls to the authority come from players, all others from the
- * authority.
+ * The target is part of the definition, so it is never on the wire and cannot be forged there: the receiver of a call
+ * knows from its number alone which side may have made it. Calls to the authority come from players, all others from
+ * the authority.
  */
 
 import { ConfigError } from '../base/assert.ts'
 import type { Shape } from '../schema/field.ts'
 import { check } from '../schema/leaf.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
+import { checkValueSizes } from '../schema/value-sizes.ts'
 
-/** Whom a call is for. `server`: the authority. `owner`: who owns the object. `all`: everyone who sees it. `peer`: one player. */
+/**
+ * The target of a call. `server`: the authority. `owner`: the owner of the object. `all`: every client that sees it.
+ * `peer`: one player.
+ */
 export type RpcTarget = 'server' | 'owner' | 'all' | 'peer'
 const TARGETS: readonly RpcTarget[] = ['server', 'owner', 'all', 'peer']
 
-/** How a call travels: see `MessageDelivery`. */
+/** How a call is delivered: see `MessageDelivery`. */
 export type RpcDelivery = 'reliable' | 'unordered' | 'unreliable'
 
-/** What a call may say about itself beside its arguments. */
+/** The options of a call. */
 export interface RpcOptions<R extends Shape> {
+  /** The target of the call. It also decides which side may make it. */
   readonly to: RpcTarget
-  /** How it travels, there and back. Default: `reliable`. */
+  /** The delivery of the call and its reply. Default: `reliable`. */
   readonly delivery?: RpcDelivery
-  /** What comes back. With it the call is a request, and `request` waits for its reply. */
+  /** The fields of the reply. With them the call is a request, and `request` waits for its reply. Default: no reply. */
   readonly reply?: R
-  /** Who may make it, of calls about an object to the authority: anyone who is here, or its owner. Default: `anyone`. */
+  /**
+   * For calls to the authority about an object: `anyone` in the match may make it, or only its owner. Default:
+   * `anyone`.
+   */
   readonly by?: 'anyone' | 'owner'
-  /** What reports and errors call it. */
+  /** The name in reports and errors. Default: `rpc`. */
   readonly name?: string
 }
 
 /** A kind of call. */
 export class Rpc<A extends Shape = Shape, R extends Shape = Shape> {
+  /** The fields of the arguments. */
   readonly args: Schema<A>
+  /** The fields of the reply. Undefined for a call without one. */
   readonly reply: Schema<R> | undefined
+  /** The target of the call. */
   readonly target: RpcTarget
+  /** How it is delivered. */
   readonly delivery: RpcDelivery
+  /** Which clients may make it about an object. */
   readonly by: 'anyone' | 'owner'
 
   constructor(shape: A, options: RpcOptions<R>) {
     const { to, delivery = 'reliable', reply, by = 'anyone', name = 'rpc' } = options
-    check(TARGETS.includes(to), `${name}.to`, `${to}`, `Say who is called: '${TARGETS.join("', '")}'`)
+    check(
+      TARGETS.includes(to),
+      `${name}.to`,
+      `unknown target "${to}"`,
+      `write who is called: '${TARGETS.join("', '")}'`,
+    )
     this.args = compileSchema(name, shape)
     this.reply = reply && compileSchema(`${name}.reply`, reply)
     this.target = to
     this.delivery = delivery
     this.by = by
+    for (const schema of [this.args, ...this.reply === undefined ? [] : [this.reply]]) {
+      checkValueSizes(schema, delivery === 'unreliable' ? "a call with delivery 'unreliable'" : undefined)
+    }
     if (by === 'owner' && to !== 'server') {
-      throw new ConfigError(`${name}.by`, `'owner' of a call to ${to}`, 'Only calls to the authority come from players: leave `by` out.')
+      throw new ConfigError(
+        `${name}.by`,
+        `'owner' for a call to ${to}`,
+        'leave `by` out: only calls to the authority come from players.',
+      )
     }
     if (reply && to === 'all') {
-      throw new ConfigError(`${name}.reply`, 'a call to all has no one reply', 'Call each player (`to: \'peer\'`), or leave `reply` out.')
+      throw new ConfigError(
+        `${name}.reply`,
+        'a call to all has no single reply',
+        "call each player (`to: 'peer'`), or leave `reply` out.",
+      )
     }
     for (const { path, audience } of [...this.args.members, ...this.reply?.members ?? []]) {
-      check(audience === 'all', path, `${audience}() in a call`, 'A call is for its receiver: leave the field out')
+      check(audience === 'all', path, `${audience}() in a call`, 'leave the field out: a call is for its receiver')
     }
   }
 

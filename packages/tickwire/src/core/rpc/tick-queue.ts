@@ -1,7 +1,7 @@
 /**
- * What waits for its tick: taken out ascending by tick, and in the order of arrival within one.
+ * Items that wait for their tick: taken in ascending order of ticks, and in order of arrival within a tick.
  *
- * What is stamped with a tick that never comes stays, and fills the queue of whoever stamped it.
+ * An item whose tick is never reached stays, and takes room in the queue of the peer that sent it.
  */
 
 import type { Tick } from '../base/time.ts'
@@ -13,7 +13,7 @@ interface Waiting<T> {
 
 export class TickQueue<T> {
   readonly #capacity: number
-  /** Ascending by tick; equal ticks in the order they came. */
+  /** Ascending by tick; equal ticks in order of arrival. */
   readonly #waiting: Waiting<T>[] = []
 
   constructor(capacity: number) {
@@ -24,7 +24,7 @@ export class TickQueue<T> {
     return this.#waiting.length
   }
 
-  /** Takes an item in; false when there is no room. */
+  /** Adds an item. Returns false when there is no room. */
   add(tick: Tick, item: T): boolean {
     const waiting = this.#waiting
     if (waiting.length >= this.#capacity) return false
@@ -34,7 +34,7 @@ export class TickQueue<T> {
     return true
   }
 
-  /** The next item whose tick has come, or undefined. */
+  /** The next item whose tick has been reached, or undefined. */
   take(tick: Tick): T | undefined {
     const [first] = this.#waiting
     if (first === undefined || first.tick > tick) return undefined

@@ -1,13 +1,15 @@
 /**
- * Live cells to quantised rows and back: what a game computes with, and what it may be known by.
+ * Live cells to quantised rows and back: the values that a game computes with, and the values that are sent and
+ * compared.
  *
- * Quantising clamps: a field never leaves its declared bounds, whatever `step` wrote. Not a number becomes 0 (or
- * what of the bounds is nearest to it). Dequantising a row and quantising again gives the row back, for every field
- * kind, in every engine; predicted state stands on that.
+ * Quantising clamps: a field never leaves its declared bounds, whatever `step` wrote. NaN becomes 0 (or the nearest
+ * value in bounds). Dequantising a row and quantising again gives the same row, for every field kind, in every engine;
+ * predicted state relies on that.
  *
- * A group that is absent has the lanes of a fresh object, whatever its cells say: who comes back starts afresh.
+ * An absent group has the lanes of a new object, whatever its cells contain: when it returns, it starts with initial
+ * values.
  *
- * Numbers in steps are quantised as `bits/quantize.ts` does it, written out here for speed; a test holds the two equal.
+ * Numbers in steps are quantised as in `bits/quantize.ts`, inlined here for speed; a test checks that both are equal.
  */
 
 import { dequantizeQuat, quantizeQuat } from '../bits/quantize.ts'
@@ -19,8 +21,18 @@ import type { Schema } from './schema.ts'
 // Constants of this module, for speed: see leaf-table.ts.
 const { CODE_SHIFT, CODE_CELL, CODE_LANE, CODE_MAX, NUMBER_SHIFT, NUMBER_STEP, NUMBER_MOST, NUMBER_SCALE } = table
 const {
-  fixed: FIXED, angle: ANGLE, word: WORD, varint: VARINT, ref: REF, long: LONG, longWord: LONG_WORD, longBits: LONG_BITS, float: FLOAT,
-  double: DOUBLE, quat: QUAT, heap: HEAP,
+  fixed: FIXED,
+  angle: ANGLE,
+  word: WORD,
+  varint: VARINT,
+  ref: REF,
+  long: LONG,
+  longWord: LONG_WORD,
+  longBits: LONG_BITS,
+  float: FLOAT,
+  double: DOUBLE,
+  quat: QUAT,
+  heap: HEAP,
 } = LEAF
 
 /** Quantises the object at `cells[at]` into the row at `rows[rowAt]`. @hot */
@@ -34,7 +46,7 @@ export function quantizeCells(schema: Schema, cells: Float64Array, at: number, r
   }
 }
 
-/** As `quantizeCells`, for what has no groups: items of lists, and the cells of a fresh object itself. @hot */
+/** The same as `quantizeCells`, for data without groups: items of lists, and the cells of a new object itself. @hot */
 export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, rows: Int32Array, rowAt: number): void {
   const { count, codes, numbers } = layout.table
   for (let index = 0; index < count; index++) {
@@ -48,7 +60,7 @@ export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, 
       const most = numbers[number + NUMBER_MOST]
       rows[lane] = step > 0 ? (step < most ? step : most) : 0
     } else if (kind === ANGLE) {
-      // The number of steps is a power of two, so taking whole turns off is exact for every finite angle.
+      // The number of steps is a power of two, so removing whole turns is exact for every finite angle.
       const step = Math.round(value * numbers[number + NUMBER_SCALE])
       const steps = numbers[number + NUMBER_MOST] + 1
       rows[lane] = step - step === 0 ? step - Math.floor(step / steps) * steps : 0
@@ -58,7 +70,7 @@ export function quantizeLeaves(layout: Layout, cells: Float64Array, at: number, 
   }
 }
 
-/** Turns the row at `rows[rowAt]` back into cells: the one value that stands for all that quantise to it. @hot */
+/** Turns the row at `rows[rowAt]` back into cells: the one value that represents all that quantise to it. @hot */
 export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, cells: Float64Array, at: number): void {
   const { count, codes, numbers } = layout.table
   for (let index = 0; index < count; index++) {
@@ -70,7 +82,7 @@ export function dequantizeRow(layout: Layout, rows: Int32Array, rowAt: number, c
     if (kind <= FIXED) {
       cells[cell] = numbers[number] + (rows[lane] >>> 0) * numbers[number + NUMBER_STEP]
     } else if (kind === ANGLE) {
-      // In [-pi, pi), as atan2 gives it: the upper half of the turn is behind.
+      // In [-pi, pi), as atan2 returns it: the upper half of the turn is negative.
       const most = codes[code + CODE_MAX]
       const step = rows[lane]
       cells[cell] = (step > most >>> 1 ? step - most - 1 : step) * numbers[number + NUMBER_STEP]
@@ -87,7 +99,7 @@ const DOUBLE_NAN_HIGH = 0x7ff8_0000
 
 const bytes = new DataView(new ArrayBuffer(8))
 
-/** The kinds whose tables are not worth the room. */
+/** The kinds that are not worth a table entry. */
 function quantizeRare(leaf: Leaf, cells: Float64Array, cell: number, rows: Int32Array, lane: number): void {
   const value = cells[cell]
   switch (leaf.kind) {
@@ -169,13 +181,13 @@ function quantizeWord(leaf: Leaf, value: number): number {
   return leaf.isSigned ? clampWhole(value, -span / 2, span / 2 - 1) : clampWhole(value, 0, span - 1)
 }
 
-/** Nearest whole number within the bounds; not a number counts as 0. */
+/** The nearest whole number within the bounds; NaN counts as 0. */
 function clampWhole(value: number, min: number, max: number): number {
   const whole = Math.round(value === value ? value : 0)
   return whole > min ? (whole < max ? whole : max) : min
 }
 
-/** A finite field takes the largest finite number for infinity and 0 for what is no number. */
+/** A finite field takes the largest finite number for infinity and 0 for NaN. */
 function settle(value: number, mustBeFinite: boolean, largest: number): number {
   if (value !== value) return 0
   if (!mustBeFinite) return value

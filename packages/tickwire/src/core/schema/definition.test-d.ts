@@ -4,16 +4,32 @@ import { expectTypeOf } from 'vitest'
 import type { ObjectId } from '../base/time.ts'
 import { entity, message, type Init, type Viewed, type Writable } from './definition.ts'
 import {
-  bool, bytes, deltaStruct, f32, fixed, group, i64, int, list, long, manual, oneOf, quat, ref, struct, text, u8, vec2, vec3,
+  bool, bytes, deltaStruct, f32, fixed, group, i64, int, list, long, manual, oneOf, quat, ref, struct, text, u8, vec2,
+  vec3,
 } from './field-kinds.ts'
 import { compileSchema } from './schema.ts'
 import type { Vec2, Vec3, Vec4 } from './value-types.ts'
 
 const Player = entity({
-  at: vec3(-1, 1, 0.1), look: quat(), alive: bool, hp: int(0, 9), stance: oneOf('stand', 'crouch'), money: i64, range: long(0n, 5n), name: text(16), raw: bytes(4),
-  target: ref(), shield: group({ hp: u8, from: vec2(0, 1, 0.1) }), gear: struct({ ammo: u8, deep: deltaStruct({ on: bool }) }),
-  bag: list(struct({ item: oneOf('a', 'b'), count: u8 }), 8), speed: f32.velocity().owner().initially(1),
-  own: manual<{ n: number }>({ create: () => ({ n: 0 }), write: (writer, value) => writer.writeBits(value.n, 4), read: (reader) => ({ n: reader.readBits(4) }) }),
+  at: vec3(-1, 1, 0.1),
+  look: quat(),
+  alive: bool,
+  hp: int(0, 9),
+  stance: oneOf('stand', 'crouch'),
+  money: i64,
+  range: long(0n, 5n),
+  name: text(16),
+  raw: bytes(4),
+  target: ref(),
+  shield: group({ hp: u8, from: vec2(0, 1, 0.1) }),
+  gear: struct({ ammo: u8, deep: deltaStruct({ on: bool }) }),
+  bag: list(struct({ item: oneOf('a', 'b'), count: u8 }), 8),
+  speed: f32.velocity().owner().initially(1),
+  own: manual<{ n: number }>({
+    create: () => ({ n: 0 }),
+    write: (writer, value) => writer.writeBits(value.n, 4),
+    read: (reader) => ({ n: reader.readBits(4) }),
+  }),
 })
 
 declare const player: Writable<typeof Player>
@@ -22,9 +38,21 @@ declare function spawn(init: Init<typeof Player>): void
 
 // [SCHEMA7] every kind has its type
 expectTypeOf(player).toEqualTypeOf<{
-  at: Vec3; look: Readonly<Vec4>; alive: boolean; hp: number; stance: 'stand' | 'crouch'; money: bigint; range: bigint; name: string; raw: Uint8Array
-  target: ObjectId | null; shield: { hp: number; from: Vec2 } | null; gear: { ammo: number; deep: { on: boolean } }
-  bag: readonly { readonly item: 'a' | 'b'; readonly count: number }[]; speed: number; own: { n: number }
+  at: Vec3
+  look: Readonly<Vec4>
+  alive: boolean
+  hp: number
+  stance: 'stand' | 'crouch'
+  money: bigint
+  range: bigint
+  name: string
+  raw: Uint8Array
+  target: ObjectId | null
+  shield: { hp: number; from: Vec2 } | null
+  gear: { ammo: number; deep: { on: boolean } }
+  bag: readonly { readonly item: 'a' | 'b'; readonly count: number }[]
+  speed: number
+  own: { n: number }
 }>()
 expectTypeOf(view.at).toEqualTypeOf<Readonly<Vec3>>()
 expectTypeOf(view.shield).toEqualTypeOf<{ readonly hp: number; readonly from: Readonly<Vec2> } | null>()

@@ -1,5 +1,5 @@
 /**
- * What a definition costs on the wire, field by field: for guides, for tools, and for whoever wonders where the bytes go.
+ * What a definition costs on the wire, field by field: for guides, tools and analysis of bandwidth.
  */
 
 import type { Audience, FieldSpec } from './field.ts'
@@ -7,22 +7,29 @@ import type { Layout, Member } from './layout.ts'
 import { bitsFor, LEAF, type Leaf } from './leaf.ts'
 import { VALUE_BITS_MAX } from './value-codec.ts'
 
-/** What one member costs in a delta in which it changed, its bit in the mask aside. */
+/** What one member costs in a delta in which it changed, without its bit in the mask. */
 export interface Cost {
+  /** The member, as `Player.at`. */
   readonly path: string
-  /** What makes such a field: `fixed`, `vec3`, `oneOf`. */
+  /** The function that declares such a field: `fixed`, `vec3`, `oneOf`. */
   readonly kind: string
+  /** The fewest bits. */
   readonly bitsMin: number
+  /** The most bits. */
   readonly bitsMax: number
+  /** Which clients receive it. */
   readonly audience: Audience
 }
 
+/** What the fields of a definition cost on the wire. */
 export interface Explanation {
+  /** The cost of each member, in the order of the declaration. */
   readonly costs: readonly Cost[]
-  /** The owner's mask, the largest: what an object costs him while nothing changes. */
+  /** Bits of the owner's mask, the largest: the cost of an object for its owner while nothing changes. */
   readonly maskBits: number
-  /** The owner's delta when everything changed: mask and all members, at their least and at their most. */
+  /** Bits of the owner's delta when everything changed: mask and all members, at least and at most. */
   readonly bitsMin: number
+  /** The most bits of the owner's delta when everything changed. */
   readonly bitsMax: number
 }
 
@@ -41,12 +48,17 @@ export function explain(schema: Layout): Explanation {
   return { costs, maskBits, bitsMin: maskBits + bitsMin, bitsMax: maskBits + bitsMax }
 }
 
+/** The most bits of a whole row, without a mask. */
+export function longestRowBits(layout: Layout): number {
+  return sum(layout.leaves.map(leafBits))[1]
+}
+
 function memberBits(layout: Layout, { kind, firstLeaf, leafCount, inner }: Member): Range {
   if (kind === 'flag') return [0, 0]
   if (kind === 'plain') return sum(layout.leaves.slice(firstLeaf, firstLeaf + leafCount).map(leafBits))
   const parts = inner.members.map((member) => memberBits(layout, member))
   const bitsMax = inner.width + sum(parts)[1]
-  // A group says first whether it is here; when it leaves, that is all.
+  // A group has a bit for whether it is present; when it becomes absent, that is all.
   return kind === 'group' ? [1, 1 + bitsMax] : [inner.width + Math.min(...parts.map(([min]) => min)), bitsMax]
 }
 
@@ -64,8 +76,11 @@ function leafBits(leaf: Leaf): Range {
 
 function heapBits({ field: { spec }, item }: Leaf): Range {
   switch (spec.kind) {
-    case 'text': case 'bytes': return [8, (spec.maxBytes < 128 ? 1 : 2) * 8 + spec.maxBytes * 8]
-    case 'fixed-text': return [spec.bytes * 8, spec.bytes * 8]
+    case 'text':
+    case 'bytes':
+      return [8, (spec.maxBytes < 128 ? 1 : spec.maxBytes < 16_384 ? 2 : 3) * 8 + spec.maxBytes * 8]
+    case 'fixed-text':
+      return [spec.bytes * 8, spec.bytes * 8]
     case 'list': {
       const [, itemMax] = sum((item?.leaves ?? []).map(leafBits))
       return [bitsFor(spec.maxItems), Math.min(VALUE_BITS_MAX, bitsFor(spec.maxItems) + spec.maxItems * itemMax)]
@@ -79,7 +94,7 @@ function sum(ranges: readonly Range[]): Range {
   return ranges.reduce<Range>(([min, max], [itsMin, itsMax]) => [min + itsMin, max + itsMax], [0, 0])
 }
 
-/** As users write it. */
+/** The name of a kind as users write it. */
 export function kindName(spec: FieldSpec): string {
   switch (spec.kind) {
     case 'word': return spec.bits === 32 && spec.signed ? 'i32Word' : `${spec.signed ? 'i' : 'u'}${spec.bits}`

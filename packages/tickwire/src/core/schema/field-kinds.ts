@@ -1,6 +1,6 @@
 /**
- * The field kinds a definition is made of. Each says what it costs on the wire; a field that did not change costs
- * nothing but its share of the mask.
+ * The field kinds of definitions. Each comment states the cost on the wire; a field that did not change costs only its
+ * share of the mask.
  */
 
 import { VALUE_BYTES_MAX } from '../base/limits.ts'
@@ -111,29 +111,36 @@ export function deltaStruct<S extends Shape>(shape: S): Field<ValueOf<S>> {
   return new Field({ kind: 'struct', shape, perMember: true })
 }
 
-/** A part that comes and goes: a shield, a carried flag. `null` while absent, which costs nothing. */
+/** A part that may be absent: a shield, a carried flag. `null` while absent, which costs nothing. */
 export function group<S extends Shape>(shape: S): Field<ValueOf<S> | null> {
   return new Field({ kind: 'group', shape })
 }
 
-/** At most `maxItems` values, replaced as a whole, never changed in place: ceil(log2(maxItems + 1)) bits, then the items. */
+/**
+ * At most `maxItems` values, replaced as a whole, never changed in place: ceil(log2(maxItems + 1)) bits, then the
+ * items.
+ */
 export function list<Value>(item: Field<Value>, maxItems: number): Field<readonly DeepReadonly<Value>[]> {
   return new Field({ kind: 'list', item, maxItems })
 }
 
-/** Another object, by its id; null while that object is not there: 1 to 5 bytes. */
+/** A reference to an object, by its id; null while that object does not exist: 1 to 5 bytes. */
 export function ref(): Field<ObjectId | null> {
   return new Field({ kind: 'ref' })
 }
 
-/** A field by your own code, in the very bits you write. Mixes freely with declared ones. */
+/** A field with your own code, in exactly the bits you write. Can be mixed with declared fields. */
 export function manual<Value>(codec: ManualCodec<Value>): Field<Value> {
   return new Field({ kind: 'manual', codec: twinsOf(codec) as ManualTwins<never> })
 }
 
-/** One function for both ways as two: only who has such a field has all of BitBuffer in his page. What is no codec is left for the layout to refuse. */
+/**
+ * Splits one function for both directions into two. Only a game with such a field bundles all of BitBuffer. A value
+ * that is no codec is left for the layout to refuse.
+ */
 function twinsOf<Value>(codec: ManualCodec<Value>): ManualTwins<Value> {
-  if (typeof codec !== 'object' || codec === null || !('serialize' in codec) || typeof codec.create !== 'function') return codec as ManualTwins<Value>
+  if (typeof codec !== 'object' || codec === null || !('serialize' in codec) || typeof codec.create !== 'function')
+    return codec as ManualTwins<Value>
   return {
     ...(codec.format !== undefined && { format: codec.format }),
     create: () => codec.create(),
@@ -147,7 +154,9 @@ export type VectorBounds = readonly [min: number, max: number, precision: number
 
 const AXES = ['x', 'y', 'z', 'w'] as const
 
-/** A vector is a struct of `fixed` fields, so that nothing below this line knows vectors. The layout counts the bounds. */
+/**
+ * A vector is a struct of `fixed` fields, so that no code below this line knows vectors. The layout counts the bounds.
+ */
 function vector<Value>(arity: 2 | 3 | 4, bounds: VectorBounds): Field<Value> {
   const components = isOneForAll(bounds) ? AXES.slice(0, arity).map(() => boundsOf(bounds)) : bounds
   const shape: Record<string, Field<number>> = {}

@@ -1,8 +1,8 @@
 /**
- * One field of a definition, as a value: what it holds, how many bits it may cost, who may see it.
+ * One field of a definition, as a value: its type, its bits, its audience.
  *
- * A field is immutable; every modifier returns a new one, so `u8` can be shared by everybody. Nothing is checked
- * here: a field does not know its path yet. `layout.ts` checks the whole definition and names the path and the fix.
+ * A field is immutable; every modifier returns a new one, so `u8` can be shared. Nothing is checked here: a field does
+ * not know its path yet. `layout.ts` checks the whole definition and names the path and the fix.
  */
 
 import type { BitBuffer } from '../bits/bit-buffer.ts'
@@ -13,15 +13,15 @@ import type { BitWriter } from '../bits/bit-writer.ts'
 export type Shape = { readonly [name: string]: Field<unknown> }
 
 /**
- * How a field that rides by its own code is written and read, as twins or as one function for both directions.
+ * The code of a manual field: a pair of functions to write and read, or one function for both directions.
  *
- * Bits must be canonical: what `read` accepts, `write` writes again as the same bits, or it is refused. Values are
- * immutable once they were given away: nobody writes into what `read` returned.
+ * Bits must be canonical: `write` must produce the same bits that `read` accepted, or the value is refused. Values are
+ * immutable once they are returned: no code writes to the result of `read`.
  */
 export type ManualCodec<Value> = ManualTwins<Value> | ManualBuffer<Value>
 
 interface ManualBase<Value> {
-  /** What the bits mean, in a word of yours. Part of the fingerprint: change it whenever the bits change. */
+  /** A name of your own for the meaning of the bits. Part of the fingerprint: change it whenever the bits change. */
   readonly format?: string
   /** A fresh initial value, every time: `serialize` may fill it. */
   create(): Value
@@ -29,12 +29,12 @@ interface ManualBase<Value> {
 
 export interface ManualTwins<Value> extends ManualBase<Value> {
   write(writer: BitWriter, value: Value): void
-  /** May throw on bytes that it did not expect: that counts as nonsense. */
+  /** May throw on unexpected bytes: that counts as invalid input. */
   read(reader: BitReader): Value
 }
 
 interface ManualBuffer<Value> extends ManualBase<Value> {
-  /** Writes `value`, or fills it from the bits; either way returns what now stands there. */
+  /** Writes `value`, or fills it from the bits; in both cases returns the current value. */
   serialize(buffer: BitBuffer, value: Value): Value
 }
 
@@ -45,7 +45,7 @@ export interface Bounds {
   readonly precision: number
 }
 
-/** What a field is. Bounds are as the user gave them; the layout checks them. */
+/** The kind of a field. Bounds are as the user gave them; the layout checks them. */
 export type FieldSpec =
   | { readonly kind: 'bool' }
   | { readonly kind: 'int'; readonly min: number; readonly max: number }
@@ -57,7 +57,12 @@ export type FieldSpec =
   | { readonly kind: 'double'; readonly finite: boolean }
   | ({ readonly kind: 'fixed' } & Bounds)
   | { readonly kind: 'angle'; readonly bits: number }
-  | { readonly kind: 'vector'; readonly arity: 2 | 3 | 4; readonly components: readonly Bounds[]; readonly shape: Shape }
+  | {
+      readonly kind: 'vector'
+      readonly arity: 2 | 3 | 4
+      readonly components: readonly Bounds[]
+      readonly shape: Shape
+    }
   | { readonly kind: 'quat'; readonly bits: number }
   | { readonly kind: 'enum'; readonly names: readonly string[] }
   | { readonly kind: 'text'; readonly maxBytes: number }
@@ -70,38 +75,49 @@ export type FieldSpec =
   | { readonly kind: 'manual'; readonly codec: ManualTwins<never> }
 
 /**
- * Who holds a field. `all`: everyone who sees the object. `team`, `owner`: only they (an owner is in the team).
- * `local`: saved, rolled back and hashed, never sent. `server`: never leaves the authority.
+ * The audience of a field. `all`: every client that sees the object. `team`, `owner`: only those (an owner is in the
+ * team). `local`: saved, rolled back and hashed, never sent. `server`: never leaves the authority.
  */
 export type Audience = 'all' | 'team' | 'owner' | 'local' | 'server'
 
-/** How a drawn value lies between two known ones. */
+/** How a drawn value is interpolated between two known ones. */
 export type Blend = 'linear' | 'angle' | 'slerp' | 'snap'
 
 /** What a field means to motion; the snapshot codec and dead reckoning predict by it. */
 export type Role = 'position' | 'velocity' | 'acceleration' | 'angular-velocity'
 
-/** Everything about a field that is not its kind. */
+/** Everything about a field except its kind. */
 export interface FieldOptions {
+  /** Which peers receive the field. Default: `all`. */
   readonly audience: Audience
-  /** As the user said; undefined = as its kind is (`leaf.ts`). */
+  /** As the user gave it; undefined = the default of its kind (`leaf.ts`). */
   readonly blend: Blend | undefined
+  /** What the field means to motion. Undefined: nothing. */
   readonly role: Role | undefined
-  /** The sibling whose rate of change this is; undefined = the only one that fits. */
+  /** The sibling whose rate of change this is; undefined = the only candidate. */
   readonly roleOf: string | undefined
-  /** The value of a fresh object; undefined = the zero of its kind. */
+  /** The value of a new object; undefined = the zero of its kind. */
   readonly initial: unknown
-  /** How often a second others are told of changes; undefined = every tick. */
+  /** How often per second changes are sent; undefined = every tick. */
   readonly rateHz: number | undefined
 }
 
-const ORDINARY: FieldOptions = { audience: 'all', blend: undefined, role: undefined, roleOf: undefined, initial: undefined, rateHz: undefined }
+const ORDINARY: FieldOptions = {
+  audience: 'all',
+  blend: undefined,
+  role: undefined,
+  roleOf: undefined,
+  initial: undefined,
+  rateHz: undefined,
+}
 
-/** One field. Make one with `bool`, `u8`, `fixed(...)` and their kin; refine it with the methods below. */
+/** One field. Create one with `bool`, `u8`, `fixed(...)` and the like; refine it with the methods below. */
 export class Field<Value> {
+  /** The kind of the field, with its bounds. */
   readonly spec: FieldSpec
+  /** Everything else about the field. */
   readonly options: FieldOptions
-  /** Never set: carries the value's type for inference. */
+  /** Never set: has the value's type, for inference. */
   declare readonly '~value': Value
 
   constructor(spec: FieldSpec, options: FieldOptions = ORDINARY) {
@@ -109,9 +125,9 @@ export class Field<Value> {
     this.options = options
   }
 
-  /** Only the object's owner holds it: ammunition, a hand of cards. */
+  /** Only the object's owner receives it: ammunition, a hand of cards. */
   owner(): Field<Value> { return this.#with({ audience: 'owner' }) }
-  /** Only the owner's team holds it. */
+  /** Only the owner's team receives it. */
   team(): Field<Value> { return this.#with({ audience: 'team' }) }
   /** Saved, rolled back and hashed on every peer that steps the object; never sent. */
   local(): Field<Value> { return this.#with({ audience: 'local' }) }
@@ -135,10 +151,10 @@ export class Field<Value> {
   /** Radians per second of the angle or quaternion `of`; without a name, of the only one. */
   angularVelocity(of?: string): Field<Value> { return this.#with({ role: 'angular-velocity', roleOf: of }) }
 
-  /** The value of a fresh object. A spawn costs only what differs from it. */
+  /** The value of a new object. A spawn costs only the fields that differ from it. */
   initially(value: Value): Field<Value> { return this.#with({ initial: value }) }
 
-  /** Others are told of changes this often a second, at most; `step` itself sees them at once. The tick rate is the default. */
+  /** Changes are sent at most this often per second; `step` itself sees them at once. Default: the tick rate. */
   rate(hz: number): Field<Value> { return this.#with({ rateHz: hz }) }
 
   #with(change: Partial<FieldOptions>): Field<Value> {

@@ -1,12 +1,12 @@
 /**
  * What two peers must agree on, as text and as 64 bits.
  *
- * The text lists every field with everything that shapes a bit or a meaning: order, name, kind, bounds, bits, who
- * holds it, its role in motion and its initial value. Two builds with equal text understand each other; the
- * handshake compares the hash of it, and refuses before a single snapshot is misread. How a field is drawn between
- * two values (`linear`, `snap`) is each client's own affair and not part of it.
+ * The text lists every field with everything that shapes a bit or a meaning: order, name, kind, bounds, bits, audience,
+ * role in motion and initial value. Two builds with equal text are compatible. The handshake compares its hash, and
+ * refuses before a snapshot is misread. How a field is drawn between two values (`linear`, `snap`) is decided by each
+ * client and is not part of it.
  *
- * Of a manual field only its `format` and its initial bits are known: whoever changes its code changes its format.
+ * Of a manual field only its `format` and its initial bits are known: a change of its code must change its format.
  */
 
 import { hashBytes } from '../base/hash.ts'
@@ -29,33 +29,55 @@ export function fingerprintOf(text: string): Uint32Array {
   return fingerprint
 }
 
-/** Bumped when the meaning of the text changes: then equal texts must not match across versions. */
+/** Incremented when the meaning of the text changes: then equal texts must not match across versions. */
 const FINGERPRINT_SEED = 1
 
 function describeField(field: Field<unknown>): string {
   const { audience, role, roleOf, initial } = field.options
   const who = audience === 'all' ? '' : `@${audience}`
   const motion = role === undefined ? '' : `~${role}${roleOf === undefined ? '' : `(${roleOf})`}`
-  return `${describeSpec(field.spec)}${who}${motion}${initial === undefined ? '' : `=${describeInitial(field.spec, initial)}`}`
+  const start = initial === undefined ? '' : `=${describeInitial(field.spec, initial)}`
+  return `${describeSpec(field.spec)}${who}${motion}${start}`
 }
 
 function describeSpec(spec: FieldSpec): string {
   switch (spec.kind) {
-    case 'int': case 'ranged-long': return `${spec.kind}(${spec.min},${spec.max})`
-    case 'word': return `${spec.signed ? 'i' : 'u'}${spec.bits}`
-    case 'long': return spec.form === 'word' ? 'i64-word' : 'i64'
-    case 'float': case 'double': return spec.finite ? spec.kind : `${spec.kind}-any`
-    case 'fixed': return `fixed(${spec.min},${spec.max},${spec.precision})`
-    case 'angle': case 'quat': return `${spec.kind}(${spec.bits})`
-    case 'vector': return `vec${spec.arity}(${spec.components.map((c) => `${c.min},${c.max},${c.precision}`).join('|')})`
-    case 'enum': return `oneOf(${spec.names.map((name) => JSON.stringify(name)).join(',')})`
-    case 'text': case 'bytes': return `${spec.kind}(${spec.maxBytes})`
-    case 'fixed-text': return `fixed-text(${spec.bytes})`
-    case 'struct': return `${spec.perMember ? 'delta-struct' : 'struct'}${describeShape(spec.shape)}`
-    case 'group': return `group${describeShape(spec.shape)}`
-    case 'list': return `list(${describeField(spec.item)},${spec.maxItems})`
-    case 'manual': return `manual(${JSON.stringify(spec.codec.format ?? '')},${describeBits(spec.codec, spec.codec.create())})`
-    case 'bool': case 'varint': case 'ref': return spec.kind
+    case 'int':
+    case 'ranged-long':
+      return `${spec.kind}(${spec.min},${spec.max})`
+    case 'word':
+      return `${spec.signed ? 'i' : 'u'}${spec.bits}`
+    case 'long':
+      return spec.form === 'word' ? 'i64-word' : 'i64'
+    case 'float':
+    case 'double':
+      return spec.finite ? spec.kind : `${spec.kind}-any`
+    case 'fixed':
+      return `fixed(${spec.min},${spec.max},${spec.precision})`
+    case 'angle':
+    case 'quat':
+      return `${spec.kind}(${spec.bits})`
+    case 'vector':
+      return `vec${spec.arity}(${spec.components.map((c) => `${c.min},${c.max},${c.precision}`).join('|')})`
+    case 'enum':
+      return `oneOf(${spec.names.map((name) => JSON.stringify(name)).join(',')})`
+    case 'text':
+    case 'bytes':
+      return `${spec.kind}(${spec.maxBytes})`
+    case 'fixed-text':
+      return `fixed-text(${spec.bytes})`
+    case 'struct':
+      return `${spec.perMember ? 'delta-struct' : 'struct'}${describeShape(spec.shape)}`
+    case 'group':
+      return `group${describeShape(spec.shape)}`
+    case 'list':
+      return `list(${describeField(spec.item)},${spec.maxItems})`
+    case 'manual':
+      return `manual(${JSON.stringify(spec.codec.format ?? '')},${describeBits(spec.codec, spec.codec.create())})`
+    case 'bool':
+    case 'varint':
+    case 'ref':
+      return spec.kind
   }
 }
 
@@ -63,7 +85,7 @@ function describeInitial(spec: FieldSpec, initial: unknown): string {
   return spec.kind === 'manual' ? describeBits(spec.codec, initial as never) : describeValue(initial)
 }
 
-/** A value of a manual field as its bits: `13:fa08`. What it is in memory is the game's own affair. */
+/** A value of a manual field as its bits: `13:fa08`. Its form in memory is up to the game. */
 function describeBits(codec: ManualTwins<never>, value: never): string {
   const writer = new BitWriter(new Uint8Array(VALUE_BITS_MAX / 8))
   codec.write(writer, value)

@@ -1,10 +1,10 @@
 /**
- * What a fresh object holds: the value that `initially(...)` gives a field or something around it, else the zero of
- * its kind.
+ * The value of a field in a new object: the one that `initially(...)` gives to the field or to a surrounding one, else
+ * the zero of its kind.
  *
- * Initial values are checked when the definition is compiled, and strictly: live values are clamped into their bounds,
- * but an initial value outside them is a mistake in the definition. That a text fits its bytes is checked by encoding
- * it (`schema.ts`).
+ * Initial values are checked strictly when the definition is compiled: live values are clamped to their bounds, but an
+ * initial value outside them is an error in the definition. `schema.ts` checks that a text fits its bytes, by encoding
+ * it.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -12,7 +12,7 @@ import type { FieldSpec } from './field.ts'
 import { LEAF, type Leaf } from './leaf.ts'
 import { whyNotValue } from './value-check.ts'
 
-/** The zero of a kind: 0 or what of the bounds is nearest to it, false, the first name, no text, nobody. */
+/** The zero of a kind: 0 or the nearest value in bounds, false, the first name, an empty text, no object. */
 export function zeroOf(spec: FieldSpec): unknown {
   switch (spec.kind) {
     case 'bool': return false
@@ -30,19 +30,34 @@ export function zeroOf(spec: FieldSpec): unknown {
   }
 }
 
-/** The initial values of the fields inside one, by name. Throws if `said` names fields that are not there. */
-export function initialInside(path: string, names: readonly string[], said: unknown): { readonly [name: string]: unknown } {
+/** The initial values of the fields inside one, by name. Throws if `said` names fields that do not exist. */
+export function initialInside(
+  path: string,
+  names: readonly string[],
+  said: unknown,
+): { readonly [name: string]: unknown } {
   if (said === undefined || said === null) return {}
-  if (typeof said !== 'object') throw new ConfigError(path, `initially(${String(said)})`, 'Give its fields by name.')
+  if (typeof said !== 'object')
+    throw new ConfigError(
+      path,
+      `invalid initial value (expected fields by name, got ${String(said)})`,
+      'give its fields by name.',
+    )
   const stranger = Object.keys(said).find((name) => !names.includes(name))
-  if (stranger !== undefined) throw new ConfigError(path, `initially() names "${stranger}"`, `There are ${names.join(', ')}.`)
+  if (stranger !== undefined)
+    throw new ConfigError(path, `initially() names the unknown field "${stranger}"`, `use ${names.join(', ')}.`)
   return { ...said }
 }
 
-/** Throws unless the leaf's initial value is one of its values. */
+/** Throws unless the leaf's initial value is a legal value. */
 export function checkInitial(leaf: Leaf): void {
   const problem = whyNotValue(leaf.field.spec, leaf.initial) ?? whyOutside(leaf)
-  if (problem !== undefined) throw new ConfigError(leaf.path, `initially(${show(leaf.initial)}): ${problem}`, 'Give a value that the field can hold.')
+  if (problem !== undefined)
+    throw new ConfigError(
+      leaf.path,
+      `initially(${show(leaf.initial)}): ${problem}`,
+      'give a value that the field can hold.',
+    )
 }
 
 function whyOutside({ kind, field: { spec }, initial, isFinite, isSigned, width }: Leaf): string | undefined {

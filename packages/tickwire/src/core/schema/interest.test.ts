@@ -7,9 +7,17 @@ import { always, anyOf, near, owner, positionLeaves, team, where, type InterestR
 const at = vec2(-100, 100, 0.1).position()
 
 describe('rules of interest', () => {
-  test('[INT1] every rule is a value, and an entity without one is known to everyone', () => {
+  test('[INT1] every rule is a value, and an entity without a rule is known to everyone', () => {
     expect(entity({ at }).interest).toBe(always)
-    for (const rule of [always, owner, team, near(60), near(60, { leave: 60 }), anyOf(team, near(30)), where(() => true)] as InterestRule[]) {
+    for (const rule of [
+      always,
+      owner,
+      team,
+      near(60),
+      near(60, { leave: 60 }),
+      anyOf(team, near(30)),
+      where(() => true),
+    ] as InterestRule[]) {
       expect(entity({ at }, { interest: rule }).interest).toBe(rule)
     }
     expect(near(60)).toMatchObject({ distance: 60, leave: 66 })
@@ -33,8 +41,16 @@ describe('rules of interest', () => {
 
   test.each<[string, () => unknown, string]>([
     ['near without a position', () => entity({ hp: u8 }, { name: 'A', interest: near(5) }), 'A.interest'],
-    ['near with a position that others may not hold', () => entity({ at: at.owner() }, { name: 'A', interest: near(5) }), 'A.interest'],
-    ['near in four dimensions', () => entity({ at: vec4(0, 1, 0.1).position() }, { name: 'A', interest: near(5) }), 'A.interest'],
+    [
+      'near with a position that others may not hold',
+      () => entity({ at: at.owner() }, { name: 'A', interest: near(5) }),
+      'A.interest',
+    ],
+    [
+      'near in four dimensions',
+      () => entity({ at: vec4(0, 1, 0.1).position() }, { name: 'A', interest: near(5) }),
+      'A.interest',
+    ],
     ['no distance', () => entity({ at }, { name: 'A', interest: near(0) }), 'A.interest'],
     ['an endless distance', () => entity({ at }, { name: 'A', interest: near(Infinity) }), 'A.interest'],
     ['leaving before entering', () => entity({ at }, { name: 'A', interest: near(5, { leave: 4 }) }), 'A.interest'],
@@ -51,7 +67,8 @@ describe('rules of interest', () => {
   })
 
   test('[INT2] a position is one to three numbers, in one field or in several', () => {
-    const cells = (shape: Parameters<typeof entity>[0]): number[] => positionLeaves(entity(shape).schema, ['all']).map(({ cell }) => cell)
+    const cells = (shape: Parameters<typeof entity>[0]): number[] =>
+      positionLeaves(entity(shape).schema, ['all']).map(({ cell }) => cell)
     expect(cells({ hp: u8, at })).toEqual([1, 2])
     expect(cells({ x: f64.position(), hp: u8, y: fixed(0, 1, 0.1).position() })).toEqual([0, 2])
     expect(cells({ at: vec3(0, 1, 0.1).position() })).toEqual([0, 1, 2])
@@ -59,7 +76,7 @@ describe('rules of interest', () => {
     expect(cells({ hp: u8 })).toEqual([])
   })
 
-  test('[INT1] none of it changes what goes over the wire', () => {
+  test('[INT1] no rule changes what is sent', () => {
     const plain = entity({ at, hp: u8 }, { name: 'A' })
     const ruled = entity({ at, hp: u8.rate(5) }, { name: 'A', interest: near(5), priority: 3, rate: 10 })
     expect(ruled.schema.text).toBe(plain.schema.text)
@@ -67,8 +84,11 @@ describe('rules of interest', () => {
 })
 
 describe('rates', () => {
-  test('[RATE1] an entity\'s rate is that of every field that is sent and has none of its own', () => {
-    const { members } = entity({ at, hp: u8.rate(5), heat: u8.server(), aim: u8.local(), ammo: u8.owner() }, { rate: 20 }).schema
+  test("[RATE1] an entity's rate applies to every sent field without a rate of its own", () => {
+    const { members } = entity(
+      { at, hp: u8.rate(5), heat: u8.server(), aim: u8.local(), ammo: u8.owner() },
+      { rate: 20 },
+    ).schema
     expect(members.map(({ field }) => field.options.rateHz)).toEqual([20, 5, undefined, undefined, 20])
   })
 

@@ -1,10 +1,11 @@
 /**
- * What an entity says of who may know its objects: `near(60)`, `always`, `owner`, `team`, `where(...)`, `anyOf(...)`.
+ * The rules of an entity for which clients may know its objects: `near(60)`, `always`, `owner`, `team`, `where(...)`,
+ * `anyOf(...)`.
  *
- * Rules are values, checked when the entity is declared. They are the authority's business alone: no bit on the wire
- * is shaped by them, and the fingerprint does not hold them. `replication/interest/` follows them.
+ * Rules are values, checked when the entity is declared. Only the authority uses them: they shape no bit on the wire,
+ * and are not in the fingerprint. `replication/interest/` evaluates them.
  *
- * Whatever a rule says, an owner knows what is his.
+ * Whatever a rule says, an owner always knows its own objects.
  */
 
 import { INTEREST_LEAVE_RATIO, INTEREST_PRIORITY_MAX } from '../base/limits.ts'
@@ -15,27 +16,31 @@ import { check, type Leaf } from './leaf.ts'
 import type { Schema } from './schema.ts'
 import type { ViewOf } from './value-types.ts'
 
-/** An object as a predicate sees it: to be read only. */
+/** An object as a predicate sees it: read-only. */
 export type Seen<S extends Shape> = ViewOf<S> & { readonly id: ObjectId; readonly owner: PeerId }
 
-/** Whoever looks, as a predicate sees him. It is good for the call only. */
+/** The viewer, as a predicate sees it. Valid only during the call. */
 export interface Viewer {
-  /** Through whose eyes: the client himself, or whom he follows. */
+  /** The peer whose view it is: the client itself, or the player that it follows. */
   readonly peer: PeerId
-  /** His team; 0 is none. */
+  /** The viewer's team; 0 is none. */
   readonly team: number
-  /** Where he looks from; NaN when he is nowhere. */
+  /** The viewpoint; NaN when there is none. */
   readonly x: number
+  /** The viewpoint; NaN when there is none. */
   readonly y: number
+  /** The viewpoint; NaN when there is none. */
   readonly z: number
-  /** His first object of an entity, or null. */
+  /** The viewer's first object of an entity, or null. */
   own<S extends Shape>(entity: { readonly schema: Schema<S> }): Seen<S> | null
 }
 
 /** Whether a viewer may know an object. Must be a function of the state of the tick. */
 export type Sight<S extends Shape = Shape> = (viewer: Viewer, object: Seen<S>) => boolean
 
-/** Predicates are methods here, so that rules of any entity are rules: the engine shows each only its own objects. */
+/**
+ * Predicates are methods here, so that rules of any entity are rules: the engine calls each only with its own objects.
+ */
 interface NearRule<S extends Shape> {
   readonly kind: 'near'
   readonly distance: number
@@ -49,45 +54,48 @@ interface WhereRule<S extends Shape> {
   sees(viewer: Viewer, object: Seen<S>): boolean
 }
 
-/** Who may know the objects of an entity. */
+/** Which clients may know the objects of an entity. */
 export type InterestRule<S extends Shape = Shape> =
   | { readonly kind: 'always' | 'owner' | 'team' }
   | NearRule<S>
   | WhereRule<S>
   | { readonly kind: 'any-of'; readonly rules: readonly InterestRule<S>[] }
 
-/** Everyone, wherever he is. What an entity without a rule has. */
+/** Every client, at any distance. The default of an entity without a rule. */
 export const always: { readonly kind: 'always' } = { kind: 'always' }
 /** Only the owner. */
 export const owner: { readonly kind: 'owner' } = { kind: 'owner' }
-/** The owner and his team. */
+/** The owner and its team. */
 export const team: { readonly kind: 'team' } = { kind: 'team' }
 
-/** What `near` may say beside the distance. */
+/** Options of `near` beside the distance. */
 export interface NearOptions<S extends Shape> {
-  /** Whoever is in view stays until he is farther than this. Default: 1.1 times the distance. */
+  /** An object in view stays in view until it is farther than this. Default: 1.1 times the distance. */
   readonly leave?: number
-  /** Asked of those who are near enough: walls, smoke, stealth. */
+  /** Called for objects that are near enough: walls, smoke, stealth. Default: all of them. */
   readonly where?: Sight<S>
 }
 
-/** Who looks from within a distance. The entity must have a position. */
+/** Viewers within a distance. The entity must have a position. */
 export function near<S extends Shape = Shape>(distance: number, options: NearOptions<S> = {}): InterestRule<S> {
   const { leave = distance * INTEREST_LEAVE_RATIO, where: sees } = options
   return { kind: 'near', distance, leave, hasSight: sees !== undefined, sees: sees ?? (() => true) }
 }
 
-/** Whoever the predicate says; it is asked for every viewer, every tick. With `near(60, { where })`, only of who is near. */
+/**
+ * Viewers that the predicate accepts; it is called for every viewer, every tick. With `near(60, { where })`, only for
+ * near objects.
+ */
 export function where<S extends Shape = Shape>(sees: Sight<S>): InterestRule<S> {
   return { kind: 'where', sees }
 }
 
-/** Whoever one of the rules says: `anyOf(team, near(30))`. */
+/** Viewers that one of the rules accepts: `anyOf(team, near(30))`. */
 export function anyOf<S extends Shape = Shape>(...rules: readonly InterestRule<S>[]): InterestRule<S> {
   return { kind: 'any-of', rules }
 }
 
-/** The numbers that say where an object is: one to three of them, for `who` may hold them; empty when it has none. */
+/** The leaves of an object's position: one to three, for audiences in `who`; empty when it has none. */
 export function positionLeaves(layout: Layout, who: readonly Audience[]): readonly Leaf[] {
   const { leaves, members } = layout
   const positions = members.filter(({ field, audience }) => field.options.role === 'position' && who.includes(audience))
@@ -95,31 +103,61 @@ export function positionLeaves(layout: Layout, who: readonly Audience[]): readon
   return found.length <= 3 ? found : []
 }
 
-/** Refuses a wrong rule by the path of its entity. */
+/** Refuses an invalid rule, with the path of its entity. */
 export function checkInterest(path: string, rule: InterestRule, layout: Layout): void {
   switch (rule.kind) {
     case 'always': case 'owner': case 'team':
       return
     case 'near':
-      check(Number.isFinite(rule.distance) && rule.distance > 0, path, `near(${rule.distance})`, 'Give a distance above 0, in units of the position')
-      check(rule.leave >= rule.distance && Number.isFinite(rule.leave), path, `leave ${rule.leave} is nearer than ${rule.distance}`, 'Leave it out, or give more than the distance: objects at the border would come and go')
-      check(positionLeaves(layout, ['all']).length > 0, path, `near(${rule.distance}) of who is nowhere`, 'Mark a field of one to three numbers that everyone may hold .position()')
-      check(typeof rule.sees === 'function', path, 'near with a `where` that is no function', 'Give (viewer, object) => boolean')
+      check(
+        Number.isFinite(rule.distance) && rule.distance > 0,
+        path,
+        `invalid distance of near() (expected above 0, got ${rule.distance})`,
+        'give a distance above 0, in the unit of the position',
+      )
+      check(
+        rule.leave >= rule.distance && Number.isFinite(rule.leave),
+        path,
+        `leave ${rule.leave} is less than the distance ${rule.distance}`,
+        'leave it out, or give more than the distance: else objects at the border enter and leave all the time',
+      )
+      check(
+        positionLeaves(layout, ['all']).length > 0,
+        path,
+        `near(${rule.distance}) without a position`,
+        'mark a field of one to three numbers, with the audience all, as .position()',
+      )
+      check(
+        typeof rule.sees === 'function',
+        path,
+        '`where` of near() is not a function',
+        'give (viewer, object) => boolean',
+      )
       return
     case 'where':
-      check(typeof rule.sees === 'function', path, 'where() without a function', 'Give (viewer, object) => boolean')
+      check(typeof rule.sees === 'function', path, 'where() without a function', 'give (viewer, object) => boolean')
       return
     case 'any-of':
-      check(rule.rules.length > 0, path, 'anyOf() of nothing', 'Give at least one rule; `owner` is for the owner only')
+      check(
+        rule.rules.length > 0,
+        path,
+        'anyOf() without rules',
+        'give at least one rule; `owner` is for the owner only',
+      )
       for (const each of rule.rules) checkInterest(path, each, layout)
       return
     default:
       rule satisfies never
-      check(false, path, 'no rule of interest', 'Use near(60), always, owner, team, where(...) or anyOf(...)')
+      check(false, path, 'not a rule of interest', 'use near(60), always, owner, team, where(...) or anyOf(...)')
   }
 }
 
-/** Refuses a wrong priority. */
+/** Refuses an invalid priority. */
 export function checkPriority(path: string, priority: number): void {
-  check(priority > 0 && priority <= INTEREST_PRIORITY_MAX, path, `priority ${priority}`, `Give more than 0, at most ${INTEREST_PRIORITY_MAX}; 1 is ordinary`)
+  check(
+    priority > 0 && priority <= INTEREST_PRIORITY_MAX,
+    path,
+    `invalid priority (expected above 0 and at most ${INTEREST_PRIORITY_MAX}, got ${priority})`,
+    'give a priority in this range; 1 is ordinary',
+  )
 }

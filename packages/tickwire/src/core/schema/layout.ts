@@ -1,18 +1,19 @@
 /**
- * Where everything of a definition lies: its leaves, the lanes of its rows, the cells of its live objects, and the
- * masks that say which members a delta carries. Computed once; codecs are loops over it.
+ * The positions of everything in a definition: its leaves, the lanes of its rows, the cells of its live objects, and
+ * the masks that say which members a delta has. Computed once; codecs are loops over it.
  *
- * A delta is a mask with one bit a member, first member first, then the members whose bit is set:
+ * A delta is a mask with one bit per member, first member first, then the members whose bit is set:
  *
- *   flag     a bool. Its mask bit is the whole of it: set = not what it was.
+ *   flag     a bool. Its mask bit is all of it: set = it changed.
  *   plain    a number, vector or struct. All its leaves follow.
  *   masked   a struct with a mask of its own. The same again, one level down.
- *   group    comes and goes. One bit "is here", then, if it is, the same again, one level down.
+ *   group    may be absent. One bit "is present", then, if it is, the same again, one level down.
  *
- * There are three masks, nested: what everyone holds, what the team holds too, what the owner holds too. `local` and
- * `server` members are in none of them. Rows always have lanes for all members; what was not sent stays initial.
+ * There are three nested masks: the fields for everyone, those for the team in addition, those for the owner in
+ * addition. `local` and `server` members are in none of them. Rows always have lanes for all members; fields that are
+ * not sent keep their initial values.
  *
- * This file checks definitions. It does not move a single bit.
+ * This file checks definitions. It writes no bits.
  */
 
 import { SCHEMA_DEPTH_MAX, SCHEMA_LANES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
@@ -26,7 +27,7 @@ import { motionsOf, type Motion } from './motion.ts'
 
 export type MemberKind = 'flag' | 'plain' | 'masked' | 'group'
 
-/** One bit of a mask and what it stands for. */
+/** One bit of a mask and its member. */
 export interface Member {
   readonly name: string
   readonly path: string
@@ -41,27 +42,34 @@ export interface Member {
   readonly inner: Mask
 }
 
-/** Who a delta is for: each holds what the ones before it hold, and more. */
+/** The audiences of a delta: each receives all that the ones before it receive, and more. */
 export const AUDIENCES = ['all', 'team', 'owner'] as const
 
+/** The positions of everything in a definition. */
 export interface Layout {
-  /** What errors and reports call the definition. */
+  /** The name of the definition in errors and reports. */
   readonly name: string
+  /** The single values of the definition, in order. */
   readonly leaves: readonly Leaf[]
+  /** The same leaves as parallel arrays. */
   readonly table: LeafTable
+  /** The members, in the order of the declaration. */
   readonly members: readonly Member[]
+  /** Lanes of a row: the int32 numbers of one object. */
   readonly laneCount: number
+  /** Cells of a live object: its doubles. */
   readonly cellCount: number
-  /** By audience: index 0 everyone, 1 the team, 2 the owner. */
+  /** Indexed by field set: 0 everyone, 1 the team, 2 the owner. */
   readonly masks: readonly [Mask, Mask, Mask]
+  /** Positions and the fields that change them. */
   readonly motions: readonly Motion[]
-  /** Members that come and go. */
+  /** Members that may be absent. */
   readonly groups: readonly Member[]
   /** Leaves whose lane is a handle. */
   readonly heapLeaves: readonly Leaf[]
 }
 
-/** How one item of a list lies, with a row and cells to pack and unpack it in. */
+/** The layout of one item of a list, with a row and cells to pack and unpack it. */
 export interface ItemLayout extends Layout {
   readonly row: Int32Array
   readonly cells: Float64Array
@@ -84,15 +92,15 @@ function itemLayout(item: Field<unknown>, path: string, depth: number): ItemLayo
   return { ...layout, row: new Int32Array(layout.laneCount), cells: new Float64Array(layout.cellCount) }
 }
 
-/** What a field inherits from where it stands. */
+/** What a field inherits from its surroundings. */
 interface Place {
   readonly path: string
   readonly depth: number
-  /** A field of the definition itself, not of a struct, group or list in it. */
+  /** Whether it is a field of the definition itself, not of a struct, group or list in it. */
   readonly isTop: boolean
-  /** Something around it is drawn without blending. */
+  /** Whether a surrounding field is drawn without blending. */
   readonly snaps: boolean
-  /** What `initially(...)` around it says of it; undefined = nothing. */
+  /** What a surrounding `initially(...)` gives it; undefined = nothing. */
   readonly initial: unknown
 }
 
@@ -104,7 +112,12 @@ class Draft {
 
   finish(name: string, members: readonly Member[]): Layout {
     const leaves = this.#leaves
-    check(this.#laneCount <= SCHEMA_LANES_MAX, name, `${this.#laneCount} numbers`, `Split it: at most ${SCHEMA_LANES_MAX}`)
+    check(
+      this.#laneCount <= SCHEMA_LANES_MAX,
+      name,
+      `too many numbers (expected at most ${SCHEMA_LANES_MAX}, got ${this.#laneCount})`,
+      'split the definition',
+    )
     const visible = (...audiences: readonly Audience[]): Mask =>
       makeMask(members.filter((member) => audiences.includes(member.audience)), leaves)
     return {
@@ -119,7 +132,7 @@ class Draft {
     }
   }
 
-  /** Lays out the fields inside something; `place` is where that stands. */
+  /** Lays out the fields inside a field; `place` is that of the outer field. */
   members(shape: Shape, place: Place): Member[] {
     checkShape(place.path, shape)
     const names = Object.keys(shape)
@@ -147,20 +160,31 @@ class Draft {
     }
   }
 
-  /** Adds the leaves of a field; gives the mask inside it, if it has one. */
+  /** Adds the leaves of a field; returns the mask inside it, if it has one. */
   #contents(field: Field<unknown>, place: Place): Mask {
     const { path, depth } = place
     const { spec, options } = field
     const initial = place.initial === undefined ? options.initial : place.initial
-    const inside: Place = { path, depth: depth + 1, isTop: false, snaps: place.snaps || options.blend === 'snap', initial }
+    const inside: Place = {
+      path,
+      depth: depth + 1,
+      isTop: false,
+      snaps: place.snaps || options.blend === 'snap',
+      initial,
+    }
     switch (spec.kind) {
       case 'vector':
-        check(initial !== null, path, 'initially(null)', 'Only a group can be absent')
-        check(spec.components.length === spec.arity, path, `${spec.components.length} bounds for ${spec.arity} components`, 'Give min, max, precision once, or one { min, max, precision } a component')
+        check(initial !== null, path, 'initially(null), and only a group can be absent', 'give a value')
+        check(
+          spec.components.length === spec.arity,
+          path,
+          `wrong number of bounds (expected ${spec.arity}, got ${spec.components.length})`,
+          'give min, max, precision once, or one { min, max, precision } for a component',
+        )
         this.members(spec.shape, inside)
         return NO_MASK
       case 'struct': {
-        check(initial !== null, path, 'initially(null)', 'Only a group can be absent')
+        check(initial !== null, path, 'initially(null), and only a group can be absent', 'give a value')
         const members = this.members(spec.shape, inside)
         return spec.perMember ? makeMask(members, this.#leaves) : NO_MASK
       }
@@ -193,37 +217,79 @@ function kindOf(spec: FieldSpec): MemberKind {
 
 function checkShape(path: string, shape: Shape): void {
   const isPlain = typeof shape === 'object' && shape !== null && isPlainPrototype(Object.getPrototypeOf(shape))
-  check(isPlain, path, 'not a plain object of fields', 'Give fields by name: { x: fixed(0, 640, 0.1) }')
-  check(Object.keys(shape).length > 0, path, 'no fields', 'Declare at least one')
+  check(isPlain, path, 'not a plain object of fields', 'give fields by name: { x: fixed(0, 640, 0.1) }')
+  check(Object.keys(shape).length > 0, path, 'no fields', 'declare at least one')
 }
 
-/** A literal's. `{ __proto__: u8 }` declares no field but a prototype, and would be lost in silence. */
+/**
+ * Whether it is the prototype of an object literal. `{ __proto__: u8 }` declares no field and would be lost silently.
+ */
 function isPlainPrototype(prototype: object | null): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 function checkField(field: Field<unknown>, { path, depth, isTop }: Place): void {
-  check(field instanceof Field, path, 'not a field', 'Use bool, u8, fixed(min, max, precision) and their kin; call the ones that take bounds')
-  check(depth < SCHEMA_DEPTH_MAX, path, `nested deeper than ${SCHEMA_DEPTH_MAX}`, 'Flatten it')
+  check(
+    field instanceof Field,
+    path,
+    'not a field',
+    'use bool, u8, fixed(min, max, precision) and others; call the ones that take bounds',
+  )
+  check(depth < SCHEMA_DEPTH_MAX, path, `nested too deep (expected at most ${SCHEMA_DEPTH_MAX} levels)`, 'flatten it')
   const { spec, options } = field
-  check(isTop || options.audience === 'all', path, `${options.audience}() inside a struct, group or list`, 'Put it on the whole member, or move the field to the top')
-  check(isTop || options.role === undefined, path, `${options.role} inside a struct, group or list`, 'Move the field to the top')
+  check(
+    isTop || options.audience === 'all',
+    path,
+    `${options.audience}() inside a struct, group or list`,
+    'put it on the whole member, or move the field to the top',
+  )
+  check(
+    isTop || options.role === undefined,
+    path,
+    `${options.role} inside a struct, group or list`,
+    'move the field to the top',
+  )
   checkRate(path, options, isTop)
-  check(isTop || spec.kind !== 'group', path, 'a group inside a struct, group or list', 'Move the group to the top')
+  check(isTop || spec.kind !== 'group', path, 'a group inside a struct, group or list', 'move the group to the top')
   checkLine(path, field)
 }
 
 function checkRate(path: string, { rateHz, audience }: FieldOptions, isTop: boolean): void {
   if (rateHz === undefined) return
-  check(rateHz > 0 && rateHz <= TICK_RATE_MAX, path, `rate(${rateHz})`, `Give changes a second, above 0 and at most ${TICK_RATE_MAX}`)
-  check(isTop, path, 'rate() inside a struct, group or list', 'Put it on the whole member, or move the field to the top')
-  check(audience !== 'local' && audience !== 'server', path, `rate() on a ${audience}() field`, 'Leave it out: nobody is told of it')
+  check(
+    rateHz > 0 && rateHz <= TICK_RATE_MAX,
+    path,
+    `invalid rate (expected above 0 and at most ${TICK_RATE_MAX}, got ${rateHz})`,
+    'give changes a second',
+  )
+  check(
+    isTop,
+    path,
+    'rate() inside a struct, group or list',
+    'put it on the whole member, or move the field to the top',
+  )
+  check(
+    audience !== 'local' && audience !== 'server',
+    path,
+    `rate() on a ${audience}() field, which is never sent`,
+    'leave it out',
+  )
 }
 
-/** JavaScript itself asks values for these; a field called so would answer. */
-const RESERVED = ['constructor', 'prototype', '__proto__', 'hasOwnProperty', 'toString', 'toLocaleString', 'valueOf', 'toJSON', 'then']
+/** Names that JavaScript itself looks up on values; a field with such a name would answer. */
+const RESERVED = [
+  'constructor',
+  'prototype',
+  '__proto__',
+  'hasOwnProperty',
+  'toString',
+  'toLocaleString',
+  'valueOf',
+  'toJSON',
+  'then',
+]
 
 function checkName(path: string, name: string): void {
-  check(/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), path, 'not a plain name', 'Use letters, digits and _')
-  check(!RESERVED.includes(name), path, `"${name}" means something to JavaScript`, 'Call the field something else')
+  check(/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), path, 'not a plain name', 'use letters, digits and _')
+  check(!RESERVED.includes(name), path, `"${name}" has a meaning in JavaScript`, 'give the field another name')
 }

@@ -1,15 +1,15 @@
 /**
  * Leaves to bits and back: the innermost loop of every snapshot and input.
  *
- * One dense switch over small integers instead of a closure a leaf: calls stay monomorphic whatever the game's
+ * One dense switch over small integers instead of a closure per leaf: calls stay monomorphic whatever the game's
  * schema, nothing is allocated, and no code is generated, so a page may forbid `eval`.
- * `docs/adr/0007-codecs-as-tables.md` has the measurement; test/reference/schema-reference.ts writes the same bits
- * from plain values one by one, and a test holds the two together.
+ * `docs/adr/0007-codecs-as-tables.md` has the measurement; test/reference/schema-reference.ts writes the same bits from
+ * plain values one by one, and a test checks that both agree.
  *
  * Reading checks, and never throws: a lane above its maximum, a rotation that is not canonical, a float that is not
  * finite set the reader's sticky flag.
  *
- * It writes and reads all leaves it is told to, groups or not: for whole objects see `row-delta.ts`.
+ * It writes and reads all leaves that it is given, in groups or not: for whole objects see `row-delta.ts`.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -26,8 +26,17 @@ import type { ValueStore } from './values.ts'
 // Constants of this module, for speed: see leaf-table.ts.
 const { CODE_SHIFT, CODE_LANE, CODE_WIDTH, CODE_MAX } = table
 const {
-  angle: ANGLE, word: WORD, varint: VARINT, ref: REF, long: LONG, longWord: LONG_WORD, longBits: LONG_BITS, float: FLOAT, double: DOUBLE,
-  quat: QUAT, heap: HEAP,
+  angle: ANGLE,
+  word: WORD,
+  varint: VARINT,
+  ref: REF,
+  long: LONG,
+  longWord: LONG_WORD,
+  longBits: LONG_BITS,
+  float: FLOAT,
+  double: DOUBLE,
+  quat: QUAT,
+  heap: HEAP,
 } = LEAF
 
 /** Writes the leaves `first` to `end` of the row at `rows[at]`. @hot */
@@ -43,7 +52,10 @@ export function writeLeaves(
   }
 }
 
-/** Reads the leaves `first` to `end` into the row at `rows[at]`; on nonsense the reader has failed and the row is worthless. @hot */
+/**
+ * Reads the leaves `first` to `end` into the row at `rows[at]`; on invalid input the reader has failed and the row is
+ * unusable. @hot
+ */
 export function readLeaves(
   reader: BitReader, layout: Layout, first: number, end: number, rows: Int32Array, at: number, heap: ValueStore,
 ): void {
@@ -61,7 +73,7 @@ export function readLeaves(
   }
 }
 
-/** The kinds that are no bit field of fixed width. */
+/** The kinds that are not a bit field of fixed width. */
 function writeRare(writer: BitWriter, leaf: Leaf, rows: Int32Array, lane: number, heap: ValueStore): void {
   switch (leaf.kind) {
     case WORD:
@@ -149,13 +161,13 @@ function isAbove(leaf: Leaf, low: number, high: number): boolean {
   return high > leaf.maxHigh || (high === leaf.maxHigh && low > leaf.max)
 }
 
-/** Of all patterns that mean "not a number" one may be written: 0x7fc00000. */
+/** Of all NaN patterns only one may be written: 0x7fc00000. */
 function isCanonicalFloat(bits: number, mustBeFinite: boolean): boolean {
   if ((bits & 0x7f80_0000) !== 0x7f80_0000) return true
   return !mustBeFinite && ((bits & 0x007f_ffff) === 0 || bits === 0x7fc0_0000)
 }
 
-/** The one pattern for a double that is not a number: 0x7ff80000_00000000. */
+/** The only NaN pattern of a double: 0x7ff80000_00000000. */
 function isCanonicalDouble(low: number, high: number, mustBeFinite: boolean): boolean {
   if ((high & 0x7ff0_0000) !== 0x7ff0_0000) return true
   return !mustBeFinite && low === 0 && ((high & 0x000f_ffff) === 0 || high === 0x7ff8_0000)

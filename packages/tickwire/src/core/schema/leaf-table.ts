@@ -1,30 +1,30 @@
 /**
  * The leaves of a layout, packed for the loops that run for every object in every tick.
  *
- *   codes     kind  cell  lane  width  max  -  -  -      eight int32 a leaf, at index * 8
- *   numbers   min   step  most  scale                    four doubles a leaf, at index * 4
+ *   codes     kind  cell  lane  width  max  -  -  -      eight int32 per leaf, at index * 8
+ *   numbers   min   step  most  scale                    four doubles per leaf, at index * 4
  *
- * A lane is round((value - min) / step), 0..most; an angle's is round(radians * scale), round the turn. Leaves of other
- * kinds have their kind, cell and lane here, and the loops look up the rest in the `Leaf` itself.
+ * A lane is round((value - min) / step), 0..most; an angle's is round(radians * scale), wrapped. Leaves of other kinds
+ * have their kind, cell and lane here, and the loops look up the rest in the `Leaf` itself.
  *
  * Loops copy the constants they use into constants of their own module: V8 folds those into the code, but loads an
  * imported one, or a property of a constant object, again at every use, which cost up to 1.8 times the time.
  *
- * Fast and ugly: quantising and packing are three to five times as fast as loops over `Leaf` objects, which are of as many
- * hidden classes as there are kinds (docs/adr/0007-codecs-as-tables.md; bench/schema.bench.ts). The clear twin is
- * test/reference/schema-reference.ts, and schema-reference.test.ts holds the two together.
+ * Fast and ugly: quantising and packing are three to five times as fast as loops over `Leaf` objects, which have as
+ * many hidden classes as there are kinds (docs/adr/0007-codecs-as-tables.md; bench/schema.bench.ts). The readable
+ * version is test/reference/schema-reference.ts, and schema-reference.test.ts checks that both agree.
  */
 
 import { LEAF, type Leaf } from './leaf.ts'
 
-/** Int32 slots of one leaf in `codes`, as a shift, and what stands in them. */
+/** The number of int32 slots of one leaf in `codes`, as a shift, and their positions. */
 export const CODE_SHIFT = 3
 export const CODE_CELL = 1
 export const CODE_LANE = 2
 export const CODE_WIDTH = 3
 export const CODE_MAX = 4
 
-/** Doubles of one leaf in `numbers`, as a shift, and what stands in them. */
+/** The number of doubles of one leaf in `numbers`, as a shift, and their positions. */
 export const NUMBER_SHIFT = 2
 export const NUMBER_STEP = 1
 export const NUMBER_MOST = 2

@@ -20,18 +20,18 @@
  *   quat         x, y, z, w             dropped index, three codes         2 + 3 x `width` bits
  *   heap         handle                 handle                             as its kind says
  *
- * This file plans leaves and refuses wrong ones. `leaf-table.ts` packs them for the loops.
+ * This file plans leaves and refuses invalid ones. `leaf-table.ts` packs them for the loops.
  */
 
 import { ConfigError } from '../base/assert.ts'
 import {
-  LIST_ITEMS_MAX, QUAT_BITS_MAX, QUAT_BITS_MIN, VALUE_BYTES_MAX,
+  LARGE_MESSAGE_BYTES_MAX, LIST_ITEMS_MAX, QUAT_BITS_MAX, QUAT_BITS_MIN, VALUE_BYTES_MAX,
 } from '../base/limits.ts'
 import { floatQuant, type FloatQuant } from '../bits/quantize.ts'
 import type { Blend, Field, FieldSpec, ManualTwins } from './field.ts'
 import type { ItemLayout } from './layout.ts'
 
-/** What a leaf does, as a number, so that codecs are one loop with one dense switch. */
+/** The kind of a leaf, as a number, so that codecs are one loop with one dense switch. */
 export const LEAF = {
   bits: 0, fixed: 1, angle: 2, word: 3, varint: 4, ref: 5, long: 6, longWord: 7, longBits: 8, float: 9, double: 10,
   quat: 11, heap: 12,
@@ -49,41 +49,41 @@ export interface Leaf {
   readonly cellCount: number
   readonly lane: number
   readonly laneCount: number
-  /** Bits on the wire, where that is fixed (of one component, for a quaternion). */
+  /** Bits on the wire, where that is fixed (for a quaternion, of one component). */
   readonly width: number
   /** Largest legal lane value, as uint32. For `longBits` the low word; the high word is `maxHigh`. */
   readonly max: number
   readonly maxHigh: number
-  /** Added to the lane to give the value (`bits`); whole numbers. */
+  /** Added to the lane to give the value (`bits`); for whole numbers. */
   readonly min: number
   readonly isSigned: boolean
   readonly isFinite: boolean
   readonly quant: FloatQuant
-  /** How one item of a list lies; undefined for everything else. */
+  /** The layout of one item of a list; undefined for other kinds. */
   readonly item: ItemLayout | undefined
   readonly blend: Blend
   /** Lanes may differ by this much and still be equal to prediction: one step, where a step is a rounding. */
   readonly tolerance: number
-  /** The plain value of a fresh object: what the definition says, or the zero of its kind. Checked by `initial.ts`. */
+  /** The plain value in a new object: from the definition, or the zero of its kind. Checked by `initial.ts`. */
   readonly initial: unknown
 }
 
-/** Where a leaf stands, and what it takes from what is around it. */
+/** The position of a leaf, and what it inherits from its surroundings. */
 export interface LeafPlace {
   readonly path: string
   readonly cell: number
   readonly lane: number
   readonly item: ItemLayout | undefined
-  /** Whether something around the field is drawn without blending. */
+  /** Whether a surrounding field is drawn without blending. */
   readonly snaps: boolean
 }
 
-/** A leaf whose initial value is not settled yet. */
+/** A leaf whose initial value is not determined yet. */
 export type LeafPlan = Omit<Leaf, 'initial'>
 
 const NO_QUANT = floatQuant(0, 1, 0.5)
 
-/** Plans the leaf of a field that is one (not a struct, vector or group), or says what is wrong with it. */
+/** Plans the leaf of a field that is one (not a struct, vector or group), or throws what is wrong with it. */
 export function planLeaf(field: Field<unknown>, { path, cell, lane, item, snaps }: LeafPlace): LeafPlan {
   const { spec } = field
   const plain = {
@@ -108,7 +108,7 @@ export function planLeaf(field: Field<unknown>, { path, cell, lane, item, snaps 
       checkSize(path, spec)
       return { ...plain, kind: LEAF.heap }
     case 'vector': case 'struct': case 'group':
-      throw new ConfigError(path, `a ${spec.kind} is not one number`, 'This is a bug in Tickwire.')
+      throw new ConfigError(path, `a ${spec.kind} is not one number`, 'report this bug of Tickwire.')
   }
 }
 
@@ -116,7 +116,7 @@ const PAIR = { cellCount: 2, laneCount: 2 } as const
 
 /** Throws the ConfigError unless `condition` holds. */
 export function check(condition: boolean, path: string, problem: string, fix: string): void {
-  if (!condition) throw new ConfigError(path, problem, `${fix}.`)
+  if (!condition) throw new ConfigError(path, problem, fix.endsWith('?') ? fix : `${fix}.`)
 }
 
 /** Bits that hold 0..max. */
@@ -124,7 +124,7 @@ export function bitsFor(max: number): number {
   return max < 1 ? 0 : max >= 2 ** 31 ? 32 : 32 - Math.clz32(max)
 }
 
-/** How a kind is drawn between two values when nothing else is said; kinds that can be drawn as a line may ask for it. */
+/** The kinds that are drawn linearly by default, and the kinds that may ask for it. */
 const LINES: readonly FieldSpec['kind'][] = ['float', 'double', 'fixed', 'vector']
 const NUMBERS: readonly FieldSpec['kind'][] = [...LINES, 'int', 'word', 'varint']
 
@@ -138,44 +138,78 @@ function blendOf(field: Field<unknown>, snaps: boolean): Blend {
 /** Only numbers have a straight line between them. */
 export function checkLine(path: string, field: Field<unknown>): void {
   const { kind } = field.spec
-  check(field.options.blend !== 'linear' || NUMBERS.includes(kind), path, `linear() on a field of kind ${kind}`,
-    'Leave it out: angles and rotations turn the short way by themselves, structs are drawn field by field, the rest snaps')
+  check(
+    field.options.blend !== 'linear' || NUMBERS.includes(kind),
+    path,
+    `linear() on a field of kind ${kind}`,
+    'leave it out: angles and rotations turn the short way, structs are drawn field by field, others do not blend',
+  )
 }
 
 function wholeRange(path: string, min: number, max: number): Pick<Leaf, 'width' | 'max' | 'min'> {
   const isWhole = Number.isSafeInteger(min) && Number.isSafeInteger(max)
-  check(isWhole && min < max, path, `the range ${min}..${max} is empty or not whole`, 'Give whole numbers with min < max')
-  check(max - min < 2 ** 32, path, `${min}..${max} needs more than 32 bits`, 'Use long(min, max) or i64')
+  check(
+    isWhole && min < max,
+    path,
+    `empty or fractional range (got ${min}..${max})`,
+    'give whole numbers with min < max',
+  )
+  check(max - min < 2 ** 32, path, `too large a range for 32 bits (got ${min}..${max})`, 'use long(min, max) or i64')
   return { width: bitsFor(max - min), max: max - min, min }
 }
 
 function names(path: string, list: readonly string[]): Pick<Leaf, 'width' | 'max'> {
-  check(list.length >= 2, path, `oneOf has ${list.length} names`, 'Give at least two')
-  check(list.every((name) => typeof name === 'string'), path, 'oneOf has something that is no name', 'Give strings')
-  check(new Set(list).size === list.length, path, 'oneOf names one thing twice', 'Make the names distinct')
+  check(
+    list.length >= 2,
+    path,
+    `too few names for oneOf (expected at least two, got ${list.length})`,
+    'give at least two',
+  )
+  check(list.every((name) => typeof name === 'string'), path, 'a name of oneOf is not a string', 'give strings')
+  check(new Set(list).size === list.length, path, 'oneOf has a name twice', 'make the names distinct')
   return { width: bitsFor(list.length - 1), max: list.length - 1 }
 }
 
-function steps(path: string, min: number, max: number, precision: number): Pick<Leaf, 'width' | 'max' | 'quant' | 'tolerance'> {
+function steps(
+  path: string,
+  min: number,
+  max: number,
+  precision: number,
+): Pick<Leaf, 'width' | 'max' | 'quant' | 'tolerance'> {
   const quant = floatQuant(min, max, precision, path)
   return { width: quant.bits, max: quant.stepsMax, quant, tolerance: 1 }
 }
 
 function turn(path: string, bits: number): Pick<Leaf, 'width' | 'max' | 'tolerance'> {
-  check(isWholeIn(bits, 2, 24), path, `${bits} bits an angle`, 'Give 2 to 24; 12 are a tenth of a degree')
+  check(
+    isWholeIn(bits, 2, 24),
+    path,
+    `invalid bits of an angle (expected 2 to 24, got ${bits})`,
+    'give 2 to 24; 12 bits are a tenth of a degree',
+  )
   return { width: bits, max: (1 << bits) - 1, tolerance: 1 }
 }
 
 function rotation(path: string, bits: number): Pick<Leaf, 'width' | 'cellCount' | 'laneCount' | 'tolerance'> {
   const fits = isWholeIn(bits, QUAT_BITS_MIN, QUAT_BITS_MAX)
-  check(fits, path, `${bits} bits a component`, `Give ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}; 10 err by 0.28 degrees at worst`)
+  check(
+    fits,
+    path,
+    `invalid bits of a component (expected ${QUAT_BITS_MIN} to ${QUAT_BITS_MAX}, got ${bits})`,
+    'give bits in this range; 10 have an error of at most 0.28 degrees',
+  )
   return { width: bits, cellCount: 4, laneCount: 4, tolerance: 1 }
 }
 
 function longRange(path: string, min: bigint, max: bigint): Pick<Leaf, 'width' | 'max' | 'maxHigh'> {
-  check(typeof min === 'bigint' && typeof max === 'bigint', path, `${min}..${max} are no bigints`, 'Write 0n, not 0; or use int(min, max)')
+  check(
+    typeof min === 'bigint' && typeof max === 'bigint',
+    path,
+    `not bigints (got ${min}..${max})`,
+    'write 0n, not 0; or use int(min, max)',
+  )
   const inside = min >= -(2n ** 63n) && max < 2n ** 63n
-  check(inside && min < max, path, `the range ${min}..${max} is empty or beyond 64 bits`, 'Give bigints with min < max')
+  check(inside && min < max, path, `range empty or beyond 64 bits (got ${min}..${max})`, 'give bigints with min < max')
   const span = max - min
   return { width: span.toString(2).length, max: Number(span & 0xffff_ffffn), maxHigh: Number(span >> 32n) }
 }
@@ -184,15 +218,32 @@ type HeapSpec = FieldSpec & { kind: 'text' | 'fixed-text' | 'bytes' | 'list' | '
 
 function checkSize(path: string, spec: HeapSpec): void {
   if (spec.kind === 'manual') {
-    check(isCodec(spec.codec), path, 'manual() without its functions', 'Give { create, write, read } or { create, serialize }')
+    check(
+      isCodec(spec.codec),
+      path,
+      'manual() without its functions',
+      'give { create, write, read } or { create, serialize }',
+    )
   } else if (spec.kind === 'list') {
     const fits = isWholeIn(spec.maxItems, 1, LIST_ITEMS_MAX)
-    check(fits, path, `at most ${spec.maxItems} items`, `Give 1 to ${LIST_ITEMS_MAX}, or make them objects`)
+    check(
+      fits,
+      path,
+      `invalid number of items (expected 1 to ${LIST_ITEMS_MAX}, got ${spec.maxItems})`,
+      'give a number in this range, or make them objects',
+    )
   } else {
     const bytes = spec.kind === 'fixed-text' ? spec.bytes : spec.maxBytes
-    // A fixed text of one byte has room for its size and for nothing else.
+    // A fixed text of one byte has room only for its size.
     const bytesMin = spec.kind === 'fixed-text' ? 2 : 1
-    check(isWholeIn(bytes, bytesMin, VALUE_BYTES_MAX), path, `${bytes} bytes of ${spec.kind}`, `Give ${bytesMin} to ${VALUE_BYTES_MAX}`)
+    // Outside of reliable messages and calls the limit is lower: see value-sizes.ts.
+    const bytesMax = spec.kind === 'fixed-text' ? VALUE_BYTES_MAX : LARGE_MESSAGE_BYTES_MAX
+    check(
+      isWholeIn(bytes, bytesMin, bytesMax),
+      path,
+      `invalid size of ${spec.kind} (expected ${bytesMin} to ${bytesMax} bytes, got ${bytes})`,
+      'give a size in this range',
+    )
   }
 }
 

@@ -3,32 +3,32 @@
  *
  *   laneBits    by lane: the bit of its member within one 32-bit word of the mask, first member highest; 0 = of none
  *   wordLanes   by word of the mask: its first lane; the next entry is where its lanes end
- *   ops         op  lane  width  max        four int32 a member, at index * 4
+ *   ops         op  lane  width  max        four int32 per member, at index * 4
  *
- * Comparing two rows is then one pass over lanes, whatever the members are, and a member of one small number is
- * written without looking anywhere else.
+ * Comparing two rows is then one pass over lanes, whatever the members are, and a member of one small number is written
+ * without further lookups.
  */
 
 import type { Member } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
 
-/** What a set bit asks for: nothing more, one bit field, or whatever `row-members.ts` does for the member. */
+/** What a set bit requires: nothing more, one bit field, or the general case of `row-members.ts`. */
 export const OP = { flag: 0, number: 1, other: 2 } as const
 
-/** What stands where in the int32 slots of one member in `ops`; `shift` is how many there are, as a shift. */
+/** The positions in the int32 slots of one member in `ops`; `shift` is their number, as a shift. */
 export const SLOT = { shift: 2, op: 0, lane: 1, width: 2, max: 3 } as const
 
-/** The members one mask speaks of, in wire order. */
+/** The members of one mask, in wire order. */
 export interface Mask {
   readonly members: readonly Member[]
-  /** Bits of the mask: one a member. */
+  /** Bits of the mask: one per member. */
   readonly width: number
   readonly ops: Int32Array
   readonly laneBits: Int32Array
   readonly wordLanes: Int32Array
   /**
-   * Which members the latest `diffMask`, `writeDelta` or `readDelta` with this mask found changed: one bit a member, first
-   * member highest. Overwritten by the next.
+   * The members that the last `diffMask`, `writeDelta` or `readDelta` with this mask found changed: one bit per member,
+   * first member highest. The next call overwrites it.
    */
   readonly dirty: Int32Array
 }
@@ -67,7 +67,7 @@ export function diffMask(mask: Mask, rows: Int32Array, at: number, baseRows: Int
   return any !== 0
 }
 
-/** Whether a mask's latest work found member `index` changed. */
+/** Whether the last operation with a mask found member `index` changed. */
 export function isDirty(mask: Mask, index: number): boolean {
   return mask.dirty[index >>> 5] << (index & 31) < 0
 }

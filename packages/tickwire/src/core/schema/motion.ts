@@ -1,7 +1,7 @@
 /**
- * Which field is the rate of change of which: what dead reckoning and the snapshot codec predict by.
+ * Which field is the rate of change of which: dead reckoning and the snapshot codec use it for prediction.
  *
- * Only the pairs are found here, and wrong ones refused. Nobody moves.
+ * This file only finds the pairs and refuses wrong ones. It moves nothing.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -9,14 +9,14 @@ import type { Field, FieldSpec, Role } from './field.ts'
 import type { Member } from './layout.ts'
 import { check } from './leaf.ts'
 
-/** A rate of change and what it is the rate of, as members of the layout. */
+/** A rate of change and the field that it changes, as members of the layout. */
 export interface Motion {
   readonly role: Role
   readonly rate: Member
   readonly of: Member
 }
 
-/** What each rate may be the rate of: a role, or (for angular velocity) a kind; and how the user names it. */
+/** What each rate may be the rate of: a role, or (for angular velocity) a kind; and its name for the user. */
 const RATES: { readonly [R in Role]?: { readonly call: string; readonly fits: (field: Field<unknown>) => boolean } } = {
   'velocity': { call: 'velocity', fits: (field) => field.options.role === 'position' },
   'acceleration': { call: 'acceleration', fits: (field) => field.options.role === 'velocity' },
@@ -31,7 +31,12 @@ export function motionsOf(name: string, members: readonly Member[]): readonly Mo
     const { role } = rate.field.options
     if (role === undefined) return []
     const { kind } = rate.field.spec
-    check(MOVING.includes(kind), rate.path, `${role} on a field of kind ${kind}`, 'Roles are for fixed, float, whole-number and vector fields')
+    check(
+      MOVING.includes(kind),
+      rate.path,
+      `${role} on a field of kind ${kind}`,
+      'use fixed, float, whole-number and vector fields for roles',
+    )
     return RATES[role] === undefined ? [] : [motionOf(name, members, rate, role)]
   })
 }
@@ -41,12 +46,25 @@ function motionOf(name: string, members: readonly Member[], rate: Member, role: 
   const { call, fits } = RATES[role] ?? { call: role, fits: () => false }
   const candidates = members.filter((member) => roleOf === undefined ? fits(member.field) : member.name === roleOf)
   if (candidates.length !== 1) {
-    const problem = roleOf === undefined ? `${role} of ${candidates.length} fields` : `${role} of "${roleOf}", which is no field of ${name}`
-    throw new ConfigError(rate.path, problem, `Name the field: .${call}('...').`)
+    const problem =
+      roleOf === undefined
+        ? `${role} of ${candidates.length} fields`
+        : `${role} of "${roleOf}", which is no field of ${name}`
+    throw new ConfigError(rate.path, problem, `name the field: .${call}('...').`)
   }
   const [of] = candidates
-  check(fits(of.field), rate.path, `${role} of ${of.path}, which cannot have one`, 'Mark that field .position(), .velocity(), or make it an angle or a quaternion')
+  check(
+    fits(of.field),
+    rate.path,
+    `${role} of ${of.path}, which cannot have one`,
+    'mark that field .position(), .velocity(), or make it an angle or a quaternion',
+  )
   const needed = of.field.spec.kind === 'quat' ? 3 : of.leafCount
-  check(rate.leafCount === needed, rate.path, `${rate.leafCount} components where ${of.path} needs ${needed}`, 'Give as many as it has (a quaternion turns by a vec3)')
+  check(
+    rate.leafCount === needed,
+    rate.path,
+    `wrong number of components (expected ${needed} as ${of.path} has, got ${rate.leafCount})`,
+    'give as many as it has (a quaternion turns by a vec3)',
+  )
   return { role, rate, of }
 }

@@ -1,11 +1,11 @@
 /**
- * A whole row to bits and back, without a baseline and without a mask: what is said once, such as a message.
+ * A whole row to bits and back, without a baseline and without a mask: for data that is sent once, such as a message.
  *
  *   +----------------------------------+
  *   | every member, in order           |      a bool is one bit, a group one bit "is here" and, if it is, its leaves
  *   +----------------------------------+
  *
- * Every member is in it, whoever may hold it: what is said once is said to its receiver.
+ * Every member is in it, whatever its audience: such data goes only to its receiver.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -26,7 +26,7 @@ export function writeRow(writer: BitWriter, schema: Schema, rows: Int32Array, at
   writeLeaves(writer, schema, first, leaves.length, rows, at, heap)
 }
 
-/** Reads a row to `rows[at]`; on nonsense the reader has failed and the row is worthless. @hot */
+/** Reads a row to `rows[at]`; on invalid input the reader has failed and the row is unusable. @hot */
 export function readRow(reader: BitReader, schema: Schema, rows: Int32Array, at: number, heap: ValueStore): void {
   const { groups, leaves, initialRow } = schema
   let first = 0

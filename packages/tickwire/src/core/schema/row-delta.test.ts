@@ -4,7 +4,9 @@ import { schemaWithValues } from '../../../../../test/reference/schema-arbitrary
 import { SchemaEngine } from '../../../../../test/reference/schema-engine.ts'
 import type { Reader } from '../../../../../test/reference/schema-reference.ts'
 import type { Shape } from './field.ts'
-import { bool, deltaStruct, fixed, group, i32, int, list, manual, ref, struct, text, u16, u8, vec3 } from './field-kinds.ts'
+import {
+  bool, deltaStruct, fixed, group, i32, int, list, manual, ref, struct, text, u16, u8, vec3,
+} from './field-kinds.ts'
 import { diffMask, isDirty } from './mask.ts'
 import { compileSchema } from './schema.ts'
 
@@ -13,25 +15,31 @@ const engineOf = (shape: Shape): SchemaEngine => new SchemaEngine(compileSchema(
 describe('any delta of any definition', () => {
   const READERS: readonly Reader[] = ['all', 'team', 'owner']
 
-  test('[SCHEMA9] turns the baseline into the row, is a mask of zeros exactly when nothing changed, and reads to its end', () => {
-    fc.assert(fc.property(schemaWithValues(2), fc.constantFrom(...READERS), ({ schema, samples }, reader) => {
-      const engine = new SchemaEngine(schema)
-      const mask = schema.masks[READERS.indexOf(reader)]!
-      const [row, base] = samples.map((values) => engine.row(values))
-      const bits = engine.writeDelta(row!, base!, reader)
-      const read = engine.readDelta(bits, base!, reader)!
-      for (const { lane, laneCount, audience } of schema.members) {
-        const isSent = mask.members.some((member) => member.lane === lane)
-        expect(audience === 'local' || audience === 'server' ? isSent : false).toBe(false)
-        expect(read.slice(lane, lane + laneCount)).toEqual((isSent ? row! : base!).slice(lane, lane + laneCount))
-      }
-      const isSame = mask.members.every(({ lane, laneCount }) => row!.slice(lane, lane + laneCount).join() === base!.slice(lane, lane + laneCount).join())
-      expect(bits === '0'.repeat(mask.width)).toBe(isSame)
-      expect(engine.writeDelta(base!, base!, reader)).toBe('0'.repeat(mask.width))
-    }), { numRuns: 200, seed: 1 })
+  test('[SCHEMA9] turns the baseline into the row, is zeros only when nothing changed, and reads to its end', () => {
+    fc.assert(
+      fc.property(schemaWithValues(2), fc.constantFrom(...READERS), ({ schema, samples }, reader) => {
+        const engine = new SchemaEngine(schema)
+        const mask = schema.masks[READERS.indexOf(reader)]!
+        const [row, base] = samples.map((values) => engine.row(values))
+        const bits = engine.writeDelta(row!, base!, reader)
+        const read = engine.readDelta(bits, base!, reader)!
+        for (const { lane, laneCount, audience } of schema.members) {
+          const isSent = mask.members.some((member) => member.lane === lane)
+          expect(audience === 'local' || audience === 'server' ? isSent : false).toBe(false)
+          expect(read.slice(lane, lane + laneCount)).toEqual((isSent ? row! : base!).slice(lane, lane + laneCount))
+        }
+        const isSame = mask.members.every(
+          ({ lane, laneCount }) =>
+            row!.slice(lane, lane + laneCount).join() === base!.slice(lane, lane + laneCount).join(),
+        )
+        expect(bits === '0'.repeat(mask.width)).toBe(isSame)
+        expect(engine.writeDelta(base!, base!, reader)).toBe('0'.repeat(mask.width))
+      }),
+      { numRuns: 200, seed: 1 },
+    )
   })
 
-  test('[SCHEMA10] cut anywhere, is refused', () => {
+  test('[SCHEMA10] truncated anywhere, is refused', () => {
     fc.assert(fc.property(schemaWithValues(2), ({ schema, samples }) => {
       const engine = new SchemaEngine(schema)
       const [row, base] = samples.map((values) => engine.row(values))
@@ -42,7 +50,7 @@ describe('any delta of any definition', () => {
     }), { numRuns: 60, seed: 2 })
   })
 
-  test('[SCHEMA17] tells which members changed, on either side', () => {
+  test('[SCHEMA17] reports which members changed, on either side', () => {
     fc.assert(fc.property(schemaWithValues(2), ({ schema, samples }) => {
       const engine = new SchemaEngine(schema)
       const mask = schema.masks[2]
@@ -76,8 +84,14 @@ describe('a delta', () => {
     expect(engine.writeDelta(engine.row({ ...values, target: null }), engine.row(values))).toBe('0010' + '00000000')
   })
 
-  test('[SCHEMA10] with a bit set for nothing is refused, at every level', () => {
-    const engine = engineOf({ n: u8, v: vec3(0, 7, 1), d: deltaStruct({ a: bool, b: u8 }), g: group({ c: u8 }), t: text(4) })
+  test('[SCHEMA10] with a mask bit for an unchanged member is refused, at every level', () => {
+    const engine = engineOf({
+      n: u8,
+      v: vec3(0, 7, 1),
+      d: deltaStruct({ a: bool, b: u8 }),
+      g: group({ c: u8 }),
+      t: text(4),
+    })
     const base = engine.row({ n: 5, v: { x: 1, y: 1, z: 1 }, g: { c: 3 }, t: 'x' })
     const refuses = (bits: string): void => expect(engine.readDelta(bits, base)).toBeUndefined()
     refuses('10000' + '00000101')
@@ -91,7 +105,7 @@ describe('a delta', () => {
     expect(engine.readDelta('00100' + '10', base)).toBeDefined()
   })
 
-  test('[SCHEMA10] with a number above its range is refused, on the fast road and inside structs', () => {
+  test('[SCHEMA10] with a number above its range is refused, on the fast path and inside structs', () => {
     const engine = engineOf({ n: int(0, 5), s: struct({ m: int(0, 5) }), f: fixed(0, 10, 0.1) })
     const base = engine.schema.initialRow
     expect(engine.readDelta('100' + '101', base)).toBeDefined()
@@ -106,8 +120,15 @@ describe('a delta', () => {
       const kinds = [u8, bool, struct({ a: u16 }), i32] as const
       const shape = Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, kinds[index % 4]!]))
       const engine = engineOf(shape)
-      const values = Object.fromEntries(Object.keys(shape).map((name, index) => [name, [index, true, { a: index }, -index - 1][index % 4]]))
-      for (const changed of [[0], [count - 1], [30, 31, 32].filter((index) => index < count), Object.keys(shape).map((_, index) => index)]) {
+      const values = Object.fromEntries(
+        Object.keys(shape).map((name, index) => [name, [index, true, { a: index }, -index - 1][index % 4]]),
+      )
+      for (const changed of [
+        [0],
+        [count - 1],
+        [30, 31, 32].filter((index) => index < count),
+        Object.keys(shape).map((_, index) => index),
+      ]) {
         const row = engine.row(Object.fromEntries(changed.map((index) => [`f${index}`, values[`f${index}`]])))
         const bits = engine.writeDelta(row, engine.schema.initialRow)
         expect(engine.readDelta(bits, engine.schema.initialRow)).toEqual(row)
@@ -116,7 +137,7 @@ describe('a delta', () => {
     }
   })
 
-  test('[SCHEMA9] of a list inside a list, with text in it, comes back', () => {
+  test('[SCHEMA9] of a list inside a list, with text in it, is read back', () => {
     const engine = engineOf({ l: list(list(struct({ name: text(8), n: i32 }), 3), 3) })
     const values = { l: [[{ name: 'a', n: 1 }, { name: 'bee', n: -2 }], [], [{ name: '', n: 0 }]] }
     const bits = engine.writeDelta(engine.row(values), engine.schema.initialRow)

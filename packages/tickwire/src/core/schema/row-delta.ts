@@ -1,18 +1,18 @@
 /**
- * Rows against rows: the delta that snapshots and inputs are made of.
+ * The delta of two rows: snapshots and inputs are made of it.
  *
  *   +------------------------------+----------------------------------------------+
- *   | mask, one bit a member       | members whose bit is set, in order           |
+ *   | mask, one bit per member     | members whose bit is set, in order           |
  *   +------------------------------+----------------------------------------------+
  *
- * Which members there are depends on whom it is for (`Layout.masks`). A bit is set exactly when the member differs
- * from the baseline; the reader refuses a bit set for nothing, so that one change has one encoding.
+ * The members depend on the audience (`Layout.masks`). A bit is set exactly when the member differs from the baseline;
+ * the reader refuses a bit that is set without a difference, so that a change has one encoding.
  *
  * Afterwards `mask.dirty` says which members changed, on either side.
  *
- * Each direction has two roads to the same bits: a fast one for masks of at most 32 members, which is nearly all of
- * them, and in it for members of one number; and `row-members.ts` for everything else. Nothing here knows ticks, objects
- * or packets.
+ * Each direction has two code paths to the same bits: a fast one for masks of at most 32 members, which is nearly all
+ * of them, and within it for members of one number; and `row-members.ts` for everything else. Nothing here knows ticks,
+ * objects or packets.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -26,7 +26,10 @@ import type { ValueStore } from './values.ts'
 const { flag: FLAG, number: NUMBER } = OP
 const { shift: SHIFT, lane: LANE, width: WIDTH, max: MAX } = SLOT
 
-/** Writes what turns the baseline into the row, for one mask of the schema. Returns false if that is nothing. @hot */
+/**
+ * Writes the difference between the baseline and the row, for one mask of the schema. Returns false if there is none.
+ * @hot
+ */
 export function writeDelta(
   writer: BitWriter, schema: Schema, mask: Mask,
   rows: Int32Array, at: number, baseRows: Int32Array, baseAt: number, heap: ValueStore,
@@ -52,8 +55,8 @@ export function writeDelta(
 }
 
 /**
- * Reads a delta over the baseline into the row: lanes outside the mask are the baseline's. On nonsense the reader has
- * failed and the row is worthless. Rows may share one array, not one place. @hot
+ * Reads a delta against the baseline into the row: lanes outside the mask are the baseline's. On invalid input the
+ * reader has failed and the row is unusable. The rows may be in the same array, but must not overlap. @hot
  */
 export function readDelta(
   reader: BitReader, schema: Schema, mask: Mask,

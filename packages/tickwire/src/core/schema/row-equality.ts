@@ -1,15 +1,16 @@
 /**
- * Whether two rows are the same to prediction: a field may be off by one step where a step is a rounding, for two peers
- * that compute the same number to within less than a step may still round it apart. Everything else must be equal.
+ * Whether two rows are the same to prediction. A field may differ by one step where a step is a rounding: two peers
+ * that compute the same number to within less than a step may still round it differently. Everything else must be
+ * equal.
  *
- * Equality to the bit, which deltas and hashes use, is a comparison of lanes and needs no function.
+ * Bit-exact equality, which deltas and hashes use, is a comparison of lanes and needs no function.
  */
 
 import { dequantizeQuat } from '../bits/quantize.ts'
 import type { Layout } from './layout.ts'
 import { LEAF, type Leaf } from './leaf.ts'
 
-/** Whether two rows are equal, noise below a step aside. @hot */
+/** Whether two rows are equal, apart from noise below a step. @hot */
 export function isClose(
   layout: Layout, rows: Int32Array, at: number, otherRows: Int32Array, otherAt: number,
 ): boolean {
@@ -40,18 +41,20 @@ export function isLeafClose(leaf: Leaf, rows: Int32Array, at: number, otherRows:
   if (isEqual || leaf.tolerance === 0) return isEqual
   if (leaf.kind === LEAF.quat) return isRotationClose(leaf, rows, a, otherRows, b)
   const apart = Math.abs((rows[a] >>> 0) - (otherRows[b] >>> 0))
-  // Round the turn, the last step and the first are neighbours.
+  // Across the wrap, the last step and the first are neighbours.
   return apart <= leaf.tolerance || (leaf.kind === LEAF.angle && leaf.max + 1 - apart <= leaf.tolerance)
 }
 
 /**
- * With the same component dropped two codes may be two apart: one step of noise, and one of making unit length of it.
- * With another dropped the codes have nothing in common, for the two largest components are nearly equal and a rounding
- * chose between them: then the rotations themselves are compared, q and -q being one.
+ * With the same component dropped two codes may differ by two: one step of noise, and one from normalising to unit
+ * length. With different components dropped the codes have nothing in common, because the two largest components are
+ * nearly equal and a rounding chose between them. Then the rotations themselves are compared, where q and -q are the
+ * same.
  */
 function isRotationClose(leaf: Leaf, rows: Int32Array, a: number, otherRows: Int32Array, b: number): boolean {
   if (rows[a] === otherRows[b]) {
-    for (let lane = 1; lane <= 3; lane++) if (Math.abs(rows[a + lane] - otherRows[b + lane]) > 2 * leaf.tolerance) return false
+    for (let lane = 1; lane <= 3; lane++)
+      if (Math.abs(rows[a + lane] - otherRows[b + lane]) > 2 * leaf.tolerance) return false
     return true
   }
   dequantizeQuat(leaf.width, rows, a, rotations, 0)
@@ -59,9 +62,10 @@ function isRotationClose(leaf: Leaf, rows: Int32Array, a: number, otherRows: Int
   let dot = 0
   for (let axis = 0; axis < 4; axis++) dot += rotations[axis] * rotations[4 + axis]
   const sign = dot < 0 ? -1 : 1
-  // A rebuilt component moves by up to the sum of the steps of the other three.
-  const apartMax = 4 * leaf.tolerance * Math.SQRT1_2 / ((1 << (leaf.width - 1)) - 1)
-  for (let axis = 0; axis < 4; axis++) if (Math.abs(rotations[axis] - sign * rotations[4 + axis]) > apartMax) return false
+  // A rebuilt component may differ by the sum of the steps of the other three.
+  const apartMax = (4 * leaf.tolerance * Math.SQRT1_2) / ((1 << (leaf.width - 1)) - 1)
+  for (let axis = 0; axis < 4; axis++)
+    if (Math.abs(rotations[axis] - sign * rotations[4 + axis]) > apartMax) return false
   return true
 }
 

@@ -1,7 +1,8 @@
 /**
- * The members of a delta, of every kind and any number: what `row-delta.ts` does for the common ones, said plainly.
+ * The members of a delta, of every kind and any number: the general form of `row-delta.ts`, which handles the common
+ * ones.
  *
- * It is also how the masks inside structs and groups are written and read.
+ * It also writes and reads the masks inside structs and groups.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -62,7 +63,7 @@ export function writeMember(
   writeMembers(writer, schema, inner, rows, at, baseRows, baseAt, heap)
 }
 
-/** Reads a member whose bit is set; if it then is what it was, that is nonsense and the reader has failed. @hot */
+/** Reads a member whose bit is set. If the value is unchanged, the input is invalid and the reader has failed. @hot */
 export function readMember(
   reader: BitReader, schema: Schema, member: Member,
   rows: Int32Array, at: number, baseRows: Int32Array, baseAt: number, heap: ValueStore,
@@ -77,7 +78,7 @@ export function readMember(
     if (kind === 'masked' || rows[at + lane] !== 0) {
       readMembers(reader, schema, inner, rows, at, baseRows, baseAt, heap)
     } else {
-      // A group that left takes its values along: whoever comes back starts afresh.
+      // The values of an absent group are reset: when it returns, it starts with initial values.
       for (let gone = lane + 1; gone < lane + laneCount; gone++) rows[at + gone] = schema.initialRow[gone]
     }
   }

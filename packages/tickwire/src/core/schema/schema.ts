@@ -1,8 +1,8 @@
 /**
- * A definition compiled: its layout, the row and cells of a fresh object, and its canonical text.
+ * A compiled definition: its layout, the row and cells of a new object, and its canonical text.
  *
- * This is what the rest of the engine holds in its hands; `entity`, `message` and a game's `input` are schemas with
- * a role. Compiled once, never changed.
+ * The rest of the engine works with schemas; `entity`, `message` and a game's `input` are schemas with a role. A schema
+ * is compiled once and never changes.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -13,11 +13,13 @@ import { makeLayout, type Layout } from './layout.ts'
 import { ValueHeap } from './value-heap.ts'
 import { storeInitial } from './values.ts'
 
+/** A compiled shape. */
 export interface Schema<S extends Shape = Shape> extends Layout {
+  /** The fields that it was compiled from. */
   readonly shape: S
-  /** Quantised lanes of a fresh object: the baseline of everything a peer has never held. */
+  /** Quantised lanes of a new object: the baseline for a peer that never had the object. */
   readonly initialRow: Int32Array
-  /** Live cells of a fresh object, snapped to what the row says. */
+  /** Live cells of a new object, rounded to the values of the row. */
   readonly initialCells: Float64Array
   /** Canonical text: equal text, equal wire. */
   readonly text: string
@@ -35,7 +37,7 @@ export function compileSchema<S extends Shape>(name: string, shape: S): Schema<S
   return { ...layout, shape, initialRow, initialCells, text: describeShape(shape) }
 }
 
-/** Initial values of variable size are encoded once here, so that no heap meets a wrong one in the middle of a packet. */
+/** Encodes initial values of variable size once, so that no heap meets an invalid one in the middle of a packet. */
 function checkInitialValues({ heapLeaves }: Layout): void {
   const heap = new ValueHeap()
   for (const leaf of heapLeaves) {
@@ -43,7 +45,11 @@ function checkInitialValues({ heapLeaves }: Layout): void {
     try {
       heap.get(leaf, 0)
     } catch (cause) {
-      throw new ConfigError(leaf.path, `its initial value does not fit: ${cause instanceof Error ? cause.message : String(cause)}`, 'Give initially() a value that the field can hold.')
+      throw new ConfigError(
+        leaf.path,
+        `its initial value does not fit: ${cause instanceof Error ? cause.message : String(cause)}`,
+        'give initially() a value that the field can hold.',
+      )
     }
   }
 }

@@ -1,13 +1,16 @@
 /**
- * Whether a plain JavaScript value is of the type that a field holds: what the compiler promises, and what a value
- * from JSON, or from code without types, may break.
+ * Whether a plain JavaScript value has the type of a field: the compiler promises it, and a value from JSON, or from
+ * code without types, may break the promise.
  *
- * Bounds are not looked at: numbers are clamped when they are quantised.
+ * Bounds are not checked: numbers are clamped when they are quantised.
  */
 
 import type { FieldSpec } from './field.ts'
 
-/** What is wrong with the type of a value; undefined if nothing is. Structs, vectors and groups are asked leaf by leaf. */
+/**
+ * What is wrong with the type of a value; undefined if nothing is. Structs, vectors and groups are checked leaf by
+ * leaf.
+ */
 export function whyNotValue(spec: FieldSpec, value: unknown): string | undefined {
   switch (spec.kind) {
     case 'bool': return typeof value === 'boolean' ? undefined : 'not a boolean'
@@ -30,6 +33,15 @@ function isObject(value: unknown): value is object {
 }
 
 function isQuaternion(value: unknown): boolean {
-  return isObject(value) && 'x' in value && 'y' in value && 'z' in value && 'w' in value &&
-    typeof value.x === 'number' && typeof value.y === 'number' && typeof value.z === 'number' && typeof value.w === 'number'
+  return (
+    isObject(value)
+    && 'x' in value
+    && 'y' in value
+    && 'z' in value
+    && 'w' in value
+    && typeof value.x === 'number'
+    && typeof value.y === 'number'
+    && typeof value.z === 'number'
+    && typeof value.w === 'number'
+  )
 }

@@ -1,21 +1,23 @@
 /**
- * Values of variable size to bits and back: text, bytes, lists, and whatever a game serialises by hand.
+ * Values of variable size to bits and back: text, bytes, lists, and values that a game serialises by hand.
  *
  *   text, bytes   length in bytes as a varint, then the bytes
  *   fixed text    exactly N bytes (bits/text.ts)
  *   list          count in ceil(log2(max + 1)) bits, then the items, each with all its leaves and no mask
  *   manual        the game's own bits
  *
- * Writing throws a RangeError on a value that does not fit its field: that is the game's mistake. Reading refuses what
- * is not canonical, and never throws: a manual reader is the game's code and may, on bytes that it did not expect, which
- * counts as nonsense, as does a value that its writer would write otherwise.
+ * Writing brings a value into the bounds of its field: text is cut at a whole code point, bytes and lists at their end,
+ * and each cut is counted. A value of the wrong type is an error of the game and throws a RangeError. Reading refuses
+ * values that are longer than their field or not canonical, and never throws. A manual reader is the game's code and
+ * may throw on unexpected bytes: that counts as invalid input, and so does a value that its writer would encode
+ * differently.
  */
 
 import { readBytes, writeBytes } from '../bits/blob.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { fixedStringRoom, readFixedString, readString, writeFixedString, writeString } from '../bits/text.ts'
-import { utf8Size } from '../bits/utf8.ts'
+import { clipUtf8, utf8Size } from '../bits/utf8.ts'
 import { assert } from '../base/assert.ts'
 import { VALUE_BYTES_MAX } from '../base/limits.ts'
 import { dequantizeRow, quantizeLeaves } from './cells.ts'
@@ -26,30 +28,52 @@ import { readLeaves, writeLeaves } from './leaf-codec.ts'
 import { whyNotValue } from './value-check.ts'
 import { loadValues, mistake, storeValues, type ValueStore } from './values.ts'
 
-/** Bits of one value: the longest text with its length in front. */
+/** The most bits of one value, unless its field allows more: the longest text with its length in front. */
 export const VALUE_BITS_MAX: number = (VALUE_BYTES_MAX + 2) * 8
 
-/** Writes a value of a heap leaf. */
-export function writeHeapValue(writer: BitWriter, leaf: Leaf, value: unknown, shelf?: Shelf): void {
+/** The most bits of one value of a leaf. Only texts and bytes of messages and calls exceed `VALUE_BITS_MAX`. */
+export function valueBitsMax({ field: { spec } }: Leaf): number {
+  const isLong = (spec.kind === 'text' || spec.kind === 'bytes') && spec.maxBytes > VALUE_BYTES_MAX
+  return isLong ? (spec.maxBytes + 3) * 8 : VALUE_BITS_MAX
+}
+
+/** How often values were changed to fit their fields. */
+export class ValueCounts {
+  /** Texts, bytes and lists that were cut to the limit of their field. */
+  clipped = 0
+  /** Values for which there was no room: the field kept its former value. */
+  refused = 0
+}
+
+/** Writes a value of a heap leaf, cut to the limit of its field. */
+export function writeHeapValue(
+  writer: BitWriter,
+  leaf: Leaf,
+  value: unknown,
+  counts: ValueCounts,
+  shelf?: Shelf,
+): void {
   const { spec } = leaf.field
   const problem = whyNotValue(spec, value)
   if (problem !== undefined) throw mistake(leaf.path, value, problem)
   switch (spec.kind) {
     case 'text':
-      checkFits(leaf, utf8Size(value as string), spec.maxBytes, 'bytes')
-      writeString(writer, value as string, spec.maxBytes)
+      writeString(writer, fitText(value as string, spec.maxBytes, counts), spec.maxBytes)
       break
     case 'fixed-text':
-      checkFits(leaf, utf8Size(value as string), fixedStringRoom(spec.bytes), 'bytes')
-      writeFixedString(writer, value as string, spec.bytes)
+      writeFixedString(writer, fitText(value as string, fixedStringRoom(spec.bytes), counts), spec.bytes)
       break
     case 'bytes':
-      checkFits(leaf, (value as Uint8Array).length, spec.maxBytes, 'bytes')
-      writeBytes(writer, value as Uint8Array, spec.maxBytes)
+      writeBytes(writer, fitItems(value as Uint8Array, spec.maxBytes, counts), spec.maxBytes)
       break
     case 'list':
-      checkFits(leaf, (value as readonly unknown[]).length, spec.maxItems, 'items')
-      writeList(writer, leaf, spec.maxItems, value as readonly unknown[], shelf ?? new Shelf())
+      writeList(
+        writer,
+        leaf,
+        spec.maxItems,
+        fitItems(value as readonly unknown[], spec.maxItems, counts),
+        shelf ?? new Shelf(counts),
+      )
       break
     case 'manual':
       spec.codec.write(writer, value as never)
@@ -57,22 +81,27 @@ export function writeHeapValue(writer: BitWriter, leaf: Leaf, value: unknown, sh
   }
 }
 
-/** Reads a value of a heap leaf; on nonsense the reader has failed. */
+/** Reads a value of a heap leaf; on invalid input the reader has failed. */
 export function readHeapValue(reader: BitReader, leaf: Leaf, shelf?: Shelf): unknown {
   const { spec } = leaf.field
   switch (spec.kind) {
     case 'text': return readString(reader, spec.maxBytes)
     case 'fixed-text': return readFixedString(reader, spec.bytes)
     case 'bytes': return readBytes(reader, spec.maxBytes)
-    case 'list': return readList(reader, leaf, spec.maxItems, shelf ?? new Shelf())
+    case 'list': return readList(reader, leaf, spec.maxItems, shelf ?? new Shelf(new ValueCounts()))
     case 'manual': return readManual(reader, spec.codec)
     default: return undefined
   }
 }
 
-/** Where the texts inside a list lie while one item of it is packed or unpacked. Handles are places on the shelf. */
+/** Stores the texts inside a list while one item of it is packed or unpacked. Handles are indexes into it. */
 class Shelf implements ValueStore {
   readonly values: unknown[] = []
+  readonly #counts: ValueCounts
+
+  constructor(counts: ValueCounts) {
+    this.#counts = counts
+  }
 
   put(_leaf: Leaf, value: unknown): number {
     return this.values.push(value) - 1
@@ -83,7 +112,7 @@ class Shelf implements ValueStore {
   }
 
   write(writer: BitWriter, leaf: Leaf, handle: number): void {
-    writeHeapValue(writer, leaf, this.values[handle], this)
+    writeHeapValue(writer, leaf, this.values[handle], this.#counts, this)
   }
 
   read(reader: BitReader, leaf: Leaf): number {
@@ -127,8 +156,16 @@ function itemOf(leaf: Leaf): ItemLayout {
   return leaf.item
 }
 
-function checkFits(leaf: Leaf, count: number, max: number, unit: string): void {
-  if (count > max) throw new RangeError(`${leaf.path}: ${count} ${unit}, at most ${max}.`)
+function fitText(text: string, bytesMax: number, counts: ValueCounts): string {
+  if (utf8Size(text) <= bytesMax) return text
+  counts.clipped++
+  return clipUtf8(text, bytesMax)
+}
+
+function fitItems<T extends Uint8Array | readonly unknown[]>(items: T, max: number, counts: ValueCounts): T {
+  if (items.length <= max) return items
+  counts.clipped++
+  return items.slice(0, max) as T
 }
 
 function readManual(reader: BitReader, codec: ManualTwins<never>): unknown {
@@ -144,8 +181,14 @@ function readManual(reader: BitReader, codec: ManualTwins<never>): unknown {
   return value
 }
 
-/** Whether a value that was just read would be written as the very bits it was read from. */
-function rewritesTo(codec: ManualTwins<never>, value: never, bytes: Uint8Array, bitOffset: number, bitCount: number): boolean {
+/** Whether a value that was just read would be written as exactly the bits it was read from. */
+function rewritesTo(
+  codec: ManualTwins<never>,
+  value: never,
+  bytes: Uint8Array,
+  bitOffset: number,
+  bitCount: number,
+): boolean {
   if (bitCount < 0 || bitCount > VALUE_BITS_MAX) return false
   const writer = new BitWriter(new Uint8Array((bitCount + 7) >>> 3))
   try {

@@ -1,13 +1,13 @@
 /**
  * The side table of values of variable size: text, bytes, lists, manual values. Cells and lanes hold handles into it.
  *
- * A value is immutable and kept once, as its canonical bits and as what those bits decode to: equal content has an
- * equal handle, so that comparing handles compares content, and a delta copies bits instead of encoding again.
- * Handle 0 is every field's initial value and takes no room.
+ * A value is immutable and stored once, as its canonical bits and as the value they decode to. Equal content has an
+ * equal handle, so comparing handles compares content, and a delta copies bits instead of encoding again. Handle 0 is
+ * every field's initial value and takes no room.
  *
- * Handles are local: two peers may number the same content differently, and only content is sent or hashed. Nothing
- * is freed by itself, for a heap does not know who holds a handle; whoever does calls `markRow` and `markCells` for all
- * that must stay, then `sweep`.
+ * Handles are local: two peers may number the same content differently, and only content is sent or hashed. Nothing is
+ * freed automatically, because a heap does not know which code holds a handle. The holders call `markRow` and
+ * `markCells` for all that must stay, then `sweep` runs.
  */
 
 import { assert } from '../base/assert.ts'
@@ -17,19 +17,21 @@ import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { Layout } from './layout.ts'
 import type { Leaf } from './leaf.ts'
-import { readHeapValue, VALUE_BITS_MAX } from './value-codec.ts'
+import { readHeapValue, ValueCounts, valueBitsMax } from './value-codec.ts'
 import { encodeContent, freezeValue, initialContent, makeContent, type Content } from './value-content.ts'
 import type { ValueStore } from './values.ts'
 
-/** One kept value. */
+/** One stored value. */
 interface Entry extends Content {
-  /** Handles by content, of the leaf it belongs to. */
+  /** The handles by content of the leaf that it belongs to. */
   readonly handles: Map<string, number>
   isMarked: boolean
 }
 
 export class ValueHeap implements ValueStore {
-  /** By handle; undefined where a value was swept away, and at 0. */
+  /** Values ever added: a sweep does not lower it. */
+  addedCount = 0
+  /** Indexed by handle; undefined where a value was swept, and at 0. */
   readonly #entries: (Entry | undefined)[] = [undefined]
   readonly #free: number[] = []
   /** By leaf: handles by content. */
@@ -37,31 +39,43 @@ export class ValueHeap implements ValueStore {
   readonly #sizeMax: number
   readonly #bytesMax: number
   #sizeBytes = 0
+  /** How often values added here were changed to fit. */
+  readonly counts: ValueCounts
 
-  /** A heap that a stranger can fill should be given less than a world's. */
-  constructor(sizeMax: number = VALUE_HEAP_ENTRIES_MAX, bytesMax: number = VALUE_HEAP_BYTES_MAX) {
+  /** A heap that a remote peer can fill should get a smaller limit than a world's. */
+  constructor(
+    sizeMax: number = VALUE_HEAP_ENTRIES_MAX,
+    bytesMax: number = VALUE_HEAP_BYTES_MAX,
+    counts: ValueCounts = new ValueCounts(),
+  ) {
     this.#sizeMax = sizeMax
     this.#bytesMax = bytesMax
+    this.counts = counts
   }
 
-  /** Values kept, initial ones aside. */
+  /** Values stored, without initial ones. */
   get size(): number {
     return this.#entries.length - 1 - this.#free.length
   }
 
-  /** Bytes of encoded content kept, initial values aside. */
+  /** Bytes of encoded content stored, without initial values. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
 
-  /** The handle of a value. Throws RangeError when the value does not fit its field: that is the game's mistake. */
-  put(leaf: Leaf, value: unknown): number {
-    const handle = this.#intern(leaf, encodeContent(leaf, value))
-    if (handle < 0) throw new RangeError(`${leaf.path}: more than ${this.#sizeMax} values or ${this.#bytesMax} bytes in one heap.`)
-    return handle
+  /**
+   * The handle of a value, cut to the limit of its field; `kept` when the heap is full or the value cannot be cut.
+   * Throws a RangeError when the value has the wrong type: that is an error of the game.
+   */
+  put(leaf: Leaf, value: unknown, kept: number = 0): number {
+    const content = encodeContent(leaf, value, this.counts)
+    const handle = content === undefined ? -1 : this.#intern(leaf, content)
+    if (handle >= 0) return handle
+    this.counts.refused++
+    return kept
   }
 
-  /** The value behind a handle. Bytes are a copy; everything else is shared and not to be written to. */
+  /** The value of a handle. Bytes are a copy; everything else is shared and must not be written to. */
   get(leaf: Leaf, handle: number): unknown {
     const { value } = this.#content(leaf, handle)
     return value instanceof Uint8Array && leaf.field.spec.kind === 'bytes' ? value.slice() : value
@@ -73,16 +87,21 @@ export class ValueHeap implements ValueStore {
     writer.copyBits(content.bytes, 0, content.bitCount)
   }
 
-  /** Reads a value and gives its handle; on nonsense, or when the heap is full, the reader has failed. */
+  /** Reads a value and returns its handle; on invalid input, or when the heap is full, the reader has failed. */
   read(reader: BitReader, leaf: Leaf): number {
     const { bytes, bitPosition } = reader
     const value = readHeapValue(reader, leaf)
     const bitCount = reader.bitPosition - bitPosition
-    if (bitCount > VALUE_BITS_MAX) reader.fail()
+    if (bitCount > valueBitsMax(leaf)) reader.fail()
     if (reader.failed) return 0
     const handle = this.#intern(leaf, makeContent(bytes, bitPosition, bitCount, value))
     if (handle < 0) reader.fail()
     return handle < 0 ? 0 : handle
+  }
+
+  /** The handle of a value of a different heap; -1 when there is no room for it here. @hot */
+  adopt(leaf: Leaf, from: ValueHeap, handle: number): number {
+    return handle === 0 ? 0 : this.#intern(leaf, from.#content(leaf, handle))
   }
 
   /** 64 bits of a value's content: out[0] is the low half. Equal content, equal hash, in every heap. */
@@ -101,7 +120,7 @@ export class ValueHeap implements ValueStore {
     for (const leaf of layout.heapLeaves) this.#mark(cells[at + leaf.cell])
   }
 
-  /** Forgets every value that was not marked since the last sweep; its handle may be given out again. */
+  /** Removes every value that was not marked since the last sweep; its handle may be reused. */
   sweep(): void {
     for (let handle = 1; handle < this.#entries.length; handle++) {
       const entry = this.#entries[handle]
@@ -127,7 +146,7 @@ export class ValueHeap implements ValueStore {
     return content
   }
 
-  /** The handle of some content, old or new; -1 when there is no room. */
+  /** The handle of some content, existing or new; -1 when there is no room. */
   #intern(leaf: Leaf, content: Content): number {
     if (content.key === initialContent(leaf).key) return 0
     const handles = this.#handlesOf(leaf)
@@ -136,6 +155,7 @@ export class ValueHeap implements ValueStore {
     const isFull = this.size >= this.#sizeMax || this.#sizeBytes + content.bytes.length > this.#bytesMax
     if (isFull) return -1
     freezeValue(leaf.field, content.value)
+    this.addedCount++
     const handle = this.#free.pop() ?? this.#entries.length
     this.#entries[handle] = { ...content, handles, isMarked: false }
     handles.set(content.key, handle)
@@ -148,4 +168,15 @@ export class ValueHeap implements ValueStore {
     if (handles === undefined) this.#handles.set(leaf, (handles = new Map()))
     return handles
   }
+}
+
+/** For layouts without values of variable size: nothing is ever added to it. */
+const UNUSED = new ValueHeap()
+
+/**
+ * A heap for the values of one message. Most messages need none, and a heap costs as much as the rest of a small
+ * message.
+ */
+export function heapFor({ heapLeaves }: Pick<Layout, 'heapLeaves'>): ValueHeap {
+  return heapLeaves.length === 0 ? UNUSED : new ValueHeap()
 }

@@ -1,11 +1,11 @@
 /**
  * Plain JavaScript values to cells and back: how spawns, messages, inputs and list items enter and leave.
  *
- * Live cells are doubles; this file knows that `true` is 1, that 'run' is the second name of its `oneOf`, that a
- * bigint is two int32 halves, and that text lives in a `ValueStore`. It allocates; the tick does not come here.
+ * Live cells are doubles. This file knows that `true` is 1, that 'run' is the second name of its `oneOf`, that a bigint
+ * is two int32 halves, and that text is in a `ValueStore`. It allocates; a tick does not use it.
  *
- * A value of the wrong type is the caller's mistake and throws a RangeError that names the field; a number out of its
- * bounds is not, for the next sample clamps it.
+ * A value of the wrong type is an error of the caller and throws a RangeError that names the field. A value out of its
+ * bounds is not: the next sample clamps a number, and the store cuts a text, bytes or a list.
  */
 
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -17,19 +17,22 @@ import { whyNotValue } from './value-check.ts'
 
 type Values = { readonly [name: string]: unknown }
 
-/** Where values of variable size live: a `ValueHeap`, or for a moment the inside of a list. */
+/** The storage of values of variable size: a `ValueHeap`, or temporarily the inside of a list. */
 export interface ValueStore {
-  /** The handle of a value. */
-  put(leaf: Leaf, value: unknown): number
-  /** The value behind a handle. */
+  /** The handle of a value, cut to the limit of its field; `kept`, a handle, when there is no room for it. */
+  put(leaf: Leaf, value: unknown, kept: number): number
+  /** The value of a handle. */
   get(leaf: Leaf, handle: number): unknown
-  /** Writes the value behind a handle. */
+  /** Writes the value of a handle. */
   write(writer: BitWriter, leaf: Leaf, handle: number): void
-  /** Reads a value and gives its handle; on nonsense the reader has failed. */
+  /** Reads a value and returns its handle; on invalid input the reader has failed. */
   read(reader: BitReader, leaf: Leaf): number
 }
 
-/** Stores the fields that `values` names; the others keep what is in their cells. Unknown names are the compiler's. */
+/**
+ * Stores the fields that `values` names; the others keep the content of their cells. Unknown names are for the compiler
+ * to reject.
+ */
 export function storeValues(layout: Layout, values: Values, cells: Float64Array, at: number, heap: ValueStore): void {
   for (const member of layout.members) {
     const value = values[member.name]
@@ -57,10 +60,11 @@ export function storeField(
     return first + 1
   }
   const isGroup = field.spec.kind === 'group'
-  if (!isObject(value) && !(isGroup && value === null)) throw mistake(leaves[first].path, value, 'not an object with its fields')
+  if (!isObject(value) && !(isGroup && value === null))
+    throw mistake(leaves[first].path, value, 'not an object with its fields')
   let next = first
   if (isGroup) cells[at + leaves[next++].cell] = value === null ? 0 : 1
-  // The shape was checked to be a plain object, so this sees its fields and nothing else, and allocates nothing.
+  // The shape was checked to be a plain object, so this loop sees only its fields, and allocates nothing.
   for (const name in shape) {
     next = value === null
       ? storeInitial(leaves, next, shape[name], cells, at)
@@ -70,7 +74,13 @@ export function storeField(
 }
 
 /** Stores the initial value of one field from its first leaf on; returns the leaf after its last. */
-export function storeInitial(leaves: readonly Leaf[], first: number, field: Field<unknown>, cells: Float64Array, at: number): number {
+export function storeInitial(
+  leaves: readonly Leaf[],
+  first: number,
+  field: Field<unknown>,
+  cells: Float64Array,
+  at: number,
+): number {
   const shape = innerShape(field)
   if (!shape) {
     storeInitialLeaf(leaves[first], cells, at)
@@ -84,7 +94,12 @@ export function storeInitial(leaves: readonly Leaf[], first: number, field: Fiel
 
 /** Loads one field as a plain value, moving the cursor past its leaves. */
 export function loadField(
-  leaves: readonly Leaf[], cursor: { leaf: number }, field: Field<unknown>, cells: Float64Array, at: number, heap: ValueStore,
+  leaves: readonly Leaf[],
+  cursor: { leaf: number },
+  field: Field<unknown>,
+  cells: Float64Array,
+  at: number,
+  heap: ValueStore,
 ): unknown {
   const shape = innerShape(field)
   if (!shape) return loadLeaf(leaves[cursor.leaf++], cells, at, heap)
@@ -112,7 +127,7 @@ export function loadLeaf(leaf: Leaf, cells: Float64Array, at: number, heap: Valu
 
 /** Stores the value of one leaf. Numbers are kept as they are: the next sample clamps them. */
 export function storeLeaf(leaf: Leaf, value: unknown, cells: Float64Array, at: number, heap: ValueStore): void {
-  if (leaf.kind === LEAF.heap) cells[at + leaf.cell] = heap.put(leaf, value)
+  if (leaf.kind === LEAF.heap) cells[at + leaf.cell] = heap.put(leaf, value, cells[at + leaf.cell])
   else storeNumbers(leaf, value, cells, at)
 }
 
@@ -122,9 +137,14 @@ export function innerShape(field: Field<unknown>): Shape | undefined {
   return spec.kind === 'struct' || spec.kind === 'group' || spec.kind === 'vector' ? spec.shape : undefined
 }
 
-/** A value of the wrong type, where the compiler could not see it. */
+/** A value of the wrong type that the compiler could not see. */
 export function mistake(path: string, value: unknown, problem: string): RangeError {
-  const shown = typeof value === 'object' && value !== null ? 'the value' : typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const shown =
+    typeof value === 'object' && value !== null
+      ? 'the value'
+      : typeof value === 'string'
+        ? JSON.stringify(value)
+        : String(value)
   return new RangeError(`${path}: ${shown} is ${problem}.`)
 }
 

@@ -12,7 +12,7 @@ const TICK_MS = 1000 / TICK_RATE
 
 /**
  * A client and the clock of an authority, both in true time, with a path between them. The client's own clock may run
- * fast or slow, be set, or stop while the machine sleeps; it is told of ticks a few times a second.
+ * fast or slow, be set, or stop while the machine sleeps; it receives ticks a few times a second.
  */
 class Rig {
   readonly sync = new ClockSync(TICK_RATE)
@@ -74,7 +74,7 @@ class Rig {
 }
 
 describe('clock sync', () => {
-  test('[CLOCK1] is believed from four samples on, and within 2 ms on a symmetric path', () => {
+  test('[CLOCK1] is used from four samples on, and within 2 ms on a symmetric path', () => {
     const rig = new Rig()
     for (let samples = 0; samples < 4; samples++) {
       expect(rig.sync.isConverged).toBe(false)
@@ -86,7 +86,9 @@ describe('clock sync', () => {
       const path = new Rig(seed)
       path.jitterMs = 4
       path.run(3000)
-      path.run(3000, () => expect(Math.abs((path.sync.serverTicksAt(path.local) - path.serverTicks) * TICK_MS)).toBeLessThan(2))
+      path.run(3000, () =>
+        expect(Math.abs((path.sync.serverTicksAt(path.local) - path.serverTicks) * TICK_MS)).toBeLessThan(2),
+      )
     }
   })
 
@@ -101,7 +103,7 @@ describe('clock sync', () => {
     expect(sync.oneWayMs).toBe(30)
   })
 
-  test('[CLOCK3] a jump is believed when three samples in a row say the same, and one alone is not', () => {
+  test('[CLOCK3] a jump is accepted when three samples in a row agree, and one alone is not', () => {
     const sync = new ClockSync(TICK_RATE)
     for (let n = 0; n < 10; n++) sync.sample(n, n * TICK_MS, 50)
     sync.sample(1000, 11 * TICK_MS, 50)
@@ -115,33 +117,36 @@ describe('clock sync', () => {
     expect(sync.serverTicksAt(0)).toBeCloseTo(1000 + 25 / TICK_MS, 3)
   })
 
-  test('[CLOCK3] three samples in a row that are a jump away from one another too are no jump', () => {
+  test('[CLOCK3] three samples in a row that also differ by a jump from one another are no jump', () => {
     const sync = new ClockSync(TICK_RATE)
     for (let n = 0; n < 10; n++) sync.sample(n, n * TICK_MS, 50)
     for (let n = 10; n < 20; n++) sync.sample(n - 100 * (20 - n), n * TICK_MS, 50)
     expect([sync.jumps, Math.round(sync.serverTicksAt(0) * TICK_MS)]).toEqual([0, 25])
   })
 
-  test.each([0, 0.02])('[CLOCK9] of half a minute of samples that waited together, %d ms apart, the newest alone counts', (apartMs) => {
-    const sync = new ClockSync(TICK_RATE)
-    for (let n = 0; n < 16; n++) sync.sample(n, n * TICK_MS, 50)
-    const wakesAt = 16 * TICK_MS + 30_000
-    for (let n = 16; n <= 16 + 30 * TICK_RATE; n++) sync.sample(n, wakesAt + (n - 16) * apartMs, 50)
-    expect([sync.jumps, sync.isConverged]).toEqual([0, true])
-    expect(Math.abs(sync.serverTicksAt(0) * TICK_MS - 25)).toBeLessThan(8)
-    expect(sync.jitterMs).toBeLessThan(8)
-  })
+  test.each([0, 0.02])(
+    '[CLOCK9] of half a minute of samples that waited together, %d ms apart, only the newest counts',
+    (apartMs) => {
+      const sync = new ClockSync(TICK_RATE)
+      for (let n = 0; n < 16; n++) sync.sample(n, n * TICK_MS, 50)
+      const wakesAt = 16 * TICK_MS + 30_000
+      for (let n = 16; n <= 16 + 30 * TICK_RATE; n++) sync.sample(n, wakesAt + (n - 16) * apartMs, 50)
+      expect([sync.jumps, sync.isConverged]).toEqual([0, true])
+      expect(Math.abs(sync.serverTicksAt(0) * TICK_MS - 25)).toBeLessThan(8)
+      expect(sync.jitterMs).toBeLessThan(8)
+    },
+  )
 })
 
 describe('tick clock', () => {
-  test('[CLOCK4] plays ahead of the authority by the way there and the lead', () => {
+  test('[CLOCK4] runs ahead of the authority by the one-way delay and the lead', () => {
     const rig = new Rig()
     rig.run(2000)
     // 50 ms are three ticks, and two of lead.
     expect(rig.clock.ticks - rig.serverTicks).toBeCloseTo(5, 1)
   })
 
-  test('[CLOCK5] moves by nudges of 2 % at most, and by no jerk, when the path becomes longer by three ticks', () => {
+  test('[CLOCK5] moves by nudges of 2 % at most, without a jump, when the path becomes longer by three ticks', () => {
     const rig = new Rig()
     rig.run(3000)
     rig.latencyMs += 3 * TICK_MS
@@ -156,28 +161,36 @@ describe('tick clock', () => {
     expect(Math.abs(rig.errorMs)).toBeLessThan(2)
   })
 
-  test.each([500, -500])('[CLOCK6] holds for ten minutes with a clock that is off by %d ppm, and 20 ms of jitter', (ppm) => {
-    const rig = new Rig(7)
-    rig.skew = ppm / 1e6
-    rig.jitterMs = 20
-    rig.run(3000)
-    let worst = 0
-    rig.run(600_000, () => { worst = Math.max(worst, Math.abs(rig.errorMs)) })
-    expect(worst).toBeLessThan(12)
-    expect([rig.clock.resyncs, rig.sync.jumps]).toEqual([0, 0])
-  })
+  test.each([500, -500])(
+    '[CLOCK6] holds for ten minutes with a clock that is off by %d ppm, and 20 ms of jitter',
+    (ppm) => {
+      const rig = new Rig(7)
+      rig.skew = ppm / 1e6
+      rig.jitterMs = 20
+      rig.run(3000)
+      let worst = 0
+      rig.run(600_000, () => {
+        worst = Math.max(worst, Math.abs(rig.errorMs))
+      })
+      expect(worst).toBeLessThan(12)
+      expect([rig.clock.resyncs, rig.sync.jumps]).toEqual([0, 0])
+    },
+  )
 
-  test.each([3_600_000, -3_600_000, 800])('[CLOCK7] is set once, and right within half a second, when the local clock is set by %d ms', (ms) => {
-    const rig = new Rig()
-    rig.run(3000)
-    rig.shift += ms
-    rig.run(500)
-    expect([rig.clock.resyncs, rig.sync.jumps]).toEqual([ms < 0 ? rig.clock.resyncs : 1, 1])
-    expect(rig.clock.resyncs).toBeLessThanOrEqual(1 + (ms < 0 ? 1 : 0))
-    expect(Math.abs(rig.errorMs)).toBeLessThan(2)
-  })
+  test.each([3_600_000, -3_600_000, 800])(
+    '[CLOCK7] is set once, and correct within half a second, when the local clock is set by %d ms',
+    (ms) => {
+      const rig = new Rig()
+      rig.run(3000)
+      rig.shift += ms
+      rig.run(500)
+      expect([rig.clock.resyncs, rig.sync.jumps]).toEqual([ms < 0 ? rig.clock.resyncs : 1, 1])
+      expect(rig.clock.resyncs).toBeLessThanOrEqual(1 + (ms < 0 ? 1 : 0))
+      expect(Math.abs(rig.errorMs)).toBeLessThan(2)
+    },
+  )
 
-  test('[CLOCK8] is right within a second after 30 s of sleep, whether the local clock slept too or not', () => {
+  test('[CLOCK8] is correct within a second after 30 s of sleep, whether the local clock slept too or not', () => {
     for (const sleeps of [true, false]) {
       const rig = new Rig()
       rig.run(3000)
@@ -191,29 +204,29 @@ describe('tick clock', () => {
 })
 
 describe('input lead', () => {
-  test('[LEAD1] begins with two ticks and the jitter, follows the tightest margin up at once and down slowly, within bounds', () => {
+  test('[LEAD1] starts at two ticks plus jitter, rises at once with the tightest margin, and falls slowly', () => {
     const rig = new Rig(3)
     rig.run(1000)
     const begins = rig.lead.ms
     expect(begins).toBeCloseTo(2 * TICK_MS, 0)
-    const tell = (margin: number, ms: number): void => {
+    const receive = (margin: number, ms: number): void => {
       for (let passed = 0; passed < ms; passed += 50) rig.lead.handleMargin(rig.now += 50, margin)
     }
-    tell(1, 2000)
+    receive(1, 2000)
     expect(rig.lead.ms).toBe(begins)
-    tell(-1.5, 1000)
+    receive(-1.5, 1000)
     expect(rig.lead.ms).toBeCloseTo(begins + 2 * TICK_MS, 5)
     // What was sent before the change could be felt says nothing new.
-    tell(-1.5, 100)
+    receive(-1.5, 100)
     expect(rig.lead.ms).toBeCloseTo(begins + 2 * TICK_MS, 5)
-    tell(3.5, 9000)
+    receive(3.5, 9000)
     expect(rig.lead.ms).toBeCloseTo(begins + 1.5 * TICK_MS, 5)
     const steady = rig.lead.ms
-    tell(-1000, 5000)
+    receive(-1000, 5000)
     expect(rig.lead.ms).toBe(steady)
-    tell(-12, 60_000)
+    receive(-12, 60_000)
     expect(rig.lead.ms).toBe(250)
-    tell(1000, 1_000_000)
+    receive(1000, 1_000_000)
     expect(rig.lead.ms).toBe(TICK_MS / 2)
   })
 })

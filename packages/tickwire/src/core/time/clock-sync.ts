@@ -1,69 +1,70 @@
 /**
- * What time it is on the authority, in its ticks, as far as one can tell from here.
+ * Estimates the current time of the authority, in its ticks.
  *
- * Fed by samples: "when this was sent I was at tick 812.4", when that came, and how long the round trip takes. A sample
- * gives an offset, sent + rtt / 2 - received; the estimate is the mean of the newest eight of sixteen whose round trip
- * is not twice the median. A sample that is off by more than a jump is not believed, until three in a row say the same:
- * then a clock was set or a machine slept, and everything begins anew.
+ * It takes samples: the tick at which the authority sent a packet ("812.4"), the local time at which it arrived, and
+ * the round-trip time. A sample gives an offset, sent + rtt / 2 - received. The estimate is the mean of the newest
+ * eight of sixteen samples whose round trip is at most twice the median. A sample that is off by more than `jumpMs` is
+ * ignored, until three in a row agree: then a clock was set or a machine slept, and the estimate starts over.
  *
- * Of samples that come in one moment only the newest counts: the others waited in a queue, here or on the way, and say how
- * long. A machine that slept finds thousands of them.
+ * Of samples that arrive at the same moment only the newest counts: the others waited in a queue, here or on the way,
+ * so their offsets include the waiting time. A machine that slept finds thousands of them.
  *
  *   server   ---- tick 812.4 --------.---- 814.9 now
  *                          \  rtt / 2
  *   here     -----------------> received ---- now
  *
- * It belongs to nobody's session: connections have round trips and no idea of ticks. It knows no clock of its own, and
- * does not decide how far ahead to play: `input-lead.ts` and `tick-clock.ts` do.
+ * It is independent of the session: connections measure round trips and do not know ticks. It reads no clock itself,
+ * and does not decide how far ahead to play: `input-lead.ts` and `tick-clock.ts` do.
  */
 
 import type { Millis } from '../base/time.ts'
 
-/** Samples kept, and how many of the newest sound ones are averaged. */
+/** Samples kept, and how many of the newest valid ones are averaged. */
 const SAMPLES = 16
 const AVERAGED = 8
-/** Believed from so many samples on. */
+/** The estimate is usable from this many samples on. */
 export const CONVERGED_SAMPLES = 4
-/** A round trip this many times the median says that something else was in the way. */
+/** A round trip longer than this many medians is an outlier. */
 const OUTLIER_RTT = 2
-/** So many samples in a row that are a jump away are the truth. */
+/** This many samples in a row that agree on a jump are believed. */
 const JUMP_SAMPLES = 3
-/** What is further off than this is no jitter. */
+/** An error above this is not jitter. */
 export const RESYNC_MS = 250
-/** Samples that come within this time of one another waited together: nobody sends them so close. */
+/** Samples that arrive within this time of one another waited in a queue: they are never sent so close together. */
 const MOMENT_MS = 5
 
-/** Cells of the estimate: doubles in fields would be allocated anew at every sample. */
+/** Indexes of the estimate: doubles in fields would be allocated at every sample. */
 const OFFSET = 0
 const RTT = 1
 const JITTER = 2
 
-/** Cells of the moment that samples come in: when it began, its newest; and the newest of the moment before. */
+/** Indexes of the current moment: when it began, its newest offset; and the newest offset of the moment before. */
 const BEGAN_AT = 0
 const NEWEST = 1
 const BEFORE = 2
 
 export class ClockSync {
   readonly tickMs: number
-  /** How often everything began anew because a clock had jumped. */
+  /** How often the estimate started over because a clock had jumped. */
   jumps = 0
-  readonly #jumpMs: number
+  /** A sample with a larger error is not believed at once. */
+  readonly jumpMs: number
   readonly #offsets = new Float64Array(SAMPLES)
   readonly #rtts = new Float64Array(SAMPLES)
   readonly #sorted = new Float64Array(SAMPLES)
   readonly #estimate = new Float64Array(3)
   readonly #moment = new Float64Array([-Infinity, 0, 0])
   #count = 0
-  /** Moments in a row that were a jump away, and how many there were before this one. */
+  /** Consecutive moments that were off by a jump, and the count before the current moment. */
   #strange = 0
   #strangeBefore = 0
 
   constructor(tickRate: number, jumpMs: number = RESYNC_MS) {
     this.tickMs = 1000 / tickRate
-    this.#jumpMs = jumpMs
+    this.jumpMs = jumpMs
   }
 
-  /** The estimate can be used. */
+  /** Whether the estimate is usable. */
   get isConverged(): boolean {
     return this.#count >= CONVERGED_SAMPLES
   }
@@ -73,21 +74,21 @@ export class ClockSync {
     return this.#estimate[RTT]
   }
 
-  /** From there to here, or from here to there: half of it, for nobody can measure which half is longer. */
+  /** The one-way delay: half the round trip, because it is impossible to measure which direction takes longer. */
   get oneWayMs(): number {
     return this.#estimate[RTT] / 2
   }
 
-  /** How far samples lie from the estimate, on the mean. */
+  /** The mean distance of the samples from the estimate. */
   get jitterMs(): number {
     return this.#estimate[JITTER]
   }
 
-  /** Takes in that the authority was at `serverTicks` when it sent what came at `receivedAt`. @hot */
+  /** Adds a sample: the authority was at `serverTicks` when it sent what arrived at `receivedAt`. @hot */
   sample(serverTicks: number, receivedAt: Millis, rttMs: number): void {
     const offset = serverTicks * this.tickMs + rttMs / 2 - receivedAt
     if (!this.#isNews(offset, receivedAt)) return
-    if (this.isConverged && Math.abs(offset - this.#estimate[OFFSET]) > this.#jumpMs) {
+    if (this.isConverged && Math.abs(offset - this.#estimate[OFFSET]) > this.jumpMs) {
       if (!this.#isBelieved(offset)) return
       this.jumps++
       this.#count = 0
@@ -99,7 +100,7 @@ export class ClockSync {
     this.#average()
   }
 
-  /** Whether a sample is the newest of its moment; then it takes the place of the one before. */
+  /** Whether a sample is the newest of its moment. If so, it replaces the previous sample of that moment. */
   #isNews(offset: number, receivedAt: Millis): boolean {
     const moment = this.#moment
     const sinceMs = receivedAt - moment[BEGAN_AT]
@@ -115,9 +116,9 @@ export class ClockSync {
     return true
   }
 
-  /** Whether a sample that is a jump away is one of several moments in a row that say the same. */
+  /** Whether enough moments in a row agree on this jump. */
   #isBelieved(offset: number): boolean {
-    const isSame = this.#strangeBefore > 0 && Math.abs(offset - this.#moment[BEFORE]) <= this.#jumpMs
+    const isSame = this.#strangeBefore > 0 && Math.abs(offset - this.#moment[BEFORE]) <= this.jumpMs
     this.#strange = isSame ? this.#strangeBefore + 1 : 1
     return this.#strange >= JUMP_SAMPLES
   }
@@ -127,7 +128,7 @@ export class ClockSync {
     return (now + this.#estimate[OFFSET]) / this.tickMs
   }
 
-  /** The mean of the newest sound samples, and how far they lie from it. */
+  /** Computes the mean of the newest valid samples, and their distance from it. */
   #average(): void {
     const kept = Math.min(this.#count, SAMPLES)
     const rttMax = OUTLIER_RTT * this.#medianRtt(kept)

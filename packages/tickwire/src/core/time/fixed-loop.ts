@@ -1,9 +1,9 @@
 /**
- * Turns uneven wall time into whole ticks: simulation moves in fixed steps only, however often it is asked.
+ * Turns uneven wall time into whole ticks: the simulation advances in fixed steps only, however often `due` is called.
  *
- * After n seconds exactly floor(n x tickRate) ticks have been due, whatever the calls in between looked like. A host
- * that slept does not run a thousand ticks at once: beyond a bound the rest is skipped and counted, because players
- * would rather jump than wait for a server that simulates the past.
+ * After n seconds exactly floor(n x tickRate) ticks have been due, regardless of the calls in between. A host that
+ * slept does not run a thousand ticks at once: beyond a limit the rest is skipped and counted, because players prefer a
+ * jump to waiting for a server that simulates the past.
  */
 
 import { CATCH_UP_TICKS_MAX } from '../base/limits.ts'
@@ -11,7 +11,7 @@ import type { Millis } from '../base/time.ts'
 
 export class FixedLoop {
   readonly tickMs: number
-  /** Ticks that were never run, because the host was away too long. */
+  /** Ticks that were never run, because the host was paused too long. */
   skippedTicks = 0
   readonly #tickRate: number
   #startedAt: Millis = -1
@@ -22,7 +22,7 @@ export class FixedLoop {
     this.tickMs = 1000 / tickRate
   }
 
-  /** How many ticks to run now, at most a few. The first call starts the clock and has none. */
+  /** How many ticks to run now, up to a limit. The first call starts the clock and returns 0. */
   due(now: Millis): number {
     if (this.#startedAt < 0) this.#startedAt = now
     const behind = this.#elapsedTicks(now) - this.#ranTicks
@@ -37,14 +37,14 @@ export class FixedLoop {
     return this.#startedAt < 0 ? 0 : this.#startedAt + (this.#ranTicks + 1) * 1000 / this.#tickRate
   }
 
-  /** How far the current tick has gone, from 0 to just below 1: where to draw between two states. */
+  /** How far the current tick has progressed, from 0 to just below 1: where to draw between two states. */
   alpha(now: Millis): number {
     if (this.#startedAt < 0) return 0
     const ticks = (now - this.#startedAt) * this.#tickRate / 1000
     return Math.max(0, Math.min(ticks - this.#ranTicks, 1 - Number.EPSILON))
   }
 
-  /** Whole ticks since the start, computed as `nextAt` is, so that "due at t" is due at t. */
+  /** Whole ticks since the start, computed like `nextAt`, so that a tick due at t is due at exactly t. */
   #elapsedTicks(now: Millis): number {
     let ticks = Math.floor((now - this.#startedAt) * this.#tickRate / 1000)
     if (this.#startedAt + (ticks + 1) * 1000 / this.#tickRate <= now) ticks++

@@ -1,16 +1,16 @@
 /**
- * A client's inputs on their way out, each stamped with the tick of the authority that it is for: every packet carries all
- * that the authority is not known to have.
+ * Sends a client's inputs, each stamped with the tick of the authority that it is for. Every packet carries all inputs
+ * that are not acknowledged.
  *
  *   +----------------------+--------------+---------------------------------------------------------------+
  *   | newest tick, varint  | count - 1, 5 | count inputs, oldest first: a delta, then the age of the view |
  *   +----------------------+--------------+---------------------------------------------------------------+
  *
  *   delta   the first against the initial row, each other against the one before
- *   age     first: 16. Others: 0 the same | 10 and 9, so much more, two's complement | 11 and 16
+ *   age     first: 16 bits. Others: 0 unchanged | 10 and 9 bits, the difference, two's complement | 11 and 16 bits
  *
- * A lost packet costs no input: the next one has it again. An input held for long costs its mask, a bit a field, and one for
- * its age. Inputs for ticks that the authority is known to have left behind are of no use to anybody and do not ride.
+ * A lost packet loses no input: the next packet has it again. An unchanged input costs its mask, one bit per field, and
+ * one bit for its age. Inputs for ticks that the authority has already passed are useless and are not sent.
  */
 
 import { INPUT_WINDOW, INPUTS_PER_FRAME_MAX, SENT_PACKETS_MAX } from '../base/limits.ts'
@@ -23,7 +23,9 @@ import { writeDelta } from '../schema/row-delta.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { AGE_BITS, AGE_MAX, AGE_STEPS, InputRing } from './input-ring.ts'
 
-/** Sent this often even when acknowledged, so that one lost packet never makes the authority wait. */
+/**
+ * Every input is sent at least this often, even when acknowledged, so that a lost packet never starves the authority.
+ */
 export const INPUT_REDUNDANCY = 3
 export const INPUT_COUNT_BITS = 5
 export const AGE_SMALL_BITS = 9
@@ -35,10 +37,11 @@ export class InputSource implements FrameSource {
   /** The tick of the newest input; -1 before the first. */
   newest: Tick = -1
   readonly #schema: Schema
-  readonly #redundancy: number
-  /** The newest input in each packet under way, by sequence. */
+  /** A frame carries at least this many inputs. */
+  readonly redundancy: number
+  /** The newest input in each packet in flight. Indexed by sequence modulo the array length. */
   readonly #newestIn = new Float64Array(SENT_PACKETS_MAX).fill(-1)
-  /** Ticks up to these need not ride: acknowledged; left behind; not of this run. */
+  /** Ticks up to these are not sent: acknowledged; passed by the authority; before the current run. */
   #acked: Tick = -1
   #passed: Tick = -1
   #first: Tick = 0
@@ -48,18 +51,23 @@ export class InputSource implements FrameSource {
   constructor(schema: Schema, redundancy: number = INPUT_REDUNDANCY, heap: ValueHeap = new ValueHeap()) {
     this.heap = heap
     this.#schema = schema
-    this.#redundancy = redundancy
+    this.redundancy = redundancy
     this.ring = new InputRing(schema.laneCount)
   }
 
-  /** How many inputs are not known to be of no use any more. */
+  /** The number of inputs that the authority is not known to have passed. */
   get pendingCount(): number {
     return this.newest < 0 ? 0 : Math.max(0, this.newest - Math.max(this.#passed, this.#first - 1))
   }
 
+  /** The newest tick that the authority is known to have passed; -1 before the first. */
+  get passed(): Tick {
+    return this.#passed
+  }
+
   /**
    * Takes the row that was written to `ring.rows` at `ring.at(tick)`, and the tick, with its fraction, that the player
-   * looked at. A tick that does not follow the newest begins a new run: what was before is not sent any more.
+   * saw. A tick that does not follow the newest starts a new run: earlier inputs are not sent any more.
    */
   push(tick: Tick, viewTick: number = tick): void {
     if (tick !== this.newest + 1 || this.newest < 0) this.restart(tick)
@@ -67,26 +75,27 @@ export class InputSource implements FrameSource {
     this.ring.keep(tick, Math.max(0, Math.min(Math.round((tick - viewTick) * AGE_STEPS), AGE_MAX)))
   }
 
-  /** The next input is for another tick than follows: the clock was set. */
+  /** The clock was set: the next input is for this tick instead of the one that follows. */
   restart(tick: Tick): void {
     this.newest = tick - 1
     this.#first = tick
     this.#acked = Math.min(this.#acked, tick - 1)
+    this.#passed = Math.min(this.#passed, tick - 1)
     this.#newestSent = Math.min(this.#newestSent, tick - 1)
   }
 
-  /** The authority is past this tick: inputs up to it do not ride any more. */
+  /** The authority has passed this tick: inputs up to it are not sent any more. */
   prune(tick: Tick): void {
     if (tick > this.#passed) this.#passed = tick
   }
 
-  /** Keeps the values of all inputs here in the coming sweep of the heap. */
+  /** Marks the values of all inputs here, so that the coming sweep of the heap keeps them. */
   markValues(heap: ValueHeap): void {
     const { rows, laneCount } = this.ring
     for (let at = 0; at < rows.length; at += laneCount) heap.markRow(this.#schema, rows, at)
   }
 
-  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  /** Only a new tick makes this source want a packet, and the code that runs ticks wakes the connections. */
   attach(): void {}
 
   begin(): void {}
@@ -99,7 +108,7 @@ export class InputSource implements FrameSource {
   fill(_now: Millis, sequence: number, out: BitWriter): boolean {
     const { newest } = this
     if (newest < 0 || sequence === this.#filledSequence) return false
-    const wanted = Math.max(newest - this.#acked, this.#redundancy)
+    const wanted = Math.max(newest - this.#acked, this.redundancy)
     const useful = newest - Math.max(this.#passed, this.#first - 1)
     let count = Math.min(INPUTS_PER_FRAME_MAX, INPUT_WINDOW, wanted, useful)
     while (count > 0 && !this.#write(out, count)) {
@@ -129,7 +138,16 @@ export class InputSource implements FrameSource {
     for (let tick = oldest; tick <= newest; tick++) {
       const isFirst = tick === oldest
       const base = isFirst ? schema.initialRow : ring.rows
-      writeDelta(out, schema, schema.masks[0], ring.rows, ring.at(tick), base, isFirst ? 0 : ring.at(tick - 1), this.heap)
+      writeDelta(
+        out,
+        schema,
+        schema.masks[0],
+        ring.rows,
+        ring.at(tick),
+        base,
+        isFirst ? 0 : ring.at(tick - 1),
+        this.heap,
+      )
       if (isFirst) out.writeBits(ring.ageOf(tick), AGE_BITS)
       else writeAge(out, ring.ageOf(tick), ring.ageOf(tick - 1))
     }

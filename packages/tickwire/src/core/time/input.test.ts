@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const schema = compileSchema('input', { fire: bool, aim: fixed(-1, 1, 0.01), say: text(10) })
 const AIM_LANE = 1
 
-/** A player who holds a different aim in every tick, and the authority he plays to. */
+/** A player with a different aim in every tick, and the authority that receives the inputs. */
 class Rig {
   readonly source = new InputSource(schema)
   /** Where the authority stands. */
@@ -57,26 +57,32 @@ class Rig {
 }
 
 describe('inputs', () => {
-  test('[INPUT1] a lost packet costs no input, as long as another arrives before its tick', () => {
-    fc.assert(fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (losses, lead) => {
-      const rig = new Rig()
-      let lostInARow = 0
-      losses.forEach((isUnlucky, at) => {
-        const tick = at + 1
-        rig.push(tick, (tick % 201) / 100 - 1)
-        const frame = rig.fill()!
-        lostInARow = isUnlucky && lostInARow < lead ? lostInARow + 1 : 0
-        if (lostInARow === 0) {
-          expect(rig.accept(frame)).toBe('ok')
-          rig.delivered()
-        }
-        if (tick > lead) expect(rig.step()).toBe((tick - lead) % 201)
-      })
-      expect([rig.buffer.starvedTicks, rig.buffer.lateInputs]).toEqual([0, 0])
-    }))
+  test('[INPUT1] a lost packet loses no input if another packet arrives before its tick', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 1, max: 20 }),
+        (losses, lead) => {
+          const rig = new Rig()
+          let lostInARow = 0
+          losses.forEach((isUnlucky, at) => {
+            const tick = at + 1
+            rig.push(tick, (tick % 201) / 100 - 1)
+            const frame = rig.fill()!
+            lostInARow = isUnlucky && lostInARow < lead ? lostInARow + 1 : 0
+            if (lostInARow === 0) {
+              expect(rig.accept(frame)).toBe('ok')
+              rig.delivered()
+            }
+            if (tick > lead) expect(rig.step()).toBe((tick - lead) % 201)
+          })
+          expect([rig.buffer.starvedTicks, rig.buffer.lateInputs]).toEqual([0, 0])
+        },
+      ),
+    )
   })
 
-  test('[INPUT2] a missing input holds the last one and flags the tick; before the first there is nothing to miss', () => {
+  test('[INPUT2] a missing input repeats the last one and flags the tick; before the first, no tick is flagged', () => {
     const rig = new Rig()
     rig.step()
     expect([rig.buffer.isHeld, rig.buffer.starvedTicks]).toEqual([true, 0])
@@ -87,7 +93,7 @@ describe('inputs', () => {
     expect(rig.buffer.starvedTicks).toBe(1)
   })
 
-  test('[INPUT3] an input counts in exactly its tick: late ones have no effect and are counted once, early ones wait', () => {
+  test('[INPUT3] an input counts only in its tick: late ones have no effect and are counted, early ones wait', () => {
     const rig = new Rig()
     for (let tick = 1; tick <= 4; tick++) rig.push(tick, tick / 100)
     const frame = rig.fill()!
@@ -100,7 +106,7 @@ describe('inputs', () => {
     expect(rig.buffer.duplicateInputs).toBe(4)
   })
 
-  test('[INPUT4] acknowledged inputs ride no more than three times, unacknowledged ones up to a frame, passed ones not at all', () => {
+  test('[INPUT4] acknowledged inputs are sent at most three times, unacknowledged ones up to a frame', () => {
     const rig = new Rig()
     for (let tick = 1; tick <= 40; tick++) rig.push(tick, tick / 100)
     const many = rig.fill()!.length
@@ -120,7 +126,7 @@ describe('inputs', () => {
     expect(rig.fill()).toBeUndefined()
   })
 
-  test('[INPUT4] in little room the newest go first', () => {
+  test('[INPUT4] with little space the newest are sent first', () => {
     const rig = new Rig()
     for (let tick = 1; tick <= 32; tick++) rig.push(tick, (tick - 1) / 100)
     const frame = rig.fill(16)!
@@ -134,7 +140,7 @@ describe('inputs', () => {
     expect(tight.fill(1)).toBeUndefined()
   })
 
-  test('[INPUT5] further ahead than the window is refused and counted: one input a tick is all a client can bring about', () => {
+  test('[INPUT5] an input beyond the window is refused and counted: a client causes at most one input a tick', () => {
     const rig = new Rig()
     for (let tick = 1; tick <= 3 * INPUT_WINDOW; tick++) {
       rig.push(tick, 0.7)
@@ -151,7 +157,7 @@ describe('inputs', () => {
     expect(rig.buffer.starvedTicks).toBe(50)
   })
 
-  test('[INPUT5] a run that begins elsewhere, ahead or back, is sent from there', () => {
+  test('[INPUT5] a run that begins at another tick, ahead or back, is sent from there', () => {
     const rig = new Rig()
     for (let tick = 50; tick <= 60; tick++) rig.push(tick, 0.1)
     rig.accept(rig.fill()!)
@@ -170,7 +176,7 @@ describe('inputs', () => {
     expect([aims.size, aims.get(50), aims.get(60), aims.get(80), aims.get(100)]).toEqual([13, 110, 110, 130, 120])
   })
 
-  test('[INPUT6] nonsense is broken and never throws', () => {
+  test('[INPUT6] invalid bytes make the frame broken, and nothing throws', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       expect(['ok', 'broken']).toContain(new Rig().accept(bytes))
     }))
@@ -187,7 +193,7 @@ describe('inputs', () => {
     expect(rig.accept(writer.bytes.slice(0, writer.finish()))).toBe('broken')
   })
 
-  test('[INPUT7] the authority knows what its player looked at, to 1/256 of a tick', () => {
+  test('[INPUT7] the authority knows the view tick of its player, to 1/256 of a tick', () => {
     fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 255 * 256 }), { minLength: 1, maxLength: 30 }), (ages) => {
       const rig = new Rig()
       ages.forEach((age, at) => rig.push(300 + at, 0, 300 + at - age / 256))
@@ -197,13 +203,13 @@ describe('inputs', () => {
         rig.step()
         expect(rig.buffer.viewTick).toBe(300 + at - age / 256)
       })
-      // Held: he goes on looking at the same distance.
+      // Repeated input: the view tick keeps its distance.
       rig.step()
       expect(rig.buffer.viewTick).toBe(300 + ages.length - ages.at(-1)! / 256)
     }))
   })
 
-  test('[INPUT8] how early inputs come is measured in ticks: the tightest and the mean', () => {
+  test('[INPUT8] how early inputs arrive is measured in ticks: the minimum and the mean', () => {
     const rig = new Rig()
     for (let tick = 11; tick <= 13; tick++) rig.push(tick, 0)
     Object.assign(rig.position, { tick: 10, fraction: 0.5 })
@@ -216,5 +222,37 @@ describe('inputs', () => {
     Object.assign(rig.position, { tick: 14, fraction: 0.25 })
     rig.accept(rig.fill()!)
     expect([rig.buffer.marginCount, rig.buffer.marginTicksMin, rig.buffer.lateInputs]).toEqual([1, -0.25, 1])
+  })
+
+  test('[INPUT10] S11: 70,000 texts of one player between two ticks take no space from another', () => {
+    const heap = new ValueHeap()
+    const position = { tick: 0, alpha: (): number => 0 }
+    const [mallory, alice] = [new InputBuffer(schema, heap, position), new InputBuffer(schema, heap, position)]
+    let source = new InputSource(schema)
+    const say = (tick: number, text: string): void => {
+      const cells = schema.initialCells.slice()
+      storeValues(schema, { say: text }, cells, 0, source.heap)
+      quantizeCells(schema, cells, 0, source.ring.rows, source.ring.at(tick))
+      source.push(tick, tick)
+    }
+    let [sequence, broken] = [0, 0]
+    const send = (to: InputBuffer): void => {
+      const writer = new BitWriter(new Uint8Array(1200))
+      if (!source.fill(0, ++sequence, writer)) return
+      if (to.accept(0, sequence, new BitReader(writer.bytes.slice(0, writer.finish()))) !== 'ok') broken++
+    }
+    for (let number = 0; number < 70_000; number += INPUTS_PER_FRAME_MAX) {
+      // The heap of a source has a limit, too.
+      source = new InputSource(schema)
+      for (let tick = 1; tick <= INPUTS_PER_FRAME_MAX; tick++) say(tick, `m${number + tick}`)
+      send(mallory)
+    }
+    expect([broken, heap.size]).toEqual([0, 0])
+    say(101, 'hello')
+    send(alice)
+    alice.take(101)
+    expect(broken).toBe(0)
+    expect(heap.get(schema.heapLeaves[0]!, alice.current[schema.heapLeaves[0]!.lane]!)).toBe('hello')
+    expect(heap.size).toBe(1)
   })
 })

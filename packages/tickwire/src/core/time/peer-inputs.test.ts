@@ -9,8 +9,16 @@ import { PeerInputsSink, PeerInputsSource } from './peer-inputs.ts'
 
 const schema = compileSchema('input', { fire: bool, aim: fixed(-1, 1, 0.01) })
 
-function makeRig(): { held: Map<number, Int32Array>; fill: (tick: number) => Uint8Array | undefined; sink: PeerInputsSink } {
-  const held = new Map<number, Int32Array>([[1, Int32Array.of(1, 150)], [2, Int32Array.of(0, 7)], [3, schema.initialRow.slice()]])
+function makeRig(): {
+  held: Map<number, Int32Array>
+  fill: (tick: number) => Uint8Array | undefined
+  sink: PeerInputsSink
+} {
+  const held = new Map<number, Int32Array>([
+    [1, Int32Array.of(1, 150)],
+    [2, Int32Array.of(0, 7)],
+    [3, schema.initialRow.slice()],
+  ])
   const position = { tick: 0 }
   const source = new PeerInputsSource(schema, new ValueHeap(), {
     get tick() { return position.tick },
@@ -25,7 +33,7 @@ function makeRig(): { held: Map<number, Int32Array>; fill: (tick: number) => Uin
   return { held, fill, sink: new PeerInputsSink(schema, new ValueHeap()) }
 }
 
-test('[INPUT9] the others hold what they held in that tick, and until more is told what they held last', () => {
+test('[INPUT9] other players have their input of that tick, and until a newer one is received, their last', () => {
   const { held, fill, sink } = makeRig()
   expect(sink.accept(0, 1, new BitReader(fill(40)!))).toBe('ok')
   expect([...sink.rings.keys()]).toEqual([1, 3])
@@ -37,12 +45,13 @@ test('[INPUT9] the others hold what they held in that tick, and until more is to
   expect([ring.rows[ring.at(40) + 1], ring.rows[ring.at(42) + 1], sink.tick]).toEqual([150, 20, 42])
 })
 
-test('[INPUT9] nonsense is broken and never throws', () => {
+test('[INPUT9] invalid bytes make the frame broken, and nothing throws', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
     expect(['ok', 'broken']).toContain(makeRig().sink.accept(0, 1, new BitReader(bytes)))
   }))
   const { fill, sink } = makeRig()
   const frame = fill(40)!
-  for (let length = 0; length < frame.length; length++) expect(sink.accept(0, 1, new BitReader(frame.slice(0, length)))).toBe('broken')
+  for (let length = 0; length < frame.length; length++)
+    expect(sink.accept(0, 1, new BitReader(frame.slice(0, length)))).toBe('broken')
   expect(sink.accept(0, 1, new BitReader(new Uint8Array([...frame, 0])))).toBe('broken')
 })

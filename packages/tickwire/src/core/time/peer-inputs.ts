@@ -1,11 +1,12 @@
 /**
- * What the others hold, for a client that simulates everybody: the inputs that the authority consumed in a tick.
+ * The inputs of other players, for a client that simulates all objects: the inputs that the authority used in a tick.
  *
  *   +--------------+---------------+------------------------------------------------------------+
  *   | tick, varint | count, varint | count times: peer, varint | delta from the initial row     |
  *   +--------------+---------------+------------------------------------------------------------+
  *
- * It goes with every snapshot, whole: what is lost is said again. Between what came, what was held last is held.
+ * It is sent completely with every snapshot, so a loss is repaired by the next one. Between frames the last input is
+ * held.
  */
 
 import { PLAYERS_PER_MATCH_MAX } from '../base/limits.ts'
@@ -21,10 +22,10 @@ import { InputRing } from './input-ring.ts'
 
 const PEER_MAX = 0xffff_ffff
 
-/** What everybody holds in the tick that was run last. */
+/** The inputs of all players in the tick that was run last. */
 export interface HeldByPeers {
   readonly tick: Tick
-  /** Calls `each` for everybody who is in. */
+  /** Calls `each` for every player in the match. */
   forEachHeld(each: (peer: PeerId, row: Int32Array) => void): void
 }
 
@@ -36,7 +37,7 @@ export class PeerInputsSource implements FrameSource {
   readonly #period: number
   #sentTick: Tick = -1
 
-  /** `receiver` knows what he holds himself. It goes out on ticks that `period` divides. */
+  /** `receiver` knows its own input, which is left out. Sent once for each tick that `period` divides. */
   constructor(schema: Schema, heap: ValueHeap, held: HeldByPeers, receiver: PeerId, period: number) {
     this.#schema = schema
     this.#heap = heap
@@ -45,7 +46,7 @@ export class PeerInputsSource implements FrameSource {
     this.#period = period
   }
 
-  /** Only a tick makes it want a packet, and whoever runs ticks wakes the connections. */
+  /** Only a new tick makes this source want a packet, and the code that runs ticks wakes the connections. */
   attach(): void {}
 
   begin(): void {}
@@ -69,7 +70,7 @@ export class PeerInputsSource implements FrameSource {
     })
     this.#sentTick = tick
     if (!out.failed) return true
-    // More than fit a packet: they are held as they were, and rows put right what comes of it.
+    // Too large for a packet: the client holds the old inputs, and received rows correct the result.
     out.rewind(0)
     return false
   }
@@ -85,9 +86,9 @@ export class PeerInputsSource implements FrameSource {
 }
 
 export class PeerInputsSink implements FrameSink {
-  /** Of everybody else, by peer. */
+  /** The inputs of all other players. Indexed by peer. */
   readonly rings: Map<PeerId, InputRing> = new Map<PeerId, InputRing>()
-  /** The newest tick that was told. */
+  /** The newest tick received. */
   tick: Tick = -1
   readonly #schema: Schema
   readonly #heap: ValueHeap

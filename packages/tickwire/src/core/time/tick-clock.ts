@@ -1,10 +1,10 @@
 /**
- * Which tick a client plays: ahead of the authority by the way there and a lead, and never by jerks.
+ * Which tick a client plays: ahead of the authority by the one-way delay and a lead, and without jumps.
  *
  *   target = tick of the authority now + one way + lead
  *
- * It runs at the pace of the local clock, a little faster or slower (2 % unless told otherwise) while it is off the
- * target; only when it is off by more than a jump it is set, and that is counted: whoever predicts must begin anew then.
+ * It runs at the rate of the local clock, a little faster or slower (2 % by default) while it is off the target. Only
+ * when the error exceeds `resyncMs` is it set at once, and that is counted: prediction must restart then.
  *
  * It does not measure anything: `clock-sync.ts` does.
  */
@@ -14,36 +14,37 @@ import { RESYNC_MS, type ClockSync } from './clock-sync.ts'
 
 /** How much faster or slower than the local clock it may run. */
 export const NUDGE_MAX = 0.02
-/** Being off by so much less than a jump is made up for in about this time. */
+/** A small error is corrected in about this time. */
 const SETTLE_MS = 1000
 
-/** A moment that is nearer than this may be the same number as now, and whoever waits for it would never stop waking up. */
+/** A timer closer than this may round to the current time, and waiting for it would wake up forever. */
 const SOONEST_MS = 0.125
 
 const TICKS = 0
 const AT = 1
 
 export class TickClock {
-  /** How often it was set instead of nudged, the first time not counted. */
+  /** How often it was set instead of nudged, not counting the first time. */
   resyncs = 0
   isRunning = false
   readonly #sync: ClockSync
-  readonly #nudgeMax: number
-  readonly #resyncMs: number
+  /** How much faster or slower than the local clock it may run, and the error above which it is set. */
+  readonly nudgeMax: number
+  readonly resyncMs: number
   readonly #state = new Float64Array(2)
 
   constructor(sync: ClockSync, nudgeMax: number = NUDGE_MAX, resyncMs: number = RESYNC_MS) {
     this.#sync = sync
-    this.#nudgeMax = nudgeMax
-    this.#resyncMs = resyncMs
+    this.nudgeMax = nudgeMax
+    this.resyncMs = resyncMs
   }
 
-  /** The tick it is at, with its fraction. */
+  /** The current tick, with its fraction. */
   get ticks(): number {
     return this.#state[TICKS]
   }
 
-  /** Goes on to `now`, leading by so much. Does nothing until the estimate can be used. @hot */
+  /** Advances to `now`, with a lead of `leadMs`. Does nothing until the estimate is usable. @hot */
   advance(now: Millis, leadMs: number): void {
     const sync = this.#sync
     if (!sync.isConverged) {
@@ -58,21 +59,21 @@ export class TickClock {
     }
     const elapsed = Math.max(now - this.#state[AT], 0)
     const errorMs = (target - this.#state[TICKS]) * sync.tickMs - elapsed
-    if (Math.abs(errorMs) > this.#resyncMs) {
+    if (Math.abs(errorMs) > this.resyncMs) {
       this.resyncs++
       this.#set(now, target)
       return
     }
-    const most = this.#nudgeMax * elapsed
+    const most = this.nudgeMax * elapsed
     this.#move(now, Math.max(-most, Math.min(most, errorMs * Math.min(elapsed / SETTLE_MS, 1))))
   }
 
-  /** Where it will be at a time, at the pace of the local clock. */
+  /** The tick at a time, at the rate of the local clock. */
   ticksAt(now: Millis): number {
     return this.#state[TICKS] + (now - this.#state[AT]) / this.#sync.tickMs
   }
 
-  /** When it will be at a tick that is to come, at the pace of the local clock; always later than it was asked last. */
+  /** When it will reach a future tick, at the rate of the local clock. Always later than the last `advance`. */
   timeOf(tick: number): Millis {
     return this.#state[AT] + Math.max((tick - this.#state[TICKS]) * this.#sync.tickMs, SOONEST_MS)
   }
@@ -82,7 +83,7 @@ export class TickClock {
     this.#state[AT] = now
   }
 
-  /** A local clock that goes back makes nothing happen twice. */
+  /** If the local clock goes back, the tick does not. */
   #move(now: Millis, extraMs: number): void {
     const elapsed = Math.max(now - this.#state[AT], 0)
     this.#state[TICKS] += (elapsed + extraMs) / this.#sync.tickMs

@@ -15,10 +15,17 @@ class Rig {
   readonly inputs = new InputBuffer(schema, new ValueHeap(), this.position)
   digest = NaN
   readonly source = new TimingSource(this.position, this.inputs, () => this.digest)
-  readonly told: object[] = []
+  readonly received: object[] = []
   readonly sink = new TimingSink({
-    handleTiming: (now, { tick, phase, hasMargins, marginTicksMin, marginTicksMean, lateInputs, hasDigest, digest }) => this.told.push(
-      { now, tick, phase, ...(hasMargins && { marginTicksMin, marginTicksMean }), lateInputs, ...(hasDigest && { digest }) }),
+    handleTiming: (now, { tick, phase, hasMargins, marginTicksMin, marginTicksMean, lateInputs, hasDigest, digest }) =>
+      this.received.push({
+        now,
+        tick,
+        phase,
+        ...(hasMargins && { marginTicksMin, marginTicksMean }),
+        lateInputs,
+        ...(hasDigest && { digest }),
+      }),
   })
   #sequence = 0
 
@@ -32,7 +39,7 @@ class Rig {
   }
 }
 
-test('[TIMING1] says where the authority stands, how early inputs come, how many were late, and what he owns', () => {
+test("[TIMING1] contains the authority's tick, how early inputs arrive, how many were late, and a digest", () => {
   const rig = new Rig()
   expect(rig.accept(5, rig.fill(0)!)).toBe('ok')
   Object.assign(rig.inputs, { marginCount: 0, lateInputs: 250 })
@@ -41,24 +48,28 @@ test('[TIMING1] says where the authority stands, how early inputs come, how many
   rig.accept(6, rig.fill(300)!)
   rig.inputs.lateInputs = 260
   rig.accept(7, rig.fill(600)!)
-  expect(rig.told).toEqual([
+  expect(rig.received).toEqual([
     { now: 5, tick: 70_000, phase: 0.5, lateInputs: 0 },
     { now: 6, tick: 70_010, phase: 255 / 256, lateInputs: 250, digest: 0xdead_beef },
     { now: 7, tick: 70_010, phase: 255 / 256, lateInputs: 10, digest: 0xdead_beef },
   ])
 })
 
-test('[TIMING1] margins ride in sixteenths of a tick, since the last word', () => {
+test('[TIMING1] margins are sent in sixteenths of a tick, since the last frame', () => {
   const rig = new Rig()
   const frame = new BitWriter(new Uint8Array(20))
   frame.writeBits(0, 0)
-  Object.defineProperties(rig.inputs, { marginCount: { value: 2, writable: true }, marginTicksMin: { value: -3.0625 }, marginTicksMean: { value: 200 } })
+  Object.defineProperties(rig.inputs, {
+    marginCount: { value: 2, writable: true },
+    marginTicksMin: { value: -3.0625 },
+    marginTicksMean: { value: 200 },
+  })
   rig.accept(1, rig.fill(0)!)
-  expect(rig.told).toMatchObject([{ marginTicksMin: -3.0625, marginTicksMean: 2047 / 16 }])
+  expect(rig.received).toMatchObject([{ marginTicksMin: -3.0625, marginTicksMean: 2047 / 16 }])
   expect(rig.inputs.marginCount).toBe(0)
 })
 
-test('[TIMING2] rides in every packet at first, then every 45 ms, and asks for one after a quarter of a second', () => {
+test('[TIMING2] is in every packet at first, then every 45 ms, and requests a packet after 250 ms', () => {
   const rig = new Rig()
   expect(rig.source.wantsAt()).toBe(-Infinity)
   for (let now = 0; now < 2000; now += 10) expect(rig.fill(now)).toBeDefined()
@@ -68,7 +79,7 @@ test('[TIMING2] rides in every packet at first, then every 45 ms, and asks for o
   expect(count).toBe(22)
 })
 
-test('[TIMING3] nonsense is broken and never throws', () => {
+test('[TIMING3] invalid bytes make the frame broken, and nothing throws', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 24 }), (bytes) => {
     expect(['ok', 'broken']).toContain(new Rig().accept(0, bytes))
   }))
@@ -77,5 +88,5 @@ test('[TIMING3] nonsense is broken and never throws', () => {
   const frame = rig.fill(0)!
   for (let length = 0; length < frame.length; length++) expect(rig.accept(0, frame.slice(0, length))).toBe('broken')
   expect(rig.accept(0, new Uint8Array([...frame, 0]))).toBe('broken')
-  expect(rig.told).toEqual([])
+  expect(rig.received).toEqual([])
 })

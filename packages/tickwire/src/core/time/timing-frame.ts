@@ -1,17 +1,17 @@
 /**
- * What the authority tells each client of time, a few times a second, in packets that go anyway.
+ * What the authority sends each client about time, a few times a second, in packets that are sent anyway.
  *
  *   +--------------+---------+-----------------------------------+------------------------------+
  *   | tick, varint | phase 8 | has margins 1 [min 12 | mean 12]  | late 8 | has digest 1 [32]   |
  *   +--------------+---------+-----------------------------------+------------------------------+
  *
- *   phase     how far the tick after it has come, in 1/256
- *   margins   how early inputs came since the last word, in 1/16 ticks, two's complement; the tightest and the mean
- *   late      how many ever came too late, modulo 256
- *   digest    32 bits of all rows that this client owns, at that tick: he who predicted them right knows it by this alone
+ *   phase     how far the next tick has progressed, in 1/256
+ *   margins   how early inputs arrived since the last frame, in 1/16 ticks, two's complement; the tightest and the mean
+ *   late      how many inputs ever arrived too late, modulo 256
+ *   digest    32 bits of all rows that this client owns, at that tick: enough to confirm a correct prediction
  *
- * The digest is what makes silence safe: an object that did not change is not sent, so a client who predicted that it
- * moves would never hear that it did not. Whatever is lost, the next frame says it all.
+ * The digest makes it safe to send nothing: an unchanged object is not sent, so a client that wrongly predicted a
+ * movement would otherwise never learn of its error. Every frame is complete, so a lost one needs no repeat.
  */
 
 import type { Millis, Tick } from '../base/time.ts'
@@ -31,17 +31,17 @@ const DIGEST_BITS = 32
 const HALF_BITS = DIGEST_BITS / 2
 const HALF_MASK = 0xffff
 
-/** It rides along when the last is so old, and asks for a packet when it is this old. */
+/** The age of the last frame at which a new one joins any packet, and at which it asks for a packet. */
 const RIDE_MS = 45
 const OWN_PACKET_MS = 250
-/** A newcomer's clock is wanted at once: everything rides. */
+/** A new client needs the time at once: during this time every packet has a frame. */
 const EAGER_MS = 2000
 
-/** Where the authority stands. */
+/** The current position of the authority. */
 export interface TickPosition {
   /** The tick that was run last. */
   readonly tick: Tick
-  /** How far the next has come, 0 to 1. */
+  /** How far the next tick has progressed, 0 to 1. */
   alpha(now: Millis): number
 }
 
@@ -51,11 +51,11 @@ export class TimingSource implements FrameSource {
   readonly #digest: () => number
   #startedAt: Millis = -1
   #sentAt: Millis = -Infinity
-  /** A whole number: one with a fraction would be another on the heap for everyone who asks. */
+  /** An integer: a fractional number would be allocated for every caller. */
   #wantsAt: Millis = 0
   #sequence = -1
 
-  /** `digest`: 32 bits of what this client owns at the tick that was run last; NaN when he need not know. */
+  /** `digest`: 32 bits of this client's objects at the tick that was run last; NaN when the client does not need it. */
   constructor(position: TickPosition, inputs: InputBuffer, digest: () => number = () => NaN) {
     this.#position = position
     this.#inputs = inputs
@@ -90,7 +90,7 @@ export class TimingSource implements FrameSource {
     const hasDigest = digest === digest
     out.writeBits(hasDigest ? 1 : 0, 1)
     if (hasDigest) {
-      // In halves: above 2^31 the whole would be another number on the heap.
+      // In halves: a number above 2^31 would be allocated.
       out.writeBits(digest >>> HALF_BITS, HALF_BITS)
       out.writeBits(digest & HALF_MASK, HALF_BITS)
     }
@@ -110,7 +110,7 @@ export class TimingSource implements FrameSource {
   onLost(): void {}
 }
 
-/** Who wants to know what the authority said of time: the sink's fields hold it during the call. */
+/** Receives the authority's timing. The sink's fields hold it during the call. */
 export interface TimingListener {
   handleTiming(now: Millis, timing: TimingSink): void
 }
@@ -122,7 +122,7 @@ export class TimingSink implements FrameSink {
   hasMargins = false
   marginTicksMin = 0
   marginTicksMean = 0
-  /** Inputs that came too late since the frame before. */
+  /** Inputs that arrived too late since the frame before. */
   lateInputs = 0
   hasDigest = false
   digest = 0
@@ -145,7 +145,7 @@ export class TimingSink implements FrameSink {
     this.hasDigest = frame.readBits(1) === 1
     this.digest = this.hasDigest ? frame.readBits(DIGEST_BITS) : 0
     if (!frame.finish()) return 'broken'
-    // What was overtaken is true of its own moment, and late is counted by who came first.
+    // A reordered frame is valid for its own tick. Its late inputs are already in the count of the newer frame.
     const isNews = tick >= this.#newest
     this.lateInputs = isNews ? (late - this.#lateBefore) & 0xff : 0
     if (isNews) {

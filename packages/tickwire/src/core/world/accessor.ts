@@ -1,9 +1,9 @@
 /**
  * How one leaf of an object is read and written through its handle: `player.x`, `player.isReady`, `player.target`.
  *
- * Numbers, the common case, are so small in bytecode (19 and 24 bytes, below V8's 27) that they are inlined into `step`
- * wherever they stand, however long `step` is: a loop over handles then costs about what one over plain objects does
- * (bench/world.bench.ts, `iterate_ratio_objects`).
+ * The accessors of numbers, the common case, are so small in bytecode (19 and 24 bytes, below V8's limit of 27) that V8
+ * inlines them into `step`, however long `step` is. A loop over handles then costs about as much as one over plain
+ * objects (bench/world.bench.ts, `iterate_ratio_objects`).
  */
 
 import type { Leaf } from '../schema/leaf.ts'
@@ -15,14 +15,24 @@ export interface Accessors {
   readonly set: (this: Place, value: never) => void
 }
 
-/** The accessors of a leaf. */
 export function accessorsOf(leaf: Leaf): Accessors {
   switch (leaf.field.spec.kind) {
-    case 'bool': return boolean(leaf)
-    case 'enum': return name(leaf, leaf.field.spec.names)
-    case 'ref': return reference(leaf)
-    case 'int': case 'fixed': case 'angle': case 'word': case 'varint': case 'float': case 'double': return number(leaf.cell)
-    default: return value(leaf)
+    case 'bool':
+      return boolean(leaf)
+    case 'enum':
+      return name(leaf, leaf.field.spec.names)
+    case 'ref':
+      return reference(leaf)
+    case 'int':
+    case 'fixed':
+    case 'angle':
+    case 'word':
+    case 'varint':
+    case 'float':
+    case 'double':
+      return number(leaf.cell)
+    default:
+      return value(leaf)
   }
 }
 
@@ -52,7 +62,7 @@ function name(leaf: Leaf, names: readonly string[]): Accessors {
   }
 }
 
-/** An id reads as null while nobody has it: on a client, whoever is out of sight. */
+/** An id reads as null while no object has it: on a client also while the object is out of sight. */
 function reference(leaf: Leaf): Accessors {
   const { cell } = leaf
   return {
@@ -64,7 +74,7 @@ function reference(leaf: Leaf): Accessors {
   }
 }
 
-/** Everything else, by way of plain values. */
+/** All other kinds, converted to and from plain values. */
 function value(leaf: Leaf): Accessors {
   return {
     get(): unknown { return loadLeaf(leaf, this.$cells, 0, this.$store.heap) },

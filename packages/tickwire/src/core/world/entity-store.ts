@@ -1,19 +1,20 @@
 /**
- * All objects of one entity: their live cells, object after object in one Float64Array, and beside them the rows, the
- * same objects quantised, as of the last sample.
+ * All objects of one entity: their live cells, object after object in one Float64Array, and their rows, which are the
+ * same objects quantised at the last sample.
  *
- *   slot 0  the grave: what a dead handle reads and writes; fresh again after every sample
+ *   slot 0  the grave: what a dead handle reads and writes; reset by every sample
  *   slot 1  x y hue ...   slot 2  x y hue ...
  *
- * One array a type makes saving one copy. A slot freed in a tick is not reused before its end, so that a handle that
- * dies in the middle of `step` harms nobody. Which slot an object has is nobody's business but ours: no order, hash or
- * byte depends on it.
+ * With one array per type, saving is a single copy. A slot that is freed in a tick is not reused before the tick ends,
+ * so a handle that dies in the middle of `step` does no harm. Slots are internal: no order, hash or byte depends on
+ * which slot an object has.
  *
- * `stamps` say which sample last found an object's row changed, so that everybody who follows the world (Timeline, hash)
- * can look as often or as seldom as he likes and never miss a change.
+ * `stamps` hold the sample that last found an object's row changed. A reader that follows the world (Timeline, hash)
+ * can look as often or as seldom as it likes and never misses a change.
  */
 
 import type { ObjectId, PeerId } from '../base/time.ts'
+import { widen } from '../base/widen.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
@@ -23,43 +24,45 @@ import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
 
 const SLOTS_FIRST = 16
-/** The slot of the dead. */
+/** The slot of dead handles. */
 const GRAVE = 0
 
 export class EntityStore {
-  // Declared here and made in the constructor, for speed: see handle.ts.
+  // Declared here and assigned in the constructor, for speed: see handle.ts.
   declare readonly type: number
   declare readonly schema: Schema
   declare readonly heap: ValueHeap
   declare readonly objects: ObjectTable
-  /** Everyone alive, to be walked over. */
+  /** All living objects, as an iterable. */
   readonly all: Living = new Living(this)
   declare cells: Float64Array
   declare rows: Int32Array
-  /** By slot: the number of the last sample that found the row not what it had been. */
+  /** Indexed by slot: the number of the last sample that found the row changed. */
   stamps: Float64Array = new Float64Array(SLOTS_FIRST)
   /** The number of the next sample. */
   nextSample = 1
-  /** Every slot ever used is below this. */
+  /** Every slot ever used is below this one. */
   highSlot = 1
-  /** How many are alive. */
+  /** The number of living objects. */
   count = 0
-  /** Objects are written by who owns them. */
+  /** Whether objects are written by their owners. */
   isShared = false
-  /** Whether whoever has this number simulates what he owns, so that it is not simulated here; undefined: everything is. */
+  /**
+   * Whether an owner simulates its own objects, so that they are not simulated here; undefined: all are simulated here.
+   */
   isElsewhere: ((owner: PeerId) => boolean) | undefined = undefined
-  /** How many have died: iteration looks for the dead only when there are new ones. */
+  /** The number of deaths so far. Iteration looks for dead objects only when it has changed. */
   deaths = 0
-  /** A stack of free slots; its height is `#freeCount`. */
+  /** A stack of free slots. Its height is `#freeCount`. */
   #free: Uint32Array = new Uint32Array(SLOTS_FIRST)
   #freeCount = 0
-  /** By slot: its cells. */
+  /** Indexed by slot: its cells. */
   readonly #windows: Float64Array[] = []
   readonly #handleClass: HandleClass
   readonly #plan: SamplePlan
-  /** The rows, read as floats. */
+  /** The same memory as `rows`, read as floats. */
   #floatRows: Float32Array
-  /** Alive, ascending by id; undefined after a spawn or despawn, until somebody asks. */
+  /** Living objects, ascending by id; undefined after a spawn or despawn, until the next request. */
   #living: readonly Handle[] | undefined
 
   constructor(type: number, schema: Schema, objects: ObjectTable, heap: ValueHeap, isReadOnly: boolean) {
@@ -75,12 +78,12 @@ export class EntityStore {
     this.#plan = planSample(schema)
   }
 
-  /** Whose an object is; 0 once it is dead and gone. */
+  /** The owner of an object; 0 once it is dead and released. */
   ownerOf(handle: Handle): PeerId {
     return this.slotOf(handle) === GRAVE ? 0 : this.objects.ownerAt(indexOf(handle.id))
   }
 
-  /** A slot with the cells of a fresh object. */
+  /** Takes a slot and fills it with the cells of a fresh object. */
   takeSlot(): number {
     const slot = this.#freeCount > 0 ? this.#free[--this.#freeCount] : this.highSlot++
     this.reserve(slot + 1)
@@ -98,7 +101,7 @@ export class EntityStore {
     return this.bind(id, slot, true)
   }
 
-  /** The handle of an object in a slot: the one that stood for this very id before, if it is remembered. */
+  /** The handle of an object in a slot. Reuses the handle that had this id before, if it is remembered. */
   bind(id: ObjectId, slot: number, isAlive: boolean): Handle {
     const { handles } = this.objects
     const index = indexOf(id)
@@ -107,14 +110,17 @@ export class EntityStore {
       last.$store.letGo(last)
       this.objects.remember(index, last)
     }
-    const handle = last?.id === id && last.$store === this ? last : this.objects.recall(index, id, this) ?? new this.#handleClass(this, id, this.#window(slot))
+    const handle =
+      last?.id === id && last.$store === this
+        ? last
+        : (this.objects.recall(index, id, this) ?? new this.#handleClass(this, id, this.#window(slot)))
     handles[index] = handle
     handle.isAlive = isAlive
     move(handle, this.#window(slot))
     return handle
   }
 
-  /** A handle stands for the same object, which from now on has another id. */
+  /** Gives the object of a handle another id. The handle stays the same. */
   rename(handle: Handle, id: ObjectId, slot: number): void {
     const { handles } = this.objects
     handles[indexOf(handle.id)] = undefined
@@ -126,7 +132,7 @@ export class EntityStore {
     this.#living = undefined
   }
 
-  /** The object is gone from now on; its slot stays until `freeSlot`. */
+  /** Marks an object as dead. Its slot stays taken until `freeSlot`. */
   bury(handle: Handle): void {
     handle.isAlive = false
     this.count--
@@ -134,7 +140,7 @@ export class EntityStore {
     this.#living = undefined
   }
 
-  /** Makes a slot free for another. Values it held are let go of. */
+  /** Makes a slot available again and releases its heap values. */
   freeSlot(slot: number): void {
     const { heapLeaves, cellCount, laneCount } = this.schema
     for (let index = 0; index < heapLeaves.length; index++) {
@@ -144,13 +150,13 @@ export class EntityStore {
     this.#free[this.#freeCount++] = slot
   }
 
-  /** A handle of what no longer lives: it reads and writes the grave. */
+  /** Points the handle of a dead object at the grave. */
   letGo(handle: Handle): void {
     handle.isAlive = false
     move(handle, this.#window(GRAVE))
   }
 
-  /** Quantises every object and snaps its cells to that. @hot */
+  /** Quantises every object and snaps its cells to the quantised values. @hot */
   sample(): void {
     const { initialCells } = this.schema
     for (let cell = 0; cell < initialCells.length; cell++) this.cells[cell] = initialCells[cell]
@@ -158,12 +164,11 @@ export class EntityStore {
     this.nextSample++
   }
 
-  /** The slot of an object. */
   slotOf(handle: Handle): number {
     return handle.$cells.byteOffset / (8 * this.schema.cellCount)
   }
 
-  /** Where the row of an object lies in `rows`. */
+  /** The offset of an object's row in `rows`. */
   rowAt(handle: Handle): number {
     return this.slotOf(handle) * this.schema.laneCount
   }
@@ -177,7 +182,7 @@ export class EntityStore {
     this.stamps[slot] = this.nextSample
   }
 
-  /** Everyone alive, ascending by id. The list is never changed after it was given out. */
+  /** All living objects, ascending by id. A returned list never changes. */
   living(): readonly Handle[] {
     return (this.#living ??= this.#collect())
   }
@@ -193,7 +198,7 @@ export class EntityStore {
     return living
   }
 
-  /** Makes room for so many slots. */
+  /** Makes room for `slots` slots. */
   reserve(slots: number): void {
     let capacity = this.stamps.length
     if (slots <= capacity) return
@@ -210,7 +215,7 @@ export class EntityStore {
     }
   }
 
-  /** The cells of a slot by themselves; made once, since a window is an object as large as a small game's. */
+  /** The cells of a slot. Made once and kept, because a subarray is an object as large as a small game object. */
   #window(slot: number): Float64Array {
     for (let next = this.#windows.length; next <= slot; next++) {
       this.#windows.push(this.cells.subarray(next * this.schema.cellCount, (next + 1) * this.schema.cellCount))
@@ -218,7 +223,7 @@ export class EntityStore {
     return this.#windows[slot]
   }
 
-  /** After objects came or went by loading: which slots are taken, and by how many that live. */
+  /** Call after loading has added or removed objects: which slots are taken, and how many objects live. */
   rebind(isTaken: Uint8Array, count: number): void {
     this.#freeCount = 0
     for (let slot = this.highSlot - 1; slot > 0; slot--) if (isTaken[slot] === 0) this.#free[this.#freeCount++] = slot
@@ -228,7 +233,7 @@ export class EntityStore {
     this.#living = undefined
   }
 
-  /** Keeps the values of everybody here in the coming sweep of the heap. */
+  /** Marks the values of all objects here, so that the coming sweep of the heap keeps them. */
   markValues(): void {
     const { schema, heap, cells, rows, highSlot } = this
     if (schema.heapLeaves.length === 0) return
@@ -237,9 +242,4 @@ export class EntityStore {
       heap.markRow(schema, rows, slot * schema.laneCount)
     }
   }
-}
-
-function widen<T extends Float64Array | Int32Array | Uint32Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { entity } from '../schema/definition.ts'
 import {
-  angle, bool, bytes, deltaStruct, f32, f64, fixed, group, i16, i32, i64, int, list, long, oneOf, quat, ref, struct, text, u32, u8, vec2, vec3,
+  angle, bool, bytes, deltaStruct, f32, f64, fixed, group, i16, i32, i64, int, list, long, oneOf, quat, ref, struct,
+  text, u32, u8, vec2, vec3,
 } from '../schema/field-kinds.ts'
 import type { ObjectOf } from './handle.ts'
 import { World } from './world.ts'
@@ -50,7 +51,7 @@ describe('fields', () => {
     expect(ship.rotation).toEqual({ x: 0, y: 0, z: 1, w: 0 })
   })
 
-  test('[WORLD6] may be called what handles call their own affairs', () => {
+  test("[WORLD6] may have the names of the handle's own members", () => {
     const { world, ship } = spawn()
     Object.assign(ship, { at: 1, store: 2, cells: 3, parts: 4, x: 5 })
     world.endTick()
@@ -61,8 +62,18 @@ describe('fields', () => {
     const { ship } = spawn()
     // What the compiler would refuse, as code without types may write it.
     const untyped = ship as unknown as Record<string, unknown>
-    for (const [name, value] of [['isReady', 1], ['mood', 'bored'], ['title', 7], ['coins', 5], ['leader', 'me'], ['home', 3], ['trail', {}]] as const) {
-      expect(() => { untyped[name] = value }, name).toThrow(`Ship.${name}`)
+    for (const [name, value] of [
+      ['isReady', 1],
+      ['mood', 'bored'],
+      ['title', 7],
+      ['coins', 5],
+      ['leader', 'me'],
+      ['home', 3],
+      ['trail', {}],
+    ] as const) {
+      expect(() => {
+        untyped[name] = value
+      }, name).toThrow(`Ship.${name}`)
     }
   })
 
@@ -75,7 +86,13 @@ describe('fields', () => {
     ship.home.deep.b = true
     world.endTick()
     expect([ship.position.x, ship.position.y, ship.position.z]).toEqual([2, 0, -3])
-    expect([ship.home.at.x, ship.home.at.y, ship.home.name, ship.home.deep.a, ship.home.deep.b]).toEqual([4, 5, 'den', 0, true])
+    expect([ship.home.at.x, ship.home.at.y, ship.home.name, ship.home.deep.a, ship.home.deep.b]).toEqual([
+      4,
+      5,
+      'den',
+      0,
+      true,
+    ])
     const other = world.spawn(Ship, { position: { x: 1, y: 1, z: 1 } })
     ship.position = other.position
     other.position.x = 9
@@ -84,7 +101,7 @@ describe('fields', () => {
     expect([ship.home.at.y, ship.home.name, ship.home.deep.a]).toEqual([1, 'new', 2])
   })
 
-  test('[WORLD6] a part can be kept as long as its object, through growth and to its death', () => {
+  test('[WORLD6] a part can be kept as long as its object, through growth and until its despawn', () => {
     const { world, ship } = spawn()
     const { position } = ship
     const { deep } = ship.home
@@ -103,13 +120,23 @@ describe('fields', () => {
   test('[WORLD6] become plain values as JSON', () => {
     const { ship } = spawn()
     ship.position.y = 2
-    const plain = JSON.parse(JSON.stringify(ship, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))) as unknown
-    expect(plain).toMatchObject({ id: 1, owner: 0, level: 3, coins: '0n', position: { x: 0, y: 2, z: 0 }, shield: null, home: { deep: { a: 0, b: false } } })
+    const plain = JSON.parse(
+      JSON.stringify(ship, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
+    ) as unknown
+    expect(plain).toMatchObject({
+      id: 1,
+      owner: 0,
+      level: 3,
+      coins: '0n',
+      position: { x: 0, y: 2, z: 0 },
+      shield: null,
+      home: { deep: { a: 0, b: false } },
+    })
   })
 })
 
 describe('groups', () => {
-  test('[WORLD7] are null while absent, come by assignment and go by null', () => {
+  test('[WORLD7] are null while absent, set by assignment and removed by null', () => {
     const { world, ship } = spawn()
     expect(ship.shield).toBeNull()
     ship.shield = { hp: 3, at: { x: 1, y: 2 }, label: 'gold' }
@@ -125,7 +152,7 @@ describe('groups', () => {
     expect(shield.hp).toBe(5)
   })
 
-  test('[WORLD7] start afresh when they come back', () => {
+  test('[WORLD7] start fresh when they are set again', () => {
     const { world, ship } = spawn()
     ship.shield = { hp: 9, at: { x: 8, y: 8 }, label: 'old' }
     const other = world.spawn(Ship, { shield: { hp: 1, at: { x: 0, y: 0 }, label: '' } })
@@ -142,15 +169,39 @@ describe('views', () => {
     const world = new World([Ship], { isReadOnly: true })
     const handle = world.seat(0, 65_537, 0) as unknown as ObjectOf<typeof Ship>
     const writes: readonly (() => void)[] = [
-      () => { handle.x = 1 }, () => { handle.isReady = true }, () => { handle.title = 'x' }, () => { handle.position.x = 1 },
-      () => { handle.position = { x: 1, y: 1, z: 1 } }, () => { handle.home.deep.a = 1 }, () => { handle.shield = null },
-      () => { handle.leader = 1 }, () => { handle.mood = 'angry' },
+      () => {
+        handle.x = 1
+      },
+      () => {
+        handle.isReady = true
+      },
+      () => {
+        handle.title = 'x'
+      },
+      () => {
+        handle.position.x = 1
+      },
+      () => {
+        handle.position = { x: 1, y: 1, z: 1 }
+      },
+      () => {
+        handle.home.deep.a = 1
+      },
+      () => {
+        handle.shield = null
+      },
+      () => {
+        handle.leader = 1
+      },
+      () => {
+        handle.mood = 'angry'
+      },
     ]
     for (const write of writes) expect(write).toThrow(TypeError)
     expect(handle.position.x).toBe(0)
   })
 
-  test('[WORLD9] values of variable size are nobody\'s to change', () => {
+  test('[WORLD9] values of variable size cannot be changed in place', () => {
     const { world, ship } = spawn()
     ship.trail = [{ x: 1, tag: 'a' }]
     ship.blob = new Uint8Array([7])

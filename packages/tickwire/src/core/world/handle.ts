@@ -1,12 +1,12 @@
 /**
- * Handles: how a game touches an object. `player.x += 1` reads and writes the object's cells in place.
+ * Handles: how a game accesses an object. `player.x += 1` reads and writes the object's cells in place.
  *
- * A handle class is built once per entity, from accessors over the layout; no code is generated. Each handle stands
- * for one object as long as that object lives, and can be kept. Vectors, structs and groups are parts: little handles
- * over the same cells, made when first asked for and then kept. A read-only class has the same shape without setters,
- * so that writing to a view is an error at compile time and at run time.
+ * A handle class is built once per entity, from accessors over the layout; no code is generated. Each handle stands for
+ * one object as long as that object lives, and can be kept. Vectors, structs and groups are parts: small handles over
+ * the same cells, made on first use and then kept. A read-only class has the same shape without setters, so that
+ * writing to a view is an error at compile time and at run time.
  *
- * What is ours in a handle has a name that begins with $, which no field's can.
+ * Internal names in a handle begin with $, which no field name can.
  */
 
 import { assert } from '../base/assert.ts'
@@ -19,10 +19,13 @@ import { innerShape, storeField } from '../schema/values.ts'
 import { accessorsOf } from './accessor.ts'
 import type { EntityStore } from './entity-store.ts'
 
-/** What every object has beside its fields. */
+/** What every object has in addition to its fields. */
 export interface ObjectIdentity {
+  /** The id of the object, unique in its world. */
   readonly id: ObjectId
+  /** The peer that owns it; 0: the server. */
   readonly owner: PeerId
+  /** Whether it exists. False after it was despawned. */
   readonly isAlive: boolean
 }
 
@@ -34,14 +37,14 @@ export type ObjectView<E> = E extends Entity<infer S extends Shape> ? ViewOf<S> 
 /**
  * Some cells of an object under names: the whole object, or a vector, struct or group in it.
  *
- * Fields are only declared here and made in the constructor: a field that is defined first and set later has held
+ * Fields are only declared here and assigned in the constructor: a field that is defined first and set later has held
  * `undefined`, and engines check it at every access for the rest of its life.
  */
 export class Place {
-  /** The object's cells, and nobody else's: a window on those of the store. */
+  /** The cells of this object only: a subarray of the store's cells. */
   declare $cells: Float64Array
   declare readonly $store: EntityStore
-  /** What lies inside, by number; made all at once when first asked for. */
+  /** The parts inside, by number. All are made together on first use. */
   declare $parts: readonly Place[] | undefined
 
   constructor(store: EntityStore, cells: Float64Array) {
@@ -59,7 +62,7 @@ export class Place {
 
 /** The part of a handle that is the same for all entities. */
 export class Handle extends Place {
-  /** Changes once at most: when the authority names what was born here. */
+  /** Changes at most once: when the authority gives its real id to an object that was predicted here. */
   declare id: ObjectId
   declare isAlive: boolean
 
@@ -69,7 +72,7 @@ export class Handle extends Place {
     this.isAlive = true
   }
 
-  /** Whose the object is; 0 once it is dead and gone. */
+  /** The owner of the object; 0 once it is dead and released. */
   get owner(): PeerId {
     return this.$store.ownerOf(this)
   }
@@ -82,7 +85,7 @@ export class Handle extends Place {
 export type HandleClass = new (store: EntityStore, id: ObjectId, cells: Float64Array) => Handle
 type PartClass = new (store: EntityStore, cells: Float64Array) => Place
 
-/** Lets a handle and all that was made of it look at other cells. */
+/** Points a handle and all its parts at other cells. */
 export function move(place: Place, cells: Float64Array): void {
   place.$cells = cells
   const parts = place.$parts
@@ -92,13 +95,17 @@ export function move(place: Place, cells: Float64Array): void {
 const writableClasses = new WeakMap<Layout, HandleClass>()
 const readOnlyClasses = new WeakMap<Layout, HandleClass>()
 
-/** The handle class of a layout: one for all worlds, so that code which meets several of them stays fast. */
+/** The handle class of a layout. All worlds share it, so that code that meets several worlds stays fast. */
 export function handleClassOf(layout: Layout, isReadOnly: boolean): HandleClass {
   const classes = isReadOnly ? readOnlyClasses : writableClasses
   let known = classes.get(layout)
   if (known === undefined) {
     class ObjectHandle extends Handle {}
-    new Accessors(layout, isReadOnly).define(ObjectHandle.prototype, layout.members.map(({ name, field }) => [name, field]), 0)
+    new Accessors(layout, isReadOnly).define(
+      ObjectHandle.prototype,
+      layout.members.map(({ name, field }) => [name, field]),
+      0,
+    )
     known = ObjectHandle
     classes.set(layout, known)
   }
@@ -116,7 +123,11 @@ class Accessors {
   }
 
   /** Defines fields on a prototype, from their first leaf on; returns the leaf after their last. */
-  define(prototype: object, fields: readonly (readonly [name: string, field: Field<unknown>])[], first: number): number {
+  define(
+    prototype: object,
+    fields: readonly (readonly [name: string, field: Field<unknown>])[],
+    first: number,
+  ): number {
     const partClasses: PartClass[] = []
     let next = first
     for (const [name, field] of fields) {
@@ -151,7 +162,12 @@ class Accessors {
     return next
   }
 
-  #property(prototype: object, name: string, get: (this: Place) => unknown, set: (this: Place, value: never) => void): void {
+  #property(
+    prototype: object,
+    name: string,
+    get: (this: Place) => unknown,
+    set: (this: Place, value: never) => void,
+  ): void {
     const setter = this.#isReadOnly ? {} : { set: set as (value: unknown) => void }
     Object.defineProperty(prototype, name, { get, ...setter, enumerable: true, configurable: false })
   }

@@ -23,14 +23,22 @@ function randomTree(seed: number, places: number, fill: number): { tree: HashTre
 
 describe('a tree of hashes', () => {
   test('[STATE1] has the root that its slow twin computes', () => {
-    for (const [seed, places, fill] of [[1, 1, 1], [2, 2, 1], [3, 3, 1], [4, 64, 0.1], [5, 65, 0.5], [6, 300, 0.02], [7, 300, 1]] as const) {
+    for (const [seed, places, fill] of [
+      [1, 1, 1],
+      [2, 2, 1],
+      [3, 3, 1],
+      [4, 64, 0.1],
+      [5, 65, 0.5],
+      [6, 300, 0.02],
+      [7, 300, 1],
+    ] as const) {
       const { tree, content } = randomTree(seed, places, fill)
       expect(rootOf(tree), `${places} places`).toBe(referenceTree(content))
     }
     expect(rootOf(new HashTree())).toBe(0n)
   })
 
-  test('[STATE2] is the same however it came about: set, changed, emptied, grown, settled in between or not', () => {
+  test('[STATE2] is the same for every order of operations: set, change, empty, grow, settle in between or not', () => {
     const dice = new Prng(9)
     const tree = new HashTree(2)
     const content = new Map<number, bigint>()
@@ -45,7 +53,7 @@ describe('a tree of hashes', () => {
     expect(rootOf(tree)).toBe(referenceTree(content))
   })
 
-  test('[STATE3] says what is in it, and not how large it has grown', () => {
+  test('[STATE3] depends on its content, and not on how large it has grown', () => {
     const { tree } = randomTree(11, 40, 0.5)
     const before = rootOf(tree)
     tree.reserve(5000)
@@ -56,7 +64,7 @@ describe('a tree of hashes', () => {
     expect(rootOf(tree)).toBe(before)
   })
 
-  test('[STATE3] two hashes that change places make another root', () => {
+  test('[STATE3] two hashes that change places give another root', () => {
     const [a, b] = [new HashTree(), new HashTree()]
     a.set(3, Uint32Array.of(5, 6), 0)
     a.set(9, Uint32Array.of(7, 8), 0)
@@ -65,7 +73,7 @@ describe('a tree of hashes', () => {
     expect(rootOf(a)).not.toBe(rootOf(b))
   })
 
-  test('[STATE6] a proof shows what stands at a place, and nothing else at no other', () => {
+  test('[STATE6] a proof shows the content of one place, and of no other', () => {
     const { tree, content } = randomTree(13, 200, 0.4)
     tree.settle()
     const root = tree.nodes.slice(0, 2)
@@ -84,7 +92,7 @@ describe('a tree of hashes', () => {
     }
   })
 
-  test('[STATE6] a proof also shows that nobody is at a place', () => {
+  test('[STATE6] a proof also shows that a place is empty', () => {
     const { tree, content } = randomTree(14, 60, 0.5)
     tree.settle()
     const root = tree.nodes.slice(0, 2)

@@ -1,16 +1,17 @@
 /**
- * A tree of 64-bit hashes over numbered places, so that two large states are compared by a few small ones.
+ * A tree of 64-bit hashes over numbered places, so that two large states are compared by a few small hashes.
  *
  *                  0                       node n has children 4n + 1 .. 4n + 4
  *       1       2       3       4          place i is node `firstLeaf` + i
  *    5 6 7 8   ...     ...     ...
  *
- * A place that is empty is 0. A node of which only the first child is not empty is that child, unmixed: the root says
- * what is in the tree and not how large it has grown, so that peers with other histories agree. Every other node is the
- * hash of its four children in order; nothing here is an XOR. Only what changed is computed again, when somebody asks.
+ * An empty place is 0. A node in which at most the first child is not empty equals that child, unmixed: the root
+ * depends on the content of the tree and not on its size, so that peers with different histories agree. Every other
+ * node is the hash of its four children in order; nothing here is an XOR. Only changed nodes are computed again, on
+ * demand.
  *
- * Four children and not two: half the levels, and less than half the time, for half as many comparisons again when
- * something is looked for.
+ * Four children instead of two: half the levels and less than half the time, for half as many comparisons again when a
+ * difference is searched.
  */
 
 import { assert } from '../base/assert.ts'
@@ -18,19 +19,19 @@ import { hashRow } from './row-hash.ts'
 
 export const FAN = 4
 const CAPACITY_FIRST = 64
-/** Words of one node's children. */
+/** Words of the children of one node. */
 const CHILD_WORDS = 2 * FAN
 
 export class HashTree {
-  /** How many places there are: a power of four. */
+  /** The number of places: a power of four. */
   capacity: number = FAN
-  /** The node of the first place: as many as there are above the places. */
+  /** The node of the first place, which equals the number of nodes above the places. */
   firstLeaf: number = 1
-  /** Low and high half of each node. Settled: call `settle` first. */
+  /** Low and high half of each node. Call `settle` before reading. */
   nodes: Uint32Array = new Uint32Array(2 * (1 + FAN))
-  /** The same, as the words that are hashed. */
+  /** The same memory as `nodes`, as signed words for hashing. */
   #words = new Int32Array(this.nodes.buffer)
-  /** By node: whether it is out of date, and so in the queue. */
+  /** Indexed by node: whether it is out of date, and so in the queue. */
   #isStale = new Uint8Array(1)
   /** Nodes that are out of date, deepest first. */
   #queue = new Uint32Array(1)
@@ -40,7 +41,7 @@ export class HashTree {
     this.reserve(capacity)
   }
 
-  /** Where the hash of a place stands in `nodes`, for whoever is about to write it. @hot */
+  /** Where to write the hash of a place in `nodes`. Marks its parent as out of date. @hot */
   place(place: number): number {
     if (place >= this.capacity) this.reserve(place + 1)
     const node = this.firstLeaf + place
@@ -49,8 +50,8 @@ export class HashTree {
   }
 
   /**
-   * Sets the hash of a place to the one at `hash[at]`; 0, 0 empties it. Halves are handed over in arrays, since a number
-   * above 2^31 is an object on its way through a call that is not inlined. @hot
+   * Sets the hash of a place to the one at `hash[at]`; 0, 0 empties it. Halves are passed in arrays, because a number
+   * above 2^31 is allocated when it is passed to a call that is not inlined. @hot
    */
   set(place: number, hash: Uint32Array, at: number): void {
     const node = this.place(place)
@@ -58,7 +59,10 @@ export class HashTree {
     this.nodes[node + 1] = hash[at + 1]
   }
 
-  /** Computes what is out of date, after which nodes[0] and nodes[1] are the root. Parents join the queue behind all of their children's level. @hot */
+  /**
+   * Computes the nodes that are out of date. Then nodes[0] and nodes[1] are the root. Parents join the queue behind the
+   * whole level of their children. @hot
+   */
   settle(): void {
     for (let at = 0; at < this.#queued; at++) {
       const node = this.#queue[at]
@@ -69,7 +73,7 @@ export class HashTree {
     this.#queued = 0
   }
 
-  /** Makes room for so many places; what is in the tree keeps its root. */
+  /** Makes room for `places` places. The root of the content stays the same. */
   reserve(places: number): void {
     if (places <= this.capacity) return
     const leaves = this.nodes.slice(2 * this.firstLeaf)
@@ -85,8 +89,8 @@ export class HashTree {
   }
 
   /**
-   * The hashes beside the way from a place to the root, low and high half each, lowest level first: its proof. Of each
-   * level all four, the one on the way left 0.
+   * The proof of a place: the hashes beside the path from the place to the root, low and high half each, lowest level
+   * first. Each level has all four hashes, with 0 for the one on the path.
    */
   proof(place: number): Uint32Array {
     assert(place < this.capacity, 'a proof is of a place in the tree')
@@ -113,7 +117,7 @@ export class HashTree {
   }
 }
 
-/** The hash of four children, out[at] being the low half. @hot */
+/** The hash of four children. out[at] is the low half. @hot */
 function mixChildren(words: Int32Array, first: number, out: Uint32Array, at: number): void {
   let others = 0
   for (let word = 2; word < CHILD_WORDS; word++) others |= words[first + word]
@@ -125,8 +129,15 @@ function mixChildren(words: Int32Array, first: number, out: Uint32Array, at: num
   out[at + 1] = words[first + 1]
 }
 
-/** Whether a hash stands at a place of the tree with this root, going by its proof. */
-export function verifyProof(place: number, low: number, high: number, proof: Uint32Array, rootLow: number, rootHigh: number): boolean {
+/** Whether a proof shows that a hash is at a place of the tree with this root. */
+export function verifyProof(
+  place: number,
+  low: number,
+  high: number,
+  proof: Uint32Array,
+  rootLow: number,
+  rootHigh: number,
+): boolean {
   const node = new Uint32Array([low, high])
   let rest = place
   for (let at = 0; at < proof.length; at += CHILD_WORDS) {

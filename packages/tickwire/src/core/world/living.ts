@@ -1,20 +1,21 @@
 /**
- * Walks the objects of an entity: those alive when the loop begins and still alive when reached, ascending by id.
+ * Iterates over the objects of an entity: those alive when the loop begins and still alive when reached, ascending by
+ * id.
  *
- * A walk is iterator and result in one object, and is used again once its loop has ended, so that loops leave nothing
- * behind; loops within loops have a walk each. It touches a handle only when somebody has died since the loop began:
- * handles of many entities pass through here, and what looks into all of them is slow for each of them.
- * bench/world.bench.ts has the numbers.
+ * A walk is iterator and result in one object and is reused after its loop has ended, so that loops produce no garbage.
+ * Nested loops have a walk each. A walk reads a handle only if an object has died since the loop began: handles of many
+ * entities pass through here, and V8 is slow at code that reads objects of many classes. bench/world.bench.ts has the
+ * numbers.
  */
 
 import type { PeerId } from '../base/time.ts'
 import type { EntityStore } from './entity-store.ts'
 import type { Handle } from './handle.ts'
 
-/** All objects of a store, as often as one likes. */
+/** All living objects of a store. May be iterated any number of times. */
 export class Living implements Iterable<Handle> {
   readonly #store: EntityStore
-  /** A walk that nobody is on. */
+  /** A walk that is not in use. */
   spare: Walk | undefined = undefined
 
   constructor(store: EntityStore) {
@@ -29,13 +30,13 @@ export class Living implements Iterable<Handle> {
   }
 }
 
-/** Fields, not private names, for those are slow in code that is not compiled yet. */
+/** Public fields instead of private names, which are slow in code that is not compiled yet. */
 class Walk {
   declare readonly living: Living
   declare readonly store: EntityStore
   handles: readonly Handle[] = []
   deaths = 0
-  /** Whom it is at. */
+  /** The index of the current handle. */
   at = 0
 
   constructor(living: Living, store: EntityStore) {
@@ -57,7 +58,7 @@ class Walk {
     return this
   }
 
-  /** As the result of `next`. */
+  /** Part of the result of `next`. */
   get done(): boolean {
     return this.at >= this.handles.length
   }
@@ -77,7 +78,7 @@ class Walk {
     while (this.at < this.handles.length && !this.handles[this.at].isAlive) this.at++
   }
 
-  /** Who is simulated by his owner, elsewhere, is not walked over; nor, among those, who has died since. */
+  /** Skips objects that their owner simulates elsewhere, and objects that have died since. */
   skipElsewhere(isElsewhere: (owner: PeerId) => boolean): void {
     const { handles } = this
     while (this.at < handles.length && (!handles[this.at].isAlive || isElsewhere(handles[this.at].owner))) this.at++

@@ -11,13 +11,13 @@ import type { World } from './world.ts'
 
 /** Where two worlds differ. */
 export type Difference =
-  | { readonly in: 'tick' | 'generator' | 'external' }
-  /** An object that only one of them has. */
+  | { readonly in: 'tick' | 'generator' | 'external' | 'allocator' }
+  /** An object that only one of the worlds has. */
   | { readonly in: 'existence'; readonly entity: string; readonly id: ObjectId }
-  /** A field of an object; `owner` is one too. */
+  /** A field of an object. `owner` counts as a field. */
   | { readonly in: 'field'; readonly entity: string; readonly id: ObjectId; readonly field: string }
 
-/** A search's answer, and what it cost. */
+/** The result of a search, and its cost. */
 export interface Located {
   /** Undefined: nothing differs. */
   readonly difference: Difference | undefined
@@ -27,11 +27,13 @@ export interface Located {
 
 /** A world with its hash, updated. */
 export interface Hashed {
+  /** The world. */
   readonly world: World
+  /** Its hash, updated. */
   readonly hash: StateHash
 }
 
-/** Where world `a` differs from world `b`; both of the same game, both hashes updated. */
+/** Finds where world `a` differs from world `b`. Both must be of the same game, with updated hashes. */
 export function locateDifference(a: Hashed, b: Hashed): Located {
   const search = new Search()
   const entity = search.descend(a.hash.entities, b.hash.entities)
@@ -45,7 +47,7 @@ class Search {
   readonly #a = new Uint32Array(2)
   readonly #b = new Uint32Array(2)
 
-  /** The first place at which two trees differ; -1 when they do not. */
+  /** The first place at which two trees differ; -1 when they are equal. */
   descend(a: HashTree, b: HashTree): number {
     const capacity = Math.max(a.capacity, b.capacity)
     for (const tree of [a, b]) {
@@ -57,18 +59,19 @@ class Search {
     while (node < a.firstLeaf) {
       const last = FAN * node + FAN
       node = FAN * node + 1
-      // One of the children differs; if it is none of the others it is the last, which need not be compared.
+      // One of the children differs. If it is none of the first three it is the last, which need not be compared.
       while (node < last && this.#isEqualNode(a, b, node)) node++
     }
     return node - a.firstLeaf
   }
 
-  /** What two worlds with the same objects differ in. */
+  /** The difference between two worlds with equal objects. */
   outside(a: Hashed, b: Hashed): Difference | undefined {
-    this.comparisons += 3
+    this.comparisons += 4
     if (a.world.tick !== b.world.tick) return { in: 'tick' }
     if (a.world.prng.state.some((word, at) => word !== b.world.prng.state[at])) return { in: 'generator' }
-    return a.world.external.hash() === b.world.external.hash() ? undefined : { in: 'external' }
+    if (a.world.external.hash() !== b.world.external.hash()) return { in: 'external' }
+    return a.hash.allocator.every((half, at) => half === b.hash.allocator[at]) ? undefined : { in: 'allocator' }
   }
 
   object(a: Hashed, b: Hashed, type: number): Difference {
@@ -76,11 +79,12 @@ class Search {
     const index = this.descend(a.hash.trees[type], b.hash.trees[type])
     const [idA, idB] = [idOf(a.world, type, index), idOf(b.world, type, index)]
     if (idA !== idB) return { in: 'existence', entity, id: idA || idB }
-    const field = a.world.objects.ownerAt(index) === b.world.objects.ownerAt(index) ? this.#field(a, b, type, index) : 'owner'
+    const field =
+      a.world.objects.ownerAt(index) === b.world.objects.ownerAt(index) ? this.#field(a, b, type, index) : 'owner'
     return { in: 'field', entity, id: idA, field }
   }
 
-  /** The first field that differs: of equal beginnings none does. */
+  /** The first field that differs, by binary search. */
   #field(a: Hashed, b: Hashed, type: number, index: number): string {
     const { members } = a.world.stores[type].schema
     let low = 0

@@ -1,9 +1,10 @@
 /**
- * One object in 64 bits: its id, its owner and its row, texts and lists by their content and never by their handle.
+ * A 64-bit hash of one object: its id, its owner and its row, with texts and lists by their content and not by their
+ * handle.
  *
- *   words    id | owner | 0 | 0 | lanes of the row, in order      a heap lane is replaced by the two halves of its value's hash
+ *   words    id | owner | 0 | 0 | lanes of the row, in order     a heap lane becomes the two halves of its value's hash
  *
- * Some lanes in a row by themselves, without id and owner, are what a search within an object compares.
+ * A search within an object compares hashes of some of its lanes, without id and owner.
  */
 
 import type { EntityStore } from './entity-store.ts'
@@ -18,7 +19,10 @@ export class ObjectHasher {
     this.#words = new Int32Array(stores.reduce((most, store) => Math.max(most, wordsOf(store)), 0))
   }
 
-  /** Hashes the object in a slot, its id and owner being at `table[at]`: out[to] is the low half. Never 0, which is nobody's. @hot */
+  /**
+   * Hashes the object in a slot, whose id and owner are at `table[at]`: out[to] is the low half. Never 0, which means
+   * no object. @hot
+   */
   hashObject(store: EntityStore, slot: number, table: Uint32Array, at: number, out: Uint32Array, to: number): void {
     const { laneCount, heapLeaves } = store.schema
     if (heapLeaves.length === 0) {
@@ -36,7 +40,7 @@ export class ObjectHasher {
     hashRow(this.#words, 0, count, 0, 0, out, 0)
   }
 
-  /** Copies the words of lanes; returns how many. @hot */
+  /** Copies the words of lanes. Returns how many there are. @hot */
   #collect(store: EntityStore, first: number, end: number, rowAt: number): number {
     const words = this.#words
     const { rows, heap } = store

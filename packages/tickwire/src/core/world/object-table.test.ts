@@ -15,7 +15,7 @@ describe('ids', () => {
     expect(table.ownerAt(299)).toBe(7)
   })
 
-  test('[WORLD1] of the dead name nobody, however often their index is used again', () => {
+  test('[WORLD1] of dead objects resolve to no object, however often their index is reused', () => {
     const table = new ObjectTable()
     const seen = new Set<number>()
     for (let life = 0; life < 65_535; life++) {
@@ -39,15 +39,16 @@ describe('ids', () => {
     expect([1, 2, 3, 4].map(() => indexOf(table.take(0, 1, 0)))).toEqual([3, 0, 4, 5])
   })
 
-  test('[WORLD1] what is no id names nobody', () => {
+  test('[WORLD1] an invalid id resolves to no object', () => {
     const table = new ObjectTable()
     const id = table.take(0, 1, 0)
-    for (const other of [0, -1, NaN, id + 0.5, id + 2 ** 32, Infinity, id + 65_536]) expect(table.isAlive(other)).toBe(false)
+    for (const other of [0, -1, NaN, id + 0.5, id + 2 ** 32, Infinity, id + 65_536])
+      expect(table.isAlive(other)).toBe(false)
   })
 })
 
 describe('seats', () => {
-  test('an object sits where the authority says; indexes between are as if never used', () => {
+  test('an object sits where the authority says; indexes in between are as if never used', () => {
     const table = new ObjectTable()
     const id = 100 * 65_536 + 9
     table.seat(id, 2, 5, 3)
@@ -77,7 +78,7 @@ describe('seats', () => {
   })
 })
 
-test('[WORLD10] a full table says so, and an index that is freed makes room again', () => {
+test('[WORLD10] a full table refuses a spawn, and a freed index makes room again', () => {
   const table = new ObjectTable()
   let last = 0
   while (!table.isFull) last = table.take(0, 1, 0)

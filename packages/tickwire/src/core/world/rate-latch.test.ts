@@ -11,12 +11,21 @@ const TICK_RATE = 60
 const RATES = { transform: 60, velocity: 30, health: 20, animation: 15, weapon: 10, ai: 5 } as const
 type Name = keyof typeof RATES
 const NAMES = Object.keys(RATES) as Name[]
-const Creature = entity({
-  transform: u16.rate(60), velocity: u16.rate(30), health: u16.rate(20), animation: u16.rate(15), weapon: u16.rate(10), ai: u16.rate(5), free: u16,
-}, { name: 'Creature' })
+const Creature = entity(
+  {
+    transform: u16.rate(60),
+    velocity: u16.rate(30),
+    health: u16.rate(20),
+    animation: u16.rate(15),
+    weapon: u16.rate(10),
+    ai: u16.rate(5),
+    free: u16,
+  },
+  { name: 'Creature' },
+)
 
 describe('rates', () => {
-  test('[RATE2] changes are told as often as the table says, and rates beyond the tick rate every tick', () => {
+  test('[RATE2] changes are sent as often as the table says, and with a rate above the tick rate every tick', () => {
     const world = new World([Creature])
     const timeline = new Timeline(world, 61, TICK_RATE)
     const creatures = Array.from({ length: 7 }, () => world.spawn(Creature, {}))
@@ -28,8 +37,8 @@ describe('rates', () => {
     }
     for (const { id } of creatures) {
       for (const name of [...NAMES, 'free'] as const) {
-        const told = Array.from({ length: 61 }, (_, at) => timeline.read(Creature, id, at + 1, name))
-        const changes = told.filter((value, at) => at > 0 && value !== told[at - 1]).length
+        const sent = Array.from({ length: 61 }, (_, at) => timeline.read(Creature, id, at + 1, name))
+        const changes = sent.filter((value, at) => at > 0 && value !== sent[at - 1]).length
         expect(changes, name).toBe(name === 'free' ? 60 : RATES[name])
       }
     }
@@ -47,8 +56,11 @@ describe('rates', () => {
     }
   })
 
-  test('[RATE3] a remembered row is the object\'s own, with every field as of its last due tick or its birth', () => {
-    const Thing = entity({ slow: u8.rate(20), label: text(8).rate(15), shield: group({ hp: u8 }).rate(7), flag: bool.rate(30), fast: u8 }, { name: 'Thing' })
+  test("[RATE3] a remembered row is the object's own, with every field as of its last due tick or its birth", () => {
+    const Thing = entity(
+      { slow: u8.rate(20), label: text(8).rate(15), shield: group({ hp: u8 }).rate(7), flag: bool.rate(30), fast: u8 },
+      { name: 'Thing' },
+    )
     const periods = { slow: 3, label: 4, shield: 9, flag: 2, fast: 1 } as const
     const dice = new Prng(5)
     const world = new World([Thing])
@@ -75,14 +87,19 @@ describe('rates', () => {
         const held = Object.fromEntries(Object.entries(periods).map(([name, period]) =>
           [name, known === undefined || (tick + (thing.id >>> 16)) % period === 0 ? now[name] : known[name]]))
         twin.set(thing.id, held)
-        const told = Object.fromEntries(Object.keys(periods).map((name) => [name, timeline.read(Thing, thing.id, tick, name as keyof typeof periods)]))
-        expect(told).toEqual(held)
+        const sent = Object.fromEntries(
+          Object.keys(periods).map((name) => [
+            name,
+            timeline.read(Thing, thing.id, tick, name as keyof typeof periods),
+          ]),
+        )
+        expect(sent).toEqual(held)
         expect(timeline.owner(0, thing.id, tick)).toBe(thing.owner)
       }
     }
   })
 
-  test('[RATE4] what is not told is no change: a row whose held fields alone changed is the row it was', () => {
+  test('[RATE4] a change that is not due is no change: a row in which only held fields changed is the same row', () => {
     const world = new World([Creature])
     const timeline = new Timeline(world, 32, TICK_RATE)
     const { id } = world.spawn(Creature, {})
@@ -96,7 +113,7 @@ describe('rates', () => {
     }
     expect(new Set(found).size).toBe(3)
     expect(timeline.changedAt(id)).toBe(24)
-    // And who then rests is told the rest when it is due.
+    // The remaining changes of an object that then rests are sent when they are due.
     for (let tick = 25; tick <= 36; tick++) {
       world.beginTick()
       if (tick === 25) for (const creature of world.each(Creature)) creature.ai = 99
@@ -107,7 +124,7 @@ describe('rates', () => {
     expect(timeline.read(Creature, id, 36, 'ai')).toBe(99)
   })
 
-  test('[RATE4] no latch where none is needed, nor in a Timeline that was not told the tick rate', () => {
+  test('[RATE4] there is no latch where none is needed, nor in a Timeline without a tick rate', () => {
     expect(rateLatchOf(entity({ a: u8, b: u8.rate(60) }).schema, TICK_RATE)).toBeUndefined()
     const world = new World([Creature])
     const timeline = new Timeline(world, 4)

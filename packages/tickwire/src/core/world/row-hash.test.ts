@@ -5,18 +5,18 @@ import { i32Word } from '../schema/field-kinds.ts'
 import { ObjectHasher } from './object-hash.ts'
 import { World } from './world.ts'
 
-const LANES = 11
+const LANE_COUNT = 11
 
 /** A store with one object, whose row the tests write themselves. */
 function makeHasher(): (row: ArrayLike<number>, id: number, owner: number) => readonly [low: number, high: number] {
-  const Thing = entity(Object.fromEntries(Array.from({ length: LANES }, (_, at) => [`f${at}`, i32Word])))
+  const Thing = entity(Object.fromEntries(Array.from({ length: LANE_COUNT }, (_, at) => [`f${at}`, i32Word])))
   const world = new World([Thing])
   world.spawn(Thing, {})
   const [store] = world.stores
   const hasher = new ObjectHasher(world.stores)
   const out = new Uint32Array(2)
   return (row, id, owner) => {
-    store!.rows.set(row, LANES)
+    store!.rows.set(row, LANE_COUNT)
     hasher.hashObject(store!, 1, Uint32Array.of(id, owner), 0, out, 0)
     return [out[0]!, out[1]!]
   }
@@ -33,10 +33,10 @@ describe('the hash of an object', () => {
   test('[STATE4] every bit of id, owner and row reaches every bit of it', () => {
     const hash = makeHasher()
     const dice = new Prng(1)
-    const flips = new Float64Array((LANES + 2) * 32)
+    const flips = new Float64Array((LANE_COUNT + 2) * 32)
     const ROUNDS = 60
     for (let round = 0; round < ROUNDS; round++) {
-      const words = Int32Array.from({ length: LANES + 2 }, () => dice.nextU32() >>> dice.nextInt(0, 31))
+      const words = Int32Array.from({ length: LANE_COUNT + 2 }, () => dice.nextU32() >>> dice.nextInt(0, 31))
       const of = (): readonly [number, number] => hash(words.subarray(2), words[0]! >>> 0, words[1]! >>> 0)
       const [low, high] = of()
       for (let bit = 0; bit < flips.length; bit++) {
@@ -55,11 +55,11 @@ describe('the hash of an object', () => {
     const hash = makeHasher()
     const seen = new Set<string>()
     const halves = [new Set<number>(), new Set<number>()]
-    const row = new Int32Array(LANES)
+    const row = new Int32Array(LANE_COUNT)
     let count = 0
     // Two fields at a time, by small steps in either direction: what cancels in a weak hash.
-    for (let first = 0; first < LANES; first++) {
-      for (let second = first + 1; second < LANES; second++) {
+    for (let first = 0; first < LANE_COUNT; first++) {
+      for (let second = first + 1; second < LANE_COUNT; second++) {
         for (let x = -16; x < 16; x++) {
           for (let y = -16; y < 16; y++) {
             if (x === 0 || y === 0) continue

@@ -1,31 +1,32 @@
 /**
- * The hash that states are made of: objects, the tree over them, the world.
+ * The hash function for state: objects, the tree over them, the world.
  *
  *   words    first | second | 0 | 0 | words ...        in blocks of four, one for each lane a b c d
- *   block    a = turn(a ^ w0, 15) x A + b     b = turn(b ^ w1, 16) x B + c     c = ... 17 ... + d     d = ... 18 ... + a
+ *   block    a = turn(a ^ w0, 15) x A + b     b = turn(b ^ w1, 16) x B + c     c = ... 17 ... + d     d = ... 18 ... +
+ * a
  *   rest     words of the last, partial block are only taken by XOR
- *   end      that of the content hash, over as many bytes as there were words (base/hash-lanes.ts)
+ *   end      the finish of the content hash (base/hash-lanes.ts), given the length of all words in bytes
  *
- * It is the content hash with one multiplication a word instead of three. Every step is a bijection of the lane and of the
- * word, and by the next block a difference is in two lanes: what differs meets again as seldom as 64 bits allow
- * (row-hash.test.ts looks for more). What comes first has a block of its own: were it the start, it could be traded for
- * the words that follow.
+ * It is the content hash with one multiplication per word instead of three. Every step is a bijection of the lane and
+ * of the word, and after the next block a difference is in two lanes: collisions are as rare as 64 bits allow
+ * (row-hash.test.ts looks for more). The first two words have a block of their own: if they were the initial state,
+ * they could be traded for the words that follow.
  *
  * Not for bytes, and not for secrets.
  *
- * Fast and ugly: 20 ns for 20 words where the content hash takes 36 (bench/world.bench.ts), and written out, for whether
- * twelve small functions are inlined through three callers is a matter of luck. The clear twin is
- * test/reference/world-hash.ts; world-random-games.test.ts holds the two together.
+ * Fast and ugly: 20 ns for 20 words where the content hash takes 36 (bench/world.bench.ts). It is written out because
+ * inlining of twelve small functions through three callers is not reliable. The clear twin is
+ * test/reference/world-hash.ts; world-random-games.test.ts checks that the two agree.
  */
 
-import { finishLanes } from '../base/hash-lanes.ts'
+import { finishAccumulators } from '../base/hash-accumulators.ts'
 
 const SEED = 0x7157_a7e5 | 0
 const MIX_A = 0x239b961b | 0
 const MIX_B = 0xab0e9789 | 0
 const MIX_C = 0x38b34ae5 | 0
 const MIX_D = 0xa1e38b93 | 0
-/** What the third lane is after a block in which it took nothing, and the fourth but for the first. */
+/** The third lane after a first block with 0, and the fourth lane before the first is added. */
 const START_C = (Math.imul((SEED << 17) | (SEED >>> 15), MIX_C) + SEED) | 0
 const START_D = Math.imul((SEED << 18) | (SEED >>> 14), MIX_D)
 
@@ -54,5 +55,5 @@ export function hashRow(
   if (lane < end) a ^= words[lane]
   if (lane + 1 < end) b ^= words[lane + 1]
   if (lane + 2 < end) c ^= words[lane + 2]
-  finishLanes(a, b, c, d, (count + 4) * 4, out, to)
+  finishAccumulators(a, b, c, d, (count + 4) * 4, out, to)
 }

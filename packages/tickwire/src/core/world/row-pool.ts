@@ -1,24 +1,25 @@
 /**
- * Rows of one entity that somebody remembers: a growing arena of equal places, freed and reused.
+ * Stored rows of one entity: a growing arena of equal places, freed and reused.
  *
- * Row 0 is nobody's, so that 0 can mean "no row". Each row knows whose it is, since a place in a table of the past may
- * have belonged to another object since, and who owned the object then.
+ * Row 0 is unused, so that 0 can mean "no row". Each row stores the id of its object, because an index in a table of
+ * the past may since belong to another object, and the owner of the object at that time.
  */
 
 import type { ObjectId, PeerId } from '../base/time.ts'
+import { widen } from '../base/widen.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 
 const ROWS_FIRST = 64
 
 export class RowPool {
-  // Declared here and made in the constructor, for speed: see handle.ts.
+  // Declared here and assigned in the constructor, for speed: see handle.ts.
   declare readonly schema: Schema
   declare readonly laneCount: number
   declare rows: Int32Array
-  /** By row: the object it is of; 0 where there is none. */
+  /** Indexed by row: the id of its object; 0 where there is none. */
   ids: Uint32Array = new Uint32Array(ROWS_FIRST)
-  /** By row: who owned that object. */
+  /** Indexed by row: the owner of its object. */
   owners: Uint32Array = new Uint32Array(ROWS_FIRST)
   #free: Uint32Array = new Uint32Array(ROWS_FIRST)
   #freeCount = 0
@@ -30,17 +31,17 @@ export class RowPool {
     this.rows = new Int32Array(ROWS_FIRST * schema.laneCount)
   }
 
-  /** Rows in use. */
+  /** The number of rows in use. */
   get size(): number {
     return this.#high - 1 - this.#freeCount
   }
 
-  /** Bytes held, used or not. */
+  /** Allocated bytes, used or not. */
   get byteLength(): number {
     return this.rows.byteLength + this.ids.byteLength + this.owners.byteLength + this.#free.byteLength
   }
 
-  /** Keeps a copy of the row at `rows[at]` of an object; returns its number, never 0. @hot */
+  /** Stores a copy of the row at `rows[at]` of an object. Returns its number, never 0. @hot */
   add(id: ObjectId, owner: PeerId, rows: Int32Array, at: number): number {
     const row = this.#freeCount > 0 ? this.#free[--this.#freeCount] : this.#high++
     if (row >= this.ids.length) this.#grow()
@@ -51,13 +52,13 @@ export class RowPool {
     return row
   }
 
-  /** Forgets a row. @hot */
+  /** Frees a row. @hot */
   remove(row: number): void {
     this.ids[row] = 0
     this.#free[this.#freeCount++] = row
   }
 
-  /** Whether a row is of this owner and equals the one at `rows[at]`. @hot */
+  /** Whether a row has this owner and equals the one at `rows[at]`. @hot */
   equals(row: number, owner: PeerId, rows: Int32Array, at: number): boolean {
     if (this.owners[row] !== owner) return false
     const known = row * this.laneCount
@@ -65,10 +66,11 @@ export class RowPool {
     return true
   }
 
-  /** Keeps the values of all rows in the coming sweep of the heap. */
+  /** Marks the values of all rows, so that the coming sweep of the heap keeps them. */
   markValues(heap: ValueHeap): void {
     if (this.schema.heapLeaves.length === 0) return
-    for (let row = 1; row < this.#high; row++) if (this.ids[row] !== 0) heap.markRow(this.schema, this.rows, row * this.laneCount)
+    for (let row = 1; row < this.#high; row++)
+      if (this.ids[row] !== 0) heap.markRow(this.schema, this.rows, row * this.laneCount)
   }
 
   #grow(): void {
@@ -78,9 +80,4 @@ export class RowPool {
     this.owners = widen(this.owners, new Uint32Array(capacity))
     this.#free = widen(this.#free, new Uint32Array(capacity))
   }
-}
-
-function widen<T extends Int32Array | Uint32Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

@@ -1,15 +1,15 @@
 /**
- * The loops of sampling, one kind of column each: cells of many objects, one field of each, into lanes and back.
+ * The loops of sampling, one per kind of column: one field of many objects, from cells into lanes and back.
  *
- * A cell that is what its lane stands for costs a multiplication and a comparison; any other is rounded where it stands.
- * V8 looks up in every round of a loop where each array lies, and again after a call: so the most common loop looks at four
- * objects in a round, and none of them calls anything. Zero has two signs; a number in steps has only one of them, a float
- * keeps what it has.
+ * A cell that equals the value of its lane costs a multiplication and a comparison. Any other cell is rounded in place.
+ * V8 looks up the base of each array in every iteration, and again after a call. So the most common loop handles four
+ * objects per iteration, and no loop calls a function. Zero has two signs: a quantised number has only one of them, a
+ * float keeps its own.
  *
- * Fast and ugly: where four of ten cells move, 35 us for 1,000 objects, and 60 with a call for each cell that moved; 20
- * instead of 27 where all rest.
+ * Fast and ugly: if four of ten cells move, 35 us for 1,000 objects, and 60 with a call for each cell that moved; 20
+ * instead of 27 if none moves.
  *
- * What a lane is for a value is said by `schema/cells.ts`, the clear twin; sample.test.ts holds the two equal.
+ * `schema/cells.ts`, the clear twin, defines the lane of a value; sample.test.ts checks that the two agree.
  */
 
 interface Column {
@@ -24,14 +24,14 @@ export interface StepColumn extends Column {
   readonly most: number
 }
 
-/** A column whose lane is round(radians * scale), round the turn. */
+/** A column whose lane is round(radians * scale), modulo one turn. */
 export interface AngleColumn extends Column {
   readonly steps: number
   readonly scale: number
   readonly radians: number
 }
 
-/** A column of whole numbers, min..max: what is in the lane is in the cell, once negative ones are what they are. */
+/** A column of integers, min..max. The lane holds the number itself, signed if min is negative. */
 export interface WholeColumn extends Column {
   readonly min: number
   readonly max: number
@@ -42,9 +42,12 @@ export interface FloatColumn extends Column {
   readonly isFinite: boolean
 }
 
-/** Objects looked at together. */
+/** Objects that are checked together. */
 const LOOK = 4
-/** The number before 0.5: of what is not negative, floor(x + HALF) is round(x), and with 0.5 it would not be of HALF itself. */
+/**
+ * The largest double below 0.5. For x >= 0, floor(x + HALF) is round(x). With 0.5 instead, the result for x = HALF
+ * would be wrong.
+ */
 const HALF = 0.49999999999999994
 
 /** @hot */
@@ -63,9 +66,16 @@ export function sampleSteps(
       const two = cells[cell + cellCount]
       const three = cells[cell + 2 * cellCount]
       const four = cells[cell + 3 * cellCount]
-      if (one === min + (rows[lane] >>> 0) * step && two === min + (rows[lane + laneCount] >>> 0) * step
-        && three === min + (rows[lane + 2 * laneCount] >>> 0) * step && four === min + (rows[lane + 3 * laneCount] >>> 0) * step
-        && !Object.is(one, -0) && !Object.is(two, -0) && !Object.is(three, -0) && !Object.is(four, -0)) {
+      if (
+        one === min + (rows[lane] >>> 0) * step
+        && two === min + (rows[lane + laneCount] >>> 0) * step
+        && three === min + (rows[lane + 2 * laneCount] >>> 0) * step
+        && four === min + (rows[lane + 3 * laneCount] >>> 0) * step
+        && !Object.is(one, -0)
+        && !Object.is(two, -0)
+        && !Object.is(three, -0)
+        && !Object.is(four, -0)
+      ) {
         slot = until
         cell += LOOK * cellCount
         lane += LOOK * laneCount
@@ -129,7 +139,7 @@ export function sampleWholes(
     if (value !== (isSigned ? known : known >>> 0) || (value === 0 && Object.is(value, -0))) {
       let whole = Math.round(value === value ? value : 0)
       whole = whole > min ? (whole < max ? whole : max) : min
-      // Adding zero takes the sign from zero.
+      // Adding zero turns -0 into 0.
       cells[cell] = whole + 0
       const found = whole | 0
       if (found !== known) {
@@ -154,10 +164,18 @@ const FLOAT_MAX = 3.4028234663852886e38
 const FLOAT_NAN = 0x7fc0_0000
 const DOUBLE_NAN_HIGH = 0x7ff8_0000
 
-/** `floats` are the same rows read as floats. @hot */
+/** `floats` is the same memory as `rows`, read as floats. @hot */
 export function sampleFloats(
-  column: FloatColumn, cellCount: number, laneCount: number,
-  cells: Float64Array, rows: Int32Array, floats: Float32Array, first: number, end: number, stamps: Float64Array, stamp: number,
+  column: FloatColumn,
+  cellCount: number,
+  laneCount: number,
+  cells: Float64Array,
+  rows: Int32Array,
+  floats: Float32Array,
+  first: number,
+  end: number,
+  stamps: Float64Array,
+  stamp: number,
 ): void {
   const { isFinite } = column
   let cell = first * cellCount + column.cell

@@ -7,7 +7,10 @@ import { SaveSlots } from './save-slots.ts'
 import { StateHash } from './state-hash.ts'
 import { World } from './world.ts'
 
-const Ball = entity({ x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), pals: list(ref(), 4) }, { name: 'Ball' })
+const Ball = entity(
+  { x: fixed(0, 100, 0.1), label: text(20), shield: group({ hp: u8 }), pals: list(ref(), 4) },
+  { name: 'Ball' },
+)
 const Brick = entity({ hits: u8 }, { name: 'Brick' })
 
 function hashOf(world: World): string {
@@ -18,7 +21,15 @@ function hashOf(world: World): string {
 describe('a save slot', () => {
   test('[SAVE2] holds tick, objects, owners, ids to come, both generators and external state', () => {
     let outside = 5
-    const world = new World([Ball, Brick], { seed: 3, external: { save: () => outside, load: (saved) => { outside = Number(saved) }, hash: () => outside } })
+    const world = new World([Ball, Brick], {
+      seed: 3,
+      external: {
+        encode: () => Uint8Array.of(outside),
+        decode: ([saved]) => {
+          outside = saved!
+        },
+      },
+    })
     const slots = new SaveSlots(world, 3)
     const [kept, freed] = [world.spawn(Ball, { x: 1, label: 'kept' }, 4), world.spawn(Brick, {})]
     world.despawn(freed)
@@ -44,7 +55,15 @@ describe('a save slot', () => {
     expect(first.slice(0, 4)).toEqual([1, 6, 2 * 65_536 - 65_536 + 2, 2 * 65_536 + 1])
     for (let again = 0; again < 3; again++) {
       slots.load(1)
-      expect([kept.x, kept.label, kept.owner, kept.shield, kept.pals, outside, hashOf(world)]).toEqual([1, 'kept', 4, null, [], 5, before])
+      expect([kept.x, kept.label, kept.owner, kept.shield, kept.pals, outside, hashOf(world)]).toEqual([
+        1,
+        'kept',
+        4,
+        null,
+        [],
+        5,
+        before,
+      ])
       expect(future()).toEqual(first)
     }
     expect([slots.count, slots.tickOf(0), slots.tickOf(1)]).toEqual([3, -1, 1])
@@ -65,22 +84,30 @@ describe('a save slot', () => {
     brick.hits = 5
     world.endTick()
     const now = hashHex(hashes.update(), 0)
-    const rowOf = (type: number): number => slots.rowsOf(0)[type]![world.objects.slotAt(type) * world.stores[type]!.schema.laneCount]!
-    expect([rowOf(0), rowOf(1), slots.highWaterOf(0), slots.wordsOf(0)[0], slots.wordsOf(0)[1]]).toEqual([30, 4, 2, ball.id, 7])
+    const rowOf = (type: number): number =>
+      slots.rowsOf(0)[type]![world.objects.slotAt(type) * world.stores[type]!.schema.laneCount]!
+    expect([rowOf(0), rowOf(1), slots.highWaterOf(0), slots.wordsOf(0)[0], slots.wordsOf(0)[1]]).toEqual([
+      30,
+      4,
+      2,
+      ball.id,
+      7,
+    ])
     slots.load(0)
     // Without a sample: the rows are there, and who follows the world by its samples sees that they are others.
     expect(hashHex(hashes.update(), 0)).toBe(then)
     expect(now).not.toBe(then)
   })
 
-  test('[SAVE3] is good whatever happened to the world since: growth, deaths, reuse', () => {
+  test('[SAVE3] is valid whatever happened to the world since: growth, deaths, reuse', () => {
     const world = new World([Ball, Brick])
     const slots = new SaveSlots(world, 2)
     const balls = Array.from({ length: 10 }, (_, at) => world.spawn(Ball, { x: at }))
     world.endTick()
     slots.save(0)
     const before = hashOf(world)
-    for (let count = 0; count < 2000; count++) world.spawn(count % 2 === 0 ? Ball : Brick, { x: 1, label: `b${count}` } as never)
+    for (let count = 0; count < 2000; count++)
+      world.spawn(count % 2 === 0 ? Ball : Brick, { x: 1, label: `b${count}` } as never)
     for (const ball of balls) world.despawn(ball)
     world.endTick()
     for (let count = 0; count < 20; count++) world.spawn(Ball, {})
@@ -97,7 +124,7 @@ describe('a save slot', () => {
     expect(world.spawn(Ball, {}).id).toBe(10 * 65_536 + 1)
   })
 
-  test('[SAVE2] taken in the middle of a tick holds who died in it', () => {
+  test('[SAVE2] taken in the middle of a tick includes objects that died in it', () => {
     const world = new World([Ball, Brick])
     const slots = new SaveSlots(world, 1)
     const [dead, alive] = [world.spawn(Ball, { x: 7 }), world.spawn(Brick, {})]
@@ -118,7 +145,7 @@ describe('a save slot', () => {
     expect(rest()).toEqual(first)
   })
 
-  test('[SAVE2] taken in the middle of a tick can be loaded before and after its end, and nobody is buried twice', () => {
+  test('[SAVE2] taken in the middle of a tick can be loaded before and after its end, and no object dies twice', () => {
     for (const isChanged of [false, true]) {
       const world = new World([Ball, Brick])
       const slots = new SaveSlots(world, 2)
@@ -138,7 +165,7 @@ describe('a save slot', () => {
       const [first, second] = [world.spawn(Ball, { x: 2 }), world.spawn(Ball, { x: 3 })]
       expect([during.x, first.x, second.x, world.count(Ball)]).toEqual([1, 2, 3, 3])
       expect(first.id).toBe(dead.id + 1)
-      // From a tick in which somebody has died to one in which nobody had.
+      // From a tick with deaths to one without.
       world.despawn(first)
       slots.load(1)
       world.endTick()
@@ -146,7 +173,7 @@ describe('a save slot', () => {
     }
   })
 
-  test('[SAVE3] a world that is loaded for ever does not grow', () => {
+  test('[SAVE3] a world that is loaded again and again does not grow', () => {
     const world = new World([Ball])
     const slots = new SaveSlots(world, 1)
     const balls = Array.from({ length: 8 }, () => world.spawn(Ball, {}))

@@ -1,14 +1,14 @@
 /**
- * Whole worlds, put aside and brought back by copying memory: what rollback stands on.
+ * Whole worlds, saved and restored by copying memory: the basis of rollback.
  *
- * A slot holds everything `step` can see: cells, the object table with its id allocator, the generators, who died in the
- * tick that is not over yet, when each was born, and what the game keeps outside through its `external` hooks. Handles of values (text,
- * lists) are cells like any other; the values themselves are immutable and stay in the heap for as long as a slot holds
- * them. To load and step equals never having left.
+ * A slot holds everything `step` can see: cells, the object table with its id allocator, the generators, the objects
+ * that died in the unfinished tick, births, and the game's external state through its `external` hooks. Handles of
+ * values (text, lists) are cells like any other; the values themselves are immutable and stay in the heap as long as a
+ * slot refers to them. Loading a slot and stepping gives the same result as never having left.
  *
- * A slot also holds the rows as they were, so that whoever asks what an object was then need not go back: 40 KB of 1,000
- * objects of ten numbers, 1.3 us. It holds no lists of free slots, which follow from the table. Nothing is allocated once
- * the slots have grown to the world's size.
+ * A slot also holds the rows, so that reading an object's past row needs no load: 40 KB for 1,000 objects of ten
+ * numbers, 1.3 us. It does not hold the lists of free slots, which follow from the table. Nothing is allocated once the
+ * slots have grown to the world's size.
  */
 
 import { assert } from '../base/assert.ts'
@@ -18,6 +18,7 @@ import type { EntityStore } from './entity-store.ts'
 import type { ValueKeeper } from './value-keeping.ts'
 import type { World } from './world.ts'
 
+/** Copies of a world's whole state, to go back to. */
 export class SaveSlots implements ValueKeeper {
   readonly #world: World
   readonly #slots: readonly Slot[]
@@ -28,6 +29,7 @@ export class SaveSlots implements ValueKeeper {
     world.keepValuesOf(this)
   }
 
+  /** The number of slots. */
   get count(): number {
     return this.#slots.length
   }
@@ -37,38 +39,38 @@ export class SaveSlots implements ValueKeeper {
     return this.#slots[slot].tick
   }
 
-  /** Puts the world aside. @hot */
+  /** Saves the world. @hot */
   save(slot: number): void {
     this.#slots[slot].save(this.#world)
   }
 
-  /** Brings the world back as it was saved. A slot can be loaded as often as one likes. @hot */
+  /** Restores the saved world. A slot can be loaded any number of times. @hot */
   load(slot: number): void {
     assert(this.#slots[slot].tick >= 0, 'only what was saved can be loaded')
     this.#slots[slot].load(this.#world)
   }
 
-  /** Who lived where, as the words of an object table, up to `highWaterOf`. */
+  /** The saved words of the object table, valid up to `highWaterOf`. */
   wordsOf(slot: number): Uint32Array {
     return this.#slots[slot].words
   }
 
-  /** Every index used then is below this. */
+  /** Every index in use at that time is below this one. */
   highWaterOf(slot: number): number {
     return this.#slots[slot].highWater
   }
 
-  /** By type: the rows as of then, by the slots that objects had in their store. */
+  /** The saved rows. Indexed by type; within a type by the object's slot in its store. */
   rowsOf(slot: number): readonly Int32Array[] {
     return this.#slots[slot].rows
   }
 
-  /** Forgets what a slot holds, and lets go of its values. */
+  /** Clears a slot and releases its values. */
   clear(slot: number): void {
     this.#slots[slot].tick = -1
   }
 
-  /** Bytes held. */
+  /** Allocated bytes. */
   get byteLength(): number {
     return this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0)
   }
@@ -83,7 +85,7 @@ const PRNG_WORDS = 4
 class Slot {
   tick: Tick = -1
   highWater = 0
-  /** By type. */
+  /** Indexed by type. */
   readonly rows: Int32Array[]
   readonly #words = new WordCopy()
   readonly #buried = new WordCopy()
@@ -164,8 +166,8 @@ class Slot {
 }
 
 /**
- * A copy of the first so many words of an array, by memory. The windows that `set` needs are kept, and made anew only
- * when the array or the count is another: a subarray every tick is garbage every tick.
+ * A memory copy of the first `count` words of an array. The subarrays that `set` needs are kept, and made again only
+ * when the array or the count changes: a new subarray every tick would be garbage every tick.
  */
 class WordCopy {
   kept: Uint32Array = new Uint32Array(0)
@@ -212,7 +214,7 @@ class CellCopy {
     return this.#kept.byteLength + this.rows.byteLength
   }
 
-  /** Returns the rows that it holds now. */
+  /** Returns the saved rows. */
   save(): Int32Array {
     const { cells, rows, highSlot, schema } = this.#store
     const count = highSlot * schema.cellCount
@@ -238,7 +240,7 @@ class CellCopy {
     store.highSlot = this.#highSlot
     store.cells.set(this.#keptWindow)
     store.rows.set(this.#rowsWindow)
-    // Whoever follows the world by its samples must look at all of them.
+    // Readers that follow the world by its stamps must look at all objects again.
     store.stamps.fill(store.nextSample, 0, this.#highSlot)
   }
 

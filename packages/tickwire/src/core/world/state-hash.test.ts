@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { referenceHash } from '../../../../../test/reference/hash-reference.ts'
-import { objectHash, referenceTree, worldHash } from '../../../../../test/reference/world-hash.ts'
+import { allocatorHash, objectHash, referenceTree, worldHash } from '../../../../../test/reference/world-hash.ts'
 import { hashHex } from '../base/hash.ts'
 import { Prng } from '../base/prng.ts'
 import { entity } from '../schema/definition.ts'
@@ -33,8 +33,11 @@ function both(world: World): readonly string[] {
 }
 
 describe('the state hash', () => {
-  test('[STATE1] is of tick, generator, objects by entity, and external state, as its slow twin computes it', () => {
-    const world = makeWorld({ seed: 7, external: { save: () => 0, load: () => {}, hash: () => 0xabcd_0123 } })
+  test('[STATE1] covers tick, generator, objects by entity, external state and allocator, like its slow twin', () => {
+    const world = makeWorld({
+      seed: 7,
+      external: { encode: () => new Uint8Array(0), decode: () => {}, hash: () => 0xabcd_0123 },
+    })
     world.spawn(Note, { x: 9 }, 3)
     const ball = world.spawn(Ball, { x: 5, isHot: true, shield: { hp: 4 } }, 2)
     world.tick = 2 ** 32 + 5
@@ -45,11 +48,11 @@ describe('the state hash', () => {
       referenceTree(new Map([[1, objectHash(ball.id, 2, [5, 1, 1, 4])]])),
       referenceTree(new Map([[0, objectHash(1, 3, [Number(noText & 0xffff_ffffn), Number(noText >> 32n), 9])]])),
     ]
-    const wanted = worldHash(2 ** 32 + 5, [...world.prng.state], roots, 0xabcd_0123)
+    const wanted = worldHash(2 ** 32 + 5, [...world.prng.state], roots, 0xabcd_0123, allocatorHash(2, [], []))
     expect(fresh(world)).toBe(wanted.toString(16).padStart(16, '0'))
   })
 
-  test('[STATE2] updated as often or as seldom as one likes equals the one computed anew', () => {
+  test('[STATE2] updated at any interval equals the hash computed anew', () => {
     const dice = new Prng(3)
     const world = makeWorld()
     const slots = new SaveSlots(world, 4)
@@ -78,7 +81,7 @@ describe('the state hash', () => {
     }
   })
 
-  test('[STATE2] an owner who is taken back by loading, with nobody born or dead since, is seen', () => {
+  test('[STATE2] an owner that a load restores, without births or deaths since, is noticed', () => {
     const world = makeWorld()
     const slots = new SaveSlots(world, 1)
     const hash = new StateHash(world)
@@ -94,7 +97,7 @@ describe('the state hash', () => {
     expect(hashHex(hash.update(), 0)).toBe(before)
   })
 
-  test('[STATE2] an object that is born again after loading, in the same place but otherwise, is seen', () => {
+  test('[STATE2] an object that is born again after a load, in the same place with other content, is noticed', () => {
     const world = makeWorld()
     const slots = new SaveSlots(world, 1)
     const hash = new StateHash(world)
@@ -108,7 +111,7 @@ describe('the state hash', () => {
     expect(hashHex(hash.update(), 0)).toBe(fresh(world))
   })
 
-  test('[STATE3] is of content: slots, handles of values, table sizes and the past are not in it', () => {
+  test('[STATE3] covers content: slots, handles of values, table sizes and the past are not in it', () => {
     const plain = makeWorld()
     plain.spawn(Ball, { x: 1 })
     plain.spawn(Note, { text: 'hello' })
@@ -117,11 +120,10 @@ describe('the state hash', () => {
     const eventful = makeWorld()
     const slots = new SaveSlots(eventful, 1)
     slots.save(0)
-    for (let count = 0; count < 300; count++) eventful.spawn(count % 2 === 0 ? Note : Ball, { text: `t${count}`, x: 3 } as never)
+    for (let count = 0; count < 300; count++)
+      eventful.spawn(count % 2 === 0 ? Note : Ball, { text: `t${count}`, x: 3 } as never)
     eventful.endTick()
     slots.load(0)
-    eventful.seat(1, 300 * 65_536 + 1, 0)
-    eventful.unseat(eventful.atIndexOf(300 * 65_536 + 1)!)
     const ball = eventful.seat(0, 1, 0) as unknown as { x: number }
     const note = eventful.seat(1, 65_537, 0) as unknown as { text: string }
     note.text = 'first something else'
@@ -159,8 +161,24 @@ describe('the state hash', () => {
       return both(world)
     })
     for (const form of [0, 1]) expect(new Set(hashes.map((pair) => pair[form])).size).toBe(variants.length)
-    const outside = (hash: number): readonly string[] => both(makeWorld({ external: { save: () => 0, load: () => {}, hash: () => hash } }))
+    const outside = (hash: number): readonly string[] =>
+      both(makeWorld({ external: { encode: () => new Uint8Array(0), decode: () => {}, hash: () => hash } }))
     expect(outside(1)).not.toEqual(outside(2))
+  })
+
+  test('[STATE4] E4: equal objects with other future ids are not the same state', () => {
+    const after = (deaths: readonly number[]): World => {
+      const world = makeWorld()
+      const balls = Array.from({ length: 3 }, () => world.spawn(Ball, {}))
+      for (const at of deaths) world.despawn(balls[at]!)
+      world.endTick()
+      return world
+    }
+    const [forth, back] = [after([0, 1]), after([1, 0])]
+    expect([...forth.each(Ball)].map(({ id }) => id)).toEqual([...back.each(Ball)].map(({ id }) => id))
+    expect(fresh(forth)).not.toBe(fresh(back))
+    expect(flat(forth)).not.toBe(flat(back))
+    expect(forth.spawn(Ball, {}).id).not.toBe(back.spawn(Ball, {}).id)
   })
 
   test('[STATE4] two objects that trade their rows, and equal rows in other entities, are not the same', () => {

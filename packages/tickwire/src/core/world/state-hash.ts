@@ -1,41 +1,48 @@
 /**
- * What a world is, in 64 bits.
+ * A 64-bit hash of a world.
  *
- *   world     tick low, high | generator, 4 words | root over the entities low, high | external state        nine words
+ *   world     tick low, high | generator, 4 words | root over the entities low, high | external state
+ *             | allocator low, high
  *   entities  a tree (hash-tree.ts) over the entities of the game, in order
  *   entity    a tree over its objects, by object index
  *   object    id, owner, row (object-hash.ts)
+ *   allocator which ids come next (allocator-hash.ts)
  *
- * It is of content: two worlds with equal objects have equal hashes, whatever slots, handles, table sizes and histories
- * they have. Rows are as of the last sample, so hash after `endTick`. The id allocator is not in it: what differs there
- * shows at the next spawn.
+ * It covers content only: two worlds with equal objects and equal next ids have equal hashes, whatever their slots,
+ * handles, table sizes and histories. Rows are those of the last sample, so hash after `endTick`.
  *
- * `StateHash` keeps the trees and hashes again only what changed since it last looked, however long ago that was; by its
- * trees a difference is found (locate-difference.ts). `flatHash` keeps nothing and is another hash: peers use one or the
- * other.
+ * `StateHash` keeps the trees and hashes only what changed since its last update, however long ago that was. A
+ * difference is located through its trees (locate-difference.ts). `flatHash` keeps nothing and is a different hash: all
+ * peers must use the same of the two.
  */
 
 import { hashCombine } from '../base/hash.ts'
+import { AllocatorHash } from './allocator-hash.ts'
 import { HashTree } from './hash-tree.ts'
 import { ObjectHasher } from './object-hash.ts'
 import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
 import { hashRow } from './row-hash.ts'
 import type { World } from './world.ts'
 
+/** A hash of a world's state that is updated incrementally. */
 export class StateHash {
-  // Declared here and made in the constructor, for speed: see handle.ts.
-  /** By type: over its objects. */
+  // Declared here and assigned in the constructor, for speed: see handle.ts.
+  /** Indexed by type: the tree over its objects. */
   declare readonly trees: readonly HashTree[]
-  /** Over the roots of those. */
+  /** The tree over the roots of `trees`. */
   declare readonly entities: HashTree
   /** The last hash: low and high half. */
   readonly value: Uint32Array = new Uint32Array(2)
+  /** Hashes one object. */
   declare readonly hasher: ObjectHasher
+  /** The allocator as of the last update: low and high half. */
+  readonly allocator: Uint32Array = new Uint32Array(2)
   readonly #world: World
-  /** The object table as of the last update: id, owner and place of each index, and whether its hash must be made anew. */
+  readonly #allocatorHash = new AllocatorHash()
+  /** The object table at the last update: id, owner and place of each index, and whether it must be hashed again. */
   #known = new Uint32Array(0)
   #knownCount = 0
-  /** What was hashed last: the sample of the world, who lived where in it, and how often it had been loaded. */
+  /** The state at the last update: the world's sample, structure and load counters. */
   #sample = -1
   #structure = -1
   #loads = -1
@@ -55,7 +62,7 @@ export class StateHash {
       this.entities.set(type, this.trees[type].nodes, 0)
     }
     this.entities.settle()
-    fold(this.#world, this.entities.nodes, this.value)
+    fold(this.#world, this.entities.nodes, this.allocator, this.value)
     return this.value
   }
 
@@ -64,10 +71,11 @@ export class StateHash {
     const { objects, samples, structure, loads } = this.#world
     const { words, highWater } = objects
     if (this.#known.length < words.length) this.#grow(words.length)
-    // Who came, went or was loaded shows in the table; otherwise stamps say it all.
+    // Objects that appeared, disappeared or were loaded show in the table. All other changes show in the stamps.
     if (structure !== this.#structure || loads !== this.#loads) {
       for (let index = 0; index < highWater; index++) this.#reconcile(words, index)
       for (let index = highWater; index < this.#knownCount; index++) this.#clear(index)
+      this.#allocatorHash.hash(objects, this.allocator, 0)
     }
     for (let first = 0; first < highWater; first += BLOCK) {
       this.#updateBlock(words, first, first + BLOCK < highWater ? first + BLOCK : highWater)
@@ -78,7 +86,7 @@ export class StateHash {
     this.#loads = loads
   }
 
-  /** Finds out whether somebody else lives at an index than did, or for somebody else; then he is hashed anew. */
+  /** If another object lives at an index, or its owner has changed, marks it to be hashed again. */
   #reconcile(words: Uint32Array, index: number): void {
     const at = index << 2
     const known = this.#known
@@ -105,35 +113,35 @@ export class StateHash {
       known[at + 1] = words[at + 1]
       known[at + 3] = 0
       const tree = this.trees[type]
-      // First the place, for it may make the tree grow.
+      // Get the place first, because this may make the tree grow.
       const to = tree.place(index)
       this.hasher.hashObject(store, slot, words, at, tree.nodes, to)
     }
   }
 
-  /** Takes whoever was hashed at an index out of his tree. */
+  /** Removes the object that was hashed at an index from its tree. */
   #clear(index: number): void {
     const at = (index << 2) + 2
     const type = this.#known[at] >>> 24
     if (type === NO_TYPE) return
     this.trees[type].set(index, NOTHING, 0)
-    this.#known[at] = NOBODY
+    this.#known[at] = NO_OBJECT
   }
 
   #grow(length: number): void {
     const known = this.#known
-    this.#known = new Uint32Array(length).fill(NOBODY)
+    this.#known = new Uint32Array(length).fill(NO_OBJECT)
     this.#known.set(known)
   }
 }
 
-/** Objects a call: one loop over all of them is compiled while it runs, and comes out twice as slow. */
+/** Objects per call: V8 compiles a single loop over all of them while it runs, which makes it twice as slow. */
 const BLOCK = 64
 const ANEW = 1
 const NOTHING = new Uint32Array(2)
-const NOBODY = (NO_TYPE * 0x100_0000) >>> 0
+const NO_OBJECT = (NO_TYPE * 0x100_0000) >>> 0
 
-/** The hash of a world as of its last sample without a tree: out[0] is the low half. For who hashes seldom. */
+/** The hash of a world at its last sample, without a tree: out[0] is the low half. For callers that hash seldom. */
 export function flatHash(world: World, out: Uint32Array): void {
   const { objects, stores } = world
   const hasher = new ObjectHasher(stores)
@@ -146,13 +154,15 @@ export function flatHash(world: World, out: Uint32Array): void {
     }
     hashCombine(world64, 0, entity64[0], entity64[1])
   }
-  fold(world, world64, out)
+  const allocator = new Uint32Array(2)
+  new AllocatorHash().hash(objects, allocator, 0)
+  fold(world, world64, allocator, out)
 }
 
-const words = new Int32Array(9)
+const words = new Int32Array(11)
 
-/** What a world is beside its objects, and the hash of those at `objects[0]`. @hot */
-function fold(world: World, objects: Uint32Array, out: Uint32Array): void {
+/** The hash of a world, given the hashes of its objects and of its allocator. @hot */
+function fold(world: World, objects: Uint32Array, allocator: Uint32Array, out: Uint32Array): void {
   const { tick, prng, external } = world
   words[0] = tick
   words[1] = tick / 0x1_0000_0000
@@ -160,5 +170,7 @@ function fold(world: World, objects: Uint32Array, out: Uint32Array): void {
   words[6] = objects[0]
   words[7] = objects[1]
   words[8] = external.hash()
+  words[9] = allocator[0]
+  words[10] = allocator[1]
   hashRow(words, 2, words.length - 2, words[0], words[1], out, 0)
 }

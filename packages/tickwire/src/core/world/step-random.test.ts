@@ -19,8 +19,20 @@ function twoPlayers(): { world: World; a: { id: number }; b: { id: number } } {
 describe('what is drawn in a tick', () => {
   test('[WORLD14] is a function of seed, tick, object, and how much was drawn for it before', () => {
     const { world, a, b } = twoPlayers()
-    const drawn = [world.random.u32(a), world.random.u32(b), world.random.u32(a), world.random.u32(world), world.random.u32(b)]
-    const expected = [[a, 0], [b, 0], [a, 1], [world, 0], [b, 1]] as const
+    const drawn = [
+      world.random.u32(a),
+      world.random.u32(b),
+      world.random.u32(a),
+      world.random.u32(world),
+      world.random.u32(b),
+    ]
+    const expected = [
+      [a, 0],
+      [b, 0],
+      [a, 1],
+      [world, 0],
+      [b, 1],
+    ] as const
     expect(drawn).toEqual(expected.map(([of, ordinal]) => referenceKeyed(SEED, 1, of.id, ordinal)))
   })
 
@@ -29,7 +41,10 @@ describe('what is drawn in a tick', () => {
     const alone = twoPlayers()
     for (let count = 0; count < 5; count++) world.random.gaussian(b)
     world.random.shuffle(world, [1, 2, 3])
-    expect([world.random.float(a), world.random.int(a, 1, 6)]).toEqual([alone.world.random.float(a), alone.world.random.int(a, 1, 6)])
+    expect([world.random.float(a), world.random.int(a, 1, 6)]).toEqual([
+      alone.world.random.float(a),
+      alone.world.random.int(a, 1, 6),
+    ])
   })
 
   test('[WORLD14] begins anew with every tick', () => {
@@ -40,7 +55,7 @@ describe('what is drawn in a tick', () => {
     expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 2, a.id, 0))
   })
 
-  test('[WORLD14] is other than what is drawn between ticks, which has numbers of its own', () => {
+  test('[WORLD14] differs from draws between ticks, which have their own numbers', () => {
     const { world, a } = twoPlayers()
     const inside = world.random.u32(a)
     world.endTick()
@@ -65,7 +80,7 @@ describe('what is drawn in a tick', () => {
     expect([world.random.u32(a), world.random.float(world)]).toEqual(first)
   })
 
-  test('[WORLD14] is for objects that are there', () => {
+  test('[WORLD14] is for living objects', () => {
     const { world, a } = twoPlayers()
     world.despawn(a)
     expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 1, a.id, 0))
@@ -76,7 +91,7 @@ describe('what is drawn in a tick', () => {
   })
 })
 
-test('[WORLD14] the streaming generator goes where the world goes', () => {
+test('[WORLD14] the state of the streaming generator is saved and loaded with the world', () => {
   const world = new World([Player], { seed: 5 })
   const slots = new SaveSlots(world, 1)
   world.prng.nextU32()

@@ -1,12 +1,12 @@
 /**
- * Dice for `step`: every number is a function of the seed, the tick, the object it is drawn for, and how many were drawn
- * for that object in this tick before.
+ * Random numbers for `step`: each number is a function of the seed, the tick, the object it is drawn for, and how many
+ * were drawn for that object in this tick before.
  *
- * So a client that steps one of 24 players draws for that player what the server drew, and one draw more for one object
- * moves nobody else's numbers. What is drawn for the world itself (`random.float(world)`) is the same on peers that
- * draw for it alike, in the same order.
+ * So a client that steps one of 24 players draws for that player the same numbers as the server, and an extra draw for
+ * one object does not change the numbers of others. Numbers for the world itself (`random.float(world)`) are equal on
+ * peers that make the same draws for it in the same order.
  *
- * Between ticks (`onJoin`, `onLeave`) the numbers are others than those of the tick before and of the tick after.
+ * Between ticks (`onJoin`, `onLeave`) the numbers differ from those of the tick before and of the tick after.
  */
 
 import { KeyedPrng } from '../base/keyed-prng.ts'
@@ -14,15 +14,15 @@ import { shuffle } from '../base/prng-draws.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { indexOf, WORD, type ObjectTable } from './object-table.ts'
 
-/** Whom a number is drawn for: an object, or the world. */
+/** What a number is drawn for: an object, or the world. */
 export interface DrawnFor {
   readonly id: ObjectId
 }
 
-/** Draws between ticks are numbered from here on, those of a tick from 0. */
+/** Draws between ticks are numbered from here, those of a tick from 0. */
 const BETWEEN_TICKS = 0x8000_0000
 
-/** The draws of a world: what numbers are counted by. */
+/** The draw counters of a world. */
 export interface DrawCounts {
   readonly tick: Tick
   readonly objects: ObjectTable
@@ -30,7 +30,7 @@ export interface DrawCounts {
   isStepping: boolean
   /** How many words were drawn for the world itself in this tick. */
   worldDraws: number
-  /** Whether anything was drawn for an object in this tick. */
+  /** Whether any number was drawn in this tick. */
   hasDraws: boolean
 }
 
@@ -43,7 +43,7 @@ export class StepRandom {
     this.#counts = counts
   }
 
-  /** A word, 0 .. 2^32 - 1. */
+  /** A random word, 0 .. 2^32 - 1. */
   u32(of: DrawnFor): number {
     this.#begin(of)
     const word = this.#words.nextU32()
@@ -59,7 +59,7 @@ export class StepRandom {
     return fraction
   }
 
-  /** A whole number from min to max, both included. */
+  /** An integer from min to max, both included. */
   int(of: DrawnFor, min: number, max: number): number {
     this.#begin(of)
     const whole = this.#words.nextInt(min, max)
@@ -82,7 +82,7 @@ export class StepRandom {
     this.#end(of)
   }
 
-  /** Goes to where the last draw for this object ended. */
+  /** Continues where the last draw for this object ended. */
   #begin({ id }: DrawnFor): void {
     const { tick, objects, worldDraws, isStepping } = this.#counts
     if (id !== 0 && (indexOf(id) >= objects.highWater || objects.idAt(indexOf(id)) !== id)) {

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { form } from '../../../../../test/form.ts'
 import { ReferenceTimeline, type RememberedRow } from '../../../../../test/reference/world-timeline.ts'
 import { InvariantError } from '../base/assert.ts'
 import { Prng } from '../base/prng.ts'
 import { entity } from '../schema/definition.ts'
 import { fixed, group, text, u8, vec2 } from '../schema/field-kinds.ts'
 import { SaveSlots } from './save-slots.ts'
-import { Timeline, windowTicks } from './timeline.ts'
+import { windowTicks } from './timeline-window.ts'
+import { Timeline } from './timeline.ts'
 import { World } from './world.ts'
 
-const Ball = entity({ x: fixed(0, 100, 0.1), position: vec2(-8, 8, 0.5), label: text(20), shield: group({ hp: u8 }) }, { name: 'Ball' })
+const Ball = entity(
+  { x: fixed(0, 100, 0.1), position: vec2(-8, 8, 0.5), label: text(20), shield: group({ hp: u8 }) },
+  { name: 'Ball' },
+)
 const Brick = entity({ hits: u8 }, { name: 'Brick' })
 
 /** Everything of a world as the twin remembers it. */
@@ -17,7 +22,11 @@ function remember(world: World): Map<number, RememberedRow> {
   for (const store of world.stores) {
     for (const handle of store.living()) {
       const at = store.rowAt(handle)
-      objects.set(handle.id, { type: store.type, owner: handle.owner, row: [...store.rows.subarray(at, at + store.schema.laneCount)] })
+      objects.set(handle.id, {
+        type: store.type,
+        owner: handle.owner,
+        row: [...store.rows.subarray(at, at + store.schema.laneCount)],
+      })
     }
   }
   return objects
@@ -26,7 +35,12 @@ function remember(world: World): Map<number, RememberedRow> {
 function found(timeline: Timeline, id: number, tick: number): RememberedRow | undefined {
   for (const [type, { laneCount }] of timeline.pools.entries()) {
     const at = timeline.find(type, id, tick)
-    if (at >= 0) return { type, owner: timeline.owner(type, id, tick), row: [...timeline.pools[type]!.rows.subarray(at, at + laneCount)] }
+    if (at >= 0)
+      return {
+        type,
+        owner: timeline.owner(type, id, tick),
+        row: [...timeline.pools[type]!.rows.subarray(at, at + laneCount)],
+      }
   }
   return undefined
 }
@@ -48,13 +62,14 @@ function randomStep(world: World, dice: Prng): void {
     if (dice.nextInt(0, 5) === 0) brick.hits++
     if (dice.nextInt(0, 12) === 0) world.despawn(brick)
   }
-  for (let count = dice.nextInt(0, 3); count > 0; count--) world.spawn(dice.nextInt(0, 1) === 0 ? Ball : Brick, {}, dice.nextInt(0, 2))
+  for (let count = dice.nextInt(0, 3); count > 0; count--)
+    world.spawn(dice.nextInt(0, 1) === 0 ? Ball : Brick, {}, dice.nextInt(0, 2))
 }
 
 describe('dense', () => {
-  test('[TL1, TL3, TL4] knows what its slow twin knows, through births, deaths, reuse of ids, rollback and eviction', () => {
+  test('[TL1, TL3, TL4] equals its slow twin through births, deaths, reuse of ids, rollback and eviction', () => {
     let [evictions, rollbacks, reuses] = [0, 0, 0]
-    for (let seed = 1; seed <= 60; seed++) {
+    for (let seed = 1; seed <= form(10, 60); seed++) {
       const dice = new Prng(seed)
       const world = new World([Ball, Brick])
       const window = dice.nextInt(2, 12)
@@ -82,8 +97,18 @@ describe('dense', () => {
         for (const id of seen) {
           for (let tick = world.tick - window - 2; tick <= world.tick + 2; tick++) {
             compare(found(timeline, id, tick), twin.find(id, tick), `seed ${seed} object ${id} tick ${tick}`)
-            if (tick > world.tick - window && tick <= timeline.newest && twin.newest - tick < window && tick >= 1 && twin.find(id, tick)) {
-              compare(timeline.isChangedSince(id, tick), twin.isChangedSince(id, tick), `seed ${seed} object ${id} since ${tick}`)
+            if (
+              tick > world.tick - window
+              && tick <= timeline.newest
+              && twin.newest - tick < window
+              && tick >= 1
+              && twin.find(id, tick)
+            ) {
+              compare(
+                timeline.isChangedSince(id, tick),
+                twin.isChangedSince(id, tick),
+                `seed ${seed} object ${id} since ${tick}`,
+              )
             }
           }
         }
@@ -92,12 +117,12 @@ describe('dense', () => {
         if (seen.size > 60) seen.clear()
       }
       timeline.truncate(-1)
-      expect(timeline.pools.map(({ size }) => size), `seed ${seed}: rows nobody refers to`).toEqual([0, 0])
+      expect(timeline.pools.map(({ size }) => size), `seed ${seed}: unreferenced rows`).toEqual([0, 0])
     }
-    expect(Math.min(evictions, rollbacks, reuses)).toBeGreaterThan(100)
+    expect(Math.min(evictions, rollbacks, reuses)).toBeGreaterThan(form(50, 100))
   })
 
-  test('[TL1] a row that does not change is kept once', () => {
+  test('[TL1] an unchanged row is stored once', () => {
     const world = new World([Ball, Brick])
     const [still, moving] = [world.spawn(Ball, {}), world.spawn(Ball, {})]
     const timeline = new Timeline(world, 10)
@@ -114,7 +139,7 @@ describe('dense', () => {
     expect(timeline.isChangedSince(moving.id, 100)).toBe(false)
   })
 
-  test('[TL1] looks at the world as seldom as it likes and misses nothing', () => {
+  test('[TL1] samples the world at any interval and misses nothing', () => {
     const world = new World([Ball])
     const ball = world.spawn(Ball, {})
     const timeline = new Timeline(world, 10)
@@ -141,7 +166,8 @@ describe('dense', () => {
     world.setOwner(ball, 6)
     world.endTick()
     timeline.sample()
-    const read = (tick: number): unknown[] => (['x', 'label', 'position', 'shield'] as const).map((name) => timeline.read(Ball, ball.id, tick, name))
+    const read = (tick: number): unknown[] =>
+      (['x', 'label', 'position', 'shield'] as const).map((name) => timeline.read(Ball, ball.id, tick, name))
     expect(read(1)).toEqual([1, 'one', { x: 2, y: -2 }, null])
     expect(read(2)).toEqual([2, 'two', { x: 2, y: -2 }, { hp: 3 }])
     expect(read(3)).toEqual([undefined, undefined, undefined, undefined])
@@ -152,7 +178,7 @@ describe('dense', () => {
     expect(timeline.changedAt(999 * 65_536 + 1)).toBe(-1)
   })
 
-  test('[TL4] a new owner is a change, and the dead count as changed', () => {
+  test('[TL4] a new owner is a change, and a despawn is too', () => {
     const world = new World([Brick])
     const brick = world.spawn(Brick, {}, 1)
     const timeline = new Timeline(world, 10)
@@ -173,9 +199,9 @@ describe('dense', () => {
 })
 
 describe('sparse', () => {
-  test('[TL2, TL3] knows what its slow twin knows, whatever comes when', () => {
+  test('[TL2, TL3] equals its slow twin, whatever arrives when', () => {
     let [late, early, replaced] = [0, 0, 0]
-    for (let seed = 1; seed <= 80; seed++) {
+    for (let seed = 1; seed <= form(25, 80); seed++) {
       const dice = new Prng(seed)
       const world = new World([Ball, Brick])
       const window = dice.nextInt(2, 12)
@@ -188,10 +214,10 @@ describe('sparse', () => {
         const type = dice.nextInt(0, 1)
         const id = dice.nextInt(0, 80) * 65_536 + dice.nextInt(1, 2)
         const row = Int32Array.from({ length: timeline.pools[type]!.laneCount }, () => dice.nextInt(0, 3))
-        const told = { type, owner: dice.nextInt(0, 2), row: [...row] }
+        const put = { type, owner: dice.nextInt(0, 2), row: [...row] }
         if (twin.find(id, tick) !== undefined) replaced++
-        const isKept = timeline.put(tick, type, id, told.owner, row, 0)
-        expect(isKept).toBe(twin.put(tick, id, told))
+        const isKept = timeline.put(tick, type, id, put.owner, row, 0)
+        expect(isKept).toBe(twin.put(tick, id, put))
         ids.add(id)
         if (isKept) early++
         else late++
@@ -208,12 +234,12 @@ describe('sparse', () => {
         }
       }
       timeline.truncate(-1)
-      expect(timeline.pools.map(({ size }) => size), `seed ${seed}: rows nobody refers to`).toEqual([0, 0])
+      expect(timeline.pools.map(({ size }) => size), `seed ${seed}: unreferenced rows`).toEqual([0, 0])
     }
-    expect(Math.min(late, early, replaced)).toBeGreaterThan(50)
+    expect(Math.min(late, early, replaced)).toBeGreaterThan(form(12, 50))
   })
 
-  test('[TL2] says when an object was last told', () => {
+  test('[TL2] returns when the newest row of an object was put', () => {
     const timeline = new Timeline(new World([Brick]), 10)
     const row = new Int32Array(1)
     timeline.put(5, 0, 65_537, 0, row, 0)
@@ -227,19 +253,26 @@ describe('sparse', () => {
   })
 })
 
-describe('told rows around a tick', () => {
+describe('rows around a tick', () => {
   const id = 65_537
-  const put = (timeline: Timeline, tick: number, value: number): boolean => timeline.put(tick, 0, id, 0, Int32Array.of(value), 0)
+  const put = (timeline: Timeline, tick: number, value: number): boolean =>
+    timeline.put(tick, 0, id, 0, Int32Array.of(value), 0)
 
   test('[TL9] are the nearest on either side, within bounds', () => {
     const timeline = new Timeline(new World([Brick]), 20)
     for (const tick of [3, 4, 9, 15]) put(timeline, tick, tick)
     expect([2, 3, 8, 9, 14, 15, 99].map((from) => timeline.lastKnown(0, id, from, 0))).toEqual([-1, 3, 4, 9, 9, 15, 15])
-    expect([0, 3, 5, 9, 10, 15, 16].map((from) => timeline.nextKnown(0, id, from, 99))).toEqual([3, 3, 9, 9, 15, 15, -1])
-    expect([timeline.lastKnown(0, id, 8, 5), timeline.nextKnown(0, id, 5, 8), timeline.lastKnown(1, id, 99, 0)]).toEqual([-1, -1, -1])
+    expect([0, 3, 5, 9, 10, 15, 16].map((from) => timeline.nextKnown(0, id, from, 99))).toEqual([
+      3, 3, 9, 9, 15, 15, -1,
+    ])
+    expect([
+      timeline.lastKnown(0, id, 8, 5),
+      timeline.nextKnown(0, id, 5, 8),
+      timeline.lastKnown(1, id, 99, 0),
+    ]).toEqual([-1, -1, -1])
   })
 
-  test('[TL9] the newest outlives the window, alone, until something newer comes', () => {
+  test('[TL9] the newest row outlives the window, alone, until a newer one is put', () => {
     const timeline = new Timeline(new World([Brick]), 4)
     const latest = (): number => timeline.pools[0]!.rows[timeline.findLatest(0, id)]!
     expect(timeline.findLatest(0, id)).toBe(-1)
@@ -254,7 +287,7 @@ describe('told rows around a tick', () => {
   })
 })
 
-test('[TL8] a Timeline is sampled or told, and goes tick by tick when it is sampled', () => {
+test('[TL8] a Timeline is either sampled or filled by put, and sampling goes tick by tick', () => {
   const world = new World([Brick])
   const timeline = new Timeline(world, 4)
   timeline.sample()
@@ -267,14 +300,20 @@ test('[TL8] a Timeline is sampled or told, and goes tick by tick when it is samp
 })
 
 describe('its size', () => {
-  test('[TL6] is a second, in ticks of the game, unless told otherwise', () => {
-    expect([windowTicks(128), windowTicks(60), windowTicks(30, 2000), windowTicks(30, 100), windowTicks(1, 10)]).toEqual([128, 60, 60, 3, 2])
+  test('[TL6] is a second, in ticks of the game, by default', () => {
+    expect([
+      windowTicks(128),
+      windowTicks(60),
+      windowTicks(30, 2000),
+      windowTicks(30, 100),
+      windowTicks(1, 10),
+    ]).toEqual([128, 60, 60, 3, 2])
     expect(() => windowTicks(1000, 5000)).toThrow('windowMs')
     expect(() => windowTicks(NaN)).toThrow('windowMs')
     expect(() => new Timeline(new World([Brick]), 1)).toThrow('windowTicks')
   })
 
-  test('[TL5] is what the formula says, and below 64 MB for 10,000 objects of 20 fields at 128 Hz, a tenth moving', () => {
+  test('[TL5] is what the formula gives: below 64 MB for 10,000 objects of 20 fields at 128 Hz, 10 % moving', () => {
     const shape = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, fixed(0, 1000, 0.1)]))
     const Unit = entity(shape, { name: 'Unit' })
     const world = new World([Unit])

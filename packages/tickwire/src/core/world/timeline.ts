@@ -1,17 +1,18 @@
 /**
- * The Timeline: what every object's quantised row was, at every tick of the last second or so.
+ * The Timeline: the quantised row of every object at every tick of the last second or so.
  *
- * Deltas, interpolation, rewind, rollback and hashing all ask it; "what was field X of object O at tick T?" has one
- * answer and one owner. A row is kept once, when it or the owner changes; a tick is a list of references, by object:
+ * Deltas, interpolation, rewind, rollback and hashing all read it; "what was field X of object O at tick T?" has one
+ * answer and one owner. A row is stored once, when it or the owner changes. A tick is a list of references, indexed by
+ * object index:
  *
- *   tick 41   [ 7  3  - 12 ]        -  nobody lives there
+ *   tick 41   [ 7  3  - 12 ]        -  no object lives there
  *   tick 42   [ 7  4  - 12 ]        object 1 moved: row 4 is new, 7 and 12 are shared with tick 41
  *
- * Dense (`sample`): every object of a world, every tick in turn, for the authority and for prediction. Sparse (`put`):
- * the rows that a client was told, in whatever order they came; what it was not told is not there. One Timeline is one
- * or the other.
+ * Dense (`sample`): every object of a world, every tick in order, for the authority and for prediction. Sparse (`put`):
+ * the rows that a client received, in any order; rows that it did not receive are missing. A Timeline is either dense
+ * or sparse.
  *
- * Memory, in bytes, where P(n) is the power of two from n on:
+ * Memory, in bytes, where P(n) is the smallest power of two that is at least n:
  *
  *   window x P(objects) x 4   references
  *   P(objects) x 12           last changes; sparse 16
@@ -20,8 +21,8 @@
  * 10,000 objects of 20 lanes at 128 Hz, a tenth of them moving: 8 + 0.2 + 23 MiB.
  */
 
-import { assert, ConfigError } from '../base/assert.ts'
-import { OBJECTS_MAX, TIMELINE_ROWS_MAX, TIMELINE_TICKS_MAX, TIMELINE_WINDOW_MS } from '../base/limits.ts'
+import { assert } from '../base/assert.ts'
+import { OBJECTS_MAX, TIMELINE_ROWS_MAX } from '../base/limits.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import { dequantizeRow } from '../schema/cells.ts'
 import type { Entity } from '../schema/definition.ts'
@@ -32,56 +33,47 @@ import { loadField } from '../schema/values.ts'
 import { indexOf, NO_TYPE, SLOT_MASK } from './object-table.ts'
 import { rateLatchOf, type RateLatch } from './rate-latch.ts'
 import { RowPool } from './row-pool.ts'
+import { checkWindow } from './timeline-window.ts'
 import type { ValueKeeper } from './value-keeping.ts'
 import type { World } from './world.ts'
 
-/** A reference is a type in the high byte and a row of that type's pool below; 0 is none. */
+/** A reference has a type in the high byte and a row of that type's pool below; 0 is none. */
 export const ROW_BITS = 24
 export const ROW_MASK = 0xff_ffff
 const NO_TICK = -1
 const NO_SAMPLE = -1
 const NO_REFERENCES = new Uint32Array(0)
 const OBJECTS_FIRST = 64
-const WINDOW_TICKS_MIN = 2
 
-/** How many ticks a window of so many milliseconds has. */
-export function windowTicks(tickRate: number, windowMs: number = TIMELINE_WINDOW_MS): number {
-  const ticks = Math.max(Math.ceil((windowMs * tickRate) / 1000), WINDOW_TICKS_MIN)
-  if (!(ticks <= TIMELINE_TICKS_MAX)) {
-    throw new ConfigError('windowMs', `${windowMs} ms at ${tickRate} Hz are ${ticks} ticks`, `A Timeline remembers at most ${TIMELINE_TICKS_MAX}; record what needs longer memory.`)
-  }
-  return ticks
-}
-
+/** The quantised rows of all objects over the last ticks. */
 export class Timeline implements ValueKeeper {
-  /** How many ticks are remembered. */
+  /** How many ticks are stored. */
   readonly windowTicks: number
-  /** By type. */
+  /** Indexed by type. */
   readonly pools: readonly RowPool[]
-  /** The newest tick remembered; -1 before the first. */
+  /** The newest tick stored; -1 before the first. */
   newest: Tick = NO_TICK
   readonly #world: World
   #isSparse: boolean | undefined = undefined
-  /** By tick modulo the window: which tick it is, and the references by object index. */
+  /** Indexed by tick modulo the window: the tick, and its references, which are indexed by object index. */
   readonly #ticks: Float64Array
   readonly #references: Uint32Array[]
-  /** By object index: the tick of the last change (sparse: the last tick told), and whose it was. */
+  /** Indexed by object index: the tick of the last change (sparse: the last tick received), and the object's id. */
   #changedAt = new Float64Array(0)
   #changedId = new Uint32Array(0)
-  /** Sparse, by object index: the reference of the newest row told. It outlives the window: who rests is told no more. */
+  /** Sparse, by object index: the newest received row. It outlives the window: an object at rest gets no more rows. */
   #latest = new Uint32Array(0)
-  /** Objects that there is room for, and those that the newest tick has at most. */
+  /** The allocated number of object indexes, and the high-water mark of the newest tick. */
   #capacity = 0
   #high = 0
-  /** The sample of the world that the newest tick is of; -1 when it is of none that the stamps know. */
+  /** The world's sample counter at the newest tick; -1 when the stamps cannot be compared with it. */
   #sample = NO_SAMPLE
-  /** By type: what holds fields back that are told less often than every tick. */
+  /** Indexed by type: holds back the fields that are sent less often than every tick. */
   readonly #latches: readonly (RateLatch | undefined)[]
 
-  /** With the tick rate, what is sampled follows the rates that fields declare; without, rows are remembered as they are. */
+  /** With a tick rate, sampling follows the rates that fields declare. Without, rows are stored as they are. */
   constructor(world: World, windowTicks: number, tickRate = 0) {
-    const isWindow = Number.isInteger(windowTicks) && windowTicks >= WINDOW_TICKS_MIN && windowTicks <= TIMELINE_TICKS_MAX
-    if (!isWindow) throw new ConfigError('windowTicks', `${windowTicks}`, `Give ${WINDOW_TICKS_MIN} to ${TIMELINE_TICKS_MAX}.`)
+    checkWindow(windowTicks)
     this.windowTicks = windowTicks
     this.pools = world.stores.map(({ schema }) => new RowPool(schema))
     this.#latches = world.stores.map(({ schema }) => tickRate === 0 ? undefined : rateLatchOf(schema, tickRate))
@@ -91,25 +83,28 @@ export class Timeline implements ValueKeeper {
     world.keepValuesOf(this)
   }
 
-  /** Bytes held. */
+  /** Allocated bytes. */
   get byteLength(): number {
     const references = this.#references.length * this.#capacity * 4
-    return this.pools.reduce((sum, pool) => sum + pool.byteLength, references + this.#changedAt.byteLength + this.#changedId.byteLength + this.#latest.byteLength)
+    return this.pools.reduce(
+      (sum, pool) => sum + pool.byteLength,
+      references + this.#changedAt.byteLength + this.#changedId.byteLength + this.#latest.byteLength,
+    )
   }
 
-  /** Whether anything is known of a tick. */
+  /** Whether a tick is stored. */
   has(tick: Tick): boolean {
     return tick >= 0 && this.#ticks[tick % this.windowTicks] === tick
   }
 
   /**
-   * Where the row of an object at a tick lies in `pools[type].rows`; -1 when it is not known. Two ticks with the same
-   * answer have the same row. O(1). @hot
+   * The offset of an object's row at a tick in `pools[type].rows`; -1 when it is not known. Two ticks with the same
+   * result have the same row. O(1). @hot
    */
   find(type: number, id: ObjectId, tick: Tick): number {
     const index = indexOf(id)
     if (index >= this.#capacity || tick < 0) return -1
-    // Divided once: this is asked for every row that is told.
+    // Divided only once, because this runs for every row that is sent.
     const slot = tick % this.windowTicks
     if (this.#ticks[slot] !== tick) return -1
     const reference = this.#references[slot][index]
@@ -120,7 +115,7 @@ export class Timeline implements ValueKeeper {
   }
 
   /**
-   * Sparse: where the newest row told of an object lies, however long ago that was; -1 when there is none. Its tick is
+   * Sparse: the offset of the newest received row of an object, however old; -1 when there is none. Its tick is
    * `changedAt`. O(1). @hot
    */
   findLatest(type: number, id: ObjectId): number {
@@ -130,14 +125,18 @@ export class Timeline implements ValueKeeper {
     return reference === 0 || reference >>> ROW_BITS !== type ? -1 : (reference & ROW_MASK) * this.pools[type].laneCount
   }
 
-  /** The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
+  /**
+   * The newest tick from `from` down to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot
+   */
   lastKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
     const oldest = Math.max(to, this.newest - this.windowTicks + 1, 0)
     for (let tick = Math.min(from, this.newest); tick >= oldest; tick--) if (this.find(type, id, tick) >= 0) return tick
     return NO_TICK
   }
 
-  /** The oldest tick from `from` up to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot */
+  /**
+   * The oldest tick from `from` up to `to` at which an object has a row; -1 when there is none. O(ticks passed). @hot
+   */
   nextKnown(type: number, id: ObjectId, from: Tick, to: Tick): Tick {
     const newest = Math.min(to, this.newest)
     const oldest = Math.max(from, this.newest - this.windowTicks + 1, 0)
@@ -146,8 +145,8 @@ export class Timeline implements ValueKeeper {
   }
 
   /**
-   * All references of a tick, by object index, for who walks all of them: 0 nobody, else type << ROW_BITS | row. Empty when
-   * the tick is not known; not to be written to, and good until the next sample. @hot
+   * All references of a tick, for iteration: 0 is no object, else type << ROW_BITS | row. Indexed by object index.
+   * Empty when the tick is not known. Read-only, and valid until the next sample. @hot
    */
   references(tick: Tick): Uint32Array {
     return this.has(tick) ? this.#references[tick % this.windowTicks] : NO_REFERENCES
@@ -172,25 +171,27 @@ export class Timeline implements ValueKeeper {
     return loadField(schema.leaves, { leaf: member.firstLeaf }, member.field, cells, 0, heap) as ValueOf<S>[Name]
   }
 
-  /** Who owned an object at a tick; -1 when it is not known. O(1). @hot */
+  /** The owner of an object at a tick; -1 when it is not known. O(1). @hot */
   owner(type: number, id: ObjectId, tick: Tick): PeerId {
     const at = this.find(type, id, tick)
     return at < 0 ? -1 : this.pools[type].owners[at / this.pools[type].laneCount]
   }
 
-  /** The tick at which an object, its row or its owner, last changed (sparse: was last told); -1 when it is not there. O(1). @hot */
+  /**
+   * The tick of the last change of an object's row or owner (sparse: last received); -1 when there is none. O(1). @hot
+   */
   changedAt(id: ObjectId): Tick {
     const index = indexOf(id)
     return index < this.#capacity && this.#changedId[index] === id ? this.#changedAt[index] : NO_TICK
   }
 
-  /** Whether an object changed after a tick, or came after it, or is not there at all. O(1). @hot */
+  /** Whether an object changed or appeared after a tick, or does not exist. O(1). @hot */
   isChangedSince(id: ObjectId, tick: Tick): boolean {
     const index = indexOf(id)
     return index >= this.#capacity || this.#changedId[index] !== id || this.#changedAt[index] > tick
   }
 
-  /** Remembers the world as it stands after a tick: the tick after the newest, or the first of all. @hot */
+  /** Stores the world as it is after a tick: the tick after the newest, or the first of all. @hot */
   sample(): void {
     const { tick, objects, stores, samples } = this.#world
     this.#setMode(false)
@@ -218,7 +219,7 @@ export class Timeline implements ValueKeeper {
       if (known !== 0 && known >>> ROW_BITS === type && pool.ids[known & ROW_MASK] === id) {
         const latch = this.#latches[type]
         if (latch !== undefined) {
-          // What was held back is due at a tick of its own, whenever the row changed last.
+          // A field that was held back is due at a tick of its own, even if the row has not changed since.
           latch.hold(tick, index, rows, at, pool.rows, (known & ROW_MASK) * pool.laneCount)
           rows = latch.row
           at = 0
@@ -234,13 +235,13 @@ export class Timeline implements ValueKeeper {
     this.#sample = samples
   }
 
-  /** Remembers one row that was told. False when its tick is too old to be remembered. @hot */
+  /** Stores one received row. False when its tick is too old. @hot */
   put(tick: Tick, type: number, id: ObjectId, owner: PeerId, rows: Int32Array, at: number): boolean {
     this.#setMode(true)
     if (tick <= this.newest - this.windowTicks) return false
     const index = indexOf(id)
     this.#reserve(index + 1)
-    // Ticks that nobody spoke of push old ones out of the window too.
+    // Ticks without any rows push old ticks out of the window too.
     for (let each = Math.max(this.newest + 1, tick - this.windowTicks + 1); each < tick; each++) this.#evict(each)
     const isKnown = this.has(tick)
     const references = isKnown ? this.#references[tick % this.windowTicks] : this.#begin(tick)
@@ -261,12 +262,13 @@ export class Timeline implements ValueKeeper {
     return true
   }
 
-  /** Forgets every tick after this one: prediction goes back and samples them anew. */
+  /** Removes every tick after this one: prediction rolls back and samples them again. */
   truncate(tick: Tick): void {
     for (let index = 0; index < this.#latest.length; index++) this.#dropDetached(index, tick)
     if (tick >= this.newest) return
-    // From the newest down, for a row is let go of by the oldest tick that is cut off.
-    for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--) this.#forget(each)
+    // From the newest down, because a shared row is freed with the oldest removed tick that refers to it.
+    for (let each = this.newest; each > tick && each > this.newest - this.windowTicks && each >= 0; each--)
+      this.#forget(each)
     this.newest = this.#newestFrom(tick)
     this.#sample = NO_SAMPLE
     for (let index = 0; index < this.#capacity; index++) if (this.#changedAt[index] > tick) this.#recall(index)
@@ -276,7 +278,7 @@ export class Timeline implements ValueKeeper {
     for (const pool of this.pools) pool.markValues(heap)
   }
 
-  /** The newest tick held, from this one down; -1 when there is none. */
+  /** The newest stored tick, from this one down; -1 when there is none. */
   #newestFrom(tick: Tick): Tick {
     for (let each = tick; each >= 0 && each > tick - this.windowTicks; each--) {
       if (this.has(each)) return each
@@ -284,7 +286,7 @@ export class Timeline implements ValueKeeper {
     return NO_TICK
   }
 
-  /** Lets go of the newest row told of an index, if it was told after a tick and is older than the window: nobody else will. */
+  /** Frees the newest received row of an index if it is newer than `after` and no tick in the window refers to it. */
   #dropDetached(index: number, after: Tick): void {
     const tick = this.#changedAt[index]
     if (this.#latest[index] === 0 || tick <= after || this.#at(tick, index) === this.#latest[index]) return
@@ -294,15 +296,19 @@ export class Timeline implements ValueKeeper {
     this.#changedId[index] = 0
   }
 
-  /** Lets go of a tick. */
+  /** Removes a tick. */
   #forget(tick: Tick): void {
     if (!this.has(tick)) return
     const at = tick % this.windowTicks
     this.#ticks[at] = NO_TICK
-    this.#release(this.#references[at], this.has(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined, false)
+    this.#release(
+      this.#references[at],
+      this.has(tick - 1) ? this.#references[(tick - 1) % this.windowTicks] : undefined,
+      false,
+    )
   }
 
-  /** Finds out again when an object last changed, came or went, or was last told. */
+  /** Recomputes when an object last changed, appeared or disappeared, or was last received. */
   #recall(index: number): void {
     let tick = this.newest
     if (this.#isSparse === true) while (tick > this.newest - this.windowTicks && this.#at(tick, index) === 0) tick--
@@ -318,23 +324,29 @@ export class Timeline implements ValueKeeper {
     return this.has(tick) ? this.#references[tick % this.windowTicks][index] : 0
   }
 
-  /** Takes the place of a tick in the ring. */
+  /** Claims the place of a tick in the ring. */
   #begin(tick: Tick): Uint32Array {
     this.#evict(tick)
     this.#ticks[tick % this.windowTicks] = tick
     return this.#references[tick % this.windowTicks]
   }
 
-  /** Empties the place that a tick has in the ring. A row that the tick after it shares stays. */
+  /** Empties the place of a tick in the ring. A row that the following tick shares stays. */
   #evict(tick: Tick): void {
     const at = tick % this.windowTicks
     const evicted = this.#ticks[at]
     if (evicted === NO_TICK) return
     this.#ticks[at] = NO_TICK
-    this.#release(this.#references[at], this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined, true)
+    this.#release(
+      this.#references[at],
+      this.has(evicted + 1) ? this.#references[(evicted + 1) % this.windowTicks] : undefined,
+      true,
+    )
   }
 
-  /** Lets go of every row of a tick that its neighbour does not share, perhaps but for the newest told of an object. */
+  /**
+   * Frees the rows of a tick that its neighbour does not share; with `keepsLatest`, except the newest received ones.
+   */
   #release(references: Uint32Array, neighbour: Uint32Array | undefined, keepsLatest: boolean): void {
     for (let index = 0; index < references.length; index++) {
       const reference = references[index]
@@ -343,7 +355,7 @@ export class Timeline implements ValueKeeper {
     }
   }
 
-  /** Says that nobody lives at an index in the newest tick. */
+  /** Records that no object lives at an index in the newest tick. */
   #clear(references: Uint32Array, index: number): void {
     if (references[index] === 0) return
     references[index] = 0
@@ -363,7 +375,7 @@ export class Timeline implements ValueKeeper {
 
   #setMode(isSparse: boolean): void {
     this.#isSparse ??= isSparse
-    assert(this.#isSparse === isSparse, 'a Timeline is sampled, or told, and not both')
+    assert(this.#isSparse === isSparse, 'a Timeline is either sampled or filled by put')
   }
 
   #reserve(need: number): void {

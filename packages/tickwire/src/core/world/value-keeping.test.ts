@@ -23,7 +23,7 @@ function churn(world: World, ticks: number, write: (tick: number) => void): numb
 }
 
 describe('values of variable size', () => {
-  test('[WORLD13] a match of hours with ever new texts stays within its means', () => {
+  test('[WORLD13] a match of hours with ever new texts stays within its limits', () => {
     const world = new World([Note])
     const notes = Array.from({ length: 20 }, () => world.spawn(Note, {}))
     const slots = new SaveSlots(world, 8)
@@ -38,7 +38,7 @@ describe('values of variable size', () => {
     expect(notes[7]!.text).toBe(`said in tick ${100_000 - 13}`)
   })
 
-  test('[WORLD13] large ones are let go of by their bytes', () => {
+  test('[WORLD13] large values are released by their bytes', () => {
     const world = new World([Note])
     const note = world.spawn(Note, {})
     let most = 0
@@ -49,7 +49,7 @@ describe('values of variable size', () => {
     expect(most).toBeLessThan(200_000)
   })
 
-  test('[WORLD13] what a save slot holds can be loaded, however much was forgotten since', () => {
+  test('[WORLD13] values in a save slot can be loaded, however much was released since', () => {
     const world = new World([Note])
     const note = world.spawn(Note, { text: 'kept', tags: [1, 2] })
     world.endTick()
@@ -65,7 +65,7 @@ describe('values of variable size', () => {
     expect(note.text).toBe('kept')
   })
 
-  test('[WORLD13] what a Timeline remembers can be read, and what it forgot is let go of', () => {
+  test('[WORLD13] values in a Timeline can be read, and evicted ones are released', () => {
     const world = new World([Note])
     const note = world.spawn(Note, {})
     const timeline = new Timeline(world, 200)
@@ -80,7 +80,7 @@ describe('values of variable size', () => {
     expect(world.heap.size).toBeLessThan(2 * 256)
   })
 
-  test('[WORLD13] what was written in a tick that is not over is held, and so is what the last sample saw', () => {
+  test('[WORLD13] values written in an unfinished tick are kept, and so are those of the last sample', () => {
     const world = new World([Note])
     const note = world.spawn(Note, { text: 'before' })
     world.endTick()
@@ -94,9 +94,10 @@ describe('values of variable size', () => {
     expect(note.text).toBe('after')
   })
 
-  test('[WORLD13] the dead hold nothing', () => {
+  test('[WORLD13] dead objects keep no values', () => {
     const world = new World([Note])
-    for (let count = 0; count < VALUE_SWEEP_ENTRIES_MIN; count++) world.despawn(world.spawn(Note, { text: `n${count}` }))
+    for (let count = 0; count < VALUE_SWEEP_ENTRIES_MIN; count++)
+      world.despawn(world.spawn(Note, { text: `n${count}` }))
     world.endTick()
     expect(world.heap.size).toBe(0)
   })

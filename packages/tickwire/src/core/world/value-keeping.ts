@@ -1,18 +1,21 @@
 /**
- * When texts, lists and other values of variable size are let go of.
+ * Garbage collection of texts, lists and other values of variable size.
  *
- * A heap does not know who holds a handle. Here all who do are listed: the stores of a world, its save slots, its
- * Timelines. Each marks what it holds, and the heap forgets the rest. That takes time in proportion to what is held, so it
- * is done when the heap has twice the values, or twice the bytes, that were held the last time: a match of hours with
- * ever new texts stays within a small multiple of what it needs, and a quiet one never pays.
+ * A heap does not know where its handles are stored. All places are registered here: the stores of a world, its save
+ * slots, its Timelines. Each marks the values it refers to, and the heap frees the rest. That takes time in proportion
+ * to the live values, so it is done when the heap has twice the values, or twice the bytes, that were live the last
+ * time. A match of hours with ever new texts stays within a small multiple of what it needs, and a quiet match never
+ * pays.
  */
 
-import { VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX, VALUE_SWEEP_BYTES_MIN, VALUE_SWEEP_ENTRIES_MIN } from '../base/limits.ts'
+import {
+  VALUE_HEAP_BYTES_MAX, VALUE_HEAP_ENTRIES_MAX, VALUE_SWEEP_BYTES_MIN, VALUE_SWEEP_ENTRIES_MIN,
+} from '../base/limits.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
 
-/** Whoever holds handles of values. */
+/** A place that stores handles of values. */
 export interface ValueKeeper {
-  /** Marks every value held: `heap.markRow`, `heap.markCells`. */
+  /** Marks every value that it refers to: `heap.markRow`, `heap.markCells`. */
   markValues(heap: ValueHeap): void
 }
 
@@ -43,7 +46,7 @@ export class ValueKeeping {
   }
 }
 
-/** Twice what is held, and where the heap's limit is nearer than that, half way to it. */
+/** Twice the live amount or, if the heap's limit is nearer, half way to the limit. */
 function nextDue(held: number, least: number, limit: number): number {
   return Math.max(least, Math.min(2 * held, Math.floor((held + limit) / 2)))
 }

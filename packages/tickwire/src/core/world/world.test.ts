@@ -19,17 +19,17 @@ function idsOf(world: World, type: typeof Ball | typeof Chaser = Ball): number[]
 }
 
 describe('objects', () => {
-  test('[WORLD3] begin with what init says, their initial values otherwise, and no owner but the authority', () => {
+  test('[WORLD3] start with the values of init, else initial values, and belong to the authority by default', () => {
     const world = makeWorld()
     const mine = world.spawn(Ball, { x: 3 }, { id: 5 })
-    const nobodys = world.spawn(Ball, {})
+    const unowned = world.spawn(Ball, {})
     expect([mine.x, mine.hue, mine.owner]).toEqual([3, 7, 5])
-    expect([nobodys.x, nobodys.hue, nobodys.owner]).toEqual([0, 7, 0])
+    expect([unowned.x, unowned.hue, unowned.owner]).toEqual([0, 7, 0])
     expect(world.count(Ball)).toBe(2)
     expect(world.count(Chaser)).toBe(0)
   })
 
-  test('[WORLD3] a spawn that says nonsense leaves no trace', () => {
+  test('[WORLD3] a spawn with invalid values leaves no trace', () => {
     const world = makeWorld()
     // A value that only code without types can pass.
     expect(() => world.spawn(Chaser, { name: 5 as unknown as string })).toThrow('Chaser.name')
@@ -39,7 +39,7 @@ describe('objects', () => {
     expect(chaser.name).toBe('a')
   })
 
-  test('[WORLD4] die at once for everyone, and can be read until the tick ends', () => {
+  test('[WORLD4] are dead at once, and can be read until the tick ends', () => {
     const world = makeWorld()
     const ball = world.spawn(Ball, { x: 50 }, 2)
     world.endTick()
@@ -58,7 +58,7 @@ describe('objects', () => {
     expect(world.spawn(Ball, {}).id).toBe(2)
   })
 
-  test('[WORLD4] are told apart by entity', () => {
+  test('[WORLD4] are distinguished by entity', () => {
     const world = makeWorld()
     const ball = world.spawn(Ball, {})
     expect(world.get(Ball, ball.id)).toBe(ball)
@@ -67,11 +67,11 @@ describe('objects', () => {
     expect(() => world.each(entity({ a: u8 }, { name: 'Stranger' }))).toThrow(ConfigError)
   })
 
-  test('[WORLD10] 65,536 of them fit; one more is refused by name, and room is made by despawning', () => {
+  test('[WORLD10] 65,536 of them fit; one more is refused by name, and a despawn makes room', () => {
     const world = makeWorld()
     for (let count = 0; count < OBJECTS_MAX; count++) world.spawn(Ball, {})
     const last = idsOf(world).at(-1)!
-    expect(() => world.spawn(Chaser, {})).toThrow('Chaser: a world holds 65536 objects at once')
+    expect(() => world.spawn(Chaser, {})).toThrow('Chaser: the world is full (65536 objects)')
     world.endTick()
     world.despawn({ id: last })
     expect(() => world.spawn(Ball, {})).toThrow(RangeError)
@@ -112,7 +112,7 @@ describe('each', () => {
     expect(ids.length).toBe(world.count(Ball))
   })
 
-  test('[WORLD2] leaves out who dies on the way, and who is born on the way', () => {
+  test('[WORLD2] leaves out objects that die during the loop, and objects that are born during it', () => {
     const world = makeWorld()
     const balls = Array.from({ length: 6 }, () => world.spawn(Ball, {}))
     const seen: number[] = []
@@ -140,7 +140,7 @@ describe('each', () => {
     expect(pairs.length).toBe(6)
   })
 
-  test('[WORLD2] an iterable that was kept begins anew each time', () => {
+  test('[WORLD2] an iterable that was kept starts again each time', () => {
     const world = makeWorld()
     const balls = world.each(Ball)
     expect([...balls].length).toBe(0)
@@ -151,7 +151,7 @@ describe('each', () => {
 })
 
 describe('references', () => {
-  test('[WORLD8] read as null while nobody has their id', () => {
+  test('[WORLD8] read as null while no object has their id', () => {
     const world = makeWorld()
     const ball = world.spawn(Ball, {})
     const chaser = world.spawn(Chaser, { target: ball.id })
@@ -171,7 +171,7 @@ describe('references', () => {
 })
 
 describe('handles over time', () => {
-  test('[WORLD5] the dead read fresh values and write to nobody', () => {
+  test('[WORLD5] handles of dead objects read initial values, and writes change nothing', () => {
     const world = makeWorld()
     const [dead, alive] = [world.spawn(Ball, { x: 1 }), world.spawn(Ball, { x: 2 })]
     world.despawn(dead)
@@ -185,7 +185,7 @@ describe('handles over time', () => {
     expect(heir).not.toBe(dead)
   })
 
-  test('[WORLD5] stay good while the world grows around them', () => {
+  test('[WORLD5] stay valid while the world grows', () => {
     const world = makeWorld()
     const first = world.spawn(Ball, { x: 1 })
     for (let count = 0; count < 1000; count++) world.spawn(Ball, {})
@@ -195,7 +195,7 @@ describe('handles over time', () => {
     expect(first).toBe(world.get(Ball, first.id))
   })
 
-  test('[WORLD5] of an object that lives again after loading stand for it again', () => {
+  test('[WORLD5] of an object that lives again after a load stand for it again', () => {
     const world = makeWorld()
     const slots = new SaveSlots(world, 2)
     slots.save(0)
@@ -226,7 +226,7 @@ describe('handles over time', () => {
 })
 
 describe('seats', () => {
-  test('a seated object is as the authority says, and is gone at once when it is taken away', () => {
+  test('a seated object is as the authority says, and is gone at once when it is removed', () => {
     const world = new World([Ball, Chaser], { isReadOnly: true })
     const handle = world.seat(0, 5 * 65_536 + 3, 4)
     expect(idsOf(world)).toEqual([handle.id])
@@ -240,9 +240,10 @@ describe('seats', () => {
 })
 
 describe('births', () => {
-  const birthsOf = (world: World): number[][] => idsOf(world).map((id) => [world.objects.birthTickAt(indexOf(id)), world.objects.birthOrdinalAt(indexOf(id))])
+  const birthsOf = (world: World): number[][] =>
+    idsOf(world).map((id) => [world.objects.birthTickAt(indexOf(id)), world.objects.birthOrdinalAt(indexOf(id))])
 
-  test('[WORLD15] an object knows the tick it was born in, and which of its entity and owner it was there', () => {
+  test('[WORLD15] an object knows its birth tick, and its ordinal there among objects of its entity and owner', () => {
     const world = makeWorld()
     world.spawn(Ball, {}, 3)
     world.beginTick()
@@ -270,7 +271,7 @@ describe('births', () => {
     expect(world.objects.birthTickAt(700)).toBe(0)
   })
 
-  test('[WORLD16] who is born where ids come from the authority has one for the time being, and keeps handle and birth under the real one', () => {
+  test('[WORLD16] a predicted spawn has a provisional id, and keeps handle and birth under the real one', () => {
     const world = makeWorld()
     world.objects.provisionalFrom = 100
     world.seat(0, 7 * 65_536 + 1, 2)

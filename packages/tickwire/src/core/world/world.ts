@@ -1,11 +1,11 @@
 /**
- * The world: all objects of all entities, and what `step` may do with them.
+ * The world: all objects of all entities, and the operations that `step` may use on them.
  *
  * It holds state and nothing else: no network, no clock. Iteration is ascending by id, the same on every peer. A world
- * of views is the same thing with read-only handles.
+ * of views is the same class with read-only handles.
  *
- * A tick is `beginTick`, whatever `step` does, `endTick`. Objects may also come and go between ticks; then they belong to
- * the next one.
+ * A tick is `beginTick`, the work of `step`, `endTick`. Objects may also be spawned and despawned between ticks; then
+ * they belong to the next one.
  */
 
 import { assert, ConfigError } from '../base/assert.ts'
@@ -15,79 +15,80 @@ import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity, Init, Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
+import type { ValueCounts } from '../schema/value-codec.ts'
 import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import { EntityStore } from './entity-store.ts'
+import { completeExternal, NO_EXTERNAL, type CompleteExternal, type External } from './external.ts'
 import type { Handle, ObjectOf, ObjectView } from './handle.ts'
 import { indexOf, NO_TYPE, ObjectTable, WORD } from './object-table.ts'
 import type { PastView, Rewinding } from './past-view.ts'
 import { StepRandom, type DrawCounts } from './step-random.ts'
 import { ValueKeeping, type ValueKeeper } from './value-keeping.ts'
 
-/** Whoever may own an object: a peer, or its number. */
+/** The owner of an object: a peer, or its number. */
 export type Owner = PeerId | { readonly id: PeerId }
 
-/** State that `step` keeps outside the schema: saved, loaded and hashed with the world, or it breaks rollback. */
-export interface External {
-  /** What there is to save. It may be loaded more than once, so nobody writes to it afterwards. */
-  save(): unknown
-  load(saved: unknown): void
-  /** 32 bits of what is saved: equal states, equal bits. */
-  hash(): number
-}
-
-/** Objects that are not simulated here, as they are seen: on a client, everyone whom it does not predict. */
+/** Objects that are not simulated here, as they are drawn: on a client, all objects that it does not predict. */
 export interface Sight {
-  /** How often anybody has looked. */
+  /** How often the game has read from it. */
   readonly looks: number
   each<E extends Entity>(entity: E): Iterable<ObjectView<E>>
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null
 }
 
-/** Who hears what `step` says has happened. */
+/** Receives the events that `step` emits. */
 export interface StepListener {
   handleEmit(object: { readonly id: ObjectId }, message: Message, values: Record<string, unknown>): void
 }
 
+/** How a world is made. */
 export interface WorldOptions {
-  /** A world of views: its handles cannot be written. */
+  /** Makes a world of views: its handles are read-only. Default: false. */
   readonly isReadOnly?: boolean
-  /** Of all dice: a whole number below 2^53, the same on every peer. */
+  /** The seed of all random numbers: an integer from 0 to 2^53 - 1, the same on every peer. Default: 0. */
   readonly seed?: number
+  /** State that `step` keeps outside the schema. Default: none. */
   readonly external?: External
-  /** Texts and lists live where those of another world do, so that rows can go from one to the other. */
+  /**
+   * Uses the heap of another world for texts and lists, so that rows can be copied between the two. Default: a heap of
+   * its own.
+   */
   readonly sharing?: World
 }
 
-const NO_EXTERNAL: External = { save: () => undefined, load: () => {}, hash: () => 0 }
-
 /** The world as `step` sees it. */
 export class World implements DrawCounts {
-  /** Among what numbers are drawn for, the world is object 0. */
+  /** For random draws, the world counts as object 0. */
   readonly id: ObjectId = 0
   /** The tick that is being stepped, or was stepped last. */
   tick: Tick = 0
-  /** Dice for `step`, by object: `world.random.int(player, 1, 6)`. */
+  /** Random numbers for `step`, per object: `world.random.int(player, 1, 6)`. */
   readonly random: StepRandom
-  /** The streaming generator: for lockstep, where everybody draws everything. */
+  /** A sequential generator, for lockstep, where every peer makes all draws. */
   readonly prng: Prng
-  /** What the game keeps outside its entities. */
-  readonly external: External
+  /** The state that the game keeps outside its entities. */
+  readonly external: CompleteExternal
+  /** The seed of all random numbers. */
+  readonly seed: number
+  /** Texts, byte strings and lists. */
   readonly heap: ValueHeap
+  /** Ids, owners and places of all objects. */
   readonly objects: ObjectTable = new ObjectTable()
-  /** By type number: the place of the entity in the game. */
+  /** Indexed by type: the position of the entity in the game. */
   readonly stores: readonly EntityStore[]
   /** How many samples were taken. */
   samples = 0
   /** How often the world was loaded. */
   loads = 0
-  /** Names who lives where: two moments with the same number have the same objects in the same places. */
+  /** Identifies which objects are in which places: two moments with the same number have the same layout. */
   structure = 0
   isStepping = false
-  /** Who else is there; undefined where everybody is simulated. */
+  /** The objects that are not simulated here; undefined where all are. */
   sight: Sight | undefined = undefined
+  /** Receives the events that `step` emits. Undefined: events are discarded. */
   listener: StepListener | undefined = undefined
-  /** Who knows what players saw; undefined where nothing can be hit. */
+  /** Reconstructs what players saw; undefined where nothing can be hit. */
   rewinding: Rewinding | undefined = undefined
   worldDraws = 0
   hasDraws = false
@@ -96,16 +97,28 @@ export class World implements DrawCounts {
   #structures = 0
 
   constructor(entities: readonly Entity[], options: WorldOptions = {}) {
-    const { isReadOnly = false, seed = 0, external = NO_EXTERNAL, sharing } = options
+    const { isReadOnly = false, seed = 0, external, sharing } = options
     if (entities.length > ENTITY_TYPES_MAX) {
-      throw new ConfigError('entities', `${entities.length} of them`, `Merge some: at most ${ENTITY_TYPES_MAX}.`)
+      throw new ConfigError(
+        'entities',
+        `too many (expected at most ${ENTITY_TYPES_MAX} entities, got ${entities.length})`,
+        'merge some.',
+      )
     }
-    if (!Number.isSafeInteger(seed) || seed < 0) throw new ConfigError('seed', `${seed}`, 'Give a whole number from 0 to 2^53 - 1.')
+    if (!Number.isSafeInteger(seed) || seed < 0)
+      throw new ConfigError(
+        'seed',
+        `invalid seed (expected an integer from 0 to 2^53 - 1, got ${seed})`,
+        'give a number in this range.',
+      )
     this.heap = sharing?.heap ?? new ValueHeap()
     this.prng = new Prng(seed)
     this.random = new StepRandom(seed, this)
-    this.external = external
-    this.stores = entities.map((entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly))
+    this.seed = seed
+    this.external = external === undefined ? NO_EXTERNAL : completeExternal(external)
+    this.stores = entities.map(
+      (entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly),
+    )
     entities.forEach((entity, type) => {
       this.#storeOf.set(entity, this.stores[type])
       this.stores[type].isShared = entity.isShared
@@ -115,43 +128,52 @@ export class World implements DrawCounts {
   }
 
   /**
-   * Every object of an entity that is simulated here and alive when the loop begins, ascending by id; those that die on the way
-   * are left out.
+   * Every object of an entity that is simulated here and alive when the loop begins, ascending by id. Objects that die
+   * during the loop are skipped.
    */
   each<E extends Entity>(entity: E): Iterable<ObjectOf<E>> {
     return this.storeOf(entity).all as Iterable<unknown> as Iterable<ObjectOf<E>>
   }
 
   /**
-   * Every object of an entity that can be seen from here, read-only: who is simulated here as he is now, the others as they
-   * are drawn. Ascending by id. On the authority that is everybody.
+   * Every object of an entity that is visible here, read-only: objects simulated here in their current state, the
+   * others as they are drawn. Ascending by id. On the authority these are all objects.
    */
   seen<E extends Entity>(entity: E): Iterable<ObjectView<E>> {
     if (this.sight !== undefined) return this.sight.each(entity)
     const store = this.storeOf(entity)
-    return (store.isElsewhere === undefined ? store.all : store.living()) as Iterable<unknown> as Iterable<ObjectView<E>>
+    return (store.isElsewhere === undefined ? store.all : store.living()) as Iterable<unknown> as Iterable<
+      ObjectView<E>
+    >
   }
 
-  /** One of those, or null if there is none with this id. */
+  /** One of the objects of `seen`, or null if there is none with this id. */
   see<E extends Entity>(entity: E, id: ObjectId | null): ObjectView<E> | null {
-    return this.sight === undefined ? this.#find(entity, id) as unknown as ObjectView<E> | null : this.sight.get(entity, id)
+    return this.sight === undefined
+      ? (this.#find(entity, id) as unknown as ObjectView<E> | null)
+      : this.sight.get(entity, id)
   }
 
   /**
-   * Looks at the world as a player saw it when he held what he holds in this tick, and returns what `fn` returns. The past is
-   * read-only and good until then; this world is not touched by looking, and may be written meanwhile.
+   * Shows the world as a player saw it when making the input of this tick, and returns what `fn` returns. The past is
+   * read-only and valid until then. This world does not change, and may be written meanwhile.
    */
   rewind<T>(peer: Owner, fn: (past: PastView) => T): T {
-    if (this.rewinding === undefined) throw new ConfigError('hitboxes', 'nothing can be hit', 'Say in defineGame what can: hitboxes: [[Player, [sphere(1)]]].')
+    if (this.rewinding === undefined)
+      throw new ConfigError(
+        'hitboxes',
+        'no entity has hitboxes',
+        'declare them in defineGame: hitboxes: [[Player, [sphere(1)]]].',
+      )
     return this.rewinding.rewind(peerOf(peer), fn)
   }
 
-  /** Whether this is one of every so many ticks: `if (world.every(30)) ...`. The offset staggers. */
+  /** Whether the current tick is a multiple of `ticks`: `if (world.every(30)) ...`. The offset staggers. */
   every(ticks: number, offset: number = 0): boolean {
     return (this.tick + offset) % ticks === 0
   }
 
-  /** Says that something happened to an object: a sound, a flash. Each client hears it once, predicted or not. */
+  /** Emits an event of an object: a sound, a flash. Each client receives it once, predicted or not. */
   emit<S extends Shape>(object: { readonly id: ObjectId }, message: Message<S>, values: ViewOf<S>): void {
     this.listener?.handleEmit(object, message, values)
   }
@@ -161,17 +183,24 @@ export class World implements DrawCounts {
     return this.storeOf(entity).count
   }
 
-  /** The object with an id, or null if there is none, none of this entity, or it is simulated elsewhere. */
+  /** The object with an id, or null if there is none, it is of another entity, or it is simulated elsewhere. */
   get<E extends Entity>(entity: E, id: ObjectId | null): ObjectOf<E> | null {
     const handle = this.#find(entity, id)
-    return handle === undefined || handle === null || handle.$store.isElsewhere?.(handle.owner) === true ? null : handle as unknown as ObjectOf<E>
+    return handle === undefined || handle === null || handle.$store.isElsewhere?.(handle.owner) === true
+      ? null
+      : (handle as unknown as ObjectOf<E>)
   }
 
-  /** Makes an object. What `init` does not name has its initial value; without an owner it is the authority's. */
+  /**
+   * Spawns an object. Fields that `init` does not name have their initial values. The default owner is the authority.
+   */
   spawn<E extends Entity>(entity: E, init: Init<E>, owner: Owner = 0): ObjectOf<E> {
     const store = this.storeOf(entity)
     if (this.objects.isFull) {
-      throw new RangeError(`${entity.schema.name}: a world holds ${OBJECTS_MAX} objects at once. Despawn some, a tick before you spawn more.`)
+      throw new RangeError(
+        `${entity.schema.name}: the world is full (${OBJECTS_MAX} objects). `
+          + 'Fix: despawn some, a tick before you spawn more.',
+      )
     }
     const slot = store.takeSlot()
     try {
@@ -195,7 +224,7 @@ export class World implements DrawCounts {
     this.#restructure()
   }
 
-  /** Gives an object to another owner; without one it is the authority's. */
+  /** Gives an object to another owner. The default owner is the authority. */
   setOwner(object: { readonly id: ObjectId }, owner: Owner = 0): void {
     const { id } = object
     if (!this.objects.isAlive(id)) return
@@ -205,7 +234,7 @@ export class World implements DrawCounts {
     store.stamps[this.objects.slotAt(index)] = store.nextSample
   }
 
-  /** Seats an object that the authority made, under the authority's id. */
+  /** Seats an object that the authority spawned, under the authority's id. */
   seat(type: number, id: ObjectId, owner: PeerId): Handle {
     const store = this.stores[type]
     const slot = store.takeSlot()
@@ -225,20 +254,25 @@ export class World implements DrawCounts {
     this.#restructure()
   }
 
-  /** An object that was born here gets the id that the authority gave it; its handle goes on standing for it. */
+  /** Gives an object that was spawned here the id that the authority assigned. Its handle stays valid. */
   rename(handle: Handle, id: ObjectId): void {
-    assert(handle.isAlive && this.atIndexOf(id) === undefined, 'the living get an id where nobody lives')
+    assert(handle.isAlive && this.atIndexOf(id) === undefined, 'a living object moves to an id without an object')
     const slot = handle.$store.slotOf(handle)
     this.objects.rename(indexOf(handle.id), id)
     this.#restructure()
     handle.$store.rename(handle, id, slot)
   }
 
-  /** The handle of whoever lives at the index of an id, of this generation or another. */
+  /** The handle of the object at the index of an id, whatever its generation. */
   atIndexOf(id: ObjectId): Handle | undefined {
     const index = indexOf(id)
     const isTaken = index < this.objects.highWater && this.objects.typeAt(index) !== NO_TYPE
     return isTaken ? this.objects.handles[index] : undefined
+  }
+
+  /** How often values that were written to fields, messages and calls were cut to fit, or found no room. */
+  get valueCounts(): ValueCounts {
+    return this.heap.counts
   }
 
   /** Begins the next tick. */
@@ -248,7 +282,7 @@ export class World implements DrawCounts {
     this.#forgetDraws()
   }
 
-  /** Ends the tick: samples everyone, and lets go of what died in it. */
+  /** Ends the tick: samples all objects and releases those that died in it. */
   endTick(): void {
     this.isStepping = false
     this.#forgetDraws()
@@ -258,13 +292,13 @@ export class World implements DrawCounts {
     this.#values.collectIfDue()
   }
 
-  /** Quantises every object now. The end of a tick does so; after loading, for who must know rows at once. @hot */
+  /** Quantises every object now. `endTick` does this; call it after loading if rows are needed at once. @hot */
   sample(): void {
     this.samples++
     for (let type = 0; type < this.stores.length; type++) this.stores[type].sample()
   }
 
-  /** Memory was loaded: `structure` is what it was when that memory was saved. */
+  /** Memory was loaded. `structure` is the value from when that memory was saved. */
   handleLoaded(structure: number): void {
     this.loads++
     if (structure === this.structure) return
@@ -272,7 +306,7 @@ export class World implements DrawCounts {
     this.#rebind()
   }
 
-  /** From now on values that `keeper` marks stay in the heap, whoever else has let go of them. */
+  /** From now on the heap keeps the values that `keeper` marks. */
   keepValuesOf(keeper: ValueKeeper): void {
     this.#values.add(keeper)
   }
@@ -282,7 +316,7 @@ export class World implements DrawCounts {
     this.#values.remove(keeper)
   }
 
-  /** Lets go of values nobody holds, if it is time. The end of a tick does so; a world of views has none. */
+  /** Frees unused values if it is time. `endTick` does this; a world of views has no ticks. */
   collectValues(): void {
     this.#values.collectIfDue()
   }
@@ -291,7 +325,7 @@ export class World implements DrawCounts {
   storeOf(entity: Entity): EntityStore {
     const store = this.#storeOf.get(entity)
     if (store === undefined) {
-      throw new ConfigError(entity.schema.name, 'not an entity of this game', 'Add it to `entities` in defineGame.')
+      throw new ConfigError(entity.schema.name, 'not an entity of this game', 'add it to `entities` in defineGame.')
     }
     return store
   }
@@ -315,7 +349,7 @@ export class World implements DrawCounts {
     for (let index = 0; index < highWater; index++) words[(index << WORD.shift) + WORD.draws] = 0
   }
 
-  /** Frees indexes and slots of those who died in this tick, in the order of their deaths. */
+  /** Frees indexes and slots of the objects that died in this tick, in the order of their deaths. */
   #releaseBuried(): void {
     const { objects } = this
     const { buried, buriedCount } = objects
@@ -333,7 +367,7 @@ export class World implements DrawCounts {
     this.#restructure()
   }
 
-  /** Binds handles to who lives where now. */
+  /** Binds handles to the objects in the table. */
   #rebind(): void {
     const { objects, stores } = this
     const { handles, highWater, buried, buriedCount } = objects

@@ -1,10 +1,11 @@
 /**
- * The contract of congestion controllers: told what becomes of packets, one says how much may be sent.
+ * The contract of congestion controllers: a controller is notified of sent, delivered and lost packets, and decides how
+ * much may be sent.
  *
- * A controller is a function of what it was told. It owns no timer: it moves when it is told something, and a path on
- * which nothing happens keeps its rate. Contract tests: `test/contract/congestion.contract.ts`.
+ * A controller depends only on these notifications. It has no timer: it changes its rate only when it is notified, and
+ * an idle path keeps its rate. Contract tests: `test/contract/congestion.contract.ts`.
  *
- * It does not hold packets back: the pacer does. It does not share the rate among what is to be sent: lanes do.
+ * A controller does not hold packets back: the pacer does. It does not divide the rate among data: lanes do.
  */
 
 import { ConfigError } from '../../base/assert.ts'
@@ -13,34 +14,35 @@ import {
 } from '../../base/limits.ts'
 import type { Millis } from '../../base/time.ts'
 
-/** A round trip: in an object, since a double that is handed over is boxed, with every packet. */
+/** A round trip. An object, because a double passed as an argument would be boxed for every packet. */
 export interface RttSample {
+  /** The latest round trip, in ms. */
   readonly latestMs: number
 }
 
-/** Says how much may be sent. */
+/** Decides how much may be sent. */
 export interface CongestionController {
-  /** The budget: bytes that may be sent in a second. */
+  /** The rate: bytes that may be sent per second. */
   readonly bytesPerSecond: number
-  /** A packet has gone out. */
+  /** A packet was sent. */
   onSent(now: Millis, bytes: number): void
-  /** A round trip was measured, the peer's own delay subtracted. Comes before the `onAcked` of the same packet. */
+  /** A round trip was measured, less the peer's own delay. Called before the `onAcked` of the same packet. */
   onRtt(now: Millis, rtt: RttSample): void
-  /** A packet has arrived. */
+  /** A packet was delivered. */
   onAcked(now: Millis, bytes: number): void
-  /** A packet was given up. */
+  /** A packet was lost. */
   onLost(now: Millis, bytes: number): void
-  /** The path is another one: what was learnt is worth nothing. */
+  /** The path has changed: everything learnt is discarded. */
   reset(now: Millis): void
 }
 
-/** Between which rates a controller moves, in full packets a second. */
+/** The bounds of a controller's rate, in full packets per second. */
 export interface RateBounds {
-  /** The conservative rate: what any path carries. Default 20: less would not pay for a small packet in every tick. */
+  /** The conservative rate, which any path carries. Default 20: less would not pay for a small packet in every tick. */
   readonly packetsPerSecondMin: number
-  /** Where it begins. Default 120. */
+  /** The initial rate. Default 120. */
   readonly packetsPerSecondStart: number
-  /** Where it ends. Default 1000. */
+  /** The maximum rate. Default 1000. */
   readonly packetsPerSecondMax: number
   /** Bytes of a full packet. Default 1200. */
   readonly packetBytes: number
@@ -50,16 +52,27 @@ const DEFAULTS: RateBounds = {
   packetsPerSecondMin: 20, packetsPerSecondStart: 120, packetsPerSecondMax: 1000, packetBytes: DATAGRAM_BYTES_SAFE,
 }
 
-/** Completes and checks what the user configured. */
+/** Fills in defaults and checks the settings. */
 export function completeBounds(bounds: Partial<RateBounds>): RateBounds {
   const complete = { ...DEFAULTS, ...bounds }
   const { packetsPerSecondMin: min, packetsPerSecondStart: start, packetsPerSecondMax: max, packetBytes } = complete
-  if (!(min >= CONGESTION_PACKETS_PER_SECOND_MIN && min <= start && start <= max && max <= CONGESTION_PACKETS_PER_SECOND_MAX)) {
+  if (!(
+    min >= CONGESTION_PACKETS_PER_SECOND_MIN
+    && min <= start
+    && start <= max
+    && max <= CONGESTION_PACKETS_PER_SECOND_MAX
+  )) {
     throw new ConfigError(
-      'congestion', `${min} to ${max} packets a second, from ${start}`,
-      `Give rates in rising order, from ${CONGESTION_PACKETS_PER_SECOND_MIN} to ${CONGESTION_PACKETS_PER_SECOND_MAX}.`,
+      'congestion',
+      `invalid packet rates (got ${min} to ${max} packets a second, from ${start})`,
+      `give rates in rising order, from ${CONGESTION_PACKETS_PER_SECOND_MIN} to ${CONGESTION_PACKETS_PER_SECOND_MAX}.`,
     )
   }
-  if (!(packetBytes > 0)) throw new ConfigError('congestion.packetBytes', `is ${packetBytes}`, 'Give a size above 0.')
+  if (!(packetBytes > 0))
+    throw new ConfigError(
+      'congestion.packetBytes',
+      `invalid size (expected above 0, got ${packetBytes})`,
+      'give a size above 0.',
+    )
   return complete
 }

@@ -10,7 +10,7 @@ function live(controller: DelayBasedController, rounds: number, bytes: number, f
   }
 }
 
-test('[CC6] a rate that is not used does not rise; one that is used doubles until a queue is seen', () => {
+test('[CC6] an unused rate does not rise; a used one doubles until a queue is seen', () => {
   const idle = new DelayBasedController({ packetsPerSecondStart: 60 })
   live(idle, 100, 100)
   expect(idle.bytesPerSecond).toBe(60 * 1200)

@@ -1,14 +1,15 @@
 /**
- * Keeps the path's queue near 25 ms: more when there is less, less when there is more, and less after loss.
+ * Keeps the path's queue near 25 ms: the rate rises while the queue is shorter, and falls when it is longer or after
+ * loss.
  *
- * Once in each round trip it looks at the smallest queueing delay of that round (a single late packet is jitter, a
- * round without a fast one is a queue) and at what was lost. It doubles until the first sign of a queue, then moves in
- * proportion to how far the queue is from its target.
+ * Once per round trip it evaluates the smallest queueing delay of that round (a single late packet is jitter, a round
+ * without a fast packet is a queue) and the losses. It doubles the rate until the first sign of a queue. Then it
+ * changes the rate in proportion to the distance of the queue from its target.
  *
- * Invariants: the rate stays within its bounds (CC1). It rises only while half of it is in use (CC6): a rate that was
- * never tried is not believed.
+ * Invariants: the rate stays within its bounds (CC1). It rises only while at least half of it is in use (CC6): a rate
+ * that was never used is not trusted.
  *
- * It does not keep up with senders that fill queues until they lose: among those it gives way.
+ * It does not compete with senders that fill queues until they lose packets: it gives way to them.
  */
 
 import type { Millis } from '../../base/time.ts'
@@ -16,18 +17,20 @@ import { MinRtt } from '../min-rtt.ts'
 import { type CongestionController, type RateBounds, type RttSample, completeBounds } from './controller.ts'
 
 const TARGET_QUEUE_MS = 25
-/** At most so many packets a second faster in one round trip, once a queue has been seen: a sum, so that sharers become equal. */
+/**
+ * Once a queue has been seen, the maximum rise per round trip, in packets per second. Additive, so that flows converge.
+ */
 const RISE_PACKETS = 4
-/** At most this part slower in one round trip. */
+/** The maximum fall per round trip, as a fraction. */
 const FALL = 0.2
-/** More than this part of a round lost is a full buffer and not bad radio. */
+/** A loss above this fraction of a round is a full buffer and not a bad radio link. */
 const LOSS_BAD = 0.05
-/** Fewer packets than this say nothing about the part that is lost. */
+/** With fewer packets than this, the fraction of lost packets says nothing. */
 const ROUND_PACKETS_MIN = 8
 const LOSS_FALL = 0.7
 const ROUND_MS_MIN = 20
 
-/** Steers by delay. */
+/** Controls the rate by delay. */
 export class DelayBasedController implements CongestionController {
   #bounds: RateBounds
   #minRtt: MinRtt = new MinRtt()

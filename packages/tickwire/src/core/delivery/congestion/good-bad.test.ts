@@ -18,19 +18,22 @@ describe('good and bad', () => {
     expect(controller.bytesPerSecond).toBe(60 * 1350)
   })
 
-  test.each([5, 300, 900])('[CC2] a steady round trip of %d ms climbs to the maximum: what is far is not full', (rttMs) => {
-    const controller = new GoodBadController({ packetsPerSecondStart: 60, packetsPerSecondMax: 480 })
-    const rates: number[] = []
-    for (let second = 0; second < 5; second++) {
-      rates.push(controller.bytesPerSecond / 1200)
-      live(controller, second * 1000, second * 1000 + 1000, rttMs)
-    }
-    expect(rates[0]).toBe(60)
-    expect([...rates].sort((a, b) => a - b)).toEqual(rates)
-    expect(controller.bytesPerSecond / 1200).toBe(480)
-  })
+  test.each([5, 300, 900])(
+    '[CC2] a steady round trip of %d ms rises to the maximum rate: a long path is not a full one',
+    (rttMs) => {
+      const controller = new GoodBadController({ packetsPerSecondStart: 60, packetsPerSecondMax: 480 })
+      const rates: number[] = []
+      for (let second = 0; second < 5; second++) {
+        rates.push(controller.bytesPerSecond / 1200)
+        live(controller, second * 1000, second * 1000 + 1000, rttMs)
+      }
+      expect(rates[0]).toBe(60)
+      expect([...rates].sort((a, b) => a - b)).toEqual(rates)
+      expect(controller.bytesPerSecond / 1200).toBe(480)
+    },
+  )
 
-  test('[CC3] one round trip 250 ms above the minimum is enough, in the very call that tells of it', () => {
+  test('[CC3] one round trip 250 ms above the minimum is enough, in the call that reports it', () => {
     const controller = new GoodBadController()
     live(controller, 0, 2000, 80)
     controller.onRtt(2000, { latestMs: 80 + 249 })
@@ -60,7 +63,7 @@ describe('good and bad', () => {
     }
   })
 
-  test('[CC3] what a path loses by chance, a twentieth, does not make it bad', () => {
+  test('[CC3] random loss of a twentieth does not make a path bad', () => {
     for (const packetsPerSecond of [20, 60, 128]) {
       let bad = 0
       for (let seed = 1; seed <= 20; seed++) {
@@ -77,7 +80,7 @@ describe('good and bad', () => {
     }
   })
 
-  test('[CC4] a path that becomes longer is good again after some seconds; a queue that goes does not make it longer', () => {
+  test('[CC4] a path that became longer is GOOD again after seconds; a draining queue does not count as longer', () => {
     const controller = new GoodBadController()
     const play = (fromMs: number, toMs: number, rttMs: number): number => {
       let badMs = 0
@@ -100,8 +103,16 @@ describe('good and bad', () => {
     expect(controller.mode, 'it still knows what is short').toBe('bad')
   })
 
-  /** Sends at its rate, a window of 50 ms at a time, over a path that loses by `lossOf(packets a second)`; the mean rate of the last half. */
-  function play(controller: GoodBadController, seconds: number, lossOf: (packetsPerSecond: number) => number, seed: number): number {
+  /**
+   * Sends at its rate, a window of 50 ms at a time, over a path that loses by `lossOf(packets a second)`; the mean rate
+   * of the last half.
+   */
+  function play(
+    controller: GoodBadController,
+    seconds: number,
+    lossOf: (packetsPerSecond: number) => number,
+    seed: number,
+  ): number {
     const prng = new Prng(seed)
     let [sum, samples] = [0, 0]
     for (let now = 0; now < seconds * 1000; now += 50) {
@@ -120,18 +131,19 @@ describe('good and bad', () => {
     return sum / samples
   }
 
-  test.each([0.05, 0.15, 0.25, 0.4])('[CC9] what is lost whatever we send does not hold the rate down: %d', (loss) => {
-    for (let seed = 1; seed <= 5; seed++) expect(play(new GoodBadController(), 120, () => loss, seed)).toBeGreaterThan(500)
+  test.each([0.05, 0.15, 0.25, 0.4])('[CC9] loss that is independent of the rate does not lower it: %d', (loss) => {
+    for (let seed = 1; seed <= 5; seed++)
+      expect(play(new GoodBadController(), 120, () => loss, seed)).toBeGreaterThan(500)
   })
 
-  test('[CC9] what is lost because of us does: a line that drops all above 100 packets a second, with and without loss of its own', () => {
+  test('[CC9] loss caused by the rate does: a path that drops all above 100 packets a second', () => {
     for (const own of [0, 0.1]) {
       const lossOf = (rate: number): number => own + (1 - own) * Math.max(0, 1 - 100 / rate)
       expect(play(new GoodBadController(), 240, lossOf, 3)).toBeLessThan(140)
     }
   })
 
-  test('[CC4] a path that flaps is trusted later and later: 1, 2, 4, ... 60 s', () => {
+  test('[CC4] a path that alternates is trusted later and later: 1, 2, 4, ... 60 s', () => {
     const controller = new GoodBadController()
     live(controller, 0, 2000, 50)
     const waits: number[] = []
@@ -151,7 +163,7 @@ describe('good and bad', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
-  test('[CC4] bad news starts the wait anew', () => {
+  test('[CC4] a bad sample restarts the wait', () => {
     const controller = new GoodBadController()
     live(controller, 0, 1000, 50)
     for (const now of [1000, 1900, 2800]) controller.onRtt(now, { latestMs: 400 })
@@ -161,7 +173,7 @@ describe('good and bad', () => {
     expect(controller.mode).toBe('good')
   })
 
-  test('[CC4] every 10 s that stay good halve the wait, down to 1 s', () => {
+  test('[CC4] every 10 s without a bad sample halve the wait, down to 1 s', () => {
     const controller = new GoodBadController()
     live(controller, 0, 1000, 50)
     let now = 1000
@@ -186,11 +198,11 @@ describe('good and bad', () => {
     [{ packetsPerSecondMax: 1e9 }],
     [{ packetBytes: 0 }],
     [{ packetsPerSecondMin: Number.NaN }],
-  ])('[CC1] bounds that cannot be are refused at once: %j', (bounds) => {
+  ])('[CC1] impossible bounds are refused at once: %j', (bounds) => {
     expect(() => new GoodBadController(bounds)).toThrow(ConfigError)
   })
 
-  test('[CC1] a fixed rate is fixed', () => {
+  test('[CC1] a fixed rate does not change', () => {
     expect(new FixedController(5000).bytesPerSecond).toBe(5000)
     expect(() => new FixedController(0)).toThrow(ConfigError)
   })

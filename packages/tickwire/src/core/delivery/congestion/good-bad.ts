@@ -1,5 +1,5 @@
 /**
- * Two modes: in GOOD the rate climbs to its maximum, in BAD it is the conservative one, at once.
+ * Two modes: in GOOD the rate climbs to its maximum, in BAD it drops to the conservative rate at once.
  *
  * ```
  *         a round trip 250 ms above the path's minimum, or a standing queue of 100 ms, or 15 % more lost than
@@ -10,14 +10,15 @@
  *         half as long for every 10 s that stay GOOD
  * ```
  *
- * What counts is the time spent in queues, not the round trip itself: a path to the other side of the world is as
- * good as one around the corner, and neither may be filled. One that becomes longer looks full, until the conservative
- * rate shows that it is not. So it is with loss: what is still lost at that rate is bad radio and not our doing, and does
- * not hold the rate down.
+ * The criterion is the time spent in queues, not the round trip itself: a path to the other side of the world is as
+ * good as a short one, and neither may be filled. A path that becomes longer looks full, until the conservative rate
+ * shows that it is not. The same holds for loss: packets that are still lost at that rate are lost by a bad radio link
+ * and not by our traffic, and do not hold the rate down.
  *
- * Invariants: the rate is packets a second times a packet's bytes, within its bounds (CC1); BAD is the minimum (CC3).
+ * Invariants: the rate is packets per second times the bytes of a packet, within its bounds (CC1); BAD is the minimum
+ * (CC3).
  *
- * It does not probe for capacity: GOOD means that nothing speaks against the maximum.
+ * It does not probe for capacity: GOOD means that there is no sign against the maximum.
  */
 
 import type { Millis } from '../../base/time.ts'
@@ -26,23 +27,24 @@ import { type CongestionController, type RateBounds, type RttSample, completeBou
 
 /** One round trip this much above the minimum is a spike that no jitter explains. */
 const SPIKE_MS = 250
-/** The smoothed time in queues: players feel it, and only a full buffer makes it. */
+/** Limit of the smoothed queueing time: players notice it, and only a full buffer causes it. */
 const STANDING_QUEUE_MS = 100
-/** A queue that stands for this long at the conservative rate is none of ours: the path has become longer. */
+/** A queue that lasts this long at the conservative rate is not caused by us: the path has become longer. */
 const LONGER_PATH_MS = 5000
-/** The part of packets lost in a window. Wireless paths lose a few of a hundred without being full. */
+/** The fraction of packets lost in a window. Wireless paths lose a few percent without being full. */
 const LOSS_BAD = 0.15
 /**
- * A window of losses is this long at least, and long enough for this many packets: of fewer, 15 % are lost by chance too often.
- * On a path that loses 5 % anyhow, windows of 32 called a twentieth of the time bad, and windows of 64 next to none.
+ * A window of losses is at least this long, and long enough for this many packets. With fewer packets, 15 % are lost by
+ * chance too often: on a path that loses 5 % anyway, windows of 32 called a twentieth of the time bad, and windows of
+ * 64 next to none.
  */
 const LOSS_WINDOW_MS = 500
 const LOSS_WINDOW_PACKETS = 64
-/** After a demotion fates are those of the rate before for this long, and say nothing about the path. */
+/** After a demotion, acks and losses belong to the previous rate for this long, and say nothing about the path. */
 const STALE_FATES_MS = 1000
-/** More than this no path loses by itself and is played on all the same. */
+/** No playable path loses more than this by itself. */
 const PATH_LOSS_MAX = 0.5
-/** How fast the path's own loss is learnt, in BAD, and forgotten, in GOOD, with each window. */
+/** How fast the path's own loss is learnt in BAD and forgotten in GOOD, for each window. */
 const PATH_LOSS_LEARNT = 1 / 2
 const PATH_LOSS_FORGOTTEN = 1 / 8
 const QUEUE_SMOOTHING = 1 / 8
@@ -67,18 +69,18 @@ export class GoodBadController implements CongestionController {
   #lost: number = 0
   #windowBeganAt: Millis = -Infinity
   #isLossy: boolean = false
-  /** The part that the path loses whatever we send. */
+  /** The fraction that the path loses at any rate. */
   #pathLoss: number = 0
   #fatesFrom: Millis = -Infinity
   #waitMs: number = WAIT_MS_MIN
-  /** In GOOD: since when, moved on by every halving. In BAD: since when nothing bad was seen. */
+  /** In GOOD: the start, moved forward by every halving of the wait. In BAD: since when nothing bad was seen. */
   #goodSince: Millis = -Infinity
   #promotedAt: Millis = -Infinity
-  /** In BAD: since when no round trip was short, and the shortest since. */
+  /** In BAD: since when no round trip was short, and the shortest since then. */
   #longSince: Millis = Infinity
   #longMs: number = Infinity
   #climbedAt: Millis = -Infinity
-  /** The time of the call: a double handed from function to function would be boxed in each. */
+  /** The time of the current call. A double passed from function to function would be boxed in each. */
   #clock: Float64Array = new Float64Array(1)
 
   constructor(bounds: Partial<RateBounds> = {}) {
@@ -90,11 +92,12 @@ export class GoodBadController implements CongestionController {
     return this.#packetsPerSecond * this.#bounds.packetBytes
   }
 
+  /** The mode that the path is in. */
   get mode(): PathMode {
     return this.#mode
   }
 
-  /** How long BAD must be over before GOOD. */
+  /** How long there must be no bad sign before BAD becomes GOOD. */
   get waitMs(): number {
     return this.#waitMs
   }
@@ -144,7 +147,10 @@ export class GoodBadController implements CongestionController {
     this.#climbedAt = now
   }
 
-  /** Whether the path has become longer. At the conservative rate a queue of ours is gone within moments: what still takes long after seconds is no queue. */
+  /**
+   * Whether the path has become longer. At the conservative rate our own queue drains at once, so a delay that is still
+   * there after seconds is not a queue.
+   */
   #isLonger(queueMs: number, rttMs: number): boolean {
     const now = this.#clock[0]
     if (queueMs < STANDING_QUEUE_MS / 2) {
@@ -163,7 +169,7 @@ export class GoodBadController implements CongestionController {
     return true
   }
 
-  /** Losses are judged by whole windows, and a window's verdict stands until the next. */
+  /** Losses are evaluated for whole windows, and the result of a window stands until the next. */
   #judgeLoss(): void {
     const now = this.#clock[0]
     const fates = this.#acked + this.#lost
@@ -217,7 +223,7 @@ export class GoodBadController implements CongestionController {
       this.#waitMs = Math.max(WAIT_MS_MIN, this.#waitMs / 2)
       this.#goodSince = now
     }
-    // After a silence the rate goes on from where it was: a second of it is worth no more than one doubling.
+    // After a silence the rate continues from where it was: the pause counts as at most one doubling.
     const elapsedMs = Math.min(now - this.#climbedAt, DOUBLING_MS)
     this.#climbedAt = now
     const climbed = this.#packetsPerSecond * (1 + elapsedMs / DOUBLING_MS)

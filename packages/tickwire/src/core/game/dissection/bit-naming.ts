@@ -1,26 +1,29 @@
 /**
- * Bits with names: what a reader takes, written down as it takes it.
+ * Names for the bits of a packet, recorded while a reader reads them.
  *
- * `OpReader` is a `BitReader` that can tell of every read, so that decoders that know nothing of names (row coders) can still be
- * told apart field by field.
+ * `OpReader` is a `BitReader` that reports every read. So the reads of a decoder without field names (a row
+ * coder) can still be assigned to single fields.
  */
 
 import { BitReader } from '../../bits/bit-reader.ts'
 import type { WireField } from './wire-fields.ts'
 
-/** Some bits of a packet. */
+/** A named range of bits in a packet. */
 export interface NamedBits {
-  /** The first, counted from the packet's first byte, and how many. */
+  /** The first bit, counted from the start of the packet, and the number of bits. */
   readonly at: number
+  /** The number of bits. */
   readonly length: number
+  /** The name of the wire field. */
   readonly name: WireField
-  /** Whose: `snapshot, Runner 3, x`. */
+  /** The context, for example `snapshot, Runner 3, x`. */
   readonly where: string
+  /** The value, as text. */
   readonly value: string
 }
 
 export class OpReader extends BitReader {
-  /** Told of every read: where it began and how many bits it took. */
+  /** Called on every read, with its start and its number of bits. */
   onRead: ((at: number, length: number) => void) | undefined = undefined
 
   override readBits(width: number): number {
@@ -46,14 +49,14 @@ export class OpReader extends BitReader {
 export class BitNaming {
   readonly spans: NamedBits[] = []
   readonly reader: OpReader
-  /** Whose bits are being named. */
+  /** The context of the bits that are being named. */
   where = ''
 
   constructor(reader: OpReader) {
     this.reader = reader
   }
 
-  /** Names what `read` takes, and gives what it gives. */
+  /** Names the bits that `read` consumes, and returns its result. */
   name<T>(name: WireField, read: (reader: OpReader) => T, show: (value: T) => string = String): T {
     const at = this.reader.bitPosition
     const value = read(this.reader)
@@ -66,7 +69,7 @@ export class BitNaming {
     this.spans.push({ at, length, name, where, value })
   }
 
-  /** Names all that is left up to a place. */
+  /** Names all remaining bits up to `end`. */
   rest(name: WireField, end: number, value = ''): void {
     const { reader } = this
     const length = end - reader.bitPosition

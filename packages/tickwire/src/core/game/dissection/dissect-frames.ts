@@ -1,4 +1,7 @@
-/** The small frames, bit by bit: inputs and timing. Twins of `time/input-buffer.ts` and `time/timing-frame.ts`, which draw them. */
+/**
+ * The small frames, bit by bit: inputs and timing. They mirror `time/input-buffer.ts` and `time/timing-frame.ts`, which
+ * show the layouts.
+ */
 
 import type { Tick } from '../../base/time.ts'
 import { readVarint } from '../../bits/varint.ts'
@@ -10,8 +13,12 @@ import { AGE_SMALL_BITS, INPUT_COUNT_BITS } from '../../time/input-source.ts'
 import { valuesOf, valueText } from '../mistake-text.ts'
 import type { BitNaming } from './bit-naming.ts'
 
-/** Names an inputs frame; gives what was held by tick. */
-export function dissectInputs(naming: BitNaming, schema: Schema, heap: ValueStore): { tick: Tick; values: Record<string, unknown> }[] {
+/** Names the bits of an inputs frame. Returns the input of each tick. */
+export function dissectInputs(
+  naming: BitNaming,
+  schema: Schema,
+  heap: ValueStore,
+): { tick: Tick; values: Record<string, unknown> }[] {
   const { reader } = naming
   naming.where = 'inputs'
   const newest = naming.name('inputs.newest', readVarint)
@@ -28,7 +35,15 @@ export function dissectInputs(naming: BitNaming, schema: Schema, heap: ValueStor
     reader.onRead = undefined
     const values = valuesOf(schema, row, 0, heap)
     const [mask, ...fields] = reads
-    if (mask !== undefined) naming.add('inputs.mask', mask.at, mask.length, Object.entries(values).map(([name, value]) => `${name} ${valueText(value)}`).join(', '))
+    if (mask !== undefined)
+      naming.add(
+        'inputs.mask',
+        mask.at,
+        mask.length,
+        Object.entries(values)
+          .map(([name, value]) => `${name} ${valueText(value)}`)
+          .join(', '),
+      )
     for (const { at, length } of fields) naming.add('inputs.field', at, length, '')
     naming.name('inputs.view', () => {
       if (index === 0) reader.readBits(AGE_BITS)
@@ -40,7 +55,7 @@ export function dissectInputs(naming: BitNaming, schema: Schema, heap: ValueStor
   return held
 }
 
-/** Names a timing frame. */
+/** Names the bits of a timing frame. */
 export function dissectTiming(naming: BitNaming): void {
   const { reader } = naming
   const margin = (bits: number): string => `${((bits << 20 >> 20) / 16).toFixed(2)} ticks`
@@ -52,5 +67,10 @@ export function dissectTiming(naming: BitNaming): void {
     naming.name('timing.marginMean', () => reader.readBits(12), margin)
   }
   naming.name('timing.late', () => reader.readBits(8))
-  if (naming.name('timing.hasDigest', () => reader.readBits(1)) === 1) naming.name('timing.digest', () => reader.readBits(32), (digest) => digest.toString(16))
+  if (naming.name('timing.hasDigest', () => reader.readBits(1)) === 1)
+    naming.name(
+      'timing.digest',
+      () => reader.readBits(32),
+      (digest) => digest.toString(16),
+    )
 }

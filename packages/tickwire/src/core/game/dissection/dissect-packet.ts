@@ -1,10 +1,10 @@
 /**
- * A packet in the clear, with a name for every bit: header, acknowledgements, frames and what is in them.
+ * Names every bit of a decrypted packet: header, acknowledgements, frames and their contents.
  *
  *   const dissector = new PacketDissector(game)
- *   dissector.dissect('received', bytes)         in the order they came, for deltas build on rows of packets before
+ *   dissector.dissect(bytes)         in the order of arrival: deltas build on rows of earlier packets
  *
- * It judges nothing and throws at nothing: bits that make no sense are named as what they would be.
+ * It validates nothing and never throws. Invalid bits get the name of the field at their position.
  */
 
 import type { PeerId, Tick } from '../../base/time.ts'
@@ -15,7 +15,7 @@ import { entropy } from '../../codec/snapshot-codec.ts'
 import { CONTROL_KIND } from '../../connection/control.ts'
 import { readHeader, PACKET_TYPE, PacketHeader } from '../../packet/header.ts'
 import { FRAME_HEAD_BITS } from '../../packet/packet-builder.ts'
-import { TablesSink } from '../../replication/tables-sink.ts'
+import { TablesSink } from '../tables-sink.ts'
 import type { Entity } from '../../schema/definition.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { World } from '../../world/world.ts'
@@ -23,9 +23,9 @@ import { codersOf } from '../define-game.ts'
 import { FRAME_KIND } from '../frame-kinds.ts'
 import { BitNaming, OpReader, type NamedBits } from './bit-naming.ts'
 import { dissectInputs, dissectTiming } from './dissect-frames.ts'
-import { SnapshotDissector, type DissectedEntry, type ToldRows } from './dissect-snapshot.ts'
+import { SnapshotDissector, type DissectedEntry, type ReceivedRows } from './dissect-snapshot.ts'
 
-/** What of a game is needed: a `Game` is one. */
+/** The parts of a game that dissection needs. A `Game` has them all. */
 export interface DissectableGame {
   readonly entities: readonly Entity[]
   readonly coders: readonly RowCoder[]
@@ -35,17 +35,21 @@ export interface DissectableGame {
   readonly tickRate: number
 }
 
-/** A packet, taken apart. */
+/** The result for one packet. */
 export interface Dissection {
+  /** The sequence number of the packet. */
   readonly sequence: number
+  /** The type of the packet. */
   readonly type: 'payload' | 'keepalive' | 'disconnect' | 'other'
-  /** Every bit, in order, without holes. */
+  /** Every bit, in order, without gaps. */
   readonly bits: readonly NamedBits[]
+  /** The frames, with the bytes of their bodies. */
   readonly frames: readonly { readonly kind: string; readonly bytes: number }[]
-  /** Of snapshots: their tick, and what they tell. */
+  /** For snapshots: the tick and the entries. */
   readonly tick: Tick | undefined
+  /** The entries of its snapshot. Empty for other packets. */
   readonly entries: readonly DissectedEntry[]
-  /** Of inputs: the tick of each, and what was held. */
+  /** For inputs: the tick and the values of each. */
   readonly inputs: readonly { readonly tick: Tick; readonly values: Readonly<Record<string, unknown>> }[]
 }
 
@@ -53,27 +57,36 @@ const KIND_NAMES: ReadonlyMap<number, string> = new Map<number, string>([
   ...Object.entries(FRAME_KIND).map(([name, kind]) => [kind, name] as const), [CONTROL_KIND, 'control'],
 ])
 
+/** Names every bit of packets, one packet after the other. */
 export class PacketDissector {
+  /** Dissects the snapshots. */
   readonly snapshots: SnapshotDissector
   readonly #game: DissectableGame
   readonly #world: World
-  /** What the packets handed on of tables that changed meanwhile. */
+  /** Entropy tables that the server sent after the handshake. */
   readonly #tables: TablesSink
 
-  constructor(game: DissectableGame, told?: ToldRows) {
+  constructor(game: DissectableGame, received?: ReceivedRows) {
     this.#game = game
     this.#world = new World(game.entities, { isReadOnly: true })
     this.#tables = new TablesSink((text) => codersOf(entropy(JSON.parse(text)), game.entities, game.tickRate))
-    this.snapshots = new SnapshotDissector(this.#world, game.coders, game.snapshotTicks, told)
+    this.snapshots = new SnapshotDissector(this.#world, game.coders, game.snapshotTicks, received)
   }
 
-  /** Takes a packet apart: header and body, without its seal. `_peer` is whose line it was. */
+  /** Dissects a packet: header and body, without its authentication tag. `_peer` is the peer of the connection. */
   dissect(bytes: Uint8Array, _peer: PeerId = 0): Dissection {
     const naming = new BitNaming(new OpReader(bytes))
     const header = new PacketHeader()
     const isHeader = readHeader(bytes, bytes.length, header) === 'ok'
     nameHeader(naming, header)
-    const type = header.type === PACKET_TYPE.payload ? 'payload' : header.type === PACKET_TYPE.keepalive ? 'keepalive' : header.type === PACKET_TYPE.disconnect ? 'disconnect' : 'other'
+    const type =
+      header.type === PACKET_TYPE.payload
+        ? 'payload'
+        : header.type === PACKET_TYPE.keepalive
+          ? 'keepalive'
+          : header.type === PACKET_TYPE.disconnect
+            ? 'disconnect'
+            : 'other'
     const found = { frames: [], tick: undefined, entries: [], inputs: [] }
     const parts = isHeader && (type === 'payload' || type === 'keepalive') ? this.#body(naming, bytes) : found
     naming.where = 'packet'
@@ -90,21 +103,31 @@ export class PacketDissector {
     nameAcks(naming)
     while (!reader.failed && reader.bitsLeft >= FRAME_HEAD_BITS) {
       naming.where = 'frame'
-      const kind = naming.name('frame.kind', () => reader.readBits(4), (value) => `${value} ${KIND_NAMES.get(value) ?? ''}`)
+      const kind = naming.name(
+        'frame.kind',
+        () => reader.readBits(4),
+        (value) => `${value} ${KIND_NAMES.get(value) ?? ''}`,
+      )
       naming.name('frame.flags', () => reader.readBits(4))
       const length = naming.name('frame.length', () => reader.readBits(14))
       const end = Math.min(reader.bitPosition + length * 8, bytes.length * 8)
       frames.push({ kind: KIND_NAMES.get(kind) ?? `kind ${kind}`, bytes: length })
-      // What a decoder does at the end of a frame it must not do with the next one's bits.
+      // A decoder must not read past the end of its frame into the next one.
       const frame = new BitNaming(new OpReader(bytes))
       frame.reader.resetBits(bytes, reader.bitPosition, end - reader.bitPosition)
       if (kind === FRAME_KIND.tables) this.#tables.accept(0, 0, copyOf(frame.reader))
-      const coders = kind === FRAME_KIND.snapshot ? this.#game.coders : kind === FRAME_KIND.retrained ? this.#tables.codersOf(nameVersion(frame)) : undefined
+      const coders =
+        kind === FRAME_KIND.snapshot
+          ? this.#game.coders
+          : kind === FRAME_KIND.retrained
+            ? this.#tables.codersOf(nameVersion(frame))
+            : undefined
       if (coders !== undefined) {
-        const told = this.snapshots.dissect(frame, end, coders)
-        tick = told.tick
-        entries.push(...told.entries)
-      } else if (kind === FRAME_KIND.inputs) inputs.push(...dissectInputs(frame, this.#game.inputSchema, this.#world.heap))
+        const received = this.snapshots.dissect(frame, end, coders)
+        tick = received.tick
+        entries.push(...received.entries)
+      } else if (kind === FRAME_KIND.inputs)
+        inputs.push(...dissectInputs(frame, this.#game.inputSchema, this.#world.heap))
       else if (kind === FRAME_KIND.timing) dissectTiming(frame)
       else nameOther(frame, kind, end)
       frame.rest('frame.padding', end)
@@ -118,12 +141,36 @@ export class PacketDissector {
 function nameHeader(naming: BitNaming, { version, type, epoch, sequence, idLo, idHi, byteLength }: PacketHeader): void {
   const { reader } = naming
   naming.where = 'header'
-  naming.name('header.magic', () => reader.skipBits(24), () => 'TKW')
-  naming.name('header.version', () => reader.skipBits(8), () => String(version))
-  naming.name('header.type', () => reader.skipBits(8), () => String(type))
-  naming.name('header.connection', () => reader.skipBits(64), () => hex(idHi) + hex(idLo))
-  naming.name('header.epoch', () => reader.skipBits(8), () => String(epoch))
-  naming.name('header.sequence', () => reader.skipBits(Math.max(0, byteLength * 8 - reader.bitPosition)), () => String(sequence))
+  naming.name(
+    'header.magic',
+    () => reader.skipBits(24),
+    () => 'TKW',
+  )
+  naming.name(
+    'header.version',
+    () => reader.skipBits(8),
+    () => String(version),
+  )
+  naming.name(
+    'header.type',
+    () => reader.skipBits(8),
+    () => String(type),
+  )
+  naming.name(
+    'header.connection',
+    () => reader.skipBits(64),
+    () => hex(idHi) + hex(idLo),
+  )
+  naming.name(
+    'header.epoch',
+    () => reader.skipBits(8),
+    () => String(epoch),
+  )
+  naming.name(
+    'header.sequence',
+    () => reader.skipBits(Math.max(0, byteLength * 8 - reader.bitPosition)),
+    () => String(sequence),
+  )
 }
 
 function nameAcks(naming: BitNaming): void {
@@ -133,17 +180,22 @@ function nameAcks(naming: BitNaming): void {
   naming.name('acks.delay', () => reader.readBits(16), (units) => `${(units * 0.032).toFixed(2)} ms`)
   const gaps = naming.name('acks.gaps', () => reader.readBits(4), (bits) => bits.toString(2).padStart(4, '0'))
   for (let group = 0; group < 4; group++) {
-    if ((gaps >> group & 1) === 1) naming.name('acks.group', () => reader.readBits(16), (bits) => bits.toString(2).padStart(16, '0'))
+    if (((gaps >> group) & 1) === 1)
+      naming.name(
+        'acks.group',
+        () => reader.readBits(16),
+        (bits) => bits.toString(2).padStart(16, '0'),
+      )
   }
 }
 
-/** The version that a snapshot by other tables begins with. */
+/** The table version at the start of a snapshot that does not use the handshake's tables. */
 function nameVersion(naming: BitNaming): number {
   naming.where = 'snapshot'
   return naming.name('snapshot.tables', readVarint)
 }
 
-/** The same bits, for who reads them to their end. */
+/** A copy of the reader, for a decoder that consumes all bits. */
 function copyOf({ bytes, bitPosition, bitsLeft }: BitReader): BitReader {
   const copy = new BitReader(bytes)
   copy.resetBits(bytes, bitPosition, bitsLeft)
@@ -164,7 +216,12 @@ function nameOther(naming: BitNaming, kind: number, end: number): void {
     naming.rest('tables.body', end, `${(end - reader.bitPosition) / 8} bytes`)
   } else if (kind === FRAME_KIND.retrained) {
     naming.rest('row.unread', end, 'the tables of this version were handed over before the recording began')
-  } else naming.rest(kind === FRAME_KIND.peerInputs ? 'peers.body' : 'control.body', end, `${(end - reader.bitPosition) / 8} bytes`)
+  } else
+    naming.rest(
+      kind === FRAME_KIND.peerInputs ? 'peers.body' : 'control.body',
+      end,
+      `${(end - reader.bitPosition) / 8} bytes`,
+    )
 }
 
 function hex(word: number): string {

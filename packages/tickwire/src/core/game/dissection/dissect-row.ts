@@ -1,6 +1,6 @@
 /**
- * A row delta, field by field, by whatever coder: the coder reads as always, into a row that notices which lane is written, from a
- * reader that notices which bits are taken. Bits belong to the first field that is written after them.
+ * Splits a row delta into fields, for any coder. The coder reads as usual, from a reader that reports which bits are
+ * read, into a row that reports which lane is written. Bits belong to the first field that is written after them.
  */
 
 import { EntropyCoder } from '../../codec/entropy-coder.ts'
@@ -11,21 +11,34 @@ import type { ValueStore } from '../../schema/values.ts'
 import { valuesOf, valueText } from '../mistake-text.ts'
 import type { BitNaming } from './bit-naming.ts'
 
-/** A row that was read, and which of its fields came otherwise than they were. */
+/** A decoded row, and the fields that differ from the baseline. */
 export interface DissectedRow {
   readonly row: Int32Array
-  readonly changed: readonly { readonly field: string; readonly before: string; readonly after: string; readonly bits: number }[]
+  readonly changed: readonly {
+    readonly field: string
+    readonly before: string
+    readonly after: string
+    readonly bits: number
+  }[]
 }
 
-/** Rows that a delta is over. */
+/** The rows that a delta builds on. */
 export type Bases = Pick<RowPair, 'baseRows' | 'baseAt' | 'age' | 'olderRows' | 'olderAt' | 'olderTicks'>
 
-export function dissectRow(naming: BitNaming, schema: Schema, coder: RowCoder, set: FieldSet, bases: Bases, heap: ValueStore): DissectedRow {
+export function dissectRow(
+  naming: BitNaming,
+  schema: Schema,
+  coder: RowCoder,
+  set: FieldSet,
+  bases: Bases,
+  heap: ValueStore,
+): DissectedRow {
   const row = new Int32Array(schema.laneCount)
   const bits = new Map<string, number>()
   let pending: { at: number; length: number }[] = []
   let masksLeft = coder instanceof EntropyCoder ? coder.model.plan.chunkCounts[set] : 1
-  const memberOf = (lane: number): string => schema.members.find(({ lane: first, laneCount }) => lane >= first && lane < first + laneCount)?.name ?? ''
+  const memberOf = (lane: number): string =>
+    schema.members.find(({ lane: first, laneCount }) => lane >= first && lane < first + laneCount)?.name ?? ''
   const said: { name: string; from: number }[] = []
   const settle = (name: string): void => {
     for (const { at, length } of pending) {
@@ -55,7 +68,12 @@ export function dissectRow(naming: BitNaming, schema: Schema, coder: RowCoder, s
   const before = valuesOf(schema, bases.baseRows.slice(bases.baseAt, bases.baseAt + schema.laneCount), 0, heap)
   for (const { name, from } of said) naming.spans[from] = { ...naming.spans[from], value: valueText(after[name]) }
   const changed = schema.members
-    .map(({ name }) => ({ field: name, before: valueText(before[name]), after: valueText(after[name]), bits: bits.get(name) ?? 0 }))
+    .map(({ name }) => ({
+      field: name,
+      before: valueText(before[name]),
+      after: valueText(after[name]),
+      bits: bits.get(name) ?? 0,
+    }))
     .filter((each) => each.before !== each.after)
   return { row, changed }
 }

@@ -1,15 +1,16 @@
 /**
- * A client's recording, opened for questions: what was in a packet, what was the world at a tick as predicted and as told, and
- * why a prediction was wrong. With the server's recording of the same match beside it, also what the server had and used.
+ * Answers questions about a client's recording: what was in a packet, what the world was at a tick as predicted and as
+ * received, and why a prediction was wrong. With the server's recording of the same match, also what the server had and
+ * which inputs it used.
  *
  *   const inspection = new Inspection(recording, { authority })
  *   inspection.packets()                  one line each
  *   inspection.packet(17).bits            every bit named
  *   inspection.at(1200)                   worlds side by side
- *   inspection.explain(mistake)           the tick it began in, the field, both values, the input that differed
+ *   inspection.explain(mistake)           the first wrong tick, the field, both values, the input that differed
  *
- * It needs no game: definitions are in the file. Packets of a game with trained priors, or with fields in its own code, need its
- * coders (`game`).
+ * It needs no game, because the file contains the definitions. Packets of a game with trained priors, or with fields in
+ * its own code, need the game's coders (`coders`).
  */
 
 import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
@@ -23,79 +24,110 @@ import { readPackets, type PacketWay, type RecordedPacket } from '../../replay/p
 import { Playback } from '../../replay/playback.ts'
 import type { ChunkList } from '../../replay/recording.ts'
 import { PacketDissector, type Dissection } from '../dissection/dissect-packet.ts'
-import type { Mistake } from '../mistake-text.ts'
-import { toldOf } from '../told-track.ts'
-import { readToldRows } from './told-rows.ts'
+import { type Mistake, mistakeFromJson } from '../mistake-text.ts'
+import { receivedOf } from '../received-track.ts'
+import { readReceivedRows } from './received-rows.ts'
 import { compareWorlds, objectsOf, type ShownDifference, type ShownObject } from './shown-worlds.ts'
 
+/** What an inspection may use besides the client's recording. */
 export interface InspectionOptions {
-  /** The server's recording of the same match. */
+  /** The server's recording of the same match. Default: none. */
   readonly authority?: ChunkList
-  /** Coders of the game, where its text does not say them. */
+  /** The coders of the game, if its text in the recording does not name them. Default: those that the text names. */
   readonly coders?: readonly RowCoder[]
 }
 
-/** One packet in a list. */
+/** A summary of one packet. */
 export interface PacketLine {
+  /** Its position among the packets of the recording. */
   readonly number: number
+  /** When it was sent or received, in ms since the first packet. */
   readonly timeMs: number
+  /** Its direction. */
   readonly way: PacketWay
+  /** Its size in bytes. */
   readonly bytes: number
+  /** The sequence number of the packet. */
   readonly sequence: number
+  /** The type of the packet. */
   readonly type: string
+  /** The kinds of its frames, as text. */
   readonly frames: string
+  /** The tick of its snapshot. Undefined without one. */
   readonly tick: Tick | undefined
+  /** The number of entries in its snapshot. */
   readonly entries: number
 }
 
-/** A tick, from all sides. */
+/** The state of one tick: predicted, received and authoritative. */
 export interface InspectedTick {
+  /** The tick. */
   readonly tick: Tick
+  /** The objects as the client predicted them. Undefined if the tick was not recorded. */
   readonly predicted: readonly ShownObject[] | undefined
-  readonly told: readonly ShownObject[] | undefined
+  /** The objects as the client received them. Undefined if the tick was not recorded. */
+  readonly received: readonly ShownObject[] | undefined
+  /** The objects in the server's recording. Undefined without one. */
   readonly authority: readonly ShownObject[] | undefined
-  /** Where what was predicted is not what is true: what the server had, or what packets told of this very tick. */
+  /**
+   * Fields where the prediction differs from the truth: the server's recording, or rows that were received for this
+   * tick.
+   */
   readonly differences: readonly ShownDifference[]
-  /** What the player held here, and what the server used for him. */
+  /** The player's input at this tick, and the input that the server used for the player. */
   readonly held: unknown
+  /** The input that the server used for the player. */
   readonly used: unknown
-  /** Nothing had come for this tick: the server repeated what he held before. */
+  /** No input had arrived for this tick, so the server repeated the previous one. */
   readonly isMissing: boolean
 }
 
 /** Why a prediction was wrong. */
 export interface MistakeExplanation {
+  /** The misprediction. */
   readonly mistake: Mistake
-  /** The first tick in which predicted and true rows of that object differ. */
+  /** The first tick in which the predicted row and the true row of the object differ. */
   readonly beganAt: Tick
+  /** The path of the first field that differs. */
   readonly field: string
+  /** The predicted value. */
   readonly predicted: unknown
-  readonly told: unknown
+  /** The received value. */
+  readonly received: unknown
+  /** The player's input in that tick. */
   readonly held: unknown
+  /** The input that the server used. */
   readonly used: unknown
-  /** The input that the server used is another than the one held here. */
+  /** The server used a different input than the client's. */
   readonly isInputOther: boolean
+  /** The explanation, as a sentence. */
   readonly why: string
 }
 
-/** How far before a mistake its beginning is looked for. */
+/** How many ticks before a mistake are searched for its start. */
 const LOOK_BACK_TICKS = 120
 
+/** Reads a client's recording: packets, worlds, and why predictions were wrong. */
 export class Inspection {
+  /** The definitions in the recording. */
   readonly game: GameText
+  /** The player whose client recorded. */
   readonly peer: PeerId
+  /** All mispredictions. */
   readonly mistakes: readonly Mistake[]
+  /** The first tick. */
   readonly first: Tick
+  /** The last tick. */
   readonly last: Tick
   readonly #predicted: Playback
-  readonly #told: Playback
+  readonly #received: Playback
   readonly #authority: Playback | undefined
   readonly #inputs: InputsReader
   readonly #used: InputsReader | undefined
   readonly #packets: readonly RecordedPacket[]
   readonly #coders: readonly RowCoder[]
   #dissected: readonly Dissection[] | undefined
-  #toldAt: ReadonlySet<string> | undefined
+  #receivedAt: ReadonlySet<string> | undefined
 
   constructor(list: ChunkList, { authority, coders }: InspectionOptions = {}) {
     const { head } = list
@@ -104,19 +136,20 @@ export class Inspection {
     this.game = game
     this.#coders = coders ?? codersOf(head.text, game)
     this.#predicted = new Playback(list, game)
-    this.#told = new Playback(toldOf(list), game)
+    this.#received = new Playback(receivedOf(list), game)
     this.#authority = authority && new Playback(authority, game)
     this.#inputs = new InputsReader(list, game.inputSchema)
     this.#used = authority && new InputsReader(authority, game.inputSchema)
     this.#packets = bodiesOf(list, CHUNK.openedPackets, (body) => readPackets(body))
     this.peer = this.#packets.find(({ peer }) => peer !== 0)?.peer ?? 0
     this.mistakes = mistakesIn(list)
-    const firsts = [this.#predicted.first, this.#told.first, this.#authority?.first ?? -1].filter((tick) => tick >= 0)
+    const tracks = [this.#predicted, this.#received, this.#authority]
+    const firsts = tracks.map((track) => track?.first ?? -1).filter((tick) => tick >= 0)
     this.first = Math.min(...firsts, Infinity) === Infinity ? 0 : Math.min(...firsts)
-    this.last = Math.max(this.#predicted.last, this.#told.last, 0)
+    this.last = Math.max(this.#predicted.last, this.#received.last, 0)
   }
 
-  /** Every packet, in the order it came or went. */
+  /** All packets, in the order in which they were sent or received. */
   packets(): PacketLine[] {
     return this.#dissect().map(({ sequence, type, frames, tick, entries }, number) => {
       const { timeMs, way, bytes } = this.#packets[number]
@@ -134,27 +167,30 @@ export class Inspection {
     return dissection && { ...dissection, bytes: this.#packets[number].bytes }
   }
 
-  /** The worlds of a tick side by side. */
+  /** The worlds at a tick, side by side. */
   at(tick: Tick): InspectedTick {
     const hasPredicted = this.#predicted.seek(tick) === 'ok'
-    const hasTold = this.#told.seek(tick) === 'ok'
+    const hasReceived = this.#received.seek(tick) === 'ok'
     const authority = this.#authority?.seek(tick) === 'ok' ? this.#authority : undefined
-    const truth = authority ?? (hasTold ? this.#told : undefined)
+    const truth = authority ?? (hasReceived ? this.#received : undefined)
     const used = this.#used?.at(tick)?.get(this.peer)
     const held = this.#inputs.at(tick)?.get(this.peer)
     return {
       tick,
       predicted: hasPredicted ? objectsOf(this.#predicted.world) : undefined,
-      told: hasTold ? objectsOf(this.#told.world) : undefined,
+      received: hasReceived ? objectsOf(this.#received.world) : undefined,
       authority: authority && objectsOf(authority.world),
-      differences: hasPredicted && truth !== undefined ? compareWorlds(this.#predicted.world, truth.world).filter(({ id }) => this.#isKnown(tick, id)) : [],
+      differences:
+        hasPredicted && truth !== undefined
+          ? compareWorlds(this.#predicted.world, truth.world).filter(({ id }) => this.#isKnown(tick, id))
+          : [],
       held: held && this.#inputs.valuesOf(held),
       used: used && this.#used?.valuesOf(used),
       isMissing: used?.isMissing ?? false,
     }
   }
 
-  /** Why a prediction was wrong: where it began, and by which input. */
+  /** Explains a wrong prediction: when it began, and which input caused it. */
   explain(mistake: Mistake): MistakeExplanation {
     let beganAt = mistake.tick
     let first: ShownDifference | undefined
@@ -167,35 +203,62 @@ export class Inspection {
     }
     const { held, used, isMissing } = this.at(beganAt)
     const isInputOther = used !== undefined && JSON.stringify(held) !== JSON.stringify(used)
-    const { field = mistake.field, predicted = mistake.predicted, told = mistake.told } = first ?? {}
-    return { mistake, beganAt, field, predicted, told, held, used, isInputOther, why: whyText(this.#used !== undefined, isInputOther, isMissing, mistake) }
+    const { field = mistake.field, predicted = mistake.predicted, received = mistake.received } = first ?? {}
+    return {
+      mistake,
+      beganAt,
+      field,
+      predicted,
+      received,
+      held,
+      used,
+      isInputOther,
+      why: whyText(this.#used !== undefined, isInputOther, isMissing, mistake),
+    }
   }
 
-  /** Whether the true row of an object at a tick is known: the server's recording has all of them, packets those that they told. */
+  /**
+   * Whether the true row of an object at a tick is known. The server's recording has all rows; packets have those that
+   * were sent.
+   */
   #isKnown(tick: Tick, id: ObjectId): boolean {
     if (this.#authority !== undefined) return true
-    this.#toldAt ??= new Set(this.#dissect().flatMap(({ tick: told, entries }) => entries.map((entry) => `${told} ${entry.id}`)))
-    return this.#toldAt.has(`${tick} ${id}`)
+    this.#receivedAt ??= new Set(
+      this.#dissect().flatMap(({ tick: received, entries }) => entries.map((entry) => `${received} ${entry.id}`)),
+    )
+    return this.#receivedAt.has(`${tick} ${id}`)
   }
 
   #dissect(): readonly Dissection[] {
     if (this.#dissected !== undefined) return this.#dissected
-    // A ring has forgotten who entered before it began, and what deltas at its start build on: told rows know both.
-    const told = readToldRows(this.#told, this.peer)
-    const dissector = new PacketDissector({ entities: this.game.entities, tickRate: this.game.tickRate, coders: this.#coders, snapshotTicks: this.game.snapshotTicks, inputSchema: this.game.inputSchema }, told)
+    // A ring buffer has dropped the packets in which early objects entered, and the baselines of its first deltas. The
+    // received rows have both.
+    const received = readReceivedRows(this.#received, this.peer)
+    const dissector = new PacketDissector(
+      {
+        entities: this.game.entities,
+        tickRate: this.game.tickRate,
+        coders: this.#coders,
+        snapshotTicks: this.game.snapshotTicks,
+        inputSchema: this.game.inputSchema,
+      },
+      received,
+    )
     this.#dissected = this.#packets.map(({ bytes }) => dissector.dissect(bytes))
     return this.#dissected
   }
 }
 
 function whyText(hasAuthority: boolean, isInputOther: boolean, isMissing: boolean, { lateInputs }: Mistake): string {
-  if (isMissing) return 'the input of this tick had not come when the server needed it, and it repeated the one before: it was late or lost'
-  if (isInputOther) return 'the server used another input than the one held here'
-  if (hasAuthority) return 'the input was the same: the server knows something that this client does not (another player, a rule that only it runs, an object that is not predicted)'
-  return `the server's recording would say which input it used; it had told of ${lateInputs} late inputs by then`
+  if (isMissing)
+    return 'the input of this tick was late or lost, so the server repeated the input of the tick before'
+  if (isInputOther) return 'the server used a different input than this client'
+  if (hasAuthority)
+    return 'the input was the same: the server had state that this client has not (a player, a rule, or an object)'
+  return `unknown input of the server: its recording has it. It had reported ${lateInputs} late inputs by then`
 }
 
-/** The coders that a game's text names; those with priors are not in the text, and rows by them stay unread. */
+/** The coders that a game's text names. Trained priors are not in the text, and rows coded with them stay unread. */
 function codersOf(text: string, { entities, tickRate }: GameText): readonly RowCoder[] {
   const line = text.split('\n').find((each) => each.startsWith('codec ')) ?? ''
   const codec = /^codec packed\b/.test(line) ? packed : entropy()
@@ -203,12 +266,18 @@ function codersOf(text: string, { entities, tickRate }: GameText): readonly RowC
 }
 
 function mistakesIn(list: ChunkList): Mistake[] {
-  const notes = list.chunks.filter(({ type }) => type === CHUNK.notes).flatMap((chunk) => {
-    const body = list.load(chunk)
-    return (body && readNotes(body, chunk.tick)) ?? []
-  })
-  const mistakes = notes.filter(({ kind }) => kind === 'mispredicted').map((note) => JSON.parse(noteText(note) ?? '{}') as Mistake)
-  return mistakes.filter(({ tick, id }, at) => mistakes.findIndex((each) => each.tick === tick && each.id === id) === at)
+  const notes = list.chunks
+    .filter(({ type }) => type === CHUNK.notes)
+    .flatMap((chunk) => {
+      const body = list.load(chunk)
+      return (body && readNotes(body, chunk.tick)) ?? []
+    })
+  const mistakes = notes
+    .filter(({ kind }) => kind === 'mispredicted')
+    .map((note) => mistakeFromJson(noteText(note) ?? '{}'))
+  return mistakes.filter(
+    ({ tick, id }, at) => mistakes.findIndex((each) => each.tick === tick && each.id === id) === at,
+  )
 }
 
 function bodiesOf<T>(list: ChunkList, type: number, read: (body: Uint8Array) => T[] | undefined): T[] {

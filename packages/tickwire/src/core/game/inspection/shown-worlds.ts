@@ -1,4 +1,4 @@
-/** Worlds as values, and where two of them differ: what an inspector lays side by side. */
+/** Worlds as plain values, and the differences between two worlds. The inspector shows them side by side. */
 
 import type { ObjectId, PeerId } from '../../base/time.ts'
 import { isLeafClose } from '../../schema/row-equality.ts'
@@ -12,13 +12,13 @@ export interface ShownObject {
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** One field of an object that both worlds have, with both values. */
+/** One field that differs in an object that both worlds have. */
 export interface ShownDifference {
   readonly entity: string
   readonly id: ObjectId
   readonly field: string
   readonly predicted: unknown
-  readonly told: unknown
+  readonly received: unknown
 }
 
 export function objectsOf(world: World): ShownObject[] {
@@ -28,24 +28,30 @@ export function objectsOf(world: World): ShownObject[] {
   })))
 }
 
-/** What was predicted otherwise than it is: field by field, in the order of their definition, noise below a step aside. */
+/** The mispredicted fields, in the order of their definition. Differences within a field's tolerance are ignored. */
 export function compareWorlds(predicted: World, truth: World): ShownDifference[] {
   const differences: ShownDifference[] = []
   for (const store of predicted.stores) {
     const { schema, type } = store
     const other = truth.stores[type]
     for (const handle of store.living()) {
-      const told = truth.atIndexOf(handle.id)
-      if (told?.id !== handle.id || told.$store.type !== type) continue
+      const received = truth.atIndexOf(handle.id)
+      if (received?.id !== handle.id || received.$store.type !== type) continue
       const at = store.slotOf(handle) * schema.laneCount
-      const toldAt = other.slotOf(told) * schema.laneCount
-      // What no client is told it cannot have predicted wrong.
+      const receivedAt = other.slotOf(received) * schema.laneCount
+      // Only fields that are sent to clients: a client cannot mispredict the others.
       for (const { path, name, firstLeaf, leafCount } of schema.masks[2].members) {
         const leaves = schema.leaves.slice(firstLeaf, firstLeaf + leafCount)
-        if (leaves.every((leaf) => isLeafClose(leaf, store.rows, at, other.rows, toldAt))) continue
+        if (leaves.every((leaf) => isLeafClose(leaf, store.rows, at, other.rows, receivedAt))) continue
         const values = valuesOf(schema, store.rows, at, predicted.heap)
-        const toldValues = valuesOf(schema, other.rows, toldAt, truth.heap)
-        differences.push({ entity: schema.name, id: handle.id, field: path, predicted: values[name], told: toldValues[name] })
+        const receivedValues = valuesOf(schema, other.rows, receivedAt, truth.heap)
+        differences.push({
+          entity: schema.name,
+          id: handle.id,
+          field: path,
+          predicted: values[name],
+          received: receivedValues[name],
+        })
       }
     }
   }

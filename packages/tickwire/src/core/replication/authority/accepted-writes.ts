@@ -1,14 +1,14 @@
 /**
- * What the server takes from those who write shared objects: of each object, once a tick, the newest row that its writer
- * has sent of a tick that was his.
+ * Applies the rows that clients write for shared objects: for each object, once a tick, the newest row that its writer
+ * has sent for a tick that the writer owned.
  *
  *   row of tick t from peer P counts      P is the writer of t in the book, t is not after the server's tick, and newer
- *                                         than what was taken before
+ *                                         than the row applied before
  *
- * So the state that an old owner had still on its way is taken as long as it is of his ticks and the new owner has not
- * been heard; from then on it is old. Whatever the server simulates itself needs nobody's word.
+ * Rows of an old owner that are still in flight are applied as long as they are of its ticks and no row of the new
+ * owner has arrived; after that they are old. An object that the server simulates itself needs no rows from clients.
  *
- * Only what an owner is told of his objects is his to write: `server` fields stay the server's.
+ * An owner may write only the fields that are replicated to owners: `server` fields stay the server's.
  */
 
 import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
@@ -18,34 +18,37 @@ import type { Handle } from '../../world/handle.ts'
 import { indexOf } from '../../world/object-table.ts'
 import type { World } from '../../world/world.ts'
 import { FIELD_SET } from '../relevance.ts'
-import type { TokenBook } from './token-book.ts'
+import type { ClaimBook } from './claim-book.ts'
 import type { WrittenRows } from './written-rows.ts'
 
-/** Told of every row that is taken. */
+/** Called for every row applied. */
 export type AcceptedListener = (object: ObjectId, tick: Tick, writer: PeerId) => void
 
 const NONE = -1
 const INDEXES_FIRST = 64
 
 export class AcceptedWrites {
-  /** Rows that were taken. */
+  /** Rows applied so far. */
   acceptedCount = 0
   onAccepted: AcceptedListener | undefined = undefined
   readonly #world: World
-  readonly #book: TokenBook
+  readonly #book: ClaimBook
   readonly #writers = new Map<PeerId, WrittenRows>()
-  /** By index: whose, and of which tick the row is that the world has. */
+  /** Indexed by object index: the object, and the tick of the row that the world has. */
   #ids = new Uint32Array(INDEXES_FIRST)
   #ticks = new Float64Array(INDEXES_FIRST)
-  /** By type: the leaves that an owner writes, and room for their cells. */
+  /** Indexed by type: the leaves that an owner writes; and a buffer for their cells. */
   readonly #leaves: readonly (readonly Leaf[])[]
   readonly #cells: Float64Array
 
-  constructor(world: World, book: TokenBook) {
+  constructor(world: World, book: ClaimBook) {
     this.#world = world
     this.#book = book
     this.#leaves = world.stores.map(({ schema }) =>
-      schema.masks[FIELD_SET.owner].members.flatMap(({ firstLeaf, leafCount }) => schema.leaves.slice(firstLeaf, firstLeaf + leafCount)))
+      schema.masks[FIELD_SET.owner].members.flatMap(({ firstLeaf, leafCount }) =>
+        schema.leaves.slice(firstLeaf, firstLeaf + leafCount),
+      ),
+    )
     this.#cells = new Float64Array(world.stores.reduce((most, { schema }) => Math.max(most, schema.cellCount), 0))
   }
 
@@ -62,7 +65,10 @@ export class AcceptedWrites {
     return this.#writers.get(peer)
   }
 
-  /** At the beginning of a tick: puts into the world what has come for ticks up to this one. Whether anything had. @hot */
+  /**
+   * Called at the beginning of a tick: applies the rows received for ticks up to this one. Returns whether there were
+   * any. @hot
+   */
   apply(): boolean {
     const { stores } = this.#world
     const { acceptedCount } = this
@@ -90,7 +96,7 @@ export class AcceptedWrites {
       if (owner === NONE) return
       const since = this.#book.tickBack(id, back)
       const writer = this.#writers.get(owner)
-      // What the server simulates, for itself or for who plays in this process, is as new as can be.
+      // An object that the server simulates, for itself or for a player in this process, is always current.
       if (writer === undefined) {
         if (since <= tick) this.#ticks[index] = Math.max(this.#ticks[index], Math.min(until, tick - 1))
       } else if (this.#take(writer, handle, type, since, until)) return
@@ -98,12 +104,12 @@ export class AcceptedWrites {
     }
   }
 
-  /** Takes the newest row that a writer has sent of some ticks, from the last of them down. */
+  /** Applies the newest row that a writer has sent between two ticks, searching from the last one down. */
   #take(writer: WrittenRows, handle: Handle, type: number, since: Tick, to: Tick): boolean {
     const { id } = handle
     const index = indexOf(id)
     const from = Math.max(since, this.#ticks[index] + 1)
-    // Who rests says nothing, and need not be looked for.
+    // An object at rest sends no rows: no search is needed.
     if (writer.timeline.changedAt(id) < from) return false
     for (let tick = to; tick >= from && tick > to - writer.timeline.windowTicks; tick--) {
       const at = writer.find(type, id, tick, since)

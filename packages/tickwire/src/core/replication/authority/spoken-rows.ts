@@ -1,11 +1,12 @@
 /**
- * What a player writes: the rows of shared objects that he owns, as he stepped them, on their way to the server.
+ * The rows that a client writes: the shared objects that it owns, as it stepped them, sent to the server.
  *
  *   predicted world --- after each new tick ---> spoken world -> Timeline -> Replicator -> SnapshotSource -> the wire
  *
- * The predicted Timeline is cut and stepped again when a prediction about something else was wrong; this one never is. What
- * was said of a tick stands, and whoever steps that tick again puts it back (predict/own-word.ts). The server is told in the
- * field set of owners, and of objects that have the server's id: what was spawned here ahead of time waits for its name.
+ * The predicted Timeline is cut and stepped again when a prediction about something else was wrong; this Timeline never
+ * is. A row that was sent for a tick is final: a later step of that tick restores it (predict/own-word.ts). Rows are
+ * sent in the field set of owners, and only for objects that have the server's id: an object spawned here ahead of time
+ * waits for its id.
  */
 
 import type { Millis, ObjectId, PeerId, Tick } from '../../base/time.ts'
@@ -16,12 +17,12 @@ import type { Entity } from '../../schema/definition.ts'
 import { indexOf } from '../../world/object-table.ts'
 import { Timeline } from '../../world/timeline.ts'
 import { World } from '../../world/world.ts'
-import { AllRelevant } from '../relevance.ts'
+import { AllRelevant } from '../interest/all-relevant.ts'
 import { Replicator } from '../replicator.ts'
 import { SnapshotSource } from '../snapshot-source.ts'
-import type { Tokens } from './token.ts'
+import type { Claims } from './claim.ts'
 
-/** What of a game is needed to speak. */
+/** The parts of a game that writing needs. */
 export interface SpokenGame {
   readonly entities: readonly Entity[]
   readonly coders: readonly RowCoder[]
@@ -32,29 +33,33 @@ export class SpokenRows implements FrameSource {
   readonly #world: World
   readonly #timeline: Timeline
   readonly #peer: PeerId
-  readonly #tokens: Tokens
-  /** By object: the token that we said we write it by. */
+  readonly #claims: Claims
+  /** By object: the claim with which the client last wrote it. */
   readonly #said = new Map<ObjectId, Tick>()
 
   /** `sharing` is the world whose heap the predicted rows refer to. */
-  constructor({ entities, coders }: SpokenGame, peer: PeerId, sharing: World, tokens: Tokens, windowTicks: number) {
+  constructor({ entities, coders }: SpokenGame, peer: PeerId, sharing: World, claims: Claims, windowTicks: number) {
     this.#peer = peer
-    this.#tokens = tokens
+    this.#claims = claims
     this.#world = new World(entities, { isReadOnly: true, sharing })
     this.#timeline = new Timeline(this.#world, windowTicks)
-    const replicator = new Replicator(this.#world, this.#timeline, { coders, tokens })
+    const replicator = new Replicator(this.#world, this.#timeline, { coders, claims })
     this.source = new SnapshotSource(replicator, new AllRelevant(this.#world, peer), peer)
   }
 
-  /** A tick was stepped for the first time: says what we write of it. `isOurs` knows which of our objects are ours to write. @hot */
+  /**
+   * Records the rows of a tick that was stepped for the first time. `isOurs` says which objects this client may write.
+   * @hot
+   */
   speak(predicted: World, isOurs: (id: number) => boolean): void {
     const { tick } = predicted
     const isBegun = this.#timeline.newest >= 0
-    // The clock was set back: what was said of these ticks stands.
+    // The clock was set back: the rows recorded for these ticks are final.
     if (isBegun && tick <= this.#timeline.newest) return
     if (isBegun) this.#standStill(tick - 1)
-    for (let type = 0; type < predicted.stores.length; type++) if (predicted.stores[type].isShared) this.#copy(predicted, type, isOurs)
-    // Who owns nothing says nothing.
+    for (let type = 0; type < predicted.stores.length; type++)
+      if (predicted.stores[type].isShared) this.#copy(predicted, type, isOurs)
+    // A client that owns no object sends nothing.
     if (isBegun || this.#world.objects.highWater > 0) this.#sample(tick)
   }
 
@@ -79,7 +84,7 @@ export class SpokenRows implements FrameSource {
     this.source.onLost(now, sequence)
   }
 
-  /** The clock was set forward: nothing is known of the ticks between, so all stood still in them. */
+  /** The clock was set forward: nothing is known of the ticks between, so all objects were at rest in them. */
   #standStill(until: Tick): void {
     while (this.#timeline.newest < until) this.#sample(this.#timeline.newest + 1)
   }
@@ -90,12 +95,15 @@ export class SpokenRows implements FrameSource {
     this.#timeline.sample()
   }
 
-  /** What came back to us is said whole: ticks here run ahead of the token's, and do not tell what was said by which. */
+  /**
+   * An object that this client regained is sent in full. Ticks here run ahead of the claim's tick, and do not show
+   * which rows were sent under which claim.
+   */
   #sayToken(id: ObjectId): void {
-    const token = this.#tokens.authorityTickAt(indexOf(id))
+    const claim = this.#claims.authorityTickAt(indexOf(id))
     const said = this.#said.get(id)
-    if (said === token) return
-    this.#said.set(id, token)
+    if (said === claim) return
+    this.#said.set(id, claim)
     if (said !== undefined) this.source.handleWanted(id)
   }
 
@@ -104,7 +112,8 @@ export class SpokenRows implements FrameSource {
     const spoken = world.stores[type]
     for (const handle of spoken.living()) {
       const { id } = handle
-      const isStill = predicted.objects.isAlive(id) && predicted.objects.ownerAt(indexOf(id)) === this.#peer && isOurs(id)
+      const isStill =
+        predicted.objects.isAlive(id) && predicted.objects.ownerAt(indexOf(id)) === this.#peer && isOurs(id)
       if (isStill) continue
       this.#said.delete(id)
       world.unseat(handle)

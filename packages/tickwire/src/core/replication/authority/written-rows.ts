@@ -1,15 +1,16 @@
 /**
- * What one player has written: rows of objects that are, or were, his to write, as they arrive at the server.
+ * The rows that one client has written, for objects that it owns or owned, as they arrive at the server.
  *
- * They are snapshots like those of the server (snapshot-sink.ts), in a sparse Timeline of their own. Nothing here touches
- * the world: `AcceptedWrites` asks for the row of a tick whose writer he was. What he had no right to write is counted as it
- * comes and goes no further:
+ * They are snapshots like those of the server (snapshot-sink.ts), in a sparse Timeline of their own. Nothing here
+ * touches the world: `AcceptedWrites` asks for the row of a tick whose writer the client was. Rows that the client had
+ * no right to write are counted on arrival and never applied:
  *
- *   forged   he has never held the object, or it is the server's by definition, or he writes in another's name
- *   late     he held it once: he has not heard yet that another does. Honest players do this in every transfer
- *   ahead    of a tick that he cannot have stepped yet
+ *   forged   the client never owned the object, or only the server may write it, or the row names a different owner
+ *   late     the client owned it once and does not know of the transfer yet. Honest clients do this in every transfer
+ *   ahead    the row is of a tick that the client cannot have stepped yet
  */
 
+import { WRITTEN_VALUES_PER_WINDOW } from '../../base/limits.ts'
 import type { Millis, ObjectId, PeerId, Tick } from '../../base/time.ts'
 import type { BitReader } from '../../bits/bit-reader.ts'
 import type { RowCoder } from '../../codec/row-coder.ts'
@@ -17,27 +18,32 @@ import type { FrameSink, FrameVerdict } from '../../packet/frame-source.ts'
 import { indexOf } from '../../world/object-table.ts'
 import { Timeline } from '../../world/timeline.ts'
 import type { World } from '../../world/world.ts'
-import type { HeldObserver } from '../held-objects.ts'
+import type { HeldObserver } from '../receive/held-objects.ts'
 import { SnapshotSink } from '../snapshot-sink.ts'
-import type { TokenBook } from './token-book.ts'
+import type { ClaimBook } from './claim-book.ts'
 
-/** What a player wrote without the right to. Counted, never thrown. */
+/** Rows that a client wrote without the right to. Counted, never thrown. */
 export class WriteRefusals {
+  /** Rows of objects that the client never owned, or that are not shared. */
   forged = 0
+  /** Rows of an object that the client owned before, and no longer owns. */
   late = 0
+  /** Rows of ticks too far in the future. */
   ahead = 0
+  /** Frames that arrived after the client had written too many new texts, byte strings and lists. */
+  values = 0
 }
 
 export interface WrittenRowsOptions {
-  /** Ticks that are remembered; the same as those of who writes. */
+  /** Ticks that are stored; the same as on the writing side. */
   readonly windowTicks: number
-  /** Ticks that a player may be ahead of the server. */
+  /** Ticks that a client may be ahead of the server. */
   readonly aheadTicks: number
-  /** By type; the same kind as those of who writes. Default: packed coders. */
+  /** Indexed by type; the same kind as on the writing side. Default: packed coders. */
   readonly coders?: readonly RowCoder[]
 }
 
-/** Tokens back that somebody is still known to have held an object: all that are remembered. */
+/** How many claims back a former owner is still recognised: all that the book stores. */
 const TOKENS_BACK = 8
 
 export class WrittenRows implements FrameSink, HeldObserver {
@@ -46,13 +52,19 @@ export class WrittenRows implements FrameSink, HeldObserver {
   readonly timeline: Timeline
   readonly refusals: WriteRefusals = new WriteRefusals()
   readonly #world: World
-  readonly #book: TokenBook
+  readonly #book: ClaimBook
   readonly #aheadTicks: number
-  /** By index: the newest token that he writes by, and the first tick he said so of. Who regains an object without knowing writes by the old one. */
-  #tokens = new Float64Array(0)
-  #tokensFrom = new Float64Array(0)
+  /** Values new to the world's heap since `#windowFrom`. */
+  #newValues = 0
+  #windowFrom: Tick = 0
+  /**
+   * Indexed by object index: the newest claim that the client writes by, and the first tick of its rows with that
+   * claim. A client that regained an object and does not know it yet still writes by the old claim.
+   */
+  #claims = new Float64Array(0)
+  #claimsFrom = new Float64Array(0)
 
-  constructor(peer: PeerId, world: World, book: TokenBook, options: WrittenRowsOptions) {
+  constructor(peer: PeerId, world: World, book: ClaimBook, options: WrittenRowsOptions) {
     this.peer = peer
     this.#world = world
     this.#book = book
@@ -62,23 +74,38 @@ export class WrittenRows implements FrameSink, HeldObserver {
   }
 
   accept(now: Millis, sequence: number, frame: BitReader): FrameVerdict {
-    // He was told of every object that he may speak of: a higher index is one that never was.
+    // The client was sent every object that it may write: a higher index never existed.
     this.sink.indexMax = this.#world.objects.highWater - 1
+    const { tick, heap } = this.#world
+    if (tick >= this.#windowFrom + this.timeline.windowTicks) {
+      this.#windowFrom = tick
+      this.#newValues = 0
+    }
+    // All clients share the world's heap: one client must not fill it. A frame that is not acknowledged is sent again.
+    if (this.#newValues >= WRITTEN_VALUES_PER_WINDOW) {
+      this.refusals.values++
+      return 'no-ack'
+    }
+    const addedBefore = heap.addedCount
     const verdict = this.sink.accept(now, sequence, frame)
+    this.#newValues += heap.addedCount - addedBefore
     this.sink.held.drain(this)
     return verdict
   }
 
-  /** His row of an object in a tick that is his by a token; -1 when there is none, or he did not know that it is. @hot */
-  find(type: number, id: ObjectId, tick: Tick, tokenTick: Tick): number {
+  /**
+   * The client's row of an object in a tick that a claim gives to it; -1 when there is none, or when the client did not
+   * know of the claim. @hot
+   */
+  find(type: number, id: ObjectId, tick: Tick, claimTick: Tick): number {
     const index = indexOf(id)
-    if (index >= this.#tokens.length || tokenTick > this.#tokens[index]) return -1
-    if (tokenTick === this.#tokens[index] && tick < this.#tokensFrom[index]) return -1
+    if (index >= this.#claims.length || claimTick > this.#claims[index]) return -1
+    if (claimTick === this.#claims[index] && tick < this.#claimsFrom[index]) return -1
     const at = this.timeline.find(type, id, tick)
     return at >= 0 && this.timeline.owner(type, id, tick) === this.peer ? at : -1
   }
 
-  /** Lets go of what it holds, once he is gone. */
+  /** Releases the rows, once the client is gone. */
   close(): void {
     this.#world.dropValuesOf(this.timeline)
     this.#world.dropValuesOf(this.sink.held)
@@ -93,13 +120,13 @@ export class WrittenRows implements FrameSink, HeldObserver {
   }
 
   onLeft(): void {
-    // He no longer writes it. Who does is decided here, not there.
+    // The client no longer writes it. The server, not the client, decides which peer does.
   }
 
   #judge(id: ObjectId, type: number, owner: PeerId): void {
     const { refusals } = this
     const { held } = this.sink
-    const tick = held.tellings[indexOf(id)]
+    const tick = held.receivedAt[indexOf(id)]
     this.#note(indexOf(id), held.authorityTicks[indexOf(id)], tick)
     if (!this.#world.stores[type].isShared || owner !== this.peer) refusals.forged++
     else if (tick > this.#world.tick + this.#aheadTicks) refusals.ahead++
@@ -109,18 +136,18 @@ export class WrittenRows implements FrameSink, HeldObserver {
     }
   }
 
-  #note(index: number, token: Tick, tick: Tick): void {
-    if (index >= this.#tokens.length) {
-      const [tokens, from] = [this.#tokens, this.#tokensFrom]
-      this.#tokens = new Float64Array(2 * index + 64).fill(-1)
-      this.#tokens.set(tokens)
-      this.#tokensFrom = new Float64Array(2 * index + 64)
-      this.#tokensFrom.set(from)
+  #note(index: number, claim: Tick, tick: Tick): void {
+    if (index >= this.#claims.length) {
+      const [claims, from] = [this.#claims, this.#claimsFrom]
+      this.#claims = new Float64Array(2 * index + 64).fill(-1)
+      this.#claims.set(claims)
+      this.#claimsFrom = new Float64Array(2 * index + 64)
+      this.#claimsFrom.set(from)
     }
-    if (token === this.#tokens[index]) return
-    // Rows of a first stay cannot be taken for those of an earlier one.
-    this.#tokensFrom[index] = this.#tokens[index] < 0 ? 0 : tick
-    this.#tokens[index] = token
+    if (claim === this.#claims[index]) return
+    // Rows of a first ownership cannot be confused with those of an earlier one.
+    this.#claimsFrom[index] = this.#claims[index] < 0 ? 0 : tick
+    this.#claims[index] = claim
   }
 
   #hasHeld(id: ObjectId): boolean {

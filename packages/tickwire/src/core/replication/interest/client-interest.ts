@@ -1,16 +1,18 @@
 /**
- * What one client may know, by the rules that entities declare: the Relevance that looks.
+ * Which objects one client may know, by the rules that entities declare: the Relevance implementation with distances.
  *
- * A refresh gathers object indexes from all rules into one set, reads it out in ascending order with field sets and
- * weights, and compares it with the one before: whoever is new has entered, whoever is missing has left.
+ * A refresh collects object indexes from all rules into one set, reads it in ascending order with field sets and
+ * weights, and compares it with the previous set: a new object has entered, a missing object has left.
  *
  *   in view within `distance` of a viewpoint; once in view, until beyond `leave`
  *
- * Invariant: nothing that the client may not know has a part in the answer, except through the rules themselves. Searches
- * find the same whoever else is about; order, weights and field sets are functions of each object and of the viewer.
+ * Invariant: an object that the client may not know has no effect on the answer, except through the rules themselves. A
+ * search finds the same objects whatever else is near; order, weights and field sets depend only on each object and on
+ * the viewer.
  */
 
 import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
+import { widen } from '../../base/widen.ts'
 import { FIELD_SET, type Relevance } from '../relevance.ts'
 import { Eyes } from './eyes.ts'
 import type { Interest, Layer } from './interest.ts'
@@ -23,31 +25,39 @@ const CAPACITY_FIRST = 64
 const NO_TICK = -1
 const NONE = -1
 
+/** The objects that one client may know, refreshed once per tick. */
 export class ClientInterest implements Relevance {
+  /** The client. */
   readonly peer: PeerId
-  /** Through whose eyes he looks: his own, or those of whom he follows. From the next refresh on. */
+  /** The peer whose view this client has: itself, or the player that it follows. Takes effect at the next refresh. */
   viewer: PeerId
-  /** Whether he knows all that the one whom he follows knows; else only what the one sees that is for everybody. */
+  /** Whether a spectator sees all that the followed player sees; otherwise only fields of the set `all`. */
   isPrivy = true
   count = 0
   indexes: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   weights: Float32Array = new Float32Array(CAPACITY_FIRST)
   sets: Uint8Array = new Uint8Array(CAPACITY_FIRST)
   version = 0
-  /** Ids, parallel to `indexes`. */
+  /** Object ids, parallel to `indexes`. */
   ids: Uint32Array = new Uint32Array(CAPACITY_FIRST)
-  /** Ids of who came into view by the last refresh, and of who went out of it, ascending. */
+  /** Ids of objects that entered and left the view at the last refresh, ascending. */
   entered: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** How many ids `entered` has. */
   enteredCount = 0
+  /** Ids of objects that left the view at the last refresh, ascending. */
   left: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** How many ids `left` has. */
   leftCount = 0
   readonly #interest: Interest
   readonly #eyes: Eyes
-  /** One bit an index: in view by the last refresh, which was in this round. */
+  /** One bit per object index: in view at the last refresh, whose round is `#round`. */
   #held: Uint32Array = new Uint32Array(CAPACITY_FIRST >>> 5)
   #round = 0
   #tick: Tick = NO_TICK
-  /** Who was in view before: ids and how many. */
+  /** Whose view the last refresh was of, and whether with all that this peer sees. */
+  #viewerBefore: PeerId = NONE
+  #wasPrivy = true
+  /** The ids in view before this refresh, and their count. */
   #idsBefore: Uint32Array = new Uint32Array(CAPACITY_FIRST)
   #countBefore = 0
 
@@ -64,6 +74,13 @@ export class ClientInterest implements Relevance {
     this.#tick = tick
     const interest = this.#interest
     interest.refresh(tick)
+    if (this.#isSettled()) {
+      this.enteredCount = 0
+      this.leftCount = 0
+      return
+    }
+    this.#viewerBefore = this.viewer
+    this.#wasPrivy = this.isPrivy
     this.#eyes.look(this.viewer)
     interest.collected.addAll(interest.everyone)
     this.#collectOwn(this.peer)
@@ -78,6 +95,18 @@ export class ClientInterest implements Relevance {
     this.#compare()
   }
 
+  /** Whether the last refresh would have the same result now. */
+  #isSettled(): boolean {
+    const { isByOwner, changedRound } = this.#interest
+    return (
+      isByOwner
+      && changedRound <= this.#round
+      && this.#round > 0
+      && this.viewer === this.#viewerBefore
+      && this.isPrivy === this.#wasPrivy
+    )
+  }
+
   /** Whether an object is in view, as of the last refresh. */
   knows(id: ObjectId): boolean {
     const index = id >>> 16
@@ -86,7 +115,11 @@ export class ClientInterest implements Relevance {
 
   #isHeld(index: number): boolean {
     const word = index >>> 5
-    return word < this.#held.length && (this.#held[word] >>> (index & 31) & 1) === 1 && this.#interest.since[index] <= this.#round
+    return (
+      word < this.#held.length
+      && ((this.#held[word] >>> (index & 31)) & 1) === 1
+      && this.#interest.since[index] <= this.#round
+    )
   }
 
   #collectOwn(peer: PeerId): void {
@@ -168,7 +201,7 @@ export class ClientInterest implements Relevance {
     this.#weigh()
   }
 
-  /** Field sets and weights of everyone in view. */
+  /** Computes field sets and weights of all objects in view. */
   #weigh(): void {
     const { kinds, owners, teams, xyz, priorities, slopes } = this.#interest
     const { peer, viewer, indexes, weights, sets, count } = this
@@ -198,14 +231,14 @@ export class ClientInterest implements Relevance {
       }
       weights[at] = isOwn ? weight * AUTHORITY_FACTOR_OWN : weight
       const set = isOwn ? SET_OWNER : team !== 0 && teams[index] === team ? SET_TEAM : SET_ALL
-      // Where others came or went, places are others too, and the version goes up anyway.
+      // If objects entered or left, positions in the lists shift too, and the version increases anyway.
       if (sets[at] !== set) isSame = false
       sets[at] = set
     }
     if (!isSame) this.version++
   }
 
-  /** Remembers who was in view, and forgets that they are. */
+  /** Saves the ids in view and clears their bits. */
   #keepBefore(): void {
     const { ids } = this
     for (let at = 0; at < this.count; at++) this.#held[this.indexes[at] >>> 5] = 0
@@ -214,7 +247,7 @@ export class ClientInterest implements Relevance {
     this.#countBefore = this.count
   }
 
-  /** Both lists go up: who is in one only has come or gone. */
+  /** Both lists ascend: an id in only one of them has entered or left. */
   #compare(): void {
     const { ids, count, entered, left } = this
     const before = this.#idsBefore
@@ -236,7 +269,7 @@ export class ClientInterest implements Relevance {
     if (came + went > 0) this.version++
   }
 
-  /** Makes room for so many in view. */
+  /** Makes room for `need` objects in view. */
   #reserve(need: number): void {
     const wordCount = this.#interest.collected.words.length
     if (wordCount > this.#held.length) this.#held = widen(this.#held, new Uint32Array(wordCount))
@@ -251,9 +284,4 @@ export class ClientInterest implements Relevance {
     this.entered = new Uint32Array(capacity)
     this.left = new Uint32Array(capacity)
   }
-}
-
-function widen<T extends Uint8Array | Uint32Array | Float32Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

@@ -1,11 +1,12 @@
 /**
- * Through whose eyes a client looks, from where, and what he sees by predicates.
+ * The view of a peer: its viewpoints, its team, and what predicates let it see.
  *
- * He looks from where the host says, else from every object of his that has a position, else from where he looked last: who
- * waits to be born again goes on seeing the place of his death.
+ * The viewpoints are those that the host gives, else every object of the peer that has a position, else the last ones:
+ * a player that waits for its respawn keeps seeing the place of its death.
  */
 
 import type { PeerId } from '../../base/time.ts'
+import { refusePromise } from '../../base/user-code.ts'
 import type { Shape } from '../../schema/field.ts'
 import type { InterestRule, Seen, Viewer } from '../../schema/interest.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -21,7 +22,7 @@ export class Eyes implements Viewer {
   team = 0
   readonly points: Viewpoints = new Viewpoints()
   readonly #interest: Interest
-  /** The viewpoint of the moment. */
+  /** The viewpoint that a predicate is asked about. */
   #point = 0
 
   constructor(interest: Interest, peer: PeerId) {
@@ -36,13 +37,17 @@ export class Eyes implements Viewer {
   own<S extends Shape>(entity: { readonly schema: Schema<S> }): Seen<S> | null {
     const interest = this.#interest
     for (let index = interest.firstOwned(this.peer); index !== NONE; index = interest.nextOwned[index]) {
-      if (interest.owners[index] !== this.peer || interest.world.stores[interest.kinds[index]].schema !== entity.schema as Schema) continue
+      if (
+        interest.owners[index] !== this.peer
+        || interest.world.stores[interest.kinds[index]].schema !== (entity.schema as Schema)
+      )
+        continue
       return (interest.seen(index) ?? null) as unknown as Seen<S> | null
     }
     return null
   }
 
-  /** Finds out where a peer looks from, and whose mate he is. @hot */
+  /** Finds the viewpoints and the team of a peer. @hot */
   look(peer: PeerId): void {
     const interest = this.#interest
     const { teamOf, viewpoint } = interest.options
@@ -56,7 +61,7 @@ export class Eyes implements Viewer {
     if (points.count === 0) points.count = before
   }
 
-  /** Whether a rule lets him see an object from one of his viewpoints; from nowhere he is asked once. */
+  /** Whether a rule lets the peer see an object from any viewpoint. Without viewpoints the rule is asked once. */
   sees(rule: SightRule, index: number): boolean {
     if (this.points.count === 0) return this.seesFrom(rule, index, 0)
     for (let point = 0; point < this.points.count; point++) if (this.seesFrom(rule, index, point)) return true
@@ -66,7 +71,11 @@ export class Eyes implements Viewer {
   seesFrom(rule: SightRule, index: number, point: number): boolean {
     const object = this.#interest.seen(index)
     this.#point = point
-    return object !== undefined && rule.sees(this, object as unknown as Seen<Shape>)
+    if (object === undefined) return false
+    const isSeen: unknown = rule.sees(this, object as unknown as Seen<Shape>)
+    // A promise is truthy: every client would see the object.
+    if (typeof isSeen === 'object') refusePromise('where', isSeen)
+    return Boolean(isSeen)
   }
 
   #lookFromOwn(): void {

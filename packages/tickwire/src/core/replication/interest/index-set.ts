@@ -1,19 +1,19 @@
 /**
- * A set of object indexes, as bits: no duplicates, and read out in ascending order however they came.
+ * A set of object indexes, as bits: no duplicates, and read in ascending order whatever the order of insertion.
  *
- *   words     one bit an index
- *   summary   one bit a word that is not 0: who holds 50 of 65,536 looks at 64 words, not at 2,048
+ *   words     one bit per index
+ *   summary   one bit per word that is not 0: to read 50 of 65,536 indexes, scan 64 words, not 2,048
  *
- * Whoever reads it out does so in his own loop, over these arrays.
+ * Callers read the set in loops of their own, over these arrays.
  */
 
 export class IndexSet {
   words: Uint32Array = new Uint32Array(1)
   summary: Uint32Array = new Uint32Array(1)
-  /** As many as it holds, or more after `addAll`. */
+  /** The number of indexes in the set, or more after `addAll`. */
   sizeMax = 0
 
-  /** Makes room for indexes below this; what it holds is kept. */
+  /** Makes room for indexes below `capacity`; the content is kept. */
   reserve(capacity: number): void {
     const wordCount = (capacity + 31) >>> 5
     if (wordCount <= this.words.length) return
@@ -34,7 +34,7 @@ export class IndexSet {
     this.sizeMax++
   }
 
-  /** Adds all of another, for which there is room. @hot */
+  /** Adds all indexes of `other`. There must be room for them. @hot */
   addAll(other: IndexSet): void {
     if (other.sizeMax === 0) return
     this.sizeMax += other.sizeMax

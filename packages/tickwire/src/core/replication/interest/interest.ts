@@ -1,14 +1,16 @@
 /**
- * Who may know what, as far as it is the same for everyone: one for each world of an authority.
+ * The part of interest management that is the same for every client: one instance per world of an authority.
  *
- * Once a tick it looks at what came, went, moved or changed hands, and keeps by object index what all clients ask for:
- * position, owner, team, entity. Objects that rest cost one comparison. `ClientInterest` does the rest for one client.
+ * Once a tick it finds the objects that spawned, despawned, moved or changed owner, and stores by object index what all
+ * clients need: position, owner, team, entity. An object at rest costs one comparison. `ClientInterest` does the rest
+ * for one client.
  *
- * It reads the world as it stands after a tick and writes nothing to it.
+ * It reads the world as it is after a tick and writes nothing to it.
  */
 
 import { ConfigError } from '../../base/assert.ts'
 import type { ObjectId, PeerId, Tick } from '../../base/time.ts'
+import { widen } from '../../base/widen.ts'
 import type { Entity } from '../../schema/definition.ts'
 import { handleClassOf, move, type Handle } from '../../world/handle.ts'
 import { NO_TYPE, SLOT_MASK } from '../../world/object-table.ts'
@@ -21,19 +23,22 @@ import { compilePolicies, type LayerPolicy, type TypePolicy } from './policy.ts'
 import { UniformGrid } from './uniform-grid.ts'
 import type { ViewpointList } from './viewpoints.ts'
 
-/** What a host may say of interest. */
+/** Options of a host. */
 export interface InterestOptions {
-  /** How objects are found by place: `grid` for the most part, `octree` for large and sparse space. Both find the same. */
+  /**
+   * How objects are found by position: `grid` for most games, `octree` for large, sparse space. Both find the same
+   * objects. Default: `grid`.
+   */
   readonly partition?: 'grid' | 'octree'
-  /** Side of a grid's cells. Default: the distance at which objects leave the view. */
-  readonly cellSize?: number
-  /** Who is with whom. Without it nobody is anybody's mate. */
+  /** Side of a grid's squares. Default: the distance at which objects leave the view. */
+  readonly squareSize?: number
+  /** The team of each peer. Without it no peer has teammates. */
   readonly teamOf?: TeamOf
-  /** Where a peer looks from. When it adds nothing, and without it: from every object of his that has a position. */
+  /** The viewpoints of a peer. If it adds none, or is absent: every object of the peer that has a position. */
   readonly viewpoint?: (peer: PeerId, points: ViewpointList) => void
 }
 
-/** A partition and the rules of those who are in it. */
+/** A partition and the rules of the objects in it. */
 export interface Layer extends LayerPolicy {
   readonly partition: Partition
 }
@@ -42,36 +47,58 @@ const CAPACITY_FIRST = 64
 const NO_TICK = -1
 const NO_SAMPLE = -1
 const NONE = -1
-/** Places in the table of owners: peers are numbered in a row, so that few share one. */
+/** Slots in the table of owners. Peers are numbered consecutively, so few share a slot. */
 const OWNER_PLACES = 512
 
+/** What all clients of a match share: objects by position, by team and by rule. */
 export class Interest implements Positions {
+  /** The world that it observes. */
   readonly world: World
+  /** The options of the host. */
   readonly options: InterestOptions
+  /** The rules of each entity. Indexed by type. */
   readonly types: readonly TypePolicy[]
-  /** By type, flat: what weights are made of. */
+  /** Indexed by type: the inputs of weights. */
   readonly priorities: Float64Array
+  /** How fast the weight falls with the distance. Indexed by type. */
   readonly slopes: Float64Array
+  /** The partitions. Entities with the same distance of `near` share one. */
   readonly layers: readonly Layer[]
-  /** How often it was refreshed; the first is 1. */
+  /**
+   * Whether a view changes only when objects spawn, despawn or change owner: no rule and no weight depends on a
+   * distance, a team or a predicate.
+   */
+  readonly isByOwner: boolean
+  /** How often it was refreshed; the first refresh is 1. */
   round = 0
-  /** By object index: who lives there, what it is (255: nobody), whose, of which team, where, since which round. */
+  /** The last round in which an object spawned, despawned or changed owner. */
+  changedRound = 0
+  /** The id. Indexed by object index. */
   ids: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** The type; 255: no object. Indexed by object index. */
   kinds: Uint8Array = new Uint8Array(CAPACITY_FIRST).fill(NO_TYPE)
+  /** The owner. Indexed by object index. */
   owners: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** The team of the owner. Indexed by object index. */
   teams: Float64Array = new Float64Array(CAPACITY_FIRST)
+  /** The position: three numbers each. Indexed by object index. */
   xyz: Float64Array = new Float64Array(3 * CAPACITY_FIRST)
+  /** The round of its spawn. Indexed by object index. */
   since: Float64Array = new Float64Array(CAPACITY_FIRST)
-  /** By object index: the next of an owner whose place in the table is the same. */
+  /** Indexed by object index: the next object whose owner has the same slot in the table of owners. */
   nextOwned: Int32Array = new Int32Array(CAPACITY_FIRST)
   readonly #firstOwned = new Int32Array(OWNER_PLACES)
-  /** Whom everyone knows, whom teams know, whom predicates decide. */
+  /** Objects that every client knows. */
   readonly everyone: IndexSet = new IndexSet()
+  /** Indexes of objects that teams know. */
   teamList: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** How many indexes `teamList` has. */
   teamCount = 0
+  /** Indexes of objects that predicates decide. */
   whereList: Uint32Array = new Uint32Array(CAPACITY_FIRST)
+  /** How many indexes `whereList` has. */
   whereCount = 0
-  /** What a client collects; empty between two of them. */
+  /** The set that a client fills during its refresh; empty between clients. */
   readonly collected: IndexSet = new IndexSet()
   readonly #seen: (Handle | undefined)[] = []
   #tick: Tick = NO_TICK
@@ -79,24 +106,40 @@ export class Interest implements Positions {
   #high = 0
 
   constructor(world: World, entities: readonly Entity[], options: InterestOptions = {}) {
-    const { partition = 'grid', cellSize } = options
-    if (partition !== 'grid' && partition !== 'octree') throw new ConfigError('interest.partition', `"${String(partition)}"`, "Give 'grid' or 'octree'.")
-    if (cellSize !== undefined && !(cellSize > 0 && cellSize < Infinity)) throw new ConfigError('interest.cellSize', `${cellSize}`, 'Give a size above 0, in units of positions, or leave it out.')
+    const { partition = 'grid', squareSize } = options
+    if (partition !== 'grid' && partition !== 'octree')
+      throw new ConfigError(
+        'interest.partition',
+        `unknown partition "${String(partition)}" (expected 'grid' or 'octree')`,
+        "give 'grid' or 'octree'.",
+      )
+    if (squareSize !== undefined && !(squareSize > 0 && squareSize < Infinity))
+      throw new ConfigError(
+        'interest.squareSize',
+        `invalid size (expected above 0, got ${squareSize})`,
+        'give a size in the unit of positions, or leave it out.',
+      )
     const { types, layers } = compilePolicies(entities)
     this.world = world
     this.options = options
     this.types = types
     this.priorities = Float64Array.from(types, ({ priority }) => priority)
     this.slopes = Float64Array.from(types, ({ slope }) => slope)
+    this.isByOwner =
+      options.teamOf === undefined
+      && types.every(({ where, layers, slope }) => where.length + layers.length === 0 && slope === 0)
     this.everyone.reserve(CAPACITY_FIRST)
     this.collected.reserve(CAPACITY_FIRST)
     this.layers = layers.map((layer) => ({
       ...layer,
-      partition: partition === 'octree' ? new Octree(this, layer.reach) : new UniformGrid(this, layer.dimensions, layer.reach, cellSize),
+      partition:
+        partition === 'octree'
+          ? new Octree(this, layer.reach)
+          : new UniformGrid(this, layer.dimensions, layer.reach, squareSize),
     }))
   }
 
-  /** Looks at the world as it stands after a tick; once for all clients. @hot */
+  /** Reads the world as it is after a tick; once for all clients. @hot */
   refresh(tick: Tick): void {
     if (tick === this.#tick) return
     this.#tick = tick
@@ -122,19 +165,26 @@ export class Interest implements Positions {
       if (this.owners[index] !== words[(index << 2) + 1]) isChanged = true
       this.owners[index] = words[(index << 2) + 1]
     }
-    for (let index = highWater; index < this.#high; index++) if (this.kinds[index] !== NO_TYPE) isChanged = this.#leave(index)
+    for (let index = highWater; index < this.#high; index++)
+      if (this.kinds[index] !== NO_TYPE) isChanged = this.#leave(index)
     this.#high = highWater
     this.#sample = samples
-    if (isChanged) this.#list()
+    if (isChanged) {
+      this.changedRound = this.round
+      this.#list()
+    }
     if (this.options.teamOf !== undefined) this.#askTeams(this.options.teamOf)
   }
 
-  /** The first object of an owner, or of one who shares his place; go on by `nextOwned` and look at `owners`. -1: none. @hot */
+  /**
+   * The first object of an owner, or of an owner with the same slot. Continue by `nextOwned` and check `owners`. -1:
+   * none. @hot
+   */
   firstOwned(owner: PeerId): number {
     return this.round === 0 ? NONE : this.#firstOwned[owner & (OWNER_PLACES - 1)]
   }
 
-  /** An object for a predicate: a handle that cannot be written. */
+  /** An object as a predicate sees it: a read-only handle. */
   seen(index: number): Handle | undefined {
     const handle = this.world.objects.handles[index]
     if (handle === undefined) return undefined
@@ -147,7 +197,7 @@ export class Interest implements Positions {
     return seen
   }
 
-  /** Puts the position of who lives at an index into `xyz`. */
+  /** Copies the position of the object at an index into `xyz`. */
   #locate(index: number, type: number, cells: Float64Array, at: number): void {
     const position = this.types[type].cells
     for (let axis = 0; axis < position.length; axis++) this.xyz[3 * index + axis] = cells[at + position[axis]]
@@ -159,7 +209,7 @@ export class Interest implements Positions {
     for (let at = 0; at < own.length; at++) this.layers[own[at]].partition.move(index)
   }
 
-  /** Somebody new lives at an index, where nobody did or somebody else. */
+  /** A new object is at an index, which was free or had a different object. */
   #enter(index: number, id: ObjectId, type: number): true {
     if (this.kinds[index] !== NO_TYPE) this.#leave(index)
     this.ids[index] = id
@@ -178,13 +228,13 @@ export class Interest implements Positions {
     return true
   }
 
-  /** Lists anew whose everyone is and who is known how. */
+  /** Rebuilds the lists by owner and by rule. */
   #list(): void {
     this.#firstOwned.fill(NONE)
     this.everyone.clear()
     this.teamCount = 0
     this.whereCount = 0
-    // From the last down, so that lists by owner go up.
+    // From the last index down, so that the lists by owner ascend.
     for (let index = this.#high - 1; index >= 0; index--) {
       const type = this.kinds[index]
       if (type === NO_TYPE) continue
@@ -201,7 +251,7 @@ export class Interest implements Positions {
     }
   }
 
-  /** Asks once for every owner in a row; teams may change without anybody moving. */
+  /** Calls `teamOf` once per run of objects with the same owner; teams may change although no object does. */
   #askTeams(teamOf: TeamOf): void {
     for (let place = 0; place < OWNER_PLACES; place++) {
       let asked = 0
@@ -228,9 +278,4 @@ export class Interest implements Positions {
     this.everyone.reserve(capacity)
     this.collected.reserve(capacity)
   }
-}
-
-function widen<T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

@@ -1,24 +1,25 @@
 /**
- * Cubes within cubes: the partition of large, sparse space, where most cells of a grid would be empty.
+ * Nested cubes: the partition for large, sparse space, where most squares of a grid would be empty.
  *
- *   root: the smallest cube around the origin, doubled from the reach, that holds everyone
+ *   root: the smallest cube around the origin, doubled from the reach, that contains all objects
  *   a cube with more than 8 objects has 8 children, unless it is smaller than half the reach;
- *   children with no more than 4 objects between them are one cube again
+ *   children with no more than 4 objects in total are merged into one cube
  *
- * An object is put elsewhere only when it leaves its cube. In a plane it is a quadtree by itself. Whoever is at no
- * finite place is near nobody, and is not in the tree at all.
+ * An object is relinked only when it leaves its cube. For positions in a plane the tree is in effect a quadtree. An
+ * object whose position is not finite is near nothing, and is not in the tree.
  */
 
+import { widen } from '../../base/widen.ts'
 import { COORDINATE_SLACK, SEARCH_SLACK, type Partition, type Positions } from './partition.ts'
 
 const NONE = -1
-/** In the place of a cube: held, but nowhere. */
+/** In place of a cube: counted, but without a finite position. */
 const NOWHERE = -2
 const ROOT = 0
 const SPLIT_ABOVE = 8
 const MERGE_AT = 4
 const CAPACITY_FIRST = 64
-/** From the reach to the largest double a cube doubles fewer times than this; so much deeper a search may go. */
+/** A cube doubles fewer times than this from the reach to the largest double: the greatest depth of a search. */
 const DEPTH_MAX = 2100
 
 export class Octree implements Partition {
@@ -27,21 +28,24 @@ export class Octree implements Partition {
   moves = 0
   readonly #positions: Positions
   readonly #reach: number
-  /** By cube: its first child of eight (-1: none), its parent, its first object, and the objects in all of it. */
+  /**
+   * Indexed by cube: first child of eight (-1: none), parent, first object, and the number of objects in the whole
+   * cube.
+   */
   #child: Int32Array = new Int32Array(CAPACITY_FIRST).fill(NONE)
   #parent: Int32Array = new Int32Array(CAPACITY_FIRST).fill(NONE)
   #first: Int32Array = new Int32Array(CAPACITY_FIRST).fill(NONE)
   #count: Int32Array = new Int32Array(CAPACITY_FIRST)
-  /** By cube: its centre, and half its side. */
+  /** Indexed by 4 * cube: its centre, and half its side. */
   #boxes: Float64Array = new Float64Array(4 * CAPACITY_FIRST)
   #cubes = 1
-  /** Eights of cubes that nobody uses, linked by the parent of their first. */
+  /** Unused blocks of eight cubes, linked by the parent of their first cube. */
   #free = NONE
-  /** By object index: neighbours in the list of its cube, and the cube. */
+  /** Indexed by object index: neighbours in the list of its cube, and the cube. */
   #next: Int32Array = new Int32Array(CAPACITY_FIRST)
   #previous: Int32Array = new Int32Array(CAPACITY_FIRST)
   #cube: Int32Array = new Int32Array(CAPACITY_FIRST).fill(NONE)
-  /** Cubes that a search has yet to look into: at most seven a level, and eight of the last. */
+  /** Cubes that a search has yet to visit: at most seven per level, and eight of the last. */
   #stack: Int32Array = new Int32Array(7 * DEPTH_MAX + 8)
 
   constructor(positions: Positions, reach: number) {
@@ -50,7 +54,7 @@ export class Octree implements Partition {
     this.#boxes[3] = reach
   }
 
-  /** Cubes in use: for who wonders what it costs. */
+  /** The number of cubes in use, for measurements. */
   get cubes(): number {
     let free = 0
     for (let block = this.#free; block !== NONE; block = this.#parent[block]) free += 8
@@ -163,7 +167,7 @@ export class Octree implements Partition {
     this.#first[cube] = index
   }
 
-  /** Takes an object out of its cube, and merges what has become too empty. */
+  /** Removes an object from its cube, and merges cubes that have become too empty. */
   #take(index: number): void {
     const cube = this.#cube[index]
     if (cube === NOWHERE) return
@@ -179,7 +183,10 @@ export class Octree implements Partition {
     if (merged !== NONE) this.#merge(merged, merged)
   }
 
-  /** Eight children, and everyone into the one around him. They are never full at once: that one splits on his arrival. */
+  /**
+   * Creates eight children and moves each object into the one around it. A child that becomes too full splits on that
+   * arrival.
+   */
   #split(cube: number): void {
     const child = this.#takeBlock()
     const half = this.#boxes[4 * cube + 3] / 2
@@ -204,7 +211,7 @@ export class Octree implements Partition {
     }
   }
 
-  /** Lists everyone below a cube in `into`, and frees what is below. */
+  /** Links all objects below a cube into `into`, and frees the cubes below. */
   #merge(cube: number, into: number): void {
     const child = this.#child[cube]
     if (child === NONE) return
@@ -222,7 +229,7 @@ export class Octree implements Partition {
     this.#free = child
   }
 
-  /** Doubles the root until it holds an object, and puts everyone in anew. */
+  /** Doubles the root until it contains an object, and inserts all objects again. */
   #growRoot(index: number): void {
     const everyone = this.#count[ROOT]
     this.#merge(ROOT, ROOT)
@@ -265,9 +272,4 @@ export class Octree implements Partition {
     this.#previous = widen(this.#previous, new Int32Array(capacity))
     this.found = new Uint32Array(capacity)
   }
-}
-
-function widen<T extends Int32Array | Float64Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

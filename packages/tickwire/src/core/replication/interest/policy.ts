@@ -1,12 +1,12 @@
 /**
- * The rules of all entities of a game, sorted by how they are followed.
+ * The rules of all entities of a game, sorted by how they are evaluated.
  *
- *   always            one set, the same for everyone
- *   owner             nothing to do: an owner knows what is his
- *   team, where       lists to go through for every client
- *   near              layers: entities of one reach share a partition, whose cells fit that reach
+ *   always            one set, the same for every client
+ *   owner             nothing to do: an owner always knows its objects
+ *   team, where       lists to scan for every client
+ *   near              layers: entities with the same reach share a partition, whose squares fit that reach
  *
- * `anyOf` falls apart into its rules. Nothing here looks at a world.
+ * `anyOf` is split into its rules. Nothing here reads a world.
  */
 
 import type { Entity } from '../../schema/definition.ts'
@@ -16,30 +16,30 @@ import { distanceSlope } from './weight.ts'
 type NearRule = Extract<InterestRule, { readonly kind: 'near' }>
 type WhereRule = Extract<InterestRule, { readonly kind: 'where' }>
 
-/** What one entity asks for. */
+/** The rules of one entity. */
 export interface TypePolicy {
   readonly priority: number
   readonly isAlways: boolean
   readonly isTeam: boolean
   readonly where: readonly WhereRule[]
-  /** Layers that its objects are in. */
+  /** Indexes of the layers that contain its objects. */
   readonly layers: readonly number[]
-  /** Cells of its position; empty when it has none that a viewer could know. */
+  /** Cells of its position; empty when it has none that a viewer may know. */
   readonly cells: readonly number[]
   /** How fast urgency falls with distance; 0 when it does not. */
   readonly slope: number
 }
 
-/** Entities that are known within one reach. */
+/** Entities with the same reach. */
 export interface LayerPolicy {
   readonly reach: number
   readonly dimensions: number
-  /** By type: the rule of that entity in this layer. */
+  /** Indexed by type: the rule of that entity in this layer. */
   readonly rules: readonly (NearRule | undefined)[]
 }
 
 export interface Policies {
-  /** By type. */
+  /** Indexed by type. */
   readonly types: readonly TypePolicy[]
   readonly layers: readonly LayerPolicy[]
 }
@@ -60,7 +60,8 @@ export function compilePolicies(entities: readonly Entity[]): Policies {
       layer.dimensions = Math.max(layer.dimensions, cells.length)
       return at < 0 ? layers.push(layer) - 1 : at
     })
-    // What only some may hold must not show in when others are told: then distance does not matter to anyone.
+    // A position that only some clients may know must not affect when other clients are sent the object: then distance
+    // counts for no client.
     const isPlain = cells.length > 0 && positionLeaves(schema, ['all']).length === cells.length
     const reach = near.length > 0 ? Math.max(...near.map(({ leave }) => leave)) : reachMax
     return {

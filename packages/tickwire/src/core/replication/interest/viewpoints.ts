@@ -1,10 +1,12 @@
-/** The places one client looks from: a short list of x, y, z that is filled anew every tick. */
+/**
+ * The viewpoints of one client: a short list of x, y, z that is refilled every tick.
+ */
 
 import { VIEWPOINTS_MAX } from '../../base/limits.ts'
 
-/** What a host that says where a client looks from may do. */
+/** What a host may do when it gives the viewpoints of a client. */
 export interface ViewpointList {
-  /** Adds a place; those after the 64th are left out. */
+  /** Adds a viewpoint; those after the 64th are ignored. */
   add(x: number, y: number, z?: number): void
 }
 
@@ -20,7 +22,7 @@ export class Viewpoints implements ViewpointList {
     this.xyz[at + 2] = z
   }
 
-  /** As `add`, from an array. @hot */
+  /** The same as `add`, from an array. @hot */
   addFrom(xyz: Float64Array, from: number): void {
     if (this.count === VIEWPOINTS_MAX) return
     const at = 3 * this.count++

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { authorityFactor, distanceFactor } from './weight.ts'
 
-test('[INT9] factors: nearer is more, one\'s own is more, and none is ever nothing', () => {
+test('[INT9] factors: nearer is more, an own object is more, and no factor is ever zero', () => {
   const factors = [0, 1, 10, 60, 61, 600, 1e9, Infinity].map((distance) => distanceFactor(distance, 60))
   expect(factors[0]).toBe(1)
   expect(factors[3]).toBe(1 / 8)
@@ -12,15 +12,15 @@ test('[INT9] factors: nearer is more, one\'s own is more, and none is ever nothi
   expect(authorityFactor(false)).toBe(1)
 })
 
-test('[INT9] staleness is the sum: of two that compete for one place each is told of in proportion to its weight', () => {
+test('[INT9] staleness adds up: two objects that compete for one place are sent in proportion to weight', () => {
   const weights = [distanceFactor(0, 60) * 2, distanceFactor(60, 60)]
-  const [sums, told] = [[0, 0], [0, 0]]
+  const [sums, sent] = [[0, 0], [0, 0]]
   for (let round = 0; round < 1700; round++) {
     weights.forEach((weight, at) => { sums[at]! += weight })
     const first = sums[0]! >= sums[1]! ? 0 : 1
     sums[first] = 0
-    told[first]!++
+    sent[first]!++
   }
-  expect(told[1]).toBeGreaterThan(90)
-  expect(told[0]! / told[1]!).toBeCloseTo(16, -0.5)
+  expect(sent[1]).toBeGreaterThan(90)
+  expect(sent[0]! / sent[1]!).toBeCloseTo(16, -0.5)
 })

@@ -1,33 +1,36 @@
 /**
- * How much a client needs to hear of an object, each time he can be told something:
+ * How urgently a client needs an object, each time a packet can be sent:
  *
  *   weight = priority of the entity x distance factor x authority factor
  *
- * Weights are added up until the object is told of, then start from 0: staleness is that sum, and nobody starves. When not
- * everything fits, two objects are told of in proportion to their weights.
+ * Weights accumulate until the object is sent, then start from 0: the sum measures staleness, and no object starves.
+ * When not everything fits, objects are sent in proportion to their weights.
  *
- * The factors are functions of what the client may know: where he looks from, where the object is, whose it is.
+ * The factors depend only on what the client may know: its viewpoints, the object's position, the object's owner.
  */
 
-/** An object at the end of its reach is told of so many times less often than one at hand: it looks that much smaller. */
+/**
+ * An object at the end of its reach is sent this many times less often than one at distance 0: it looks that much
+ * smaller.
+ */
 export const DISTANCE_SPAN = 8
-/** No distance makes an object less urgent than this: even the farthest is told of. */
+/** The lower bound of the distance factor: even the farthest object is sent. */
 export const DISTANCE_FACTOR_MIN: number = 1 / 64
-/** What is mine is predicted from what I am told of it, and felt at once when it is wrong. */
+/** The client predicts its own objects from the rows it receives, and the player notices errors in them at once. */
 export const AUTHORITY_FACTOR_OWN = 4
 
-/** From 1 at hand to 1/8 at the end of its reach, and on. Without a reach distance does not matter. */
+/** From 1 at distance 0 to 1/8 at the end of the reach, and lower beyond. With an infinite reach it is 1. */
 export function distanceFactor(distance: number, reach: number): number {
   const factor = 1 / (1 + distance * distanceSlope(reach))
   return factor > DISTANCE_FACTOR_MIN ? factor : DISTANCE_FACTOR_MIN
 }
 
-/** How fast the factor falls for objects of a reach: the part of it that is the same for all of them. */
+/** How fast the factor falls with distance: the part that is the same for all objects of a reach. */
 export function distanceSlope(reach: number): number {
   return (DISTANCE_SPAN - 1) / reach
 }
 
-/** 4 for what the viewer owns, 1 for the rest. */
+/** 4 for objects that the viewer owns, 1 for the rest. */
 export function authorityFactor(isOwn: boolean): number {
   return isOwn ? AUTHORITY_FACTOR_OWN : 1
 }

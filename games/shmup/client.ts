@@ -1,0 +1,89 @@
+/** The page. `?play` joins without the menu. */
+
+import { connect } from 'tickwire/browser'
+import { Boom, Died, Enter, Fired, Hurt, Level, Picked, PLAYING, Scored, Ship, Spark } from './definitions.ts'
+import { game } from './game.ts'
+import { Controls } from './page/controls.ts'
+import { Effects } from './page/effects.ts'
+import { POWER_LOOKS } from './page/models.ts'
+import { Picture } from './page/picture.ts'
+import { Sounds } from './page/sounds.ts'
+
+const element = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind
+const canvas = element<HTMLCanvasElement>('screen')
+const controls = new Controls(canvas, element('beam'), element('force'))
+const effects = new Effects()
+const sounds = new Sounds()
+const picture = new Picture(canvas, effects)
+const nameField = element<HTMLInputElement>('name')
+const isTouch = matchMedia('(pointer: coarse)').matches
+
+nameField.value = localStorage.getItem('shmup-name') ?? ''
+controls.onPress = (code) => {
+  if (code === 'KeyM') sounds.isMuted = !sounds.isMuted
+}
+element('enter').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void begin()
+})
+let isPlaying = false
+requestAnimationFrame(function idle() {
+  if (isPlaying) return
+  picture.drawEmpty()
+  requestAnimationFrame(idle)
+})
+if (new URLSearchParams(location.search).has('play')) void begin()
+
+async function begin(): Promise<void> {
+  sounds.unlock()
+  const problem = element('problem')
+  problem.hidden = true
+  try {
+    await play()
+  } catch (error) {
+    problem.textContent = error instanceof Error ? error.message : String(error)
+    problem.hidden = false
+  }
+}
+
+async function play(): Promise<void> {
+  const room = await connect(game, location.origin)
+  const name = nameField.value.trim()
+  if (name !== '') {
+    localStorage.setItem('shmup-name', name)
+    room.send(Enter, { name })
+  }
+  isPlaying = true
+  element('menu').hidden = true
+  element('touch').hidden = !isTouch
+  controls.isActive = true
+  room.onEvent(Boom, ({ x, y, size, hue }) => {
+    effects.boom(x, y, size, hue)
+    sounds.boom(size)
+  })
+  room.onEvent(Spark, ({ x, y, hue }) => effects.spark(x, y, hue))
+  room.onEvent(Fired, ({ by, kind }) => {
+    if (by !== 0) sounds.shot(kind)
+  })
+  room.onEvent(Hurt, ({ peer, x, y }) => {
+    effects.spark(x, y, 0)
+    if (peer !== room.peer) return
+    effects.shake = 10
+    sounds.hurt()
+  })
+  room.onEvent(Died, ({ x, y }) => effects.word(x, y, 'down', '#ff9db0'))
+  room.onEvent(Picked, ({ kind, x, y }) => {
+    effects.word(x, y, POWER_LOOKS[kind]![2], POWER_LOOKS[kind]![1])
+    sounds.pick()
+  })
+  room.onEvent(Scored, ({ peer, delta }) => {
+    const [ship] = [...room.view.each(Ship)].filter(({ owner }) => owner === peer)
+    if (peer !== room.peer || delta < 100 || ship === undefined) return
+    effects.word(ship.x, ship.y - 24, `+${delta}`, '#fff3b0')
+  })
+  room.onEvent(Level, ({ state }) => {
+    if (state === PLAYING) sounds.level()
+  })
+  void room.closed.then(() => location.reload())
+  room.play({ input: () => controls.sample(), draw: (view) => picture.draw(view, room.peer) })
+}

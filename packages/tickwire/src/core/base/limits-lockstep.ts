@@ -1,0 +1,62 @@
+/**
+ * Limits of lockstep: orders, ticks and the order relay. `limits.ts` re-exports them: import them from there.
+ */
+
+/**
+ * Bytes of a datagram that carries orders or ticks. It crosses every path without fragments, old modems and tunnels
+ * included: 512 bytes, less 36 for headers.
+ */
+export const LOCKSTEP_DATAGRAM_BYTES = 476
+
+/** Bytes of one frame of orders or ticks: a datagram, less header (22), acks (13), frame heads (7) and tag (16). */
+export const LOCKSTEP_FRAME_BYTES_MAX = 400
+
+/** Bytes of the values of one order: a selection of 250 units with a target, and it fits a frame with its tags. */
+export const ORDER_BYTES_MAX = 380
+
+/** Kinds of orders of one game: the numbers from this one on are tick events. */
+export const ORDER_TYPES_MAX = 0xc0
+
+/** Objects that one `ids` field may name: more are not a selection, but a whole army. */
+export const ORDER_IDS_MAX = 1024
+
+/** Orders that a client keeps until the relay has acknowledged them: four bursts of the default budget. */
+export const ORDERS_WAITING_MAX = 512
+
+/** Orders in one frame: one byte counts them. */
+export const ORDERS_PER_FRAME_MAX = 255
+
+/** Players of one lockstep game: the relay has one fixed record for each. */
+export const LOCKSTEP_PLAYERS_MAX = 16
+
+/**
+ * Bytes of ticks that a relay or client keeps: ten hours of eight players at 200 bytes a second. A match ends there
+ * with the reason `log-full`.
+ */
+export const TICK_LOG_BYTES_MAX = 8_388_608
+
+/** Orders of one player in one tick. The budget is lower; this bounds what a wrong configuration allows. */
+export const ORDERS_PER_TICK_MAX = 256
+
+/** Orders per tick that a player may send for ever, and at once after a silence. Normal play has 5 to 10 a second. */
+export const ORDER_BUDGET_PER_TICK = 16
+export const ORDER_BUDGET_BURST = 128
+
+/** Bytes of orders per tick that a player may send for ever, and at once after a silence. */
+export const ORDER_BYTES_PER_TICK = 256
+export const ORDER_BYTES_BURST = 8192
+
+/** Bytes of orders that wait in a relay for their tick, over all players: 16 players with their whole burst. */
+export const RELAY_PENDING_BYTES_MAX = 262_144
+
+/** Ticks by which a late order may slip. A later one is dropped. */
+export const SLIP_TICKS_MAX = 8
+
+/** Samples of the way from a client to the relay: 20 seconds of an idle client. */
+export const RELAY_SAMPLES = 200
+
+/** Ticks whose pulses a relay keeps and compares: two seconds at 30 Hz, so a slow client is compared too. */
+export const PULSE_TICKS = 64
+
+/** Pulses in one frame of orders: half a second at 30 Hz. Older ones that were lost are not compared. */
+export const PULSES_PER_FRAME_MAX = 15

@@ -1,0 +1,121 @@
+/**
+ * The client's side of a lockstep match: connects to a relay, receives ticks and steps them.
+ *
+ * It owns an endpoint but no socket and no clock. It is driven like every host: receive, tick, send.
+ */
+
+import type { Entropy } from '../base/entropy.ts'
+import type { Millis, PeerId } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import { drain } from '../endpoint/drain.ts'
+import { createEndpoint, type ConnectPass, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
+import type { LockstepGame } from '../lockstep/define-lockstep.ts'
+import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
+import type { AnyOrder } from '../lockstep/order.ts'
+import { RelayFeed } from '../lockstep/relay-feed.ts'
+import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
+import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
+import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
+
+/** How a client of a lockstep match is made. */
+export interface LockstepClientOptions {
+  /** The source of random bytes for keys. */
+  readonly entropy: Entropy
+  /** The cryptography, and which servers are trusted. Default: encrypted. */
+  readonly security?: EndpointSecurity
+  /** Options of the runner. Default: none. */
+  readonly runner?: RunnerOptions
+  /** The relay has accepted the client. */
+  readonly onOpened?: () => void
+  /** The connection has ended. With a ticket, `connect` resumes the seat. */
+  readonly onClosed?: (reason: CloseReason) => void
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** The client's side of a lockstep match, driven by a loop of your own: receive, tick, send. */
+export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
+  /** The game that it plays. */
+  readonly game: LockstepGame<O>
+  /** The endpoint with the connection to the relay. */
+  readonly endpoint: Endpoint
+  /** The ticks from the relay. */
+  readonly feed: RelayFeed
+  /** Steps the game. Undefined until the relay has accepted the client. */
+  runner: LockstepRunner<O> | undefined = undefined
+  /** The seat and the ticket to resume it. Undefined until accepted. */
+  seat: SeatWelcome | undefined = undefined
+  readonly #options: LockstepClientOptions
+  #isObserver = false
+
+  constructor(game: LockstepGame<O>, options: LockstepClientOptions) {
+    this.game = game
+    this.#options = options
+    this.feed = new RelayFeed({ tickRate: game.tickRate })
+    this.endpoint = createEndpoint({
+      fingerprint: game.fingerprint,
+      tickRate: game.tickRate,
+      entropy: options.entropy,
+      ...(options.security && { security: options.security }),
+      assemble: (connection) => this.#assemble(connection),
+    })
+  }
+
+  /** The id of the own player. 0 until accepted, and for an observer. */
+  get player(): PeerId {
+    return this.feed.player
+  }
+
+  /** Asks the relay at `to` for a seat. With the ticket of a lost connection the match goes on where it was. */
+  connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
+    this.#isObserver = join?.role === 'spectator'
+    return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
+  }
+
+  /** A datagram has arrived from `from`. `bytes` may be decrypted in place. */
+  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.endpoint.handleDatagram(now, from, bytes, length)
+  }
+
+  /** Steps the ticks that are due. Returns how many. */
+  tick(now: Millis): number {
+    return this.runner?.update(now) ?? 0
+  }
+
+  /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
+  drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
+    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
+    return Math.min(wakeAt, this.runner?.nextAt() ?? Infinity)
+  }
+
+  /** Leaves the match. Keep draining until `endpoint.connections` is empty. */
+  close(now: Millis): void {
+    this.endpoint.close(now, 'left')
+  }
+
+  #assemble(connection: Connection): void {
+    this.feed.rttMs = () => connection.rtt.smoothedMs
+    connection.addSource(LOCKSTEP_KIND.orders, this.feed.orders)
+    connection.addSink(LOCKSTEP_KIND.ticks, this.feed.ticks)
+  }
+
+  #handleEvent(event: EndpointEvent): void {
+    if (event.type === 'opened') {
+      const { peer, seed, seat } = decodeWelcome(event.welcome)
+      this.seat = seat
+      if (this.runner === undefined) {
+        this.feed.seed = seed
+        this.feed.player = this.#isObserver ? 0 : peer
+        this.runner = new LockstepRunner(this.game, this.feed, this.#options.runner)
+      }
+      this.feed.reopen()
+      this.#options.onOpened?.()
+    } else {
+      this.feed.close()
+      this.#options.onClosed?.(event.reason)
+    }
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Steps a lockstep game: takes ticks from a feed, decodes their orders, and steps the world with them.
+ *
+ * The confirmed world is the only one: nothing is predicted, and nothing is rolled back. The runner is the same for
+ * every feed.
+ *
+ *   a tick    begin | tick events | checks of the orders | step | end | hash | report
+ */
+
+import { InvariantError } from '../base/assert.ts'
+import { ORDER_TYPES_MAX } from '../base/limits.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
+import { TickBodyReader } from '../order/tick-body.ts'
+import type { Shape } from '../schema/field.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { ViewOf } from '../schema/value-types.ts'
+import { HeavyTest } from '../world/heavy-test.ts'
+import { StateHash } from '../world/state-hash.ts'
+import { World } from '../world/world.ts'
+import type { LockstepGame, TickOrders } from './define-lockstep.ts'
+import type { AnyOrder, GivenOrder, Order } from './order.ts'
+import { CheckView } from './check-view.ts'
+import { OwnOrders, type OrderListener } from './own-orders.ts'
+import { decodeValues, encodeValues } from './order-values.ts'
+import { Roster } from './roster.ts'
+import type { TickFeed } from './tick-feed.ts'
+
+/** How a runner is made. */
+export interface RunnerOptions {
+  /** Ticks that one call may step, so that a client that catches up still draws. Default: 30. */
+  readonly ticksPerUpdate?: number
+  /** For development: every tick is also stepped from an image of the world, and compared. Default: false. */
+  readonly heavy?: boolean
+  /** For development: `check` must not change the world. Default: false. */
+  readonly checkPurity?: boolean
+  /** A tick event was executed. */
+  readonly onEvent?: (event: TickEvent, tick: Tick) => void
+  /** A tick was stepped: its hash, low and high half. */
+  readonly onTick?: (tick: Tick, low: number, high: number) => void
+}
+
+const TICKS_PER_UPDATE = 30
+
+/** The orders of the tick that is being stepped. */
+class GivenOrders implements TickOrders<AnyOrder> {
+  tick: Tick = 0
+  readonly list: GivenOrder<AnyOrder>[] = []
+  readonly #roster: Roster
+
+  constructor(roster: Roster) {
+    this.#roster = roster
+  }
+
+  get length(): number {
+    return this.list.length
+  }
+
+  get players(): readonly PeerId[] {
+    return this.#roster.players
+  }
+
+  isAway(player: PeerId): boolean {
+    return this.#roster.isAway(player)
+  }
+
+  [Symbol.iterator](): Iterator<GivenOrder<AnyOrder>> {
+    return this.list[Symbol.iterator]()
+  }
+}
+
+/** An order that was decoded and waits for its check. */
+interface Decoded {
+  readonly kind: Order
+  readonly given: GivenOrder<AnyOrder>
+  readonly isOwn: boolean
+}
+
+/** Steps a lockstep game with the ticks of a feed. */
+export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
+  /** The game. */
+  readonly game: LockstepGame<O>
+  /** Where its ticks come from. */
+  readonly feed: TickFeed
+  /** The world after the last tick. Read it; only `step` writes it. */
+  readonly world: World
+  /** The hash of the world after the last tick. */
+  readonly hash: StateHash
+  /** The players, as of the last tick. */
+  readonly roster: Roster = new Roster()
+  /** Orders that could not be decoded or were not allowed, and were skipped on every peer. */
+  skipped = 0
+  readonly #options: RunnerOptions
+  readonly #orders = new GivenOrders(this.roster)
+  readonly #reader = new TickBodyReader()
+  readonly #own = new OwnOrders()
+  readonly #heavy: HeavyTest | undefined
+  #decoded: Decoded[] = []
+  #events: TickEvent[] = []
+  #isEnded = false
+
+  constructor(game: LockstepGame<O>, feed: TickFeed, options: RunnerOptions = {}) {
+    this.game = game
+    this.feed = feed
+    this.#options = options
+    this.world = this.#makeWorld()
+    this.hash = new StateHash(this.world)
+    game.onStart?.(this.world)
+    if (options.heavy === true)
+      this.#heavy = new HeavyTest(this.world, () => this.#makeWorld(), (copy) => this.#play(copy, false))
+  }
+
+  /** The last tick that was stepped. */
+  get tick(): Tick {
+    return this.world.tick
+  }
+
+  /** Whether the last tick was the end of the match. */
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  /** Steps the ticks that are due, and returns how many. */
+  update(now: Millis): number {
+    const most = this.#options.ticksPerUpdate ?? TICKS_PER_UPDATE
+    let count = 0
+    while (count < most && !this.#isEnded) {
+      const tick = this.feed.poll(now)
+      if (tick === 0) break
+      this.#step(tick)
+      count++
+    }
+    return count
+  }
+
+  /** When `update` may have something to do. */
+  nextAt(): Millis {
+    return this.#isEnded ? Infinity : this.feed.nextAt()
+  }
+
+  /**
+   * Gives an order. 'refused': its check says no. 'too-large': its values need more bytes than an order may have.
+   * Throws if the values have the wrong types.
+   */
+  order<S extends Shape, N extends string>(
+    now: Millis,
+    kind: Order<S, N>,
+    values: ViewOf<S>,
+  ): 'sent' | 'refused' | 'too-large' | 'full' | 'closed' {
+    const type = this.#typeOf(kind as unknown as AnyOrder)
+    const data = encodeValues(kind.schema as unknown as Schema, values as Record<string, unknown>)
+    if (data === undefined) return 'too-large'
+    const known = decodeValues(kind.schema as unknown as Schema, data, 0, data.length)
+    const { player } = this.feed
+    const isAllowed = known !== undefined && this.#isAllowed(kind as unknown as Order, player, known, this.world)
+    if (!isAllowed) return 'refused'
+    const result = this.feed.submit(now, type, data)
+    if (result === 'sent') this.#own.add(kind as unknown as AnyOrder, type, data, known)
+    return result
+  }
+
+  /** Calls `listener` for own orders of a kind: 'issued' at once, then once 'executed', 'refused' or 'lost'. */
+  onOrder<S extends Shape, N extends string>(kind: Order<S, N>, listener: OrderListener<S>): () => void {
+    this.#typeOf(kind as unknown as AnyOrder)
+    return this.#own.on(kind as unknown as AnyOrder, listener as OrderListener<Shape>)
+  }
+
+  /** Asks for a pause. The match pauses in the same tick on every peer. */
+  pause(now: Millis): void {
+    this.#request(now, { name: 'pause', player: this.feed.player, value: 0 })
+  }
+
+  /** Asks to go on. */
+  resume(now: Millis): void {
+    this.#request(now, { name: 'resume', player: this.feed.player, value: 0 })
+  }
+
+  /** Asks for a speed: 1 is normal, 0.1 to 8. */
+  setSpeed(now: Millis, speed: number): void {
+    this.#request(now, { name: 'speed', player: 0, value: Math.round(speed * 100) })
+  }
+
+  #request(now: Millis, event: TickEvent): void {
+    const bytes = new Uint8Array(16)
+    this.feed.submit(now, TICK_EVENT[event.name], bytes.slice(0, putTickEvent(bytes, 0, event)))
+  }
+
+  #makeWorld(): World {
+    const external = this.game.external?.()
+    return new World(this.game.entities, { seed: this.feed.seed, ...(external && { external }) })
+  }
+
+  #typeOf(kind: AnyOrder): number {
+    const type = this.game.orders.indexOf(kind)
+    if (type < 0) throw new RangeError(`${kind.name}: not an order of this game. Fix: add it to \`orders\`.`)
+    return type
+  }
+
+  #step(tick: Tick): void {
+    if (tick !== this.world.tick + 1) throw new InvariantError('ticks are stepped one after the other')
+    this.#decode(tick)
+    this.#heavy?.begin()
+    this.world.beginTick()
+    this.#applyRoster()
+    this.#play(this.world, true)
+    this.world.endTick()
+    this.#heavy?.check()
+    const [low, high] = this.hash.update()
+    this.feed.report(tick, (low ^ (low >>> 16)) & 0xffff, low, high)
+    for (const event of this.#events) this.#options.onEvent?.(event, tick)
+    this.#options.onTick?.(tick, low, high)
+  }
+
+  /** The tick events and orders of a tick. */
+  #decode(tick: Tick): void {
+    const { log } = this.feed
+    const reader = this.#reader
+    this.#decoded = []
+    this.#events = []
+    reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
+    while (reader.next()) {
+      const { player, type, dataAt, dataLength, timeUs } = reader
+      const isOwn = player === this.feed.player && player !== 0
+      if (type >= ORDER_TYPES_MAX) {
+        const event = player === 0 ? readTickEvent(type, log.bytes, dataAt, dataLength) : undefined
+        if (event !== undefined) this.#events.push(event)
+        continue
+      }
+      const kind = this.game.orders[type] as unknown as Order | undefined
+      const values = kind && decodeValues(kind.schema, log.bytes, dataAt, dataLength)
+      if (isOwn) this.#own.match(type, log.bytes, dataAt, dataLength)
+      if (kind === undefined || values === undefined) {
+        this.skipped++
+        if (isOwn) this.#own.settle('refused')
+        continue
+      }
+      const given = { name: kind.name, by: player, at: timeUs, values } as GivenOrder<AnyOrder>
+      this.#decoded.push({ kind, given, isOwn })
+      if (isOwn) this.#own.hold()
+    }
+  }
+
+  #applyRoster(): void {
+    for (const event of this.#events) {
+      this.roster.apply(event)
+      if (event.name === 'end') this.#isEnded = true
+    }
+  }
+
+  /** Steps a world with the decoded tick. `isLive`: this is the world of the match, and not a copy. */
+  #play(world: World, isLive: boolean): void {
+    const orders = this.#orders
+    for (const event of this.#events) this.#call(world, event)
+    orders.tick = world.tick
+    orders.list.length = 0
+    for (const { kind, given, isOwn } of this.#decoded) {
+      const { by, values } = given as { by: PeerId; values: Record<string, unknown> }
+      const isAllowed = this.roster.has(by) && this.#isAllowed(kind, by, values, world)
+      if (isAllowed) orders.list.push(given)
+      if (!isLive) continue
+      if (!isAllowed) this.skipped++
+      if (isOwn) this.#own.settleNext(isAllowed ? 'executed' : 'refused')
+    }
+    this.game.step(world, orders as unknown as TickOrders<O[number]>)
+  }
+
+  #call(world: World, { name, player, value }: TickEvent): void {
+    const { game } = this
+    if (name === 'join') game.onJoin?.(world, player)
+    else if (name === 'leave') game.onLeave?.(world, player, END_REASONS[value] ?? 'left')
+    else if (name === 'away') game.onAway?.(world, player)
+    else if (name === 'back') game.onBack?.(world, player)
+  }
+
+  #isAllowed(kind: Order, by: PeerId, values: Record<string, unknown>, world: World): boolean {
+    if (kind.check === undefined) return true
+    const view = new CheckView(world)
+    if (this.#options.checkPurity !== true) return kind.check(view, by, values as never)
+    return view.guard(kind.name, () => kind.check?.(view, by, values as never) === true)
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What became of the own orders. A relay keeps the orders of one player in their order, so the next own order in the
+ * stream is the oldest with the same bytes; older ones were dropped.
+ */
+
+import { ORDERS_WAITING_MAX } from '../base/limits.ts'
+import type { Shape } from '../schema/field.ts'
+import type { ViewOf } from '../schema/value-types.ts'
+import type { AnyOrder } from './order.ts'
+
+/** 'issued' comes first, in the call that gives the order; one of the others follows. */
+export type OrderState = 'issued' | 'executed' | 'refused' | 'lost'
+
+/** Called with the values of the order and its new state. */
+export type OrderListener<S extends Shape> = (values: ViewOf<S>, state: OrderState) => void
+
+interface OwnOrder {
+  readonly kind: AnyOrder
+  readonly type: number
+  readonly data: Uint8Array
+  readonly values: Record<string, unknown>
+}
+
+export class OwnOrders {
+  readonly #waiting: OwnOrder[] = []
+  readonly #held: (OwnOrder | undefined)[] = []
+  readonly #listeners = new Map<AnyOrder, Set<OrderListener<Shape>>>()
+  #matched: OwnOrder | undefined
+
+  on(kind: AnyOrder, listener: OrderListener<Shape>): () => void {
+    const listeners = this.#listeners.get(kind) ?? new Set()
+    this.#listeners.set(kind, listeners)
+    listeners.add(listener)
+    return () => { listeners.delete(listener) }
+  }
+
+  add(kind: AnyOrder, type: number, data: Uint8Array, values: Record<string, unknown>): void {
+    const own = { kind, type, data, values }
+    this.#waiting.push(own)
+    // A relay that drops orders never mentions them.
+    if (this.#waiting.length > ORDERS_WAITING_MAX) this.#call(this.#waiting.shift() ?? own, 'lost')
+    this.#call(own, 'issued')
+  }
+
+  /** An own order is in the stream. Older ones that are not are lost. */
+  match(type: number, bytes: Uint8Array, at: number, length: number): void {
+    const isSame = ({ data }: OwnOrder): boolean =>
+      data.length === length && data.every((byte, each) => byte === bytes[at + each])
+    const found = this.#waiting.findIndex((own) => own.type === type && isSame(own))
+    this.#matched = undefined
+    if (found < 0) return
+    for (const lost of this.#waiting.splice(0, found)) this.#call(lost, 'lost')
+    this.#matched = this.#waiting.shift()
+  }
+
+  /** The matched order waits for its check. */
+  hold(): void {
+    this.#held.push(this.#matched)
+  }
+
+  /** The matched order has its final state. */
+  settle(state: OrderState): void {
+    if (this.#matched !== undefined) this.#call(this.#matched, state)
+  }
+
+  /** The oldest held order has its final state. */
+  settleNext(state: OrderState): void {
+    const own = this.#held.shift()
+    if (own !== undefined) this.#call(own, state)
+  }
+
+  #call(own: OwnOrder, state: OrderState): void {
+    for (const listener of this.#listeners.get(own.kind) ?? []) listener(own.values as ViewOf<Shape>, state)
+  }
+}

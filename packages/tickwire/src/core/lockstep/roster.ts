@@ -1,0 +1,64 @@
+/** The players of a lockstep match and which of them are away, by the events of the tick stream. */
+
+import type { PeerId } from '../base/time.ts'
+import type { TickEvent } from '../order/tick-event.ts'
+
+/** The players of a match, as the last tick left them. The same on every peer. */
+export class Roster {
+  #players: readonly PeerId[] = []
+  readonly #away = new Set<PeerId>()
+  /** Whether the match is paused. */
+  isPaused = false
+  /** Percent of the game's tick rate in real time. */
+  speedPercent = 100
+  /** The deadline of the relay, in ms; 0: unknown, or there is no relay. */
+  deadlineMs = 0
+
+  /** In the order of joining. */
+  get players(): readonly PeerId[] {
+    return this.#players
+  }
+
+  /** Whether a player is in the match. */
+  has(player: PeerId): boolean {
+    return this.#players.includes(player)
+  }
+
+  /** Whether a player's connection is lost. */
+  isAway(player: PeerId): boolean {
+    return this.#away.has(player)
+  }
+
+  /** Applies an event of the tick stream. */
+  apply({ name, player, value }: TickEvent): void {
+    switch (name) {
+      case 'join':
+        if (!this.has(player)) this.#players = [...this.#players, player]
+        break
+      case 'leave':
+        this.#players = this.#players.filter((each) => each !== player)
+        this.#away.delete(player)
+        break
+      case 'away':
+        this.#away.add(player)
+        break
+      case 'back':
+        this.#away.delete(player)
+        break
+      case 'pause':
+        this.isPaused = true
+        break
+      case 'resume':
+        this.isPaused = false
+        break
+      case 'speed':
+        this.speedPercent = value
+        break
+      case 'deadline':
+        this.deadlineMs = value / 1000
+        break
+      case 'end':
+        break
+    }
+  }
+}

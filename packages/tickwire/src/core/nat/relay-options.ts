@@ -1,0 +1,105 @@
+/**
+ * Options and counters of a packet relay.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import type { Entropy } from '../base/entropy.ts'
+import {
+  RELAY_ALLOCATIONS_MAX, RELAY_ALLOCATIONS_PER_ORIGIN, RELAY_KBITS_PER_SECOND, RELAY_MEBIBYTES, RELAY_MINUTES,
+  RELAY_PACKETS_PER_SECOND,
+} from '../base/limits.ts'
+import type { CryptoProvider } from '../crypto/provider.ts'
+import { familyOf } from './net-address.ts'
+
+/** The most that one allocation may use, whatever its token says. */
+export interface RelayLimits {
+  /** Default 256. */
+  readonly kbitsPerSecond: number
+  /** Default 400. */
+  readonly packetsPerSecond: number
+  /** Default 1024. */
+  readonly mebibytes: number
+  /** Default 240. */
+  readonly minutes: number
+}
+
+/** Configuration of a packet relay. */
+export interface PacketRelayConfig {
+  readonly provider: CryptoProvider
+  readonly entropy: Entropy
+  /** The public keys of the issuers of relay tokens: one, or two while one replaces the other. */
+  readonly issuers: readonly Uint8Array[]
+  /** The name in relay tokens that this relay accepts. Default `relay`. */
+  readonly audience?: string
+  /** The address of this relay as peers see it, `ip:port`. It is written into answers. */
+  readonly relayed: string
+  /** Seconds since 1970: the lifetime of tokens is checked with it. */
+  readonly wallSeconds: () => number
+  readonly quota?: Partial<RelayLimits>
+  /** Default 4096. */
+  readonly allocationsMax?: number
+  /** Default 8. */
+  readonly allocationsPerOrigin?: number
+  /** Whether this machine and its local network are exempt from limits for each origin. Default true. */
+  readonly areLocalExempt?: boolean
+  /** The IP address behind a transport's address. Default: the address itself. */
+  readonly addressOf?: (address: string) => string
+}
+
+/** The configuration with all defaults. */
+export interface RelayOptions extends Required<Omit<PacketRelayConfig, 'quota'>> {
+  readonly quota: RelayLimits
+}
+
+/** Counters of a relay. They only grow. */
+export interface RelayCounts {
+  /** Datagrams and bytes that were forwarded. */
+  forwarded: number
+  forwardedBytes: number
+  /** Answers: cookies, new allocations, allocations that moved to another address, STUN answers. */
+  cookies: number
+  allocated: number
+  moved: number
+  stun: number
+  /** Allocations that ended without a word. */
+  expired: number
+  /** Dropped: invalid bytes; over a limit of the origin; a wrong mac, address or transaction; an unknown allocation. */
+  malformed: number
+  limited: number
+  forged: number
+  unknown: number
+  /** Refused: an invalid token; no room. */
+  tokens: number
+  full: number
+  /** Data that was dropped: without an allocation or binding; with a header that may not pass; over the quota. */
+  unbound: number
+  foreign: number
+  overQuota: number
+}
+
+export function createRelayCounts(): RelayCounts {
+  return {
+    forwarded: 0, forwardedBytes: 0, cookies: 0, allocated: 0, moved: 0, stun: 0, expired: 0, malformed: 0, limited: 0,
+    forged: 0, unknown: 0, tokens: 0, full: 0, unbound: 0, foreign: 0, overQuota: 0,
+  }
+}
+
+/** Fills in defaults; throws `ConfigError` on invalid settings. */
+export function completeRelay(config: PacketRelayConfig): RelayOptions {
+  const quota: RelayLimits = {
+    kbitsPerSecond: RELAY_KBITS_PER_SECOND, packetsPerSecond: RELAY_PACKETS_PER_SECOND, mebibytes: RELAY_MEBIBYTES,
+    minutes: RELAY_MINUTES, ...config.quota,
+  }
+  if (familyOf(config.relayed) === 0) {
+    const problem = `not an address (expected ip:port, got ${JSON.stringify(config.relayed)})`
+    throw new ConfigError('relayed', problem, 'give the public address of the relay.')
+  }
+  for (const [name, value] of Object.entries(quota)) {
+    if (!(value >= 1))
+      throw new ConfigError(`quota.${name}`, `invalid (expected 1 or more, got ${value})`, 'give 1 or more.')
+  }
+  return {
+    audience: 'relay', allocationsMax: RELAY_ALLOCATIONS_MAX, allocationsPerOrigin: RELAY_ALLOCATIONS_PER_ORIGIN,
+    areLocalExempt: true, addressOf: (address) => address, ...config, quota,
+  }
+}

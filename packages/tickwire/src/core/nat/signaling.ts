@@ -1,0 +1,126 @@
+/**
+ * Signalling: the messages by which two peers learn each other's candidates, and the contract of what carries them.
+ *
+ * ```
+ * offer / answer   identity (64 hexadecimal digits), key (32), candidates, sdp (browsers)
+ * candidate        candidates that were found later
+ * reject           reason
+ * ```
+ *
+ * Messages are JSON text of at most SIGNAL_CHARS_MAX characters. They may be lost, repeated and reordered: an offer is
+ * repeated until it is answered. They come from another player and are checked before use; unknown fields are dropped.
+ *
+ * Contract: `test/contract/signaling.contract.ts`.
+ */
+
+import { SIGNALS_WAITING_MAX, SIGNAL_CHARS_MAX } from '../base/limits.ts'
+import { type Candidate, checkCandidates } from './candidates.ts'
+
+/** How a peer can be reached, and who it is. */
+export interface SignalOffer {
+  readonly kind: 'offer' | 'answer'
+  /** The peer's public identity key: 64 hexadecimal digits. */
+  readonly identity: string
+  /** The key of probes: 32 hexadecimal digits. The answer repeats that of the offer. */
+  readonly key: string
+  readonly candidates: readonly Candidate[]
+  /** A WebRTC description; undefined when there is none. */
+  readonly sdp?: string
+}
+
+/** One message between two peers. */
+export type Signal =
+  | SignalOffer
+  | { readonly kind: 'candidate'; readonly candidates: readonly Candidate[] }
+  | { readonly kind: 'reject'; readonly reason: string }
+
+/** Carries messages to peers, by their names. */
+export interface Signaling {
+  /** Sends a message. It may be lost. */
+  send(peer: string, signal: Signal): void
+  /** The next message and its sender; undefined when there is none. */
+  poll(): readonly [peer: string, signal: Signal] | undefined
+  /** Ends it: nothing is sent or received from now on. */
+  close(): void
+}
+
+const IDENTITY = /^[0-9a-f]{64}$/
+const KEY = /^[0-9a-f]{32}$/
+const REASON_CHARS_MAX = 200
+
+/** A message as text. */
+export function encodeSignal(signal: Signal): string {
+  return JSON.stringify(signal)
+}
+
+/** The message in a text; undefined when it is none. Never throws. `isLoopbackAllowed`: for tests on one machine. */
+export function decodeSignal(text: string, isLoopbackAllowed: boolean = false): Signal | undefined {
+  if (text.length > SIGNAL_CHARS_MAX) return undefined
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null) return undefined
+  const { kind, identity, key, candidates, sdp, reason } = value as { [name: string]: unknown }
+  if (kind === 'reject')
+    return typeof reason === 'string' ? { kind, reason: reason.slice(0, REASON_CHARS_MAX) } : undefined
+  if (!Array.isArray(candidates)) return undefined
+  const checked = checkCandidates(candidates, isLoopbackAllowed)
+  if (kind === 'candidate') return { kind, candidates: checked }
+  if (kind !== 'offer' && kind !== 'answer') return undefined
+  if (typeof identity !== 'string' || typeof key !== 'string' || !IDENTITY.test(identity) || !KEY.test(key))
+    return undefined
+  if (sdp !== undefined && typeof sdp !== 'string') return undefined
+  return { kind, identity, key, candidates: checked, ...(sdp !== undefined && { sdp }) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A message box of limited size: what every implementation keeps received messages in. */
+export class SignalBox {
+  /** Messages that were dropped: invalid, or too many. */
+  dropped: number = 0
+  #waiting: (readonly [string, Signal])[] = []
+
+  /** Takes a received text. */
+  put(peer: string, text: string, isLoopbackAllowed: boolean = false): void {
+    const signal = decodeSignal(text, isLoopbackAllowed)
+    if (signal === undefined || this.#waiting.length >= SIGNALS_WAITING_MAX) this.dropped++
+    else this.#waiting.push([peer, signal])
+  }
+
+  poll(): readonly [string, Signal] | undefined {
+    return this.#waiting.shift()
+  }
+}
+
+/** Signalling within one process: every member can reach every other by name. */
+export class MemorySignaling implements Signaling {
+  readonly #members: Map<string, MemorySignaling>
+  readonly #name: string
+  readonly #box: SignalBox = new SignalBox()
+
+  /** `members` is shared by all members. */
+  constructor(members: Map<string, MemorySignaling>, name: string) {
+    this.#members = members
+    this.#name = name
+    members.set(name, this)
+  }
+
+  send(peer: string, signal: Signal): void {
+    if (this.#members.get(this.#name) !== this) return
+    const member = this.#members.get(peer)
+    if (member !== undefined) member.#box.put(this.#name, encodeSignal(signal), true)
+  }
+
+  poll(): readonly [string, Signal] | undefined {
+    return this.#box.poll()
+  }
+
+  close(): void {
+    if (this.#members.get(this.#name) === this) this.#members.delete(this.#name)
+  }
+}

@@ -1,0 +1,400 @@
+/**
+ * The order relay of one game: it owns the time, puts the orders of all players into ticks, and steps nothing.
+ *
+ *   handleOrders ──▶ firewall ──▶ filters ──▶ stamp ──▶ pending
+ *   tick ──▶ close: tick events, then pending orders by (time, player, number) ──▶ the tick log ──▶ all clients
+ *
+ * A tick is a window of time: window k is [start, start + tick length) of the relay's clock, and it is closed one
+ * deadline after its start. An order belongs to the window of its click. What is not there at the close is not in the
+ * tick: the relay never waits. A late order goes into the next open tick, or is dropped (`late`).
+ *
+ * It has no socket, no clock, no world and no game code. The caller drives it and sends the log.
+ */
+
+import { SLIP_TICKS_MAX } from '../base/limits.ts'
+import { KeyedPrng } from '../base/keyed-prng.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { BitReader } from '../bits/bit-reader.ts'
+import { OrderCursor, OrdersHead } from '../order/orders-frame.ts'
+import { TickBodyWriter } from '../order/tick-body.ts'
+import { END_REASONS, putTickEvent, TICK_EVENT, type EndReason, type TickEvent } from '../order/tick-event.ts'
+import { TickLog } from '../order/tick-log.ts'
+import type { TimingFeedback } from '../order/ticks-frame.ts'
+import { ClockLine } from './clock-line.ts'
+import { Deadline } from './deadline.ts'
+import { PendingOrders } from './pending-orders.ts'
+import { PulseTable } from './pulse-table.ts'
+import type { RelayCounts } from './relay-counts.ts'
+import { DEFAULT_FILTERS, type RelayFilter, type RelayOrder } from './relay-filter.ts'
+import { completeRelayOptions, type CompleteRelayOptions, type RelayOptions } from './relay-options.ts'
+import { Requests } from './relay-requests.ts'
+import { FIELD, RelayState } from './relay-state.ts'
+import { Watch, type RelayNotice } from './relay-watch.ts'
+
+const MEASURE_TICKS = 30
+/** A relay that stood still for longer shifts its windows instead of closing many ticks at once. */
+const STALL_MS = 250
+/** A deadline that changed by this much is announced. */
+const ANNOUNCE_MS = 4
+const MICROS = 1000
+
+/** The order relay of one game. */
+export class OrderRelay {
+  /** All ticks so far. */
+  readonly log: TickLog = new TickLog()
+  /** Its memory: one buffer. */
+  readonly state: RelayState
+  /** The settings, with all defaults. */
+  readonly options: CompleteRelayOptions
+  /** What happened to orders. */
+  readonly counts: RelayCounts = { placed: 0, slipped: 0, late: 0, filtered: 0, full: 0, clamped: 0 }
+  /** How long after the start of its window a tick is closed. */
+  readonly deadline: Deadline
+  /** When packets were sent. */
+  readonly line: ClockLine
+  readonly #filters: readonly RelayFilter[]
+  readonly #pending: PendingOrders
+  readonly #watch: Watch
+  readonly #requests: Requests
+  readonly #events: TickEvent[] = []
+  readonly #body = new TickBodyWriter(256)
+  readonly #head = new OrdersHead()
+  readonly #cursor = new OrderCursor()
+  readonly #order: RelayOrder
+  readonly #tokens: KeyedPrng
+  readonly #eventBytes = new Uint8Array(16)
+  readonly #peerOf = (slot: number): PeerId => this.state.get(slot, FIELD.peer)
+  /** When the window of the next tick begins, and when that tick closes. */
+  readonly #times = new Float64Array([Infinity, Infinity])
+  #announcedMs: number
+  #percent = 100
+  #hasEnded = false
+
+  constructor(options: RelayOptions) {
+    this.options = completeRelayOptions(options)
+    const { players } = this.options
+    this.state = new RelayState(players)
+    this.line = new ClockLine(this.state)
+    this.deadline = new Deadline(this.state, this.options, this.line)
+    this.#announcedMs = this.deadline.ms
+    this.#filters = options.filters ?? DEFAULT_FILTERS
+    this.#pending = new PendingOrders(this.state.pending)
+    this.#watch = new Watch(this.state, this.options, new PulseTable(this.state, players))
+    this.#requests = new Requests(this.state, this.options)
+    this.#tokens = new KeyedPrng(this.options.secret)
+    this.#order = { slot: 0, player: 0, type: 0, data: this.#cursor.data, length: 0 }
+  }
+
+  /** Length of a tick in real time, in ms. */
+  get tickMs(): number {
+    return 100_000 / (this.options.tickRate * this.#percent)
+  }
+
+  /** Whether ticks are closed: it has started, and neither paused nor ended. */
+  get isRunning(): boolean {
+    return this.#times[0] !== Infinity && !this.#hasEnded
+  }
+
+  /** Whether a player has paused the match. */
+  get isPaused(): boolean {
+    return this.#requests.isPaused
+  }
+
+  /** Whether the last tick was closed. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** When `tick` must be called next. */
+  nextAt(): Millis {
+    return this.#hasEnded ? Infinity : Math.min(this.#times[1], this.#requests.resumeAt)
+  }
+
+  /** Opens the first window. */
+  start(now: Millis): void {
+    if (this.#times[0] === Infinity && !this.isPaused) this.#openAt(now)
+  }
+
+  /** No client is connected: windows stand still until `start`. */
+  freeze(): void {
+    this.#times.fill(Infinity)
+  }
+
+  /** Gives a player a slot. It joins with the next tick. -1: no slot is free. */
+  join(now: Millis, peer: PeerId): number {
+    const slot = this.slotOf(0)
+    if (slot < 0) return -1
+    const { state, options } = this
+    state.clear(slot)
+    state.set(slot, FIELD.peer, peer)
+    state.set(slot, FIELD.orders, options.ordersBurst)
+    state.set(slot, FIELD.bytes, options.bytesBurst)
+    state.set(slot, FIELD.executedAt, now)
+    state.set(slot, FIELD.packetAt, now)
+    this.#events.push({ name: 'join', player: peer, value: 0 })
+    return slot
+  }
+
+  /** The player leaves with the next tick. Its slot is free at once, and its orders that wait are dropped. */
+  leave(peer: PeerId, reason: EndReason): void {
+    const slot = this.slotOf(peer)
+    if (slot < 0) return
+    this.state.clear(slot)
+    this.#watch.forget(slot)
+    this.#pending.forget(slot)
+    this.#events.push({ name: 'leave', player: peer, value: END_REASONS.indexOf(reason) })
+  }
+
+  /** The connection of a player is lost. Its slot is kept. */
+  away(peer: PeerId): void {
+    this.#setAway(this.slotOf(peer), 1)
+  }
+
+  /** The player is connected again. Its clock may be another. */
+  back(now: Millis, peer: PeerId): void {
+    const slot = this.slotOf(peer)
+    if (slot < 0) return
+    this.state.set(slot, FIELD.samples, 0)
+    // Until its first frame it is not known whether this is the same process, which goes on counting its orders.
+    const newest = this.state.get(slot, FIELD.newest)
+    if (newest >= 0) this.state.set(slot, FIELD.newest, -1 - newest)
+    this.state.set(slot, FIELD.executedAt, now)
+    this.#setAway(slot, 0)
+  }
+
+  /** Changes the speed with the next tick: percent of the game's tick rate, from 10 to 800. */
+  setSpeed(percent: number): void {
+    const wanted = Math.min(Math.max(Math.round(percent), 10), 800)
+    if (wanted === this.#percent) return
+    this.#percent = wanted
+    this.#events.push({ name: 'speed', player: 0, value: wanted })
+  }
+
+  /** Ends the match with the next tick. */
+  end(reason: EndReason): void {
+    this.#events.push({ name: 'end', player: 0, value: END_REASONS.indexOf(reason) })
+  }
+
+  /** Half of the shortest round trip to a player, in ms, from its connection. */
+  setLeastUp(slot: number, ms: number): void {
+    this.state.set(slot, FIELD.leastUpMs, ms)
+  }
+
+  /** The slot of a player; -1 when there is none. 0 finds a free slot. */
+  slotOf(peer: PeerId): number {
+    for (let slot = 0; slot < this.options.players; slot++) if (this.state.get(slot, FIELD.peer) === peer) return slot
+    return -1
+  }
+
+  /** The token of a tick for a slot: it cannot be known before the tick is received. @hot */
+  token(slot: number, tick: Tick): number {
+    return this.#tokens.at(tick, slot + 1).nextU32()
+  }
+
+  /** What a client is to know about the arrival of its orders. Resets the counters. */
+  takeFeedback(slot: number): TimingFeedback {
+    return this.#watch.takeFeedback(slot)
+  }
+
+  /** What happened to players since the last call: frozen, lagging, different. */
+  notices(): readonly RelayNotice[] {
+    return this.#watch.take()
+  }
+
+  /** The newest tick that the client of the last frame says it has stepped. */
+  get lastExecuted(): Tick {
+    return this.#head.executed
+  }
+
+  /** A frame of orders arrived. 'no-ack': orders before it are missing. 'broken': the bytes are invalid. @hot */
+  handleOrders(now: Millis, slot: number, reader: BitReader): 'ok' | 'no-ack' | 'broken' {
+    const { state } = this
+    const head = this.#head
+    head.read(reader)
+    if (reader.failed || head.executed > this.log.newest) return 'broken'
+    let newest = state.get(slot, FIELD.newest)
+    if (newest < 0) {
+      newest = head.isContinued ? -1 - newest : 0
+      state.set(slot, FIELD.newest, newest)
+      if (!head.isContinued) state.set(slot, FIELD.executed, 0)
+    }
+    if (head.count > 0 && head.first > newest + 1) return 'no-ack'
+    this.line.sample(now, slot, head.stamp)
+    this.#watch.noteDelay(now, slot, this.line.delayMs)
+    const isBack = this.#watch.handleHead(now, slot, head, this.token(slot, head.executed), this.log.newest)
+    if (isBack) this.#setAway(slot, 0)
+    this.#cursor.begin()
+    for (let each = 0; each < head.count; each++) {
+      this.#cursor.read(reader)
+      if (reader.failed) return 'broken'
+      if (head.first + each > state.get(slot, FIELD.newest)) {
+        state.set(slot, FIELD.newest, head.first + each)
+        this.#receive(now, slot)
+      }
+    }
+    return reader.finish() ? 'ok' : 'broken'
+  }
+
+  /** Closes the due ticks. Returns how many. */
+  tick(now: Millis): number {
+    const resumed = this.#requests.takeResume(now)
+    if (resumed !== undefined && !this.#hasEnded) {
+      this.#events.push(resumed)
+      this.#openAt(now)
+    }
+    const times = this.#times
+    if (now - times[1] > STALL_MS) {
+      times[0] += now - times[1]
+      times[1] = now
+    }
+    let closed = 0
+    while (now >= times[1] && !this.#hasEnded) {
+      this.#close(now)
+      closed++
+    }
+    return closed
+  }
+
+  #openAt(now: Millis): void {
+    // While windows stood still no player could step a tick.
+    for (let slot = 0; slot < this.options.players; slot++) this.state.set(slot, FIELD.executedAt, now)
+    this.#times[0] = now
+    this.#times[1] = now + this.deadline.ms
+  }
+
+  #setAway(slot: number, away: number): void {
+    const { state } = this
+    if (slot < 0 || state.get(slot, FIELD.away) === away) return
+    const wasAway = state.get(slot, FIELD.away) !== 0
+    state.set(slot, FIELD.away, away)
+    if (wasAway !== (away !== 0))
+      this.#events.push({ name: away === 0 ? 'back' : 'away', player: state.get(slot, FIELD.peer), value: 0 })
+  }
+
+  /** The order under the cursor is new. @hot */
+  #receive(now: Millis, slot: number): void {
+    const order = this.#order
+    const { type, length } = this.#cursor
+    order.slot = slot
+    order.player = this.state.get(slot, FIELD.peer)
+    order.type = type
+    order.length = length
+    if (order.player === 0 || this.#hasEnded) return
+    for (let each = 0; each < this.#filters.length; each++) {
+      if (this.#filters[each].onOrder?.(order, this) !== 'drop') continue
+      this.counts.filtered++
+      this.state.add(slot, FIELD.dropped, 1)
+      return
+    }
+    if (type >= TICK_EVENT.join) this.#request(now, slot)
+    else this.#place(now, slot)
+  }
+
+  /** Stamps the order and puts it into its tick. @hot */
+  #place(now: Millis, slot: number): void {
+    const { state, options } = this
+    const { ageUs, type, data, length } = this.#cursor
+    if (!this.isRunning) return this.#drop(slot)
+    const leastUp = state.get(slot, FIELD.leastUpMs)
+    const sent = now - leastUp - this.line.delayMs
+    const claimed = sent - ageUs / MICROS
+    const time = Math.max(claimed, sent - options.claimMs)
+    if (claimed < time - options.claimMs) {
+      this.counts.clamped++
+      state.add(slot, FIELD.suspects, 1)
+    }
+    const { tickMs } = this
+    const next = this.log.newest + 1
+    const behind = (time - this.#times[0]) / tickMs
+    this.#watch.noteArrival(slot, this.#times[1] + Math.floor(behind) * tickMs - now)
+    let tick = next + Math.floor(behind)
+    let timeUs = Math.floor((behind - Math.floor(behind)) * (1_000_000 / options.tickRate))
+    if (behind < 0) {
+      if (options.late === 'drop' || behind < -SLIP_TICKS_MAX) return this.#drop(slot)
+      this.counts.slipped++
+      tick = next
+      timeUs = 0
+    }
+    // Orders of one player keep their order.
+    const lastTick = state.get(slot, FIELD.lastTick)
+    if (tick < lastTick || (tick === lastTick && timeUs < state.get(slot, FIELD.lastUs))) {
+      tick = lastTick
+      timeUs = state.get(slot, FIELD.lastUs)
+    }
+    if (!this.#pending.add(tick, timeUs, slot, type, data, length)) {
+      this.counts.full++
+      return
+    }
+    state.set(slot, FIELD.lastTick, tick)
+    state.set(slot, FIELD.lastUs, timeUs)
+    this.counts.placed++
+  }
+
+  #drop(slot: number): void {
+    this.counts.late++
+    this.state.add(slot, FIELD.lost, 1)
+  }
+
+  /** A player asks for a pause, a resume or a speed. */
+  #request(now: Millis, slot: number): void {
+    const { type, data, length } = this.#cursor
+    const event = this.#requests.handle(now, slot, type, data, length)
+    if (event === undefined) return
+    if (event.name === 'speed') this.setSpeed(event.value)
+    else if (event.name === 'pause') {
+      this.#events.push(event)
+      this.#requests.isPaused = true
+      // The tick with the pause is closed at once, and no other until the resume.
+      if (this.isRunning) this.#close(now)
+      this.freeze()
+    }
+  }
+
+  /** @hot */
+  #close(now: Millis): void {
+    const tick = this.log.newest + 1
+    const body = this.#body
+    const times = this.#times
+    body.begin()
+    if (this.#events.length > 0) this.#writeEvents(body)
+    this.#pending.take(tick, body, this.#peerOf)
+    body.end()
+    if (!this.log.append(body.bytes, body.length)) this.#hasEnded = true
+    for (let each = 0; each < this.#filters.length; each++)
+      this.#filters[each].onTick?.(tick, this.log.bytes, this.log.startOf(tick), this.log.endOf(tick))
+    const { tickMs } = this
+    times[0] += tickMs
+    this.deadline.slew(tickMs)
+    times[1] = Math.max(times[0] + this.deadline.ms, times[1])
+    this.#refill()
+    if (tick % MEASURE_TICKS === 0) this.#measure(now, tickMs)
+  }
+
+  #refill(): void {
+    const { state, options } = this
+    for (let slot = 0; slot < options.players; slot++) {
+      if (state.get(slot, FIELD.peer) === 0) continue
+      const orders = state.get(slot, FIELD.orders) + options.ordersPerTick
+      state.set(slot, FIELD.orders, Math.min(orders, options.ordersBurst))
+      state.set(slot, FIELD.bytes, Math.min(state.get(slot, FIELD.bytes) + options.bytesPerTick, options.bytesBurst))
+      state.set(slot, FIELD.inTick, 0)
+    }
+  }
+
+  #measure(now: Millis, tickMs: number): void {
+    this.deadline.measure(now, tickMs)
+    this.#watch.look(now, (slot) => this.#setAway(slot, 2))
+    if (Math.abs(this.deadline.ms - this.#announcedMs) < ANNOUNCE_MS) return
+    this.#announcedMs = this.deadline.ms
+    this.#events.push({ name: 'deadline', player: 0, value: Math.round(this.deadline.ms * MICROS) })
+  }
+
+  #writeEvents(body: TickBodyWriter): void {
+    for (const event of this.#events) {
+      const length = putTickEvent(this.#eventBytes, 0, event)
+      body.add(0, 0, TICK_EVENT[event.name], this.#eventBytes, 0, length)
+      if (event.name === 'end') this.#hasEnded = true
+    }
+    this.#events.length = 0
+  }
+}

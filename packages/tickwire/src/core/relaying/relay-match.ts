@@ -1,0 +1,208 @@
+/**
+ * A lockstep match in a room: an order relay, and the connections of its players and observers.
+ *
+ * It has no world and no game code. It knows a game by its card: fingerprint, tick rate and number of players.
+ */
+
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
+import type { EndReason } from '../order/tick-event.ts'
+import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
+import { OrderRelay } from '../order-relay/order-relay.ts'
+import type { RelayOptions } from '../order-relay/relay-options.ts'
+import type { RelayNotice } from '../order-relay/relay-watch.ts'
+import type { FrameSink } from '../packet/frame-source.ts'
+import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-room.ts'
+import type { MatchImage } from '../rooms/room-image.ts'
+import type { PacketTap } from '../rooms/room-match.ts'
+import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
+
+/** What a relay knows of a game. */
+export interface LockstepCard {
+  /** Eight bytes of everything that two builds must agree on. */
+  readonly fingerprint: Uint8Array
+  /** Ticks per second. */
+  readonly tickRate: number
+  /** The least and the most players. The match starts with the least. */
+  readonly players: readonly [number, number]
+}
+
+/** The rules of a room with a lockstep match. */
+export interface RelayRoomType extends RoomRules {
+  /** The card of the game. A `LockstepGame` is one. */
+  readonly game: LockstepCard
+  /** Settings of the relay that differ from the defaults: `RANKED_RELAY` has those of ranked matches. */
+  readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret'>>
+  /** Observers receive ticks so much later. Default: 60. */
+  readonly observerDelayTicks?: number
+  /** The relay noticed something about a player. */
+  readonly onNotice?: (notice: RelayNotice) => void
+}
+
+/** The connection of one client. */
+interface Line {
+  readonly connection: Connection
+  readonly source: TicksSource
+  readonly isObserver: boolean
+  /** The shortest round trip of this connection, in ms. */
+  leastRttMs: number
+  /** The tick of the last feedback. */
+  feedbackTick: Tick
+}
+
+const OBSERVER_DELAY_TICKS = 60
+const FEEDBACK_TICKS = 30
+/** While no tick is due the room is looked at this often: seats expire. */
+const IDLE_MS = 100
+/** After the last tick, clients have this long to receive it. */
+const FAREWELL_MS = 2000
+
+const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (_now, port) => port }
+
+/** A lockstep match, as a room. */
+export class RelayMatch extends HostedRoom<RelayRoomType> {
+  readonly watch: PacketTap = NO_TAP
+  readonly relay: OrderRelay
+  readonly #card: LockstepCard
+  readonly #lines = new Map<PeerId, Line>()
+  readonly #delayTicks: number
+  #now: Millis = 0
+  #nextAt: Millis = 0
+  #joined = 0
+  #endedAt: Millis = Infinity
+
+  constructor(identity: RoomIdentity, type: Complete<RelayRoomType>, wiring: RoomWiring, secret: number) {
+    super(identity, type, wiring)
+    const { tickRate, players: [, players] } = type.game
+    this.#card = type.game
+    this.#delayTicks = type.observerDelayTicks ?? OBSERVER_DELAY_TICKS
+    this.relay = new OrderRelay({ ...type.relay, tickRate, players, secret })
+  }
+
+  attach(connection: Connection, { id, role }: Member): void {
+    const isObserver = role === 'spectator'
+    const { relay } = this
+    const line: Line = {
+      connection, isObserver, leastRttMs: Infinity, feedbackTick: 0,
+      source: new TicksSource({
+        log: relay.log,
+        newest: () => isObserver ? Math.max(0, relay.log.newest - this.#delayTicks) : relay.log.newest,
+        tokenOf: (tick) => isObserver ? 0 : relay.token(Math.max(0, relay.slotOf(id)), tick),
+        takeFeedback: () => this.#feedback(id, line),
+      }),
+    }
+    this.#lines.set(id, line)
+    connection.addSource(LOCKSTEP_KIND.ticks, line.source)
+    connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, line))
+    if (!isObserver && relay.slotOf(id) >= 0) {
+      relay.back(this.#now, id)
+      this.#startIfReady()
+    }
+  }
+
+  enter(peer: PeerId): void {
+    if (this.relay.join(this.#now, peer) < 0) return
+    this.#joined++
+    this.handleJoined(peer)
+    this.#startIfReady()
+  }
+
+  detach(peer: PeerId): void {
+    this.#lines.delete(peer)
+    this.relay.away(peer)
+    this.#freezeIfEmpty()
+  }
+
+  leave(peer: PeerId, reason: CloseReason): void {
+    this.#lines.delete(peer)
+    this.relay.leave(peer, endReasonOf(reason))
+    this.#freezeIfEmpty()
+  }
+
+  tick(now: Millis): number {
+    this.#now = now
+    const { relay } = this
+    const closed = relay.tick(now)
+    for (const notice of relay.notices()) this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
+    if (closed > 0) {
+      if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
+      for (const { source } of this.#lines.values()) source.wake()
+      if (relay.hasEnded) this.#endedAt = Math.min(this.#endedAt, now)
+    }
+    if (now > this.#endedAt + FAREWELL_MS) this.end()
+    this.#nextAt = Math.min(relay.nextAt(), now + IDLE_MS)
+    return closed
+  }
+
+  nextAt(): Millis {
+    return this.#nextAt
+  }
+
+  receive(now: Millis): void {
+    this.#now = now
+    this.#nextAt = Math.min(this.#nextAt, this.relay.nextAt())
+  }
+
+  saveMatch(): MatchImage | undefined {
+    return undefined
+  }
+
+  restoreMatch(): string {
+    return 'a lockstep match is not restored by its relay'
+  }
+
+  restorePlayer(): void {}
+
+  dropUnclaimed(): void {}
+
+  #sink(peer: PeerId, line: Line): FrameSink {
+    return {
+      accept: (now, _sequence, frame) => {
+        const slot = this.relay.slotOf(peer)
+        // An observer has no orders.
+        if (line.isObserver) return 'ok'
+        // The first packet of a player arrives before its join. The client sends it again: if it were acknowledged, its
+        // orders would be lost, and all later ones would wait for them.
+        if (slot < 0) return 'no-ack'
+        if (line.connection.rtt.samples > 0) {
+          line.leastRttMs = Math.min(line.leastRttMs, line.connection.rtt.latestMs)
+          this.relay.setLeastUp(slot, line.leastRttMs / 2)
+        }
+        const verdict = this.relay.handleOrders(now, slot, frame)
+        if (verdict === 'ok') line.source.noteExecuted(this.relay.lastExecuted)
+        return verdict
+      },
+    }
+  }
+
+  #feedback(peer: PeerId, line: Line): TimingFeedback | undefined {
+    const { relay } = this
+    const slot = relay.slotOf(peer)
+    if (slot < 0 || relay.log.newest < line.feedbackTick + FEEDBACK_TICKS) return undefined
+    line.feedbackTick = relay.log.newest
+    return relay.takeFeedback(slot)
+  }
+
+  /** Paths change: the shortest round trip slowly forgets. */
+  #measure(): void {
+    for (const line of this.#lines.values()) {
+      if (line.leastRttMs < Infinity) line.leastRttMs += (line.connection.rtt.smoothedMs - line.leastRttMs) / 100
+    }
+  }
+
+  #startIfReady(): void {
+    if (this.#joined >= this.#card.players[0] && !this.relay.isRunning) this.relay.start(this.#now)
+  }
+
+  #freezeIfEmpty(): void {
+    for (const { isObserver } of this.#lines.values()) if (!isObserver) return
+    this.relay.freeze()
+  }
+}
+
+function endReasonOf({ by, code }: CloseReason): EndReason {
+  if (code === 'kicked') return 'kicked'
+  return by === 'network' ? 'timed-out' : 'left'
+}

@@ -1,0 +1,345 @@
+/**
+ * Admission to rooms: from the bytes of a Response to an invitation, or a reason for the refusal.
+ *
+ * ```
+ * join body ─▶ room (found or planned) ─▶ onAuth ─▶ welcome and ticket ─▶ first sealed packet: room opened, seat taken
+ *                                           └── a promise: 'later', settled by `takeAnswers`
+ * ```
+ *
+ * An invitation takes no seat and creates no room: an abandoned handshake costs one entry in a bounded table. So
+ * several clients may be invited to the last seat. The first one to connect gets it. The others are closed with `full`.
+ *
+ * A request reaches this module only after the client's address is proven, its first sealed bytes have been opened and
+ * its token, if any, is valid: `endpoint/admission.ts`.
+ */
+
+import { GUEST_MS } from '../base/limits.ts'
+import type { Millis } from '../base/time.ts'
+import { isPromise, refusePromise, type UserCode } from '../base/user-code.ts'
+import { isEqualConstantTime } from '../crypto/constant-time.ts'
+import type { ConnectRequest, Refusal, Verdict } from '../endpoint/endpoint-config.ts'
+import { initialOptions, type HostedRoom, type RoomListing } from './hosted-room.ts'
+import { Invitations, type Invitation, type RoomPlan } from './invitations.ts'
+import { decodeJoin, type JoinRequest, type SentRequest } from './join-body.ts'
+import type { TicketMint } from './resume-ticket.ts'
+import { isMatch, type RoomDirectory } from './room-directory.ts'
+import type { RoomOrder } from './room-lifecycle.ts'
+import type { PasswordHasher } from './room-password.ts'
+import type { Asking, RoomRules } from './room-rules.ts'
+import { encodeWelcome } from './welcome.ts'
+
+/** Counts of refused tickets, by reason. */
+export interface TicketRefusals {
+  /** The MAC does not match. */
+  forged: number
+  /** The ticket was used before, so a second client has a copy. */
+  spent: number
+  /** The seat is no longer held. */
+  expired: number
+  /** The client's token names a different user than the one the ticket was issued to. */
+  stolen: number
+}
+
+/** Counts of requests, by outcome. */
+export interface DoorCounts {
+  seated: number
+  resumed: number
+  full: number
+  refused: number
+  'no-room': number
+  locked: number
+  ticket: number
+  /** A password that is missing, wrong, or one guess too many. */
+  password: number
+  /** Join data or room options that are invalid. The client gets `refused`. */
+  data: number
+}
+
+/** What the door needs from the room host. */
+export interface RoomDoorOptions<R extends HostedRoom> {
+  readonly types: ReadonlyMap<string, R['type']>
+  readonly directory: RoomDirectory<R>
+  readonly mint: TicketMint
+  /** Reserves the identity of a new room, or returns why there can be none. */
+  planRoom(type: string, order: RoomOrder): RoomPlan<R> | Refusal
+  readonly passwords: PasswordHasher
+  /** Counts a guess of a password from this address. False when there were too many. */
+  mayGuess(from: string): boolean
+  /** Counts and reports what `onAuth` throws. The client is then refused. */
+  readonly guard: UserCode
+  /** An asynchronous `onAuth` has finished: call `drain` soon. */
+  onAnswer(): void
+  now(): Millis
+}
+
+/** The result of an asynchronous `onAuth`. */
+interface LateAnswer {
+  readonly handle: number
+  readonly user: unknown
+}
+
+/** From the request to taking the seat: as long as a client keeps trying. */
+const INVITATION_MS = 2 * GUEST_MS
+
+export class RoomDoor<R extends HostedRoom = HostedRoom> {
+  readonly tickets: TicketRefusals = { forged: 0, spent: 0, expired: 0, stolen: 0 }
+  readonly counts: DoorCounts = {
+    seated: 0, resumed: 0, full: 0, refused: 0, 'no-room': 0, locked: 0, ticket: 0, password: 0, data: 0,
+  }
+  readonly invitations: Invitations<R> = new Invitations()
+  readonly #options: RoomDoorOptions<R>
+  #answers: LateAnswer[] = []
+
+  constructor(options: RoomDoorOptions<R>) {
+    this.#options = options
+  }
+
+  admit(request: ConnectRequest): Verdict | 'later' {
+    const known = this.invitations.of(request.connection)
+    if (known !== undefined) return known.isAwaited ? 'later' : known.welcome
+    const sent = decodeJoin(request.user)
+    const verdict =
+      sent === undefined ? 'refused' : 'resume' in sent ? this.#resume(request, sent.resume) : this.#seat(request, sent)
+    if (typeof verdict === 'string' && verdict !== 'later') this.counts[verdict]++
+    return verdict === 'data' ? 'refused' : verdict
+  }
+
+  /** Settles the requests whose `onAuth` has finished since the last call. */
+  takeAnswers(settle: (handle: number, verdict: Verdict) => boolean): void {
+    const answers = this.#answers
+    if (answers.length === 0) return
+    this.#answers = []
+    for (const { handle, user } of answers) {
+      const invitation = this.invitations.of(handle)
+      const isLetIn = user !== false && invitation !== undefined
+      if (isLetIn) this.#confirm(invitation, user)
+      else this.counts.refused++
+      if (settle(handle, isLetIn ? invitation.welcome : 'refused') && isLetIn) continue
+      // The client was refused, or has gone in the meantime.
+      this.invitations.remove(handle)
+    }
+  }
+
+  #seat(request: ConnectRequest, sent: SentRequest): Verdict | 'later' | 'data' {
+    const isSpectator = sent.role === 'spectator'
+    const site = this.#findRoom(sent, request, isSpectator)
+    if (typeof site === 'string') return site
+    const room = openRoom(site)
+    const { password, join } = withoutPassword(sent)
+    // The client that creates a room knows its password.
+    if (room?.passwordHash !== undefined && !this.#isPassword(room.passwordHash, password, request.from))
+      return 'password'
+    if (room?.isLocked === true) return 'locked'
+    const { type } = room ?? site as RoomPlan<R>
+    if (room === undefined ? isSpectator && type.spectators === 0 : !room.seats.hasRoom(isSpectator)) return 'full'
+    const data = dataOf(type.game, request.data.subarray(sent.optionsSize ?? 0))
+    if (data === undefined) return 'data'
+    const { from, token } = request
+    const options = room?.options ?? (site as RoomPlan<R>).identity.options ?? {}
+    const asking = { from, token, join, data, options, room: room?.listing ?? listingOf(site as RoomPlan<R>) }
+    const refusal = this.#askAdmit(type, asking)
+    if (refusal !== undefined) return refusal
+    const serial = this.#options.mint.drawSerial()
+    const peer = room === undefined ? ++(site as RoomPlan<R>).lastPeer : room.seats.drawPeer()
+    const invitation: Invitation<R> = {
+      site,
+      peer,
+      isSpectator,
+      serial,
+      until: this.#options.now() + INVITATION_MS,
+      usedSerial: undefined,
+      isAwaited: false,
+      tokenUser: request.token?.user,
+      user: request.token?.user,
+      data,
+      welcome: this.#welcome(site, peer, serial, false),
+    }
+    this.invitations.add(request.connection, invitation)
+    const verdict = this.#authorise(request.connection, type, asking, invitation)
+    if (verdict === 'refused') this.invitations.remove(request.connection)
+    return verdict
+  }
+
+  /** Whether the password is right. A missing one is no guess. */
+  #isPassword(hash: Uint8Array, password: string | undefined, from: string): boolean {
+    const { mayGuess, passwords } = this.#options
+    return password !== undefined && mayGuess(from) && passwords.isMatch(hash, password)
+  }
+
+  /** Asks the room type's `admit`. Refuses the client if it throws. */
+  #askAdmit(type: R['type'], asking: Asking): Refusal | undefined {
+    if (type.admit === undefined) return undefined
+    const answer = this.#options.guard.run('admit', 0, () => {
+      const refusal = type.admit?.(asking)
+      refusePromise('admit', refusal)
+      return { refusal }
+    })
+    return answer === undefined ? 'refused' : answer.refusal
+  }
+
+  #authorise(
+    connection: number,
+    type: R['type'],
+    asking: Asking,
+    invitation: Invitation<R>,
+  ): Uint8Array | 'refused' | 'later' {
+    if (type.onAuth === undefined) return invitation.welcome
+    const answer = (user: unknown): void => {
+      this.#answers.push({ handle: connection, user })
+      this.#options.onAnswer()
+    }
+    const { guard } = this.#options
+    try {
+      const user = type.onAuth(asking)
+      if (user === false) return 'refused'
+      if (!isPromise(user)) {
+        this.#confirm(invitation, user)
+        return invitation.welcome
+      }
+      invitation.isAwaited = true
+      user.then(answer, (error: unknown) => {
+        guard.report('onAuth', error)
+        answer(false)
+      })
+      return 'later'
+    } catch (error) {
+      guard.report('onAuth', error)
+      return 'refused'
+    }
+  }
+
+  #confirm(invitation: Invitation<R>, user: unknown): void {
+    invitation.user = user
+    invitation.isAwaited = false
+    invitation.until = this.#options.now() + INVITATION_MS
+  }
+
+  #resume({ connection, fingerprint, token }: ConnectRequest, bytes: Uint8Array): Verdict {
+    const { mint, directory, now } = this.#options
+    const ticket = mint.read(bytes)
+    const room = ticket === undefined ? undefined : directory.byNumber(ticket.room)
+    const seat = ticket === undefined ? undefined : room?.seats.of(ticket.peer)
+    if (ticket === undefined) this.tickets.forged++
+    else if (room === undefined || seat === undefined || !isEqualConstantTime(room.type.game.fingerprint, fingerprint))
+      this.tickets.expired++
+    else if (seat.serial !== ticket.serial) this.tickets.spent++
+    else if (!isSame(room.tokenUserOf(seat.peer), token?.user)) this.tickets.stolen++
+    else {
+      // Drawn per request: if two clients show the same ticket, only the client that takes the seat gets a valid next
+      // ticket.
+      const serial = mint.drawSerial()
+      const welcome = this.#welcome(room, seat.peer, serial, true)
+      const until = now() + INVITATION_MS
+      // Keep the seat during the handshake. `untilMax` bounds this, so repeated handshakes cannot hold the seat
+      // forever.
+      if (seat.state === 'held') seat.until = Math.min(Math.max(seat.until, until), seat.untilMax)
+      const { peer, isSpectator } = seat
+      this.invitations.add(connection, {
+        site: room,
+        peer,
+        isSpectator,
+        serial,
+        until,
+        usedSerial: ticket.serial,
+        isAwaited: false,
+        tokenUser: token?.user,
+        user: undefined,
+        data: {},
+        welcome,
+      })
+      return welcome
+    }
+    return 'ticket'
+  }
+
+  #findRoom(
+    join: SentRequest,
+    { fingerprint, data }: ConnectRequest,
+    isSpectator: boolean,
+  ): R | RoomPlan<R> | Refusal | 'data' {
+    const { directory, types } = this.#options
+    const isOurs = ({ game }: { readonly game: { readonly fingerprint: Uint8Array } }): boolean =>
+      isEqualConstantTime(game.fingerprint, fingerprint)
+    const named = 'room' in join ? directory.byId(join.room) : 'code' in join ? directory.byCode(join.code) : undefined
+    if ('room' in join || 'code' in join)
+      return named !== undefined && named.ending === undefined && isOurs(named.type) ? named : 'no-room'
+    const asked = 'create' in join ? join.create : 'quick' in join ? join.quick : undefined
+    const name = asked ?? [...types].find(([, type]) => isOurs(type))?.[0] ?? ''
+    const type = types.get(name)
+    if (type === undefined || !isOurs(type)) return 'no-room'
+    if ('create' in join) return type.mayCreate ? this.#planAsked(name, type, join, data) : 'refused'
+    const filter = 'filter' in join ? (join.filter ?? {}) : {}
+    // Clients that join together share a room. When there are more than a room has seats, they are spread over several.
+    const isRoomy = (site: R | RoomPlan<R>, players: number): boolean =>
+      players + this.invitations.newcomersTo(site) < type.capacity
+    const found = directory.findSeat(
+      name,
+      filter,
+      isSpectator,
+      (room) => isSpectator || isRoomy(room, room.seats.players),
+    )
+    if (found !== undefined) return found
+    const mayCreate = type.mayCreate && !isSpectator
+    const isOpenTo = ({ code, passwordHash, metadata }: RoomPlan<R>['identity']): boolean =>
+      code === '' && passwordHash === undefined && isMatch(metadata, filter)
+    const planned = mayCreate ? this.invitations.findPlan((plan) =>
+      plan.type === type && isOpenTo(plan.identity) && isRoomy(plan, 0)) : undefined
+    if (planned !== undefined) return planned
+    const order = { metadata: { ...type.metadata, ...filter }, isPrivate: false, options: initialOptions(type) }
+    const plan = mayCreate ? this.#options.planRoom(name, order) : 'full'
+    // Invitations do not block a seat: when no other room can be made, a seat that is still free is worth a try.
+    return plan === 'full' ? directory.findSeat(name, filter, isSpectator) ?? plan : plan
+  }
+
+  /** Plans the room that a client asks to create. Its options are the first bytes of the join data. */
+  #planAsked(
+    name: string,
+    type: R['type'],
+    { metadata, isPrivate = false, password, optionsSize = 0 }: Extract<SentRequest, { readonly create: string }>,
+    data: Uint8Array,
+  ): RoomPlan<R> | Refusal | 'data' {
+    const options = optionsSize === 0 ? initialOptions(type)
+      : optionsSize > data.length ? undefined : type.game.optionsCodec?.decode(data.subarray(0, optionsSize))
+    if (options === undefined) return 'data'
+    return this.#options.planRoom(name, {
+      metadata: { ...type.metadata, ...metadata },
+      isPrivate,
+      options,
+      ...(password !== undefined && { password }),
+    })
+  }
+
+  #welcome(site: R | RoomPlan<R>, peer: number, serial: number, isBack: boolean): Uint8Array {
+    const { number, id, seed } = 'identity' in site ? site.identity : site
+    const ticket = this.#options.mint.make({ room: number, peer, serial })
+    return encodeWelcome({ peer, seed, seat: { room: id, ticket, isBack } })
+  }
+}
+
+/** The join data of a client. Undefined when it is invalid. */
+function dataOf({ joinCodec }: RoomRules['game'], bytes: Uint8Array): object | undefined {
+  if (joinCodec !== undefined) return joinCodec.decode(bytes)
+  return bytes.length === 0 ? {} : undefined
+}
+
+/** The room of an invitation, if it is open. */
+export function openRoom<R extends HostedRoom>(site: R | RoomPlan<R>): R | undefined {
+  return 'identity' in site ? site.room : site
+}
+
+/** The listing of a room that is not open yet. */
+function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListing {
+  const { id, typeName, metadata, passwordHash } = identity
+  const hasPassword = passwordHash !== undefined
+  return { id, type: typeName, players: 0, capacity, spectators: 0, metadata, isLocked: false, hasPassword }
+}
+
+/** The request as code of the game may see and log it, and the password. */
+function withoutPassword(sent: SentRequest): { readonly join: JoinRequest; readonly password: string | undefined } {
+  const { optionsSize: _size, password, ...join } = sent as SentRequest & { readonly password?: string }
+  return { join: join as JoinRequest, password }
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : isEqualConstantTime(a, b)
+}

@@ -1,0 +1,53 @@
+/**
+ * Options of a room host, apart from its room types.
+ */
+
+import type { Entropy } from '../base/entropy.ts'
+import type { Millis } from '../base/time.ts'
+import type { CodeFault } from '../base/user-code.ts'
+import type { RuleCode } from '../connection/close-reason.ts'
+import type { FragmentPool } from '../delivery/fragment-pool.ts'
+import type { EndpointConfig } from '../endpoint/endpoint-config.ts'
+import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
+import type { OriginLimits } from '../endpoint/origin-limits.ts'
+import type { HostedRoom, RoomIdentity, RoomWiring } from './hosted-room.ts'
+
+/** Options of a room host, apart from its room types. */
+export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
+  /** The source of random bytes for keys, ids and seeds. */
+  readonly entropy: Entropy
+  /**
+   * The cryptography, the server's identity, and which tokens are valid. Default: encrypted, a random identity, no
+   * tokens.
+   */
+  readonly security?: EndpointSecurity
+  /** Rate limits per origin. Default: `ORIGIN_LIMITS` (`endpoint/origin-limits.ts`). */
+  readonly limits?: Partial<OriginLimits>
+  /** The memory for incomplete large messages. Hosts may share one pool. Default: a new pool. */
+  readonly fragments?: FragmentPool
+  /** Maximum number of rooms at once. Default: 256. */
+  readonly maxRooms?: number
+  /** Maximum number of connections, over all rooms. At most 4096, which is the default. */
+  readonly maxConnections?: number
+  /** The ticket key of the previous process, whose rooms will be restored. Default: a random key. */
+  readonly ticketKey?: Uint8Array
+  /** Measures ticks, in milliseconds from any origin. Without it, ticks are not measured. */
+  readonly stopwatch?: () => Millis
+  /**
+   * A callback threw. If `fault.isFatal`, the room ends. Without this option, `tick` or `drain` throws the error at its
+   * end.
+   */
+  readonly onError?: (fault: CodeFault, room: R | undefined) => void
+  /** A client was refused, with the reason. Default: refusals are only counted. */
+  readonly onRefused?: (from: string, code: RuleCode) => void
+  /** There is something to send that the last `drain` did not know about: drain again soon. */
+  readonly onWake?: () => void
+}
+
+/** What a room host needs to know about its matches. `game/match-host.ts` is the one of matches with a world. */
+export interface RoomHostParts<R extends HostedRoom> {
+  /** The settings of the endpoint that follow from the games. */
+  readonly endpoint: Pick<EndpointConfig, 'tickRate' | 'timers' | 'maxDatagramBytes'>
+  /** Creates a room. May throw an error of the game's code. */
+  build(identity: RoomIdentity, type: R['type'], wiring: RoomWiring): R
+}

@@ -1,0 +1,176 @@
+/** A match without a world behind a room host: what an order relay would be. */
+
+import { describe, expect, test } from 'vitest'
+import { Dice, StubCrypto } from 'tickwire/testing'
+import type { Millis, PeerId } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import { drain } from '../endpoint/drain.ts'
+import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { HostedRoom } from './hosted-room.ts'
+import { encodeJoin, type JoinRequest } from './join-body.ts'
+import { RoomHost } from './room-host.ts'
+import type { MatchImage } from './room-image.ts'
+import type { PacketTap } from './room-match.ts'
+import type { Member, RoomRules } from './room-rules.ts'
+import { decodeWelcome, type Welcome } from './welcome.ts'
+
+const TICK_MS = 50
+const fingerprint = new Uint8Array(8).fill(7)
+
+class Relay extends HostedRoom {
+  readonly watch: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (_now, port) => port }
+  readonly calls: string[] = []
+  #nextAt: Millis = 0
+  #entered: PeerId[] = []
+
+  attach(_connection: Connection, { id, role }: Member): void {
+    this.calls.push(`attach ${role} ${id}`)
+  }
+
+  enter(peer: PeerId): void {
+    this.#entered.push(peer)
+  }
+
+  detach(peer: PeerId): void {
+    this.calls.push(`detach ${peer}`)
+  }
+
+  leave(peer: PeerId, { code }: CloseReason): void {
+    this.calls.push(`leave ${peer} ${code}`)
+  }
+
+  tick(now: Millis): number {
+    this.#nextAt = now + TICK_MS
+    for (const peer of this.#entered.splice(0)) this.handleJoined(peer)
+    return 1
+  }
+
+  nextAt(): Millis {
+    return this.#nextAt
+  }
+
+  receive(): void {}
+
+  saveMatch(): MatchImage | undefined {
+    return { world: new Uint8Array(0), bots: [] }
+  }
+
+  restoreMatch(): string {
+    return 'restored'
+  }
+
+  restorePlayer({ id }: Member): void {
+    this.calls.push(`restore ${id}`)
+  }
+
+  dropUnclaimed(): void {}
+}
+
+function createRelayHost(rules: Partial<RoomRules> = {}, ticketKey?: Uint8Array): RoomHost<Relay> {
+  const types = { relay: { game: { fingerprint }, ...rules } }
+  const security = { provider: new StubCrypto() }
+  return new RoomHost<Relay>(types, { entropy: new Dice(1), security, ...(ticketKey && { ticketKey }) }, {
+    endpoint: { tickRate: 20 },
+    build: (identity, type, wiring) => new Relay(identity, type, wiring),
+  })
+}
+
+/** Clients of a host, on cables without delay. */
+class Clients {
+  host: RoomHost<Relay>
+  readonly events: EndpointEvent[] = []
+  #now = 0
+  readonly #endpoints: Endpoint[] = []
+  readonly #inboxes: Uint8Array[][] = []
+
+  constructor(host: RoomHost<Relay>) {
+    this.host = host
+  }
+
+  /** Connects a client and lets a second pass. Undefined when it was not admitted. */
+  join(join: JoinRequest): Welcome | undefined {
+    const index = this.#endpoints.length
+    const security = { provider: new StubCrypto() }
+    const endpoint = createEndpoint({ fingerprint, entropy: new Dice(9 + index), security, assemble: () => {} })
+    this.#endpoints.push(endpoint)
+    this.#inboxes.push([])
+    endpoint.connect(this.#now, 'server', encodeJoin(join))
+    this.events.length = 0
+    this.run(1000)
+    const opened = this.events.find((event) => event.type === 'opened')
+    return opened?.type === 'opened' ? decodeWelcome(opened.welcome) : undefined
+  }
+
+  leave(index: number): void {
+    this.#endpoints[index]!.close(this.#now, 'left')
+    this.run(1000)
+  }
+
+  run(ms: number): void {
+    for (const end = this.#now + ms; this.#now < end; this.#now += 10) {
+      this.#endpoints.forEach((endpoint, index) => {
+        for (const bytes of this.#inboxes[index]!.splice(0))
+          endpoint.handleDatagram(this.#now, 'server', bytes, bytes.length)
+        const port = {
+          send: (_to: string, bytes: Uint8Array, length: number) =>
+            this.host.handleDatagram(this.#now, String(index), bytes.slice(), length),
+        }
+        drain(endpoint, this.#now, port, (event) => this.events.push(event))
+      })
+      this.host.tick(this.#now)
+      this.host.drain(this.#now, {
+        send: (to, bytes, length) => { this.#inboxes[Number(to)]?.push(bytes.slice(0, length)) },
+      })
+    }
+  }
+}
+
+describe('a match without a world', () => {
+  test('[ROOM1] gets its clients by role, and reports them by hook', () => {
+    const joined: string[] = []
+    const host = createRelayHost({ spectators: 1, onJoin: (_room, { id, role }) => joined.push(`${role} ${id}`) })
+    const clients = new Clients(host)
+    const player = clients.join({ create: 'relay' })!
+    const spectator = clients.join({ room: player.seat!.room, role: 'spectator' })!
+    const [room] = host.rooms
+    expect(room!.calls).toEqual([`attach player ${player.peer}`, `attach spectator ${spectator.peer}`])
+    expect(joined).toEqual([`player ${player.peer}`, `spectator ${spectator.peer}`])
+    clients.leave(0)
+    expect(room!.calls.at(-1)).toBe(`leave ${player.peer} left`)
+  })
+
+  test('[SEAT3] is attached again when a client resumes with its ticket', () => {
+    const clients = new Clients(createRelayHost())
+    const first = clients.join({ create: 'relay' })!
+    const second = clients.join({ resume: first.seat!.ticket })!
+    expect([second.peer, second.seat!.isBack]).toEqual([first.peer, true])
+    const attached = `attach player ${first.peer}`
+    expect(clients.host.rooms[0]!.calls).toEqual([attached, `detach ${first.peer}`, attached])
+  })
+
+  test('[ROOM10] is saved and restored with its seats', () => {
+    const before = createRelayHost()
+    const clients = new Clients(before)
+    const { peer, seat } = clients.join({ create: 'relay' })!
+    const { ticketKey, rooms } = before.images()
+    const after = createRelayHost({}, ticketKey)
+    expect(after.restore(0, rooms)[0]!.calls).toEqual([`restore ${peer}`])
+    expect(new Clients(after).join({ resume: seat!.ticket })?.peer).toBe(peer)
+  })
+
+  test('[SEAT7] a host that drains admits no new client', () => {
+    const clients = new Clients(createRelayHost())
+    clients.host.beginDrain(1000)
+    expect(clients.join({ create: 'relay' })).toBe(undefined)
+    expect(clients.host.rooms).toEqual([])
+  })
+
+  test('[SPEC6] `admit` refuses a client with a reason', () => {
+    const clients = new Clients(createRelayHost({ admit: ({ join }) => 'create' in join ? 'locked' : undefined }))
+    expect(clients.join({ create: 'relay' })).toBe(undefined)
+    expect(clients.events).toMatchObject([{ type: 'closed', reason: { code: 'locked' } }])
+    expect(clients.host.door.counts.locked).toBe(1)
+    expect(clients.join({})).toBeDefined()
+  })
+})

@@ -1,0 +1,315 @@
+/**
+ * Rooms behind one endpoint: they are created, found, joined, left and ended independently. A single match is a host
+ * with one room.
+ *
+ * The host owns an endpoint but no socket and no clock. The caller drives it: receive, tick, send.
+ *
+ *   host.handleDatagram(now, from, bytes, length)     for each datagram received
+ *   host.tick(now)                                    runs the due ticks of all rooms
+ *   host.drain(now, port)                             sends; returns when to call again at the latest
+ *
+ * Invariant: an error in the code of one room ends at most that room (its players get `fault`) and affects no other.
+ */
+
+import { ConfigError } from '../base/assert.ts'
+import { CONNECTIONS_MAX } from '../base/limits.ts'
+import type { Millis, PeerId } from '../base/time.ts'
+import { UserCode } from '../base/user-code.ts'
+import type { LeaveCode, RuleCode } from '../connection/close-reason.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { ConnectionStats } from '../connection/stats.ts'
+import { pureProvider } from '../crypto/pure-provider.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import { drain } from '../endpoint/drain.ts'
+import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { GuessLimit } from '../endpoint/guess-limit.ts'
+import { completeLimits } from '../endpoint/origin-limits.ts'
+import { DurationHistogram } from './duration-histogram.ts'
+import type { HostedRoom, RoomListing } from './hosted-room.ts'
+import type { Invitation, RoomPlan } from './invitations.ts'
+import { TicketMint } from './resume-ticket.ts'
+import { RoomDirectory, type RoomFilter } from './room-directory.ts'
+import { openRoom, RoomDoor } from './room-door.ts'
+import type { RoomHostOptions, RoomHostParts } from './room-host-options.ts'
+import type { RoomImage } from './room-image.ts'
+import { RoomLifecycle, type NewRoomOptions, type RoomCounts } from './room-lifecycle.ts'
+import { PasswordHasher } from './room-password.ts'
+import { completeRules, type RoomRules } from './room-rules.ts'
+import { Traffic } from './traffic.ts'
+
+/** The seat that a connection belongs to. */
+interface Seated<R> {
+  readonly room: R
+  readonly peer: PeerId
+  readonly isBack: boolean
+}
+
+/** Runs any number of rooms behind one endpoint, driven by a loop of your own: receive, tick, send. */
+export class RoomHost<R extends HostedRoom = HostedRoom> {
+  readonly endpoint: Endpoint
+  /** Decides which clients are admitted, and counts refusals. */
+  readonly door: RoomDoor<R>
+  /** Durations of the ticks of all rooms. */
+  readonly ticks: DurationHistogram = new DurationHistogram()
+  /** Calls user code that belongs to no single room, such as `onAuth`, and counts what it throws. */
+  readonly guard: UserCode
+  readonly #stopwatch: (() => Millis) | undefined
+  readonly #directory: RoomDirectory<R>
+  readonly #lifecycle: RoomLifecycle<R>
+  readonly #seated = new Map<number, Seated<R>>()
+  /** Connections of clients that came too late for their seat: to be closed, with the reason. */
+  readonly #unseated: [Connection, RuleCode | LeaveCode][] = []
+  readonly #now = new Float64Array(1)
+  readonly #traffic = new Traffic()
+  readonly #mint: TicketMint
+  /** Rooms that recorded datagrams at the last drain. Cached, so that a flood does not cost a loop over all rooms. */
+  readonly #recorded: R[] = []
+  #isDraining = false
+
+  constructor(
+    rules: { readonly [name: string]: RoomRules },
+    options: RoomHostOptions<R>,
+    { endpoint, build }: RoomHostParts<R>,
+  ) {
+    const types = new Map(Object.entries(rules).map(([name, each]) => [name, completeRules(name, each) as R['type']]))
+    const [first, ...others] = [...types.values()].map(({ game: { fingerprint } }) => fingerprint)
+    if (first === undefined)
+      throw new ConfigError('rooms', 'no types of rooms', 'give at least one type of room.')
+    const { entropy, security, limits, maxConnections = CONNECTIONS_MAX, onError, stopwatch } = options
+    this.#stopwatch = stopwatch
+    this.guard = new UserCode(onError && ((fault) => onError(fault, undefined)))
+    this.#directory = new RoomDirectory(entropy)
+    this.#mint = new TicketMint(security?.provider ?? pureProvider, entropy, options.ticketKey)
+    const { guard } = this
+    const passwords = new PasswordHasher(security?.provider ?? pureProvider, entropy)
+    const guesses = new GuessLimit(completeLimits(limits ?? {}), entropy)
+    this.#lifecycle = new RoomLifecycle({
+      types, directory: this.#directory, options, guard, passwords, build, endpoint: () => this.endpoint,
+      now: () => this.#now[0],
+    })
+    this.door = new RoomDoor({
+      types,
+      directory: this.#directory,
+      mint: this.#mint,
+      passwords,
+      mayGuess: (from) => guesses.mayGuess(this.#now[0], from),
+      planRoom: (type, order) => this.#lifecycle.plan(type, order),
+      guard,
+      onAnswer: () => options.onWake?.(),
+      now: () => this.#now[0],
+    })
+    this.endpoint = createEndpoint({
+      ...endpoint,
+      fingerprint: first,
+      fingerprints: others,
+      entropy,
+      maxConnections,
+      ...(security && { security }),
+      ...(limits && { limits }),
+      ...(options.onRefused && { onRefused: options.onRefused }),
+      admit: (request) => this.door.admit(request),
+      assemble: (connection) => this.#assemble(connection),
+    })
+  }
+
+  /** Whether the host is shutting down and admits no new clients. */
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /** Counters of rooms. */
+  get counts(): Readonly<RoomCounts> {
+    return this.#lifecycle.counts
+  }
+
+  /** Errors thrown by the code of all rooms, by callback, including rooms that have ended. */
+  get codeFaults(): ReadonlyMap<string, number> {
+    return this.#lifecycle.codeFaults
+  }
+
+  /** All rooms, oldest first, private ones too. */
+  get rooms(): readonly R[] {
+    return [...this.#directory.rooms]
+  }
+
+  /** The number of player seats taken or held, over all rooms. */
+  get players(): number {
+    let count = 0
+    for (const { seats } of this.#directory.rooms) count += seats.players
+    return count
+  }
+
+  /** The sum over all connections since the start. */
+  traffic(): ConnectionStats {
+    return this.#traffic.sum(this.endpoint.connections)
+  }
+
+  /** The public list of rooms. */
+  list(filter: RoomFilter = {}): RoomListing[] {
+    return this.#directory.list(filter)
+  }
+
+  /** The room with this id. Undefined if there is none. */
+  room(id: string): R | undefined {
+    return this.#directory.byId(id)
+  }
+
+  /** Creates a room. Throws ConfigError when the type is unknown or `maxRooms` is reached. */
+  create(type: string, options: NewRoomOptions = {}): R {
+    return this.#lifecycle.create(type, options)
+  }
+
+  /** A datagram has arrived from `from`. `bytes` may be decrypted in place. */
+  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
+    this.#now[0] = now
+    for (const { watch } of this.#recorded) watch.handleDatagram(now, from, bytes, length)
+    this.endpoint.handleDatagram(now, from, bytes, length)
+  }
+
+  /** The transport can no longer reach `address`. */
+  handlePathClosed(address: string): void {
+    this.endpoint.handlePathClosed(address)
+  }
+
+  /** Runs the due ticks of all rooms. Returns how many ran. */
+  tick(now: Millis): number {
+    this.#now[0] = now
+    const stopwatch = this.#stopwatch
+    let total = 0
+    for (const room of this.#directory.rooms) {
+      // Everything in a room happens on its ticks, so a wake-up for one room costs every other room one comparison.
+      if (now < room.nextAt()) continue
+      const startedAt = stopwatch?.() ?? 0
+      try {
+        room.expireSeats(now)
+        const ran = room.tick(now)
+        total += ran
+        if (ran > 0 && stopwatch !== undefined) this.#measure(room, stopwatch() - startedAt, ran)
+      } catch (error) {
+        room.guard.break('tickwire', error)
+      }
+    }
+    this.#lifecycle.endDue(now)
+    this.guard.rethrow()
+    return total
+  }
+
+  /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
+  drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
+    this.#now[0] = now
+    this.door.takeAnswers((handle, verdict) => this.endpoint.settle(now, handle, verdict))
+    if (this.door.invitations.count > 0) this.door.invitations.expire(now)
+    let out = port
+    this.#recorded.length = 0
+    for (const room of this.#directory.rooms) {
+      try {
+        room.receive(now)
+      } catch (error) {
+        room.guard.break('tickwire', error)
+      }
+      if (!room.watch.hasPacketRecorders) continue
+      this.#recorded.push(room)
+      out = room.watch.tap(now, out)
+    }
+    this.#lifecycle.endDue(now)
+    const wakeAt = drain(this.endpoint, now, out, (event) => this.#handleEvent(now, event))
+    for (const [connection, code] of this.#unseated.splice(0)) connection.close(now, code)
+    const hasEnded = this.#lifecycle.endDue(now)
+    this.guard.rethrow()
+    if (hasEnded) return now
+    let earliest = wakeAt
+    for (const room of this.#directory.rooms) earliest = Math.min(earliest, room.nextAt())
+    return earliest
+  }
+
+  /** The state that another process needs to continue, taken between two ticks. The key is secret. */
+  images(): { readonly ticketKey: Uint8Array; readonly rooms: readonly RoomImage[] } {
+    return { ticketKey: this.#mint.key, rooms: this.#lifecycle.images() }
+  }
+
+  /** Restores rooms; their players may resume with their tickets. `onRefused` gets each refused image and reason. */
+  restore(
+    now: Millis,
+    images: readonly RoomImage[],
+    onRefused?: (image: RoomImage, reason: string) => void,
+  ): readonly R[] {
+    this.#now[0] = now
+    return images.flatMap((image) => {
+      const room = this.#lifecycle.restore(now, image)
+      if (typeof room !== 'string') return [room]
+      onRefused?.(image, room)
+      return []
+    })
+  }
+
+  /** From now on, new clients are refused. Rooms learn how much time is left; `close` ends them. */
+  beginDrain(ms: number): void {
+    if (this.#isDraining) return
+    this.#isDraining = true
+    this.endpoint.refuseNewcomers()
+    for (const room of this.#directory.rooms) {
+      room.guard.run('onDrain', 0, () => room.type.onDrain?.(room, ms))
+    }
+  }
+
+  /** Ends all rooms. Keep draining until `endpoint.connections` is empty. */
+  close(now: Millis): void {
+    this.#isDraining = true
+    for (const room of this.rooms) this.#lifecycle.end(now, room, 'shutdown')
+    this.endpoint.close(now)
+  }
+
+  /** The client has used its keys. Only now does it take its seat, and the first client in a planned room opens it. */
+  #assemble(connection: Connection): void {
+    const invitation = this.door.invitations.remove(connection.id)
+    const reason = invitation === undefined || invitation.isAwaited ? 'ended' : this.#sitDown(connection, invitation)
+    if (reason === undefined) return
+    this.#unseated.push([connection, reason])
+    if (reason === 'full' || reason === 'locked' || reason === 'refused') this.door.counts[reason]++
+  }
+
+  /** Why an invited client gets no seat. Undefined when it has one. */
+  #sitDown(connection: Connection, invitation: Invitation<R>): 'full' | 'locked' | 'refused' | 'ended' | undefined {
+    const { site, peer, usedSerial, serial } = invitation
+    const room = openRoom(site) ?? this.#lifecycle.openPlan(site as RoomPlan<R>)
+    if (room === 'full' || room === 'refused') return room
+    if (room.ending !== undefined) return 'ended'
+    if (usedSerial !== undefined) {
+      const seat = room.seats.of(peer)
+      if (seat === undefined || seat.serial !== usedSerial) return 'ended'
+      this.#seated.set(connection.id, { room, peer, isBack: true })
+      this.door.counts.resumed++
+      room.seatAgain(seat, connection, serial)?.close(this.#now[0], 'replaced')
+      return undefined
+    }
+    if (room.isLocked) return 'locked'
+    if (!room.seatNewcomer(connection, invitation)) return 'full'
+    this.#seated.set(connection.id, { room, peer, isBack: false })
+    this.door.counts.seated++
+    return undefined
+  }
+
+  #handleEvent(now: Millis, event: EndpointEvent): void {
+    if (event.type === 'closed') this.#traffic.handleEnded(event.connection)
+    const seated = this.#seated.get(event.connection.id)
+    if (seated === undefined) return
+    const { room, peer, isBack } = seated
+    try {
+      if (event.type === 'opened') room.handleOpened(peer, isBack)
+      else {
+        this.#seated.delete(event.connection.id)
+        room.handleClosed(now, peer, event.connection, event.reason)
+      }
+    } catch (error) {
+      room.guard.break('tickwire', error)
+    }
+  }
+
+  #measure(room: R, ms: number, ran: number): void {
+    const each = ms / ran
+    for (let tick = 0; tick < ran; tick++) {
+      this.ticks.record(each)
+      room.ticks.record(each)
+    }
+  }
+}

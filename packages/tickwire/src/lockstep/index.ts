@@ -1,0 +1,27 @@
+/** The "./lockstep" entry point: games in which every peer steps the same world with the same orders. */
+
+export { ids } from '../core/order/ids.ts'
+export { nativeCodec, type OrderCodec, type TimedOrder } from '../core/order/order-codec.ts'
+export type { EndReason, TickEvent, TickEventName } from '../core/order/tick-event.ts'
+export { TickLog } from '../core/order/tick-log.ts'
+export type { TimingFeedback } from '../core/order/ticks-frame.ts'
+export {
+  defineLockstep, type LockstepDefinition, type LockstepGame, type TickOrders,
+} from '../core/lockstep/define-lockstep.ts'
+export { LocalFeed, type LocalFeedOptions } from '../core/lockstep/local-feed.ts'
+export { LockstepRunner, type RunnerOptions } from '../core/lockstep/lockstep-runner.ts'
+export {
+  Order, order, type AnyOrder, type CheckedWorld, type GivenOrder, type OrderOptions,
+} from '../core/lockstep/order.ts'
+export type { OrderListener, OrderState } from '../core/lockstep/own-orders.ts'
+export { playedMatch, ReplayFeed, type PlayedMatch } from '../core/lockstep/replay-feed.ts'
+export type { Roster } from '../core/lockstep/roster.ts'
+export type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from '../core/lockstep/tick-feed.ts'
+export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
+export type { OrderRelay } from '../core/order-relay/order-relay.ts'
+export type { RelayCounts } from '../core/order-relay/relay-counts.ts'
+export type { FilterContext, RelayFilter, RelayOrder } from '../core/order-relay/relay-filter.ts'
+export { RANKED_RELAY, type RelayOptions } from '../core/order-relay/relay-options.ts'
+export type { RelayNotice } from '../core/order-relay/relay-watch.ts'
+export { createRelayHost } from '../core/relaying/relay-host.ts'
+export type { LockstepCard, RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'

@@ -1,0 +1,102 @@
+/**
+ * Joins a match from Node with one call: a bot, a load test, a bridge to another service. The room is the same as that
+ * of a page, with the same errors.
+ *
+ * ```ts
+ * const room = await connect(game, 'udp://localhost:4001')
+ * room.play({ input: () => ({ right: room.view.tick % 60 < 30 }) })
+ * ```
+ */
+
+import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
+import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
+import type { Room } from '../core/client/room.ts'
+import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
+import type { CryptoProvider } from '../core/crypto/provider.ts'
+import { createEndpoint } from '../core/endpoint/endpoint.ts'
+import { sharedAuthority } from '../core/game/client-authority.ts'
+import type { Game } from '../core/game/define-game.ts'
+import type { Shape } from '../core/schema/field.ts'
+import { compileRows } from './compile-rows.ts'
+import { bestProvider } from './crypto.ts'
+import { nodePlatform } from './node-platform.ts'
+import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
+import { SingleLink } from './single-link.ts'
+import { openUdp, resolveUdp } from './udp.ts'
+import { openWebSocket } from './websocket.ts'
+
+/** How a match is joined from Node. */
+export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape> extends JoinOptions<J, O> {
+  /** What packets are sealed with. Default: the fastest that is installed. */
+  readonly provider?: CryptoProvider
+}
+
+const SCHEMES = ['udp', 'ws', 'wss', 'http', 'https'] as const
+const ASK_MS = 2000
+
+/**
+ * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket.
+ * Rejects with a ConnectError that says why.
+ */
+export async function connect<I extends Shape, J extends Shape, O extends Shape>(
+  game: Game<I, J, O>,
+  url: string | URL,
+  options: ConnectOptions<J, O> = {},
+): Promise<Room<I>> {
+  const base = parseServerUrl(String(url), (text) => new URL(text), SCHEMES)
+  const { provider = bestProvider() } = options
+  const site = base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))
+  const room = await joinRoom(game, {
+    ...site,
+    isLocal: isLocalHost(base.hostname),
+    parts: {
+      createEndpoint: (config) => createEndpoint({ ...config, security: { provider } }),
+      createAuthority: sharedAuthority,
+    },
+  }, options, nodePlatform)
+  game.compile(compileRows)
+  return room
+}
+
+type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>
+
+function udpSite({ hostname, port }: URL): Site {
+  const number = Number(port)
+  return {
+    place: `udp://${hostname}:${port}`,
+    isSecure: false,
+    async open() {
+      const address = await resolveUdp(hostname.replace(/^\[|\]$/g, ''), number)
+      return new SingleLink('udp', await openUdp(), address, () => Promise.resolve(undefined))
+    },
+    // Nothing else can be asked about a UDP port.
+    diagnose: () => Promise.resolve({ kind: 'down' }),
+  }
+}
+
+function webSocketSite(base: URL): Site {
+  const infoUrl = new URL(INFO_PATH.slice(1), base)
+  const ask = async (): Promise<Response> => await fetch(infoUrl, { signal: AbortSignal.timeout(ASK_MS) })
+  return {
+    place: `${base.origin}${new URL('.', base).pathname}`.replace(/\/$/, ''),
+    isSecure: base.protocol === 'https:',
+    async open() {
+      const address = new URL(MATCH_PATH.slice(1), base).href.replace(/^http/, 'ws')
+      const identity = async (): Promise<string | undefined> => {
+        const info = await (await ask()).json() as Partial<ServerInfo>
+        return info.identity
+      }
+      return new SingleLink('websocket', await openWebSocket(address), address, identity)
+    },
+    async diagnose(): Promise<Diagnosis> {
+      try {
+        const response = await ask()
+        const info = await response.json().catch(() => ({})) as Partial<ServerInfo>
+        if (info.websocket !== undefined) return { kind: 'server', upMs: info.upMs ?? 0 }
+        return { kind: response.status >= 500 ? 'down' : 'other-service' }
+      } catch {
+        return { kind: 'down' }
+      }
+    },
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * A packet relay and a STUN server on real UDP sockets.
+ *
+ * ```ts
+ * const relay = await openRelay({ issuers: [issuerPublicKey], relayed: '203.0.113.10:7777' })
+ * ```
+ *
+ * One socket serves relay control, data and STUN. The process never opens another one for an allocation.
+ */
+
+import { createSocket } from 'node:dgram'
+import { isIP } from 'node:net'
+import { ConfigError } from '../core/base/assert.ts'
+import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
+import { createTransmit } from '../core/connection/transmit.ts'
+import { canonicalAddress } from '../core/endpoint/canonical-address.ts'
+import { PacketRelay } from '../core/nat/packet-relay.ts'
+import type { PacketRelayConfig } from '../core/nat/relay-options.ts'
+import { StunResponder } from '../core/nat/stun-responder.ts'
+import { monotonicNow } from './clock.ts'
+import { bestProvider } from './crypto.ts'
+import { systemEntropy } from './entropy.ts'
+import { type UdpPort, openUdp } from './udp.ts'
+
+/** The port of a packet relay, unless another is given. */
+export const RELAY_PORT_DEFAULT = 7777
+/** The port of a STUN server, unless another is given. */
+export const STUN_PORT_DEFAULT = 3478
+
+/** How a relay is opened. */
+export interface RelayServerOptions
+  extends Pick<PacketRelayConfig, 'issuers' | 'audience' | 'quota' | 'allocationsMax' | 'areLocalExempt'> {
+  /** The UDP port. Default 7777; 0: any free port. */
+  readonly port?: number
+  /** A numeric address of this machine. Default: all of them. */
+  readonly address?: string
+  /** The public address of this relay, with or without a port. Default: the address by which this machine sends. */
+  readonly relayed?: string
+  /** Requests for STUN and relay are limited for each origin; how many allocations one origin may have. Default 8. */
+  readonly allocationsPerOrigin?: number
+}
+
+/** An open relay. */
+export interface RelayServer {
+  readonly relay: PacketRelay
+  readonly port: UdpPort
+  /** The public address that peers are given. */
+  readonly relayed: string
+  /** Refuses new allocations, tells peers to move, and resolves after `ms`. */
+  drain(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens a relay. Throws `ConfigError` on invalid options, and when the port is taken. */
+export async function openRelay(options: RelayServerOptions): Promise<RelayServer> {
+  const { port: number = RELAY_PORT_DEFAULT, address, relayed: given, ...config } = options
+  const port = await openUdp({
+    port: number, maxDatagramBytes: DATAGRAM_BYTES_MAX, ...(address !== undefined && { address }),
+  })
+  try {
+    const relayed = publicAddress(given ?? (await ownAddress()), Number(port.localAddress.split(':').pop()))
+    const wallSeconds = (): number => Math.floor(Date.now() / 1000)
+    const relay = new PacketRelay({ ...config, relayed, wallSeconds, provider: bestProvider(), entropy: systemEntropy })
+    return run(relay, port, relayed)
+  } catch (error) {
+    port.close()
+    throw error
+  }
+}
+
+function run(relay: PacketRelay, port: UdpPort, relayed: string): RelayServer {
+  const out = createTransmit()
+  const poll = (): void => {
+    const now = monotonicNow()
+    while (relay.pollTransmit(now, out)) port.send(out.to, out.bytes, out.length)
+    timer = setTimeout(poll, Math.max(1, relay.pollTimeout(now) - now))
+    timer.unref()
+  }
+  let timer: NodeJS.Timeout | undefined
+  port.onDatagram = (from, bytes, length) => {
+    if (relay.handleDatagram(monotonicNow(), from, bytes, length, out)) port.send(out.to, out.bytes, out.length)
+  }
+  poll()
+  return {
+    relay, port, relayed,
+    drain: async (ms) => {
+      relay.drain(monotonicNow(), ms)
+      clearTimeout(timer)
+      poll()
+      await new Promise((resolve) => setTimeout(resolve, ms))
+    },
+    close: async () => {
+      clearTimeout(timer)
+      port.close()
+      await port.closed
+    },
+  }
+}
+
+/** How a STUN server is opened. */
+export interface StunServerOptions {
+  /** The UDP port. Default 3478; 0: any free port. */
+  readonly port?: number
+  /** A numeric address of this machine. Default: all of them. */
+  readonly address?: string
+  /** Whether this machine and its local network are exempt from the limit for each origin. Default true. */
+  readonly areLocalExempt?: boolean
+}
+
+/** An open STUN server. */
+export interface StunServer {
+  readonly responder: StunResponder
+  readonly port: UdpPort
+  close(): Promise<void>
+}
+
+/** Opens a STUN server. Throws `ConfigError` when the port is taken. */
+export async function openStun(options: StunServerOptions = {}): Promise<StunServer> {
+  const { port: number = STUN_PORT_DEFAULT, address, ...limits } = options
+  const port = await openUdp({ port: number, ...(address !== undefined && { address }) })
+  const responder = new StunResponder(systemEntropy, limits)
+  const out = createTransmit()
+  port.onDatagram = (from, bytes, length) => {
+    if (responder.handleDatagram(monotonicNow(), from, bytes, length, out)) port.send(out.to, out.bytes, out.length)
+  }
+  return {
+    responder, port,
+    close: async () => {
+      port.close()
+      await port.closed
+    },
+  }
+}
+
+function publicAddress(text: string, port: number): string {
+  const bare = canonicalAddress(text, port)
+  if (bare !== undefined) return bare
+  const colon = text.lastIndexOf(':')
+  const host = text.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
+  const full = isIP(host) === 0 ? undefined : canonicalAddress(host, Number(text.slice(colon + 1)))
+  if (full === undefined) {
+    const problem = `not an address (expected ip or ip:port, got ${JSON.stringify(text)})`
+    throw new ConfigError('relayed', problem, 'give the public address of this relay.')
+  }
+  return full
+}
+
+/** The address by which this machine would send to the internet. Nothing is sent. */
+async function ownAddress(): Promise<string> {
+  const socket = createSocket('udp4')
+  try {
+    return await new Promise<string>((resolve) => {
+      socket.once('error', () => resolve('127.0.0.1'))
+      socket.connect(STUN_PORT_DEFAULT, '192.0.2.1', () => resolve(socket.address().address))
+    })
+  } finally {
+    socket.close()
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * Runs rooms on a server: HTTP, the transports, the clock, the operator port, and an orderly shutdown.
+ *
+ * `serve` and `serveRooms` are its two entry points. The `RoomHost` that it drives does everything specific to
+ * Tickwire.
+ */
+
+import { Server as TlsServer } from 'node:https'
+import { ConfigError } from '../core/base/assert.ts'
+import type { Millis } from '../core/base/time.ts'
+import { keyToText } from '../core/crypto/token-text.ts'
+import type { HostRecordOptions } from '../core/game/host-watch.ts'
+import type { Match } from '../core/game/match.ts'
+import { createRoomHost } from '../core/game/match-host.ts'
+import type { RoomType } from '../core/game/room-type.ts'
+import type { RoomHost } from '../core/rooms/room-host.ts'
+import type { Recorder } from '../core/replay/recorder.ts'
+import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX } from '../core/base/limits.ts'
+import { isWorthLogging, type CodeFault } from '../core/base/user-code.ts'
+import { checkGame, type Game } from '../core/game/define-game.ts'
+import { type Certificate, checkCertificate } from './certificate.ts'
+import { monotonicNow as now } from './clock.ts'
+import { bestProvider } from './crypto.ts'
+import { compileRows } from './compile-rows.ts'
+import type { HttpSite } from './http-site.ts'
+import { inDevelopment } from './development.ts'
+import { systemEntropy } from './entropy.ts'
+import { Learning } from './learning.ts'
+import { WeatherPort } from './load-weather.ts'
+import { PORT_DEFAULT, portOf } from './listen.ts'
+import { PortBundle } from './port-bundle.ts'
+import { createRecordingFile } from './recording-file.ts'
+import { resetSecretOf } from './reset-secret.ts'
+import type { RoomServerOptions } from './room-server-options.ts'
+import { takeKeptRooms, writeKeptRooms } from './rooms-keep.ts'
+import { drainOnSignals } from './rooms-signals.ts'
+import type { ServerInfo } from './serve-routes.ts'
+import type { OpenTransports } from './serve-transports.ts'
+import type { ServeLog } from './status-log.ts'
+import type { Measured } from './metrics.ts'
+import { RefusalLog } from './refusal-log.ts'
+import { openStatusServer, type OpsOptions, type StatusServer } from './status-server.ts'
+
+/** How long to wait for the close to reach the players. */
+const CLOSE_MS = 500
+const PATH_GRACE_MS = 3000
+const DRAIN_MS = 10_000
+
+/** What a server is built from. */
+export interface RoomServerParts {
+  readonly site: HttpSite
+  readonly transports: OpenTransports
+  readonly options: RoomServerOptions
+  readonly log: ServeLog
+}
+
+/** Rooms that are being served. */
+export class RoomServer {
+  /** All rooms, and the endpoint that they share. */
+  readonly rooms: RoomHost<Match>
+  /** The URL of the page on this machine. */
+  readonly url: string
+  /** How long players may play on after SIGTERM, in ms. */
+  readonly drainMs: number
+  /** Refused clients, by reason. */
+  readonly refusals: RefusalLog
+  protected readonly log: ServeLog
+  readonly #types: { readonly [name: string]: RoomType }
+  readonly #site: HttpSite
+  readonly #transports: OpenTransports
+  readonly #ports: PortBundle
+  readonly #identity: string
+  readonly #startedAt = now()
+  readonly #graces: Set<NodeJS.Timeout> = new Set()
+  readonly #pathGraceMs: number
+  readonly #forgetSignals: () => void
+  readonly #recordings: (() => void)[] = []
+  readonly #keepPath: string | undefined
+  /** The identity, for the next process; only if rooms are kept. */
+  readonly #secret: Uint8Array | undefined
+  readonly #restored: readonly Match[]
+  readonly #learning: Learning | undefined
+  readonly #pathScan: NodeJS.Timeout
+  #status: StatusServer | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isDrainDue = false
+  #isClosed = false
+
+  constructor(
+    given: { readonly [name: string]: RoomType },
+    { site, transports, options, log }: RoomServerParts,
+    maxRooms?: number,
+  ) {
+    this.#types = inDevelopment(given, options, log)
+    const { provider = bestProvider() } = options.security ?? {}
+    this.#keepPath = options.keepRooms
+    const kept = this.#keepPath === undefined ? undefined : takeKeptRooms(this.#keepPath)
+    // A copy: `slice` of a Buffer does not copy, and the code that takes a secret wipes the bytes it was given.
+    const known = options.security?.identity ?? kept?.identity
+    const identity = Uint8Array.from(known ?? new Uint8Array(32))
+    if (known === undefined) systemEntropy.fill(identity)
+    this.#secret = this.#keepPath === undefined ? undefined : identity.slice()
+    this.#identity = keyToText('server-public', provider.importSigning(identity).publicKey)
+    this.log = log
+    this.refusals = new RefusalLog(log)
+    this.#site = site
+    this.#transports = transports
+    for (const { game } of Object.values(this.#types)) {
+      checkGame(game)
+      game.compile(compileRows)
+    }
+    this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
+    this.drainMs = options.drainMs ?? DRAIN_MS
+    const { weather } = options
+    this.#ports = new PortBundle(weather === undefined ? transports.members : transports.members.map(
+      ({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }),
+    ))
+    this.rooms = createRoomHost(this.#types, {
+      entropy: systemEntropy,
+      security: {
+        resetSecret: resetSecretOf(identity, portOf(site.server, PORT_DEFAULT)),
+        ...options.security,
+        provider,
+        identity,
+      },
+      limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
+      ...(maxRooms !== undefined && { maxRooms }),
+      ...(kept && { ticketKey: kept.ticketKey }),
+      stopwatch: now,
+      onError: (fault, room) => {
+        this.#logFault(fault, room)
+        if (fault.isFatal && room !== undefined) this.handleRoomFault(room)
+        options.onError?.(fault, room)
+      },
+      onRefused: (from, code) => this.refusals.note(code, this.#ports.originOf(from)),
+      onWake: () => this.#drainSoon(),
+    })
+    const { learn = false } = options
+    const learning = learn === true ? {} : learn
+    if (learning !== false) this.#learning = new Learning(this.#types, learning, () => this.rooms.rooms, log, now)
+    this.url = `${site.server instanceof TlsServer ? 'https' : 'http'}://localhost:${portOf(site.server, PORT_DEFAULT)}`
+    this.#ports.onDatagram = (from, bytes, length) => {
+      this.rooms.handleDatagram(now(), from, bytes, length)
+      this.#drainSoon()
+    }
+    this.#ports.onPathClosed = (path) => this.#forgetLater(path)
+    this.#pathScan = setInterval(() => this.#closeUnusedPaths(), PATH_SCAN_MS)
+    this.#pathScan.unref()
+    this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
+    this.#restored = this.rooms.restore(now(), kept?.rooms ?? [], ({ typeName, code }, reason) => {
+      log({
+        level: 'warn',
+        event: 'room-not-restored',
+        message: `room ${code} (${typeName}) of the process before was not restored: ${reason}`,
+      })
+    })
+    this.#drainSoon()
+  }
+
+  /** Rooms of the previous process. */
+  protected get restored(): readonly Match[] {
+    return this.#restored
+  }
+
+  /** The answer at /tickwire/info: the transports, where they are, and why one is missing. */
+  get info(): ServerInfo {
+    return { ...this.#transports.info, identity: this.#identity, upMs: Math.round(now() - this.#startedAt) }
+  }
+
+  /** The game of a room type, by default of the first type. */
+  gameOf(type: string | undefined): Game | undefined {
+    const name = type ?? Object.keys(this.#types)[0] ?? ''
+    return Object.hasOwn(this.#types, name) ? this.#types[name]?.game : undefined
+  }
+
+  /** All transports as one port, with their counters summed. */
+  get ports(): PortBundle {
+    return this.#ports
+  }
+
+  /** URL of the operator port; undefined when it is turned off. */
+  get opsUrl(): string | undefined {
+    return this.#status?.url
+  }
+
+  /** Shows new clients this certificate, such as a renewed one. Others stay. Throws ConfigError without `tls`. */
+  replaceCertificate(certificate: Certificate): void {
+    const { server } = this.#site
+    if (!(server instanceof TlsServer)) {
+      throw new ConfigError('tls', 'not given to `serve`, so there is nothing to replace', 'pass tls to `serve` first.')
+    }
+    checkCertificate('certificate', certificate)
+    server.setSecureContext({ cert: certificate.cert, key: certificate.key })
+    this.#transports.replaceCertificate(certificate)
+  }
+
+  /** Admits no more clients, and closes after `ms` or when all have left. With `keepRooms`, saves rooms, closes now. */
+  async drain(ms: number = this.drainMs): Promise<void> {
+    if (this.#keepPath !== undefined && this.#secret !== undefined) {
+      writeKeptRooms(this.#keepPath, this.rooms, this.#secret)
+      this.log({
+        level: 'info',
+        event: 'rooms-kept',
+        message: `${this.rooms.rooms.length} rooms wait for the next process in ${this.#keepPath}`,
+      })
+      return this.#letGo()
+    }
+    this.log({
+      level: 'info',
+      event: 'drain-begun',
+      message: `closing in ${ms} ms, or when the last player has left`,
+      facts: { ms, players: this.rooms.players },
+    })
+    this.rooms.beginDrain(ms)
+    this.#drainSoon()
+    const deadline = now() + ms
+    while (this.rooms.endpoint.connections.length > 0 && now() < deadline && !this.#isClosed) await sleep(20)
+    await this.close()
+    this.log({ level: 'info', event: 'closed', message: 'closed' })
+  }
+
+  /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.rooms.close(now())
+    const deadline = now() + CLOSE_MS
+    while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
+      this.#wake()
+      await sleep(10)
+    }
+    await this.#letGo()
+  }
+
+  async #letGo(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#forgetSignals()
+    this.#learning?.close()
+    for (const close of this.#recordings) close()
+    clearTimeout(this.#timer)
+    for (const grace of this.#graces) clearTimeout(grace)
+    clearInterval(this.#pathScan)
+    this.#ports.close()
+    await this.#transports.close()
+    await this.#status?.close()
+    await this.#site.close()
+  }
+
+  /** Opens the operator port. */
+  async openOps(options: OpsOptions, port: number): Promise<void> {
+    this.#status = await openStatusServer({ port, ...options }, this.#measured, this.log)
+  }
+
+  get #measured(): Measured {
+    return { host: this.rooms, ports: this.#ports, refusals: this.refusals }
+  }
+
+  /** Records a room to a file, until `close` of the result, or the end. Throws when the file cannot be created. */
+  protected recordRoom(
+    room: Pick<Match, 'record'>,
+    path: string,
+    options: HostRecordOptions,
+  ): { readonly recorder: Recorder; close(): void } {
+    const file = createRecordingFile(path)
+    const recorder = room.record(file, { startedAt: Math.floor(Date.now() / 1000), ...options })
+    const close = (): void => {
+      recorder.close()
+      file.close()
+    }
+    this.#recordings.push(close)
+    return { recorder, close }
+  }
+
+  /** A room has ended because its code threw. */
+  protected handleRoomFault(_room: Match): void {}
+
+  /** For a callback that throws repeatedly, the log has a few lines, with the count. */
+  #logFault(fault: CodeFault, room: Match | undefined): void {
+    if (!isWorthLogging(fault)) return
+    const { callback, peer, count, isFatal, error } = fault
+    const place = room === undefined ? '' : ` in a room of type "${room.typeName}"`
+    const effect = isFatal ? ', and the room has ended' : count > 1 ? `, ${count} times so far` : ''
+    this.log({
+      level: 'error',
+      event: isFatal ? 'room-fault' : callback === 'onAuth' ? 'auth-fault' : 'callback-fault',
+      message: `${callback} threw${place}${effect}: ${textOf(error)}`,
+      facts: {
+        callback,
+        peer,
+        count,
+        ...(room && { room: room.id, type: room.typeName, players: room.seats.players }),
+      },
+    })
+  }
+
+  /** A client whose path closed may migrate to another: its connection has an id, and keys that only the client has. */
+  #forgetLater(path: string): void {
+    if (this.#isClosed) return
+    const forget = (): void => {
+      this.rooms.handlePathClosed(path)
+      this.#drainSoon()
+    }
+    // When paths open and close faster than that, there is no grace period.
+    if (this.#graces.size >= PATHS_MAX) return forget()
+    const grace = setTimeout(() => {
+      this.#graces.delete(grace)
+      forget()
+    }, this.#pathGraceMs)
+    this.#graces.add(grace)
+  }
+
+  /** Closes sockets and sessions without a connection: each costs memory, and a place that a client could use. */
+  #closeUnusedPaths(): void {
+    const used = new Set(this.rooms.endpoint.connections.map(({ address }) => address))
+    this.#ports.closeUnused(used, now() - PATH_UNUSED_MS)
+  }
+
+  /** Many datagrams may arrive in one turn of the event loop; they are processed together. */
+  #drainSoon(): void {
+    if (this.#isDrainDue) return
+    this.#isDrainDue = true
+    setImmediate(() => {
+      this.#isDrainDue = false
+      this.#wake()
+    })
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return
+    const time = now()
+    this.rooms.tick(time)
+    this.#sleepUntil(this.rooms.drain(time, this.#ports))
+  }
+
+  #sleepUntil(wakeAt: Millis): void {
+    clearTimeout(this.#timer)
+    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error)
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => { setTimeout(resolve, ms) })
+}

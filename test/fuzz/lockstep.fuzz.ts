@@ -1,0 +1,63 @@
+/**
+ * Hostile bytes in lockstep: ticks from a relay, and frames of orders from a client.
+ */
+
+import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { decodeValues, encodeValues } from '../../packages/tickwire/src/core/lockstep/order-values.ts'
+import { order } from '../../packages/tickwire/src/core/lockstep/order.ts'
+import { ids } from '../../packages/tickwire/src/core/order/ids.ts'
+import { nativeCodec } from '../../packages/tickwire/src/core/order/order-codec.ts'
+import { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
+import { TicksSink } from '../../packages/tickwire/src/core/order/ticks-frame.ts'
+import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
+import { u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import vectors from '../vectors/lockstep.json' with { type: 'json' }
+import type { FuzzTarget } from './target.ts'
+
+const unhex = (text: string): Uint8Array =>
+  Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+
+const orders: FuzzTarget = {
+  name: 'lockstep-orders',
+  seeds: () => vectors.ordersFrames.map(({ bytes }) => unhex(bytes)),
+  run(bytes) {
+    const relay = new OrderRelay({ tickRate: 30, players: 2, secret: 5 })
+    relay.start(0)
+    const slot = relay.join(0, 7)
+    for (let now = 0; now < 1000; now += 100) relay.tick(now)
+    relay.handleOrders(1000, slot, new BitReader(bytes))
+    for (let now = 1000; now < 1600; now += 100) relay.tick(now)
+    // Whatever arrived, what the relay sends can be read.
+    const log = new TickLog()
+    if (log.receive(relay.log.bytes, 0, relay.log.length, relay.log.newest) !== 'ok') throw new Error('an invalid log')
+  },
+}
+
+const ticks: FuzzTarget = {
+  name: 'lockstep-ticks',
+  seeds: () => [...vectors.ticksFrames, ...vectors.ticks].map(({ bytes }) => unhex(bytes)),
+  run(bytes) {
+    const sink = new TicksSink(new TickLog())
+    sink.accept(0, 1, new BitReader(bytes))
+    const read = nativeCodec.decode(bytes)
+    if (read !== undefined && nativeCodec.encode(read).some((byte, at) => byte !== bytes[at]))
+      throw new Error('an order has two spellings')
+  },
+}
+
+const Move = order({ units: ids(250), to: vec2(0, 256, 1 / 16), kind: u8 }, 'Move')
+const schema = Move.schema as never
+
+const values: FuzzTarget = {
+  name: 'lockstep-values',
+  seeds: () => [[], [65_537], [65_537, 131_073, 196_610]].map((units) => encodeValues(schema, { units, kind: 3 })!),
+  run(bytes) {
+    const read = decodeValues(schema, bytes, 0, bytes.length)
+    if (read === undefined) return
+    const again = encodeValues(schema, read)
+    if (again === undefined || again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
+      throw new Error('values have two spellings')
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [orders, ticks, values]

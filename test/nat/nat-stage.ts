@@ -1,0 +1,229 @@
+/** A host, a guest and two relays on a simulated internet, with real endpoints on both sides. */
+
+import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
+import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'
+import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
+import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
+import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
+import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
+import { type Candidate, type PathMode, announced } from '../../packages/tickwire/src/core/nat/candidates.ts'
+import { PacketRelay } from '../../packages/tickwire/src/core/nat/packet-relay.ts'
+import { PeerPort } from '../../packages/tickwire/src/core/nat/peer-port.ts'
+import { RelayClient } from '../../packages/tickwire/src/core/nat/relay-client.ts'
+import { issueRelayToken } from '../../packages/tickwire/src/core/nat/relay-token.ts'
+import { type SimActor, SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import {
+  type NatKind, SimNat, type SimHost, type SimNatOptions, createNatArrival,
+} from '../../packages/tickwire/src/testing/sim-nat.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+
+const RELAYS = ['203.0.113.10:7777', '203.0.113.20:7777'] as const
+const SECONDS = 1_800_000_000
+const KIND = 0
+const SPECS = [{ promise: 'ordered', queue: SEND_QUEUES.control }] as const
+
+/** A machine with one socket: whatever arrives is handled, then it sends what is due. */
+class Machine implements SimActor {
+  readonly host: SimHost
+  #net: SimNat
+  #at: number = 0
+  #arrival = createNatArrival()
+  #handle: (now: number, from: string, bytes: Uint8Array, length: number) => void
+  #drain: (now: number) => number
+
+  constructor(
+    net: SimNat,
+    host: SimHost,
+    handle: (now: number, from: string, bytes: Uint8Array, length: number) => void,
+    drainAll: (now: number) => number,
+  ) {
+    this.host = host
+    this.#net = net
+    this.#handle = handle
+    this.#drain = drainAll
+  }
+
+  nextAt(): number {
+    return this.host.isDead ? Infinity : Math.min(this.#at, this.#net.nextAt(this.host))
+  }
+
+  wake(now: number): void {
+    while (this.#net.poll(now, this.host, this.#arrival)) {
+      this.#handle(now, this.#arrival.from, this.#arrival.bytes, this.#arrival.length)
+    }
+    this.#at = this.#drain(now)
+  }
+}
+
+/** A peer: its socket, its paths, its endpoint. */
+export class NatPeer {
+  readonly port: PeerPort
+  readonly endpoint: Endpoint
+  readonly channels: ChannelSet = new ChannelSet(SPECS)
+  readonly machine: Machine
+  readonly received: number[] = []
+  connections: Connection[] = []
+
+  constructor(stage: NatStage, host: SimHost, seed: number, isHost: boolean, relays: number) {
+    const send = (to: string, bytes: Uint8Array, length: number): void =>
+      stage.net.send(stage.clock.now, host, to, bytes, length)
+    this.port = new PeerPort(
+      RELAYS.slice(0, relays).map((relay, index) =>
+        new RelayClient({
+          provider: stage.crypto, entropy: new Dice(seed * 10 + index), relay, token: stage.token(),
+        }),
+      ),
+    )
+    this.port.onSend = send
+    this.endpoint = createEndpoint({
+      fingerprint: new Uint8Array(8), entropy: new Dice(seed), maxConnections: isHost ? 16 : 0,
+      security: { provider: stage.crypto },
+      assemble: (connection) => {
+        this.connections.push(connection)
+        for (const source of this.channels.sources) connection.addSource(KIND, source)
+        connection.addSink(KIND, this.channels)
+      },
+    })
+    this.port.onDatagram = (from, bytes, length) =>
+      this.endpoint.handleDatagram(stage.clock.now, from, bytes, length)
+    this.machine = new Machine(
+      stage.net, host,
+      (now, from, bytes, length) => this.port.handleDatagram(now, from, bytes, length),
+      (now) => this.#drain(now),
+    )
+    stage.clock.add(this.machine)
+  }
+
+  /** This peer's candidates, once its relays have answered. */
+  candidates(mode: PathMode): Candidate[] {
+    const found: Candidate[] = [{ kind: 'host', address: this.machine.host.address }]
+    for (const { isReady, seen, relay, allocation } of this.port.relays)
+      if (isReady) found.push({ kind: 'seen', address: seen }, { kind: 'relay', address: relay, allocation })
+    return announced(found, mode)
+  }
+
+  #drain(now: number): number {
+    const next = drain(this.endpoint, now, this.port, () => {})
+    const out = new Uint8Array(1024)
+    while (this.channels.receive(0, out) >= 0) this.received.push(new DataView(out.buffer).getUint32(0))
+    return Math.min(next, this.port.drain(now))
+  }
+}
+
+/** The whole. */
+export class NatStage {
+  readonly clock: SimClock = new SimClock()
+  readonly net: SimNat
+  readonly crypto: StubCrypto = new StubCrypto()
+  readonly relayHosts: SimHost[] = []
+  readonly relays: PacketRelay[] = []
+  readonly host: NatPeer
+  readonly guest: NatPeer
+  #issuer = this.crypto.importSigning(new Uint8Array(32).fill(1))
+  #tokens: number = 0
+  #sent: number = 0
+  #addresses: string[] = []
+  readonly mode: PathMode
+
+  constructor(
+    hostKind: NatKind | undefined,
+    guestKind: NatKind | 'same',
+    options: SimNatOptions & { mode?: PathMode; relays?: number } = {},
+  ) {
+    const seed = options.seed ?? 1
+    const relays = options.relays ?? 2
+    this.mode = options.mode ?? 'race'
+    this.net = new SimNat(options)
+    RELAYS.slice(0, relays).forEach((address, index) => this.#addRelay(address, seed + index))
+    const home = hostKind && this.net.addRouter('198.51.100.1', hostKind)
+    const away = guestKind === 'same' ? home : this.net.addRouter('198.51.100.2', guestKind)
+    const address = home === undefined ? '198.51.100.3:4000' : '10.0.0.2:4000'
+    this.host = new NatPeer(this, this.net.addHost(address, home), seed * 4 + 1, true, relays)
+    this.guest = new NatPeer(this, this.net.addHost('10.0.0.3:4001', away), seed * 4 + 2, false, relays)
+  }
+
+  token(): Uint8Array {
+    const id = new Uint8Array(16).fill(++this.#tokens)
+    return issueRelayToken(this.crypto, this.#issuer, {
+      session: new Uint8Array(16), id, issuedAt: SECONDS, expiresAt: SECONDS + 60, audience: 'relay',
+    })
+  }
+
+  /** Signalling without a network: both get the other's candidates at once. The guest connects. */
+  meet(mode: PathMode = this.mode): Connection {
+    const clients = [...this.host.port.relays, ...this.guest.port.relays]
+    this.clock.driveUntil(() => clients.every(({ isReady }) => isReady), 2000)
+    const key = new Uint8Array(16).fill(9)
+    const { now } = this.clock
+    const shared = { provider: this.crypto, key, mode: this.mode }
+    this.host.port.addPeer(now, { ...shared, name: 'guest', candidates: this.guest.candidates(mode), isHost: false })
+    this.guest.port.addPeer(now, { ...shared, name: 'host', candidates: this.host.candidates(mode), isHost: true })
+    const connection = this.guest.endpoint.connect(now, 'peer/host')
+    this.host.machine.wake(now)
+    this.guest.machine.wake(now)
+    return connection
+  }
+
+  /** Candidates that were found later. */
+  trickle(): void {
+    const { now } = this.clock
+    this.host.port.peers.get('guest')!.race.start(now, this.guest.candidates('race'))
+    this.guest.port.peers.get('host')!.race.start(now, this.host.candidates('race'))
+    this.host.machine.wake(now)
+    this.guest.machine.wake(now)
+  }
+
+  /** Lets `ms` pass. The guest sends a numbered reliable message every 20 ms. */
+  play(ms: number): void {
+    for (const end = this.clock.now + ms; this.clock.now < end;) {
+      if (this.guest.connections[0]?.isOpen === true) {
+        const bytes = new Uint8Array(4)
+        new DataView(bytes.buffer).setUint32(0, this.#sent)
+        if (this.guest.channels.send(0, bytes) === 'queued') this.#sent++
+        this.guest.machine.wake(this.clock.now)
+      }
+      this.clock.drive(20)
+      const address = this.host.connections[0]?.address
+      if (address !== undefined && address !== this.#addresses.at(-1)) this.#addresses.push(address)
+    }
+  }
+
+  /** How many messages were sent. */
+  get sent(): number {
+    return this.#sent
+  }
+
+  /** The addresses that the host's connection had. */
+  get addresses(): readonly string[] {
+    return this.#addresses
+  }
+
+  /** The path that the guest uses. */
+  get path(): string {
+    const link = this.guest.port.peers.get('host')
+    return link === undefined ? 'none' : this.guest.port.pathTo(link).kind
+  }
+
+  #addRelay(address: string, seed: number): void {
+    const host = this.net.addHost(address)
+    const relay = new PacketRelay({
+      provider: this.crypto, entropy: new Dice(seed + 1000), issuers: [this.#issuer.publicKey], relayed: address,
+      wallSeconds: () => SECONDS, quota: { packetsPerSecond: 4000, kbitsPerSecond: 4000 },
+    })
+    const out = createTransmit()
+    const send = (): void => this.net.send(this.clock.now, host, out.to, out.bytes, out.length)
+    this.relayHosts.push(host)
+    this.relays.push(relay)
+    this.clock.add(new Machine(
+      this.net, host,
+      (now, from, bytes, length) => {
+        if (relay.handleDatagram(now, from, bytes, length, out)) send()
+      },
+      (now) => {
+        while (relay.pollTransmit(now, out)) send()
+        return relay.pollTimeout(now)
+      },
+    ))
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { LockstepRunner, playedMatch, ReplayFeed } from 'tickwire/lockstep'
+import { readTicks } from '../reference/lockstep-checker.ts'
+import { game, Spawn, Take } from './lockstep-game.ts'
+import { LockstepParty } from './lockstep-party.ts'
+
+test('[LOCK27] the log of a relay, played as a replay, has the hashes that every client had', () => {
+  const weather = (): object => ({ latencyMs: 30, loss: 0.05 })
+  const party = new LockstepParty({ game: game as never, seed: 9, clients: 3, weather })
+  for (let at = 0; at < 60; at++) {
+    party.run(80)
+    party.clients[at % 3]!.order(party.clock.now, Spawn as never, { count: 1 })
+  }
+  const { relay, seed } = party.match
+  const feed = new ReplayFeed(playedMatch(relay.log, game.tickRate, seed))
+  feed.speed = Infinity
+  const hashes: string[] = []
+  const runner = new LockstepRunner(game, feed, {
+    onTick: (tick, low, high) => { hashes[tick] = `${high.toString(16)}.${low.toString(16)}` },
+  })
+  while (runner.update(0) > 0);
+  for (const client of party.clients) {
+    expect(client.hashes.length).toBeGreaterThan(100)
+    expect(hashes.slice(0, client.hashes.length)).toEqual(client.hashes)
+  }
+})
+
+test('[LOCK27] a player in the process of the relay has no advantage: the earlier click of a far player wins', () => {
+  const weather = (client: number): object => ({ latencyMs: client === 0 ? 0 : 40 })
+  const party = new LockstepParty({ game: game as never, seed: 9, clients: 2, weather })
+  party.run(5000)
+  const [host, guest] = party.clients
+  for (let round = 0; round < 10; round++) {
+    guest!.order(party.clock.now, Take as never, { crate: 2 })
+    party.run(20)
+    host!.order(party.clock.now, Take as never, { crate: 1 })
+    party.run(400)
+  }
+  const { log } = party.match.relay
+  const orders = readTicks(log.bytes.slice(0, log.length)).flat()
+  const players = orders.filter(({ type, player }) => type === 1 && player > 0)
+  expect(players).toHaveLength(20)
+  players.forEach(({ player }, at) => expect(player).toBe((at % 2 === 0 ? guest! : host!).client.player))
+})

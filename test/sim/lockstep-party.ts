@@ -1,0 +1,203 @@
+/**
+ * A lockstep match in simulated time: a relay, clients at the ends of their cables, and a record of everything that the
+ * invariants need.
+ */
+
+import {
+  createRelayHost, LockstepClient, type AnyOrder, type LockstepGame, type RelayMatch, type RelayNotice,
+  type RelayRoomType, type RunnerOptions, type TickEvent,
+} from 'tickwire/lockstep'
+import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
+import type { JoinRequest } from '../../packages/tickwire/src/core/rooms/join-body.ts'
+import type { RoomHost } from '../../packages/tickwire/src/core/rooms/room-host.ts'
+import { MemoryLink, type Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
+import { SimClock, type SimActor } from '../../packages/tickwire/src/testing/sim-clock.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+
+export interface PartyOptions {
+  readonly game: LockstepGame
+  readonly seed: number
+  readonly clients: number
+  readonly weather?: (client: number) => Weather
+  readonly relay?: RelayRoomType['relay']
+  readonly observerDelayTicks?: number
+  readonly runner?: RunnerOptions
+  /** The game of one client, if it is not the game of all. */
+  readonly gameOf?: (client: number) => LockstepGame
+  readonly resumeMs?: number
+}
+
+/** One client at the end of its cable. Its clock has an offset and a drift. */
+export class PartyClient implements SimActor {
+  readonly client: LockstepClient
+  link: MemoryLink
+  /** Indexed by tick: the hash after it, and when it was executed. */
+  readonly hashes: string[] = []
+  readonly executedAt: number[] = []
+  /** Indexed by tick: how long ticks were held when it was executed, so that they are even. */
+  readonly heldMs: number[] = []
+  readonly events: [string, number, number][] = []
+  offsetMs = 0
+  drift = 1
+  /** Until then the client does nothing: its machine stands still. */
+  frozenUntil = 0
+  /** Until then datagrams are processed but ticks are not stepped. */
+  stuckUntil = 0
+  isClosed = false
+  /** Changes what the client sends. */
+  onSend: (bytes: Uint8Array, length: number) => void = () => {}
+  /** Bytes and datagrams sent, with the headers of IP and UDP. */
+  sentBytes = 0
+  sentDatagrams = 0
+  largestDatagram = 0
+  readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
+  #nextAt = 0
+  #now = 0
+
+  constructor(
+    game: LockstepGame, seed: number, weather: Weather, runner: RunnerOptions, security: { provider: StubCrypto },
+  ) {
+    this.link = new MemoryLink(seed, weather)
+    this.client = new LockstepClient(game, {
+      entropy: new Dice(seed ^ 0xc11), security,
+      runner: {
+        ...runner,
+        onTick: (tick, low, high) => {
+          this.hashes[tick] = `${high.toString(16)}.${low.toString(16)}`
+          this.executedAt[tick] = this.#now
+          this.heldMs[tick] = this.client.feed.diagnostics().holdMs
+        },
+        onEvent: ({ name, player }: TickEvent, tick) => { this.events.push([name, player, tick]) },
+      },
+      onClosed: () => { this.isClosed = true },
+    })
+  }
+
+  /** The time on this client's own clock. */
+  localTime(now: number): number {
+    return this.offsetMs + now * this.drift
+  }
+
+  connect(now: number, join?: JoinRequest): void {
+    this.isClosed = false
+    this.client.connect(this.localTime(now), 'relay', join)
+    this.#nextAt = now
+  }
+
+  /** Gives an order now. */
+  order<K extends AnyOrder>(now: number, kind: K, values: object): string {
+    const result = this.client.runner?.order(this.localTime(now), kind, values as never) ?? 'closed'
+    this.#nextAt = now
+    return result
+  }
+
+  nextAt(): number {
+    return Math.max(Math.min(this.#nextAt, this.link.nextAt(1)), this.frozenUntil)
+  }
+
+  wake(now: number): void {
+    this.#now = now
+    const poll = (): number => this.link.poll(now, 1, this.#incoming)
+    for (let length = poll(); length >= 0; length = poll()) {
+      this.client.handleDatagram(this.localTime(now), 'relay', this.#incoming, length)
+      this.#pump(now)
+    }
+    this.#pump(now)
+  }
+
+  #pump(now: number): void {
+    const local = this.localTime(now)
+    if (now >= this.stuckUntil) this.client.tick(local)
+    const next = this.client.drain(local, {
+      send: (_to, bytes, length) => {
+        this.onSend(bytes, length)
+        this.sentBytes += length + 28
+        this.sentDatagrams++
+        this.largestDatagram = Math.max(this.largestDatagram, length)
+        this.link.send(now, 1, bytes, length)
+      },
+    })
+    this.#nextAt = Math.max((next - this.offsetMs) / this.drift, now < this.stuckUntil ? now + 5 : now)
+    if (this.#nextAt <= now) this.#nextAt = now + 0.05
+  }
+}
+
+/** The relay at the other end of all cables. */
+export class LockstepParty implements SimActor {
+  readonly clock = new SimClock()
+  readonly host: RoomHost<RelayMatch>
+  readonly clients: PartyClient[]
+  readonly notices: RelayNotice[] = []
+  sentBytes = 0
+  sentDatagrams = 0
+  largestDatagram = 0
+  /** When each tick was closed. Indexed by tick. */
+  readonly closedAt: number[] = []
+  readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
+  readonly #options: PartyOptions
+  readonly #security = { provider: new StubCrypto() }
+  #nextAt = 0
+
+  constructor(options: PartyOptions) {
+    const { game, seed, clients, relay, observerDelayTicks, resumeMs = 5000 } = options
+    this.#options = options
+    this.host = createRelayHost({
+      lockstep: {
+        game, capacity: game.players[1], spectators: 4, resumeMs, emptyMs: Infinity,
+        ...(relay && { relay }), ...(observerDelayTicks !== undefined && { observerDelayTicks }),
+        onNotice: (notice) => { this.notices.push(notice) },
+      },
+    }, { entropy: new Dice(seed ^ 0x5e7), security: this.#security })
+    this.host.create('lockstep', { seed })
+    this.clients = []
+    this.clock.add(this)
+    for (let client = 0; client < clients; client++) this.add()
+  }
+
+  get match(): RelayMatch {
+    return this.host.rooms[0]!
+  }
+
+  /** Adds a client and connects it. */
+  add(join?: JoinRequest): PartyClient {
+    const { game, gameOf, seed, weather, runner = {} } = this.#options
+    const number = this.clients.length
+    const own = gameOf?.(number) ?? game
+    const client = new PartyClient(own, seed + 7919 * number, weather?.(number) ?? {}, runner, this.#security)
+    this.clients.push(client)
+    this.clock.add(client)
+    client.connect(this.clock.now, join)
+    return client
+  }
+
+  run(ms: number): void {
+    this.clock.drive(ms)
+  }
+
+  runUntil(isDone: () => boolean, msMax: number): boolean {
+    return this.clock.driveUntil(isDone, msMax)
+  }
+
+  nextAt(): number {
+    return this.clients.reduce((earliest, { link }) => Math.min(earliest, link.nextAt(0)), this.#nextAt)
+  }
+
+  wake(now: number): void {
+    this.clients.forEach(({ link }, index) => {
+      for (let length = link.poll(now, 0, this.#incoming); length >= 0; length = link.poll(now, 0, this.#incoming))
+        this.host.handleDatagram(now, String(index), this.#incoming, length)
+    })
+    this.host.tick(now)
+    const newest = this.match?.relay.log.newest ?? 0
+    for (let tick = Math.max(1, this.closedAt.length); tick <= newest; tick++) this.closedAt[tick] = now
+    this.#nextAt = this.host.drain(now, {
+      send: (to, bytes, length) => {
+        this.sentBytes += length + 28
+        this.sentDatagrams++
+        this.largestDatagram = Math.max(this.largestDatagram, length)
+        this.clients[Number(to)]?.link.send(now, 0, bytes, length)
+      },
+    })
+  }
+}

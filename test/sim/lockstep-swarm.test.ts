@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { FIELD } from '../../packages/tickwire/src/core/order-relay/relay-state.ts'
+import { form } from '../form.ts'
+import { playLockstep, type Plant } from './lockstep-swarm.ts'
+
+test('[LOCK26, I23, I24, I25, I26, I27, I28] lockstep matches of many seeds hold their invariants', () => {
+  const sums: Record<string, number> = {}
+  for (let seed = 1; seed <= form(3, 200); seed++) {
+    const { violation, counts } = playLockstep(seed)
+    expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
+  }
+  for (const name of ['honest', 'orders', 'ticks', 'outage', 'resume']) expect(sums[name]).toBeGreaterThan(0)
+})
+
+/** Seeds that found a bug, and what it was. */
+const FOUND = [
+  { seed: 294, bug: 'a new player gave the waiting orders of the player that had left its slot' },
+  { seed: 387, bug: 'two late ticks were taken for jitter, and all ticks after them were held for seconds' },
+  { seed: 257, bug: 'orders in the first packet of a player were acknowledged before it had joined, and lost' },
+] as const
+
+test.each(FOUND)('[LOCK26] seed $seed holds its invariants: $bug', ({ seed }) => {
+  expect(playLockstep(seed).violation).toBeUndefined()
+})
+
+test('[LOCK26] a lockstep match is a function of its seed', () => {
+  expect(playLockstep(3).traceHash).toBe(playLockstep(3).traceHash)
+})
+
+/** Bugs of a peer or of the relay, by the invariant that must find them. */
+const PLANTS: readonly { readonly finds: string; readonly name: string; readonly plant: Plant }[] = [
+  {
+    finds: 'I23', name: 'a client changes a received byte',
+    plant: ({ clients }, isStorm) => {
+      const { log } = clients[0]!.client.feed
+      const at = log.endOf(40)
+      if (isStorm && log.newest > 50) log.bytes[at] = log.bytes[at]! ^ 1
+    },
+  },
+  {
+    finds: 'I24', name: 'a page draws from the generator of the world',
+    plant: ({ clients: [first] }) => {
+      if (first!.client.runner?.tick === 90) first!.client.runner.world.prng.nextU32()
+    },
+  },
+  {
+    finds: 'I25', name: 'the relay forgets which orders it has',
+    plant: ({ match: { relay } }) => {
+      for (let slot = 0; slot < 8; slot++)
+        relay.state.set(slot, FIELD.newest, Math.max(0, relay.state.get(slot, FIELD.newest) - 1))
+    },
+  },
+  {
+    finds: 'I26', name: 'the relay waits for a player',
+    plant: ({ match: { relay }, clients, clock }) => {
+      const wait = relay.log.newest > 60 && relay.log.newest < 70 && clients[0]!.client.runner !== undefined
+      if (wait) relay.deadline.ms = 90 + (clock.now % 50)
+    },
+  },
+  {
+    finds: 'I27', name: 'a client does not step after an outage',
+    plant: ({ clients, clock }, isStorm) => { if (!isStorm) clients[1]!.stuckUntil = clock.now + 1000 },
+  },
+  {
+    finds: 'I28', name: 'a client sees a pause one tick later',
+    plant: ({ clients }) => {
+      for (const event of clients[0]!.events) if (event[0] === 'join' && event[2] > 1) event[2]++
+    },
+  },
+]
+
+describe('planted bugs', () => {
+  test.each(PLANTS)('[LOCK26, $finds] $name is found', ({ finds, plant }) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const { violation } = playLockstep(seed, plant)
+      if (violation === undefined) continue
+      expect(violation.invariant).toBe(finds)
+      return
+    }
+    expect.unreachable('not found in 12 seeds')
+  })
+})

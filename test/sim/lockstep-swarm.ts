@@ -1,0 +1,302 @@
+/**
+ * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28.
+ *
+ * Players are honest, or lie about their clicks and pulses, flood, or stand still. Lines lose, delay and duplicate, and
+ * fail for a while; players resume their seats, join late and leave. Then the weather clears.
+ */
+
+import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { readTicks, type OrderMeaning } from '../reference/lockstep-checker.ts'
+import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
+import { LockstepParty, type PartyClient } from './lockstep-party.ts'
+
+const STORM_MS = 8000
+const CALM_MS = 7000
+const STEP_MS = 25
+const TAKE = game.orders.indexOf(Take)
+
+/** How a player behaves. */
+type Kind = 'honest' | 'liar' | 'flooder' | 'stuck'
+
+interface Actor {
+  readonly kind: Kind
+  readonly client: PartyClient
+  /** Serial number of the last Take order, which is also its value. */
+  takes: number
+  executed: number
+  hasLeft: boolean
+}
+
+/** What a match of the swarm was like. */
+export interface LockstepResult {
+  readonly seed: number
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
+  readonly endpointTicks: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** A bug to plant: called after every step of time. */
+export type Plant = (party: LockstepParty, isStorm: boolean) => void
+
+/** Plays the match of a seed. */
+export function playLockstep(seed: number, plant: Plant = () => {}): LockstepResult {
+  return new LockstepWorld(seed, plant).play()
+}
+
+class LockstepWorld {
+  readonly #seed: number
+  readonly #dice: Dice
+  readonly #party: LockstepParty
+  readonly #actors: Actor[] = []
+  readonly #counts: Record<string, number> = {}
+  readonly #worst: number
+  readonly #plant: Plant
+
+  constructor(seed: number, plant: Plant) {
+    this.#plant = plant
+    this.#seed = seed
+    this.#dice = new Dice(seed ^ 0x10c5)
+    this.#worst = this.#dice.fraction()
+    const clients = 2 + Math.floor(this.#dice.fraction() * 4)
+    const late = this.#dice.chance(0.3) ? 'drop' as const : 'slip' as const
+    this.#party = new LockstepParty({
+      game: game as never, seed, clients: 0, resumeMs: 30_000,
+      relay: { late, ...(this.#dice.chance(0.3) && { cover: 'all' as const }), stallMs: 2000 },
+    })
+    for (let client = 0; client < clients; client++) this.#add()
+  }
+
+  play(): LockstepResult {
+    let violation: Violation | undefined
+    try {
+      for (let ms = 0; ms < STORM_MS; ms += STEP_MS) {
+        this.#mischief()
+        this.#party.run(STEP_MS)
+        this.#act()
+        this.#plant(this.#party, true)
+      }
+      this.#clear()
+      for (let ms = 0; ms < CALM_MS; ms += STEP_MS) {
+        this.#reconnect()
+        this.#party.run(STEP_MS)
+        this.#plant(this.#party, false)
+      }
+      this.#check()
+    } catch (error) {
+      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
+      const problem = error instanceof Error ? `${error.message}` : String(error)
+      violation = { invariant, atMs: this.#party.clock.now, node: 'lockstep', problem }
+    }
+    const { log } = this.#party.match.relay
+    const trace = new Uint32Array(2)
+    hashBytes(log.bytes, 0, log.length, this.#seed, trace, 0)
+    const clients = this.#party.clients.length
+    return {
+      seed: this.#seed, violation, weather: calm(), endpointTicks: log.newest * (clients + 1),
+      simulatedMs: this.#party.clock.now, traceHash: hashHex(trace, 0), tally: new LinkTally(), counts: this.#counts,
+    }
+  }
+
+  #count(name: string): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1
+  }
+
+  #add(): void {
+    const dice = this.#dice
+    const client = this.#party.add()
+    client.link.weather = this.#drawWeather()
+    client.offsetMs = Math.floor(dice.fraction() * 100_000)
+    client.drift = 1 + (dice.fraction() - 0.5) / 1000
+    const draw = dice.fraction()
+    const kind: Kind = draw < 0.7 ? 'honest' : draw < 0.8 ? 'liar' : draw < 0.9 ? 'flooder' : 'stuck'
+    this.#count(kind)
+    this.#actors.push({ kind, client, takes: 0, executed: 0, hasLeft: false })
+    if (kind === 'liar') {
+      const { report } = client.client.feed
+      client.client.feed.report = (tick) => { report.call(client.client.feed, tick, tick & 0xffff) }
+    }
+  }
+
+  #drawWeather(): Weather {
+    const dice = this.#dice
+    const bad = this.#worst * dice.fraction()
+    return {
+      latencyMs: 150 * bad * dice.fraction(), jitterMs: dice.chance(0.2) ? 200 * bad : 30 * bad,
+      loss: dice.chance(0.2) ? 0.3 * bad : 0.05 * bad, duplication: 0.1 * bad,
+    }
+  }
+
+  /** Lines change, machines stand still, players come and go. */
+  #mischief(): void {
+    const dice = this.#dice
+    const { clock } = this.#party
+    if (dice.chance(0.002) && this.#actors.length < 8) this.#add()
+    for (const actor of this.#actors) {
+      const { client } = actor
+      if (dice.chance(0.01)) client.link.weather = this.#drawWeather()
+      if (dice.chance(0.002)) {
+        client.link.weather = { loss: 1 }
+        this.#count('outage')
+      }
+      if (dice.chance(0.003)) client.frozenUntil = clock.now + 2000 * dice.fraction()
+      if (actor.kind === 'stuck' && dice.chance(0.01)) client.stuckUntil = clock.now + 4000 * dice.fraction()
+      if (dice.chance(0.0005) && !actor.hasLeft && client.client.runner !== undefined) {
+        client.client.close(client.localTime(clock.now))
+        actor.hasLeft = true
+        this.#count('left')
+      }
+    }
+    this.#reconnect()
+  }
+
+  #reconnect(): void {
+    for (const { client, hasLeft } of this.#actors) {
+      if (!client.isClosed || hasLeft) continue
+      const { seat } = client.client
+      this.#count('resume')
+      client.connect(this.#party.clock.now, seat === undefined ? undefined : { resume: seat.ticket })
+    }
+  }
+
+  /** Orders of all players. */
+  #act(): void {
+    const dice = this.#dice
+    const { now } = this.#party.clock
+    for (const actor of this.#actors) {
+      const { client, kind } = actor
+      const { runner, player } = client.client
+      if (runner === undefined || actor.hasLeft || now < client.frozenUntil) continue
+      const count = kind === 'flooder' ? (dice.chance(0.1) ? 200 : 0) : dice.chance(0.15) ? 1 : 0
+      for (let each = 0; each < count; each++) {
+        // A liar says that it clicked half a second ago.
+        const at = kind === 'liar' ? now - 500 : now
+        if (client.order(at, Take as never, { crate: (actor.takes + 1) % 65_536 }) === 'sent') actor.takes++
+      }
+      if (dice.chance(0.05)) client.order(now, Spawn as never, { count: 1 })
+      if (dice.chance(0.05)) {
+        const units = [...runner.world.each(Unit)].filter(({ owner }) => owner === player).map(({ id }) => id)
+        client.order(now, Move as never, { units, to: { x: 256 * dice.fraction(), y: 256 * dice.fraction() } })
+      }
+      if (dice.chance(0.001)) runner.setSpeed(client.localTime(now), dice.chance(0.5) ? 2 : 0.5)
+      if (dice.chance(0.001)) runner.pause(client.localTime(now))
+      if (dice.chance(0.01)) runner.resume(client.localTime(now))
+    }
+  }
+
+  /** The weather clears, and a paused match goes on. */
+  #clear(): void {
+    const { now } = this.#party.clock
+    for (const { client, hasLeft } of this.#actors) {
+      client.link.weather = { latencyMs: 10 }
+      client.frozenUntil = Math.min(client.frozenUntil, now)
+      client.stuckUntil = Math.min(client.stuckUntil, now)
+      if (!hasLeft) client.client.runner?.resume(client.localTime(now))
+    }
+  }
+
+  #check(): void {
+    const { relay } = this.#party.match
+    const ticks = readTicks(relay.log.bytes.slice(0, relay.log.length))
+    this.#counts['ticks'] = ticks.length
+    this.#counts['orders'] = ticks.flat().filter(({ player }) => player > 0).length
+    this.#checkBytes()
+    this.#checkHashes()
+    this.#checkOrders(ticks)
+    this.#checkCadence(ticks)
+    this.#checkReturn()
+    this.#checkEvents()
+  }
+
+  #checkBytes(): void {
+    const { log } = this.#party.match.relay
+    this.#actors.forEach(({ client }, number) => {
+      const own = client.client.feed.log
+      const isEqual = own.bytes.slice(0, own.length).every((byte, at) => byte === log.bytes[at])
+      require('I23', isEqual && own.length <= log.length, `client ${number} has other bytes than the relay`)
+    })
+  }
+
+  #checkHashes(): void {
+    const known: string[] = []
+    this.#actors.forEach(({ client: { hashes } }, number) => hashes.forEach((hash, tick) => {
+      known[tick] ??= hash
+      require('I24', known[tick] === hash, `client ${number} has another world after tick ${tick}`)
+    }))
+  }
+
+  /** Take orders have serial numbers: they ascend in the stream, so none is there twice. */
+  #checkOrders(ticks: readonly (readonly OrderMeaning[])[]): void {
+    const last = new Map<number, number>()
+    for (const { player, type, data } of ticks.flat()) {
+      if (type !== TAKE || player === 0) continue
+      const serial = Number.parseInt(data.slice(2) + data.slice(0, 2), 16)
+      require('I25', serial > (last.get(player) ?? 0), `order ${serial} of player ${player} is there twice, or late`)
+      last.set(player, serial)
+    }
+    this.#actors.forEach(({ client }, number) => {
+      const waiting = client.client.feed.orders.waitingCount
+      const isOver = client.isClosed || client.client.endpoint.connections.length === 0
+      require('I25', isOver || waiting === 0, `client ${number} still has ${waiting} orders that are not acknowledged`)
+    })
+  }
+
+  #checkCadence(ticks: readonly (readonly OrderMeaning[])[]): void {
+    const { closedAt } = this.#party
+    let percent = 100
+    let freeUntil = 0
+    ticks.forEach((orders, at) => {
+      const tick = at + 1
+      for (const { player, type, data } of orders) {
+        if (player !== 0) continue
+        if (type === 0xc6) percent = readVarint(data)
+        // Around these, windows begin anew.
+        if (type === 0xc4 || type === 0xc5 || type === 0xc6 || type === 0xc3 || type === 0xc2) freeUntil = tick + 1
+      }
+      if (tick < 3 || tick <= freeUntil) return
+      const gap = closedAt[tick]! - closedAt[tick - 1]!
+      const planned = 100_000 / (game.tickRate * percent)
+      const isPlanned = Math.abs(gap - planned) < 0.12 * planned
+      require('I26', isPlanned, `tick ${tick} closed after ${gap} ms, planned ${planned}`)
+    })
+  }
+
+  #checkReturn(): void {
+    const { relay } = this.#party.match
+    this.#actors.forEach(({ client, hasLeft }, number) => {
+      if (hasLeft || relay.slotOf(client.client.player) < 0) return
+      const behind = relay.log.newest - client.client.runner!.tick
+      require('I27', behind < 30, `client ${number} is ${behind} ticks behind, though its line is good`)
+    })
+  }
+
+  #checkEvents(): void {
+    const known = new Map<number, string>()
+    this.#actors.forEach(({ client: { events } }, number) => {
+      const byTick = new Map<number, string>()
+      for (const [name, player, tick] of events) byTick.set(tick, `${byTick.get(tick) ?? ''} ${name} ${player}`)
+      for (const [tick, text] of byTick) {
+        const first = known.get(tick) ?? text
+        known.set(tick, first)
+        require('I28', first === text, `tick ${tick} has${first}, but${text} on client ${number}`)
+      }
+    })
+  }
+}
+
+function readVarint(data: string): number {
+  const bytes = data.match(/../g) ?? []
+  return bytes.reduce((value, byte, at) => value + (Number.parseInt(byte, 16) & 127) * 128 ** at, 0)
+}
+
+function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
+  if (!isHeld) throw new ViolationError(invariant, problem)
+}
