@@ -29,6 +29,8 @@ export interface Run extends Tally {
   readonly files: readonly FileTime[]
   /** Each as `file > test`, or the file alone if it did not load. */
   readonly failures: readonly string[]
+  /** Tests that failed beside others and passed alone, in the same form. They count as passed. */
+  readonly unsteady?: readonly string[]
 }
 
 interface Report {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
-import { slowestLines } from '../../tools/test-stages.ts'
+import { slowestLines, timedStage } from '../../tools/test-stages.ts'
 import { runVitest } from '../../tools/vitest-run.ts'
 
 // Inside the repository, so that vitest itself is found from there.
@@ -47,6 +47,30 @@ test('[REPO7] an error outside of any test is a failure, and so is a run without
   )
   expect(await runVitest(folder, ['loose'], true)).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
   expect(await runVitest(folder, ['nothing-has-this-name'], true)).toMatchObject({ passed: 0, failed: 1 })
+}, 60_000)
+
+test('[REPO7] a failed test on a real clock runs once more, alone, and is named if it passes then', async () => {
+  write(
+    'unsteady.test.ts',
+    `import { existsSync, writeFileSync } from 'node:fs'
+    const flag = new URL('./flag', import.meta.url)
+    test('first (a+b) fails', () => {
+      const isSecond = existsSync(flag)
+      writeFileSync(flag, '')
+      expect(isSecond).toBe(true)
+    })
+    test('steady', () => {})\n`,
+  )
+  const run = (args: readonly string[]): ReturnType<typeof runVitest> => runVitest(folder, args, true)
+  expect(await timedStage(run, ['unsteady'])).toMatchObject({
+    passed: 2,
+    failed: 0,
+    failures: [],
+    unsteady: ['unsteady.test.ts > first (a+b) fails'],
+  })
+  // What fails twice has failed, and a file that does not load is not excused.
+  expect(await timedStage(run, ['bad.test'])).toMatchObject({ passed: 1, failed: 1, unsteady: [] })
+  expect(await timedStage(run, ['broken.test'])).toMatchObject({ passed: 0, failed: 1 })
 }, 60_000)
 
 test('[REPO7] npm test ends with the sum', () => {

@@ -6,8 +6,8 @@ import { BROWSER_ADVICE, findBrowser } from '../../test/browser/browser.ts'
 import { ensureBrowser, ensureNetworkTools } from '../browser-install.ts'
 import { commandLine } from '../command-line.ts'
 import { ROOT, typecheck } from '../typecheck.ts'
-import { oneResult, runStages, SHARED_MODULES, sumOf, type Stage, WAITING } from '../test-stages.ts'
-import { runVitest } from '../vitest-run.ts'
+import { oneResult, runStages, SHARED_MODULES, sumOf, timedStage, type Stage, WAITING } from '../test-stages.ts'
+import { runVitest, type Run } from '../vitest-run.ts'
 
 const HELP = `
 npm test -- [filter...] [options]      Types, tidy, tests, the packed package, real browsers.
@@ -15,6 +15,7 @@ npm test -- [filter...] [options]      Types, tidy, tests, the packed package, r
   filter           only the test files whose path contains it, and nothing else
   --no-browser     leave the browser tests out
 
+A failed test of sockets, processes or browsers runs once more, alone. If it passes then, a warning names it.
 At the end the slowest test files are listed. The last line is the sum of everything: N passed, N failed.`
 
 const { values, positionals } = commandLine(HELP, { 'no-browser': { type: 'boolean' } })
@@ -26,6 +27,7 @@ const CONTRACT_TESTS = 'test/contract/'
 /** Tests that judge ticks and frames by the clock. Each of these files has the machine for itself. */
 const TIMED_TESTS = ['test/browser/arena-line.test.ts', 'test/browser/stalls.test.ts']
 
+const run = (args: readonly string[]): Promise<Run> => runVitest(ROOT, args)
 const types: Stage = { name: 'types', run: async () => oneResult(await typecheck()) }
 const units: Stage = {
   name: 'units, simulations',
@@ -39,17 +41,21 @@ const contracts: Stage = {
   name: 'contracts',
   run() {
     ensureNetworkTools()
-    return runVitest(ROOT, [CONTRACT_TESTS, ...WAITING])
+    return timedStage(run, [CONTRACT_TESTS, ...WAITING])
   },
 }
-const repository: Stage = { name: 'tidy, commands, the packed package', run: () => runVitest(ROOT, [REPOSITORY_TESTS]) }
+const repository: Stage = {
+  name: 'tidy, commands, the packed package',
+  run: () => timedStage(run, [REPOSITORY_TESTS]),
+}
 const browsers: Stage = {
   name: 'browsers',
   async run() {
     prepareBrowser()
     const excluded = TIMED_TESTS.flatMap((path) => ['--exclude', path])
     return sumOf([
-      await runVitest(ROOT, [...TIMED_TESTS, '--maxWorkers', '1']), await runVitest(ROOT, [BROWSER_TESTS, ...excluded]),
+      await timedStage(run, [...TIMED_TESTS, '--maxWorkers', '1']),
+      await timedStage(run, [BROWSER_TESTS, ...excluded]),
     ])
   },
 }
