@@ -26,6 +26,8 @@ export interface RtypeSender {
 interface Guest {
   readonly peer: Peer
   held: Held
+  /** Whether it was sent GAME_START: from the tick on that has its ship. */
+  hasStarted: boolean
 }
 
 const EDGE = 60
@@ -75,13 +77,12 @@ export class RtypeDoor {
     if (replaces !== undefined) this.#forget(replaces)
     if (before === undefined && this.#people() >= PLAYERS_MAX) return this.#sender.kick(peer)
     this.onCount(this.#guests.size + 1)
-    const guest: Guest = before ?? { peer: this.#host.addBot((world, me) => this.#think(world, me)), held: {} }
+    const guest: Guest = before
+      ?? { peer: this.#host.addBot((world, me) => this.#think(world, me)), held: {}, hasStarted: false }
+    guest.hasStarted = false
     this.#guests.set(peer, guest)
     this.#ids.set(guest.peer.id, peer.playerId)
     this.#stream.add(peer, before !== undefined)
-    const [match] = this.#host.world.each(Match)
-    this.#sender.send(peer, this.#gameStart(match?.level ?? 1))
-    this.#sender.send(peer, levelStart(match?.level ?? 1))
   }
 
   #leave(peer: RtypePeer): void {
@@ -107,6 +108,7 @@ export class RtypeDoor {
   #think(world: World, me: Peer): Held {
     if (world.tick !== this.#tick) {
       this.#tick = world.tick
+      this.#start(world)
       const send = (peer: RtypePeer, packet: RtypePacket): void => this.#sender.send(peer, packet)
       this.#stream.tick(this.#now(), world.tick, describeWorld(world, (id) => this.#idOf(id)), send)
       this.#systems(world)
@@ -119,6 +121,18 @@ export class RtypeDoor {
       return guest.held
     }
     return {}
+  }
+
+  /** GAME_START names the players, so it waits for the ship of its receiver. */
+  #start(world: World): void {
+    const [match] = world.each(Match)
+    const owners = new Set([...world.each(Ship)].map(({ owner }) => owner as number))
+    for (const [peer, guest] of this.#guests) {
+      if (match === undefined || guest.hasStarted || !owners.has(guest.peer.id)) continue
+      guest.hasStarted = true
+      this.#sender.send(peer, this.#gameStart(match.level))
+      this.#sender.send(peer, levelStart(match.level))
+    }
   }
 
   /** The state of Forces and of bosses, beside their components. */
@@ -203,7 +217,7 @@ export class RtypeDoor {
   }
 
   #broadcast(packet: RtypePacket): void {
-    for (const peer of this.#guests.keys()) this.#sender.send(peer, packet)
+    for (const [peer, { hasStarted }] of this.#guests) if (hasStarted) this.#sender.send(peer, packet)
   }
 
   /** Players of pages keep the number of their peer. */

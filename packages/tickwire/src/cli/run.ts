@@ -9,6 +9,7 @@ import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { load } from './load.ts'
 import { relay, stun } from './relay.ts'
+import { rtype } from './rtype.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
@@ -30,6 +31,7 @@ const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
   ['conformance', conformance],
   ['relay', relay],
   ['stun', stun],
+  ['rtype', rtype],
 ])
 
 /** Runs the command in `args`, asynchronous ones too. Returns the exit code. */
