@@ -2,15 +2,17 @@
 
 import { math, type ObjectOf, type World } from 'tickwire'
 import {
-  Boom, BOSS, CARRIER, Enemy, EXTRA_LIFE, Force, FORCE_POWER, HEIGHT, INVINCIBILITY, Pilot, Powerup, ROCK, SHIELD,
-  Shot, Spark, SPEED_BOOST, TICK_RATE, WEAPON_UPGRADE,
+  Boom, BOSS, CARRIER, Enemy, EXTRA_LIFE, Force, FORCE_POWER, HEIGHT, INVINCIBILITY, Match, Pilot, Powerup, ROCK,
+  SHIELD, Shot, Spark, SPEED_BOOST, TICK_RATE, WEAPON_UPGRADE,
 } from './definitions.ts'
 import { clamp, ENEMY_SCORE, ENEMY_SIZE } from './enemies.ts'
 import { hurt, pick, score, type PilotObject, type ShipObject } from './ships.ts'
 import { leave } from './shots.ts'
 
 /** What carriers drop, in turn. */
-const DROPS = [FORCE_POWER, WEAPON_UPGRADE, SHIELD, WEAPON_UPGRADE, SPEED_BOOST, FORCE_POWER, INVINCIBILITY, EXTRA_LIFE]
+const DROPS = [
+  FORCE_POWER, WEAPON_UPGRADE, SPEED_BOOST, SHIELD, INVINCIBILITY, EXTRA_LIFE, WEAPON_UPGRADE, FORCE_POWER,
+]
 const SHIP_SIZE = 13
 const PICK_SIZE = 34
 const FORCE_SIZE = 17
@@ -27,7 +29,9 @@ const touches = (a: Round, b: Round, distance: number): boolean => {
 }
 
 /** Returns whether a boss died. */
-export function collide(world: World, pilots: readonly PilotObject[], ships: ReadonlyMap<number, ShipObject>): boolean {
+export function collide(
+  world: World, match: ObjectOf<typeof Match>, pilots: readonly PilotObject[], ships: ReadonlyMap<number, ShipObject>,
+): boolean {
   let isBossDead = false
   const byPeer = new Map(pilots.map((pilot) => [pilot.peer, pilot]))
   const enemies = [...world.each(Enemy)]
@@ -39,7 +43,7 @@ export function collide(world: World, pilots: readonly PilotObject[], ships: Rea
     if (enemy.health > 0 || gone.has(enemy.id)) return
     gone.add(enemy.id)
     isBossDead ||= enemy.kind === BOSS
-    destroy(world, enemy, byPeer.get(peer))
+    destroy(world, match, enemy, byPeer.get(peer))
   }
   for (const shot of [...world.each(Shot)]) {
     if (shot.by === 0) {
@@ -96,14 +100,17 @@ function absorb(world: World, shot: ObjectOf<typeof Shot>): void {
   leave(world, shot, 0)
 }
 
-function destroy(world: World, enemy: ObjectOf<typeof Enemy>, pilot: ObjectOf<typeof Pilot> | undefined): void {
+function destroy(
+  world: World, match: ObjectOf<typeof Match>, enemy: ObjectOf<typeof Enemy>, pilot: ObjectOf<typeof Pilot> | undefined,
+): void {
   const { x, y, kind } = enemy
   const size = kind === BOSS ? 200 : ENEMY_SIZE[kind]! * 2
   world.emit(enemy, Boom, { x, y, size, hue: ENEMY_HUES[kind]! })
   if (pilot !== undefined) score(world, pilot, ENEMY_SCORE[kind]!, kind === BOSS ? 1 : 0)
   const isLucky = kind !== ROCK && (enemy.id * 7) % 11 === 0
   if (kind === CARRIER || isLucky) {
-    const drop = DROPS[(world.count(Powerup) + Math.floor(world.tick / 300)) % DROPS.length]!
+    const drop = DROPS[match.drops % DROPS.length]!
+    match.drops = (match.drops + 1) % 0x1_0000
     world.spawn(Powerup, { x, y: clamp(y, 40, HEIGHT - 40), kind: drop, baseY: clamp(y, 40, HEIGHT - 40),
       bornAt: world.tick })
   }

@@ -74,7 +74,7 @@ export const LOST = 2
 export const WON = 3
 /** The match itself. Only the authority has it in `each`. */
 export const Match = entity({
-  level: int(1, 3), phase: int(0, 3), startedAt: u32, phaseAt: u32, gameAt: u32, hasBoss: bool, wave: u16.server(),
+  level: int(1, 3), phase: int(0, 3), startedAt: u32, phaseAt: u32, gameAt: u32, hasBoss: bool, drops: u16.server(),
 }, { name: 'Match' })
 
 export const Boom = message({ x, y, size: u8, hue: u8 }, 'Boom', { delivery: 'unordered' })

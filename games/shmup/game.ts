@@ -67,7 +67,7 @@ function stepMatch(
   flyShots(world)
   if (match.phase === PLAYING) bringWaves(world, match, pilots.length, skippedTicks)
   moveEnemies(world, match)
-  const isBossDead = collide(world, pilots, ships)
+  const isBossDead = collide(world, match, pilots, ships)
   referee(world, match, pilots, ships, isBossDead, firstLevel)
 }
 

@@ -5,12 +5,16 @@
 
 import type { World } from 'tickwire'
 import { RTYPE, toRotation, type RtypeEntity } from 'tickwire/rtype'
+import { wrecksAt } from './backdrop.ts'
 import {
   BOSS, CARRIER, CHASER, DRONE, Enemy, Force, KAMIKAZE, ORBITER, PATROL, Pilot, Powerup, ROCK, Ship, Shot, TICK_RATE,
     WEAVER,
 } from './definitions.ts'
 
 const { AI, ENTITY, POWERUP } = RTYPE
+/** Ids that no object and no player has: object ids count from below, and bots are few. */
+const WRECKS_FROM = 0xf000_0000
+const WRECKS = 0x10_0000
 const BEHAVIOURS = new Map([
   [DRONE, AI.ATTACK_PATTERN_1], [WEAVER, AI.ATTACK_PATTERN_2], [ORBITER, AI.ATTACK_PATTERN_3], [CHASER, AI.CHASE],
   [KAMIKAZE, AI.KAMIKAZE], [PATROL, AI.PATROL], [CARRIER, AI.FLEE], [ROCK, AI.IDLE],
@@ -39,7 +43,7 @@ function* ships(world: World, playerIdOf: (peer: number) => number): Generator<R
   for (const pilot of world.each(Pilot)) {
     const ship = bodies.get(pilot.peer)
     if (ship === undefined || !ship.isUp) continue
-    const { health, shield, level, readyAt, charge } = pilot
+    const { health, shield, level, readyAt, charge, isSafe } = pilot
     const cooldownRemainingMs = Math.max(0, Math.round(((readyAt - world.tick) * 1000) / TICK_RATE))
     yield {
       id: playerIdOf(pilot.peer), type: ENTITY.PLAYER, variant: pilot.hue, isPlayable: true,
@@ -47,14 +51,19 @@ function* ships(world: World, playerIdOf: (peer: number) => number): Generator<R
         transform(ship.x, ship.y), velocity(ship.vx, ship.vy),
         { component: 'HEALTH', currentHealth: health, maxHealth: 100, currentShield: shield, maxShield: 100 },
         { component: 'WEAPON', weaponType: charge > 0 ? 1 : 0, ammoCount: 255, cooldownRemainingMs, powerLevel: level },
-        // Its remaining time would change in every tick, and the component with it.
-        ...(ship.boost > 0
-          ? [{ component: 'POWERUP' as const, powerupType: POWERUP.SPEED_BOOST, powerLevel: ship.boost,
-            remainingMs: 0 }]
-          : []),
+        ...powerOf(ship.boost, isSafe),
       ],
     }
   }
+}
+
+/** The power-up that a ship has. Its remaining time would change in every tick, and the component with it. */
+function powerOf(boost: number, isSafe: boolean): RtypeEntity['components'] {
+  const power = (powerupType: number, powerLevel: number): RtypeEntity['components'] => (
+    [{ component: 'POWERUP', powerupType, powerLevel, remainingMs: 0 }]
+  )
+  if (boost > 0) return power(POWERUP.SPEED_BOOST, boost)
+  return isSafe ? power(POWERUP.INVINCIBILITY, 1) : []
 }
 
 function* forces(world: World, playerIdOf: (peer: number) => number): Generator<RtypeEntity> {
@@ -100,5 +109,9 @@ function* things(world: World): Generator<RtypeEntity> {
   }
   for (const { id, x, y, kind } of world.each(Powerup)) {
     yield { id, type: ENTITY.POWERUP, variant: kind, isPlayable: false, components: [transform(x, y)] }
+  }
+  for (const { number, kind, x, y } of wrecksAt(world.tick)) {
+    const id = WRECKS_FROM + (number % WRECKS)
+    yield { id, type: ENTITY.BG_ELEMENT, variant: kind, isPlayable: false, components: [transform(x, y)] }
   }
 }

@@ -1,6 +1,7 @@
 /** The background: a nebula, three layers of stars, and the silhouettes of a level. */
 
-import { HEIGHT, WIDTH } from '../definitions.ts'
+import { wrecksAt } from '../backdrop.ts'
+import { HEIGHT, TICK_RATE, WIDTH } from '../definitions.ts'
 
 const SKIES = [['#050a20', '#0d1c4a', '#23164f'], ['#120a12', '#3a1420', '#5a2a14'], ['#06120e', '#0c3a2c', '#2a0f3c']]
 
@@ -38,7 +39,29 @@ export function drawScenery(pen: CanvasRenderingContext2D, level: number, second
     pen.fillRect(x, y, depth * (depth === 3 ? 3.2 : 1.2), depth * 0.6)
   }
   pen.globalCompositeOperation = 'source-over'
+  wrecks(pen, seconds)
   ridges(pen, level, seconds)
+}
+
+/** Hulls that drift far behind the field. */
+function wrecks(pen: CanvasRenderingContext2D, seconds: number): void {
+  for (const { number, kind, x, y } of wrecksAt(seconds * TICK_RATE)) {
+    const size = 34 + kind * 12
+    pen.save()
+    pen.translate(x, y)
+    pen.rotate(number + seconds * (kind - 1) * 0.04)
+    pen.fillStyle = 'rgb(150 175 220 / 10%)'
+    pen.beginPath()
+    for (let corner = 0; corner < 7 + kind; corner++) {
+      const angle = (corner / (7 + kind)) * Math.PI * 2
+      const far = size * (0.45 + 0.55 * scatter(number * 9 + corner))
+      pen.lineTo(Math.cos(angle) * far * 1.5, Math.sin(angle) * far * 0.7)
+    }
+    pen.fill()
+    pen.fillStyle = 'rgb(255 220 150 / 18%)'
+    for (let light = 0; light < 3; light++) pen.fillRect(-size * 0.5 + light * size * 0.4, -2, 4, 3)
+    pen.restore()
+  }
 }
 
 /** Dark shapes along both edges, which pass by. */
