@@ -1,0 +1,187 @@
+/**
+ * Bots: they read the world as a player does, give the same orders, and remember nothing. So they run inside of the
+ * simulation, and equally well as players of their own.
+ */
+
+import type { ObjectId } from 'tickwire'
+import type { Battlefield } from './battlefield.ts'
+import { BUILDING, IDLE, type BuildingObject, type UnitObject } from './definitions.ts'
+import { isFree, queueLength } from './economy.ts'
+import { columnOf, rowOf, SIZE } from './map.ts'
+import type { Command } from './orders.ts'
+import {
+  ARTILLERY, BARRACKS, BUILDINGS, FACTORY, HEADQUARTERS, RAIDER, SOLDIER, TANK, TICK_RATE, TURRET, UNITS, WORKER,
+} from './rules.ts'
+import { cellOf, distance, nearestDeposit } from './units.ts'
+
+interface Skill {
+  /** Ticks between two thoughts. */
+  readonly every: number
+  readonly workers: number
+  readonly barracks: number
+  readonly factories: number
+  readonly turrets: number
+  /** Fighters at home that attack together. */
+  readonly wave: number
+  /** The first attack is not before this tick. */
+  readonly patience: number
+  /** What barracks and factories train, in turns. */
+  readonly infantry: readonly number[]
+  readonly vehicles: readonly number[]
+}
+
+/** Indexed by level. */
+const SKILLS: readonly Skill[] = [
+  {
+    every: 300, workers: 0, barracks: 0, factories: 0, turrets: 0, wave: 999, patience: 0, infantry: [], vehicles: [],
+  },
+  {
+    every: 150, workers: 7, barracks: 1, factories: 0, turrets: 1, wave: 10, patience: 240 * TICK_RATE,
+    infantry: [SOLDIER, RAIDER], vehicles: [],
+  },
+  {
+    every: 75, workers: 12, barracks: 2, factories: 1, turrets: 2, wave: 22, patience: 240 * TICK_RATE,
+    infantry: [SOLDIER, SOLDIER, RAIDER], vehicles: [TANK],
+  },
+  {
+    every: 30, workers: 18, barracks: 3, factories: 2, turrets: 2, wave: 36, patience: 240 * TICK_RATE,
+    infantry: [SOLDIER, SOLDIER, SOLDIER, RAIDER], vehicles: [TANK, TANK, ARTILLERY],
+  },
+]
+
+/** Cells around home that a bot defends, and units that are farther are in the field. */
+const HOME = 20
+/** Units that one order names. */
+const ORDER_UNITS = 120
+
+/** What a seat has, at one moment. */
+interface Survey {
+  readonly field: Battlefield
+  readonly seat: number
+  readonly skill: Skill
+  readonly home: BuildingObject
+  readonly workers: readonly UnitObject[]
+  readonly fighters: readonly UnitObject[]
+  readonly buildings: readonly BuildingObject[]
+  /** Crystals that are not spent yet in this thought. */
+  crystals: number
+}
+
+/** Whether the bot of a seat thinks in this tick. */
+export function isThinking(tick: number, seat: number, level: number): boolean {
+  return (tick + seat * 7) % SKILLS[level]!.every === 0
+}
+
+/** What a bot orders now. */
+export function decide(field: Battlefield, seat: number, level: number): Command[] {
+  const own = field.units.filter((unit) => unit.seat === seat && unit.isAlive)
+  const buildings = field.buildings.filter((building) => building.seat === seat && building.isAlive)
+  const home = buildings.find(({ kind }) => kind === HEADQUARTERS)
+  if (home === undefined || level === 0) return []
+  const survey: Survey = {
+    field, seat, skill: SKILLS[level]!, home, buildings,
+    workers: own.filter(({ kind }) => kind === WORKER), fighters: own.filter(({ kind }) => kind !== WORKER),
+    crystals: field.seats[seat]!.crystals,
+  }
+  return [...sendWorkers(survey), ...expand(survey), ...recruit(survey), ...command(survey)]
+}
+
+function sendWorkers({ field, workers, home }: Survey): Command[] {
+  const idle = workers.filter(({ mode }) => mode === IDLE)
+  const at = nearestDeposit(field, home.at)
+  if (idle.length === 0 || at < 0) return []
+  return [{ name: 'Gather', values: { units: idsOf(idle), at, isQueued: false } }]
+}
+
+/** The next building that the bot lacks. */
+function expand(survey: Survey): Command[] {
+  const { skill, workers, buildings, field, home } = survey
+  const count = (kind: number): number => buildings.filter((building) => building.kind === kind).length
+  const isLacking: readonly (readonly [number, boolean])[] = [
+    [BARRACKS, count(BARRACKS) < 1 && workers.length >= 6],
+    [FACTORY, count(FACTORY) < skill.factories && count(BARRACKS) >= 1 && workers.length >= 9],
+    [TURRET, count(TURRET) < skill.turrets && workers.length >= 7 && survey.fighters.length >= 4],
+    [BARRACKS, count(BARRACKS) < skill.barracks && workers.length >= 10],
+  ]
+  const kind = isLacking.find(([, isNeeded]) => isNeeded)?.[0]
+  const worker = workers[0]
+  if (kind === undefined || worker === undefined || workers.some(({ mode }) => mode === BUILDING)) return []
+  if (survey.crystals < BUILDINGS[kind]!.cost) {
+    // Saves for it.
+    survey.crystals = 0
+    return []
+  }
+  survey.crystals -= BUILDINGS[kind]!.cost
+  const at = siteFor(field, home, kind)
+  return at < 0 ? [] : [{ name: 'Build', values: { unit: worker.id, kind, at } }]
+}
+
+/** The nearest free site around home: on squares that grow. */
+function siteFor(field: Battlefield, home: BuildingObject, kind: number): number {
+  for (let ring = 4; ring <= 14; ring++) {
+    for (let side = -ring; side <= ring; side += 2) {
+      for (const [dx, dy] of [[side, -ring], [ring, side], [-side, ring], [-ring, -side]] as const) {
+        const [x, y] = [columnOf(home.at) + dx, rowOf(home.at) + dy]
+        if (x > 1 && y > 1 && x < SIZE - 4 && y < SIZE - 4 && isFree(field, kind, y * SIZE + x)) return y * SIZE + x
+      }
+    }
+  }
+  return -1
+}
+
+function recruit(survey: Survey): Command[] {
+  const { skill, buildings, field, fighters } = survey
+  const commands: Command[] = []
+  for (const building of buildings) {
+    if (building.builtAt > field.world.tick || queueLength(building) >= 2) continue
+    const choice = building.kind === BARRACKS ? skill.infantry : building.kind === FACTORY ? skill.vehicles : []
+    const isHome = building === survey.home && survey.workers.length < skill.workers && queueLength(building) === 0
+    const kind = isHome ? WORKER : choice[(fighters.length + commands.length) % choice.length]
+    if (kind === undefined || survey.crystals < UNITS[kind]!.cost) continue
+    survey.crystals -= UNITS[kind]!.cost
+    commands.push({ name: 'Train', values: { building: building.id, kind } })
+  }
+  return commands
+}
+
+/** Defends home, or attacks. */
+function command(survey: Survey): Command[] {
+  const { field, seat, skill, home, fighters } = survey
+  const intruder = field.units.find((unit) =>
+    field.areEnemies(seat, unit.seat) && unit.isAlive && distance(cellOf(unit), home.at) <= HOME - 6)
+  const isNear = (unit: UnitObject): boolean => distance(cellOf(unit), home.at) <= HOME
+  const atHome = fighters.filter((unit) => unit.mode === IDLE && isNear(unit))
+  const away = fighters.filter((unit) => unit.mode === IDLE && !isNear(unit))
+  if (intruder !== undefined) return advance(atHome.filter(({ target }) => target === 0), cellOf(intruder))
+  const target = targetOf(survey)
+  if (target < 0) return []
+  const isReady = field.world.tick >= skill.patience && atHome.length >= skill.wave
+  return [
+    ...(isReady ? advance(atHome, target) : []),
+    ...advance(away.filter(({ target: enemy }) => enemy === 0), away.length >= skill.wave / 3 ? target : home.at - SIZE),
+  ]
+}
+
+/** The headquarters of the enemy that is nearest to home. */
+function targetOf({ field, seat, home }: Survey): number {
+  let [best, least] = [-1, Infinity]
+  for (const building of field.buildings) {
+    if (building.kind !== HEADQUARTERS || !field.areEnemies(seat, building.seat) || !building.isAlive) continue
+    const apart = distance(building.at, home.at)
+    if (apart < least) [best, least] = [building.at + SIZE + 1, apart]
+  }
+  return best
+}
+
+function advance(units: readonly UnitObject[], to: number): Command[] {
+  const commands: Command[] = []
+  for (let from = 0; from < units.length; from += ORDER_UNITS) {
+    const some = idsOf(units.slice(from, from + ORDER_UNITS))
+    commands.push({ name: 'Advance', values: { units: some, to, isQueued: false } })
+  }
+  return commands
+}
+
+function idsOf(units: readonly UnitObject[]): ObjectId[] {
+  return units.map(({ id }) => id)
+}

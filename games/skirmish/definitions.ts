@@ -1,0 +1,115 @@
+/** The state of a match: everything that `step` remembers. All numbers are whole, or whole parts of 1/256. */
+
+import { bool, entity, fixed, int, u16, u32, type ObjectOf } from 'tickwire'
+import { CELLS, SIZE } from './map.ts'
+import { SEATS } from './rules.ts'
+
+/** What a unit is doing. */
+export const IDLE = 0
+export const MOVING = 1
+/** Moves, and fights everything that it meets. */
+export const ADVANCING = 2
+/** Follows one enemy. */
+export const ATTACKING = 3
+export const HOLDING = 4
+/** On its way to a deposit. */
+export const GATHERING = 5
+/** On its way home with crystals. */
+export const RETURNING = 6
+/** On its way to a building site. */
+export const BUILDING = 7
+export const MINING = 8
+
+const cell = int(0, CELLS - 1)
+const tick = int(0, 65_535)
+
+export const Unit = entity(
+  {
+    kind: int(0, 4),
+    seat: int(0, SEATS - 1),
+    mode: int(0, 8),
+    /** Whether the straight way to the goal is free of rocks. */
+    isDirect: bool,
+    x: fixed(0, SIZE, 1 / 256),
+    y: fixed(0, SIZE, 1 / 256),
+    hp: int(0, 511),
+    goal: cell,
+    /** Half cells from the goal at which the unit has arrived: more for a large group. */
+    slack: int(0, 31),
+    /** The id of the enemy that it shoots at; 0: none. */
+    target: u32,
+    /** The tick from which on it may shoot again, or has mined its load. */
+    readyAt: tick,
+    cargo: int(0, 15),
+    /** The deposit that a worker mines, or the site that it builds on. */
+    site: cell,
+    /** The kind of building that a worker will build. */
+    plan: int(0, 3),
+    /** The number of its control group; 0: none. */
+    group: int(0, 9),
+    /** Orders that wait, the next first: mode x 16,384 + goal; 0: none. */
+    next1: int(0, 131_071),
+    next2: int(0, 131_071),
+    next3: int(0, 131_071),
+  },
+  { name: 'Unit' },
+)
+
+export const Building = entity(
+  {
+    kind: int(0, 3),
+    seat: int(0, SEATS - 1),
+    /** Its upper left cell. */
+    at: cell,
+    hp: int(0, 4095),
+    /** The tick in which it is finished. */
+    builtAt: tick,
+    /** Kinds of units that it will train, plus 1, as digits of base 8, the next one last; 0: none. */
+    queue: int(0, 32_767),
+    /** The tick in which the next one is trained. */
+    trainedAt: tick,
+    hasRally: bool,
+    rally: cell,
+    target: u32,
+    readyAt: tick,
+  },
+  { name: 'Building' },
+)
+
+export const Crystal = entity({ at: cell, left: int(0, 4095) }, { name: 'Crystal' })
+
+export const Seat = entity(
+  {
+    number: int(0, SEATS - 1),
+    /** The player in this seat; 0: a bot. */
+    player: u16,
+    team: int(0, SEATS - 1),
+    /** The level of the bot that plays while there is no player: 0 (none) to 3. */
+    level: int(0, 3),
+    crystals: u16,
+    isOut: bool,
+    mined: u32,
+    kills: u16,
+    losses: u16,
+  },
+  { name: 'Seat' },
+)
+
+/** A flow field: which way to a goal. Its directions are derived from the map. */
+export const Field = entity({ goal: cell, readyAt: tick, usedAt: tick }, { name: 'Field' })
+
+export const Match = entity(
+  {
+    /** The team that has won, plus 1; 0: the match goes on. */
+    winner: int(0, SEATS),
+    endedAt: tick,
+    /** The last tick for which a flow field is planned: at most one is computed in a tick. */
+    fieldAt: tick,
+  },
+  { name: 'Match' },
+)
+
+export type UnitObject = ObjectOf<typeof Unit>
+export type BuildingObject = ObjectOf<typeof Building>
+export type SeatObject = ObjectOf<typeof Seat>
+export type MatchObject = ObjectOf<typeof Match>

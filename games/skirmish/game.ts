@@ -1,0 +1,124 @@
+/** Skirmish: a real-time strategy game for eight seats over lockstep. Every peer steps it with the same orders. */
+
+import type { World } from 'tickwire'
+import { defineLockstep, type LockstepGame } from 'tickwire/lockstep'
+import { battlefieldOf, type Battlefield } from './battlefield.ts'
+import { decide, isThinking } from './bots.ts'
+import { fight } from './combat.ts'
+import { Building, Crystal, Field, GATHERING, Match, Seat, Unit } from './definitions.ts'
+import { produce, work } from './economy.ts'
+import { columnOf, makeMap, rowOf, SIZE } from './map.ts'
+import { moveUnits } from './movement.ts'
+import { execute, ORDERS } from './orders.ts'
+import {
+  BUILDINGS, DEPOSIT, HEADQUARTERS, SEATS, START_CRYSTALS, START_WORKERS, STORM_AT, STORM_DAMAGE, STORM_EVERY,
+  TICK_RATE, WORKER,
+} from './rules.ts'
+import { distance, orderUnit, spawnUnit } from './units.ts'
+
+export type SkirmishGame = LockstepGame<typeof ORDERS>
+
+/** How a match is set up. All peers need the same. */
+export interface SkirmishOptions {
+  /** The level of the bot of each seat, 1 to 3, for as long as no player sits there; 0: nothing plays. Default: 2. */
+  readonly levels?: readonly number[]
+  /** The team of each seat. Default: each seat is alone. */
+  readonly teams?: readonly number[]
+  /** The seats that take part. Default: all eight. */
+  readonly seats?: readonly number[]
+}
+
+const ALL = Array.from({ length: SEATS }, (_, seat) => seat)
+
+/** Makes the game. */
+export function skirmishGame({ levels = [], teams = [], seats = ALL }: SkirmishOptions = {}): SkirmishGame {
+  return defineLockstep({
+    tickRate: TICK_RATE,
+    players: [1, SEATS],
+    orders: ORDERS,
+    entities: [Unit, Building, Crystal, Seat, Field, Match],
+    onStart(world) {
+      world.spawn(Match, {})
+      const map = makeMap(world.seed)
+      for (const at of map.deposits) world.spawn(Crystal, { at, left: DEPOSIT })
+      for (const number of ALL) {
+        const isOut = !seats.includes(number)
+        const [level, team] = [levels[number] ?? 2, teams[number] ?? number]
+        world.spawn(Seat, { number, team, level, isOut, crystals: START_CRYSTALS })
+        if (!isOut) settle(world, number, map.starts[number]!, map.deposits)
+      }
+    },
+    onJoin(world, player) {
+      for (const seat of world.each(Seat)) {
+        if (seat.player !== 0 || seat.isOut) continue
+        seat.player = player
+        return
+      }
+    },
+    onLeave(world, player) {
+      for (const seat of world.each(Seat)) if (seat.player === player) seat.player = 0
+    },
+    step(world, orders) {
+      const field = battlefieldOf(world)
+      field.refresh()
+      if (field.match.winner !== 0) return
+      for (const given of orders) {
+        const seat = field.seats.find(({ player }) => player === given.by)
+        if (seat !== undefined) execute(field, seat.number, given)
+      }
+      think(field)
+      produce(field)
+      work(field)
+      fight(field)
+      moveUnits(field)
+      referee(field)
+    },
+  })
+}
+
+export const game: SkirmishGame = skirmishGame()
+
+/** Headquarters and workers of a seat. */
+function settle(world: World, seat: number, start: number, deposits: readonly number[]): void {
+  world.spawn(Building, { kind: HEADQUARTERS, seat, at: start - SIZE - 1, hp: BUILDINGS[HEADQUARTERS]!.hp })
+  const near = deposits.toSorted((a, b) => distance(a, start) - distance(b, start) || a - b)
+  for (let each = 0; each < START_WORKERS; each++) {
+    const unit = spawnUnit(world, WORKER, seat, columnOf(start) - 1.5 + each, rowOf(start) + 2.5)
+    orderUnit(unit, GATHERING, near[each]!, 0, false)
+  }
+}
+
+function think(field: Battlefield): void {
+  for (const seat of field.seats) {
+    if (seat.player !== 0 || seat.isOut || !isThinking(field.world.tick, seat.number, seat.level)) continue
+    for (const command of decide(field, seat.number, seat.level)) execute(field, seat.number, command)
+  }
+}
+
+/** The storm, seats that are out, and the winner. */
+function referee(field: Battlefield): void {
+  const { world, match, seats } = field
+  const isStorm = world.tick >= STORM_AT && world.every(STORM_EVERY)
+  const homes = new Uint8Array(SEATS)
+  for (const building of field.buildings) {
+    if (building.kind !== HEADQUARTERS || !building.isAlive) continue
+    if (isStorm) building.hp = Math.max(0, building.hp - STORM_DAMAGE)
+    if (building.hp === 0) world.despawn(building)
+    else homes[building.seat] = 1
+  }
+  const before = seats.filter(({ isOut, number }) => !isOut || homes[number] === 1)
+  for (const seat of before) {
+    if (homes[seat.number] === 1 && !seat.isOut) continue
+    seat.isOut = true
+    for (const unit of field.units) if (unit.seat === seat.number) world.despawn(unit)
+    for (const building of field.buildings) if (building.seat === seat.number) world.despawn(building)
+  }
+  const left = seats.filter(({ isOut }) => !isOut)
+  if (left.some(({ team }) => team !== left[0]?.team)) return
+  // All fell in the same tick: more kills, then more crystals, then the lower seat.
+  const [first] = left.length > 0 ? left
+    : before.toSorted((a, b) => b.kills - a.kills || b.mined - a.mined || a.number - b.number)
+  if (first === undefined) return
+  match.winner = first.team + 1
+  match.endedAt = world.tick
+}

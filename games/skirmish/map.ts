@@ -1,0 +1,117 @@
+/**
+ * The map: 128 x 128 cells with rocks, eight starts on a ring, and where the crystals are. A function of the seed.
+ *
+ * Every start has a free disc, and a free road to the centre: so every start can be reached from every other.
+ */
+
+export const SIZE = 128
+export const CELLS: number = SIZE * SIZE
+
+const MIDDLE = SIZE / 2
+const START_RADIUS = 10
+/** Rocks per map, and their largest radius. */
+const ROCKS = 150
+const ROCK_RADIUS = 4
+/** Where the starts are, from the centre. */
+const RING: readonly (readonly [number, number])[] = [
+  [0, -48], [34, -34], [48, 0], [34, 34], [0, 48], [-34, 34], [-48, 0], [-34, -34],
+]
+/** The deposits of a start, from its headquarters: an arc behind it, seen from the centre. */
+const HOME_DEPOSITS = 8
+/** Fields between the starts, and the deposits of each. */
+const OUTER_RADIUS = 24
+const OUTER_DEPOSITS = 5
+
+/** A map. */
+export interface GameMap {
+  /** 1: rock. Indexed by cell. */
+  readonly rocks: Uint8Array
+  /** The cells of the headquarters' centres. Indexed by seat. */
+  readonly starts: readonly number[]
+  /** The cells of all deposits. */
+  readonly deposits: readonly number[]
+}
+
+export function cellAt(x: number, y: number): number {
+  return y * SIZE + x
+}
+
+export function columnOf(cell: number): number {
+  return cell % SIZE
+}
+
+export function rowOf(cell: number): number {
+  return (cell - (cell % SIZE)) / SIZE
+}
+
+/** A sequence of random whole numbers from a seed. The map does not use the world's: it is made again after a load. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = (seed % 4_294_967_296) >>> 0
+  return (below) => {
+    state = (state + 0x9e37_79b9) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0_aaad)
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a_2d97)
+    return ((mixed ^ (mixed >>> 15)) >>> 0) % below
+  }
+}
+
+/** Makes the map of a seed. */
+export function makeMap(seed: number): GameMap {
+  const random = randomFrom(seed)
+  const rocks = new Uint8Array(CELLS)
+  for (let rock = 0; rock < ROCKS; rock++)
+    fillDisc(rocks, random(SIZE), random(SIZE), 1 + random(ROCK_RADIUS), 1)
+  const starts = RING.map(([dx, dy]) => cellAt(MIDDLE + dx, MIDDLE + dy))
+  for (const start of starts) {
+    fillDisc(rocks, columnOf(start), rowOf(start), START_RADIUS, 0)
+    clearRoad(rocks, start)
+  }
+  const deposits = placeDeposits(rocks)
+  for (let at = 0; at < SIZE; at++) {
+    for (const edge of [cellAt(at, 0), cellAt(at, SIZE - 1), cellAt(0, at), cellAt(SIZE - 1, at)]) rocks[edge] = 1
+  }
+  return { rocks, starts, deposits }
+}
+
+function fillDisc(rocks: Uint8Array, x: number, y: number, radius: number, value: number): void {
+  for (let dy = -radius; dy <= radius; dy++) {
+    for (let dx = -radius; dx <= radius; dx++) {
+      const isInside = x + dx >= 0 && x + dx < SIZE && y + dy >= 0 && y + dy < SIZE
+      if (isInside && dx * dx + dy * dy <= radius * radius) rocks[cellAt(x + dx, y + dy)] = value
+    }
+  }
+}
+
+/** Removes the rocks between a start and the centre. */
+function clearRoad(rocks: Uint8Array, start: number): void {
+  for (let step = 0; step <= SIZE; step++) {
+    const x = Math.round(columnOf(start) + ((MIDDLE - columnOf(start)) * step) / SIZE)
+    const y = Math.round(rowOf(start) + ((MIDDLE - rowOf(start)) * step) / SIZE)
+    fillDisc(rocks, x, y, 3, 0)
+  }
+}
+
+/** The same for every seat, so that no start is better than another. */
+function placeDeposits(rocks: Uint8Array): number[] {
+  const deposits: number[] = []
+  const place = (x: number, y: number): void => {
+    fillDisc(rocks, x, y, 1, 0)
+    deposits.push(cellAt(x, y))
+  }
+  RING.forEach(([dx, dy], seat) => {
+    // Across: a right angle to the direction from the centre. Both have a length of about 48.
+    const [outX, outY, acrossX, acrossY] = [dx / 48, dy / 48, -dy / 48, dx / 48]
+    for (let each = 0; each < HOME_DEPOSITS; each++) {
+      const [out, across] = [7 - Math.abs(each - 3.5) / 2, (each - 3.5) * 1.5]
+      place(Math.round(MIDDLE + dx + outX * out + acrossX * across),
+        Math.round(MIDDLE + dy + outY * out + acrossY * across))
+    }
+    const [nextX, nextY] = RING[(seat + 1) % RING.length] ?? [0, 0]
+    const [x, y] = [(dx + nextX) / 96, (dy + nextY) / 96]
+    for (let each = 0; each < OUTER_DEPOSITS; each++) {
+      const [out, across] = [OUTER_RADIUS + (each % 2), (each - 2) * 1.5]
+      place(Math.round(MIDDLE + x * out - y * across), Math.round(MIDDLE + y * out + x * across))
+    }
+  })
+  return [...new Set(deposits)]
+}
