@@ -42,17 +42,15 @@ export class RtypeDoor {
   onSent: () => void = () => {}
   readonly #host: Host<typeof input>
   readonly #sender: RtypeSender
-  readonly #now: () => number
   readonly #stream: RtypeWorldStream
   readonly #guests = new Map<RtypePeer, Guest>()
   /** The player id of each peer of the host that is an R-Type client. */
   readonly #ids = new Map<number, number>()
   #tick = -1
 
-  constructor(host: Host<typeof input>, sender: RtypeSender, now: () => number) {
+  constructor(host: Host<typeof input>, sender: RtypeSender) {
     this.#host = host
     this.#sender = sender
-    this.#now = now
     const isVisible = (_: RtypePeer, { components }: { components: readonly object[] }): boolean =>
       components.some((each) => 'posX' in each && Number(each.posX) > -EDGE && Number(each.posX) < WIDTH + EDGE)
     this.#stream = new RtypeWorldStream({ tickRate: TICK_RATE, isVisible })
@@ -110,7 +108,7 @@ export class RtypeDoor {
       this.#tick = world.tick
       this.#start(world)
       const send = (peer: RtypePeer, packet: RtypePacket): void => this.#sender.send(peer, packet)
-      this.#stream.tick(this.#now(), world.tick, describeWorld(world, (id) => this.#idOf(id)), send)
+      this.#stream.tick((world.tick * 1000) / TICK_RATE, world.tick, describeWorld(world, (id) => this.#idOf(id)), send)
       this.#systems(world)
       this.onSent()
     }

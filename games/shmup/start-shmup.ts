@@ -2,6 +2,7 @@
 
 import type { Peer } from 'tickwire'
 import { monotonicNow, serve, serveRtype, type Serving, type ServingRtype } from 'tickwire/node'
+import type { RtypePacket, RtypePeer } from 'tickwire/rtype'
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type ShmupSettings } from './arguments.ts'
 import { createBot } from './bots.ts'
@@ -68,13 +69,19 @@ async function openRtype(
   host: Serving<typeof input>['host'], port: number, onCount: (count: number) => void,
 ): Promise<ServingRtype> {
   const rtype = await serveRtype({ port }, (event) => door.handle(event))
-  const door = new RtypeDoor(
-    host,
-    { send: (peer, packet) => rtype.send(peer, packet), kick: (peer) => rtype.sessions.kick(monotonicNow(), peer) },
-    monotonicNow,
-  )
+  // The door works inside of a tick, where nothing may read a clock. What it sends waits until the tick is over.
+  let waiting: { readonly peer: RtypePeer; readonly packet: RtypePacket }[] = []
+  const flush = (): void => {
+    for (const { peer, packet } of waiting) rtype.send(peer, packet)
+    waiting = []
+    rtype.flush()
+  }
+  const door = new RtypeDoor(host, {
+    send: (peer, packet) => { waiting.push({ peer, packet }) },
+    kick: (peer) => rtype.sessions.kick(monotonicNow(), peer),
+  })
   door.onCount = onCount
-  door.onSent = () => rtype.flush()
+  door.onSent = () => queueMicrotask(flush)
   // A signal that ends the match ends the process.
   rtype.port.unref()
   return rtype

@@ -41,7 +41,7 @@ class Stage {
       send: (peer, packet) => { this.#server.send(this.now, peer, packet) },
       kick: (peer) => this.#server.kick(this.now, peer),
     }
-    this.#door = new RtypeDoor(sim.host, sender, () => this.now)
+    this.#door = new RtypeDoor(sim.host, sender)
   }
 
   connect(address: string, name: string, clientId: number, isReckless: boolean = false): ReferenceClient {

@@ -19,6 +19,7 @@ export class Picture {
   /** Tilt of ships by id, smoothed. */
   readonly #tilts = new Map<number, number>()
   #lastAt = 0
+  #describedAt = 0
 
   constructor(canvas: HTMLCanvasElement, effects: Effects) {
     this.#canvas = canvas
@@ -54,6 +55,18 @@ export class Picture {
     }
     this.#hud(view, me, match)
     pen.setTransform(1, 0, 0, 1, 0, 0)
+    this.#describe(view, match, now)
+  }
+
+  /** Says once a second in words what the canvas shows, for screen readers and tests. */
+  #describe(view: View, match: { level: number; phase: number } | undefined, now: number): void {
+    if (now - this.#describedAt < 1) return
+    this.#describedAt = now
+    const ships = new Set([...view.each(Ship)].filter(({ isUp }) => isUp).map(({ owner }) => owner as number))
+    const players = [...view.each(Pilot)].map(({ name, peer, score }) =>
+      `${name}, ${score} points${ships.has(peer) ? '' : ', down'}`)
+    const state = ['playing', 'complete', 'lost', 'won'][match?.phase ?? PLAYING]!
+    this.#canvas.setAttribute('aria-label', `Level ${match?.level ?? 1}, ${state}. ${players.join('. ')}.`)
   }
 
   /** Sets the transform so that the field fills the window with bars, and clears the bars. */
