@@ -16,6 +16,7 @@ import { playLockstep } from './lockstep-swarm.ts'
 import { marksHit } from './marks.ts'
 import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
 import { playMatch } from './match-swarm.ts'
+import { playRtype } from './rtype-swarm.ts'
 import type { Regression } from './swarm-regressions.ts'
 import { Trace } from './trace.ts'
 import { playWorld } from './transport-swarm.ts'
@@ -29,6 +30,9 @@ const CROWD_AT = 50
 /** One in so many plays a lockstep match as well. */
 const LOCKSTEP_EVERY = 50
 const LOCKSTEP_AT = 25
+/** One in so many plays a world with R-Type clients as well. */
+const RTYPE_EVERY = 20
+const RTYPE_AT = 5
 
 export { FEATURE_NAMES }
 
@@ -87,6 +91,7 @@ export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
     if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) await swarm.playCrowd(seed)
     if (only === 'lockstep' || (only === undefined && seed % LOCKSTEP_EVERY === LOCKSTEP_AT))
       await swarm.playLockstep(seed)
+    if (only === 'rtype' || (only === undefined && seed % RTYPE_EVERY === RTYPE_AT)) await swarm.playRtype(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
   return swarm.report(seed - start)
@@ -100,6 +105,7 @@ class Swarm {
     match: { worlds: 0, endpointTicks: 0, ms: 0 },
     crowd: { worlds: 0, endpointTicks: 0, ms: 0 },
     lockstep: { worlds: 0, endpointTicks: 0, ms: 0 },
+    rtype: { worlds: 0, endpointTicks: 0, ms: 0 },
   }
   endpointTicks = 0
   #matchTicks = 0
@@ -199,6 +205,17 @@ class Swarm {
     addAll(
       this.#counts,
       Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`lockstep ${name}`, count])),
+    )
+  }
+
+  async playRtype(seed: number): Promise<void> {
+    const startedAt = this.#clock()
+    const world = playRtype(seed)
+    this.#spend('rtype', world, startedAt)
+    await this.#add(world, 'rtype', () => ({ from: `rtype ${seed}`, to: `rtype ${seed}` }))
+    addAll(
+      this.#counts,
+      Object.fromEntries(Object.entries(world.counts).map(([name, count]) => [`rtype ${name}`, count])),
     )
   }
 

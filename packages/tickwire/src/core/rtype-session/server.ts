@@ -252,8 +252,9 @@ export class RtypeServer {
     const addresses = [...this.#seats.keys()]
     if (this.#seats.size >= this.#maxPlayers || this.#guard.isCrowded(peer.address, addresses)) {
       if (before !== undefined) this.#seats.set(before.peer.address, before)
-      const reasonMessage = `The server is full (${this.#maxPlayers} players).`
-      this.#reply(peer.address, { type: 'SERVER_REJECT', rejectCode: RTYPE.REJECT.SERVER_FULL, reasonMessage })
+      // Other clients took the last seat after its SERVER_ACCEPT. A SERVER_REJECT would be longer than what it sent.
+      const { clientId } = peer
+      this.#reply(peer.address, { type: 'CLIENT_DISCONNECT', clientId, reason: RTYPE.DISCONNECT.KICKED_BY_SERVER })
       return
     }
     const link = new RtypeLink(now, peer.clientId, ACCEPT_SEQUENCE + 1, this.#resendMs, this.#options)

@@ -1,0 +1,63 @@
+/** The network of an R-Type world: it loses, delays, reorders and duplicates datagrams, as a seed says. */
+
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import type { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+
+/** A datagram on its way. */
+export interface Flight {
+  readonly at: number
+  readonly from: string
+  readonly to: string
+  readonly bytes: Uint8Array
+}
+
+/** Changes what passes: for planted bugs. Returns the datagram, or undefined to drop it. */
+export type RtypePlant = (bytes: Uint8Array, toClient: boolean) => Uint8Array | undefined
+
+const CALM = { loss: 0, duplication: 0, latencyMs: 10, jitterMs: 0 }
+
+export class RtypeNet {
+  readonly tally = new LinkTally()
+  isStorm = true
+  readonly #dice: Dice
+  readonly #plant: RtypePlant
+  readonly #weather: typeof CALM
+  #flights: Flight[] = []
+
+  constructor(dice: Dice, plant: RtypePlant) {
+    this.#dice = dice
+    this.#plant = plant
+    this.#weather = {
+      loss: 0.1 + (dice.chance(0.2) ? 0.2 * dice.fraction() : 0), duplication: 0.15 * dice.fraction(),
+      latencyMs: 100 * dice.fraction(), jitterMs: dice.chance(0.3) ? 300 * dice.fraction() : 40 * dice.fraction(),
+    }
+  }
+
+  send(now: number, from: string, to: string, original: Uint8Array): void {
+    const { loss, duplication, latencyMs, jitterMs } = this.isStorm ? this.#weather : CALM
+    const bytes = this.#plant(original.slice(), from === 'server')
+    this.tally.sent++
+    if (this.#dice.chance(loss) || bytes === undefined) {
+      this.tally.lost++
+      return
+    }
+    const copies = this.#dice.chance(duplication) ? 2 : 1
+    this.tally.copies += copies - 1
+    for (let copy = 0; copy < copies; copy++) {
+      this.#flights.push({ at: now + latencyMs + jitterMs * this.#dice.fraction(), to, from, bytes })
+    }
+  }
+
+  /** A datagram of an attacker, which arrives for certain. */
+  inject(flight: Flight): void {
+    this.#flights.push(flight)
+  }
+
+  /** What arrives until now, in the order of arrival. */
+  poll(now: number): Flight[] {
+    const due = this.#flights.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at)
+    this.#flights = this.#flights.filter(({ at }) => at > now)
+    this.tally.delivered += due.length
+    return due
+  }
+}

@@ -1,0 +1,392 @@
+/**
+ * One world with R-Type clients from one seed: the real sessions and the real world stream, a network that loses,
+ * delays, reorders and duplicates, and the invariants I29 to I33.
+ *
+ * Half of the clients are reference clients, made from the protocol's document alone; the others are those of the
+ * engine. Clients move to other addresses, fall silent, leave and join; strangers send forged and broken datagrams.
+ * Then the weather clears and the world stands still.
+ */
+
+import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { RtypeClient } from '../../packages/tickwire/src/core/rtype-session/client.ts'
+import { RtypeServer } from '../../packages/tickwire/src/core/rtype-session/server.ts'
+import type { RtypePeer } from '../../packages/tickwire/src/core/rtype-session/server-types.ts'
+import { RtypeWorldStream, type RtypeEntity } from '../../packages/tickwire/src/core/rtype-session/world-stream.ts'
+import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { ReferenceClient } from '../reference/rtype-client.ts'
+import { hold, type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { line, RtypeModel } from './rtype-model.ts'
+import { RtypeNet, type RtypePlant } from './rtype-net.ts'
+
+const STEP_MS = 1000 / 60
+const STORM_MS = 8000
+const CALM_MS = 5000
+/** The world stands still for the last part of the calm. */
+const STILL_MS = 1500
+const TIMEOUT_MS = 3000
+const SILENCE_MS = 4000
+const SEATS = 4
+const MARK_MS = 100
+/** What is sent shortly before the end may be under way. */
+const UNDER_WAY_MS = 600
+
+/** What a world of the swarm was like. */
+export interface RtypeResult {
+  readonly seed: number
+  readonly violation: Violation | undefined
+  readonly weather: NetWeather
+  readonly endpointTicks: number
+  readonly simulatedMs: number
+  readonly traceHash: string
+  readonly tally: LinkTally
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** A player, whatever its current client is. */
+interface Player {
+  readonly clientId: number
+  readonly isReference: boolean
+  address: string
+  client: ReferenceClient | RtypeClient
+  model: RtypeModel
+  /** Marks that its current client received. */
+  marks: number[]
+  input: number
+  receivedAt: number
+  hasLeft: boolean
+}
+
+/** What the server knows of a seated client. */
+interface Seated {
+  readonly marks: { readonly mark: number; readonly at: number }[]
+  lastInput: number
+  input: number
+}
+
+/** Plays the world of a seed. */
+export function playRtype(seed: number, plant: RtypePlant = (bytes) => bytes): RtypeResult {
+  return new RtypeSwarmWorld(seed, plant).play()
+}
+
+class RtypeSwarmWorld {
+  readonly #seed: number
+  readonly #dice: Dice
+  readonly #server: RtypeServer
+  readonly #stream = new RtypeWorldStream({
+    isVisible: ({ clientId }, { id }) => isVisible(clientId, id),
+  })
+  readonly #players: Player[] = []
+  readonly #seated = new Map<RtypePeer, Seated>()
+  readonly #entities = new Map<number, { x: number; y: number; health: number; isPowered: boolean; isStill: boolean }>()
+  readonly #net: RtypeNet
+  readonly #counts: Record<string, number> = {}
+  readonly #trace = new Uint32Array(2)
+  /** Bytes of each address that never had a seat: received from it, and sent to it. */
+  readonly #strangers = new Map<string, { received: number; sent: number }>()
+  readonly #seatedAddresses = new Set<string>()
+  #now = 0
+  #tick = 0
+  #mark = 0
+  #nextAddress = 1
+  #nextEntity = 1
+
+  constructor(seed: number, plant: RtypePlant) {
+    this.#seed = seed
+    this.#dice = new Dice(seed ^ 0x5254)
+    const dice = this.#dice
+    this.#server = new RtypeServer({
+      maxPlayers: SEATS, timeoutMs: TIMEOUT_MS, resendMs: 100 + Math.floor(dice.fraction() * 400),
+    }, new Dice(seed))
+    this.#net = new RtypeNet(dice, plant)
+    const count = 2 + Math.floor(dice.fraction() * 4)
+    for (let each = 0; each < count; each++) this.#addPlayer()
+    for (let each = 0; each < 12; each++) this.#addEntity()
+  }
+
+  play(): RtypeResult {
+    let violation: Violation | undefined
+    try {
+      while (this.#now < STORM_MS) this.#step()
+      this.#net.isStorm = false
+      while (this.#now < STORM_MS + CALM_MS) this.#step()
+      this.#check()
+      this.#leaveAll()
+    } catch (error) {
+      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
+      const problem = error instanceof ViolationError ? error.message : String(error instanceof Error && error.stack)
+      violation = { invariant, atMs: this.#now, node: 'rtype', problem }
+    }
+    return {
+      seed: this.#seed, violation, weather: calm(), endpointTicks: this.#tick * (this.#players.length + 1),
+      simulatedMs: this.#now, traceHash: hashHex(this.#trace, 0), tally: this.#net.tally, counts: this.#counts,
+    }
+  }
+
+  #step(): void {
+    this.#now += STEP_MS
+    this.#tick++
+    if (this.#net.isStorm) this.#mischief()
+    this.#deliver()
+    for (const player of this.#players) this.#drive(player)
+    this.#runServer()
+  }
+
+  #count(name: string, more: number = 1): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + more
+  }
+
+  #addPlayer(): void {
+    const clientId = 100 + this.#players.length
+    const player: Player = {
+      clientId, isReference: this.#dice.chance(0.5), address: '', client: new ReferenceClient('x', 1),
+      model: new RtypeModel(), marks: [], input: 0, receivedAt: 0, hasLeft: false,
+    }
+    this.#players.push(player)
+    this.#connect(player)
+  }
+
+  /** A new client of the same player, from another address. */
+  #connect(player: Player): void {
+    player.address = `203.0.113.${1 + (this.#nextAddress % 200)}:${1000 + this.#nextAddress++}`
+    const name = `Player ${player.clientId}`
+    player.client = player.isReference
+      ? new ReferenceClient(name, player.clientId)
+      : new RtypeClient(this.#now, { name, clientId: player.clientId })
+    player.model = new RtypeModel()
+    player.marks = []
+    player.receivedAt = this.#now
+    this.#count('connect')
+  }
+
+  #addEntity(): void {
+    const dice = this.#dice
+    this.#entities.set(this.#nextEntity++, {
+      x: Math.floor(dice.fraction() * 900), y: Math.floor(dice.fraction() * 500), health: 100, isPowered: false,
+      isStill: dice.chance(0.5),
+    })
+  }
+
+  /** Clients move, fall silent, leave and join; strangers forge. */
+  #mischief(): void {
+    const dice = this.#dice
+    for (const player of this.#players) {
+      if (dice.chance(0.001)) {
+        this.#count('move')
+        this.#connect(player)
+      }
+      if (dice.chance(0.0005) && player.client instanceof ReferenceClient) player.client.hasHeartbeat = false
+      if (dice.chance(0.0005) && !player.hasLeft) {
+        this.#count('leave')
+        player.hasLeft = true
+        if (player.client instanceof ReferenceClient) player.client.leave(this.#now)
+        else player.client.disconnect(this.#now)
+      }
+    }
+    if (dice.chance(0.001) && this.#players.length < 7) this.#addPlayer()
+    if (dice.chance(0.05)) this.#forge()
+  }
+
+  /** A datagram of an address that belongs to no client: a request, noise, or a changed packet of another. */
+  #forge(): void {
+    const from = `198.51.100.${Math.floor(this.#dice.fraction() * 20)}:9`
+    const client = new ReferenceClient('Eve', 7)
+    let [bytes] = client.poll(0)
+    if (this.#dice.chance(0.5)) {
+      const at = Math.floor(this.#dice.fraction() * bytes!.length)
+      bytes = bytes!.slice(0, 12 + Math.floor(this.#dice.fraction() * 40))
+      if (at < bytes.length) bytes[at] = bytes[at]! ^ (1 << Math.floor(this.#dice.fraction() * 8))
+    }
+    this.#count('forged')
+    this.#net.inject({ at: this.#now, to: 'server', from, bytes: bytes! })
+  }
+
+  #send(from: string, to: string, bytes: Uint8Array): void {
+    hashBytes(bytes, 0, bytes.length, this.#trace[0]! ^ this.#tick, this.#trace, 0)
+    this.#net.send(this.#now, from, to, bytes)
+  }
+
+  #deliver(): void {
+    for (const { to, from, bytes } of this.#net.poll(this.#now)) {
+      if (to === 'server') {
+        this.#stranger(from).received += bytes.length
+        this.#server.handleDatagram(this.#now, from, bytes, bytes.length)
+        continue
+      }
+      const player = this.#players.find(({ address }) => address === to)
+      if (player === undefined) continue
+      player.receivedAt = this.#now
+      if (player.client instanceof ReferenceClient) player.client.handle(this.#now, bytes)
+      else player.client.handleDatagram(this.#now, bytes, bytes.length)
+    }
+  }
+
+  #stranger(address: string): { received: number; sent: number } {
+    let stranger = this.#strangers.get(address)
+    if (stranger === undefined) this.#strangers.set(address, stranger = { received: 0, sent: 0 })
+    return stranger
+  }
+
+  /** What a player's machine does in a step. */
+  #drive(player: Player): void {
+    const { client, hasLeft } = player
+    const isOver = client instanceof ReferenceClient
+      ? client.state === 'ended' || client.state === 'rejected' || this.#now - player.receivedAt > SILENCE_MS
+      : client.state === 'closed'
+    if (isOver && !hasLeft) return this.#connect(player)
+    if (this.#dice.chance(0.1) && this.#now < STORM_MS + CALM_MS - STILL_MS) player.input = (player.input + 1) & 0x7f
+    if (client instanceof ReferenceClient) {
+      client.input = player.input
+      player.model.follow(client.received)
+      for (const bytes of client.poll(this.#now)) this.#send(player.address, 'server', bytes)
+      return
+    }
+    if (client.state === 'open') client.sendInput(this.#now, player.input)
+    for (let read = client.poll(); read !== undefined; read = client.poll()) {
+      if (read.packet.type === 'LEVEL_START') player.marks.push(read.packet.estimatedDurationS)
+    }
+    client.drain(this.#now, (bytes, length) => this.#send(player.address, 'server', bytes.slice(0, length)))
+  }
+
+  #runServer(): void {
+    const now = this.#now
+    for (let event = this.#server.poll(); event !== undefined; event = this.#server.poll()) {
+      const { peer } = event
+      if (event.kind === 'join') {
+        if (event.replaces !== undefined) {
+          hold(this.#seated.delete(event.replaces), 'I31', () => `${peer.name} replaces a client that has no seat`)
+          this.#stream.remove(event.replaces)
+        }
+        this.#count('join')
+        this.#seatedAddresses.add(peer.address)
+        this.#seated.set(peer, { marks: [], lastInput: -1, input: 0 })
+        this.#stream.add(peer, event.replaces !== undefined)
+      } else if (event.kind === 'leave') {
+        hold(this.#seated.delete(peer), 'I31', () => `${peer.name} leaves twice, or without having joined`)
+        this.#stream.remove(peer)
+      } else this.#handleInput(peer, event.input.inputState)
+    }
+    hold(this.#seated.size <= SEATS && this.#server.peers.length <= SEATS, 'I31', () => `${this.#seated.size} seats`)
+    if (now < STORM_MS + CALM_MS - STILL_MS) this.#moveEntities()
+    this.#stream.tick(now, this.#tick, this.#describe(), (peer, packet) => this.#server.send(now, peer, packet))
+    if (Math.floor(now / MARK_MS) !== Math.floor((now - STEP_MS) / MARK_MS)) this.#sendMarks()
+    this.#server.drain(now, (to, bytes, length) => {
+      const stranger = this.#stranger(to)
+      stranger.sent += length
+      hold(this.#seatedAddresses.has(to) || stranger.sent <= stranger.received, 'I32', () =>
+        `${to} was sent ${stranger.sent} bytes for ${stranger.received}`)
+      this.#send('server', to, bytes.slice(0, length))
+    })
+  }
+
+  #handleInput(peer: RtypePeer, input: number): void {
+    const seated = this.#seated.get(peer)
+    if (seated === undefined) return
+    // Inputs count up, and wrap at 128.
+    const ahead = (input - seated.input) & 0x7f
+    const isForward = seated.lastInput < 0 || ahead < 64
+    hold(isForward, 'I33', () => `${peer.name}: input ${input} after ${seated.input}`)
+    Object.assign(seated, { input, lastInput: this.#now })
+    this.#count('input')
+  }
+
+  #sendMarks(): void {
+    for (const [peer, { marks }] of this.#seated) {
+      this.#mark++
+      const packet = { type: 'LEVEL_START', levelId: 1, levelName: 'mark', estimatedDurationS: this.#mark } as const
+      if (this.#server.send(this.#now, peer, packet) === 'queued') marks.push({ mark: this.#mark, at: this.#now })
+    }
+  }
+
+  #moveEntities(): void {
+    const dice = this.#dice
+    for (const [id, entity] of this.#entities) {
+      if (!entity.isStill || dice.chance(0.01)) entity.x = (entity.x + 3) % 900
+      // Back and forth: a value that returns to that of the last full snapshot.
+      if (dice.chance(0.02)) entity.y = entity.y === 7 ? 8 : 7
+      if (dice.chance(0.01)) entity.health = Math.floor(dice.fraction() * 255)
+      if (dice.chance(0.005)) entity.isPowered = !entity.isPowered
+      if (dice.chance(0.003)) {
+        this.#stream.noteDestroyed(id, 0)
+        this.#entities.delete(id)
+      }
+    }
+    if (this.#entities.size < 25 && dice.chance(0.08)) this.#addEntity()
+  }
+
+  #describe(): RtypeEntity[] {
+    return [...this.#entities].map(([id, { x, y, health, isPowered }]) => ({
+      id, type: 2, variant: 0, isPlayable: false,
+      components: [
+        { component: 'TRANSFORM', posX: x, posY: y, rotation: 0, scale: 1000 },
+        { component: 'HEALTH', currentHealth: health, maxHealth: 255, currentShield: 0, maxShield: 0 },
+        ...(isPowered ? [{ component: 'POWERUP', powerupType: 0, powerLevel: 1, remainingMs: 0 } as const] : []),
+      ],
+    }))
+  }
+
+  /** At the end of the calm. */
+  #check(): void {
+    const present = this.#players.filter(({ hasLeft }) => !hasLeft)
+    const waiting = present.filter((player) => this.#seatOf(player) === undefined)
+    const free = SEATS - this.#seated.size
+    hold(waiting.length === 0 || free === 0, 'I31', () => `${waiting.length} clients wait while ${free} seats are free`)
+    for (const player of present) {
+      const seat = this.#seatOf(player)
+      if (seat === undefined) continue
+      this.#checkMarks(player, seat)
+      const { clientId, input } = player
+      hold(seat.input === input, 'I33', () => `${clientId} presses ${input}, the server has ${seat.input}`)
+      if (player.client instanceof ReferenceClient) this.#checkWorld(player, player.client)
+    }
+  }
+
+  #seatOf({ client }: Player): Seated | undefined {
+    for (const [peer, seated] of this.#seated) if (peer.playerId === client.playerId) return seated
+    return undefined
+  }
+
+  #checkMarks(player: Player, { marks }: Seated): void {
+    const { client } = player
+    const received = client instanceof ReferenceClient
+      ? client.packets('LEVEL_START').map((each) => Number(each['estimated_duration']))
+      : player.marks
+    hold(new Set(received).size === received.length, 'I29', () => `${player.clientId} received a packet twice`)
+    const sent = marks.map(({ mark }) => mark)
+    const due = marks.filter(({ at }) => at < this.#now - UNDER_WAY_MS).map(({ mark }) => mark)
+    const lost = due.filter((mark) => !received.includes(mark))
+    hold(lost.length === 0, 'I29', () => `${player.clientId} lacks ${lost.length} of ${due.length} reliable packets`)
+    const other = received.find((mark) => !sent.includes(mark))
+    hold(other === undefined, 'I29', () => `${player.clientId} received packet ${other}, which was sent to another`)
+    this.#count('marks', received.length)
+  }
+
+  #checkWorld(player: Player, client: ReferenceClient): void {
+    player.model.follow(client.received)
+    hold(client.broken === 0, 'I30', () => `${player.clientId} could not read ${client.broken} datagrams`)
+    const expected = [...this.#entities].filter(([id]) => isVisible(player.clientId, id)).map(
+      ([id, { x, y, health, isPowered }]) => line(id, `${x} ${y}`, `${health}`, isPowered)).sort()
+    const seen = player.model.entities()
+    const wrong = expected.find((each) => !seen.includes(each)) ?? seen.find((each) => !expected.includes(each))
+    hold(wrong === undefined, 'I30', () =>
+      `${player.clientId} and the server differ in: ${wrong}; ${seen.length} entities, expected ${expected.length}`)
+    this.#count('entities', seen.length)
+  }
+
+  /** When all have left, nothing remains. */
+  #leaveAll(): void {
+    for (const player of this.#players) {
+      player.hasLeft = true
+      if (player.client instanceof ReferenceClient) player.client.leave(this.#now)
+      else player.client.disconnect(this.#now)
+    }
+    for (const end = this.#now + TIMEOUT_MS + 500; this.#now < end;) this.#step()
+    hold(this.#seated.size === 0 && this.#server.peers.length === 0, 'I31', () => `${this.#seated.size} seats remain`)
+  }
+}
+
+/** Some entities are hidden from some clients. */
+function isVisible(clientId: number, id: number): boolean {
+  return (clientId + id) % 5 !== 0
+}
