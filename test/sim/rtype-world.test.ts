@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { decodeRtype, encodeRtype } from '../../packages/tickwire/src/core/rtype/codec.ts'
 import type { RtypePacket } from '../../packages/tickwire/src/core/rtype/packet-table.ts'
 import { RTYPE } from '../../packages/tickwire/src/core/rtype/values.ts'
 import type { RtypePeer } from '../../packages/tickwire/src/core/rtype-session/server-types.ts'
@@ -104,6 +105,21 @@ test('[RTWORLD2] a delta is sent while more than 70 % did not change, and applie
     if (tick === 119) expect([fulls <= 3, deltas >= 117]).toEqual([true, true])
   }
   expect(fulls).toBeGreaterThan(118)
+})
+
+test('[RTWORLD2] when all values are those of the base again, one empty delta says so', () => {
+  const stage = new Stage()
+  stage.entities = Array.from({ length: 10 }, (_, id) => entity(id + 1, 0))
+  stage.run(3)
+  stage.entities[0] = entity(1, 5)
+  expect(stage.run(1)).toMatchObject([{ type: 'TRANSFORM_SNAPSHOT_DELTA', entities: [{ entityId: 1 }] }])
+  stage.entities[0] = entity(1, 0)
+  const [empty, ...more] = stage.run(5)
+  expect(empty).toMatchObject({ type: 'TRANSFORM_SNAPSHOT_DELTA', entities: [] })
+  expect(more).toEqual([])
+  const bytes = new Uint8Array(1200)
+  expect(encodeRtype(empty!, 1, 0, bytes)).toBe(22)
+  expect(decodeRtype(bytes, 22)).toMatchObject({ packet: empty })
 })
 
 test('[RTWORLD3] entities spawn, gain and lose components, and are destroyed with their reason and place', () => {

@@ -71,6 +71,8 @@ interface Base {
   readonly tick: number
   readonly at: number
   readonly values: ReadonlyMap<number, Values>
+  /** Whether the last delta over this base had entries. */
+  hasDelta: boolean
 }
 
 interface Viewer {
@@ -208,12 +210,14 @@ export class RtypeWorldStream {
     if (values.size === 0 || !(this.#isDue(worldTick, this.#rates[name]) || isUrgent)) return
     const canDelta = (name === 'TRANSFORM' || name === 'HEALTH') && base !== undefined && now - base.at < FULL_MS
     if (canDelta && 1 - changed.length / values.size > UNCHANGED_MIN) {
-      if (changed.length === 0) return
+      // When all values are those of the base again, one empty delta says so.
+      if (changed.length === 0 && !base.hasDelta) return
+      base.hasDelta = changed.length > 0
       const type = name === 'TRANSFORM' ? 'TRANSFORM_SNAPSHOT_DELTA' : 'HEALTH_SNAPSHOT_DELTA'
       return putList(type, { worldTick, baseTick: base.tick }, changed, put)
     }
     putList(`${name}_SNAPSHOT`, { worldTick }, [...values], put)
-    viewer.bases.set(name, { tick: worldTick, at: now, values })
+    viewer.bases.set(name, { tick: worldTick, at: now, values, hasDelta: false })
   }
 
   /** Whether a stream of this rate sends in this tick. */
@@ -231,7 +235,7 @@ function putList(
   put: (packet: RtypePacket) => void,
 ): void {
   const most = rtypeCapacity(type)
-  for (let start = 0; start < values.length; start += most) {
+  for (let start = 0; start === 0 || start < values.length; start += most) {
     const entities = values.slice(start, start + most).map(([entityId, value]) => ({ entityId, value }))
     // reason: the entities have the component that the name of the packet says.
     put({ type, ...ticks, entities } as unknown as RtypePacket)
