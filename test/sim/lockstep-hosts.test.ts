@@ -42,3 +42,31 @@ test('[LOCK27] a player in the process of the relay has no advantage: the earlie
   expect(players).toHaveLength(20)
   players.forEach(({ player }, at) => expect(player).toBe((at % 2 === 0 ? guest! : host!).client.player))
 })
+
+test('[LOCK29] a client that lost its seat plays on in a new one: as another player, from the first tick', () => {
+  const weather = (): object => ({ latencyMs: 20, loss: 0.02 })
+  const party = new LockstepParty({ game: game as never, seed: 11, clients: 3, weather, resumeMs: 1000 })
+  const [lost, other] = party.clients
+  for (let at = 0; at < 30; at++) {
+    party.run(100)
+    lost!.order(party.clock.now, Spawn as never, { count: 1 })
+  }
+  const before = lost!.client.player
+  lost!.link.weather = { loss: 1 }
+  party.run(12_000)
+  lost!.link.weather = { latencyMs: 20 }
+  lost!.connect(party.clock.now)
+  party.run(5000)
+  for (let at = 0; at < 3; at++) expect(lost!.order(party.clock.now, Spawn as never, { count: 1 })).toBe('sent')
+  party.run(4000)
+  const { player, runner, feed } = lost!.client
+  expect(player).not.toBe(before)
+  expect(runner!.roster.players).toContain(player)
+  expect(runner!.roster.players).not.toContain(before)
+  expect(feed.orders.waitingCount).toBe(0)
+  const { log } = party.match.relay
+  const orders = readTicks(log.bytes.slice(0, log.length)).flat()
+  expect(orders.filter((each) => each.player === player)).toHaveLength(3)
+  expect(lost!.hashes.length).toBeGreaterThan(650)
+  expect(lost!.hashes.slice(1, 650)).toEqual(other!.hashes.slice(1, 650))
+})

@@ -8,12 +8,15 @@
  */
 
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
+import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { ServerSite } from '../core/client/platform.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import type { ClientParts } from '../core/game/client-host-options.ts'
 import type { Game } from '../core/game/define-game.ts'
+import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
+import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
@@ -51,12 +54,25 @@ export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
   game: Game<I, J, O>,
   url: string | URL,
-  options: ConnectOptions<J, O> = {},
-): Promise<Room<I>> {
+  options?: ConnectOptions<J, O>,
+): Promise<Room<I>>
+/** Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)` or `relay(url)`. */
+export async function connect<O extends readonly AnyOrder[]>(
+  game: LockstepGame<O>,
+  where: LockstepPlace,
+  options?: LockstepOptions,
+): Promise<LockstepRoom<O>>
+export async function connect(
+  game: Game | LockstepGame,
+  where: string | URL | LockstepPlace,
+  options: ConnectOptions & LockstepOptions = {},
+): Promise<Room | LockstepRoom> {
+  const site = (url: string | URL): ServerSite => siteOf(url, options)
+  if (typeof where === 'object' && 'enter' in where)
+    return await where.enter(game as LockstepGame, options, { platform: pagePlatform, site })
   const { development = true } = options
   const checks = options.checks ?? (development ? await pageChecks() : undefined)
-  const site = siteOf(url, options as ConnectOptions)
-  return await joinRoom(game, site, { ...options, ...(checks && { checks }) }, pagePlatform)
+  return await joinRoom(game as Game, site(where), { ...options, ...(checks && { checks }) }, pagePlatform)
 }
 
 function siteOf(url: string | URL, options: ConnectOptions): ServerSite {

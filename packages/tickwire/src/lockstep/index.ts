@@ -17,6 +17,10 @@ export type { OrderListener, OrderState } from '../core/lockstep/own-orders.ts'
 export { playedMatch, ReplayFeed, type PlayedMatch } from '../core/lockstep/replay-feed.ts'
 export type { Roster } from '../core/lockstep/roster.ts'
 export type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from '../core/lockstep/tick-feed.ts'
+export { local, relay, replay } from '../core/client/lockstep-places.ts'
+export {
+  LockstepRoom, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace, type LockstepPlay,
+} from '../core/client/lockstep-room.ts'
 export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'
 export type { RelayCounts } from '../core/order-relay/relay-counts.ts'

@@ -9,6 +9,7 @@
  */
 
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
+import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
@@ -16,6 +17,8 @@ import type { CryptoProvider } from '../core/crypto/provider.ts'
 import { createEndpoint } from '../core/endpoint/endpoint.ts'
 import { sharedAuthority } from '../core/game/client-authority.ts'
 import type { Game } from '../core/game/define-game.ts'
+import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
+import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
@@ -41,21 +44,37 @@ const ASK_MS = 2000
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
   game: Game<I, J, O>,
   url: string | URL,
-  options: ConnectOptions<J, O> = {},
-): Promise<Room<I>> {
+  options?: ConnectOptions<J, O>,
+): Promise<Room<I>>
+/** Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)` or `relay(url)`. */
+export async function connect<O extends readonly AnyOrder[]>(
+  game: LockstepGame<O>,
+  where: LockstepPlace,
+  options?: LockstepOptions,
+): Promise<LockstepRoom<O>>
+export async function connect(
+  game: Game | LockstepGame,
+  where: string | URL | LockstepPlace,
+  options: ConnectOptions & LockstepOptions = {},
+): Promise<Room | LockstepRoom> {
+  const site = (url: string | URL): ServerSite => siteOf(url, options)
+  if (typeof where === 'object' && 'enter' in where)
+    return await where.enter(game as LockstepGame, options, { platform: nodePlatform, site })
+  const room = await joinRoom(game as Game, site(where), options, nodePlatform)
+  ;(game as Game).compile(compileRows)
+  return room
+}
+
+function siteOf(url: string | URL, { provider = bestProvider() }: ConnectOptions): ServerSite {
   const base = parseServerUrl(String(url), (text) => new URL(text), SCHEMES)
-  const { provider = bestProvider() } = options
-  const site = base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))
-  const room = await joinRoom(game, {
-    ...site,
+  return {
+    ...(base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))),
     isLocal: isLocalHost(base.hostname),
     parts: {
       createEndpoint: (config) => createEndpoint({ ...config, security: { provider } }),
       createAuthority: sharedAuthority,
     },
-  }, options, nodePlatform)
-  game.compile(compileRows)
-  return room
+  }
 }
 
 type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>

@@ -19,6 +19,7 @@ export type {
 export { serveRtype, ServingRtype, type ServeRtypeOptions } from './rtype-server.ts'
 export { roomImageFromText, roomImageToText } from './rooms-keep.ts'
 export type { RoomImage } from '../core/rooms/room-image.ts'
+export { serveLockstep, type ServeLockstepOptions, type ServingLockstep } from './lockstep-server.ts'
 export { serveRooms, ServingRooms, type ServeRoomsOptions } from './rooms.ts'
 export type { RequestHandler } from './http-site.ts'
 export { RoomServer } from './room-server.ts'

@@ -21,15 +21,30 @@ export interface RelayStatus {
   readonly isReady: () => boolean
 }
 
+/** What the operator port of any program reports. */
+export interface ProgramStatus {
+  /** Whether new peers are accepted. */
+  readonly isReady: () => boolean
+  /** All metrics, now. */
+  readonly metrics: () => readonly Metric[]
+}
+
 /** An open operator port. */
 export interface RelayStatusServer {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Opens the operator port. Throws `ConfigError` when it is taken. */
+/** Opens the operator port of a relay. Throws `ConfigError` when it is taken. */
 export async function openRelayStatus(
-  number: number, status: RelayStatus, address: string = '127.0.0.1',
+  number: number, status: RelayStatus, address?: string,
+): Promise<RelayStatusServer> {
+  return await openProgramStatus(number, { isReady: status.isReady, metrics: () => metricsOf(status) }, address)
+}
+
+/** Opens an operator port. Throws `ConfigError` when it is taken. */
+export async function openProgramStatus(
+  number: number, status: ProgramStatus, address: string = '127.0.0.1',
 ): Promise<RelayStatusServer> {
   const isLoopback = isLoopbackHost(address)
   const server = createHttpDoor((request, response) => answer(request, response, status, isLoopback))
@@ -44,7 +59,7 @@ export async function openRelayStatus(
 }
 
 function answer(
-  { url = '/', method, headers }: IncomingMessage, response: ServerResponse, status: RelayStatus, isLoopback: boolean,
+  { url = '/', method, headers }: IncomingMessage, response: ServerResponse, status: ProgramStatus, isLoopback: boolean,
 ): void {
   const reply = (code: number, text: string, type: string = 'text/plain'): void => {
     const head = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store' }
@@ -55,7 +70,7 @@ function answer(
   switch (url.split('?', 1)[0]) {
     case '/healthz': return reply(200, 'ok\n')
     case '/readyz': return status.isReady() ? reply(200, 'ready\n') : reply(503, 'draining\n')
-    case '/metrics': return reply(200, prometheusText(metricsOf(status)), 'text/plain; version=0.0.4')
+    case '/metrics': return reply(200, prometheusText(status.metrics()), 'text/plain; version=0.0.4')
     default: return reply(404, 'There are /healthz, /readyz and /metrics.\n')
   }
 }

@@ -185,7 +185,9 @@ async function askToken(ask: () => Promise<Uint8Array | string>, place: string):
 }
 
 /** The server identity to expect, and the token to send. */
-async function passOf({ token: given, server }: JoinOptions, site: ServerSite, link: ClientLink): Promise<ConnectPass> {
+export async function passOf(
+  { token: given, server }: Pick<JoinOptions, 'token' | 'server'>, site: ServerSite, link: ClientLink,
+): Promise<ConnectPass> {
   const isAsked = given === undefined && server === undefined && site.isSecure
   const key = isAsked ? await link.identity() : server
   const token = typeof given === 'function' ? await askToken(given, site.place) : given

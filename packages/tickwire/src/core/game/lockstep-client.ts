@@ -10,7 +10,9 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
-import { createEndpoint, type ConnectPass, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import {
+  createEndpoint as createAnyEndpoint, type ConnectPass, type Endpoint, type EndpointEvent,
+} from '../endpoint/endpoint.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
@@ -19,6 +21,7 @@ import { RelayFeed } from '../lockstep/relay-feed.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
+import type { ClientParts } from './client-host-options.ts'
 
 /** How a client of a lockstep match is made. */
 export interface LockstepClientOptions {
@@ -28,6 +31,8 @@ export interface LockstepClientOptions {
   readonly security?: EndpointSecurity
   /** Options of the runner. Default: none. */
   readonly runner?: RunnerOptions
+  /** Creates the endpoint. A page passes one that only connects. Default: one that could accept connections too. */
+  readonly createEndpoint?: ClientParts['createEndpoint']
   /** The relay has accepted the client. */
   readonly onOpened?: () => void
   /** The connection has ended. With a ticket, `connect` resumes the seat. */
@@ -42,8 +47,8 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly game: LockstepGame<O>
   /** The endpoint with the connection to the relay. */
   readonly endpoint: Endpoint
-  /** The ticks from the relay. */
-  readonly feed: RelayFeed
+  /** The ticks from the relay. A new seat has a new feed. */
+  feed: RelayFeed
   /** Steps the game. Undefined until the relay has accepted the client. */
   runner: LockstepRunner<O> | undefined = undefined
   /** The seat and the ticket to resume it. Undefined until accepted. */
@@ -55,6 +60,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.game = game
     this.#options = options
     this.feed = new RelayFeed({ tickRate: game.tickRate })
+    const { createEndpoint = createAnyEndpoint } = options
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
@@ -69,10 +75,19 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return this.feed.player
   }
 
-  /** Asks the relay at `to` for a seat. With the ticket of a lost connection the match goes on where it was. */
+  /**
+   * Asks the relay at `to` for a seat. With the ticket of a lost connection the match goes on where it was. Without it
+   * the seat is a new one, maybe in another match: the client begins with the first tick, as another player.
+   */
   connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
     this.#isObserver = join?.role === 'spectator'
+    if (join === undefined || !('resume' in join)) this.#beginAnew()
     return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
+  }
+
+  /** The transport can no longer reach `address`. */
+  handlePathClosed(address: string): void {
+    this.endpoint.handlePathClosed(address)
   }
 
   /** A datagram has arrived from `from`. `bytes` may be decrypted in place. */
@@ -94,6 +109,15 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** Leaves the match. Keep draining until `endpoint.connections` is empty. */
   close(now: Millis): void {
     this.endpoint.close(now, 'left')
+  }
+
+  /** The numbers of orders, the player and maybe the match are those of another seat: nothing of the old one fits. */
+  #beginAnew(): void {
+    if (this.runner === undefined) return
+    this.feed.close()
+    this.feed = new RelayFeed({ tickRate: this.game.tickRate })
+    this.runner = undefined
+    this.seat = undefined
   }
 
   #assemble(connection: Connection): void {

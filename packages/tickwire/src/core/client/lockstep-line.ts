@@ -1,0 +1,199 @@
+/**
+ * The connection of a lockstep room to a relay. A lost connection is opened again with the ticket of the seat; when the
+ * seat is gone, with a new one.
+ */
+
+import type { Millis } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import { LockstepClient } from '../game/lockstep-client.ts'
+import type { LockstepGame } from '../lockstep/define-lockstep.ts'
+import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
+import type { AnyOrder } from '../lockstep/order.ts'
+import type { JoinRequest } from '../rooms/join-body.ts'
+import type { ClientLink } from './client-link.ts'
+import { comeBack, retryFor, type Ending } from './comeback.ts'
+import { ConnectError } from './connect-error.ts'
+import { passOf } from './join-room.ts'
+import type { LockstepDrive, LockstepMachine, LockstepOptions } from './lockstep-room.ts'
+import type { ServerSite } from './platform.ts'
+
+const RETRY_MS_LOCAL = 10_000
+const MICROS = 1000
+
+/** Ends the search for a connection when the player leaves. */
+class Search implements Ending {
+  isOver = false
+  readonly #listeners = new Set<() => void>()
+
+  onOver(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  end(): void {
+    this.isOver = true
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** A lockstep client on real transports. */
+export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
+  isAway = false
+  onWork: () => void = () => {}
+  onAway: () => void = () => {}
+  onBack: (seat: 'same' | 'new') => void = () => {}
+  onEnd: (reason: CloseReason) => void = () => {}
+  readonly #client: LockstepClient<O>
+  readonly #site: ServerSite
+  readonly #options: LockstepOptions
+  readonly #machine: LockstepMachine
+  readonly #search = new Search()
+  #link: ClientLink | undefined
+  #runner: LockstepRunner<O> | undefined
+  /** Settles the attempt to connect. Undefined while there is none. */
+  #settle: ((reason: CloseReason | undefined) => void) | undefined
+
+  private constructor(game: LockstepGame<O>, site: ServerSite, options: LockstepOptions, machine: LockstepMachine) {
+    this.#site = site
+    this.#options = options
+    this.#machine = machine
+    this.#client = new LockstepClient(game, {
+      entropy: machine.platform.entropy,
+      createEndpoint: (config) => site.parts.createEndpoint(config),
+      ...(options.runner && { runner: options.runner }),
+      onOpened: () => this.#settle?.(undefined),
+      onClosed: (reason) => this.#handleClosed(reason),
+    })
+  }
+
+  /** Joins the match at `url`. Rejects with a ConnectError that says why. */
+  static async open<O extends readonly AnyOrder[]>(
+    game: LockstepGame<O>, url: string, options: LockstepOptions, machine: LockstepMachine,
+  ): Promise<LockstepLine<O>> {
+    const site = machine.site(url)
+    const line = new LockstepLine(game, site, options, machine)
+    const { retryMs = site.isLocal ? RETRY_MS_LOCAL : 0 } = options
+    await retryFor(retryMs, () => line.#connect(options.join), machine.platform)
+    return line
+  }
+
+  get runner(): LockstepRunner<O> {
+    const { runner } = this.#client
+    if (runner !== undefined) this.#runner = runner
+    // Until a new seat is open, the last world is still drawn.
+    if (this.#runner === undefined) throw new ConnectError(this.#site.place, { by: 'network', code: 'unreachable' })
+    return this.#runner
+  }
+
+  drive(now: Millis): Millis {
+    const link = this.#link
+    if (link === undefined) return Infinity
+    const ticks = this.#client.tick(now)
+    if (ticks > 0) this.#client.feed.stepUs = (this.#machine.platform.now() - now) * MICROS / ticks
+    return this.#client.drain(now, { send: (to, bytes, length) => link.send(to, bytes, length) })
+  }
+
+  leave(now: Millis): void {
+    this.#search.end()
+    this.#client.close(now)
+    if (this.isAway) this.#end({ by: 'local', code: 'left' })
+  }
+
+  /** Opens a transport and asks for a seat. Resolves when the relay has accepted the client. */
+  async #connect(join: JoinRequest | undefined): Promise<void> {
+    const site = this.#site
+    const { platform } = this.#machine
+    const link = await site.open().catch(async (error: Error) => {
+      const found = await site.diagnose()
+      const detail = found.kind === 'server' ? { detail: error.message } : {}
+      throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, { ...detail, found })
+    })
+    try {
+      const pass = await passOf(this.#options, site, link)
+      this.#link = link
+      link.onDatagram = (_from, bytes, length) => {
+        this.#client.handleDatagram(platform.now(), link.address, bytes, length)
+        this.#work()
+      }
+      link.onPathClosed = (address) => {
+        this.#client.handlePathClosed(address)
+        this.#work()
+      }
+      const reason = await new Promise<CloseReason | undefined>((resolve) => {
+        this.#settle = resolve
+        this.#client.connect(platform.now(), link.address, join, pass)
+        this.#pump()
+      })
+      this.#settle = undefined
+      if (reason !== undefined) throw new ConnectError(site.place, reason, { ageMs: platform.ageMs() })
+      link.settle()
+    } catch (error) {
+      this.#settle = undefined
+      this.#dropLink(link)
+      throw error
+    }
+  }
+
+  /** Drives the handshake. There is no room yet, or it is away and has no timer. */
+  #pump(): void {
+    if (this.#settle === undefined) return
+    const { platform } = this.#machine
+    const nextAt = this.drive(platform.now())
+    if (this.#settle !== undefined && nextAt !== Infinity)
+      platform.later(Math.max(1, nextAt - platform.now()), () => this.#pump())
+  }
+
+  #work(): void {
+    if (this.#settle === undefined) this.onWork()
+    else this.drive(this.#machine.platform.now())
+  }
+
+  #handleClosed(reason: CloseReason): void {
+    if (this.#settle !== undefined) return this.#settle(reason)
+    const mayReturn = this.#options.keepSeat !== false && this.#client.seat !== undefined
+    if (reason.by !== 'network' || !mayReturn || this.#search.isOver) return this.#end(reason)
+    if (this.#link !== undefined) this.#dropLink(this.#link)
+    this.isAway = true
+    this.onAway()
+    void this.#return(reason)
+  }
+
+  async #return(lost: CloseReason): Promise<void> {
+    try {
+      const seat = await comeBack(() => this.#reopen(), this.#machine.platform, this.#search)
+      this.isAway = false
+      if (this.#search.isOver) this.#client.close(this.#machine.platform.now())
+      this.onBack(seat)
+      this.onWork()
+    } catch (error) {
+      const reason = error instanceof ConnectError ? error.reason : lost
+      if (!this.#search.isOver) this.#end(reason.by === 'network' ? lost : reason)
+    }
+  }
+
+  async #reopen(): Promise<'same' | 'new'> {
+    const { join: asked } = this.#options
+    const ticket = this.#client.seat?.ticket
+    if (ticket !== undefined) {
+      try {
+        await this.#connect({ resume: ticket, ...(asked?.role && { role: asked.role }) })
+        return 'same'
+      } catch (error) {
+        if (!(error instanceof ConnectError) || error.code !== 'ticket') throw error
+      }
+    }
+    await this.#connect(asked)
+    return 'new'
+  }
+
+  #dropLink(link: ClientLink): void {
+    if (this.#link === link) this.#link = undefined
+    link.close()
+  }
+
+  #end(reason: CloseReason): void {
+    this.#search.end()
+    if (this.#link !== undefined) this.#dropLink(this.#link)
+    this.onEnd(reason)
+  }
+}

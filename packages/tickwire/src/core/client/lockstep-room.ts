@@ -1,0 +1,220 @@
+/**
+ * A lockstep match as the game's page or bot sees it. It is the same for every place: local, a replay, a relay.
+ *
+ * The room owns the timer. Ticks are stepped when they are due and when a datagram arrives, so a hidden page keeps up
+ * although its timers run once a second.
+ */
+
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import type { LockstepGame } from '../lockstep/define-lockstep.ts'
+import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.ts'
+import type { AnyOrder, Order } from '../lockstep/order.ts'
+import type { OrderListener } from '../lockstep/own-orders.ts'
+import { playedMatch, type PlayedMatch } from '../lockstep/replay-feed.ts'
+import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
+import type { Shape } from '../schema/field.ts'
+import type { ViewOf } from '../schema/value-types.ts'
+import type { World } from '../world/world.ts'
+import type { JoinOptions } from './join-room.ts'
+import type { ClientPlatform, ServerSite } from './platform.ts'
+
+/** How a lockstep match is joined, at every place. */
+export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
+  /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */
+  readonly runner?: RunnerOptions
+}
+
+/** What a place needs of the machine: its clock and timers, and how a server is reached. */
+export interface LockstepMachine {
+  /** The clock, the timers and the random bytes of the machine. */
+  readonly platform: ClientPlatform
+  /** The server at a URL. */
+  site(url: string): ServerSite
+}
+
+/** Where a lockstep match is played: the second argument of `connect`. `local`, `replay` and `relay` create one. */
+export interface LockstepPlace {
+  /** Begins or joins the match. `connect` calls it. */
+  enter<O extends readonly AnyOrder[]>(
+    game: LockstepGame<O>, options: LockstepOptions, machine: LockstepMachine,
+  ): Promise<LockstepRoom<O>>
+}
+
+/** The part of a room that depends on its place. */
+export interface LockstepDrive<O extends readonly AnyOrder[]> {
+  /** The runner. After an outage that cost the seat it is another one. */
+  readonly runner: LockstepRunner<O>
+  /** Whether the connection is lost. */
+  readonly isAway: boolean
+  /** Steps and sends what is due. Returns when to call again at the latest. */
+  drive(now: Millis): Millis
+  /** Leaves the match. */
+  leave(now: Millis): void
+  /** Something has arrived: call `drive` now. */
+  onWork: () => void
+  /** The connection is lost. */
+  onAway: () => void
+  /** The connection is there again. */
+  onBack: (seat: 'same' | 'new') => void
+  /** The match is over for this client. Called once. */
+  onEnd: (reason: CloseReason) => void
+}
+
+/** Draws a lockstep match. */
+export interface LockstepPlay {
+  /** Called before every repaint, with the world after the last tick. Read the world; only `step` writes it. */
+  draw(world: World, tick: Tick): void
+}
+
+/** A lockstep match that is being played. */
+export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
+  /** The connection was lost. The room looks for a way back by itself. */
+  onAway: () => void = () => {}
+  /** The room is connected again: in its seat, or in a new one, whose ticks begin at 1 again. */
+  onBack: (seat: 'same' | 'new') => void = () => {}
+  /** The match is over for this client. Called once. */
+  onEnd: (reason: CloseReason) => void = () => {}
+  readonly #drive: LockstepDrive<O>
+  readonly #platform: ClientPlatform
+  #cancelWake: () => void = () => {}
+  #cancelGone: () => void
+  #isOver = false
+  #isDriving = false
+
+  constructor(drive: LockstepDrive<O>, platform: ClientPlatform) {
+    this.#drive = drive
+    this.#platform = platform
+    drive.onWork = () => this.#wake()
+    drive.onAway = () => this.onAway()
+    drive.onBack = (seat) => this.onBack(seat)
+    drive.onEnd = (reason) => this.#end(reason)
+    this.#cancelGone = platform.onGone(() => this.leave())
+    this.#wake()
+  }
+
+  /** Steps the game. Its `world`, `hash`, `roster` and `feed` are those of this match. */
+  get runner(): LockstepRunner<O> {
+    return this.#drive.runner
+  }
+
+  /** The world after the last tick. */
+  get world(): World {
+    return this.runner.world
+  }
+
+  /** The last tick that was stepped. */
+  get tick(): Tick {
+    return this.runner.tick
+  }
+
+  /** The id of the own player. 0: an observer or a replay. */
+  get player(): PeerId {
+    return this.runner.feed.player
+  }
+
+  /** The players of the match, as of the last tick. */
+  get players(): readonly PeerId[] {
+    return this.runner.roster.players
+  }
+
+  /** Whether the connection is lost. */
+  get isAway(): boolean {
+    return this.#drive.isAway
+  }
+
+  /** Whether the match is over for this client. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Gives an order. Throws if the values have the wrong types. */
+  order<S extends Shape, N extends string>(
+    kind: Order<S, N>, values: ViewOf<S>,
+  ): 'sent' | 'refused' | 'too-large' | 'full' | 'closed' {
+    if (this.#isOver) return 'closed'
+    const result = this.runner.order(this.#platform.now(), kind, values)
+    this.#wake()
+    return result
+  }
+
+  /** Calls `listener` for own orders of a kind: 'issued' at once, then once 'executed', 'refused' or 'lost'. */
+  onOrder<S extends Shape, N extends string>(kind: Order<S, N>, listener: OrderListener<S>): () => void {
+    return this.runner.onOrder(kind, listener)
+  }
+
+  /** Asks for a pause. The match pauses in the same tick on every peer. */
+  pause(): void {
+    this.runner.pause(this.#platform.now())
+    this.#wake()
+  }
+
+  /** Asks to go on. */
+  resume(): void {
+    this.runner.resume(this.#platform.now())
+    this.#wake()
+  }
+
+  /** Asks for a speed: 1 is normal, 0.1 to 8. */
+  setSpeed(speed: number): void {
+    this.runner.setSpeed(this.#platform.now(), speed)
+    this.#wake()
+  }
+
+  /** Draws before every repaint until the match is over. */
+  play({ draw }: LockstepPlay): void {
+    const paint = (): void => {
+      if (this.#isOver) return
+      draw(this.world, this.tick)
+      this.#platform.repaint(paint)
+    }
+    this.#platform.repaint(paint)
+  }
+
+  /** The ticks so far, for `replay`. */
+  played(): PlayedMatch {
+    const { feed, game } = this.runner
+    return playedMatch(feed.log, game.tickRate, feed.seed)
+  }
+
+  /** Numbers for an overlay. */
+  diagnostics(): FeedDiagnostics {
+    return this.runner.feed.diagnostics()
+  }
+
+  /** Leaves the match. */
+  leave(): void {
+    if (this.#isOver) return
+    this.#drive.leave(this.#platform.now())
+    this.#wake()
+  }
+
+  #wake(): void {
+    const { now, later } = this.#platform
+    this.#cancelWake()
+    if (this.#isOver) return
+    // A listener of a tick may give an order. It is sent when the tick is over.
+    if (this.#isDriving) {
+      this.#cancelWake = later(0, () => this.#wake())
+      return
+    }
+    this.#isDriving = true
+    let nextAt = Infinity
+    try {
+      nextAt = this.#drive.drive(now())
+    } finally {
+      this.#isDriving = false
+    }
+    this.#cancelWake()
+    if (nextAt !== Infinity && !this.#isOver)
+      this.#cancelWake = later(Math.max(0, nextAt - now()), () => this.#wake())
+  }
+
+  #end(reason: CloseReason): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancelWake()
+    this.#cancelGone()
+    this.onEnd(reason)
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Serves lockstep matches with one call: an order relay in every room, over every transport that players may have.
+ *
+ * ```ts
+ * const serving = await serveLockstep({ skirmish: { game } }, { port: 9090 })
+ * ```
+ *
+ * It has no world and calls no game code: a card (`cardOf`) is enough.
+ */
+
+import { keyToText } from '../core/crypto/token-text.ts'
+import { createRelayHost } from '../core/relaying/relay-host.ts'
+import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
+import type { RoomHost } from '../core/rooms/room-host.ts'
+import { PATH_SCAN_MS, PATH_UNUSED_MS } from '../core/base/limits.ts'
+import { monotonicNow as now } from './clock.ts'
+import { bestProvider } from './crypto.ts'
+import { systemEntropy } from './entropy.ts'
+import { openHttpSite, type HttpSite } from './http-site.ts'
+import { portOf } from './listen.ts'
+import { lockstepMetrics } from './lockstep-metrics.ts'
+import { PortBundle } from './port-bundle.ts'
+import { openProgramStatus, type RelayStatusServer } from './relay-status.ts'
+import type { RoomServerOptions } from './room-server-options.ts'
+import { drainOnSignals } from './rooms-signals.ts'
+import { ServeRoutes, type ServerInfo } from './serve-routes.ts'
+import { openTransports, type OpenTransports } from './serve-transports.ts'
+import { limitLines, plainLog } from './status-log.ts'
+
+/** The port of lockstep matches, unless another is given. */
+export const LOCKSTEP_PORT_DEFAULT = 9090
+
+/** Options of `serveLockstep`, apart from the room types. */
+export interface ServeLockstepOptions
+  extends Omit<
+    RoomServerOptions, 'keepRooms' | 'development' | 'learn' | 'onError' | 'weather' | 'pathGraceMs' | 'ops'
+  > {
+  /** Most matches at once. Default 256. */
+  readonly maxRooms?: number
+  /** The TCP port of /healthz, /readyz and /metrics, on this machine only; 0: any free port. Default: none. */
+  readonly opsPort?: number
+}
+
+const CLOSE_MS = 500
+const DRAIN_MS = 10_000
+
+/** Serves lockstep matches until `close`. Throws ConfigError if a port is taken, or a requested transport fails. */
+export async function serveLockstep(
+  types: { readonly [name: string]: RelayRoomType },
+  options: ServeLockstepOptions = {},
+): Promise<ServingLockstep> {
+  const { port = LOCKSTEP_PORT_DEFAULT, limits: { areLocalExempt = true } = {} } = options
+  const log = limitLines(options.log ?? plainLog())
+  let routes: ServeRoutes | undefined
+  const site = await openHttpSite(options, port, log, (request, response) => routes?.handle(request, response) === true)
+  let transports: OpenTransports | undefined
+  try {
+    transports = await openTransports(site.server, portOf(site.server, port), options, (message) =>
+      log({ level: 'warn', event: 'transport-missing', message }))
+    const serving = new ServingLockstep(types, site, transports, options)
+    routes = new ServeRoutes({
+      origins: options.origins ?? [],
+      areLocalExempt,
+      info: () => serving.info,
+      rooms: (filter) => serving.rooms.list(filter),
+      game: () => undefined,
+      onRefused: () => {},
+      ...(transports.answer && { answer: transports.answer }),
+    })
+    await serving.openOps(options.opsPort)
+    return serving
+  } catch (error) {
+    for (const { port: opened } of transports?.members ?? []) opened.close()
+    await transports?.close()
+    await site.close()
+    throw error
+  }
+}
+
+/** Lockstep matches that are being served. */
+export class ServingLockstep {
+  /** All matches, and the endpoint that they share. */
+  readonly rooms: RoomHost<RelayMatch>
+  /** The URL on this machine. */
+  readonly url: string
+  /** How long players may play on after SIGTERM, in ms. */
+  readonly drainMs: number
+  readonly #site: HttpSite
+  readonly #transports: OpenTransports
+  readonly #ports: PortBundle
+  readonly #identity: string
+  readonly #startedAt = now()
+  readonly #pathScan: NodeJS.Timeout
+  readonly #forgetSignals: () => void
+  #status: RelayStatusServer | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isWakeDue = false
+  #isClosed = false
+
+  constructor(
+    types: { readonly [name: string]: RelayRoomType },
+    site: HttpSite,
+    transports: OpenTransports,
+    options: ServeLockstepOptions,
+  ) {
+    const { provider = bestProvider() } = options.security ?? {}
+    const identity = Uint8Array.from(options.security?.identity ?? new Uint8Array(32))
+    if (options.security?.identity === undefined) systemEntropy.fill(identity)
+    this.#identity = keyToText('server-public', provider.importSigning(identity).publicKey)
+    this.#site = site
+    this.#transports = transports
+    this.drainMs = options.drainMs ?? DRAIN_MS
+    this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
+    this.#ports = new PortBundle(transports.members)
+    const complete = Object.entries(types).map(([name, type]) =>
+      [name, { capacity: type.game.players[1], ...type }] as const)
+    this.rooms = createRelayHost(Object.fromEntries(complete), {
+      entropy: systemEntropy,
+      security: { ...options.security, provider, identity },
+      limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
+      ...(options.maxRooms !== undefined && { maxRooms: options.maxRooms }),
+      stopwatch: now,
+      onError: () => {},
+      onWake: () => this.#wakeSoon(),
+    })
+    this.#ports.onDatagram = (from, bytes, length) => {
+      this.rooms.handleDatagram(now(), from, bytes, length)
+      this.#wakeSoon()
+    }
+    this.#ports.onPathClosed = (path) => {
+      if (this.#isClosed) return
+      this.rooms.handlePathClosed(path)
+      this.#wakeSoon()
+    }
+    this.#pathScan = setInterval(() => this.#closeUnusedPaths(), PATH_SCAN_MS)
+    this.#pathScan.unref()
+    this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
+    this.#wakeSoon()
+  }
+
+  /** The answer at /tickwire/info: the transports, where they are, and why one is missing. */
+  get info(): ServerInfo {
+    return { ...this.#transports.info, identity: this.#identity, upMs: Math.round(now() - this.#startedAt) }
+  }
+
+  /** URL of the operator port. Undefined if there is none. */
+  get opsUrl(): string | undefined {
+    return this.#status?.url
+  }
+
+  /** Opens the operator port. */
+  async openOps(port: number | undefined): Promise<void> {
+    if (port === undefined) return
+    this.#status = await openProgramStatus(port, {
+      isReady: () => !this.rooms.isDraining, metrics: () => lockstepMetrics(this.rooms, this.#ports),
+    })
+  }
+
+  /** Admits no more clients, and closes after `ms` or when all have left. */
+  async drain(ms: number = this.drainMs): Promise<void> {
+    this.rooms.beginDrain(ms)
+    this.#wakeSoon()
+    const deadline = now() + ms
+    while (this.rooms.endpoint.connections.length > 0 && now() < deadline && !this.#isClosed) await sleep(20)
+    await this.close()
+  }
+
+  /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.rooms.close(now())
+    const deadline = now() + CLOSE_MS
+    while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
+      this.#wake()
+      await sleep(10)
+    }
+    this.#isClosed = true
+    this.#forgetSignals()
+    clearTimeout(this.#timer)
+    clearInterval(this.#pathScan)
+    this.#ports.close()
+    await this.#transports.close()
+    await this.#status?.close()
+    await this.#site.close()
+  }
+
+  /** Closes sockets and sessions without a connection. */
+  #closeUnusedPaths(): void {
+    const used = new Set(this.rooms.endpoint.connections.map(({ address }) => address))
+    this.#ports.closeUnused(used, now() - PATH_UNUSED_MS)
+  }
+
+  /** Many datagrams may arrive in one turn of the event loop; they are processed together. */
+  #wakeSoon(): void {
+    if (this.#isWakeDue) return
+    this.#isWakeDue = true
+    setImmediate(() => {
+      this.#isWakeDue = false
+      this.#wake()
+    })
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return
+    const time = now()
+    this.rooms.tick(time)
+    const wakeAt = this.rooms.drain(time, this.#ports)
+    clearTimeout(this.#timer)
+    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => { setTimeout(resolve, ms) })
+}
