@@ -1,7 +1,9 @@
 /** The page. `?play` joins without the menu. */
 
-import { connect } from 'tickwire/browser'
-import { Boom, Died, Enter, Fired, Hurt, Level, Picked, PLAYING, Scored, Ship, Spark } from './definitions.ts'
+import { connect, withBanner, type Room } from 'tickwire/browser'
+import {
+  Boom, Died, Enter, Fired, Hurt, Level, Picked, PLAYING, Scored, Ship, Spark, type input,
+} from './definitions.ts'
 import { game } from './game.ts'
 import { Controls } from './page/controls.ts'
 import { Effects } from './page/effects.ts'
@@ -36,23 +38,22 @@ if (new URLSearchParams(location.search).has('play')) void begin()
 
 async function begin(): Promise<void> {
   sounds.unlock()
-  const problem = element('problem')
-  problem.hidden = true
-  try {
-    await play()
-  } catch (error) {
-    problem.textContent = error instanceof Error ? error.message : String(error)
-    problem.hidden = false
-  }
+  // The banner says why a match could not be joined, and offers another try.
+  const room = await withBanner(connect(game, location.origin)).catch(() => undefined)
+  if (room !== undefined) play(room)
 }
 
-async function play(): Promise<void> {
-  const room = await connect(game, location.origin)
+function play(room: Room<typeof input>): void {
   const name = nameField.value.trim()
-  if (name !== '') {
-    localStorage.setItem('shmup-name', name)
-    room.send(Enter, { name })
+  const introduce = (): void => {
+    if (name !== '') room.send(Enter, { name })
   }
+  if (name !== '') localStorage.setItem('shmup-name', name)
+  introduce()
+  // A new player has no name yet.
+  room.onBack((seat) => {
+    if (seat === 'new') introduce()
+  })
   isPlaying = true
   element('menu').hidden = true
   element('touch').hidden = !isTouch
@@ -84,6 +85,5 @@ async function play(): Promise<void> {
   room.onEvent(Level, ({ state }) => {
     if (state === PLAYING) sounds.level()
   })
-  void room.closed.then(() => location.reload())
   room.play({ input: () => controls.sample(), draw: (view) => picture.draw(view, room.peer) })
 }
