@@ -3,8 +3,8 @@
  * simulation, and equally well as players of their own.
  */
 
-import type { ObjectId } from 'tickwire'
-import type { Battlefield } from './battlefield.ts'
+import type { ObjectId, PeerId, World } from 'tickwire'
+import { battlefieldOf, type Battlefield } from './battlefield.ts'
 import { BUILDING, IDLE, type BuildingObject, type UnitObject } from './definitions.ts'
 import { isFree, queueLength } from './economy.ts'
 import { columnOf, rowOf, SIZE } from './map.ts'
@@ -86,6 +86,15 @@ export function decide(field: Battlefield, seat: number, level: number): Command
   return [...sendWorkers(survey), ...expand(survey), ...recruit(survey), ...command(survey)]
 }
 
+/** What a bot in a player's seat orders after a tick, through the player's connection. */
+export function ordersOfPlayer(world: World, player: PeerId, level: number): Command[] {
+  const field = battlefieldOf(world)
+  field.refresh()
+  const seat = field.seats.find((each) => each.player === player)
+  if (seat === undefined || seat.isOut || field.match.winner !== 0) return []
+  return isThinking(world.tick, seat.number, level) ? decide(field, seat.number, level) : []
+}
+
 function sendWorkers({ field, workers, home }: Survey): Command[] {
   const idle = workers.filter(({ mode }) => mode === IDLE)
   const at = nearestDeposit(field, home.at)
@@ -155,10 +164,11 @@ function command(survey: Survey): Command[] {
   if (intruder !== undefined) return advance(atHome.filter(({ target }) => target === 0), cellOf(intruder))
   const target = targetOf(survey)
   if (target < 0) return []
+  const lost = away.filter((unit) => unit.target === 0)
   const isReady = field.world.tick >= skill.patience && atHome.length >= skill.wave
   return [
     ...(isReady ? advance(atHome, target) : []),
-    ...advance(away.filter(({ target: enemy }) => enemy === 0), away.length >= skill.wave / 3 ? target : home.at - SIZE),
+    ...advance(lost, away.length >= skill.wave / 3 ? target : home.at - SIZE),
   ]
 }
 

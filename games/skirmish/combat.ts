@@ -27,7 +27,8 @@ export function fight(field: Battlefield): void {
     if (!isFighting(mode)) continue
     let target = unit.target
     if (mode !== ATTACKING && ((tick + at) & (LOOK_EVERY - 1)) === 0 && (unit.kind !== 0 || mode === ADVANCING)) {
-      const found = look(field, field.x[at]!, field.y[at]!, unit.seat, mode === HOLDING ? UNITS[unit.kind]!.range : SIGHT)
+      const sight = mode === HOLDING ? UNITS[unit.kind]!.range : SIGHT
+      const found = look(field, field.x[at]!, field.y[at]!, unit.seat, sight)
       if (found !== target) unit.target = found
       target = found
     }

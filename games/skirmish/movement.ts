@@ -63,10 +63,11 @@ function walk(field: Battlefield, at: number, unit: UnitObject, mode: number): v
     if (mode === MOVING || mode === ADVANCING) finishOrder(unit)
     return
   }
-  if (((field.world.tick + at) & 15) === 0 || !unit.isDirect) {
-    const isNear = Math.abs(dx) <= STRAIGHT_MAX && Math.abs(dy) <= STRAIGHT_MAX
-    const isDirect = isNear && ((field.world.tick + at) & 3) === 0
-      ? isClear(field.map.rocks, x, y, goalX, goalY) : isNear && unit.isDirect
+  const isNear = Math.abs(dx) <= STRAIGHT_MAX && Math.abs(dy) <= STRAIGHT_MAX
+  if (!isNear) {
+    if (unit.isDirect) unit.isDirect = false
+  } else if (!unit.isDirect || ((field.world.tick + at) & 15) === 0) {
+    const isDirect = isClear(field.map.rocks, x, y, goalX, goalY)
     if (isDirect !== unit.isDirect) unit.isDirect = isDirect
   }
   const directions = unit.isDirect ? undefined : field.directionsTo(goal)
@@ -154,7 +155,9 @@ function keepApart(field: Battlefield, at: number): void {
 function place(field: Battlefield, at: number, unit: UnitObject): void {
   const { rocks } = field.map
   const [x, y] = [field.x[at]!, field.y[at]!]
-  const [toX, toY] = [x + way.x, y + way.y]
+  // As the end of the tick will round it: a unit just before a rock must not be rounded into it.
+  const toX = Math.round((x + way.x) * 256) / 256
+  const toY = Math.round((y + way.y) * 256) / 256
   if (rocks[(toY | 0) * SIZE + (toX | 0)] === 0) {
     unit.x = toX
     unit.y = toY

@@ -3,7 +3,7 @@
 import type { World } from 'tickwire'
 import type { Battlefield } from './battlefield.ts'
 import {
-  ADVANCING, ATTACKING, BUILDING, GATHERING, IDLE, MOVING, Unit, type UnitObject,
+  ADVANCING, ATTACKING, BUILDING, GATHERING, HOLDING, IDLE, MOVING, Unit, type UnitObject,
 } from './definitions.ts'
 import { CELLS, columnOf, rowOf } from './map.ts'
 import { UNITS } from './rules.ts'
@@ -93,5 +93,5 @@ export function distance(a: number, b: number): number {
 
 /** Whether a unit looks for enemies by itself. */
 export function isFighting(mode: number): boolean {
-  return mode === IDLE || mode === ADVANCING || mode === ATTACKING || mode === 4
+  return mode === IDLE || mode === ADVANCING || mode === ATTACKING || mode === HOLDING
 }
