@@ -1,46 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { at, Banner, Clock, ENTITIES, Npc, Purse, Scout, tick } from '../../../../../../test/interest-entities.ts'
 import { ConfigError } from '../../base/assert.ts'
 import { Prng } from '../../base/prng.ts'
 import { entity, type Entity } from '../../schema/definition.ts'
-import { bool, u8, vec2, vec3 } from '../../schema/field-kinds.ts'
-import { always, anyOf, near, owner, team, where } from '../../schema/interest.ts'
+import { u8, vec3 } from '../../schema/field-kinds.ts'
+import { always, anyOf, near, where } from '../../schema/interest.ts'
 import { World } from '../../world/world.ts'
 import { AllRelevant } from './all-relevant.ts'
 import type { Relevance } from '../relevance.ts'
 import { ClientInterest } from './client-interest.ts'
 import { Interest } from './interest.ts'
-
-const at = vec3(-1000, 1000, 0.01).position()
-const Npc = entity({ at }, { name: 'Npc', interest: near(30) })
-const Bird = entity(
-  { at, high: bool },
-  { name: 'Bird', interest: near(80, { leave: 120, where: (viewer, bird) => bird.high || viewer.peer === 2 }) },
-)
-const Coin = entity(
-  { at: vec2(-1000, 1000, 0.01).position() },
-  { name: 'Coin', interest: near(30, { leave: 33 }), priority: 0.5 },
-)
-const Clock = entity({ time: u8 }, { name: 'Clock', priority: 3 })
-const Purse = entity({ gold: u8 }, { name: 'Purse', interest: owner })
-const Banner = entity({ at }, { name: 'Banner', interest: team })
-const Scout = entity(
-  { at, hp: u8 },
-  { name: 'Scout', interest: anyOf(team, near(20), near(50, { where: (viewer) => viewer.own(Clock) !== null })) },
-)
-const Ghost = entity(
-  { at, for: u8 },
-  {
-    name: 'Ghost',
-    interest: where((viewer, ghost) => ghost.for === viewer.peer || Math.abs(ghost.at.x - viewer.x) < 3),
-  },
-)
-const ENTITIES: readonly Entity[] = [Npc, Bird, Coin, Clock, Purse, Banner, Scout, Ghost]
-
-function tick(world: World, step: () => void = () => {}): void {
-  world.beginTick()
-  step()
-  world.endTick()
-}
 
 function idsOf(world: World, { count, indexes }: Relevance): number[] {
   return [...indexes.subarray(0, count)].map((index) => world.objects.idAt(index))
