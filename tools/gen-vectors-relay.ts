@@ -49,7 +49,10 @@ const TOKEN = hex(
 )
 
 const MEANINGS: readonly (readonly [string, RelayMeaning])[] = [
-  ['Allocate without a cookie', { is: 'Allocate', allocation: NONE, transaction: 1, cookie: ZEROS, token: TOKEN }],
+  [
+    'Allocate without a cookie',
+    { is: 'Allocate', allocation: NONE, transaction: 1, cookie: ZEROS, token: '0'.repeat(TOKEN.length) },
+  ],
   ['Allocate with a cookie', { is: 'Allocate', allocation: NONE, transaction: 2 ** 48, cookie: COOKIE, token: TOKEN }],
   ['Cookie', { is: 'Cookie', allocation: NONE, transaction: 300, cookie: COOKIE }],
   [

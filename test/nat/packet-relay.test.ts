@@ -157,6 +157,38 @@ describe('allocations', () => {
     expect(stage.join(A, token)).toMatchObject({ state: 'ready', allocation: a.allocation })
   })
 
+  test('[NAT21] the token is on the wire only with a cookie, and a copy of that datagram spends nothing', () => {
+    const stage = new Stage()
+    const token = tokenFor(1)
+    const owner = new RelayClient({ provider: pureProvider, entropy: new Dice(5), relay: 'relay', token })
+    const sent: Uint8Array[] = []
+    const out = createTransmit()
+    for (stage.clients.set(A, owner); owner.pollTransmit(stage.now, out);) {
+      const bytes = out.bytes.slice(0, out.length)
+      sent.push(bytes)
+      stage.give(A, bytes)
+    }
+    expect(sent.map((bytes) => Buffer.from(bytes).includes(Buffer.from(token)))).toEqual([false, true])
+    expect(sent[0]!.length).toBe(sent[1]!.length)
+    expect(owner.state).toBe('ready')
+    // The observer has its own cookie ready, and sends the token as soon as it saw it.
+    expect(stage.join(B, token)).toMatchObject({ state: 'refused', refusal: 'quota' })
+    expect(stage.relay.allocations).toBe(1)
+  })
+
+  test('[NAT21] a token without a valid cookie is not read: it spends nothing', () => {
+    const stage = new Stage()
+    const token = tokenFor(1)
+    const message = Object.assign(new RelayMessage(), { kind: RELAY_KIND.allocate, transaction: 1, token })
+    const out = new Uint8Array(400)
+    for (const cookie of [new Uint8Array(16), new Uint8Array(16).fill(1)]) {
+      message.cookie = cookie
+      const answer = stage.give(B, out.slice(0, sealRelay(pureProvider, cookie, message, out)))
+      expect(answer?.bytes[13]).toBe(RELAY_KIND.cookie)
+    }
+    expect(stage.join(A, token).state).toBe('ready')
+  })
+
   test('[NAT3] an origin has 8 allocations, a relay as many as it allows', () => {
     const stage = new Stage({ allocationsMax: 10 })
     const joinAt = (port: number): RelayClient => stage.join(`198.51.100.1:${port}`, tokenFor(1))

@@ -78,6 +78,8 @@ export class RelayClient {
   #message: RelayMessage = new RelayMessage()
   #answer: RelayMessage = new RelayMessage()
   #cookie: Uint8Array = NO_COOKIE
+  /** Zeros of the size of the token, so that the first question is not shorter than its answer. */
+  #noToken: Uint8Array
   #key: Uint8Array = NO_KEY
   #idLo: number = 0
   #idHi: number = 0
@@ -98,6 +100,7 @@ export class RelayClient {
   constructor(config: RelayClientConfig) {
     this.#config = config
     this.relay = config.relay
+    this.#noToken = new Uint8Array(config.token.length)
     const drawn = new Uint8Array(8)
     config.entropy.fill(drawn)
     this.#transaction = readUint32(drawn, 0) + (drawn[4] << 8) * 2 ** 32
@@ -197,7 +200,8 @@ export class RelayClient {
       this.#askAt = now + RELAY_RETRY_MS
       message.kind = RELAY_KIND.allocate
       message.cookie = this.#cookie
-      message.token = this.#config.token
+      // An observer that saw the token before the relay did could spend it first: until there is a cookie, zeros.
+      message.token = this.#cookie === NO_COOKIE ? this.#noToken : this.#config.token
       message.transaction = this.#asked = this.#next()
       return true
     }

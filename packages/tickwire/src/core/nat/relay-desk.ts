@@ -1,8 +1,8 @@
 /**
  * The relay's answers to control messages: Allocate, Bind, Refresh and Ping.
  *
- * A stranger costs one MAC: the signature of a token is checked only at an address that returned its cookie. Nothing is
- * stored before that. Every answer goes to the address that asked, and is not longer than the question.
+ * A stranger costs one MAC: the token is read, and its signature checked, only at an address that returned its cookie.
+ * Nothing is stored before that. Every answer goes to the address that asked, and is not longer than the question.
  *
  * Replays: an allocation accepts only transactions above the last. A Refresh from another address moves the allocation
  * only with a cookie of that address, so that no third address can be made to receive data.
