@@ -31,7 +31,8 @@ export const INVARIANTS = {
   I28: 'joins, leaves, pauses, speeds and deadlines are in the same tick everywhere',
   I29: 'an R-Type client that keeps its seat receives each reliable packet once, and none of another client',
   I30: 'when the weather clears an R-Type client knows exactly the entities that it can see, with their values',
-  I31: 'R-Type seats are never exceeded, each join ends in one leave, and no seat stays free while a client waits',
+  I31: 'R-Type seats are never exceeded, each join ends in one leave, '
+    + 'and in clear weather every client gets and keeps a seat',
   I32: 'an address without an R-Type seat is sent no more bytes than came from it',
   I33: 'inputs of an R-Type client never go back, and the last one arrives',
   G2: 'reliable messages of the game arrive once and in order',

@@ -9,7 +9,8 @@ test('[RTSWARM1, I29, I30, I31, I32, I33] R-Type worlds of many seeds hold their
     const { violation, counts, tally } = playRtype(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
-    expect(tally.lost / tally.sent).toBeGreaterThan(0.04)
+    // Of the storm a tenth is lost; the calm is longer and loses nothing.
+    expect(tally.lost / tally.sent).toBeGreaterThan(0.02)
   }
   for (const name of ['join', 'move', 'leave', 'forged', 'marks', 'entities', 'input']) {
     expect([name, sums[name]]).toEqual([name, expect.any(Number)])
@@ -20,6 +21,7 @@ test('[RTSWARM1, I29, I30, I31, I32, I33] R-Type worlds of many seeds hold their
 const FOUND = [
   { seed: 11, bug: 'a client that was accepted and found no seat got more bytes than it had sent' },
   { seed: 36, bug: 'likewise, with another order of arrivals' },
+  { seed: 1735, bug: 'the answer to such a client was lost, and not repeated' },
 ] as const
 
 test.each(FOUND)('[RTSWARM1] seed $seed holds its invariants: $bug', ({ seed }) => {
@@ -37,11 +39,11 @@ let draws = 0
 /** Bugs of a server, by the invariants that may find them. */
 const PLANTS: readonly { readonly finds: readonly string[]; readonly name: string; readonly plant: RtypePlant }[] = [
   {
-    finds: ['I29'], name: 'a lost reliable packet is not sent again',
+    finds: ['I29', 'I31'], name: 'a lost reliable packet is not sent again',
     plant: (bytes, toClient) => (toClient && bytes[2] === LEVEL_START && bytes[7]! % 7 === 0 ? undefined : bytes),
   },
   {
-    finds: ['I29'], name: 'a repeated packet gets a new sequence',
+    finds: ['I29', 'I31'], name: 'a repeated packet gets a new sequence',
     plant: (bytes, toClient) => {
       if (toClient && bytes[2] === LEVEL_START) bytes[5] = ++draws % 250
       return bytes

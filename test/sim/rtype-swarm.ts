@@ -22,7 +22,10 @@ import { RtypeNet, type RtypePlant } from './rtype-net.ts'
 
 const STEP_MS = 1000 / 60
 const STORM_MS = 8000
-const CALM_MS = 5000
+/** A client notices within 10 s that its server has forgotten it. */
+const CALM_MS = 13_000
+/** From here on in the calm, no client loses its seat. */
+const SETTLED_MS = 6000
 /** The world stands still for the last part of the calm. */
 const STILL_MS = 1500
 const TIMEOUT_MS = 3000
@@ -264,6 +267,8 @@ class RtypeSwarmWorld {
         this.#stream.add(peer, event.replaces !== undefined)
       } else if (event.kind === 'leave') {
         hold(this.#seated.delete(peer), 'I31', () => `${peer.name} leaves twice, or without having joined`)
+        const isLate = now > STORM_MS + SETTLED_MS && event.reason !== 0
+        hold(!isLate, 'I31', () => `${peer.name} loses its seat in clear weather, reason ${event.reason}`)
         this.#stream.remove(peer)
       } else this.#handleInput(peer, event.input.inputState)
     }

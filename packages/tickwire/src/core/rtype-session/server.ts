@@ -240,7 +240,6 @@ export class RtypeServer {
     }
     const guest = this.#guests.get(from)
     if (guest === undefined || !this.#isProof(from, packet)) return this.#drop('stranger')
-    this.#guests.delete(from)
     this.#seatGuest(now, guest.peer, bytes, length)
   }
 
@@ -253,12 +252,14 @@ export class RtypeServer {
     if (this.#seats.size >= this.#maxPlayers || this.#guard.isCrowded(peer.address, addresses)) {
       if (before !== undefined) this.#seats.set(before.peer.address, before)
       // Other clients took the last seat after its SERVER_ACCEPT. A SERVER_REJECT would be longer than what it sent.
+      // It stays a guest: if this answer is lost, its next packet gets another one, or the seat that became free.
       const { clientId } = peer
       this.#reply(peer.address, { type: 'CLIENT_DISCONNECT', clientId, reason: RTYPE.DISCONNECT.KICKED_BY_SERVER })
       return
     }
     const link = new RtypeLink(now, peer.clientId, ACCEPT_SEQUENCE + 1, this.#resendMs, this.#options)
     const seat = { peer, link, heartbeatAt: now, inputSequence: undefined, datagrams: 0, secondAt: now }
+    this.#guests.delete(peer.address)
     this.#leaving.delete(peer.address)
     this.#seats.set(peer.address, seat)
     const isSame = before?.peer.clientId === peer.clientId
