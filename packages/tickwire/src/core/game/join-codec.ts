@@ -6,17 +6,12 @@
  * and never throw.
  */
 
-import { ConfigError } from '../base/assert.ts'
+import { assert, ConfigError } from '../base/assert.ts'
 import { JOIN_DATA_BYTES_MAX } from '../base/limits.ts'
-import { BitReader } from '../bits/bit-reader.ts'
-import { BitWriter } from '../bits/bit-writer.ts'
-import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import { longestRowBits } from '../schema/explain.ts'
 import type { Shape } from '../schema/field.ts'
-import { readRow, writeRow } from '../schema/row-codec.ts'
+import { packValues, unpackValues } from '../schema/packed-values.ts'
 import { compileSchema, type Schema } from '../schema/schema.ts'
-import { heapFor, ValueHeap } from '../schema/value-heap.ts'
-import { loadValues, storeValues } from '../schema/values.ts'
 
 /** Values by field name. */
 export type JoinValues = { readonly [field: string]: unknown }
@@ -48,15 +43,9 @@ export class JoinCodec {
   encode(values: JoinValues = {}): Uint8Array {
     const { schema } = this
     if (schema === undefined) return NO_BYTES
-    const heap = new ValueHeap()
-    const cells = schema.initialCells.slice()
-    const row = new Int32Array(schema.laneCount)
-    storeValues(schema, values, cells, 0, heap)
-    quantizeCells(schema, cells, 0, row, 0)
-    const bytes = new Uint8Array(JOIN_DATA_BYTES_MAX)
-    const writer = new BitWriter(bytes)
-    writeRow(writer, schema, row, 0, heap)
-    return bytes.slice(0, writer.finish())
+    const bytes = packValues(schema, values, this.bytesMax)
+    assert(bytes !== undefined, 'the longest row fits into bytesMax')
+    return bytes
   }
 
   /** The values. Undefined when the bytes are invalid. */
@@ -64,13 +53,6 @@ export class JoinCodec {
     const { schema } = this
     if (schema === undefined) return bytes.length === 0 ? {} : undefined
     if (bytes.length === 0) return this.decode(this.encode())
-    const reader = new BitReader(bytes)
-    const heap = heapFor(schema)
-    const cells = new Float64Array(schema.cellCount)
-    const row = new Int32Array(schema.laneCount)
-    readRow(reader, schema, row, 0, heap)
-    if (reader.failed || !reader.finish()) return undefined
-    dequantizeRow(schema, row, 0, cells, 0)
-    return loadValues(schema, cells, 0, heap)
+    return unpackValues(schema, bytes, 0, bytes.length)
   }
 }
