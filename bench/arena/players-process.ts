@@ -8,7 +8,7 @@
 import { createClientHost, type ClientHost } from 'tickwire/engine'
 import { bestProvider, monotonicNow as now, openUdp, openWebSocket, systemEntropy } from 'tickwire/node'
 import { createMind } from '../../games/arena/bots.ts'
-import { Enter, type input } from '../../games/arena/definitions.ts'
+import type { input } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
 import { TICK_RATE } from './tick-meter.ts'
 
@@ -35,7 +35,7 @@ async function join(index: number, isFighter: boolean): Promise<void> {
     entropy: systemEntropy,
     security,
     role: isFighter ? 'player' : 'spectator',
-    onOpened: () => opened(index),
+    onOpened: opened,
     onClosed: ({ code }) => fail(index, code),
   })
   hosts.push(host)
@@ -56,7 +56,8 @@ async function join(index: number, isFighter: boolean): Promise<void> {
     // As a page does: received packets are acknowledged in time.
     wake()
   }
-  host.connect(now(), isUdp ? `127.0.0.1:${udpPort}` : socketUrl)
+  const data = host.game.joinCodec.encode({ name: `Bot ${index}` })
+  host.connect(now(), isUdp ? `127.0.0.1:${udpPort}` : socketUrl, { data })
   wake()
 }
 
@@ -67,8 +68,7 @@ function look(): ReturnType<ClientHost['draw']> {
   return first.draw(sightAt)
 }
 
-function opened(index: number): void {
-  if (index < ask(fighters)) hosts[index]?.send(Enter, { name: `Bot ${index}` })
+function opened(): void {
   isIn++
   if (isIn === first) process.send?.('some')
   if (isIn === all) process.send?.('in')

@@ -65,8 +65,9 @@ async function createPicture(): Promise<Picture | undefined> {
 async function join(role: Role): Promise<boolean> {
   isJoining = true
   let joined: Joined
+  const { name } = settings
   try {
-    joined = parameters.has('local') ? playLocally(role) : await joinServed(role, weather)
+    joined = parameters.has('local') ? playLocally(role, name) : await joinServed(role, name, weather)
   } catch (error) {
     showProblem(error instanceof Error ? error.message : String(error))
     return false
@@ -75,7 +76,7 @@ async function join(role: Role): Promise<boolean> {
   }
   playing?.leave()
   const { session, tickRate } = joined
-  const mine = new Playing({ session, controls, hud, sounds, picture, tickRate })
+  const mine = new Playing({ session, name, controls, hud, sounds, picture, tickRate })
   playing = mine
   expose(session)
   void session.closed.then((reason) => {

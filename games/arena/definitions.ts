@@ -63,8 +63,10 @@ export const Match = entity({
   blast: position.server(), blastAt: u32.server(),
 }, { name: 'Match' })
 
-/** Sets the player's name. */
-export const Enter = message({ name: text(16) }, 'Enter')
+/** What a client joins with. */
+export const join = { name: text(16) } as const
+/** Changes the name of a player that has joined. */
+export const Rename = message({ name: text(16) }, 'Rename')
 export const Chat = message({ text: text(120) }, 'Chat')
 
 export const Said = message({ name: text(16), text: text(120) }, 'Said')

@@ -3,7 +3,7 @@ import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 import { createBot } from './bots.ts'
 import {
-  Ball, Chat, Enter, Fighter, input, Item, Kill, Launched, Match, Picked, Ping, RAIL, Rocket, ROCKETS, Said, Seat,
+  Ball, Chat, Fighter, input, Item, Kill, Launched, Match, Picked, Ping, RAIL, Rename, Rocket, ROCKETS, Said, Seat,
   STICK,
 } from './definitions.ts'
 import { arenaGame, game } from './game.ts'
@@ -197,7 +197,7 @@ test('[ARENA7] names and chat arrive once and clean; ammunition is sent to its o
   const [first, second] = [sim.players[0]!.host, sim.players[1]!.host]
   const lines: string[] = []
   second.onEvent(Said, ({ name, text }) => lines.push(`${name}: ${text}`))
-  first.send(Enter, { name: 'Ann\n' })
+  first.send(Rename, { name: 'Ann\n' })
   sim.run(500)
   first.send(Chat, { text: 'hello' })
   sim.run(500)

@@ -4,8 +4,8 @@ import { defineGame, profiles, type Game } from 'tickwire'
 import { blowAway, handOut, rollBalls } from './balls.ts'
 import { judge } from './damage.ts'
 import {
-  Ball, Boom, Chat, Enter, Fighter, hitboxes, Hurt, input, Item, Kill, Launched, Match, Picked, Ping, Rocket, Said,
-  Seat, Shot,
+  Ball, Boom, Chat, Fighter, hitboxes, Hurt, input, Item, join, Kill, Launched, Match, Picked, Ping, Rename, Rocket,
+  Said, Seat, Shot,
 } from './definitions.ts'
 import { moveFighter } from './movement.ts'
 import { furnish, referee, seat, type MatchLimits } from './rules.ts'
@@ -18,7 +18,7 @@ export interface ArenaOptions {
 
 export const TICK_RATE = 128
 export const LIMITS: MatchLimits = { frags: 25, seconds: 600 }
-export type ArenaGame = Game<typeof input>
+export type ArenaGame = Game<typeof input, typeof join>
 
 /** Makes the game; both sides must make it with the same tick rate. */
 export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOptions = {}): ArenaGame {
@@ -37,12 +37,13 @@ export function arenaGame({ tickRate = TICK_RATE, limits = LIMITS }: ArenaOption
       rewindsPerTick: 32,
     },
     input,
+    join,
     entities: [Seat, Fighter, Rocket, Item, Ball, Match, Ping],
-    messages: [Enter, Chat, Said, Kill, Shot, Hurt, Boom, Picked, Launched],
+    messages: [Rename, Chat, Said, Kill, Shot, Hurt, Boom, Picked, Launched],
     hitboxes,
-    onJoin(world, peer) {
+    onJoin(world, peer, { name }) {
       furnish(world, limits, tickRate)
-      seat(world, peer)
+      seat(world, peer, name)
     },
     step(world, inputs) {
       for (const fighter of world.each(Fighter)) {

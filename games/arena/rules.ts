@@ -6,7 +6,7 @@
 
 import type { Inputs, ObjectOf, Peer, Vec3, World } from 'tickwire'
 import { DEATH_SECONDS, seatOf } from './damage.ts'
-import { Ball, Chat, Enter, Fighter, input, Item, Match, Picked, Ping, Said, Seat } from './definitions.ts'
+import { Ball, Chat, Fighter, input, Item, Match, Picked, Ping, Rename, Said, Seat } from './definitions.ts'
 import { BALLS, ITEMS, SPAWNS, type SpawnPlace } from './level.ts'
 
 type MatchObject = ObjectOf<typeof Match>
@@ -35,9 +35,9 @@ export function furnish(world: World, limits: MatchLimits, tickRate: number): vo
 }
 
 /** Gives a new player a seat; its body spawns in the next tick. */
-export function seat(world: World, peer: Peer): void {
+export function seat(world: World, peer: Peer, name: string): void {
   const hue = (world.count(Seat) * 67 + 8) & 255
-  world.spawn(Seat, { name: `Guest ${peer.id % 1000}`, hue }, peer)
+  world.spawn(Seat, { name: clean(name) || `Guest ${peer.id % 1000}`, hue }, peer)
 }
 
 /** Stores the players' round trip times, measured by the server; `pingOf` is undefined for bots. Not in `step`. */
@@ -98,7 +98,7 @@ function restart(world: World, match: MatchObject, limits: MatchLimits, tickRate
 }
 
 function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>): void {
-  for (const { from, values } of inputs.messages(Enter)) {
+  for (const { from, values } of inputs.messages(Rename)) {
     const one = seatOf(world, from)
     if (one === undefined) continue
     const name = clean(values.name)

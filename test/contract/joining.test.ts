@@ -8,7 +8,9 @@ import fc from 'fast-check'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { bool, bytes, ConfigError, defineGame, entity, fixed, list, text, u8, type Peer } from 'tickwire'
 import { createClientHost } from 'tickwire/engine'
-import { connect, monotonicNow, openUdp, resolveUdp, serveRooms, systemEntropy, watchRooms } from 'tickwire/node'
+import { connect, monotonicNow, openUdp, resolveUdp, serve, serveRooms, systemEntropy, watchRooms } from 'tickwire/node'
+import { Seat } from '../../games/arena/definitions.ts'
+import { game as arena } from '../../games/arena/game.ts'
 import { game as jwtGame, Player, signJwt, start } from '../../docs/guide/examples/jwt.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwire-join-'))
@@ -184,3 +186,16 @@ export async function types(): Promise<void> {
     },
   })
 }
+
+test('[JOIN1] N4: the arena seats a player under its name, clean, from the first tick', async () => {
+  const names: (string | undefined)[] = []
+  const onJoined = ({ id }: Peer): void => {
+    names.push([...serving.host.world.each(Seat)].find(({ owner }) => owner === id)?.name)
+  }
+  const serving = await serve(arena, { ...QUIET, onJoined })
+  open.push(() => serving.close())
+  const room = await connect(arena, serving.url, { data: { name: ' Ann\n' } })
+  open.push(() => room.leave())
+  await until(() => names.length === 1)
+  expect(names).toEqual(['Ann'])
+})

@@ -4,10 +4,10 @@
  *   players-process.ts PORT PLAYERS SPECTATORS STAY_MS SEED
  */
 
-import { createClientHost, type ClientHost } from 'tickwire/engine'
+import { createClientHost } from 'tickwire/engine'
 import { bestProvider, monotonicNow as now, openUdp, systemEntropy, type UdpPort } from 'tickwire/node'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
-import { Enter, STICK, type input } from '../../games/arena/definitions.ts'
+import { STICK } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
 import type { PlayersMessage } from './messages.ts'
 import { WeatherRelay } from './weather-relay.ts'
@@ -46,7 +46,7 @@ async function stay(index: number): Promise<boolean> {
   await new Promise<void>((resolve) => {
     const host = createClientHost(game, {
       entropy: systemEntropy, security: { provider: bestProvider() }, role: index < players ? 'player' : 'spectator',
-      onOpened: () => opened(index, host),
+      onOpened: () => opened(index),
       onClosed: ({ code }) => {
         if (isLeaving) leaves++
         else ends[code] = (ends[code] ?? 0) + 1
@@ -68,7 +68,8 @@ async function stay(index: number): Promise<boolean> {
       clearTimeout(timer)
       timer = setTimeout(wake, Math.min(Math.max(1, wakeAt - now()), 1000))
     }
-    host.connect(now(), `127.0.0.1:${relay.port}`)
+    const data = host.game.joinCodec.encode({ name: `Bot ${index}` })
+    host.connect(now(), `127.0.0.1:${relay.port}`, { data })
     wake()
   })
   clearTimeout(timer)
@@ -81,11 +82,10 @@ function close(port: UdpPort): void {
   port.close()
 }
 
-function opened(index: number, host: ClientHost<typeof input>): void {
+function opened(index: number): void {
   joins++
   playing++
   isIn[index] = true
-  if (index < players) host.send(Enter, { name: `Bot ${index}` })
   if (!absent.delete(index) || absent.size > 0) return
   const since = Object.fromEntries(
     Object.entries(ends)

@@ -2,7 +2,7 @@
 
 import { type ObjectView, type PeerId, type View } from 'tickwire'
 import {
-  Boom, Chat, Enter, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, ROCKETS, Said, Seat, Shot, SHOTGUN,
+  Boom, Chat, Fighter, Hurt, Kill, Launched, Match, Picked, RAIL, Rename, ROCKETS, Said, Seat, Shot, SHOTGUN,
   type Weapon,
 } from '../definitions.ts'
 import { SPAWNS } from '../level.ts'
@@ -14,6 +14,8 @@ import type { Sounds } from './sounds.ts'
 
 interface Parts {
   readonly session: Session
+  /** The name that the player joined with. */
+  readonly name: string
   readonly controls: Controls
   readonly hud: Hud
   readonly sounds: Sounds
@@ -43,7 +45,7 @@ export class Playing {
   #drawnAt = performance.now()
   /** The player that a spectator follows. */
   following: PeerId = 0
-  #name = ''
+  #name: string
   #isAsking = false
   #isOver = false
   #bodyId = 0
@@ -55,6 +57,7 @@ export class Playing {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#name = parts.name
     this.#listen()
     parts.session.play({
       input: () =>
@@ -64,8 +67,8 @@ export class Playing {
       draw: (view) => this.#draw(view),
       drawGhosts: (truth) => parts.picture?.ghosts.place(truth),
     })
-    // A new player has no name yet.
-    parts.session.onBack((seat) => { if (seat === 'new') this.rename(this.#name) })
+    // A new player has the name that the first one joined with.
+    parts.session.onBack((seat) => { if (seat === 'new' && this.#name !== parts.name) this.#sendName() })
   }
 
   get isWatching(): boolean {
@@ -78,8 +81,13 @@ export class Playing {
   }
 
   rename(name: string): void {
+    if (name === this.#name) return
     this.#name = name
-    if (!this.isWatching) this.#parts.session.send(Enter, { name })
+    this.#sendName()
+  }
+
+  #sendName(): void {
+    if (!this.isWatching) this.#parts.session.send(Rename, { name: this.#name })
   }
 
   say(text: string): void {

@@ -11,7 +11,7 @@ import { createMatchHost } from 'tickwire/engine'
 import { connect, withBanner } from 'tickwire/browser'
 import { devtoolsOf } from 'tickwire/devtools'
 import { createBot } from '../bots.ts'
-import { Chat, Enter, input, Said, Seat } from '../definitions.ts'
+import { Chat, input, Rename, Said, Seat } from '../definitions.ts'
 import { arenaGame, TICK_RATE } from '../game.ts'
 
 export type Held = InitOf<typeof input>
@@ -49,10 +49,13 @@ export interface PageWeather {
 }
 
 /** Joins the match of this page's server, with simulated network conditions if given. */
-export async function joinServed(role: Role, weather: PageWeather | undefined): Promise<Joined> {
+export async function joinServed(role: Role, name: string, weather: PageWeather | undefined): Promise<Joined> {
   const response = await fetch('tickwire/game').catch(() => undefined)
   const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
-  const options = { authority: sharedAuthority, ...(role === 'spectator' && { join: { role }, keepSeat: false }) }
+  const options = {
+    authority: sharedAuthority,
+    ...(role === 'spectator' ? { join: { role }, keepSeat: false } : { data: { name } }),
+  }
   // The menu says why a match could not be joined, or is over.
   const room = await withBanner(connect(arenaGame({ tickRate }), location.origin, options), { isEndShown: false })
   if (weather !== undefined) devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0]).setWeather(weather)
@@ -60,7 +63,7 @@ export async function joinServed(role: Role, weather: PageWeather | undefined): 
 }
 
 /** Plays without a network: the authority and the bots run in this page. */
-export function playLocally(role: Role): Joined {
+export function playLocally(role: Role, playerName: string): Joined {
   const { rooms, host } = createMatchHost(arenaGame(), {
     role: 'local',
     entropy: {
@@ -73,7 +76,7 @@ export function playLocally(role: Role): Joined {
   let sample: () => Held = () => ({})
   let close: (reason: CloseReason) => void = () => {}
   let isOver = false
-  let name = ''
+  let name = playerName
   const listeners = new Map<Message, (values: never) => void>()
   const peer = role === 'player' ? host.join(() => sample()).id : 0
   const bots = Array.from({ length: LOCAL_BOTS }, (_, seed) => host.addBot(createBot(seed, tickRate)).id)
@@ -98,7 +101,7 @@ export function playLocally(role: Role): Joined {
     },
     send(message, values) {
       const said = values as Record<string, unknown>
-      if ((message as unknown) === Enter) name = String(said.name)
+      if ((message as unknown) === Rename) name = String(said.name)
       if ((message as unknown) === Chat) listeners.get(Said as unknown as Message)?.({ name, text: said.text } as never)
     },
     spectate: (whom) => {
