@@ -169,7 +169,7 @@ export class BulkPath {
   fill(sequence: number, out: BitWriter, writer: FrameWriter, block: number, isRoomy: boolean): boolean {
     const deltas = this.#deltas
     const base = this.#bases[block]
-    const isStale = this.#tick - base > AGE_MAX || base < this.#marks.oldest
+    const isStale = this.#tick - base > AGE_MAX || base < this.#marks.oldest || !this.#marks.isStored(base)
     const delta = isStale ? NO_BLOCK_DELTA : deltas.find(block, base)
     const count = delta === NO_BLOCK_DELTA ? 0 : deltas.countOf(delta)
     if (delta === NO_BLOCK_DELTA) {
@@ -206,7 +206,7 @@ export class BulkPath {
       }
       objects.enter(index, ids[index], types[index], SET, tick)
       objects.mayHold(index)
-      if (base >= oldest && bornAt[index] <= base) objects.rebase(index, base, false)
+      if (base >= oldest && bornAt[index] <= base) objects.rebaseFromBulk(index, base)
     }
   }
 

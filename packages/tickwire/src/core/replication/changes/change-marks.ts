@@ -84,6 +84,11 @@ export class ChangeMarks {
     return this.settled[index << 2 | set] <= tick ? this.#timeline.find(this.types[index], this.ids[index], oldest) : -1
   }
 
+  /** Whether the Timeline still has a tick. The world may be ahead of the tick that is sent. @hot */
+  isStored(tick: Tick): boolean {
+    return tick > this.#timeline.newest - this.#timeline.windowTicks
+  }
+
   /** Whether the object, as far as `set` sees it, was unchanged from `since` to the tick before the newest. @hot */
   isRested(index: number, set: number, since: Tick): boolean {
     const at = index << 2 | set

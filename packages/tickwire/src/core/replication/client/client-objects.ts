@@ -40,7 +40,7 @@ export const NONE = -1
 const SENT = 1
 const EPOCH = 2
 const URGENCY = 3
-/** The layout of an object's word: type 8 bits, reason 3, field set 2, state 2, and three flags. */
+/** The layout of an object's word: type 8 bits, reason 3, field set 2, state 2, and four flags. */
 const TYPE_MASK = 0xff
 const REASON_SHIFT = 8
 const REASON_MASK = 7 << REASON_SHIFT
@@ -53,6 +53,11 @@ const PAIRED = 1 << 15
 const DESPAWNED = 1 << 16
 /** A row was sent, in this stay or an earlier one. The client may hold it and must be sent that the object is gone. */
 const MAY_HOLD = 1 << 17
+/**
+ * Newer rows than the baseline were sent, over another baseline. Such a row makes the client drop the baseline with the
+ * window; a delta over the baseline makes the client keep it.
+ */
+const OVERTAKEN = 1 << 18
 
 export class ClientObjects {
   /** Indexed by object index. */
@@ -111,6 +116,12 @@ export class ClientObjects {
     return (this.#words[index] & PAIRED) !== 0
   }
 
+  /** Whether the client may have dropped the baseline. `oldest`: the client drops older rows. @hot */
+  mayHaveDropped(index: number, oldest: Tick): boolean {
+    const base = this.#numbers[index << 2]
+    return base !== NO_BASE && base < oldest && (this.#words[index] & OVERTAKEN) !== 0
+  }
+
   /** For an object that is leaving: whether it left the world. @hot */
   isDespawned(index: number): boolean {
     return (this.#words[index] & DESPAWNED) !== 0
@@ -140,7 +151,7 @@ export class ClientObjects {
 
   /** No row that the client holds of an object can be a baseline any more: the next row is a full one. */
   restart(index: number, set: number, tick: Tick): void {
-    this.#words[index] = this.#words[index] & ~(SET_MASK | PAIRED) | set << SET_SHIFT | MAY_HOLD
+    this.#words[index] = this.#words[index] & ~(SET_MASK | PAIRED | OVERTAKEN) | set << SET_SHIFT | MAY_HOLD
     this.#setReason(index, REASON.full)
     this.#numbers[index << 2] = NO_BASE
     this.#numbers[index << 2 | SENT] = NONE
@@ -173,7 +184,7 @@ export class ClientObjects {
     this.#numbers[index << 2 | SENT] = tick
     this.#numbers[index << 2 | URGENCY] = 0
     if (!isRow) return
-    this.#words[index] |= MAY_HOLD
+    this.#words[index] = this.#words[index] & ~OVERTAKEN | MAY_HOLD
     if (this.#numbers[index << 2] !== NO_BASE) this.#setReason(index, REASON.changed)
   }
 
@@ -196,6 +207,8 @@ export class ClientObjects {
     if (isPaired) this.#words[index] |= PAIRED
     else this.#words[index] &= ~PAIRED
     this.#numbers[at] = tick
+    if (this.#numbers[at | SENT] > tick) this.#words[index] |= OVERTAKEN
+    else this.#words[index] &= ~OVERTAKEN
     if (this.#numbers[at | SENT] < tick) this.#numbers[at | SENT] = tick
   }
 
@@ -219,6 +232,12 @@ export class ClientObjects {
   /** The client may hold a row of an object that the bulk path sent. */
   mayHold(index: number): void {
     this.#words[index] |= MAY_HOLD
+  }
+
+  /** The client is known to hold the row of a tick. The bulk path may have sent newer rows over another baseline. */
+  rebaseFromBulk(index: number, tick: Tick): void {
+    this.rebase(index, tick, false)
+    this.#words[index] |= OVERTAKEN
   }
 
   /** The client may hold an object that was despawned, and must be sent that it is gone. */

@@ -153,8 +153,10 @@ export class PacketFiller {
     const objects = this.#objects
     if (objects.stateOf(index) !== STATE_KNOWN) return GONE
     const set = objects.setOf(index)
-    const delta = this.#replicator.deltaFor(index, set, objects.baseOf(index), objects.isPaired(index))
-    if (delta !== NO_DELTA) return delta
+    if (!objects.mayHaveDropped(index, this.#replicator.marks.oldest)) {
+      const delta = this.#replicator.deltaFor(index, set, objects.baseOf(index), objects.isPaired(index))
+      if (delta !== NO_DELTA) return delta
+    }
     objects.restart(index, set, this.#tick)
     return this.#replicator.deltaFor(index, set, NO_BASE, false)
   }

@@ -61,11 +61,9 @@ export class DeltaRows {
    */
   keyFor(index: number, set: number, base: Tick, isPaired: boolean): number {
     const marks = this.#marks
-    const { windowTicks } = this.#timeline
-    const age = marks.tick - base
-    // A client that holds a baseline for longer than the window was sent nothing since: a change would have been sent.
-    if (age >= windowTicks && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
-    if (!isPaired || age + this.#strideTicks >= windowTicks) return set
+    // A baseline older than the window is the row that the object had when the window began.
+    if (!marks.isStored(base) && marks.rowAtOf(index, set, base) < 0) return NO_DELTA
+    if (!isPaired || base - this.#strideTicks < marks.oldest || !marks.isStored(base - this.#strideTicks)) return set
     if (this.#coders[marks.types[index]].usesOlder !== true) return set
     // An object that rested after the baseline does not continue its former motion.
     return marks.hasChanged(index, set, base, base + this.#strideTicks) ? set | KEY_OLDER : set
