@@ -25,6 +25,7 @@ const COMMANDS = {
   fuzz: 'hostile bytes for every decoder',
   bench: 'figures, beside those of others',
   soak: 'a long match on real sockets, and what grew meanwhile',
+  engines: 'the same bits on every JavaScript engine that can be installed',
   prove: 'long forms of proofs whose short forms are in npm test',
 }
 

@@ -5,6 +5,8 @@
 import { BROWSER_ADVICE, findBrowser } from '../../test/browser/browser.ts'
 import { ensureBrowser, ensureNetworkTools } from '../browser-install.ts'
 import { commandLine } from '../command-line.ts'
+import { ENGINES } from '../../test/engines/run-engines.ts'
+import { ensureEngines } from '../engine-install.ts'
 import { ROOT, typecheck } from '../typecheck.ts'
 import { oneResult, runStages, SHARED_MODULES, sumOf, timedStage, type Stage, WAITING } from '../test-stages.ts'
 import { runVitest, type Run } from '../vitest-run.ts'
@@ -41,6 +43,8 @@ const contracts: Stage = {
   name: 'contracts',
   run() {
     ensureNetworkTools()
+    // Firefox is left to `npm run engines`: it is large.
+    ensureEngines(ENGINES.filter(({ name }) => name !== 'Firefox'))
     return timedStage(run, [CONTRACT_TESTS, ...WAITING])
   },
 }

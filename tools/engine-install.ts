@@ -1,0 +1,27 @@
+/**
+ * Shells of JavaScript engines, for `npm run engines` and its test: Debian's own packages, if we may install them.
+ *
+ * It never touches a machine where we are not root, or that has no apt-get.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { programOf, type Engine } from '../test/engines/run-engines.ts'
+
+/** Installs the engines that are missing, where it may. Says so before. */
+export function ensureEngines(engines: readonly Engine[], say: (line: string) => void = console.log): void {
+  const missing = engines.filter((engine) => programOf(engine) === undefined)
+  if (missing.length === 0 || process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return
+  // The package lists of a fresh container are empty.
+  aptGet('update')
+  for (const { name, packages } of missing) {
+    const found = packages.find((each) => spawnSync('apt-cache', ['show', each]).status === 0)
+    if (found === undefined) continue
+    say(`Installing Debian's ${found} with apt-get, for ${name}.`)
+    aptGet('install', '--yes', '--no-install-recommends', found)
+  }
+}
+
+function aptGet(...args: string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  spawnSync('apt-get', ['-qq', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+}
