@@ -8,6 +8,7 @@ import { UsageError, type AsyncCommand, type Command, type CommandWorld } from '
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { load } from './load.ts'
+import { lockstep } from './lockstep.ts'
 import { relay, stun } from './relay.ts'
 import { rtype } from './rtype.ts'
 import { tokenInspect } from './token-inspect.ts'
@@ -30,6 +31,7 @@ const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
   ['load', load],
   ['conformance', conformance],
   ['relay', relay],
+  ['lockstep', lockstep],
   ['stun', stun],
   ['rtype', rtype],
 ])

@@ -1,6 +1,7 @@
 /** The "./lockstep" entry point: games in which every peer steps the same world with the same orders. */
 
 export { ids } from '../core/order/ids.ts'
+export { decodeCard, encodeCard, type LockstepCard } from '../core/order/lockstep-card.ts'
 export { nativeCodec, type OrderCodec, type TimedOrder } from '../core/order/order-codec.ts'
 export type { EndReason, TickEvent, TickEventName } from '../core/order/tick-event.ts'
 export { TickLog } from '../core/order/tick-log.ts'
@@ -28,4 +29,4 @@ export type { FilterContext, RelayFilter, RelayOrder } from '../core/order-relay
 export { RANKED_RELAY, type RelayOptions } from '../core/order-relay/relay-options.ts'
 export type { RelayNotice } from '../core/order-relay/relay-watch.ts'
 export { createRelayHost } from '../core/relaying/relay-host.ts'
-export type { LockstepCard, RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
+export type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'

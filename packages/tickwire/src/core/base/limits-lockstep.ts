@@ -29,6 +29,9 @@ export const ORDERS_PER_FRAME_MAX = 255
 /** Players of one lockstep game: the relay has one fixed record for each. */
 export const LOCKSTEP_PLAYERS_MAX = 16
 
+/** Characters of a card: a relay reads cards of games that it does not know. */
+export const LOCKSTEP_CARD_CHARS_MAX = 16_384
+
 /**
  * Bytes of ticks that a relay or client keeps: ten hours of eight players at 200 bytes a second. A match ends there
  * with the reason `log-full`.

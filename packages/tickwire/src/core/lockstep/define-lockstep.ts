@@ -8,9 +8,9 @@
 import { ConfigError } from '../base/assert.ts'
 import { LOCKSTEP_PLAYERS_MAX, ORDER_TYPES_MAX, TICK_RATE_MAX } from '../base/limits.ts'
 import type { PeerId, Tick } from '../base/time.ts'
+import { fingerprintBytes } from '../order/lockstep-card.ts'
 import type { EndReason } from '../order/tick-event.ts'
 import type { Entity } from '../schema/definition.ts'
-import { fingerprintOf } from '../schema/fingerprint.ts'
 import type { External } from '../world/external.ts'
 import type { World } from '../world/world.ts'
 import type { AnyOrder, GivenOrder } from './order.ts'
@@ -94,7 +94,7 @@ export function defineLockstep<const O extends readonly AnyOrder[]>(
     ...orders.map(({ schema }, type) => `order ${type} ${schema.text}`),
     ...entities.map(({ schema }, type) => `entity ${type} ${schema.text}`),
   ].join('\n')
-  return { ...definition, tickRate, players, text, fingerprint: littleEndian(fingerprintOf(text)) }
+  return { ...definition, tickRate, players, text, fingerprint: fingerprintBytes(text) }
 }
 
 function checkOrders(orders: readonly AnyOrder[]): void {
@@ -125,10 +125,4 @@ function checkEntities(entities: readonly Entity[]): void {
     if (hidden !== undefined)
       throw new ConfigError(hidden.path, 'server() in a lockstep game', 'leave it out: every peer has every field.')
   }
-}
-
-function littleEndian(words: Uint32Array): Uint8Array {
-  const bytes = new Uint8Array(words.length * 4)
-  for (let at = 0; at < bytes.length; at++) bytes[at] = words[at >>> 2] >>> ((at & 3) * 8)
-  return bytes
 }

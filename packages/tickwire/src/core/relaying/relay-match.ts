@@ -7,6 +7,7 @@
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
+import type { LockstepCard } from '../order/lockstep-card.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import type { EndReason } from '../order/tick-event.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
@@ -18,16 +19,6 @@ import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-
 import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
 import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
-
-/** What a relay knows of a game. */
-export interface LockstepCard {
-  /** Eight bytes of everything that two builds must agree on. */
-  readonly fingerprint: Uint8Array
-  /** Ticks per second. */
-  readonly tickRate: number
-  /** The least and the most players. The match starts with the least. */
-  readonly players: readonly [number, number]
-}
 
 /** The rules of a room with a lockstep match. */
 export interface RelayRoomType extends RoomRules {

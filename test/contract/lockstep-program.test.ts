@@ -1,0 +1,108 @@
+/** The program `tickwire lockstep` as a process: many matches of several games, and none of their code. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { defineLockstep, encodeCard, decodeCard, relay, type LockstepGame, type LockstepRoom } from 'tickwire/lockstep'
+import { connect, type ConnectError } from 'tickwire/node'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { readPrometheus } from '../../packages/tickwire/src/node/metrics.ts'
+import { bundlePrograms } from '../bundle-programs.ts'
+import { Crate, game, Spawn } from '../sim/lockstep-game.ts'
+import { endPrograms, Program } from './program.ts'
+
+const other = defineLockstep({ tickRate: 20, players: [1, 2], orders: [Spawn], entities: [Crate], step: () => {} })
+const folder = mkdtempSync(join(tmpdir(), 'tickwire-lockstep-'))
+const cards = [['skirmish', game], ['duel', other]].map(([name, each]) => {
+  const file = join(folder, `${name as string}.card.json`)
+  writeFileSync(file, encodeCard(each as LockstepGame))
+  return file
+})
+const bundle = await bundlePrograms({ tickwire: 'packages/tickwire/src/cli/index.ts' })
+const CLI = pathToFileURL(join(bundle.folder, 'tickwire.mjs'))
+
+afterAll(async () => {
+  await endPrograms()
+  bundle.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function until(isTrue: () => boolean, msMax = 20_000): Promise<void> {
+  for (const deadline = performance.now() + msMax; !isTrue();) {
+    if (performance.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)
+    await new Promise((resolve) => { setTimeout(resolve, 10) })
+  }
+}
+
+test('[LOCK30] the program relays matches of several games, reports them, and drains at SIGTERM', async () => {
+  const args = cards.flatMap((file) => ['--card', file])
+  const program = new Program(CLI, [
+    'lockstep', '--port', '0', '--address', '127.0.0.1', '--max-games', '3', '--ops', '0', '--drain', '1', ...args,
+  ])
+  const [, http = '', udp = ''] = await program.says(/lockstep: http:\/\/localhost:(\d+), UDP (\d+), 2 games/)
+  const [, status = ''] = await program.says(/status: (\S+)\/metrics/)
+  expect(await (await fetch(`${status}/healthz`)).text()).toBe('ok\n')
+
+  // Indexed by client, then by tick.
+  const hashes: string[][] = [[], [], []]
+  const places = [relay(`udp://127.0.0.1:${udp}`), relay(`http://127.0.0.1:${http}`)]
+  const enter = async (each: number, wanted: LockstepGame, request: object): Promise<LockstepRoom> =>
+    await connect(wanted, places[each % 2]!, {
+      join: request as never,
+      runner: { onTick: (tick, low, high) => { hashes[each]![tick] = `${high}.${low}` } },
+    })
+  const any = game as unknown as LockstepGame
+  const rooms = [
+    await enter(0, any, { quick: 'skirmish' }),
+    await enter(1, any, { quick: 'skirmish' }),
+    await enter(2, other as unknown as LockstepGame, { create: 'duel' }),
+  ]
+  for (let round = 0; round < 10; round++) {
+    expect(rooms[round % 2]!.order(Spawn, { count: 2 })).toBe('sent')
+    await new Promise((resolve) => { setTimeout(resolve, 50) })
+  }
+  await until(() => rooms.every(({ tick }) => tick >= 20))
+  const last = Math.min(rooms[0]!.tick, rooms[1]!.tick)
+  expect(hashes[0]!.slice(1, last + 1)).toEqual(hashes[1]!.slice(1, last + 1))
+  expect([rooms[0]!.players.length, rooms[2]!.players.length]).toEqual([2, 1])
+
+  const metrics = readPrometheus(await (await fetch(`${status}/metrics`)).text())
+  expect(metrics.get('tickwire_lockstep_games')).toBe(2)
+  expect(metrics.get('tickwire_lockstep_players')).toBe(3)
+  expect(metrics.get('tickwire_lockstep_orders{what="placed"}')).toBe(10)
+  await enter(0, any, { create: 'skirmish' })
+  const refused = await enter(1, any, { create: 'skirmish' }).catch((error: ConnectError) => error.code)
+  expect(refused).toBe('full')
+
+  const ends: string[] = []
+  for (const room of rooms) room.onEnd = ({ code }) => ends.push(code)
+  program.child.kill('SIGTERM')
+  await until(() => program.said !== '' && rooms.every(({ isOver }) => isOver))
+  expect(ends).toEqual(['shutdown', 'shutdown', 'shutdown'])
+  expect(await program.ended).toBe(0)
+}, 60_000)
+
+test('[LOCK30] a card has the fingerprint of its game; a wrong card is refused with the reason', async () => {
+  const card = decodeCard(encodeCard(game))
+  expect(card).toEqual({ fingerprint: game.fingerprint, tickRate: 30, players: [1, 8] })
+  for (const bad of ['', '[]', '{"text":1}', '{"text":"lockstep 0","players":[1,2]}', '{"text":"lockstep 30"}',
+    '{"text":"lockstep 30","players":[2,1]}', `"${'x'.repeat(20_000)}"`]) expect(decodeCard(bad)).toBeTypeOf('string')
+  const file = join(folder, 'broken.json')
+  writeFileSync(file, '{}')
+  for (const [args, expected] of [
+    [['lockstep'], /--card: missing\. Fix/],
+    [['lockstep', '--card', file], /no text of a game\. Fix/],
+    [['lockstep', '--card', join(folder, 'none')], /cannot be read\. Fix/],
+    [['lockstep', '--card', cards[0]!, '--card', cards[0]!], /two files with one name/],
+    [['lockstep', '--card', cards[0]!, '--max-games', 'many'], /--max-games many: not a number/],
+  ] as const) {
+    const said: string[] = []
+    const world = {
+      print: () => {}, complain: (line: string) => said.push(line), nowSeconds: () => 0, entropy: { fill: () => {} },
+    }
+    expect(await startTickwire(args, world)).toBe(2)
+    expect(said.join('\n')).toMatch(expected)
+  }
+})
