@@ -1,4 +1,4 @@
-/** What every implementation of `Signaling` promises. */
+/** What every implementation of `Signaling` promises. `signaling.test.ts` has a stage for each. */
 
 import { describe, expect, test } from 'vitest'
 import type { Signal, Signaling } from '../../packages/tickwire/src/core/nat/signaling.ts'
@@ -28,8 +28,11 @@ export function signalingContract(name: string, open: () => Promise<SignalingSta
   describe(name, () => {
     test('the four messages arrive as they were sent, with the name of their sender', async () => {
       const stage = await open()
+      let arrivals = 0
+      stage.host.onArrival = () => arrivals++
       for (const signal of SIGNALS) stage.guest.send('host', signal)
       await stage.settle()
+      expect(arrivals).toBe(SIGNALS.length)
       expect(SIGNALS.map(() => stage.host.poll())).toEqual(SIGNALS.map((signal) => ['guest', signal]))
       expect(stage.host.poll()).toBeUndefined()
       stage.host.send('guest', OFFER)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { MemorySignaling, decodeSignal } from '../../packages/tickwire/src/core/nat/signaling.ts'
+import { MemorySignaling } from '../../packages/tickwire/src/core/nat/memory-signaling.ts'
+import { decodeSignal } from '../../packages/tickwire/src/core/nat/signaling.ts'
 import { signalingContract } from './signaling.contract.ts'
 
 signalingContract('[SIGNAL1, SIGNAL2] memory', () => {

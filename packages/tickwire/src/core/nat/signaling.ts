@@ -10,7 +10,19 @@
  * Messages are JSON text of at most SIGNAL_CHARS_MAX characters. They may be lost, repeated and reordered: an offer is
  * repeated until it is answered. They come from another player and are checked before use; unknown fields are dropped.
  *
- * Contract: `test/contract/signaling.contract.ts`.
+ * One contract, five implementations:
+ *
+ * ```
+ * memory       memory-signaling.ts    within one process
+ * direct       line-signaling.ts      a Tickwire connection to a known address (node/signal-line.ts)
+ * relay        line-signaling.ts      the same through a packet relay, to a known allocation
+ * rendezvous   in the rendezvous client: one WebSocket to a server that knows the names of one session
+ * WebRTC       any of these, with `sdp` in offer and answer, and ICE candidates as `candidate` messages
+ * ```
+ *
+ * An implementation keeps received text in a `SignalBox` and calls `onArrival` when the box took it. It is added to
+ * `test/contract/signaling.test.ts` as one more stage of `test/contract/signaling.contract.ts`. What a rendezvous says
+ * itself (its relays, which member left) is no message between peers, and belongs to the rendezvous.
  */
 
 import { SIGNALS_WAITING_MAX, SIGNAL_CHARS_MAX } from '../base/limits.ts'
@@ -40,6 +52,8 @@ export interface Signaling {
   send(peer: string, signal: Signal): void
   /** The next message and its sender; undefined when there is none. */
   poll(): readonly [peer: string, signal: Signal] | undefined
+  /** Called after a message arrived: `poll` has it. It must not throw. Default: nothing. */
+  onArrival: () => void
   /** Ends it: nothing is sent or received from now on. */
   close(): void
 }
@@ -85,42 +99,23 @@ export class SignalBox {
   dropped: number = 0
   #waiting: (readonly [string, Signal])[] = []
 
-  /** Takes a received text. */
-  put(peer: string, text: string, isLoopbackAllowed: boolean = false): void {
+  /** Takes a received text. False when it was dropped. */
+  put(peer: string, text: string, isLoopbackAllowed: boolean = false): boolean {
     const signal = decodeSignal(text, isLoopbackAllowed)
-    if (signal === undefined || this.#waiting.length >= SIGNALS_WAITING_MAX) this.dropped++
-    else this.#waiting.push([peer, signal])
+    if (signal === undefined || this.#waiting.length >= SIGNALS_WAITING_MAX) {
+      this.dropped++
+      return false
+    }
+    this.#waiting.push([peer, signal])
+    return true
   }
 
   poll(): readonly [string, Signal] | undefined {
     return this.#waiting.shift()
   }
-}
 
-/** Signalling within one process: every member can reach every other by name. */
-export class MemorySignaling implements Signaling {
-  readonly #members: Map<string, MemorySignaling>
-  readonly #name: string
-  readonly #box: SignalBox = new SignalBox()
-
-  /** `members` is shared by all members. */
-  constructor(members: Map<string, MemorySignaling>, name: string) {
-    this.#members = members
-    this.#name = name
-    members.set(name, this)
-  }
-
-  send(peer: string, signal: Signal): void {
-    if (this.#members.get(this.#name) !== this) return
-    const member = this.#members.get(peer)
-    if (member !== undefined) member.#box.put(this.#name, encodeSignal(signal), true)
-  }
-
-  poll(): readonly [string, Signal] | undefined {
-    return this.#box.poll()
-  }
-
-  close(): void {
-    if (this.#members.get(this.#name) === this) this.#members.delete(this.#name)
+  /** Drops everything that waits. */
+  clear(): void {
+    this.#waiting = []
   }
 }
