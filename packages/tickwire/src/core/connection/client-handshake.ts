@@ -19,7 +19,7 @@
  * Nothing is sealed for a key that the expected server has not signed. At most `CHALLENGE_CHECKS_PER_REQUEST`
  * signatures are checked for each request.
  *
- * This class has no timers and sends nothing: `connection.ts` asks it for bytes.
+ * This class has no timers and sends nothing: `opening.ts` asks it for bytes.
  */
 
 import { CHALLENGE_CHECKS_PER_REQUEST, CHALLENGE_FRESH_MS } from '../base/limits.ts'

@@ -3,7 +3,7 @@
  *
  * Bytes come in through `handle*` and go out through `pollTransmit`, which is called until it returns false. Both take
  * `now`. Timers are checked in `pollTransmit`, and `updateTimeout` computes when it is next due. The packets of an open
- * connection are handled by `packet-flow.ts`.
+ * connection are handled by `packet-flow.ts`, its beginning by `opening.ts`, its end by `farewell.ts`.
  * Invariant: it moves only along edges of `states.ts`, and ends once, with one reason.
  * A server cannot change its address. A client that we accepted can, once the new address is validated
  * (`path-check.ts`). This file knows only control frames, and does not decide which clients are admitted.
@@ -11,7 +11,6 @@
 
 import { assert } from '../base/assert.ts'
 import type { Millis } from '../base/time.ts'
-import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { KeyRing } from '../crypto/key-ring.ts'
 import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { Rekey } from '../crypto/rekey.ts'
@@ -24,17 +23,17 @@ import type { PacketWatch } from '../packet/packet-watch.ts'
 import {
   type CloseReason, type LeaveCode, type RuleCode, closedHere, closeReasonFromByte, closeReasonToByte,
 } from './close-reason.ts'
-import type { ClientHandshake } from './client-handshake.ts'
 import type { ConnectionContext, ConnectionPeer, ConnectionSecurity } from './connection-peer.ts'
 import { Control } from './control.ts'
 import { Farewell } from './farewell.ts'
 import type { HandshakeMessage } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { PathCheck } from './path-check.ts'
+import { Opening } from './opening.ts'
 import { PacketFlow } from './packet-flow.ts'
+import { PathCheck } from './path-check.ts'
 import { type ConnectionState, type ConnectionTrigger, nextState } from './states.ts'
 import { ConnectionStats } from './stats.ts'
-import { type ConnectionTimers, drawRetryMs } from './timers.ts'
+import type { ConnectionTimers } from './timers.ts'
 import type { Transmit } from './transmit.ts'
 
 const DISCONNECT = PACKET_TYPE.disconnect
@@ -77,9 +76,7 @@ export class Connection {
   #flow: PacketFlow
   #control: Control = new Control()
   #path: PathCheck = new PathCheck()
-  /** The handshake, and the reset token from the server. Only on the initiating side. */
-  #handshake: ClientHandshake | undefined = undefined
-  #resetToken: Uint8Array | undefined = undefined
+  #opening: Opening
   #ring: KeyRing | undefined = undefined
   #newestSequence: number = 0
   /** The longest datagram that the peer accepts, if it is known. */
@@ -87,10 +84,7 @@ export class Connection {
   #state: ConnectionState = 'disconnected'
   #reason: CloseReason | undefined = undefined
   #now: Millis
-  #startedAt: Millis
   #heartbeat: Heartbeat
-  /** When to repeat a packet without an answer: a request, or the first packet. */
-  #retryAt: Millis
   #farewell: Farewell = new Farewell()
 
   constructor(now: Millis, id: number, isInitiator: boolean, peer: ConnectionPeer, context: ConnectionContext) {
@@ -109,21 +103,12 @@ export class Connection {
     this.gate = new SendGate(context.congestion(), context.tickRate)
     // A server may send as much as it needs to: it has a whole world to send.
     const inbound = new InboundLimit(isInitiator ? Infinity : context.peerPacketsPerSecond)
-    this.#flow = new PacketFlow(
-      context.builder,
-      context.reader,
-      this.rtt,
-      this.stats,
-      this.gate,
-      this.#control,
-      inbound,
-    )
+    const { builder, reader } = context
+    this.#flow = new PacketFlow(builder, reader, this.rtt, this.stats, this.gate, this.#control, inbound)
     this.#now = now
-    this.#startedAt = now
     this.#heartbeat = new Heartbeat(now, context.timers, isInitiator)
-    this.#retryAt = isInitiator ? now : Infinity
+    this.#opening = new Opening(now, 'role' in peer.keys ? undefined : peer.keys, context)
     if ('role' in peer.keys) this.#secure(peer.keys)
-    else this.#handshake = peer.keys
     this.#transition(isInitiator ? 'connect' : 'admit')
   }
 
@@ -163,55 +148,42 @@ export class Connection {
 
   /** Whether this connection sent a request with this salt. */
   hasAsked(saltLo: number, saltHi: number): boolean {
-    return this.#handshake?.saltLo === saltLo && this.#handshake.saltHi === saltHi
+    return this.#opening.hasAsked(saltLo, saltHi)
   }
 
   /** The server has answered the request with a challenge. */
   handleChallenge(now: Millis, message: HandshakeMessage): void {
-    if (!this.#isAsking() || this.#handshake === undefined) this.stats.drops.state++
-    else if (!this.#handshake.handleChallenge(now, message)) this.stats.drops.handshake++
-    else {
-      this.#transition('challenged')
-      this.#retryAt = now
-    }
+    if (!this.#isAsking()) this.stats.drops.state++
+    else if (!this.#opening.handleChallenge(now, message)) this.stats.drops.handshake++
+    else this.#transition('challenged')
   }
 
   /** The server has accepted the client, if the packet decrypts. */
   handleAccepted(
-    now: Millis,
-    header: PacketHeader,
-    message: HandshakeMessage,
-    bytes: Uint8Array,
-    length: number,
+    now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number,
   ): void {
     const session =
-      this.#state === 'handshake' ? this.#handshake?.handleAccepted(now, header, message, bytes, length) : undefined
+      this.#state === 'handshake' ? this.#opening.handleAccepted(now, header, message, bytes, length) : undefined
     if (session === undefined) {
       this.stats.drops.handshake++
       return
     }
-    this.#handshake = undefined
     this.idLo = header.idLo
     this.idHi = header.idHi
     this.welcome = session.welcome
-    Object.assign(this.security, {
-      suite: session.suite.name,
-      identity: session.isVerified ? 'verified' : 'unverified',
-    })
-    this.#resetToken = session.resetToken
+    this.security.suite = session.suite.name
+    this.security.identity = session.isVerified ? 'verified' : 'unverified'
     this.#peerBytesMax = session.datagramBytesMax
     this.#secure(session.ring)
     this.#heartbeat.onReceived(now)
     this.#transition('accepted')
-    // The first packet proves that the client has the keys. It is sent at once, and again until the server answers.
-    this.#retryAt = now
     this.#context.onOpened(this)
   }
 
   /** The server has refused the client in a sealed packet. */
   handleRefused(now: Millis, header: PacketHeader, message: HandshakeMessage, bytes: Uint8Array, length: number): void {
     const reason =
-      this.#state === 'handshake' ? this.#handshake?.handleRefused(now, header, message, bytes, length) : undefined
+      this.#state === 'handshake' ? this.#opening.handleRefused(now, header, message, bytes, length) : undefined
     if (reason === undefined) this.stats.drops.handshake++
     else this.#reject(reason)
   }
@@ -225,8 +197,7 @@ export class Connection {
 
   /** The server no longer knows this connection, if `token` is the reset token that it gave. */
   handleReset(token: Uint8Array): void {
-    const isGenuine = this.#resetToken !== undefined && isEqualConstantTime(this.#resetToken, token)
-    if (!isGenuine || (this.#state !== 'connected' && this.#state !== 'disconnecting')) {
+    if (!this.#opening.isResetToken(token) || (this.#state !== 'connected' && this.#state !== 'disconnecting')) {
       this.stats.drops.reset++
       return
     }
@@ -271,7 +242,7 @@ export class Connection {
     this.#now = now
     const isWritten = this.#state === 'connected' ? this.#pollPacket(now, out)
       : this.#state === 'disconnecting' ? this.#pollDisconnect(now, out)
-      : this.#isAsking() && this.#pollHandshake(now, out)
+      : this.#isAsking() && this.#pollOpening(now, out)
     if (!isWritten || out.length === 0) return false
     if (this.#state !== 'connected') out.to = this.address
     this.#heartbeat.onSent(now)
@@ -285,11 +256,11 @@ export class Connection {
     const { timeout } = this
     if (this.#state === 'connected') {
       this.#flow.updateTimeout(now)
-      timeout[0] = Math.min(this.#retryAt, this.#flow.timeout[0])
+      timeout[0] = Math.min(this.#opening.retryAt, this.#flow.timeout[0])
       this.#heartbeat.lower(timeout)
       this.#path.lower(timeout)
       this.#control.rekey?.lower(timeout)
-    } else if (this.#isAsking()) timeout[0] = Math.min(this.#retryAt, this.#startedAt + this.#context.timers.connectMs)
+    } else if (this.#isAsking()) timeout[0] = this.#opening.nextAt
     else timeout[0] = this.#state === 'disconnecting' ? this.#farewell.nextAt : Infinity
   }
 
@@ -315,7 +286,7 @@ export class Connection {
     }
     this.stats.bytesReceived += length
     if (isNewest) this.#heartbeat.onReceived(now)
-    this.#retryAt = Infinity
+    this.#opening.retryAt = Infinity
   }
 
   /** The peer has moved, or its packets are relayed: the connection moves after a path reply from the new address. */
@@ -342,18 +313,11 @@ export class Connection {
     else this.#close(now, 'closed-by-peer', reason)
   }
 
-  #pollHandshake(now: Millis, out: Transmit): boolean {
-    const handshake = this.#handshake
-    assert(handshake !== undefined, 'a connection that requests has a handshake')
-    if (now >= this.#startedAt + this.#context.timers.connectMs) {
-      if (handshake.hasMetImpostor) this.#reject({ by: 'protocol', code: 'identity' })
-      else this.#lose('unreachable')
-      return false
-    }
-    if (now >= this.#retryAt) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
-    else if (!handshake.isRequestDue) return false
-    out.length = handshake.write(now, out.bytes)
-    return true
+  #pollOpening(now: Millis, out: Transmit): boolean {
+    if (!this.#opening.isOver(now)) return this.#opening.poll(now, out)
+    if (this.#opening.hasMetImpostor) this.#reject({ by: 'protocol', code: 'identity' })
+    else this.#lose('unreachable')
+    return false
   }
 
   #pollPacket(now: Millis, out: Transmit): boolean {
@@ -371,9 +335,9 @@ export class Connection {
       return true
     }
     out.to = this.address
-    const isOwed = now >= this.#retryAt || this.#heartbeat.isOwed(now)
+    const isOwed = now >= this.#opening.retryAt || this.#heartbeat.isOwed(now)
     if (!this.#flow.poll(now, isOwed, out)) return false
-    if (this.#retryAt !== Infinity) this.#retryAt = now + drawRetryMs(this.#context.timers, this.#context.entropy)
+    if (this.#opening.retryAt !== Infinity) this.#opening.onRepeated(now)
     return true
   }
 
@@ -417,7 +381,7 @@ export class Connection {
   #finish(trigger: ConnectionTrigger): void {
     this.#transition(trigger)
     assert(this.#reason !== undefined && this.#state === 'disconnected', 'a connection ends with a reason')
-    this.#handshake?.wipe()
+    this.#opening.wipe()
     this.#control.rekey?.wipe()
     this.#ring?.wipe()
     this.wake()
