@@ -7,7 +7,9 @@
 
 import { reportFindings } from './api/report.ts'
 import { banFindings, cosmeticFindings } from './tidy/determinism-rules.ts'
-import { apiDocsFindings, doorFindings, doorNameFindings, unusedExportFindings } from './tidy/door-rules.ts'
+import {
+  apiDocsFindings, doorClockFindings, doorFindings, doorNameFindings, unusedExportFindings,
+} from './tidy/door-rules.ts'
 import { glossaryFindings } from './tidy/glossary-rules.ts'
 import { hotFindings } from './tidy/hot-rules.ts'
 import { cycleFindings, deadFileFindings, layerFindings } from './tidy/import-rules.ts'
@@ -55,6 +57,7 @@ export function tidy(repository: Repository, { isStrict = false }: TidyOptions =
     ...reportFindings(repository),
     ...doorFindings(repository),
     ...doorNameFindings(repository),
+    ...doorClockFindings(repository),
     ...unusedExportFindings(repository),
     ...apiDocsFindings(repository),
   ]

@@ -176,8 +176,8 @@ test("[ARENA16] the host plays in the server's own process, and two others join 
   }, 2)
   const isPlayed = (): boolean =>
     guests.every(({ guest }) => [...guest.draw(now()).each(Fighter)].length === 3)
-    && [...host.draw(now()).each(Seat)].length === 3
-    && [...host.draw(now()).each(Fighter)].some(
+    && [...host.draw().each(Seat)].length === 3
+    && [...host.draw().each(Fighter)].some(
       ({ owner, speed }) => owner === own.id && Math.hypot(speed.x, speed.z) > 5,
     )
   for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;)

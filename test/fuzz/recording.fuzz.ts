@@ -45,7 +45,7 @@ const TICKS_MAX = 200
 function match(ticks: number, codec: RecordingCodec = 'packed'): Uint8Array {
   const world = new World([Thing, Spark], { seed: 5 })
   const sink = new MemorySink()
-  const recorder = new Recorder(game, world, { sink, codec, flushMs: 300, keyMs: 600 })
+  const recorder = new Recorder(game, world, { sink, codec, flushMs: 300, keyMs: 600, now: () => world.tick * 10 })
   const heap = new ValueHeap()
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
@@ -63,7 +63,7 @@ function match(ticks: number, codec: RecordingCodec = 'packed'): Uint8Array {
     for (const spark of world.each(Spark)) if (--spark.left === 0) world.despawn(spark)
     recorder.input(1, Int32Array.of(tick % 20), 0, heap, tick % 6 === 0)
     if (tick === 4) recorder.note('joined', 3)
-    recorder.packet(tick * 10, 'sent', 1, Uint8Array.of(1, 2, 3), 3)
+    recorder.packet('sent', 1, Uint8Array.of(1, 2, 3), 3)
     world.endTick()
     recorder.tick()
   }

@@ -45,7 +45,7 @@ export function record(
 ): void {
   const world = new World([Ship, Rock])
   const file = createRecordingFile(path)
-  const recorder = new Recorder(of, world, { sink: file, codec, startedAt: 1_800_000_000 })
+  const recorder = new Recorder(of, world, { sink: file, codec, startedAt: 1_800_000_000, now: () => world.tick * 33 })
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
     if (tick === 1) {
@@ -63,7 +63,7 @@ export function record(
       if (tick % 10 === 0) ship.ammo--
     }
     world.endTick()
-    recorder.packet(tick * 33, 'sent', 2, new Uint8Array(30), 30)
+    recorder.packet('sent', 2, new Uint8Array(30), 30)
     recorder.tick()
   }
   recorder.close()

@@ -31,7 +31,8 @@ const Spark = entity({ left: int(0, 7) }, { name: 'Spark' })
 function ballGame(options: Partial<RecorderOptions>, ticks: number, isClosed = true): Uint8Array {
   const world = new World([Ball, Spark], { seed: 7 })
   const sink = new MemorySink()
-  const recorder = new Recorder(gameOf([Ball, Spark]), world, { sink, flushMs: 300, keyMs: 600, ...options })
+  const now = (): number => world.tick * 99.5
+  const recorder = new Recorder(gameOf([Ball, Spark]), world, { sink, flushMs: 300, keyMs: 600, now, ...options })
   const heap = new ValueHeap()
   for (let tick = 1; tick <= ticks; tick++) {
     world.beginTick()
@@ -48,7 +49,7 @@ function ballGame(options: Partial<RecorderOptions>, ticks: number, isClosed = t
     if (tick > 3 && tick < 7) recorder.input(300, Int32Array.of(10), 0, heap, true)
     if (tick === 3) recorder.note('joined', 1)
     if (tick === 5) recorder.note('mark', 0, 'runde ü')
-    recorder.packet(tick * 99.5, tick % 2 === 0 ? 'sent' : 'received', 1, Uint8Array.of(tick, 2, 3), 3)
+    recorder.packet(tick % 2 === 0 ? 'sent' : 'received', 1, Uint8Array.of(tick, 2, 3), 3)
     world.endTick()
     recorder.tick()
   }

@@ -76,6 +76,22 @@ export function start(options: Options): void {}\nexport function stop(): void {
   ])
 })
 
+test('[TIDY20] a function behind a door without a clock takes no time', () => {
+  const source = `export interface Match { tick(now: number): void; kick(): void }
+export function start(now: number): Match
+export function watch(onEvent: (now: number) => void): void\n`
+  const index = `export { start, watch, type Match } from '../core/base/a.ts'\n`
+  const of = (door: string): string[] => problems('doors', {
+    ...packageOf(ALL_DOORS, { [`${door}/index.ts`]: index, 'core/base/a.ts': source }),
+    'docs/guide/page.md': '`start` `watch` `Match`',
+  })
+  expect(of('node')).toEqual([
+    'Match.tick takes the time, and tickwire/node has no clock',
+    'start takes the time, and tickwire/node has no clock',
+  ])
+  expect(of('engine')).toEqual([])
+})
+
 test.each([
   ['tickwire', 0],
   ['tickwire/lockstep', 0],

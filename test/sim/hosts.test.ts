@@ -24,7 +24,7 @@ describe('roles', () => {
       if (role === 'dedicated') host.addBot((world) => play(world.tick + 13))
       else host.join(() => play(host.world.tick + 13))
       for (let now = 0; now < 5000; now += 5) rooms.tick(now)
-      if (role !== 'dedicated') expect([...host.draw(5000).each(Runner)]).toHaveLength(2)
+      if (role !== 'dedicated') expect([...host.draw().each(Runner)]).toHaveLength(2)
       expect(host.world.tick).toBeGreaterThan(290)
       return hashOf(host)
     })
@@ -56,14 +56,14 @@ describe('roles', () => {
     expect(() => dedicated.join(() => ({}))).toThrow(
       "role: a dedicated host has no player of its own. Fix: create it with role: 'listen' or 'local'.",
     )
-    expect(() => dedicated.draw(0)).toThrow('role: a dedicated host has no view')
+    expect(() => dedicated.draw()).toThrow('role: a dedicated host has no view')
   })
 
   test('[ROLE3] a listen host plays and accepts others; when it leaves, all clients are disconnected', () => {
     const sim = simulate(makeRunners(), { seed: 4, clients: 2, link: { latencyMs: 40 }, server: { role: 'listen' } })
     const me = sim.host.join(() => ({ right: true }))
     sim.run(1000)
-    const mine = [...sim.host.draw(sim.clock.now).each(Runner)].find(({ owner }) => owner === me.id)
+    const mine = [...sim.host.draw().each(Runner)].find(({ owner }) => owner === me.id)
     expect(mine!.x).toBeGreaterThan(560)
     expect(sim.client(1, Runner)).toHaveLength(3)
     expect(sim.client(1, Runner).find(({ owner }) => owner === me.id)!.x).toBeGreaterThan(540)
@@ -77,11 +77,11 @@ describe('roles', () => {
     const { rooms, host } = createMatchHost(makeRunners(), { entropy: new Dice(1), role: 'local' })
     host.join(() => ({ right: true, throw: true }))
     const seen: string[] = []
-    host.draw(0).on('spawn', Stone, ({ owner }) => seen.push(`spawn ${owner > 0}`))
-    host.draw(0).on('despawn', Stone, () => seen.push('despawn'))
+    host.draw().on('spawn', Stone, ({ owner }) => seen.push(`spawn ${owner > 0}`))
+    host.draw().on('despawn', Stone, () => seen.push('despawn'))
     for (let now = 0; now <= 2000; now += 5) {
       rooms.tick(now)
-      host.draw(now)
+      host.draw()
     }
     expect(seen.slice(0, 2)).toEqual(['spawn true', 'spawn true'])
     expect(seen).toContain('despawn')
@@ -92,7 +92,8 @@ describe('roles', () => {
       rooms.tick(clock.now)
     }
     const [now] = [...host.world.each(Runner)]
-    const [half] = [...host.draw(clock.now + 8).each(Runner)]
+    rooms.tick(clock.now + 8)
+    const [half] = [...host.draw().each(Runner)]
     expect(half!.x).toBeGreaterThan(now!.x - 2)
     expect(half!.x).toBeLessThan(now!.x)
     expect(() => { (half as { x: number }).x = 3 }).toThrow(TypeError)

@@ -52,6 +52,26 @@ export function* doorNameFindings(repository: Repository): Generator<Finding> {
   }
 }
 
+/** Doors whose programs have no loop of their own: no function of them takes the time. */
+const WITHOUT_CLOCK: ReadonlySet<string> = new Set([AUTHORS, 'tickwire/browser', 'tickwire/node', 'tickwire/devtools'])
+const TAKES_TIME = /^[^(]*\(now: /
+
+/** Functions that take the time, behind doors for programs without a loop of their own. */
+export function* doorClockFindings(repository: Repository): Generator<Finding> {
+  for (const { specifier, exports } of apiOf(repository).doors) {
+    if (!WITHOUT_CLOCK.has(specifier)) continue
+    for (const { declaration: { path, name, kind, line, signature, members } } of exports) {
+      const report = (what: string, at: number): Finding => (
+        { rule: 'doors', path, line: at, problem: `${what} takes the time, and ${specifier} has no clock` }
+      )
+      if (kind === 'function' && TAKES_TIME.test(signature)) yield report(name, line)
+      for (const member of members) {
+        if (TAKES_TIME.test(member.signature)) yield report(`${name}.${member.name}`, member.line)
+      }
+    }
+  }
+}
+
 function* authorsFindings(repository: Repository, { path, names, exports }: Door): Generator<Finding> {
   if (names.length > AUTHORS_NAMES_MAX) {
     const problem = `${names.length} names, over ${AUTHORS_NAMES_MAX}: tickwire/engine is for the layers below`

@@ -90,7 +90,7 @@ export function playLocally(role: Role, playerName: string): Joined {
         if (isOver) return
         rooms.tick(performance.now())
         if (name !== '') for (const seat of host.world.each(Seat)) if (seat.owner === peer) seat.name = name
-        draw(host.draw(performance.now()))
+        draw(host.draw())
         requestAnimationFrame(repaint)
       }
       requestAnimationFrame(repaint)

@@ -27,7 +27,7 @@ import { MessageCodec } from './message-codec.ts'
 import type { Retraining } from './retraining.ts'
 
 /** Options of a host's recording, in addition to those of every recorder. */
-export interface HostRecordOptions extends Omit<RecorderOptions, 'sink'> {
+export interface HostRecordOptions extends Omit<RecorderOptions, 'sink' | 'now'> {
   /** Whether datagrams are recorded too: encrypted, as they cross the transport. Default: false. */
   readonly hasPackets?: boolean
 }
@@ -48,6 +48,7 @@ export class HostWatch {
   /** The connection of each player, by peer id. */
   readonly #lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>
   readonly #retraining: Pick<Retraining, 'codersInForce'>
+  readonly #now: () => Millis
   #recorders: readonly Recorder[] = []
   #packetRecorders: readonly Recorder[] = []
   /** Bits that had been sent to each client when counting began. Keyed by peer id. */
@@ -60,7 +61,9 @@ export class HostWatch {
     code: UserCode,
     lines: () => ReadonlyMap<PeerId, { readonly connection: Connection }>,
     retraining: Pick<Retraining, 'codersInForce'>,
+    now: () => Millis,
   ) {
+    this.#now = now
     this.#game = game
     this.#code = code
     this.#lines = lines
@@ -82,6 +85,7 @@ export class HostWatch {
   ): Recorder {
     const recorder = new Recorder(this.#game, this.#world, {
       ...options,
+      now: this.#now,
       sink: sink instanceof RecordingRing ? sink : this.#guard(sink),
     })
     this.#recorders = [...this.#recorders, recorder]
@@ -160,16 +164,16 @@ export class HostWatch {
     return this.#packetRecorders.length > 0
   }
 
-  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
-    for (const recorder of this.#packetRecorders) recorder.packet(now, 'received', this.#peerAt(from), bytes, length)
+  handleDatagram(from: string, bytes: Uint8Array, length: number): void {
+    for (const recorder of this.#packetRecorders) recorder.packet('received', this.#peerAt(from), bytes, length)
   }
 
   /** Returns the port, wrapped if datagrams are recorded. */
-  tap(now: Millis, port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'> {
+  tap(port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'> {
     if (this.#packetRecorders.length === 0) return port
     return {
       send: (to, bytes, length) => {
-        for (const recorder of this.#packetRecorders) recorder.packet(now, 'sent', this.#peerAt(to), bytes, length)
+        for (const recorder of this.#packetRecorders) recorder.packet('sent', this.#peerAt(to), bytes, length)
         port.send(to, bytes, length)
       },
     }

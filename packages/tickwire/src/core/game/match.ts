@@ -111,7 +111,7 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
       ...(authority.shared && { claims: authority.shared.book }),
     })
     this.retraining = new Retraining(game)
-    this.watch = new HostWatch(game, world, this.replicator, code, () => this.#lines.byPeer, this.retraining)
+    this.watch = new HostWatch(game, world, this.replicator, code, () => this.#lines.byPeer, this.retraining, this.now)
     authority.watch = this.watch
     const interest = bindInterest(type.interest, this as unknown as Match)
     this.spectators = new Spectators(authority, this.watch, type.watching ?? {}, interest, code)
@@ -158,9 +158,9 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
   }
 
   /** Runs the due ticks and returns how many ran. Runs none after a fatal error in the game's code. */
-  tick(now: Millis): number {
+  tick(): number {
     if (this.guard.isBroken) return 0
-    const due = this.loop.due(now)
+    const due = this.loop.due(this.now())
     let ran = 0
     while (ran < due && this.#step()) ran++
     if (due > 0) for (const { connection } of this.#lines.byPeer.values()) connection.wake()
@@ -184,7 +184,8 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
   }
 
   /** Processes the messages and calls that have arrived. Call it before every drain of the endpoint. */
-  receive(now: Millis): void {
+  receive(): void {
+    const now = this.now()
     for (const line of this.#lines.byPeer.values()) {
       if (line.calls.isWaiting) line.calls.expire(now)
       if (!line.channels.hasArrivals) continue
@@ -314,11 +315,11 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
     return this.#authority.addLocal(sampleInput)
   }
 
-  /** The view of the player on this machine at a given time. */
-  draw(now: Millis): View {
+  /** The view of the player on this machine, at the time of the last `tick` of the room host. */
+  draw(): View {
     if (this.#localView === undefined)
       throw new ConfigError('role', `a ${this.role.name} host has no view`, "create it with role: 'listen' or 'local'.")
-    return this.#localView.draw(this.loop.alpha(now))
+    return this.#localView.draw(this.loop.alpha(this.now()))
   }
 
   attach(connection: Connection, { id, role }: Member): void {

@@ -50,7 +50,7 @@ const IDLE_MS = 100
 /** After the last tick, clients have this long to receive it. */
 const FAREWELL_MS = 2000
 
-const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (_now, port) => port }
+const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (port) => port }
 
 /** A lockstep match, as a room. */
 export class RelayMatch extends HostedRoom<RelayRoomType> {
@@ -59,7 +59,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   readonly #card: LockstepCard
   readonly #lines = new Map<PeerId, Line>()
   readonly #delayTicks: number
-  #now: Millis = 0
   #nextAt: Millis = 0
   #joined = 0
   #endedAt: Millis = Infinity
@@ -88,13 +87,13 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     connection.addSource(LOCKSTEP_KIND.ticks, line.source)
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, line))
     if (!isObserver && relay.slotOf(id) >= 0) {
-      relay.back(this.#now, id)
+      relay.back(this.now(), id)
       this.#startIfReady()
     }
   }
 
   enter(peer: PeerId): void {
-    if (this.relay.join(this.#now, peer) < 0) return
+    if (this.relay.join(this.now(), peer) < 0) return
     this.#joined++
     this.handleJoined(peer)
     this.#startIfReady()
@@ -112,8 +111,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#freezeIfEmpty()
   }
 
-  tick(now: Millis): number {
-    this.#now = now
+  tick(): number {
+    const now = this.now()
     const { relay } = this
     const closed = relay.tick(now)
     for (const notice of relay.notices()) this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
@@ -131,8 +130,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     return this.#nextAt
   }
 
-  receive(now: Millis): void {
-    this.#now = now
+  receive(): void {
     this.#nextAt = Math.min(this.#nextAt, this.relay.nextAt())
   }
 
@@ -184,7 +182,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   }
 
   #startIfReady(): void {
-    if (this.#joined >= this.#card.players[0] && !this.relay.isRunning) this.relay.start(this.#now)
+    if (this.#joined >= this.#card.players[0] && !this.relay.isRunning) this.relay.start(this.now())
   }
 
   #freezeIfEmpty(): void {

@@ -64,6 +64,8 @@ export interface RecorderOptions {
   readonly keyMs?: Millis
   /** The time of the recording in seconds since 1970, for display. Default: 0, not known. */
   readonly startedAt?: number
+  /** The clock of `packet`, in ms. Default: that of the ticks. */
+  readonly now?: () => Millis
 }
 
 const NO_TICK = -1
@@ -85,6 +87,7 @@ export class Recorder {
   readonly #inputs: InputsWriter
   readonly #packets = new PacketsWriter()
   readonly #notes = new NotesWriter()
+  readonly #now: () => Millis
   readonly #flushTicks: number
   readonly #keyTicks: number
   #lastTick: Tick = NO_TICK
@@ -100,6 +103,7 @@ export class Recorder {
       flushMs = RECORDING_FLUSH_MS,
       keyMs = RECORDING_KEY_MS,
       startedAt = 0,
+      now = () => (world.tick * 1000) / game.tickRate,
     } = options
     this.#flushTicks = ticksOf('flushMs', flushMs, game.tickRate)
     this.#keyTicks = ticksOf('keyMs', keyMs, game.tickRate)
@@ -110,6 +114,7 @@ export class Recorder {
         'give whole seconds, or leave it out.',
       )
     this.#world = world
+    this.#now = now
     this.#ring = sink instanceof RecordingRing ? sink : undefined
     this.#timeline = timeline ?? new Timeline(world, timelineTicksFor(codec))
     this.#isOwnTimeline = timeline === undefined
@@ -152,8 +157,8 @@ export class Recorder {
   }
 
   /** A datagram that was sent or received. */
-  packet(now: Millis, way: PacketWay, peer: PeerId, bytes: Uint8Array, length: number): void {
-    this.#packets.add(this.#world.tick, now, way, peer, bytes, length)
+  packet(way: PacketWay, peer: PeerId, bytes: Uint8Array, length: number): void {
+    this.#packets.add(this.#world.tick, this.#now(), way, peer, bytes, length)
   }
 
   /** An event: a player joined, left and why, a message, a mark of your own. */

@@ -122,13 +122,14 @@ describe('a recorder', () => {
   test('[REC10] keeps packets with their times and notes with their ticks', () => {
     const world = new World([Ball])
     const sink = new MemorySink()
-    const recorder = new Recorder(gameOf([Ball]), world, { sink, startedAt: 1_700_000_000 })
+    const now = (): number => world.tick * 100.25
+    const recorder = new Recorder(gameOf([Ball]), world, { sink, startedAt: 1_700_000_000, now })
     const packets: unknown[] = []
     const notes: unknown[] = []
     for (let tick = 1; tick <= 30; tick++) {
       world.beginTick()
       const bytes = new Uint8Array(tick * 40).fill(tick)
-      recorder.packet(tick * 100.25, tick % 2 === 0 ? 'sent' : 'received', tick % 5, bytes, bytes.length - 1)
+      recorder.packet(tick % 2 === 0 ? 'sent' : 'received', tick % 5, bytes, bytes.length - 1)
       packets.push({
         timeMs: tick * 100.25,
         way: tick % 2 === 0 ? 'sent' : 'received',
@@ -150,7 +151,7 @@ describe('a recorder', () => {
     }
     recorder.note('left', 2, 'timed out')
     notes.push([30, 'left', 2, 'timed out'])
-    recorder.packet(0, 'sent', 1, new Uint8Array(2 ** 21), 2 ** 21)
+    recorder.packet('sent', 1, new Uint8Array(2 ** 21), 2 ** 21)
     recorder.close()
     const recording = opened(sink.bytes())
     expect(recording.head).toMatchObject({ startedAt: 1_700_000_000, tickRate: 10, names: ['Ball'] })

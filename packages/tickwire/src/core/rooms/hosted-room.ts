@@ -64,7 +64,7 @@ export interface RoomWiring {
   readonly endpoint: Endpoint
   /** The memory for incomplete large messages. */
   readonly fragments: FragmentPool
-  /** The time of the last call of the host. */
+  /** The time of the current call of the host, or of its last one. */
   now(): Millis
   /** Code of the room threw. */
   onFault(fault: CodeFault, room: HostedRoom): void
@@ -119,7 +119,7 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   readonly seats: Seats
   /** The endpoint, shared by all rooms. */
   readonly endpoint: Endpoint
-  /** The time of the last call of the host. */
+  /** The time of the current call of the host, or of its last one. */
   protected readonly now: () => Millis
   /** Calls the code of the room's game and counts what it throws. */
   readonly guard: UserCode
@@ -163,9 +163,9 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   abstract enter(peer: PeerId): void
   abstract detach(peer: PeerId): void
   abstract leave(peer: PeerId, reason: CloseReason): void
-  abstract tick(now: Millis): number
+  abstract tick(): number
   abstract nextAt(): Millis
-  abstract receive(now: Millis): void
+  abstract receive(): void
   abstract saveMatch(): MatchImage | undefined
   abstract restoreMatch(image: MatchImage): string
   abstract restorePlayer(member: Member): void
@@ -232,10 +232,10 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   }
 
   /** Takes over the state of an image and holds its members' seats. The room is usable only after 'restored'. */
-  restore(now: Millis, image: RoomImage): string {
+  restore(image: RoomImage): string {
     const verdict = this.restoreMatch(image)
     if (verdict !== 'restored') return verdict
-    const until = now + this.type.resumeMs
+    const until = this.now() + this.type.resumeMs
     this.isRestored = true
     this.metadata = image.metadata
     this.isLocked = image.isLocked
@@ -277,7 +277,7 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   }
 
   /** A connection has ended. If the client may resume, its seat is held; otherwise the client is removed. */
-  handleClosed(now: Millis, peer: PeerId, connection: Connection, reason: CloseReason): void {
+  handleClosed(peer: PeerId, connection: Connection, reason: CloseReason): void {
     const occupant = this.#members.get(peer)
     // The client has already resumed on another connection.
     if (occupant === undefined || occupant.connection !== connection) return
@@ -286,12 +286,13 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
     if (!isHoldable(reason) || resumeMs === 0) return this.#remove(occupant, reason)
     occupant.lost = reason
     this.detach(peer)
-    this.seats.lose(occupant.seat, now + resumeMs)
+    this.seats.lose(occupant.seat, this.now() + resumeMs)
     this.#hook('onAway', occupant.member)
   }
 
   /** Frees the seats of players, and drops restored players, that did not return in time. */
-  expireSeats(now: Millis): void {
+  expireSeats(): void {
+    const now = this.now()
     this.seats.expire(now, ({ peer }) => {
       const occupant = this.#members.get(peer)
       if (occupant !== undefined) this.#remove(occupant, occupant.lost)
@@ -305,7 +306,8 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   }
 
   /** Closes all connections with the given code. */
-  closeAll(now: Millis, code: LeaveCode): void {
+  closeAll(code: LeaveCode): void {
+    const now = this.now()
     for (const { connection } of this.#members.values()) connection?.close(now, code)
     for (const peer of this.#members.keys()) this.detach(peer)
     this.#members.clear()

@@ -19,7 +19,7 @@ const TICK_MS = 50
 const fingerprint = new Uint8Array(8).fill(7)
 
 class Relay extends HostedRoom {
-  readonly watch: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (_now, port) => port }
+  readonly watch: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (port) => port }
   readonly calls: string[] = []
   #nextAt: Millis = 0
   #entered: PeerId[] = []
@@ -40,8 +40,8 @@ class Relay extends HostedRoom {
     this.calls.push(`leave ${peer} ${code}`)
   }
 
-  tick(now: Millis): number {
-    this.#nextAt = now + TICK_MS
+  tick(): number {
+    this.#nextAt = this.now() + TICK_MS
     for (const peer of this.#entered.splice(0)) this.handleJoined(peer)
     return 1
   }

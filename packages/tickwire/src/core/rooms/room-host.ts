@@ -162,7 +162,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   /** A datagram has arrived from `from`. `bytes` may be decrypted in place. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.#now[0] = now
-    for (const { watch } of this.#recorded) watch.handleDatagram(now, from, bytes, length)
+    for (const { watch } of this.#recorded) watch.handleDatagram(from, bytes, length)
     this.endpoint.handleDatagram(now, from, bytes, length)
   }
 
@@ -181,15 +181,15 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       if (now < room.nextAt()) continue
       const startedAt = stopwatch?.() ?? 0
       try {
-        room.expireSeats(now)
-        const ran = room.tick(now)
+        room.expireSeats()
+        const ran = room.tick()
         total += ran
         if (ran > 0 && stopwatch !== undefined) this.#measure(room, stopwatch() - startedAt, ran)
       } catch (error) {
         room.guard.break('tickwire', error)
       }
     }
-    this.#lifecycle.endDue(now)
+    this.#lifecycle.endDue()
     this.guard.rethrow()
     return total
   }
@@ -203,18 +203,18 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     this.#recorded.length = 0
     for (const room of this.#directory.rooms) {
       try {
-        room.receive(now)
+        room.receive()
       } catch (error) {
         room.guard.break('tickwire', error)
       }
       if (!room.watch.hasPacketRecorders) continue
       this.#recorded.push(room)
-      out = room.watch.tap(now, out)
+      out = room.watch.tap(out)
     }
-    this.#lifecycle.endDue(now)
-    const wakeAt = drain(this.endpoint, now, out, (event) => this.#handleEvent(now, event))
+    this.#lifecycle.endDue()
+    const wakeAt = drain(this.endpoint, now, out, (event) => this.#handleEvent(event))
     for (const [connection, code] of this.#unseated.splice(0)) connection.close(now, code)
-    const hasEnded = this.#lifecycle.endDue(now)
+    const hasEnded = this.#lifecycle.endDue()
     this.guard.rethrow()
     if (hasEnded) return now
     let earliest = wakeAt
@@ -235,7 +235,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   ): readonly R[] {
     this.#now[0] = now
     return images.flatMap((image) => {
-      const room = this.#lifecycle.restore(now, image)
+      const room = this.#lifecycle.restore(image)
       if (typeof room !== 'string') return [room]
       onRefused?.(image, room)
       return []
@@ -254,8 +254,9 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
 
   /** Ends all rooms. Keep draining until `endpoint.connections` is empty. */
   close(now: Millis): void {
+    this.#now[0] = now
     this.#isDraining = true
-    for (const room of this.rooms) this.#lifecycle.end(now, room, 'shutdown')
+    for (const room of this.rooms) this.#lifecycle.end(room, 'shutdown')
     this.endpoint.close(now)
   }
 
@@ -289,7 +290,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     return undefined
   }
 
-  #handleEvent(now: Millis, event: EndpointEvent): void {
+  #handleEvent(event: EndpointEvent): void {
     if (event.type === 'closed') this.#traffic.handleEnded(event.connection)
     const seated = this.#seated.get(event.connection.id)
     if (seated === undefined) return
@@ -298,7 +299,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       if (event.type === 'opened') room.handleOpened(peer, isBack)
       else {
         this.#seated.delete(event.connection.id)
-        room.handleClosed(now, peer, event.connection, event.reason)
+        room.handleClosed(peer, event.connection, event.reason)
       }
     } catch (error) {
       room.guard.break('tickwire', error)

@@ -143,32 +143,33 @@ export class RoomLifecycle<R extends HostedRoom> {
   }
 
   /** The restored room, or why the image was refused. */
-  restore(now: Millis, image: RoomImage): R | string {
+  restore(image: RoomImage): R | string {
     const type = this.#parts.types.get(image.typeName)
     if (type === undefined) return 'unknown-type'
     if (!isEqualConstantTime(type.game.fingerprint, image.fingerprint)) return 'other-game'
     const room = this.#parts.guard.run('external', 0, () => this.#build(image, type))
-    const verdict = room?.guard.run('external.decode', 0, () => room.restore(now, image)) ?? 'fault'
+    const verdict = room?.guard.run('external.decode', 0, () => room.restore(image)) ?? 'fault'
     return room === undefined || verdict !== 'restored' ? verdict : this.#begin(room)
   }
 
   /** Ends the rooms that are marked to end or have been empty too long. Returns whether there were any. */
-  endDue(now: Millis): boolean {
+  endDue(): boolean {
+    const now = this.#parts.now()
     let hasEnded = false
     for (const room of this.#parts.directory.rooms) {
       const isForsaken = room.seats.isEmpty && now - room.emptySince >= room.type.emptyMs
       if (room.ending === undefined && !isForsaken) continue
-      this.end(now, room, room.ending ?? 'ended')
+      this.end(room, room.ending ?? 'ended')
       hasEnded = true
     }
     return hasEnded
   }
 
-  end(now: Millis, room: R, code: LeaveCode): void {
+  end(room: R, code: LeaveCode): void {
     this.#parts.directory.remove(room)
     this.counts.ended++
     room.ending ??= code
-    room.closeAll(now, code)
+    room.closeAll(code)
     room.guard.run('onEnd', 0, () => room.type.onEnd?.(room))
   }
 

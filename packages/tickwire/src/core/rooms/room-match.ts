@@ -4,6 +4,8 @@
  * The host reports clients and drives the match. It knows neither the world nor the rules of the match: `game/match.ts`
  * is a match with a world, and an order relay can be another.
  *
+ * No call has a time: the time of the host's current call is `now` of the `RoomWiring` that a room is built with.
+ *
  *   attach ──▶ enter ──▶ detach ──▶ leave
  *     ▲                    │
  *     └────────────────────┘      the seat was held: the same player, on another connection
@@ -20,9 +22,9 @@ import type { Member } from './room-rules.ts'
 export interface PacketTap {
   /** Whether any recorder records datagrams. The rest is called only then. */
   readonly hasPacketRecorders: boolean
-  handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void
+  handleDatagram(from: string, bytes: Uint8Array, length: number): void
   /** Returns the port, wrapped so that sent datagrams are recorded. */
-  tap(now: Millis, port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'>
+  tap(port: Pick<DatagramPort, 'send'>): Pick<DatagramPort, 'send'>
 }
 
 /** What a match implements to be hosted in a room. */
@@ -38,11 +40,11 @@ export interface RoomMatch {
   /** The player leaves with the next tick. */
   leave(peer: PeerId, reason: CloseReason): void
   /** Runs the due ticks and returns how many ran. */
-  tick(now: Millis): number
+  tick(): number
   /** When the next tick is due. */
   nextAt(): Millis
   /** Processes what has arrived. Called before every drain of the endpoint. */
-  receive(now: Millis): void
+  receive(): void
   /** The state between two ticks. Undefined when it is too large. May throw an error of the game's code. */
   saveMatch(): MatchImage | undefined
   /** Takes over a state. Returns 'restored', or why the image was refused. */
