@@ -73,11 +73,22 @@ test('[ROOM20] the guide: rooms are kept in files, over restarts of the server',
   await outlive(() => fileStore(join(folder, 'rooms')))
 })
 
-/** The database of Node itself, from version 22.5 on. */
-const sqlite = await import(['node', 'sqlite'].join(':')).catch(() => undefined) as
-  | { DatabaseSync: new (path: string) => Parameters<typeof sqliteStore>[0] }
-  | undefined
+type Database = Parameters<typeof sqliteStore>[0] & { close(): unknown }
 
-test.skipIf(sqlite === undefined)('[ROOM20] the guide: rooms are kept in SQLite', async () => {
-  await outlive(() => sqliteStore(new sqlite!.DatabaseSync(join(folder, 'rooms.sqlite'))))
-})
+/** The databases that the guide names. Node has one from version 22.13 on; the package is for older ones. */
+const DATABASES = { 'node:sqlite': 'DatabaseSync', libsql: 'default' }
+
+for (const [module, name] of Object.entries(DATABASES)) {
+  const found = await import(module).catch(() => ({})) as Record<string, new (path: string) => Database>
+  const Opened = found[name]
+  test.skipIf(Opened === undefined)(`[ROOM20] the guide: rooms are kept in SQLite, by ${module}`, async () => {
+    const path = join(folder, `${module.replace(':', '-')}.sqlite`)
+    const opened: Database[] = []
+    await outlive(() => {
+      opened.at(-1)?.close()
+      opened.push(new Opened!(path))
+      return sqliteStore(opened.at(-1)!)
+    })
+    opened.at(-1)!.close()
+  })
+}

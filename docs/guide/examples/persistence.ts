@@ -14,7 +14,7 @@ export interface RoomStore {
 // #endregion
 
 // #region sqlite
-/** A database of node:sqlite (`DatabaseSync`), or of better-sqlite3: both have these two functions. */
+/** A database of node:sqlite (`DatabaseSync`), libsql or better-sqlite3: all of them have these two functions. */
 interface Database {
   exec(sql: string): unknown
   prepare(sql: string): { run(...values: string[]): unknown; all(): unknown[] }
