@@ -1,12 +1,109 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { LineSignaling } from '../../packages/tickwire/src/core/nat/line-signaling.ts'
 import { MemorySignaling } from '../../packages/tickwire/src/core/nat/memory-signaling.ts'
+import { issueRelayToken } from '../../packages/tickwire/src/core/nat/relay-token.ts'
 import { decodeSignal } from '../../packages/tickwire/src/core/nat/signaling.ts'
-import { signalingContract } from './signaling.contract.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { openRelay } from '../../packages/tickwire/src/node/relay-server.ts'
+import {
+  type SocketSignaling, openDirectSignaling, openRelaySignaling,
+} from '../../packages/tickwire/src/node/signal-line.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { type SignalingStage, signalingContract } from './signaling.contract.ts'
 
 signalingContract('[SIGNAL1, SIGNAL2] memory', () => {
   const members = new Map<string, MemorySignaling>()
   const [host, guest] = [new MemorySignaling(members, 'host'), new MemorySignaling(members, 'guest')]
   return Promise.resolve({ host, guest, settle: () => Promise.resolve(), close: () => Promise.resolve() })
+})
+
+/** Two members on real sockets, once they have spoken to each other. */
+async function overSockets(host: SocketSignaling, guest: SocketSignaling): Promise<SignalingStage> {
+  for (const end = performance.now() + 5000; performance.now() < end; await sleep(20)) {
+    guest.send('host', { kind: 'reject', reason: 'hello' })
+    if (host.poll() !== undefined) break
+  }
+  const settle = async (): Promise<void> => {
+    let arrivedAt = performance.now()
+    const counted = [host, guest].map((member) => member.onArrival)
+    for (const member of [host, guest]) {
+      const { onArrival } = member
+      member.onArrival = () => {
+        onArrival()
+        arrivedAt = performance.now()
+      }
+    }
+    const startedAt = performance.now()
+    while (performance.now() - arrivedAt < 150 && performance.now() - startedAt < 5000) await sleep(20)
+    ;[host, guest].forEach((member, index) => {
+      member.onArrival = counted[index]!
+    })
+  }
+  await settle()
+  while (host.poll() !== undefined);
+  return {
+    host, guest, settle,
+    close: async () => {
+      host.close()
+      guest.close()
+      await Promise.all([host.closed, guest.closed])
+    },
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+signalingContract('[SIGNAL1, SIGNAL2] direct', async () => {
+  const host = await openDirectSignaling({ name: 'host', guestsMax: 4, address: '127.0.0.1' })
+  const peers = { host: host.localAddress }
+  return overSockets(host, await openDirectSignaling({ name: 'guest', peers, address: '127.0.0.1' }))
+})
+
+const provider = bestProvider()
+const issuer = provider.importSigning(new Uint8Array(32).fill(3))
+const relay = openRelay({ issuers: [issuer.publicKey], port: 0, address: '127.0.0.1', relayed: '127.0.0.1' })
+afterAll(async () => (await relay).close())
+let tokens = 0
+
+signalingContract('[SIGNAL1, SIGNAL2] relay', async () => {
+  const session = new Uint8Array(16).fill(++tokens)
+  const open = async (name: string, guestsMax: number) => {
+    const issuedAt = Math.floor(Date.now() / 1000)
+    const token = issueRelayToken(provider, issuer, {
+      session, id: new Uint8Array(16).fill(++tokens), issuedAt, expiresAt: issuedAt + 60, audience: 'relay',
+    })
+    return openRelaySignaling({ name, guestsMax, relay: { address: (await relay).relayed, token } })
+  }
+  const [host, guest] = await Promise.all([open('host', 4), open('guest', 0)])
+  host.addPeer('guest', guest.allocation, false)
+  guest.addPeer('host', host.allocation, true)
+  return overSockets(host, guest)
+})
+
+test('[SIGNAL3] a member cannot take the name of another', () => {
+  const config = { provider: new StubCrypto(), isLoopbackAllowed: true }
+  const host = new LineSignaling({ ...config, entropy: new Dice(1), name: 'host', guestsMax: 4 })
+  const guests = ['ann', 'ann', 'bob'].map(
+    (name, index) => new LineSignaling({ ...config, entropy: new Dice(2 + index), name }),
+  )
+  guests.forEach((guest, index) => guest.connect(index * 100, 'host', 'the host'))
+  for (let now = 0; now < 2000; now += 10) {
+    guests.forEach((guest, index) => {
+      const port = { send: (_to: string, bytes: Uint8Array, length: number) =>
+        host.handleDatagram(now, `guest ${index}`, bytes.slice(), length) }
+      if (now >= index * 100) guest.drain(now, port)
+    })
+    host.drain(now, {
+      send: (to, bytes, length) => guests[Number(to.slice(6))]!.handleDatagram(now, 'the host', bytes.slice(), length),
+    })
+  }
+  expect(host.peers).toEqual(['ann', 'bob'])
+  expect(guests.map(({ peers }) => peers)).toEqual([['host'], [], ['host']])
+  const wrong = { ...config, entropy: new Dice(9), name: 'a b' }
+  expect(() => new LineSignaling(wrong)).toThrow(/signaling.name: not a name/)
 })
 
 test('[SIGNAL2] text that is no message is refused, and candidates in it are checked', () => {

@@ -63,3 +63,6 @@ export const SIGNAL_CHARS_MAX = 16_384
 
 /** Signalling messages that wait to be polled: those of a second. More are dropped: offers are repeated. */
 export const SIGNALS_WAITING_MAX = 64
+
+/** Bytes of a member's name in signalling: it travels in the user bytes of a handshake, which are 64. */
+export const SIGNAL_NAME_BYTES_MAX = 64
