@@ -85,6 +85,7 @@ export const DOORS: ReadonlyMap<string, string> = new Map([
   ['tickwire/testing', 'testing'],
   ['tickwire/devtools', 'devtools'],
   ['tickwire/rtype', 'rtype'],
+  ['tickwire/nat', 'nat'],
 ])
 
 /**
@@ -92,7 +93,6 @@ export const DOORS: ReadonlyMap<string, string> = new Map([
  * what that part may import already stand in `EDGES`.
  */
 export const RESERVED_DOORS: ReadonlyMap<string, string> = new Map([
-  ['tickwire/nat', 'nat'],
   ['tickwire/ecs', 'ecs'],
 ])
 
@@ -104,6 +104,7 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['core', { imports: [], packages: NOBLE }],
   ['engine', { imports: ['core'], packages: [] }],
   ['rtype', { imports: ['core'], packages: [] }],
+  ['nat', { imports: ['core'], packages: [] }],
   ['lockstep', { imports: ['core'], packages: [] }],
   ['node', { imports: ['core'], packages: ['node:', 'ws'] }],
   ['browser', { imports: ['core'], packages: [] }],

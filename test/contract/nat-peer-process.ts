@@ -5,6 +5,7 @@
  * It is started as `node … nat-peer-process.ts '{"role":"guest","relays":[…],"tokens":[…]}'`.
  */
 
+import { checkCandidates } from 'tickwire/nat'
 import { createInterface } from 'node:readline'
 import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'
@@ -12,7 +13,6 @@ import type { Connection } from '../../packages/tickwire/src/core/connection/con
 import { textToBytes } from '../../packages/tickwire/src/core/crypto/token-text.ts'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
 import { createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
-import { checkCandidates } from '../../packages/tickwire/src/core/nat/candidates.ts'
 import { monotonicNow } from '../../packages/tickwire/src/node/clock.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'

@@ -1,8 +1,5 @@
+import { LineSignaling, MemorySignaling, issueRelayToken, decodeSignal } from 'tickwire/nat'
 import { afterAll, expect, test } from 'vitest'
-import { LineSignaling } from '../../packages/tickwire/src/core/nat/line-signaling.ts'
-import { MemorySignaling } from '../../packages/tickwire/src/core/nat/memory-signaling.ts'
-import { issueRelayToken } from '../../packages/tickwire/src/core/nat/relay-token.ts'
-import { decodeSignal } from '../../packages/tickwire/src/core/nat/signaling.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { openRelay } from '../../packages/tickwire/src/node/relay-server.ts'
 import {

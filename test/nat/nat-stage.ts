@@ -1,16 +1,14 @@
 /** A host, a guest and two relays on a simulated internet, with real endpoints on both sides. */
 
+import {
+  type Candidate, type PathMode, announced, PacketRelay, PeerPort, RelayClient, issueRelayToken,
+} from 'tickwire/nat'
 import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
 import { drain } from '../../packages/tickwire/src/core/endpoint/drain.ts'
 import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/endpoint/endpoint.ts'
-import { type Candidate, type PathMode, announced } from '../../packages/tickwire/src/core/nat/candidates.ts'
-import { PacketRelay } from '../../packages/tickwire/src/core/nat/packet-relay.ts'
-import { PeerPort } from '../../packages/tickwire/src/core/nat/peer-port.ts'
-import { RelayClient } from '../../packages/tickwire/src/core/nat/relay-client.ts'
-import { issueRelayToken } from '../../packages/tickwire/src/core/nat/relay-token.ts'
 import { type SimActor, SimClock } from '../../packages/tickwire/src/testing/sim-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import {

@@ -40,7 +40,9 @@ const NO_BYTES = new Uint8Array(0)
 
 /** How a member signals. */
 export interface LineSignalingConfig {
+  /** The crypto library. */
   readonly provider: CryptoProvider
+  /** The source of random bytes for keys and ids. */
   readonly entropy: Entropy
   /** The name of this member: letters, digits, `_`, `.` and `-`. */
   readonly name: string
@@ -111,6 +113,7 @@ export class LineSignaling implements Signaling {
     return this.#box.poll()
   }
 
+  /** A datagram arrived. Call `drain` after it. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.#endpoint.handleDatagram(now, from, bytes, length)
   }

@@ -34,6 +34,7 @@ const HANDSHAKE_ACCEPTED = 3
 
 /** A relay without sockets. */
 export class PacketRelay {
+  /** What has happened so far. */
   readonly counts: RelayCounts = createRelayCounts()
   readonly #options: RelayOptions
   readonly #table: Allocations
@@ -60,6 +61,7 @@ export class PacketRelay {
     return this.#table.count
   }
 
+  /** Whether new allocations are refused. */
   get isDraining(): boolean {
     return this.#desk.isDraining
   }

@@ -62,6 +62,7 @@ interface Target {
 
 /** Configuration of a race. */
 export interface PathRaceConfig {
+  /** The crypto library. */
   readonly provider: CryptoProvider
   /** 16 bytes that both peers share by signalling. */
   readonly key: Uint8Array
@@ -71,7 +72,9 @@ export interface PathRaceConfig {
 
 /** The race for a path to one peer. */
 export class PathRace {
+  /** Where the race stands. */
   state: PathState = 'idle'
+  /** Why it stands there. */
   reason: PathReason = 'not-started'
   /** The address of the direct path; '' while there is none. */
   direct: string = ''

@@ -27,7 +27,9 @@ import { isRelayControl } from './relay-wire.ts'
 
 /** A peer, as signalling introduces it. */
 export interface PeerIntroduction extends PathRaceConfig {
+  /** The name by which this port knows the peer. */
   readonly name: string
+  /** Its candidates, checked. */
   readonly candidates: readonly Candidate[]
   /** Whether the endpoint knows this peer by one address, `peer/NAME`. True for the host of a guest. */
   readonly isHost: boolean
@@ -38,13 +40,17 @@ export type PathKind = 'direct' | 'relay' | 'none'
 
 /** One peer. */
 export class PeerLink {
+  /** The name by which the port knows the peer. */
   readonly name: string
+  /** Whether the endpoint knows it by one address. */
   readonly isHost: boolean
+  /** The race for a direct path. */
   readonly race: PathRace
   /** The allocations of the peer. Indexed by relay; '' when it has none there. */
   readonly allocations: string[]
-  /** The connection whose packets relays let pass, low and high half. */
+  /** The id of the connection whose packets relays let pass: its low half. */
   connectionLo: number = 0
+  /** Its high half. */
   connectionHi: number = 0
 
   constructor(introduction: PeerIntroduction, relays: readonly RelayClient[]) {
@@ -61,7 +67,9 @@ export class PeerPort {
   onSend: (to: string, bytes: Uint8Array, length: number) => void = () => {}
   /** Called for every datagram for the endpoint. */
   onDatagram: (from: string, bytes: Uint8Array, length: number) => void = () => {}
+  /** The relays, in the order in which they are used. */
   readonly relays: readonly RelayClient[]
+  /** The peers, by name. */
   readonly peers: Map<string, PeerLink> = new Map()
   #out: Transmit = createTransmit()
   #wrapped: Uint8Array = new Uint8Array(DATAGRAM_BYTES_MAX)

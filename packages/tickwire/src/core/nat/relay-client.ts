@@ -28,7 +28,9 @@ const NO_KEY = new Uint8Array(16)
 
 /** Configuration of a peer's side of a relay. */
 export interface RelayClientConfig {
+  /** The crypto library. */
   readonly provider: CryptoProvider
+  /** The source of random bytes. */
   readonly entropy: Entropy
   /** The address of the relay, in the transport's format. */
   readonly relay: string
@@ -40,16 +42,21 @@ export interface RelayClientConfig {
 export class RelayPeer {
   /** The other allocation: 16 hexadecimal digits. */
   readonly allocation: string
+  /** Its low half. */
   readonly idLo: number
+  /** Its high half. */
   readonly idHi: number
   /** 0 until the relay has answered. */
   channel: number = 0
   /** A tag of the peer's origin, the same for peers of one household: hexadecimal. '' until the relay has answered. */
   originTag: string = ''
+  /** The connection whose packets are to pass, low half; 0: none yet. */
   connectionLo: number = 0
+  /** Its high half. */
   connectionHi: number = 0
   /** Bind must be sent (again) at this time. */
   askAt: Millis = -Infinity
+  /** The transaction of the last Bind. */
   transaction: number = 0
 
   constructor(allocation: string) {
@@ -61,7 +68,9 @@ export class RelayPeer {
 
 /** One relay, from a peer's side. */
 export class RelayClient {
+  /** The address of the relay. */
   readonly relay: string
+  /** Whether there is an allocation. */
   state: 'asking' | 'ready' | 'moving' | 'refused' = 'asking'
   /** Why it was refused. */
   refusal: RelayError | undefined = undefined
@@ -73,6 +82,7 @@ export class RelayClient {
   isWatched: boolean = false
   /** The round trip to the relay in ms; Infinity before the first answer. */
   rttMs: number = Infinity
+  /** The peers that this side has bound, by allocation. */
   readonly peers: Map<string, RelayPeer> = new Map()
   #config: RelayClientConfig
   #message: RelayMessage = new RelayMessage()
@@ -106,6 +116,7 @@ export class RelayClient {
     this.#transaction = readUint32(drawn, 0) + (drawn[4] << 8) * 2 ** 32
   }
 
+  /** Whether there is an allocation, even on a relay that closes soon. */
   get isReady(): boolean {
     return this.state === 'ready' || this.state === 'moving'
   }

@@ -25,7 +25,9 @@ export interface RelayLimits {
 
 /** Configuration of a packet relay. */
 export interface PacketRelayConfig {
+  /** The crypto library. */
   readonly provider: CryptoProvider
+  /** The source of random bytes for ids, keys and cookies. */
   readonly entropy: Entropy
   /** The public keys of the issuers of relay tokens: one, or two while one replaces the other. */
   readonly issuers: readonly Uint8Array[]
@@ -35,6 +37,7 @@ export interface PacketRelayConfig {
   readonly relayed: string
   /** Seconds since 1970: the lifetime of tokens is checked with it. */
   readonly wallSeconds: () => number
+  /** The most that one allocation may use. Default: see `RelayLimits`. */
   readonly quota?: Partial<RelayLimits>
   /** Default 4096. */
   readonly allocationsMax?: number
@@ -53,27 +56,37 @@ export interface RelayOptions extends Required<Omit<PacketRelayConfig, 'quota'>>
 
 /** Counters of a relay. They only grow. */
 export interface RelayCounts {
-  /** Datagrams and bytes that were forwarded. */
+  /** Datagrams that were forwarded. */
   forwarded: number
+  /** Bytes that were forwarded. */
   forwardedBytes: number
-  /** Answers: cookies, new allocations, allocations that moved to another address, STUN answers. */
+  /** Cookies for addresses that were not proven. */
   cookies: number
+  /** New allocations. */
   allocated: number
+  /** Allocations that moved to another address. */
   moved: number
+  /** Answers to STUN requests. */
   stun: number
   /** Allocations that ended without a word. */
   expired: number
-  /** Dropped: invalid bytes; over a limit of the origin; a wrong mac, address or transaction; an unknown allocation. */
+  /** Dropped: invalid bytes. */
   malformed: number
+  /** Dropped: over a limit of the origin, or of all origins. */
   limited: number
+  /** Dropped: a wrong mac, address or transaction. */
   forged: number
+  /** Refused: an unknown allocation. */
   unknown: number
-  /** Refused: an invalid token; no room. */
+  /** Refused: an invalid token. */
   tokens: number
+  /** Refused: no room. */
   full: number
-  /** Data that was dropped: without an allocation or binding; with a header that may not pass; over the quota. */
+  /** Data that was dropped: without an allocation or binding. */
   unbound: number
+  /** Data that was dropped: with a header that may not pass. */
   foreign: number
+  /** Data that was dropped: over the quota. */
   overQuota: number
 }
 

@@ -44,8 +44,11 @@ const NO_SERVER = new Uint8Array(CRYPTO_BYTES.publicKey)
 
 /** How much one allocation may send. 0: as much as the relay allows. */
 export interface RelayQuota {
+  /** Kilobits per second. */
   readonly kbitsPerSecond: number
+  /** Mebibytes in all. */
   readonly mebibytes: number
+  /** Minutes from the beginning of the allocation. */
   readonly minutes: number
 }
 
@@ -67,10 +70,15 @@ export interface RelayGrant extends Partial<RelayQuota> {
 export interface RelayToken extends RelayQuota {
   /** Which of the issuer's keys signed it: 8 bytes. */
   readonly issuer: Uint8Array
+  /** 16 bytes: the match. */
   readonly session: Uint8Array
+  /** 16 bytes, different for each token. */
   readonly id: Uint8Array
+  /** Seconds since 1970. */
   readonly issuedAt: number
+  /** Seconds since 1970. */
   readonly expiresAt: number
+  /** The name of the relays that accept it. */
   readonly audience: string
   /** 64 bytes. Not verified by `parseRelayToken`. */
   readonly signature: Uint8Array

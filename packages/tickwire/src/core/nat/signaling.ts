@@ -30,11 +30,13 @@ import { type Candidate, checkCandidates } from './candidates.ts'
 
 /** How a peer can be reached, and who it is. */
 export interface SignalOffer {
+  /** The offer of a guest, or the answer to it. */
   readonly kind: 'offer' | 'answer'
   /** The peer's public identity key: 64 hexadecimal digits. */
   readonly identity: string
   /** The key of probes: 32 hexadecimal digits. The answer repeats that of the offer. */
   readonly key: string
+  /** Where the peer may be reached. */
   readonly candidates: readonly Candidate[]
   /** A WebRTC description; undefined when there is none. */
   readonly sdp?: string
@@ -110,6 +112,7 @@ export class SignalBox {
     return true
   }
 
+  /** The next message and its sender; undefined when there is none. */
   poll(): readonly [string, Signal] | undefined {
     return this.#waiting.shift()
   }
