@@ -22,9 +22,7 @@ export interface ProgramBundle {
 export async function bundlePrograms(paths: Readonly<Record<string, string>>): Promise<ProgramBundle> {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'programs-'))
-  const { dependencies, peerDependencies } = JSON.parse(
-    readFileSync(join(ROOT, 'packages', 'tickwire', 'package.json'), 'utf8'),
-  ) as { dependencies: object; peerDependencies: object }
+  const external = ['tickwire', 'services'].flatMap(packagesOf).filter((name) => name !== 'tickwire')
   await build({
     absWorkingDir: ROOT,
     entryPoints: paths,
@@ -36,8 +34,16 @@ export async function bundlePrograms(paths: Readonly<Record<string, string>>): P
     platform: 'node',
     target: 'node20',
     conditions: ['tickwire-source'],
-    external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
+    external: external.flatMap((name) => [name, `${name}/*`]),
     logLevel: 'warning',
   })
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** The packages that a package of this repository needs. */
+function packagesOf(name: string): string[] {
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+    readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'),
+  ) as { dependencies?: object; peerDependencies?: object }
+  return Object.keys({ ...dependencies, ...peerDependencies })
 }

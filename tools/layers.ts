@@ -114,6 +114,12 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ...[...RESERVED_DOORS.values()].map((part) => [part, { imports: ['core'], packages: [] }] as const),
 ])
 
+/** The packages that services may import, and the doors of the engine (docs/adr/0054). */
+const SERVICES_PACKAGES: readonly string[] = [
+  'node:', '@fastify/rate-limit', '@fastify/swagger', '@fastify/type-provider-typebox', 'fastify', 'prom-client',
+  'typebox', 'ws', 'tickwire', 'tickwire/engine', 'tickwire/lockstep', 'tickwire/nat', 'tickwire/node',
+]
+
 /**
  * Folders of core whose results must be the same bits on every engine. Bits and schema are among them: what they
  * quantise is what every peer steps from.
@@ -123,6 +129,7 @@ export const SIMULATION_FOLDERS: readonly string[] = ['base', 'bits', 'schema', 
 /** Files that are started, found by their name or opened by a page, and so need not be imported. */
 export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/[^/]+\/src\/[^/]+\/index\.ts$/,
+  /^packages\/services\/src\/index\.ts$/,
   /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
   /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
@@ -137,6 +144,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
 ]
 
 const ENGINE = 'packages/tickwire/src/'
+const SERVICES = 'packages/services/src/'
 const DOOR_FILE = /\/src\/[^/]+\/index\.ts$/
 
 /** Where a file of the engine stands: its part (`core`, `node`, …) and, in core, its folder. */
@@ -169,6 +177,8 @@ export function whyNotImport(from: string, to: string): string | undefined {
 }
 
 function whyNotFromOutside(from: string, isEngine: boolean): string | undefined {
+  if (from.startsWith(SERVICES) && isEngine && !/\.test\.ts$/.test(from))
+    return 'services are users: they import the doors by name'
   return from.startsWith('games/') && isEngine ? 'games are users: they import the doors by name' : undefined
 }
 
@@ -179,8 +189,8 @@ export function whyNotPackage(from: string, specifier: string): string | undefin
     return `game.ts runs in servers, browsers and replays alike: it imports only ${GAME_DOORS.join(' and ')}`
   }
   const place = placeOf(from)
-  if (place === undefined) return undefined
-  const allowed = EDGES.get(place.part)?.packages ?? []
+  if (place === undefined && !from.startsWith(SERVICES)) return undefined
+  const allowed = place === undefined ? SERVICES_PACKAGES : EDGES.get(place.part)?.packages ?? []
   const isAllowed = allowed.some((name) => (name.endsWith(':') ? specifier.startsWith(name) : specifier === name))
-  return isAllowed ? undefined : `${place.part} may not import the package ${specifier}`
+  return isAllowed ? undefined : `${place?.part ?? 'services'} may not import the package ${specifier}`
 }

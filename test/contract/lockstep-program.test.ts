@@ -20,7 +20,7 @@ const cards = [['skirmish', game], ['duel', other]].map(([name, each]) => {
   writeFileSync(file, encodeCard(each as LockstepGame))
   return file
 })
-const bundle = await bundlePrograms({ tickwire: 'packages/tickwire/src/cli/index.ts' })
+const bundle = await bundlePrograms({ tickwire: 'packages/services/src/cli/index.ts' })
 const CLI = pathToFileURL(join(bundle.folder, 'tickwire.mjs'))
 
 afterAll(async () => {

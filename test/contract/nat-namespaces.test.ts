@@ -89,7 +89,7 @@ describe.skipIf(why !== undefined)(`namespaces${why === undefined ? '' : `: ${wh
   beforeAll(async () => {
     net = new Namespaces()
     bundle = await bundlePrograms({
-      peer: 'test/contract/nat-peer-process.ts', tickwire: 'packages/tickwire/src/cli/index.ts',
+      peer: 'test/contract/nat-peer-process.ts', tickwire: 'packages/services/src/cli/index.ts',
     })
   })
 

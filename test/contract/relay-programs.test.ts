@@ -26,7 +26,7 @@ const keyFile = join(folder, 'issuer.pub')
 writeFileSync(keyFile, keyToText('issuer-public', issuer.publicKey))
 const hasCoturn = spawnSync('turnutils_stunclient', ['-h']).error === undefined
 
-const bundle = await bundlePrograms({ tickwire: 'packages/tickwire/src/cli/index.ts' })
+const bundle = await bundlePrograms({ tickwire: 'packages/services/src/cli/index.ts' })
 const CLI = pathToFileURL(join(bundle.folder, 'tickwire.mjs'))
 
 afterAll(async () => {
@@ -156,6 +156,6 @@ describe('programs', () => {
     }
     expect(await startTickwire(['relay', '--port', '0'], world)).toBe(2)
     expect(await startTickwire(['stun', '--port', 'x'], world)).toBe(2)
-    expect(said.join('\n')).toMatch(/--issuer is missing.*\n[^]*--port x: not a number/)
+    expect(said.join('\n')).toMatch(/--issuer: is missing.*\n[^]*--port x: not a number/)
   })
 })

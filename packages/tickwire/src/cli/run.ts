@@ -8,9 +8,8 @@ import { UsageError, type AsyncCommand, type Command, type CommandWorld } from '
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { load } from './load.ts'
-import { lockstep } from './lockstep.ts'
-import { relay, stun } from './relay.ts'
 import { rtype } from './rtype.ts'
+import { SERVICE_SUMMARIES, startService } from './services.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
@@ -30,15 +29,13 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
   ['load', load],
   ['conformance', conformance],
-  ['relay', relay],
-  ['lockstep', lockstep],
-  ['stun', stun],
   ['rtype', rtype],
 ])
 
 /** Runs the command in `args`, asynchronous ones too. Returns the exit code. */
 export async function startTickwire(args: readonly string[], world: CommandWorld): Promise<number> {
   const [name = '', ...rest] = args
+  if (SERVICE_SUMMARIES.has(name)) return await startService(args, world)
   // The page's code is loaded only when it is asked for.
   const command = isPage(name, rest) ? (await import('./inspect-page.ts')).inspectPage : ASYNC_COMMANDS.get(name)
   if (command === undefined) return runTickwire(args, world)
@@ -79,7 +76,8 @@ function complain(name: string, error: unknown, world: CommandWorld): number {
 
 function overview(args: readonly string[], world: CommandWorld): number {
   const group = args[0]?.startsWith('-') === false ? args[0] : undefined
-  const listed = [...COMMANDS, ...ASYNC_COMMANDS].filter(
+  const all = [...COMMANDS, ...ASYNC_COMMANDS].map(([words, { summary }]) => [words, summary] as const)
+  const listed = [...all, ...SERVICE_SUMMARIES].filter(
     ([words]) => group === undefined || words.startsWith(`${group} `),
   )
   const isHelp =
@@ -92,7 +90,7 @@ function overview(args: readonly string[], world: CommandWorld): number {
     return 2
   }
   world.print('tickwire COMMAND [options]      Each command has its own --help.\n')
-  for (const [words, { summary }] of listed) world.print(`  tickwire ${words.padEnd(16)}${summary}`)
+  for (const [words, summary] of listed) world.print(`  tickwire ${words.padEnd(16)}${summary}`)
   return 0
 }
 

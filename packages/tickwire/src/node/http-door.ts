@@ -24,7 +24,9 @@ import { PROXY_STREAM, readProxyHeader } from './proxy-header.ts'
 import { markProxied, originOfSocket } from './request-origin.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
+/** Options of `createHttpDoor`. */
 export interface HttpDoorOptions {
+  /** Serves https. Default: http. */
   readonly tls?: Certificate
   /** WebSockets that the server carries in addition to its requests. Default 0. */
   readonly maxWebSockets?: number

@@ -19,7 +19,18 @@ export type {
 export { serveRtype, ServingRtype, type ServeRtypeOptions } from './rtype-server.ts'
 export { roomImageFromText, roomImageToText } from './rooms-keep.ts'
 export type { RoomImage } from '../core/rooms/room-image.ts'
-export { serveLockstep, type ServeLockstepOptions, type ServingLockstep } from './lockstep-server.ts'
+export {
+  LOCKSTEP_PORT_DEFAULT, serveLockstep, type ServeLockstepOptions, type ServingLockstep,
+} from './lockstep-server.ts'
+export {
+  openRelay, openStun, RELAY_PORT_DEFAULT, STUN_PORT_DEFAULT, type RelayServer, type RelayServerOptions,
+  type StunServer, type StunServerOptions,
+} from './relay-server.ts'
+export { createHttpDoor, type HttpDoorOptions } from './http-door.ts'
+export { isLoopbackHost } from './page-origin.ts'
+export { originOfRequest } from './request-origin.ts'
+export { drainOnSignals, type Drainable } from './rooms-signals.ts'
+export { TrustedProxies } from './trusted-proxies.ts'
 export { serveRooms, ServingRooms, type ServeRoomsOptions } from './rooms.ts'
 export type { RequestHandler } from './http-site.ts'
 export { RoomServer } from './room-server.ts'

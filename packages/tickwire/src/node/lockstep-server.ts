@@ -9,6 +9,7 @@
  */
 
 import { keyToText } from '../core/crypto/token-text.ts'
+import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
@@ -18,9 +19,7 @@ import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
-import { lockstepMetrics } from './lockstep-metrics.ts'
 import { PortBundle } from './port-bundle.ts'
-import { openProgramStatus, type RelayStatusServer } from './relay-status.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { drainOnSignals } from './rooms-signals.ts'
 import { ServeRoutes, type ServerInfo } from './serve-routes.ts'
@@ -37,8 +36,6 @@ export interface ServeLockstepOptions
   > {
   /** Most matches at once. Default 256. */
   readonly maxRooms?: number
-  /** The TCP port of /healthz, /readyz and /metrics, on this machine only; 0: any free port. Default: none. */
-  readonly opsPort?: number
 }
 
 const CLOSE_MS = 500
@@ -67,7 +64,6 @@ export async function serveLockstep(
       onRefused: () => {},
       ...(transports.answer && { answer: transports.answer }),
     })
-    await serving.openOps(options.opsPort)
     return serving
   } catch (error) {
     for (const { port: opened } of transports?.members ?? []) opened.close()
@@ -92,7 +88,6 @@ export class ServingLockstep {
   readonly #startedAt = now()
   readonly #pathScan: NodeJS.Timeout
   readonly #forgetSignals: () => void
-  #status: RelayStatusServer | undefined
   #timer: NodeJS.Timeout | undefined
   #isWakeDue = false
   #isClosed = false
@@ -143,17 +138,9 @@ export class ServingLockstep {
     return { ...this.#transports.info, identity: this.#identity, upMs: Math.round(now() - this.#startedAt) }
   }
 
-  /** URL of the operator port. Undefined if there is none. */
-  get opsUrl(): string | undefined {
-    return this.#status?.url
-  }
-
-  /** Opens the operator port. */
-  async openOps(port: number | undefined): Promise<void> {
-    if (port === undefined) return
-    this.#status = await openProgramStatus(port, {
-      isReady: () => !this.rooms.isDraining, metrics: () => lockstepMetrics(this.rooms, this.#ports),
-    })
+  /** Counters of the datagrams of all transports. */
+  get stats(): Readonly<DatagramPortStats> {
+    return this.#ports.stats
   }
 
   /** Admits no more clients, and closes after `ms` or when all have left. */
@@ -180,7 +167,6 @@ export class ServingLockstep {
     clearInterval(this.#pathScan)
     this.#ports.close()
     await this.#transports.close()
-    await this.#status?.close()
     await this.#site.close()
   }
 

@@ -42,12 +42,15 @@ export interface RelayServerOptions
 
 /** An open relay. */
 export interface RelayServer {
+  /** The relay itself, with its counters. */
   readonly relay: PacketRelay
+  /** Its socket. */
   readonly port: UdpPort
   /** The public address that peers are given. */
   readonly relayed: string
   /** Refuses new allocations, tells peers to move, and resolves after `ms`. */
   drain(ms: number): Promise<void>
+  /** Closes the socket. */
   close(): Promise<void>
 }
 
@@ -109,8 +112,11 @@ export interface StunServerOptions {
 
 /** An open STUN server. */
 export interface StunServer {
+  /** The part that answers, with its counters. */
   readonly responder: StunResponder
+  /** Its socket. */
   readonly port: UdpPort
+  /** Closes the socket. */
   close(): Promise<void>
 }
 

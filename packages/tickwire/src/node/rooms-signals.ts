@@ -9,6 +9,7 @@
 export interface Drainable {
   /** How long players may play on after SIGTERM. */
   readonly drainMs: number
+  /** Admits no more players, and resolves when all have left or after `ms`. */
   drain(ms: number): Promise<void>
 }
 

@@ -23,6 +23,7 @@ interface Network {
 
 const WORD_BITS = 16
 
+/** A list of trusted proxies. */
 export class TrustedProxies {
   readonly #networks: readonly Network[]
   readonly #words: Uint16Array = new Uint16Array(8)
@@ -39,6 +40,7 @@ export class TrustedProxies {
     this.#networks = list.map((text, index) => parseNetwork(text, `trustedProxies[${index}]`))
   }
 
+  /** Whether no proxy is trusted. */
   get isEmpty(): boolean {
     return this.#networks.length === 0
   }

@@ -1,0 +1,39 @@
+/** The metrics of lockstep matches, read when they are scraped. Nothing in here identifies a player. */
+
+import type { Registry } from 'prom-client'
+import type { ServingLockstep } from 'tickwire/node'
+import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
+import { VERSION } from '../version.ts'
+
+/** A registry with all metrics of lockstep matches. */
+export function lockstepRegistry(serving: ServingLockstep): Registry {
+  const { rooms: host } = serving
+  const registry = createRegistry('lockstep', VERSION)
+  const gauge = (name: string, help: string, read: () => number | object): void =>
+    readGauge(registry, { name, help, read })
+  gauge('tickwire_lockstep_games', 'Open matches.', () => host.rooms.length)
+  gauge('tickwire_lockstep_players', 'Taken and kept seats of players.', () => host.players)
+  gauge('tickwire_connections', 'Open connections.', () => host.endpoint.connections.length)
+  gauge('tickwire_draining', '1 while new players are refused.', () => (host.isDraining ? 1 : 0))
+  gauge('tickwire_lockstep_log_bytes', 'Bytes of the ticks of open matches.',
+    () => host.rooms.reduce((sum, { relay }) => sum + relay.log.length, 0))
+  gauge('tickwire_lockstep_ticks', 'Closed ticks of open matches.',
+    () => host.rooms.reduce((sum, { relay }) => sum + relay.log.newest, 0))
+  gauge('tickwire_lockstep_orders', 'Orders of open matches, by what happened.', () => {
+    const orders: Record<string, number> = {}
+    for (const { relay } of host.rooms)
+      for (const [what, value] of Object.entries(relay.counts)) orders[what] = (orders[what] ?? 0) + Number(value)
+    return orders
+  })
+  readCounter(registry, {
+    name: 'tickwire_lockstep_games_total', help: 'Matches by event.', read: () => host.counts,
+  })
+  readCounter(registry, {
+    name: 'tickwire_joins_total', help: 'Requests for a seat, by result.', label: 'result',
+    read: () => host.door.counts,
+  })
+  readCounter(registry, {
+    name: 'tickwire_datagrams_total', help: 'Datagrams of the sockets, by event.', read: () => serving.stats,
+  })
+  return registry
+}

@@ -1,0 +1,74 @@
+/**
+ * `tickwire lockstep`: relays for lockstep matches, without code of the games.
+ */
+
+import { readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { ConfigError } from 'tickwire'
+import { decodeCard, RANKED_RELAY, type RelayRoomType } from 'tickwire/lockstep'
+import { LOCKSTEP_PORT_DEFAULT, serveLockstep } from 'tickwire/node'
+import { defineService, type Service } from '../cli/service.ts'
+import { openStatus } from '../telemetry/status.ts'
+import { lockstepRegistry } from './lockstep-metrics.ts'
+
+/** A longer file is no card; `decodeCard` refuses less than this. */
+const CARD_BYTES_MAX = 65_536
+
+/** Serves lockstep matches. */
+export const lockstep: Service = defineService({
+  summary: 'relay the orders of lockstep matches',
+  about: `Relays for lockstep matches, until it gets SIGTERM or SIGINT. It has no code of the games: a card says what it
+must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clients join with relay(URL).`,
+  options: {
+    card: {
+      kind: 'list', value: 'FILE',
+      help: 'the card of a game; several times for several. Its rooms have the name of the file, up to the first dot',
+    },
+    port: {
+      kind: 'whole', default: LOCKSTEP_PORT_DEFAULT,
+      help: 'TCP port of HTTP and WebSocket; native UDP has the next one; 0 takes any free ports',
+    },
+    address: { kind: 'text', value: 'IP', help: 'listen on this address only (all)' },
+    'max-games': { kind: 'whole', default: 100, help: 'most matches at the same time' },
+    observers: { kind: 'whole', default: 0, help: 'most observers of a match' },
+    origin: { kind: 'list', value: 'URL', help: 'pages of this origin may join; several times for several' },
+    ranked: { kind: 'flag', help: 'the settings of ranked matches' },
+    resume: { kind: 'duration', default: '60s', help: 'how long the seat of a lost connection is kept' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    drain: { kind: 'duration', default: '10s', help: 'how long players may play on after SIGTERM' },
+  },
+  async start(options, world) {
+    const { card: files, observers, resume, ranked, port, address, origin, ops, drain } = options
+    if (files.length === 0)
+      throw new ConfigError('--card', 'missing', 'give the file that encodeCard(game) of tickwire/lockstep made.')
+    const rules = { spectators: observers, resumeMs: resume, ...(ranked && { relay: RANKED_RELAY }) }
+    const types = Object.fromEntries(files.map((file) => [nameOf(file), { ...rules, game: readCard(file) }]))
+    if (Object.keys(types).length < files.length)
+      throw new ConfigError('--card', 'two files with one name', 'rename one of them.')
+    const serving = await serveLockstep(types, {
+      port, maxRooms: options['max-games'], drainMs: drain,
+      ...(address !== undefined && { address }), ...(origin.length > 0 && { origins: origin }),
+    })
+    const status = await openStatus(ops, {
+      registry: lockstepRegistry(serving), isReady: () => !serving.rooms.isDraining,
+    })
+    const { udp } = serving.info
+    world.print(`lockstep: ${serving.url}${udp === undefined ? '' : `, UDP ${udp.port}`}, ${files.length} games`)
+    world.print(`status: ${status.url}/metrics`)
+  },
+})
+
+function nameOf(file: string): string {
+  return basename(file).split('.', 1)[0] ?? file
+}
+
+function readCard(file: string): RelayRoomType['game'] {
+  let card: RelayRoomType['game'] | string
+  try {
+    card = statSync(file).size > CARD_BYTES_MAX ? 'too long' : decodeCard(readFileSync(file, 'utf8'))
+  } catch {
+    card = 'cannot be read'
+  }
+  if (typeof card !== 'string') return card
+  throw new ConfigError(`--card ${file}`, card, 'make it with encodeCard(game) of tickwire/lockstep.')
+}

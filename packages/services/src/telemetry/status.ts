@@ -1,0 +1,45 @@
+/**
+ * The operator port of a service: /healthz, /readyz and /metrics, on this machine only by default.
+ */
+
+import type { Registry } from 'prom-client'
+import { isLoopbackHost } from 'tickwire/node'
+import { createSite, HttpRefusal, listenSite, type Site } from '../http/site.ts'
+
+/** What the operator port reports. */
+export interface Status {
+  readonly registry: Registry
+  /** Whether new peers are accepted. */
+  readonly isReady: () => boolean
+}
+
+/** An open operator port. */
+export interface StatusServer {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Opens an operator port. Throws `ConfigError` when it is taken. */
+export async function openStatus(port: number, status: Status, address: string = '127.0.0.1'): Promise<StatusServer> {
+  const app = await createSite({ title: 'Status of a Tickwire service' })
+  if (isLoopbackHost(address)) {
+    // A page whose name resolves to this machine must not read it.
+    app.addHook('onRequest', async ({ headers }) => {
+      if (!isLoopbackHost(headers.host))
+        throw new HttpRefusal(421, 'wrong-host', 'Not the name of this machine.', 'Ask for localhost.')
+    })
+  }
+  addStatusRoutes(app, status)
+  const bound = await listenSite(app, port, address)
+  return { url: `http://${address}:${bound}`, close: () => app.close() }
+}
+
+/** Adds the three routes to a site. */
+export function addStatusRoutes(app: Site, { registry, isReady }: Status): void {
+  const hidden = { schema: { hide: true } }
+  app.get('/healthz', hidden, (_request, reply) => reply.type('text/plain').send('ok\n'))
+  app.get('/readyz', hidden, (_request, reply) =>
+    reply.type('text/plain').code(isReady() ? 200 : 503).send(isReady() ? 'ready\n' : 'draining\n'))
+  app.get('/metrics', hidden, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()))
+}
