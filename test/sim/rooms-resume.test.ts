@@ -115,6 +115,35 @@ describe('coming back', () => {
     expect(party.host.rooms[0]!.seats.players).toBe(1)
   })
 
+  test('[SEAT12] a client whose first packets are lost resumes with the new ticket, and holds one seat', () => {
+    const party = new Party({ duel: { game, capacity: 4 } })
+    const first = party.ask(game)
+    party.run(500)
+    party.unplug(first as never)
+    // The Accepted arrives, and nothing that the client sends after it.
+    let ticket = ticketOf(first)
+    const spoilt = Array.from({ length: 6 }, () => {
+      const guest = party.ask(game, { resume: ticket })
+      guest.isHalfWay = true
+      party.run(300)
+      expect(guest.host.seat!.isBack).toBe(true)
+      party.unplug(guest as never)
+      ticket = ticketOf(guest)
+      return ticket
+    })
+    const again = party.ask(game, { resume: ticket })
+    party.run(500)
+    expect([again.closed, again.peer, again.host.seat?.isBack]).toEqual([undefined, 1, true])
+    expect(party.host.rooms.map(({ seats }) => seats.players)).toEqual([1])
+    // The seat is taken: no other ticket for it is valid.
+    for (const old of [ticketOf(first), ...spoilt]) {
+      const late = party.ask(game, { resume: old })
+      party.run(300)
+      expect(late.closed?.code).toBe('ticket')
+    }
+    expect([again.closed, party.host.door.tickets.spent]).toEqual([undefined, 7])
+  })
+
   test('[SEAT7] when the host drains it accepts no client, and rooms and players learn why', () => {
     const calls: number[] = []
     const party = new Party({ duel: { game, capacity: 4, onDrain: (_room, ms) => calls.push(ms) } })

@@ -178,3 +178,9 @@ export const ROOM_PASSWORD_BYTES_MAX = 32
  */
 export const PASSWORD_TRIES_PER_ORIGIN = 10
 export const PASSWORD_TRY_MS = 10_000
+
+/**
+ * New tickets of one seat whose client has not taken it again: the newest attempts of one client on a bad path. The
+ * oldest is dropped.
+ */
+export const SEAT_TICKETS_MAX = 4

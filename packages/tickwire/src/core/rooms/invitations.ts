@@ -29,8 +29,8 @@ export interface Invitation<R extends HostedRoom = HostedRoom> {
   readonly peer: PeerId
   readonly isSpectator: boolean
   /**
-   * The serial of the ticket that the client resumes with. The resume fails if the seat's serial has changed by the
-   * time the client connects. Undefined for a new client.
+   * The serial of the seat when the client asked to resume it. The resume fails if it has changed by the time the
+   * client connects. Undefined for a new client.
    */
   readonly usedSerial: number | undefined
   /** The serial of the ticket that is sent to the client. */

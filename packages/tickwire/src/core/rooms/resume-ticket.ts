@@ -6,7 +6,8 @@
  * ```
  *
  * The ticket travels only inside the sealed Accepted and the sealed Response, so it is not visible on the network. Each
- * ticket has a random serial, and a seat accepts one serial. Resuming replaces the serial, so a used ticket is invalid.
+ * ticket has a random serial. When a client takes its seat, only the serial of its new ticket stays valid, so a used
+ * ticket is invalid.
  *
  * This module does not know which seats exist. A ticket has no expiry date: it is valid while its seat is held.
  */

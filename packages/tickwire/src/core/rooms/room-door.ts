@@ -222,12 +222,13 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     if (ticket === undefined) this.tickets.forged++
     else if (room === undefined || seat === undefined || !isEqualConstantTime(room.type.game.fingerprint, fingerprint))
       this.tickets.expired++
-    else if (seat.serial !== ticket.serial) this.tickets.spent++
+    else if (!room.seats.accepts(seat, ticket.serial)) this.tickets.spent++
     else if (!isSame(room.tokenUserOf(seat.peer), token?.user)) this.tickets.stolen++
     else {
       // Drawn per request: if two clients show the same ticket, only the client that takes the seat gets a valid next
       // ticket.
       const serial = mint.drawSerial()
+      room.seats.promise(seat, serial)
       const welcome = this.#welcome(room, seat.peer, serial, true)
       const until = now() + INVITATION_MS
       // Keep the seat during the handshake. `untilMax` bounds this, so repeated handshakes cannot hold the seat
@@ -240,7 +241,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
         isSpectator,
         serial,
         until,
-        usedSerial: ticket.serial,
+        usedSerial: seat.serial,
         isAwaited: false,
         tokenUser: token?.user,
         user: undefined,

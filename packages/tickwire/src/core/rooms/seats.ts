@@ -15,7 +15,7 @@
  */
 
 import { assert } from '../base/assert.ts'
-import { GUEST_MS } from '../base/limits.ts'
+import { GUEST_MS, SEAT_TICKETS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId } from '../base/time.ts'
 
 export type SeatState = 'taken' | 'held' | 'free'
@@ -29,8 +29,10 @@ export interface Seat {
   /** While held: when the seat expires, and the limit up to which handshakes may extend that. */
   until: Millis
   untilMax: Millis
-  /** The serial of the only valid ticket for this seat. */
+  /** The serial of the ticket of the client that has the seat. */
   serial: number
+  /** Serials of tickets that were sent to clients which resume, and have not taken the seat yet. */
+  promised: number[]
 }
 
 /** The allowed state transitions. */
@@ -97,7 +99,9 @@ export class Seats {
   /** Takes a seat for a client that has connected. Undefined when none is free. */
   sit(peer: PeerId, serial: number, isSpectator = false): Seat | undefined {
     if (!this.hasRoom(isSpectator)) return undefined
-    const seat: Seat = { peer, isSpectator, state: 'taken', until: Infinity, untilMax: Infinity, serial }
+    const seat: Seat = {
+      peer, isSpectator, state: 'taken', until: Infinity, untilMax: Infinity, serial, promised: [],
+    }
     this.#seats.set(seat.peer, seat)
     if (isSpectator) this.#spectators++
     else this.#players++
@@ -107,7 +111,7 @@ export class Seats {
 
   /** Holds a seat from the previous process for its player. */
   restore(peer: PeerId, serial: number, isSpectator: boolean, until: Millis): Seat {
-    const seat: Seat = { peer, isSpectator, state: 'held', until, untilMax: until + GUEST_MS, serial }
+    const seat: Seat = { peer, isSpectator, state: 'held', until, untilMax: until + GUEST_MS, serial, promised: [] }
     this.#seats.set(peer, seat)
     if (isSpectator) this.#spectators++
     else this.#players++
@@ -116,8 +120,22 @@ export class Seats {
     return seat
   }
 
+  /**
+   * Whether a ticket with this serial is valid. If the first packets of a client that resumes are lost, it has a new
+   * ticket, and the server does not know whether it arrived. Both are valid until a client takes the seat.
+   */
+  accepts({ serial, promised }: Seat, shown: number): boolean {
+    return shown === serial || promised.includes(shown)
+  }
+
+  /** A ticket with this serial is sent to a client that resumes. */
+  promise({ promised }: Seat, serial: number): void {
+    if (promised.push(serial) > SEAT_TICKETS_MAX) promised.shift()
+  }
+
   /** The client resumes its seat. From now on, only the ticket with this serial is valid. */
   take(seat: Seat, serial: number): void {
+    seat.promised.length = 0
     this.#step(seat, 'taken')
     seat.until = Infinity
     seat.serial = serial
