@@ -1,13 +1,13 @@
 /**
- * What the arena costs its server: 24 bots and 8 spectators at 128 ticks a second over real sockets, half of them by
- * UDP and half by WebSocket, in one match of one process, which is served as `npm start` serves it. Players are in
- * another process, so that the server's CPU is the server's alone; beside both runs an empty loop of 128 ticks a
- * second, and what that misses, the machine took.
+ * The cost of the arena for its server: 24 bots and 8 spectators at 128 ticks a second over real sockets, half of them
+ * over UDP and half over WebSocket. One process serves one match, as `npm start` does. The players run in another
+ * process, so that the CPU time of the server's process is the server's alone. An empty loop of 128 ticks a second runs
+ * beside both: ticks that this loop misses are caused by the machine.
  *
- * Times are CPU of the server. A tick is the step (collisions, rewinds, rockets, balls, items), what is written and
- * sealed for 32 clients, and sending it; a period is everything from one tick to the next, with what came in. Raw
- * sockets send and hear datagrams of the same lengths, with nothing in them, over node:dgram and ws, twice, after the
- * match; they are compared by periods.
+ * Times are CPU time of the server. A tick is the step (collisions, rewinds, rockets, balls, items), the encoding and
+ * sealing of packets for 32 clients, and sending them. A period is everything from one tick to the next, including
+ * received packets. After the match, raw sockets (node:dgram and ws) send and receive datagrams of the same lengths
+ * without content, twice. They are compared by periods.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -19,7 +19,7 @@ import type { Bench, BenchResult, Figure, Table } from './harness.ts'
 
 const WARMUP_MS = 4000
 const RAW_MS = 5000
-/** A server in C with everything in static arrays, for 16 slots: slots, shared snapshots, buffers. */
+/** A server in C with all data in static arrays, for 16 slots: slots, shared snapshots, buffers. */
 const STATIC_BUDGET = { slotBytes: 6656, matchBytes: 360 * 1024 }
 
 export const bench: Bench = {
@@ -39,7 +39,7 @@ export const bench: Bench = {
 
 interface Place { readonly url: string; readonly udpPort: number }
 
-/** One process of the bench; it ends with the bench. */
+/** One process of the benchmark. It ends with the benchmark. */
 class Part {
   readonly #child: ChildProcess
 
@@ -81,13 +81,13 @@ async function run(fighters: number, spectators: number, seconds: number): Promi
   return { tables: tablesOf(measured), figures: figuresOf(measured) }
 }
 
-/** Everything that one run of the bench measured. */
+/** All results of one run of the benchmark. */
 interface Measured {
   readonly fighters: number
   readonly spectators: number
   readonly seconds: number
   readonly report: MatchReport
-  /** The empty loop, beside the match. */
+  /** The empty loop, which runs beside the match. */
   readonly beside: Metered
   readonly rawRuns: readonly Metered[]
 }

@@ -1,8 +1,9 @@
 /**
- * The bit cursors beside @thi.ng/bitstream, the fastest and only correct unaligned bit packer on npm that we found:
- * same fields, same bytes (both are most significant bit first; equality is checked), interleaved in one process.
+ * Measures the bit cursors beside @thi.ng/bitstream, the fastest unaligned bit packer on npm that we found, and the
+ * only one without errors. Both write the same fields and the same bytes (most significant bit first; the bench checks
+ * that they are equal), in turns in one process.
  *
- * Both get their buffer made beforehand and large enough, so that neither grows one while timed.
+ * Both get a buffer that was made before and is large enough, so that neither allocates one while it is timed.
  */
 
 import { BitInputStream, BitOutputStream } from '@thi.ng/bitstream'
@@ -21,7 +22,7 @@ import {
 
 const PEER = '@thi.ng/bitstream 2.4.55'
 
-/** Widths as games have them: flags, small enums, quantised coordinates, now and then a whole word. */
+/** Field widths as in games: flags, small enums, quantised coordinates, sometimes a whole word. */
 const WIDTHS = [1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 14, 16, 22, 32, 32]
 
 export const bench: Bench = {
@@ -93,9 +94,9 @@ interface Fields {
   readonly bitCount: number
   readonly widths: Uint8Array
   readonly values: Uint32Array
-  /** What we write into. */
+  /** The buffer that our writer writes into. */
   readonly bytes: Uint8Array
-  /** What thi.ng writes into; one byte more, or it would grow at the very end. */
+  /** The buffer that thi.ng writes into. It is one byte longer, because thi.ng would otherwise grow it at the end. */
   readonly peerBytes: Uint8Array
 }
 
@@ -114,7 +115,7 @@ function makeFields(count: number): Fields {
   return { count, bitCount, widths, values, bytes: new Uint8Array(size), peerBytes: new Uint8Array(size + 1) }
 }
 
-/** Sums stay alive here, so that no read is optimised away. */
+/** Sums are stored here, so that no read is optimised away. */
 let sink = 0
 
 function fieldRivals({ count, bitCount, widths, values, bytes, peerBytes }: Fields): Contender[] {
@@ -154,8 +155,8 @@ function fieldRivals({ count, bitCount, widths, values, bytes, peerBytes }: Fiel
 }
 
 /**
- * Fields per call, about a packet's worth. One loop over all of them would be compiled while it runs (on-stack
- * replacement), which came out twice as slow in every second process, for reasons that no packet has.
+ * Fields per call, about as many as in a packet. One loop over all fields would be compiled while it runs (on-stack
+ * replacement). That was twice as slow in every second process, which does not happen with packets.
  */
 const CHUNK = 1000
 
@@ -179,7 +180,7 @@ function readPeer(stream: BitInputStream, widths: Uint8Array, from: number, to: 
   return sum
 }
 
-/** Both wrote the same bytes, and both read every value back. */
+/** Checks that both wrote the same bytes, and that both read every value back. */
 function verify({ count, bitCount, widths, values, bytes, peerBytes }: Fields): void {
   if (!bytes.every((byte, index) => byte === peerBytes[index])) throw new Error('the two wrote different bytes')
   const reader = new BitReader(bytes)
@@ -253,7 +254,7 @@ function readInts(reader: BitReader, count: number): number {
   return sum
 }
 
-/** An object's delta, a small frame, a packet. */
+/** Sizes of an object's delta, a small frame and a packet. */
 const COPY_BITS = [48, 400, 9000]
 
 function copyRivals(): Contender[] {
@@ -276,8 +277,9 @@ function copyRivals(): Contender[] {
 }
 
 /**
- * A record by the typed helpers, as a hand-written serialiser has them: 69 + 48 + 32 + 10 + 1 bits. No plain float: a
- * double handed to a call is allocated whenever the engine does not inline the call, which is the caller's business.
+ * A record written with the typed helpers, as in a hand-written serialiser: 69 + 48 + 32 + 10 + 1 bits. It has no plain
+ * float: the JavaScript engine allocates a double argument when it does not inline the call, and that depends on the
+ * caller.
  */
 function helperRivals(): Contender[] {
   const count = 1000

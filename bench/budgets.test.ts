@@ -1,6 +1,6 @@
 /**
- * Figures that do not shake, held to their budgets: bytes on the wire, sizes of bundles, allocations. Each benchmark
- * runs in a process of its own, as `npm run bench` has it.
+ * Checks figures that do not vary between runs against their budgets: bytes on the wire, sizes of bundles, allocations.
+ * Each benchmark runs in a separate process, as with `npm run bench`.
  */
 
 import { spawnSync } from 'node:child_process'

@@ -1,10 +1,10 @@
 /**
- * Sealed request and reply over real UDP beside a raw echo of node:dgram; what idle connections hold; what core
- * allocates.
+ * Measures sealed requests and replies over real UDP beside a raw echo of node:dgram, the memory of idle connections,
+ * and the allocations of core.
  *
- * Servers and loads are processes of their own (`bytes/echo-server.ts`, `bytes/echo-load.ts`), so the CPU time of a
- * server's process is what its packets cost, the kernel's part included. Rivals take turns, and ratios are medians of
- * the ratios within a pair of turns: a busy machine slows both.
+ * Servers and loads are separate processes (`bytes/echo-server.ts`, `bytes/echo-load.ts`), so the CPU time of a
+ * server's process is the cost of its packets, including the kernel's part. Rivals take turns, and ratios are medians
+ * of the ratios within a pair of turns, because a busy machine slows both.
  */
 
 import { parseArgs } from 'node:util'
@@ -48,7 +48,7 @@ interface Rival {
   readonly server: Child
   readonly load: Child
   readonly provider: string
-  /** Of each turn: CPU of the server in microseconds for one echo. */
+  /** For each turn: CPU time of the server per echo, in microseconds. */
   readonly cpu: number[]
   last: ServerMark
   first: ServerMark
@@ -151,7 +151,7 @@ async function measureIdle(): Promise<BenchResult> {
   const load = new Child(LOAD, ['idle', String(port)])
   try {
     await load.ask()
-    // The first few connections allocate what all share.
+    // The first few connections allocate memory that all connections share.
     await load.ask(10)
     const before = await server.ask<ServerMark>('collect')
     const opened = await load.ask<number>(IDLE_CONNECTIONS)

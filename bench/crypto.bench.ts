@@ -1,9 +1,9 @@
 /**
- * The cost of encryption: sealing and opening a packet with each provider, the parts of a handshake, and what the
- * simulator's stub leaves. Packets are sealed as a connection seals them: in place, behind a header of 16 bytes,
- * through the key that counts its nonces.
+ * The cost of encryption: sealing and opening a packet with each provider, the parts of a handshake, and the
+ * simulator's stub. Packets are sealed as a connection seals them: in place, after a header of 16 bytes, with the key
+ * that counts its nonces.
  *
- * The peer is node:crypto used plainly: one context a packet, as anyone would write it.
+ * The comparison is plain node:crypto: one context for each packet, as in its documentation.
  */
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
@@ -33,7 +33,10 @@ export const bench: Bench = {
   },
 }
 
-/** The library's name in figures and tables: the first word of the provider's; 'mixed' is what Node 24 is given. */
+/**
+ * The library's name in figures and tables: the first word of the provider's name. 'mixed' is the provider that Node 24
+ * gets.
+ */
 function shortName({ name }: CryptoProvider): string {
   return /^noble.*node:crypto/.test(name) ? 'mixed' : name.split(/[ :,-]/)[0]!
 }
@@ -76,7 +79,7 @@ function packetFigures(timings: readonly Timing[], best: string, size: number): 
     value: ratio(timings, `${what} chacha: ${best}`, `${what} chacha: plain`),
     unit: 'ratio',
     against,
-    // Where sodium-native is not installed, ours is node:crypto and a little bookkeeping.
+    // Where sodium-native is not installed, our provider is node:crypto with a few checks.
     ...(best === 'sodium' && size <= 300 ? { atMost: 0.5 } : {}),
   }))
   return [...ns, ...ratios]
@@ -86,7 +89,7 @@ function nsOf(timings: readonly Timing[], name: string): number {
   return timings.find((timing) => timing.name === name)?.ns ?? Number.NaN
 }
 
-/** Every library seals and opens packets of one size, in both suites; the plain peer in the first. */
+/** Every library seals and opens packets of one size with both suites; plain node:crypto with the first suite. */
 function packetContenders(providers: readonly CryptoProvider[], size: number): Contender[] {
   const ours = providers.flatMap((provider) =>
     Object.values(SUITE).flatMap((suite) => suiteContenders(provider, suite, size)),
@@ -196,7 +199,7 @@ function handshakeContenders(provider: CryptoProvider): Contender[] {
 
 function allocationFigures(provider: CryptoProvider): Figure[] {
   const [seal, open] = suiteContenders(provider, SUITE.chacha20Poly1305, 300) as [Contender, Contender]
-  // Only sodium-native can do without; the others make objects of their own.
+  // Only sodium-native allocates nothing. The other libraries create objects.
   const budget = shortName(provider) === 'sodium' ? { atMost: 8 } : {}
   return [
     { name: 'seal_alloc', value: allocatedBytes(() => seal.run(), OPS), unit: 'B/packet', against: null, ...budget },

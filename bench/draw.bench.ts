@@ -77,7 +77,7 @@ function stage(of: Entity, count: number): Stage {
 function drawing({ interpolator }: Stage, from: number, to: number, draws: number): () => void {
   let last = from
   return () => {
-    // In a game the drawn moment never goes back; here it does, and the search for rows starts again.
+    // In a game the drawn moment never goes back. Here it does, and the search for rows starts again.
     last = from
     for (let draw = 0; draw < draws; draw++) {
       interpolator.smoother.begin(1 / 144)

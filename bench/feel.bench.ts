@@ -39,7 +39,7 @@ interface Line {
   readonly jitterMs: number
 }
 
-/** The line that figures are of. */
+/** The connection that the figures are measured on. */
 const NAMED: Line = { rttMs: 250, loss: 0.05, jitterMs: 20 }
 
 export const bench: Bench = {

@@ -1,13 +1,14 @@
 /**
- * A flood of spoofed datagrams while sixteen play over UDP: how much later are their ticks than without it?
+ * A flood of spoofed datagrams while sixteen clients play over UDP: how much later are the ticks than without the
+ * flood?
  *
- * Server, players and flooder are three processes on loopback. The server is watched in turns, a stretch without the
- * flood and one with it, so that what else the machine does shows in both; the figure is the difference of the medians
- * of the stretches' 99th percentiles. Spoofed are sources that never answer: 256 addresses of 127/8, a third requests,
- * a third packets of connections that are none, a third noise. Limits by origin do not help here: this machine's own
- * addresses are exempt, so every request is worth a cookie.
+ * Server, players and flooder are three processes on loopback. The server is measured in turns, an interval without the
+ * flood and one with it, so that other work of the machine affects both. The figure is the difference of the medians of
+ * the intervals' 99th percentiles. The spoofed sources never answer: 256 addresses of 127/8; a third of the datagrams
+ * are requests, a third are packets of connections that do not exist, and a third are random bytes. Limits by origin do
+ * not help here: addresses of this machine are exempt, so the server answers every request with a cookie.
  *
- * On two cores the flooder takes what it needs from the others: how many datagrams really came is in the table.
+ * On two cores the flooder takes CPU time from the other processes. The table shows how many datagrams really arrived.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -151,7 +152,7 @@ function resultOf(stretches: readonly Stretch[], players: LoadReport, rate: numb
   }
 }
 
-/** Processor time of the server for one of them: what the machine does otherwise does not show in it. */
+/** CPU time of the server for one datagram. Other work of the machine does not affect it. */
 function costUs(stretches: readonly Stretch[]): number {
   const sum = (isFlooded: boolean, of: (stretch: Stretch) => number): number =>
     stretches.filter((each) => each.isFlooded === isFlooded).reduce((total, each) => total + of(each), 0)

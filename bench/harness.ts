@@ -1,11 +1,10 @@
 /**
- * What a benchmark is, and how time and memory are measured so that the figures mean something.
+ * Defines a benchmark, and measures time and memory in a way that gives comparable figures.
  *
  * A file `bench/NAME.bench.ts` exports `bench: Bench`; `npm run bench -- NAME` finds it by that name.
  *
- * Rivals are timed interleaved, in one process, in turns (A B C, B C A, …), and compared round by round: a shared
- * machine slows everyone in a round alike. Across processes and days only ratios keep their meaning, so budgets are
- * ratios.
+ * Rivals are timed in turns in one process (A B C, B C A, …) and compared round by round: a shared machine slows all
+ * rivals of a round alike. Only ratios can be compared between processes and between days, so budgets are ratios.
  */
 
 import { setFlagsFromString } from 'node:v8'
@@ -16,15 +15,15 @@ export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What the value was measured against: a peer with its version, or a plain alternative. Null when nothing. */
+  /** What the value is compared with: another library with its version, or a plain alternative. Null: nothing. */
   readonly against: string | null
-  /** The budget, where there is one: the value must not be above. */
+  /** The maximum of the value, if it has a budget. */
   readonly atMost?: number
-  /** The budget, where there is one: the value must not be below. */
+  /** The minimum of the value, if it has a budget. */
   readonly atLeast?: number
 }
 
-/** What people read. Numbers are printed with three significant digits, or whole when they are large. */
+/** A table for readers. Numbers are printed with three significant digits, or as whole numbers when they are large. */
 export interface Table {
   readonly title: string
   readonly columns: readonly string[]
@@ -38,13 +37,13 @@ export interface BenchResult {
 
 /** One benchmark. */
 export interface Bench {
-  /** As in its file name, and on the command line. */
+  /** The name in the file name and on the command line. */
   readonly name: string
   /** One line for `--list`. */
   readonly summary: string
-  /** Its own options, one line each, as `--help` prints them; empty when it has none. */
+  /** The options of the benchmark, one line each, as `--help` prints them. Empty when it has none. */
   readonly options: readonly string[]
-  /** Measures. `args` are the command-line arguments after the name, without those of the command itself. */
+  /** Runs the benchmark. `args` are the command-line arguments after the name, without those of the command itself. */
   run(args: readonly string[]): Promise<BenchResult>
 }
 
@@ -55,12 +54,12 @@ export interface Contender {
   run(): void
 }
 
-/** What one contender took. */
+/** The time that one contender took. */
 export interface Timing {
   readonly name: string
   /** Median over the rounds, nanoseconds per operation. */
   readonly ns: number
-  /** The fastest and the slowest round: how calm the machine was. */
+  /** The fastest and the slowest round. A small difference means that the machine was quiet. */
   readonly nsMin: number
   readonly nsMax: number
   /** Every round, in order. */
@@ -87,7 +86,7 @@ export function interleave(contenders: readonly Contender[], rounds: number, war
   })
 }
 
-/** How one contender stands to another: the median over the rounds of their ratio within the round. */
+/** The ratio of two contenders: the median over the rounds of their ratio within the round. */
 export function ratio(timings: readonly Timing[], name: string, against: string): number {
   const roundsOf = (of: string): readonly number[] => {
     const timing = timings.find((one) => one.name === of)
@@ -98,7 +97,7 @@ export function ratio(timings: readonly Timing[], name: string, against: string)
   return median(roundsOf(name).map((ns, round) => ns / others[round]!).sort((a, b) => a - b))
 }
 
-/** The middle of numbers already sorted. */
+/** The median of sorted numbers. */
 export function median(sorted: readonly number[]): number {
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
@@ -106,10 +105,10 @@ export function median(sorted: readonly number[]): number {
 
 /**
  * Bytes that one operation leaves on the JavaScript heap, after warm-up: the median of `rounds` measurements of `run`,
- * which does `ops` operations, less what measuring itself allocates.
+ * which does `ops` operations, less the allocations of the measurement itself.
  *
- * Keep `ops` so small that no collection falls between the two readings: one that does shows as a negative
- * difference and is left out.
+ * Choose `ops` so small that no garbage collection happens between the two readings. A collection shows as a negative
+ * difference, and that round is left out.
  */
 export function allocatedBytes(run: () => void, ops: number, rounds = 15): number {
   const measure = (body: () => void): number => {
@@ -130,7 +129,7 @@ export function allocatedBytes(run: () => void, ops: number, rounds = 15): numbe
 
 let gc: (() => void) | undefined
 
-/** A full collection, now. */
+/** Runs a full garbage collection. */
 export function collect(): void {
   if (gc === undefined) {
     setFlagsFromString('--expose-gc')

@@ -1,8 +1,8 @@
 /**
- * How large the sender of snapshots is, and what it costs beside the program that it replaced.
+ * The size of the sender of snapshots, and its cost beside the program that it replaced.
  *
- * The program of before comes out of the git history and is bundled like the one of now. Both run in this process, tick
- * by tick in turns, so that the rest of the machine slows both alike. Times are CPU of this process.
+ * The older program comes from the git history and is bundled like the current one. Both run in this process, tick by
+ * tick in turns, so that the rest of the machine slows both alike. Times are CPU time of this process.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -98,7 +98,7 @@ function sizeOfReplication(): Size {
   const lines = texts.flatMap((text) => text.trimEnd().split('\n'))
   return {
     files: files.length,
-    // A line that is too wide counts as the lines that it would take.
+    // A line that is too wide counts as the number of lines that it would take.
     lines: lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0),
     wide: lines.filter((line) => line.length > COLUMNS).length,
     classes: texts.flatMap((text) =>

@@ -1,10 +1,10 @@
 /**
  * A crowd in which each client sees only its surroundings: 300 clients, 300 objects that all move, 30 ticks a second.
  *
- * Timed is what a server does for its clients in a tick after `step`: remember the tick, compute interest, write
- * everyone's packets, process the acknowledgements of three ticks ago (one in fifty was lost). Not timed: `step`,
- * sealing, sending. The interest part is also timed alone, by each partition and by checking every
- * object, and with ten thousand more objects in the same crowd.
+ * Timed is the work of a server for its clients in a tick after `step`: store the tick, compute interest, write the
+ * packets of all clients, process the acknowledgements of three ticks ago (one in fifty was lost). Not timed: `step`,
+ * sealing, sending. The interest part is also timed alone, with each partition, with a check of every object, and with
+ * ten thousand more objects in the same crowd.
  */
 
 import { parseArgs } from 'node:util'
@@ -27,7 +27,7 @@ const PACKET_BYTES = 1200
 const ACK_TICKS = 3
 const LOSS_ONE_IN = 50
 const DISTANCE = 100
-/** One player on so much ground: about fifty in view. */
+/** The area per player: about fifty other players are in view. */
 const GROUND_EACH = 560
 const CROWD = 10_000
 const HEAP_TICKS = 200
@@ -40,7 +40,7 @@ const shape = {
   ammo: int(0, 255).owner(),
 } as const
 const Player = entity(shape, { name: 'Player', interest: near(DISTANCE) })
-/** The same by a predicate, which is called for every object. */
+/** The same with a predicate, which is called for every object. */
 const Watched = entity(shape, {
   name: 'Watched',
   interest: where(
@@ -118,7 +118,7 @@ function run(clients: number, objects: number, ticks: number, seed: number): Ben
   return { tables: [size, searchTable(clients, objects, seed)], figures }
 }
 
-/** Objects that wander over ground of a size. */
+/** Objects that move at random over an area of a given size. */
 function wanderers(
   world: World,
   type: typeof Player,
@@ -154,7 +154,7 @@ function wander(walkers: readonly Walker[], side: number, dice: Prng): void {
   }
 }
 
-/** A server and the paths to its clients. */
+/** A server and the simulated paths to its clients. */
 class Match {
   readonly world = new World([Player])
   readonly times: number[] = []
@@ -170,7 +170,10 @@ class Match {
   readonly #sources: readonly SnapshotSource[]
   readonly #bytes = new Uint8Array(PACKET_BYTES)
   readonly #out = new BitWriter(this.#bytes)
-  /** By client: the next sequence; by tick modulo the acknowledgements' delay, by client: the first of that tick. */
+  /**
+   * The next sequence of each client. And, for each tick of the acknowledgements' delay and each client, the first
+   * sequence of that tick.
+   */
   readonly #next: Float64Array
   readonly #first: readonly Float64Array[]
 
@@ -208,11 +211,11 @@ class Match {
     for (let at = 0; at < this.#interests.length; at++) this.inView += this.#interests[at]!.count
   }
 
-  /** Reports the fate of packets to a client's source, and takes new packets from it. */
+  /** Reports deliveries and losses to a client's source, and takes new packets from it. */
   #serve(client: number): void {
     const source = this.#sources[client]!
     const { tick } = this.world
-    // Whole: a fraction would be a new number on the heap for every call it is handed to.
+    // A whole number: a fraction would be a new heap number for every call that it is passed to.
     const now = Math.round(tick * 1000 / TICK_RATE)
     const from = this.#first[(tick + 1) % (ACK_TICKS + 1)]![client]!
     const to = this.#first[(tick + 2) % (ACK_TICKS + 1)]![client]!
@@ -244,7 +247,7 @@ function searchTable(clients: number, objects: number, seed: number): Table {
   ): (string | number)[] => {
     const dice = new Prng(seed)
     const world = new World([type])
-    // The crowd is as dense as the players are alone: in view there are as many.
+    // The density is that of the players alone, so as many objects are in view.
     const side = Math.sqrt(GROUND_EACH * count)
     const walkers = wanderers(world, type, count, clients, side, dice)
     const interest = new Interest(world, [type], options)

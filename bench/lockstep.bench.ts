@@ -1,8 +1,9 @@
 /**
- * Lockstep through an order relay: how long a click takes, what is late, whose click wins, and what a relay costs.
+ * Lockstep through an order relay: the delay of a click, the share of late ticks, which of two clicks is first, and the
+ * CPU time of a relay.
  *
  * Delays, losses and bytes are measured in simulated time, with real packets: clicks at random moments, 60 draws a
- * second, bytes with the headers of IP and UDP. The relay's own work is processor time of the relay alone, without
+ * second, bytes including the headers of IP and UDP. The relay's own work is CPU time of the relay alone, without
  * packets and sockets.
  */
 
@@ -70,7 +71,7 @@ class Scene {
     this.#counts(-1)
     const end = party.clock.now + seconds * 1000
     while (party.clock.now < end) {
-      // The next click of anyone: exponential waits.
+      // The next click of any player: exponential waits.
       party.run(-Math.log(1 - dice.fraction()) * 1000 / (ORDERS_PER_SECOND * PLAYERS))
       const client = Math.floor(dice.fraction() * PLAYERS)
       if (client !== muted) this.#click(client, dice, client === liar)
@@ -98,13 +99,13 @@ class Scene {
     each.order(isLiar ? now - 500 : now, Take as never, { crate: this.clicks.length % 65_536 })
   }
 
-  /** The mean time from a click to its execution at its own player, of some players. */
+  /** The mean time from a click to its execution at the player that clicked, for some players. */
   mean(isCounted: (client: number) => boolean = () => true): number {
     const done = this.clicks.filter(({ client, executedAt }) => isCounted(client) && executedAt > 0)
     return done.reduce((sum, { at, executedAt }) => sum + executedAt - at, 0) / done.length
   }
 
-  /** Click by click: its number in the stream, and its time on the relay's clock. */
+  /** For each click: its number in the stream, and its time on the relay's clock. */
   placed(): { readonly click: Click; readonly place: number; readonly timeMs: number }[] {
     const { log } = this.party.match.relay
     const start = this.party.closedAt[1]! - 120
@@ -121,7 +122,10 @@ class Scene {
     return (slipped + late) / (placed + late)
   }
 
-  /** The share of ticks that a client stepped more than one tick after its plan: the close, the way, and its hold. */
+  /**
+   * The share of ticks that a client stepped more than one tick after its plan: the closing time, the one-way delay and
+   * the playout delay.
+   */
   stalledShare({ latencyMs = 0 }: Weather, muted: number): number {
     let [stalled, count] = [0, 0]
     const from = Math.ceil(WARM_MS / TICK_MS)
@@ -153,7 +157,7 @@ function earlierWins(scene: Scene): number {
   return won / count
 }
 
-/** How often an order that claims the earliest time it may ends within 10 ms of its true time. */
+/** How often an order that claims the earliest allowed time is placed within 10 ms of its true time. */
 function spoofedWithin(scene: Scene, liar: number): number {
   const lies = scene.placed().filter(({ click }) => click.client === liar)
   return lies.filter(({ click, timeMs }) => Math.abs(timeMs - click.at) <= 10).length / lies.length

@@ -1,6 +1,6 @@
 /**
- * Exact numbers beside the engine's own: what it costs that sin is the same bits everywhere. Then the content hash, the
- * generators and fixed point, which have no twin in the language.
+ * Exact numbers beside those of the JavaScript engine: the cost of a sin that has the same bits everywhere. Also the
+ * content hash, the generators and fixed point, which the language does not have.
  *
  * Arguments are those of games (angles of a few turns, directions, distances), not the special cases.
  */
@@ -70,10 +70,10 @@ function run(rounds: number): BenchResult {
 }
 
 const COUNT = 20_000
-/** Calls per loop: one long loop would be compiled while it runs, which no game's loop is. */
+/** Calls per loop. One long loop would be compiled while it runs, unlike the loops of a game. */
 const CHUNK = 1000
 
-/** Sums stay alive here, so that no call is optimised away. */
+/** Sums are stored here, so that no call is optimised away. */
 const sink = new Float64Array(1)
 
 const prng = new Prng(0x5eed)
@@ -83,10 +83,10 @@ const units = filled(() => prng.nextFloat() * 2 - 1)
 const sizes = filled(() => prng.nextFloat() * 100)
 const powers = filled(() => prng.nextFloat() * 6 - 3)
 
-/** Calls one function for each argument from one place to another. */
+/** Calls one function for each argument in a range. */
 type Loop = (from: number, to: number) => void
 
-/** Exact and Math's own, each with a loop of its own, so that every call in a loop is to one function only. */
+/** The exact function and that of Math, each in a separate loop, so that every loop calls only one function. */
 function pair(name: string, exactLoop: Loop, mathLoop: Loop): Contender[] {
   const contender = (of: string, loop: Loop): Contender => ({
     name: `${of}.${name}`,
@@ -98,7 +98,7 @@ function pair(name: string, exactLoop: Loop, mathLoop: Loop): Contender[] {
   return [contender('exact', exactLoop), contender('Math', mathLoop)]
 }
 
-/** Written out: with `new Function` they would be shorter, but would not measure code that is really used. */
+/** Written out: `new Function` would be shorter, but would not measure code that is really used. */
 const RIVALS = {
   sin: pair('sin',
     (i, to) => { let sum = 0; for (; i < to; i++) sum += exact.sin(angles[i]!); sink[0] = sum },
@@ -156,7 +156,7 @@ function hashContenders(): Contender[] {
   ]
 }
 
-/** Each with a loop of its own, as a game has it: through one shared loop every call would be to a stranger. */
+/** Each in a separate loop, as in a game: in one shared loop the compiler could not inline the calls. */
 function otherContenders(): Contender[] {
   const out = new Uint32Array(2)
   const streaming = new Prng(1)

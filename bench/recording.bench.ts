@@ -1,9 +1,9 @@
 /**
- * What it costs to record a match, in bytes and in time, to play it again, and to leave the account of bits on.
+ * The cost of recording a match, in bytes and in time, of playing it again, and of the count of sent bits.
  *
- * Two matches: the two players of hello, who walk; and the standard crowd (scenario.ts), 24 who walk, stand, jump and
- * look about at 60 ticks a second. Rows are recorded with everything in them; beside them stands what a snapshot of the
- * whole world, 4 bytes a number, would take.
+ * Two matches: the two walking players of hello; and the standard crowd (scenario.ts), 24 players that walk, stand,
+ * jump and look around at 60 ticks a second. All fields of the rows are recorded. The comparison is a snapshot of the
+ * whole world with 4 bytes for each number.
  */
 
 import { parseArgs } from 'node:util'
@@ -29,7 +29,7 @@ import { CROWD_SHAPE } from './scenario/crowd-rows.ts'
 import { FIELD_BITS, FIELD_COUNT, FIELD_MIN, FIELDS, makeCrowd } from './scenario.ts'
 
 const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
-/** What a field of the frame is in the cell of a walker. */
+/** Converts a field of the frame to the live value of a walker. */
 const CELL_SCALES: readonly number[] = [
   1 / 512,
   1 / 512,
@@ -42,7 +42,7 @@ const CELL_SCALES: readonly number[] = [
   1,
   1,
 ]
-/** The same, of an entity that does not say what its numbers are. */
+/** The same entity without roles on its fields. */
 const Plain = entity(
   Object.fromEntries(FIELDS.map((name, at) => [name, int(FIELD_MIN[at]!, FIELD_MIN[at]! + 2 ** FIELD_BITS[at]! - 1)])),
   { name: 'Plain' },
@@ -52,7 +52,7 @@ const Player = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), hue: u8 },
 const CODECS: readonly RecordingCodec[] = ['packed', 'entropy']
 const NO_SINK = { write: () => true }
 
-/** A match that plays itself. */
+/** A match that plays by itself. */
 interface Match {
   readonly name: string
   readonly entities: readonly Entity[]
@@ -150,7 +150,7 @@ function record(match: Match, ticks: number, codec: RecordingCodec): readonly (s
   ]
 }
 
-/** One tick of snapshots to everyone, with and without the account, in turns. */
+/** One tick of snapshots to all clients, with and without the count of bits, in turns. */
 function account(
   players: number,
   ticks: number,
@@ -170,7 +170,7 @@ function account(
   let sequence = 0
   for (let tick = 0; tick < ticks * 2; tick++) {
     play(match, () => timeline.sample())
-    // Blocks of ticks and not single ones: a turn must be longer than what the clock can tell.
+    // Blocks of ticks instead of single ticks: a turn must be longer than the resolution of the clock.
     const isOn = (tick >>> 3) % 2 === 1
     replicator.probe = isOn ? bits : undefined
     const start = performance.now()
@@ -193,7 +193,7 @@ function account(
   return { nsPerEntry: (1000 * offUs * share) / entries, share, tickUs: offUs }
 }
 
-/** The account alone: an entry after the other, of clients in turn. */
+/** The count of bits alone: one entry after the other, of clients in turn. */
 function accountAlone(): number {
   const bits = new BitAccount(new World([Walker]))
   const rounds = Array.from({ length: 20 }, () => {

@@ -1,8 +1,9 @@
 /**
- * bench/RESULTS.md: what all benchmarks found on one machine, written so that a stranger can judge it.
+ * Writes bench/RESULTS.md: the results of all benchmarks on one machine, with what a reader needs to judge them.
  *
- * Every benchmark runs several times, each in a fresh process. A figure is the median of its runs, with the lowest and
- * the highest beside it; a figure whose runs lie far apart says more about the machine than about us, and is marked.
+ * Every benchmark runs several times, each time in a new process. A figure is the median of its runs, with the lowest
+ * and the highest beside it. A figure whose runs differ much is marked, because it says more about the machine than
+ * about Tickwire.
  */
 
 import { cpus, release, totalmem, type } from 'node:os'
@@ -15,7 +16,7 @@ export interface Measured {
   readonly runs: readonly BenchResult[]
 }
 
-/** Where it was measured. */
+/** The machine of the measurement. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
@@ -31,7 +32,7 @@ export interface Spread {
   readonly highest: number
 }
 
-/** Runs that differ by more than this share of their median are of a restless machine. */
+/** Runs that differ by more than this share of their median were measured on a busy machine. */
 const RESTLESS_SHARE = 0.25
 
 export function describeMachine(): Machine {
@@ -45,7 +46,7 @@ export function describeMachine(): Machine {
   }
 }
 
-/** Each figure of a benchmark: the median of its runs, and how far they lie apart. */
+/** Each figure of a benchmark: the median of its runs, and their range. */
 export function spreadsOf(runs: readonly BenchResult[]): Spread[] {
   return (runs[0]?.figures ?? []).map((first) => {
     const values = runs

@@ -1,8 +1,10 @@
 /**
- * Six ticks back and up to now again, in every frame: what a frame costs at 32, 200 and 1,000 objects beside netplayjs.
+ * Rolls back six ticks and steps to the present again, in every frame: the cost of a frame at 32, 200 and 1,000
+ * objects, beside netplayjs.
  *
- * All rivals step the same ten numbers an object by the same rules, take turns in one process, and end where a
- * simulation that never had to go back would be. CPU time of the process; ratios are medians of those within a turn.
+ * All rivals step the same ten numbers per object by the same rules, take turns in one process, and end in the state of
+ * a simulation that never rolled back. Times are CPU time of the process. Ratios are medians of the ratios within a
+ * turn.
  */
 
 import { parseArgs } from 'node:util'
@@ -16,16 +18,16 @@ const SIZES = [32, 200, 1000]
 const NETPLAY = 'netplayjs 0.4.1'
 const WARMUPS = 8
 const CHECKED_FRAMES = 40
-/** What the other player pushes by, in units of the field, and in what it means. */
+/** The push of the other player, in steps of the field and in units. */
 const PUSH_UNITS = 64
 const PUSH = PUSH_UNITS / 256
 
 interface Rival {
   readonly name: string
-  /** In one turn: so many that the clock can see it. */
+  /** Frames in one turn: enough for the resolution of the clock. */
   readonly frames: number
   frame(): void
-  /** Milliseconds a frame, by turn. */
+  /** Milliseconds per frame, by turn. */
   readonly taken: number[]
 }
 
@@ -130,7 +132,7 @@ function race(rivals: readonly Rival[], turns: number): void {
 const middle = (values: readonly number[]): number => median(values.toSorted((a, b) => a - b))
 const ratio = (one: Rival, other: Rival): number => middle(one.taken.map((ms, turn) => ms / other.taken[turn]!))
 
-/** Bodies without a rollback. */
+/** The bodies without a rollback. */
 function straight(count: number, frames: number, pushAt: (frame: number) => number): Body[] {
   const bodies = start(count)
   for (let frame = 1; frame <= frames; frame++)
@@ -141,7 +143,7 @@ function straight(count: number, frames: number, pushAt: (frame: number) => numb
 /** There are pushes for some frames; then none, until all have been received. */
 function checkNetplay(rival: NetplayRollback): void {
   const isPushed = (frame: number): boolean => frame <= CHECKED_FRAMES / 2
-  // The last input is the predicted one: after the last push no prediction may be open.
+  // The last input is also the predicted one, so after the last push no prediction is open.
   for (let frame = 1; frame <= CHECKED_FRAMES; frame++) rival.frame(isPushed(frame) ? PUSH : 0)
   const expected = straight(rival.state.bodies.length, CHECKED_FRAMES + rival.depth, (frame) =>
     isPushed(frame) ? PUSH : 0,

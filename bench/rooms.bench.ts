@@ -1,10 +1,10 @@
 /**
- * Rooms: how many may come in a second, how many rooms a process plays, what a room and a seat weigh, and how long
- * joining takes while all of that is going on.
+ * Rooms: how many clients can join per second, how many rooms one process can run, the memory of a room and of a seat,
+ * and how long joining takes under this load.
  *
- * Connecting, ticking and memory are measured in this process without sockets: the processor time of the server's part
- * alone counts, clients run between. Joining is measured over real UDP on loopback, with rooms full of bots and players
- * in the same process as the newcomers, so that figure is what both ends together took.
+ * Connecting, ticking and memory are measured in this process without sockets: only the CPU time of the server's part
+ * counts, and the clients run in between. Joining is measured over real UDP on loopback. The rooms are full of bots and
+ * players in the same process as the new clients, so that figure includes both ends.
  */
 
 import { parseArgs } from 'node:util'
@@ -37,7 +37,7 @@ export const bench: Bench = {
   summary: 'connects a second, rooms in a process, memory of rooms and seats, joining under load',
   options: [
     '--rooms N      rooms that are played (default 100)',
-    '--joins N      players who join under load (default 200)',
+    '--joins N      players that join under load (default 200)',
   ],
   run: async (args) => {
     const { values } = parseArgs({
@@ -127,13 +127,13 @@ class Crowd {
   }
 }
 
-/** Processor time of this process, its collector included: a machine that is busy elsewhere does not count. */
+/** CPU time of this process, including garbage collection. Other work of the machine does not count. */
 function cpuUs(): number {
   const { user, system } = process.cpuUsage()
   return user + system
 }
 
-/** Of a network of our own, which is not limited. */
+/** Addresses of a local network, which is not limited. */
 function addressOf(index: number): string {
   return `10.0.${index >> 8}.${index & 255}:1`
 }
@@ -150,7 +150,7 @@ function connectAll(count: number): { readonly connectUs: number; readonly tickU
   const crowd = new Crowd()
   let connectUs = 0
   for (let at = 0; at < count; at += 20) {
-    // Only the steps until they are in count, less what those who are in already cost.
+    // Only the steps until all have joined count, less the cost of the clients that had joined before.
     const idle = crowd.serverUs
     for (let step = 0; step < 8; step++) crowd.step(10)
     const idleUs = crowd.serverUs - idle

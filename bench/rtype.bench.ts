@@ -1,6 +1,7 @@
 /**
- * The R-Type wire beside the native one, for one match of 40 entities that all move: bytes a second to one client, what
- * a delta saves when 5 of 40 moved, and the time to make and encode the packets of a tick for one client.
+ * The R-Type protocol beside the native one, for one match of 40 entities that all move: bytes a second to one client,
+ * the bytes that a delta saves when 5 of 40 moved, and the time to make and encode the packets of a tick for one
+ * client.
  */
 
 import { simulate } from 'tickwire/testing'
@@ -14,7 +15,7 @@ import type { Bench, BenchResult } from './harness.ts'
 const [ENTITIES, SECONDS, TICK_RATE] = [40, 20, 60]
 const PEER: RtypePeer = { playerId: 1, clientId: 1, name: 'bench', address: 'bench' }
 
-/** Where an entity is at a tick: circles of different sizes and paces. */
+/** The position of an entity at a tick: circles of different sizes and speeds. */
 function placeOf(index: number, tick: number): { x: number; y: number; vx: number; vy: number } {
   const [radius, pace] = [40 + index * 3, 0.6 + (index % 7) * 0.2]
   const turn = (tick / TICK_RATE) * pace + index
@@ -37,7 +38,7 @@ function entities(tick: number, moving: number): RtypeEntity[] {
   })
 }
 
-/** Bytes to one client, and CPU microseconds of a tick. */
+/** Bytes to one client, and CPU microseconds per tick. */
 function runRtype(moving: number): { bytesPerSecond: number; microseconds: number; packets: RtypePacket[] } {
   const stream = new RtypeWorldStream({ tickRate: TICK_RATE })
   stream.add(PEER)
@@ -56,7 +57,7 @@ function runRtype(moving: number): { bytesPerSecond: number; microseconds: numbe
   return { bytesPerSecond: bytes / SECONDS, microseconds, packets }
 }
 
-/** Bytes a second of the same motion over the native wire, to one client. */
+/** Bytes per second of the same motion in the native protocol, to one client. */
 function runNative(): number {
   const Thing = entity({
     x: fixed(0, 960, 1), y: fixed(0, 540, 1), vx: fixed(-400, 400, 1), vy: fixed(-400, 400, 1), health: u8,

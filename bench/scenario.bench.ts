@@ -1,9 +1,9 @@
 /**
  * The standard crowd (`scenario.ts`), sent by a snapshot codec alone, and by the whole replication to many clients.
  *
- * With `--clients` or `--views` it is a race of whole replications beside @colyseus/schema and nengi 2
- * (scenario/crowd-race.ts). With any other option it is the codec by itself (scenario/codec-alone.ts). With none, the
- * figures that have budgets of both.
+ * With `--clients` or `--views` it compares whole replications with @colyseus/schema and nengi 2
+ * (scenario/crowd-race.ts). With any other option it measures the codec alone (scenario/codec-alone.ts). Without
+ * options it prints the figures of both that have budgets.
  */
 
 import { parseArgs } from 'node:util'

@@ -40,7 +40,7 @@ interface Walker {
   yaw: number; yawRate: number; pitch: number
   health: number; flags: number
   isIdle: boolean
-  /** Until when the player walks or stands, and until when it keeps its course. */
+  /** The tick until which the player walks or stands, and the tick until which it keeps its direction. */
   phaseEnds: number; legEnds: number
   course: number; pace: number
 }
@@ -108,7 +108,7 @@ function stand(player: Walker, random: () => number): void {
   if (random() < 0.002) player.flags ^= 1
 }
 
-/** Changes velocity towards the wanted one, as fast as legs allow. */
+/** Changes the velocity towards the wanted velocity, at most by the acceleration of a player. */
 function steer(player: Walker, vx: number, vy: number): void {
   const [dx, dy] = [vx - player.vx, vy - player.vy]
   const share = Math.min(1, (ACCELERATION * STEP_S) / Math.max(1e-9, Math.hypot(dx, dy)))
@@ -129,7 +129,7 @@ function quantised({ x, y, z, vx, vy, vz, yaw, pitch, health, flags }: Walker): 
   ]
 }
 
-/** About normal, mean 0, deviation 1. */
+/** Approximately normal: mean 0, deviation 1. */
 function gaussian(random: () => number): number {
   return (random() + random() + random() + random() - 2) * Math.sqrt(3)
 }

@@ -1,9 +1,9 @@
 /**
- * The crowd by other packers, each as its documents say and as kindly as possible: quantised whole numbers (smaller and
- * faster for all of them than floats), schemas where there are schemas, buffers of their own choosing.
+ * The crowd in other packers, each used as its documentation says and in its best form: quantised whole numbers
+ * (smaller and faster for all of them than floats), schemas where it has schemas, and its own buffers.
  *
- * Objects are made before the clock starts, except for @colyseus/schema: there the writing to an object is where
- * changes are found, so it is part of packing.
+ * Objects are made before the clock starts, except for @colyseus/schema: it detects changes when a field is written, so
+ * writing is part of packing.
  */
 
 import { Decoder, Encoder, schema, t } from '@colyseus/schema'
@@ -12,19 +12,19 @@ import { Packr } from 'msgpackr'
 import protobuf from 'protobufjs'
 import { FIELDS, type Frame } from './scenario.ts'
 
-/** One way to carry a crowd. Ticks are packed in order; `unpack` is given what the same tick was packed to. */
+/** One way to send a crowd. Ticks are packed in order; `unpack` gets the bytes of the same tick. */
 export interface Packer {
   readonly name: string
   pack(tick: number): Uint8Array
   unpack(bytes: Uint8Array, tick: number): void
-  /** Field `field` of player `player` as last unpacked. */
+  /** The last unpacked value of a field of a player. */
   held(player: number, field: number): number
 }
 
 type Player = { [Name in (typeof FIELDS)[number]]: number }
 type State = { tick: number; players: Player[] }
 
-/** All peers over the same frames. */
+/** All packers, with the same frames. */
 export function makePeers(frames: readonly Frame[], players: number): Packer[] {
   const states = frames.map((frame, tick): State => ({
     tick, players: Array.from({ length: players }, (_, player) => playerAt(frame, player)),
@@ -44,7 +44,7 @@ function holder(): { state: State; held(player: number, field: number): number }
   }
 }
 
-/** With shared structures, as its documents recommend for records of one shape. */
+/** With shared structures, as its documentation recommends for records of one shape. */
 function msgpackrPeer(states: readonly State[]): Packer {
   const packer = new Packr({ structures: [] })
   const unpacker = new Packr({ structures: (packer as unknown as { structures: [] }).structures })
@@ -96,7 +96,7 @@ function avscPeer(states: readonly State[]): Packer {
   }
 }
 
-/** A map of players, patched: only what was written to since the last encode is sent. */
+/** A map of players, with patches: only fields that were written since the last encode are sent. */
 function colyseusPeer(frames: readonly Frame[], players: number): Packer {
   Encoder.BUFFER_SIZE = 1 << 19
   const Walker = schema(

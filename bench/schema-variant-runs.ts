@@ -6,7 +6,7 @@ import type { Contender } from './harness.ts'
 import { FIELD_COUNT } from './scenario.ts'
 import type { Variant } from './schema-variants.ts'
 
-/** Four runs of one variant, each a plain loop: a shared helper would be compiled for all variants together. */
+/** Four runs of one variant, each a plain loop: a shared function would be compiled for all variants together. */
 export function variantRuns(variant: Variant, rows: readonly Int32Array[], players: number): Contender[] {
   const ops = rows.length - 1
   const end = players * FIELD_COUNT

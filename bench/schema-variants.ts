@@ -1,7 +1,7 @@
 /**
  * Three ways to run a codec that was compiled from a schema, for docs/adr/0007-codecs-as-tables.md: the engine's loop
- * over tables, a closure per field, and code made from text. All write the same bits. Bench only: the engine makes no
- * code from text, for pages may forbid it.
+ * over tables, a closure per field, and code made from text. All write the same bits. They are used only in benches:
+ * the engine makes no code from text, because pages may forbid it.
  */
 
 import type { BitReader } from '../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -21,7 +21,7 @@ export interface Variant {
   readonly readDelta: ReadDelta
 }
 
-/** One closure a field and direction, called in a loop. For schemas of plain numbers, at most 32 of them. */
+/** One closure per field and direction, called in a loop. For schemas of plain numbers, with at most 32 fields. */
 export function closures({ leaves }: Layout): Variant {
   const count = leaves.length
   const writers = leaves.map(
@@ -57,7 +57,7 @@ export function closures({ leaves }: Layout): Variant {
   }
 }
 
-/** One straight line of code a direction, made from text. */
+/** Code without loops for each direction, made from text. */
 export function generated({ leaves }: Layout): Variant {
   const count = leaves.length
   const bit = (index: number): number => 1 << (count - 1 - index)

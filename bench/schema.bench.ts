@@ -1,9 +1,9 @@
 /**
- * A crowd packed and unpacked by its schema, beside msgpackr, protobufjs, avsc and @colyseus/schema: bytes and time a
- * tick, interleaved in one process, with every field of every player compared after every tick of the first pass.
+ * A crowd packed and unpacked by its schema, beside msgpackr, protobufjs, avsc and @colyseus/schema: bytes and time per
+ * tick, in turns in one process. In the first pass, every field of every player is compared after every tick.
  *
- * Ours twice: whole rows, which is what the first three do, and deltas against the tick before, which is what
- * @colyseus/schema does. Rows are what the Timeline holds; quantising live cells into them is timed on its own.
+ * Tickwire runs twice: with whole rows, like the first three, and with deltas against the tick before, like
+ * @colyseus/schema. Rows are the form in the Timeline; quantising live numbers into rows is timed separately.
  */
 
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ import { makePeers, type Packer } from './schema-peers.ts'
 import { variantRuns } from './schema-variant-runs.ts'
 import { closures, generated, type Variant } from './schema-variants.ts'
 
-/** Each peer with its version, and what our bytes, packing and unpacking may be of its own at most. */
+/** Each packer with its version, and the maximum ratio of our bytes, packing time and unpacking time to its own. */
 const PEERS: {
   readonly [peer: string]: {
     readonly version: string
@@ -40,7 +40,7 @@ const PEERS: {
   '@colyseus/schema': { version: '@colyseus/schema 5.0.34, patches', bytes: 0.55, pack: 0.1, unpack: 0.2 },
 }
 
-/** Ticks over which allocation is measured: the crowd is smaller there, so that it takes a second and not a minute. */
+/** Ticks over which allocation is measured. The crowd is smaller there, so that it takes a second and not a minute. */
 const ALLOCATION_TICKS = 10_000
 const ALLOCATION_PLAYERS = 40
 
@@ -95,7 +95,7 @@ function crowdSchema(): Schema {
   )
 }
 
-/** The frames as rows: every value counted from the least of its field. */
+/** The frames as rows: every value is counted from the minimum of its field. */
 function rowsOf(frames: readonly Frame[]): Int32Array[] {
   return frames.map((frame) => frame.map((value, at) => value - FIELD_MIN[at % FIELD_COUNT]!))
 }
@@ -154,7 +154,7 @@ function deltas(schema: Schema, frames: readonly Frame[], players: number): Pack
   }
 }
 
-/** Packs and unpacks every tick, compares every field, and gives the mean bytes of all ticks but the first. */
+/** Packs and unpacks every tick, compares every field, and returns the mean bytes of all ticks but the first. */
 function verifiedBytes(packer: Packer, frames: readonly Frame[], players: number): number {
   let sum = 0
   frames.forEach((frame, tick) => {
@@ -227,7 +227,7 @@ function loopRivals(schema: Schema, frames: readonly Frame[], players: number): 
   ]
 }
 
-/** Keeps results alive, so that no loop is optimised away. */
+/** Results are stored here, so that no loop is optimised away. */
 let sink = 0
 
 /** Bytes on the heap left by packing and unpacking a tick of deltas, quantising included. */
@@ -309,7 +309,7 @@ function figuresOf(
     { name: 'unpack_us', value: us(`unpack: ${delta}`), unit: 'us/tick', against: null },
     ...peers.flatMap((peer): Figure[] => {
       const short = peer.replace(/^@/, '').replace(/\/.*/, '')
-      // Whole against whole, changes against changes.
+      // Whole rows beside whole rows, deltas beside patches.
       const ours = peer === '@colyseus/schema' ? delta! : whole!
       const { version: against, ...most } = PEERS[peer]!
       return [

@@ -18,7 +18,7 @@ import type { Bench, BenchResult } from './harness.ts'
 const ROOT = join(import.meta.dirname, '..')
 const OUT = '/out'
 
-/** What hello draws, by the SDK: a room, its state, and inputs. */
+/** The page of hello, made with the SDK: a room, its state, and inputs. */
 const PEER_PAGE = `
 import { Client } from '@colyseus/sdk'
 const room = await new Client(location.origin).joinOrCreate('hello')
@@ -128,7 +128,7 @@ async function bundle(name: string, entry: string): Promise<Page> {
   }
 }
 
-/** The entry and all that it imports, but not by `import()`. */
+/** The entry and all modules that it imports, except by `import()`. */
 function firstLoad({ outputs }: Metafile): Set<string> {
   const found = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'))
   for (const path of found) {

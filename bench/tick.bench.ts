@@ -1,13 +1,13 @@
 /**
  * The cost of a whole match for its server: 24 fighters and 8 spectators, 128 ticks a second, every tick sent to all.
  *
- * Timed is everything that a server does in a tick with its real host: open and read all packets, `step`,
- * sample, compute interest, write, seal and send all packets. Not timed: clients, which are real
- * hosts too and run between; sockets, of which there are none. Times are CPU of this process: on a busy machine a clock
- * on the wall shows who else is running. The heap is read before and after the server's part of every tick.
+ * Timed is all work of a server in a tick with its real host: open and read all packets, `step`, sample, compute
+ * interest, write, seal and send all packets. Not timed: clients, which are real hosts too and run in between. There
+ * are no sockets. Times are CPU time of this process, because wall time on a busy machine includes other programs. The
+ * heap is read before and after the server's part of every tick.
  *
- * Payload is that of UDP, our own header and seal included; wire is with those of UDP and IPv4. Of the payload,
- * snapshots are shown by themselves.
+ * Payload is that of UDP, with our own header and authentication tag; wire includes the headers of UDP and IPv4.
+ * Snapshots are also shown separately from the rest of the payload.
  */
 
 import { parseArgs } from 'node:util'

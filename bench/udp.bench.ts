@@ -1,13 +1,13 @@
 /**
- * Our UDP port beside plain node:dgram: an echo over loopback, 200 bytes, some in flight at once.
+ * Our UDP port beside plain node:dgram: an echo over loopback, 200 bytes, with several datagrams in flight.
  *
- * Both ends of each echo are in this process, so CPU time (`process.cpuUsage`, user and system) holds all that a round
- * trip costs: two sends and two receives, the kernel's part included. Rivals take turns; ratios are medians of the
- * ratios within a round, as a busy machine slows a whole round.
+ * Both ends of each echo are in this process, so its CPU time (`process.cpuUsage`, user and system) includes the whole
+ * cost of a round trip: two sends and two receives, with the kernel's part. Rivals take turns. Ratios are medians of
+ * the ratios within a round, because a busy machine slows a whole round.
  *
  * `plain` is the simplest program: `socket.send(bytes, port, host)`. Node then resolves the host for every datagram, in
- * a later turn. `tuned` has a lookup that answers at once, which is not obvious; it neither copies nor counts nor knows
- * addresses, and is the lower bound.
+ * a later turn of the event loop. `tuned` has a lookup that answers at once, which few programs have. It neither copies
+ * nor counts nor parses addresses, and is the lower bound.
  */
 
 import { type Socket, type SocketOptions, createSocket } from 'node:dgram'
@@ -33,7 +33,7 @@ export const bench: Bench = {
 
 interface Rival {
   readonly name: string
-  /** Does so many round trips. */
+  /** Does `count` round trips. */
   echo(count: number): Promise<void>
   close(): void
 }
@@ -91,8 +91,8 @@ async function measure(rival: Rival, echoes: number): Promise<{ cpuUs: number; w
 }
 
 /**
- * Keeps some in flight until all have come back. A datagram lost on loopback would be a finding, and hang: so it
- * throws.
+ * Keeps some datagrams in flight until all have come back. A datagram lost on loopback would be a finding, and would
+ * make this wait for ever, so it throws.
  */
 function pingPong(send: () => void): { echo(count: number): Promise<void>; onBack(): void } {
   let [left, toSend] = [0, 0]

@@ -1,9 +1,9 @@
 /**
- * The world beside what a game would use instead: plain objects and bitECS to walk over, one memory copy,
- * structuredClone, JSON and msgpackr to save and load, xxhash-wasm to hash.
+ * The world beside the alternatives of a game: plain objects and bitECS to loop over; one memory copy, structuredClone,
+ * JSON and msgpackr to save and load; xxhash-wasm to hash.
  *
- * One entity of 20 numbers, as games have them, at 32, 1,000 and 10,000 objects. The budgets hold at every size: each
- * figure is the worst of the three.
+ * One entity of 20 numbers, at 32, 1,000 and 10,000 objects. The budgets hold at every size: each figure is the worst
+ * of the three.
  */
 
 import { addComponent, addEntity, createWorld, query } from 'bitecs'
@@ -22,7 +22,7 @@ import {
 } from './harness.ts'
 import { makePlain, type Plain } from './world-plain.ts'
 
-/** Rounds that do not count: the compiler works beside us, and on a busy machine takes its time. */
+/** Rounds that do not count: the compiler runs at the same time, and needs longer on a busy machine. */
 const WARMUPS = 200
 const SLOW_ROUNDS = 9
 
@@ -54,8 +54,8 @@ const Unit = entity({
 }, { name: 'Unit' })
 
 /**
- * Two more entities in the same world, and three in another: what handles share has seen more kinds of them than any
- * engine specialises code for, as it has in a real game.
+ * Two more entities in the same world, and three in another: then the shared code of handles has seen more kinds of
+ * objects than any JavaScript engine specialises code for, as in a real game.
  */
 const OTHERS = ['A', 'B', 'C', 'D', 'E'].map((name) => entity({ x: place, y: place, [`own${name}`]: u8 }, { name }))
 const NEIGHBOURS = OTHERS.slice(0, 2)
@@ -130,7 +130,10 @@ function makeScene(size: number): Scene {
   return { size, world, slots, units, plain, hashedBytes: size * (lanes + 2) * 4 }
 }
 
-/** Runs of one operation per timing: about a tenth of a millisecond, so that the clock itself does not show. */
+/**
+ * Runs of one operation per timing: about a tenth of a millisecond, so that the resolution of the clock does not
+ * matter.
+ */
 function times(size: number, nsEach: number): number {
   return Math.max(1, Math.round(100_000 / (size * nsEach)))
 }
@@ -191,9 +194,9 @@ function moveColumns(
   }
 }
 
-/** Bytes that a save has to copy: the cells and the object table. */
+/** Bytes that a save has to copy: the live numbers and the object table. */
 function savedBytes({ world }: Scene): number {
-  // Cells and rows: a slot holds both.
+  // Live numbers and rows: a slot has both.
   const state = world.stores.reduce(
     (sum, { highSlot, schema }) => sum + highSlot * (schema.cellCount * 8 + schema.laneCount * 4),
     0,
@@ -201,7 +204,7 @@ function savedBytes({ world }: Scene): number {
   return (state + world.objects.highWater * 16) & ~7
 }
 
-/** Those that copy memory: what the budgets are about. */
+/** The ways that copy memory. The budgets are for these. */
 function copyContenders(scene: Scene): Contender[] {
   const from = new Float64Array(savedBytes(scene) / 8).fill(1)
   const to = new Float64Array(from.length)
@@ -223,7 +226,7 @@ function loadContender({ size, slots }: Scene): Contender {
   return { name: 'tickwire load', ops: runs, run() { for (let at = 0; at < runs; at++) slots.load(0) } }
 }
 
-/** Those that walk over objects: a hundred times slower, so fewer rounds. */
+/** The ways that visit every object. They are a hundred times slower, so they run fewer rounds. */
 function saveContenders(scene: Scene): Contender[] {
   const { plain } = scene
   const packr = new Packr()
@@ -248,7 +251,7 @@ function loadContenders(scene: Scene): Contender[] {
   ]
 }
 
-/** Everything changes in every run: the rows are swapped for others, and every stamp says so. */
+/** Everything changes in every run: the rows are swapped for others, and every change mark is set. */
 function hashContenders({ world, units, size, hashedBytes }: Scene, { h64Raw }: XXHashAPI): Contender[] {
   const store = world.stores[0]!
   const [all, few] = [new StateHash(world), new StateHash(world)]
@@ -323,7 +326,7 @@ function sampleContenders({ world, units, size }: Scene): Contender[] {
 
 const TICKS = 10_000
 
-/** What 10,000 ticks of a whole game leave behind: step, sample, Timeline, hash, save. */
+/** The memory that 10,000 ticks of a whole game leave: step, sample, Timeline, hash, save. */
 function bytesPerTick(): number {
   const { world } = makeScene(200)
   const timeline = new Timeline(world, 64)
@@ -341,7 +344,7 @@ function bytesPerTick(): number {
   }, TICKS, 5)
 }
 
-/** Results stay alive here, so that nothing is optimised away. */
+/** Results are stored here, so that nothing is optimised away. */
 let sink: unknown
 export const kept = (): unknown => sink
 

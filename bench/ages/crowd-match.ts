@@ -21,8 +21,8 @@ export const TICK_RATE = 60
 const Walker = entity(CROWD_SHAPE, { name: 'Walker' })
 
 /**
- * A row that a client read: which object's, at which tick, against which baseline, whether with the row before it, and
- * in how many bits.
+ * A row that a client decoded: its object, its tick, the tick of its baseline, whether the row before the baseline was
+ * used, and its number of bits.
  */
 export interface SentRow {
   readonly index: number
@@ -34,11 +34,11 @@ export interface SentRow {
 
 /** The statistics of a match. */
 export interface Account {
-  /** Rows against a baseline that did not rest. */
+  /** Rows whose baseline is of an object that moved. */
   readonly sent: readonly SentRow[]
   readonly restedCount: number
   readonly fullCount: number
-  /** Baselines that the server made bits for: by tick and object, each once. */
+  /** Baselines for which the server encoded bits, by tick and object. Each counts once. */
   readonly made: readonly { readonly index: number; readonly tick: number; readonly base: number }[]
   readonly bytesPerClientTick: number
   /** Rows of every tick, as lanes. */
@@ -59,7 +59,7 @@ export interface MatchOptions {
 /** Warm-up: all clients have joined and have all objects. */
 const WARM_MS = 2000
 
-/** Writes as the codec does, and notes it. */
+/** Encodes as the codec does, and records the baseline of each row. */
 class NotingCoder implements RowCoder {
   readonly usesOlder = true
   readonly #coder: RowCoder
@@ -100,7 +100,7 @@ export function playMatch(options: MatchOptions): Account {
     }
   })
   let [isCounting, now, restedCount, fullCount] = [false, 0, 0, 0]
-  // An object at rest has the same row at many ticks: the latest one counts.
+  // An object at rest has the same row at many ticks. The latest of these ticks counts.
   const placeOf = (pair: RowPair): { readonly index: number; readonly tick: number } | undefined =>
     places.get(laneText(pair.rows, pair.at))?.findLast(({ tick }) => tick <= now)
   const sent: SentRow[] = []
@@ -128,7 +128,7 @@ export function playMatch(options: MatchOptions): Account {
       seed: options.seed,
       clients: options.clients,
       server: { bytesPerSecond: options.bytesPerSecond },
-      // From the first packet on: a path that grows longer later is taken to be full.
+      // From the first packet on. A path whose delay grows later looks like a path with a full buffer.
       link: (client) => ({
         latencyMs: (options.roundTripMs / 2) * (0.6 + (0.8 * client) / Math.max(1, options.clients - 1)),
         jitterMs: 10,

@@ -17,15 +17,15 @@ import { TickMeter, type Metered } from './tick-meter.ts'
 export interface MatchReport {
   readonly metered: Metered
   readonly bytesOut: number
-  /** Lengths of datagrams, in the order in which they came and went. */
+  /** Lengths of datagrams, in the order in which they were received and sent. */
   readonly sizesIn: readonly number[]
   readonly sizesOut: readonly number[]
   readonly frags: number
-  /** Bytes: of the empty match, and of each connection to a player. */
+  /** In bytes: the memory of the empty match, and of each connection to a player. */
   readonly memory: { readonly process: number; readonly match: number; readonly perConnection: number }
 }
 
-/** A GC'd count of everything that is held, in buffers too. */
+/** The memory that is in use after a garbage collection, buffers included. */
 function heldBytes(): number {
   collect()
   collect()
@@ -46,7 +46,7 @@ const serving: Serving<typeof input> = await serve(arenaGame({ limits: { frags: 
   ops: false,
   development: false,
 })
-/** What was held when some were there. */
+/** The memory in use when the first players had joined. */
 const some = { bytes: 0, lines: 0 }
 let meter: TickMeter | undefined
 let bytesOut = 0
@@ -67,7 +67,7 @@ process.on('message', (command) => {
 })
 process.send?.({ url: serving.url, udpPort: serving.info.udp?.port })
 
-/** Looks at the calls that the house makes, and changes nothing about them. */
+/** Measures the calls that the server makes, without changing them. */
 function watch({ rooms, ports }: Serving<typeof input>): void {
   const tick = rooms.tick.bind(rooms)
   const drain = rooms.drain.bind(rooms)

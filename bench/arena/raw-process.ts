@@ -1,6 +1,6 @@
 /**
- * The same datagrams without anything in them: `raw-process.ts serve` sends and hears, 128 times a second, datagrams as
- * long as those of the match over as many sockets; `raw-process.ts play URL UDPPORT` is the other end. Plain node:dgram
+ * Sends and receives empty datagrams of the same lengths as those of the match. `raw-process.ts serve` does so 128
+ * times a second, over as many sockets; `raw-process.ts play URL UDPPORT` is the other end. It uses plain node:dgram
  * and ws.
  */
 
@@ -24,7 +24,7 @@ process.on('message', (command: { readonly sizes?: readonly number[] } | string)
 if (kind === 'serve') await serveRaw()
 else await playRaw()
 
-/** With a lookup that answers at once: the fastest that node:dgram can be made. */
+/** Uses a lookup that answers at once, which makes node:dgram as fast as it can be. */
 function openSocket(): Promise<Socket> {
   const socket = createSocket({ type: 'udp4', lookup: (host, _options, callback) => callback(null, host, 4) })
   return new Promise((resolve) => socket.bind(0, '127.0.0.1', () => resolve(socket)))

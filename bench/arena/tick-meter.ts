@@ -1,10 +1,10 @@
 /**
- * What a loop of ticks costs, and which of them came too late: the same for the match, for raw sockets and for a loop
- * that does nothing.
+ * Measures a loop of ticks: its CPU time, and which ticks were late. The same meter is used for the match, for raw
+ * sockets and for an empty loop.
  *
- * Of CPU there are two figures. That of a tick: from its beginning to its last datagram, the kernel's part included.
- * That of a period: all of the process from one tick to the next, with what came in between, timers and the collector.
- * A tick is missed when it begins a whole period or more after its time.
+ * There are two figures of CPU time. A tick is the time from its beginning to its last datagram, including the kernel's
+ * part. A period is all CPU time of the process from one tick to the next, including received packets, timers and
+ * garbage collection. A tick is missed when it begins a whole period or more after its time.
  */
 
 import { median } from '../harness.ts'
@@ -13,12 +13,12 @@ import { cpuMs } from '../scenario/crowd-peer.ts'
 export const TICK_RATE = 128
 export const TICK_MS: number = 1000 / TICK_RATE
 
-/** What a meter found; milliseconds. */
+/** The results of a meter, in milliseconds. */
 export interface Metered {
   readonly ticks: number
   readonly missed: number
   readonly period: Spread
-  /** Empty if the end of ticks is not reported. */
+  /** Empty if the loop does not report the end of its ticks. */
   readonly tick: Spread
 }
 
@@ -36,7 +36,7 @@ export class TickMeter {
   #missed = 0
   #last = NaN
 
-  /** Ticks begin, the first of which was due at a time, and the others since. */
+  /** One or more ticks begin. The first was due at `dueAt`. */
   begin(now: number, dueAt: number): void {
     for (let due = dueAt; now - due >= TICK_MS; due += TICK_MS) this.#missed++
     const cpu = cpuMs()
@@ -44,7 +44,7 @@ export class TickMeter {
     this.#last = cpu
   }
 
-  /** All is sent. */
+  /** Everything of this tick has been sent. */
   end(): void {
     this.#ticks.push(cpuMs() - this.#last)
   }
@@ -72,8 +72,8 @@ function at(sorted: readonly number[], share: number): number {
 }
 
 /**
- * Calls `tick` 128 times a second, with how many are due, by the same kind of timer that a server sleeps with. Gives
- * what ends it.
+ * Calls `tick` 128 times a second with the number of due ticks, by the same kind of timer that a server uses. Returns a
+ * function that ends the loop.
  */
 export function loop(tick: (dueAt: number, due: number) => void): () => void {
   const start = performance.now()

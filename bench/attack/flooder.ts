@@ -1,10 +1,10 @@
 /**
- * A flood over real sockets, in a process of its own: `flooder.ts requests|spoofed|member PORT SECONDS PER_SECOND`,
- * towards 127.0.0.1 and nowhere else, for a few seconds, then it ends.
+ * A flood over real sockets, in a separate process: `flooder.ts requests|spoofed|member PORT SECONDS PER_SECOND`. It
+ * sends only to 127.0.0.1, for a few seconds, and then ends.
  *
- * `requests` come from 64 addresses of 127/8, all of which Linux lets one bind. `spoofed` is of three kinds in turn:
- * requests, packets of connections that are none, and noise. `member` is let in first, and then sends without the
- * manners of an endpoint: its clock runs as fast as it wants to send.
+ * `requests` come from 64 addresses of 127/8, all of which Linux allows a process to bind. `spoofed` sends three kinds
+ * in turn: requests, packets of connections that do not exist, and random bytes. `member` is accepted first, and then
+ * sends without the limits of an honest endpoint: its clock runs as fast as it wants to send.
  */
 
 import { type Socket, createSocket } from 'node:dgram'
@@ -25,7 +25,7 @@ const port = Number(portText)
 const seconds = Math.min(60, Number(secondsText))
 const perSecond = Math.min(100_000, Number(perSecondText))
 
-/** What it did. */
+/** What the flooder did. */
 export interface FloodDone {
   readonly sent: number
   readonly sentBytes: number

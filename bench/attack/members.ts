@@ -1,6 +1,6 @@
 /**
- * Attacks of those who were let in, with good keys: frames that make no sense, acks of what was never sent, fragments
- * without end, floods.
+ * Attacks by accepted clients, with valid keys: invalid frames, acks of packets that were never sent, endless
+ * fragments, floods.
  */
 
 import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set.ts'
@@ -32,7 +32,7 @@ export function malformedFrames(count: number): AttackReport[] {
     if (!attacker.connection.isOpen) throw new Error('the attacker was not accepted')
     const body = new Uint8Array(1 + (dice.word() % 300))
     dice.fill(body)
-    // Half of them get as far as the channel: a head that is right, and nonsense behind it.
+    // Half of them reach the channel: a valid head with random bytes after it.
     if (index % 2 === 0) body[0] = index % 4 === 0 ? 0x0c : 0x10
     attacker.raw.bodies.push(body)
     honest.channel.send(new Uint8Array(16))
@@ -78,7 +78,7 @@ export function malformedFrames(count: number): AttackReport[] {
   ]
 }
 
-/** T12: acks of packets that were never sent, and questions that must be answered, without end. */
+/** T12: acks of packets that were never sent, and path checks that must be answered, without end. */
 export function dishonestMember(count: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('mallory')
@@ -160,7 +160,7 @@ function questions(count: number): AttackReport[] {
   ]
 }
 
-/** T11, T15: fragments of messages that never end, with the largest claims, from several members at once. */
+/** T11, T15: fragments of messages that never end, with the largest sizes claimed, from several members at once. */
 export function fragmentFlood(members: number, count: number): AttackReport[] {
   const pool = new FragmentPool()
   const sets: { set: ChannelSet; quota: FragmentQuota }[] = []
@@ -231,7 +231,7 @@ export function fragmentFlood(members: number, count: number): AttackReport[] {
   ]
 }
 
-/** Part of a message of 256 fragments: as large as they come in turns with as small, groups new and old. */
+/** Part of a message of 256 fragments: the largest and the smallest in turn, of new and old groups. */
 function fragment(dice: Dice, index: number): Uint8Array {
   const size = 1019
   const group = index >>> 5

@@ -1,5 +1,5 @@
 /**
- * Attacks on packets: touched, cut, replayed, forged, guessed; by those who see the wire and by those who do not.
+ * Attacks on packets: modified, shortened, replayed, forged and guessed, with and without access to the path.
  */
 
 import { PACKET_TYPE, PacketHeader, writeHeader } from '../../packages/tickwire/src/core/packet/header.ts'
@@ -7,7 +7,7 @@ import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { type AttackReport, type Member, Stage } from './stage.ts'
 
-/** T7: every bit of a sealed packet turned, every shorter and longer length. */
+/** T7: every bit of a sealed packet is flipped, and every shorter and longer length is tried. */
 export function bitFlips(): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -41,7 +41,7 @@ export function bitFlips(): AttackReport[] {
   ]
 }
 
-/** The same for what is sealed in a handshake: Response at the server, Accepted at the client. */
+/** The same for the sealed parts of a handshake: the Response at the server, the Accepted at the client. */
 function handshakeFlips(): AttackReport[] {
   const stage = new Stage()
   const visitor = stage.visitor('bob')
@@ -49,7 +49,7 @@ function handshakeFlips(): AttackReport[] {
   visitor.endpoint.handleDatagram(stage.now, 'server', challenge, challenge.length)
   const response = stage.said(visitor)[0]!
   let [count, answers] = [0, 0]
-  // All of what is in the clear and of the sealed words; of the zeros behind them every 8th bit, and the tag.
+  // All unsealed bits and all bits of the sealed fields; every 8th bit of the padding after them; and the tag.
   for (let bit = 0; bit < response.length * 8; bit += bit > 2000 && bit < 9400 ? 8 : 1, count++) {
     const touched = response.slice()
     touched[bit >>> 3]! ^= 0x80 >>> (bit & 7)
@@ -77,7 +77,7 @@ function handshakeFlips(): AttackReport[] {
   ]
 }
 
-/** T8: everything that was ever said, again, in any order; and numbers from the future. */
+/** T8: every packet that was ever sent is sent again, in any order, and packets with future sequence numbers. */
 export function replays(captured: number, count: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -124,7 +124,7 @@ export function replays(captured: number, count: number): AttackReport[] {
   ]
 }
 
-/** T24: goodbyes, refusals, resets and challenges of an attacker that knows ids and salts but has no keys. */
+/** T24: Disconnects, refusals, resets and challenges of an attacker that knows ids and salts but has no keys. */
 export function forgedEndings(count: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -140,7 +140,7 @@ export function forgedEndings(count: number): AttackReport[] {
     const at = writeHeader(header, bytes)
     stage.attack('alice', bytes, at + 17)
     member.endpoint.handleDatagram(stage.now, 'server', bytes.slice(), at + 17)
-    // Reset, Refused, Accepted, Rejected: for the one who stands, and for the one who asks.
+    // Reset, Refused, Accepted, Rejected: for an open connection, and for a client that is connecting.
     const kind = 2 + (index % 5)
     const isNamed = kind === 3 || kind === 6
     Object.assign(header, {
@@ -153,7 +153,7 @@ export function forgedEndings(count: number): AttackReport[] {
     const bodyAt = writeHeader(header, bytes)
     bytes[bodyAt] = kind
     bytes.set(salt, bodyAt + 1)
-    // In plain text, a client believes only a refused version, and only before a challenge; not these reasons.
+    // A client accepts only one unencrypted reason, a different version, before a challenge. It must ignore these.
     if (kind === 4) bytes[bodyAt + 9] = 5 + (index % 5)
     const length = kind === 6 ? bodyAt + 17 : kind === 4 ? bodyAt + 10 : kind === 2 ? bodyAt + 58 : bodyAt + 140
     member.endpoint.handleDatagram(stage.now, 'server', bytes.slice(), length)
@@ -175,7 +175,7 @@ export function forgedEndings(count: number): AttackReport[] {
   ]
 }
 
-/** T24: a member's packets, carried to the server from elsewhere. */
+/** T24: packets of a member that an attacker sends to the server from another address. */
 export function hijack(count: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -185,10 +185,10 @@ export function hijack(count: number): AttackReport[] {
   let [bytesIn, bytesOut] = [0, 0]
   for (let index = 0; index < count; index++) {
     const packet = tape[index % tape.length]!
-    // Old ones again, and genuine new ones that only the thief delivers.
+    // Copies of old packets, and genuine new packets that only the attacker delivers.
     bytesIn += packet.length
     bytesOut += stage.attack('mallory', packet).bytes
-    // Five seconds in all: alice is silent meanwhile, and must not be given up for that.
+    // Five seconds in all. The client alice sends nothing meanwhile, and must not time out.
     stage.now += 5000 / count
   }
   const moves = far.stats.pathMoves + (far.address === 'alice' ? 0 : 1)
@@ -278,7 +278,7 @@ export function guessedIds(count: number): AttackReport[] {
   ]
 }
 
-/** T14, T16: nonsense of every length, and how long the worst of it takes. */
+/** T14, T16: random bytes of every length, and how long the slowest datagram takes. */
 export function garbage(rounds: number): AttackReport[] {
   const stage = new Stage()
   const member = stage.join('alice')
@@ -290,7 +290,7 @@ export function garbage(rounds: number): AttackReport[] {
   for (let round = 0; round < rounds; round++) {
     for (let length = 0; length <= 1500; length++) {
       dice.fill(bytes)
-      // A third is noise, a third has a header of ours, a third begins as a genuine packet does.
+      // A third is random, a third has a valid header, and a third begins like a genuine packet.
       if (round % 3 > 0) bytes.set([0x54, 0x4b, 0x57, 3, dice.word() % 7])
       if (round % 3 === 2) bytes.set(genuine.subarray(0, 15 + (dice.word() % 40)))
       if (length % 8 === 0) stage.now++
@@ -327,7 +327,7 @@ export function garbage(rounds: number): AttackReport[] {
   ]
 }
 
-/** T6: as many forgeries as wear a key out, and one more. */
+/** T6: as many forgeries as the limit of a key, and one more. */
 export function forgeries(count: number): AttackReport[] {
   const stage = new Stage({}, new StubCrypto())
   const member = stage.join('alice')
@@ -364,14 +364,14 @@ export function forgeries(count: number): AttackReport[] {
   ]
 }
 
-/** T5, T17: one connection far past the turn of its 16-bit acks, new keys now and then, reconnects; no nonce twice. */
+/** T5, T17: a connection far beyond the wrap of its 16-bit acks, new keys, reconnects: no nonce is used twice. */
 export function longLife(packets: number): AttackReport[] {
-  // The stub throws when a nonce is used twice under one key, by any side.
+  // The stub throws when any side uses a nonce twice under one key.
   const stub = new StubCrypto()
   const stage = new Stage({ security: { rekey: { afterPackets: 5000 } } }, stub)
   let [member, sent, got, epochs] = [stage.join('alice'), 0, 0, 0]
   for (let index = 0; index < packets; index++) {
-    // The first lives past the turn of 16 bits; those after it are short.
+    // The first connection lasts beyond the wrap of 16 bits. The later ones are short.
     if (index >= 66_000 && index % 1000 === 0) {
       epochs += stage.capture(member)[13]!
       member.connection.close(stage.now)

@@ -1,8 +1,8 @@
 /**
- * Floods over real sockets: a server on loopback, honest clients at addresses of their own in 127/8, and a flooder in
- * another process. Limits for each origin are in force: this machine is not exempt here.
+ * Floods over real sockets: a server on loopback, honest clients at separate addresses in 127/8, and a flooder in
+ * another process. The limits for each origin are in force: this machine is not exempt here.
  *
- * Server and honest clients share this process, so their times include each other's work.
+ * The server and the honest clients share this process, so their times include each other's work.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'

@@ -1,8 +1,9 @@
 /**
- * The stage of the attacks: one server, its members, and strangers. It has no socket and no clock of its own.
+ * The environment of the attacks: one server, its members, and clients that were not accepted. It has no socket and no
+ * clock.
  *
- * Every datagram that an attacker hands in is a copy, and every answer is counted in bytes, for an attack is judged by
- * what it cost whom. Cryptography is real, and its calls are counted.
+ * Every datagram of an attacker is a copy, and the bytes of every answer are counted, because an attack is judged by
+ * what it costs the attacker and the server. Cryptography is real, and its calls are counted.
  */
 
 import { UnreliableChannel } from '../../packages/tickwire/src/core/channel/unreliable.ts'
@@ -18,31 +19,31 @@ import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { collect } from '../harness.ts'
 
-/** What one attack came to. */
+/** The result of one attack. */
 export interface AttackReport {
-  /** Which threat of docs/spec/attacks.md, or the id of an attack that once worked (`found/`). */
+  /** The threat in docs/spec/attacks.md, or the id of an attack that once worked (`found/`). */
   readonly threat: string
   readonly what: string
-  /** How often it was tried. */
+  /** How often the attack was tried. */
   readonly count: number
   readonly value: number
   readonly unit: string
-  /** The value must not be above; absent where the number only informs. */
+  /** The maximum of the value. Undefined where the number only informs. */
   readonly atMost?: number
-  /** The value must not be below. */
+  /** The minimum of the value. */
   readonly atLeast?: number
-  /** As a figure of the benchmark, where it is worth quoting. */
+  /** The name of the figure in the benchmark, for values that are published. */
   readonly figure?: string
 }
 
-/** Whether a report is within its bar. */
+/** Whether a report is within its bounds. */
 export function isHeld({ value, atMost, atLeast }: AttackReport): boolean {
   return (
     !Number.isNaN(value) && (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
   )
 }
 
-/** What is alive. One collection is not enough: what it frees outside the heap is only counted as freed by the next. */
+/** The memory in use. Two collections are needed: memory outside of the heap counts as free only after the second. */
 export function heldNow(): number {
   for (let round = 0; round < 3; round++) collect()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
@@ -50,7 +51,8 @@ export function heldNow(): number {
 }
 
 /**
- * Real cryptography whose calls are counted; `beforeSeal` lets a member with good keys write what no honest one would.
+ * Real cryptography whose calls are counted. `beforeSeal` lets a member with valid keys write bytes that no honest
+ * client would write.
  */
 export class CountedCrypto implements CryptoProvider {
   readonly name: string
@@ -111,7 +113,7 @@ export class CountedCrypto implements CryptoProvider {
   }
 }
 
-/** Frames with any bytes in them, one in each packet, as many as there are. */
+/** Frames with any bytes in them, one in each packet, as many as are queued. */
 export class RawFrames implements FrameSource {
   readonly bodies: Uint8Array[] = []
   #lastSequence: number = -1
@@ -147,7 +149,7 @@ export interface Member {
   readonly raw: RawFrames
 }
 
-/** What came back for one datagram. */
+/** The answers to one datagram. */
 export interface Answer {
   readonly packets: number
   readonly bytes: number
@@ -163,9 +165,9 @@ export class Stage {
   readonly server: Endpoint
   readonly crypto: CountedCrypto
   readonly members: Member[] = []
-  /** Of each connection of the server, by handle. */
+  /** The number of messages of each connection of the server. Keyed by handle. */
   readonly channels: Map<number, UnreliableChannel> = new Map()
-  /** Starts a day in, so that no clock is at zero. */
+  /** Starts after one day, so that no clock is at zero. */
   now: number = 86_400_000
   readonly #provider: CryptoProvider
   #incoming: Uint8Array = new Uint8Array(1500)
@@ -242,7 +244,7 @@ export class Stage {
     while (this.server.pollEvent() !== undefined);
   }
 
-  /** What a member would send now: kept from the server. */
+  /** The datagrams that a member would send now. The server does not receive them. */
   said(member: Member): Uint8Array[] {
     const all: Uint8Array[] = []
     while (member.endpoint.pollTransmit(this.now, out)) all.push(out.bytes.slice(0, out.length))
@@ -263,7 +265,7 @@ export class Stage {
     return { packets, bytes: sum, last }
   }
 
-  /** A message from a member, sealed and in the attacker's hands, not the server's. */
+  /** A sealed message from a member that the attacker has and the server does not. */
   capture(member: Member, text: number = 1): Uint8Array {
     this.now += 2
     member.channel.send(new Uint8Array(32).fill(text))
@@ -273,7 +275,7 @@ export class Stage {
     return last
   }
 
-  /** Messages that the server has got from a member since it was last asked. */
+  /** Messages that the server has received from a member since the last call. */
   received(member: Member): number {
     const channel = this.channels.get(this.far(member)?.id ?? 0)
     const bytes = new Uint8Array(1024)

@@ -1,5 +1,6 @@
 /**
- * Attacks of those who were never let in: floods of requests, cookies of others, half-open handshakes, reflection.
+ * Attacks by clients that were never accepted: floods of requests, cookies of other clients, half-open handshakes,
+ * reflection.
  */
 
 import { REQUEST_BYTES, writeRequest } from '../../packages/tickwire/src/core/connection/handshake.ts'
@@ -7,12 +8,12 @@ import { PACKET_TYPE, PacketHeader, writeHeader } from '../../packages/tickwire/
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { type AttackReport, Stage, heldNow } from './stage.ts'
 
-/** Addresses that limits apply to. */
+/** Addresses to which limits apply. */
 function addressOf(index: number): string {
   return `203.${(index >>> 16) & 255}.${(index >>> 8) & 255}.${index & 255}:${1024 + (index % 60_000)}`
 }
 
-/** T1: requests from ever new addresses. */
+/** T1: requests, each from a new address. */
 export function requestFlood(count: number): AttackReport[] {
   const stage = new Stage()
   const request = new Uint8Array(REQUEST_BYTES)
@@ -69,7 +70,10 @@ export function requestFlood(count: number): AttackReport[] {
   ]
 }
 
-/** T2: what strangers can make us send to others, for every type and every length. */
+/**
+ * T2: the bytes that an unknown sender can make the server send to third parties, for every packet type and every
+ * length.
+ */
 export function amplification(step: number): AttackReport[] {
   const stage = new Stage()
   const dice = new Dice(2)
@@ -145,7 +149,7 @@ function handshakeRatio(): AttackReport {
   }
 }
 
-/** T3: one server's answers, played to another and to itself, as if from there. */
+/** T3: the answers of one server are sent to another server and to itself, with a forged source address. */
 export function loops(): AttackReport[] {
   const [one, two] = [new Stage(), new Stage()]
   const answers: Uint8Array[] = []
@@ -181,7 +185,7 @@ export function loops(): AttackReport[] {
   ]
 }
 
-/** T4: a cookie shown by others, too late, or again. */
+/** T4: a cookie that is used from another address, too late, or a second time. */
 export function cookies(count: number): AttackReport[] {
   const stage = new Stage({ limits: { handshakes: Infinity, challenges: Infinity } })
   const challenged = (address: string): Uint8Array => {
@@ -288,13 +292,16 @@ export function halfOpen(perSecond: number, honest: number, isSustained: boolean
   ]
 }
 
-/** T4: slow handshakes: nothing is held for who asks and is silent, and a seat for 5 s for who was accepted and is. */
+/**
+ * T4: slow handshakes. The server stores nothing for a client that has only sent a request, and keeps the place of an
+ * accepted but silent client for 5 s.
+ */
 export function slowLoris(count: number): AttackReport[] {
   const stage = new Stage({ maxConnections: 16 })
   for (let index = 0; index < count; index++) {
     const visitor = stage.visitor(`loris ${index}`)
     const { last } = stage.attack(visitor.address, stage.said(visitor)[0]!)
-    // Every second one also answers, and then says no more.
+    // Every second client also sends a Response, and then nothing more.
     if (index % 2 === 0 || last === undefined) continue
     visitor.endpoint.handleDatagram(stage.now, 'server', last, last.length)
     for (const said of stage.said(visitor)) stage.attack(visitor.address, said)

@@ -1,8 +1,9 @@
 /**
- * T28: does the time of a comparison tell where two secrets part? Two classes of wrong cookies, and of wrong tags, one
- * wrong in its first byte and one in its last, timed in turns; Welch's t of the two samples.
+ * T28: does the duration of a comparison reveal at which byte two secrets differ? Two classes of wrong cookies, and of
+ * wrong tags, one wrong in its first byte and one in its last, are timed in turns. The result is Welch's t of the two
+ * samples.
  *
- * It informs and does not judge: on a shared machine a large t now and then is chance, and a small one proves little.
+ * The result informs and does not decide: on a shared machine a large t may be chance, and a small t proves little.
  */
 
 import { ChallengeKeys } from '../../packages/tickwire/src/core/crypto/challenge-keys.ts'
@@ -19,7 +20,7 @@ export function timing(count: number): AttackReport[] {
   const { cookie } = challenges.challenge(1000, '203.0.113.1:1', clientKey)
   const cookieWrongAt = (byte: number): (() => void) => {
     const wrong = cookie.slice()
-    // Not the lowest bit of the first: that one says which bucket.
+    // Not the lowest bit of the first byte: that bit selects the time bucket.
     wrong[byte]! ^= 0x80
     return () => void challenges.recognise(1000, '203.0.113.1:1', clientKey, wrong)
   }
@@ -53,7 +54,7 @@ function welch(early: () => void, late: () => void, count: number): number {
     const ns = Number(process.hrtime.bigint() - startedAt)
     if (index >= 2000) samples[which]!.push(ns)
   }
-  // What the system did in between is cut off at the same height for both.
+  // Times above a limit, which the operating system caused, are cut off at the same limit for both classes.
   const cut = [...samples[0], ...samples[1]].sort((a, b) => a - b)[Math.floor(count * 1.8)]!
   const [a, b] = samples.map((all) => moments(all.filter((ns) => ns <= cut)))
   return (a!.mean - b!.mean) / Math.sqrt(a!.variance / a!.count + b!.variance / b!.count)

@@ -1,5 +1,6 @@
 /**
- * Attacks with tokens: used twice, too late, too early, elsewhere, by another's hand, after the server began anew.
+ * Attacks with tokens: used twice, too late, too early, at another server, by another client, or after a restart of the
+ * server.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +16,7 @@ import { type AttackReport, Stage } from './stage.ts'
 const NOW = 1_800_000_000
 const IDENTITY = new Uint8Array(32).fill(4)
 
-/** T9: tokens that must be refused, each sent by a client that does everything else right. */
+/** T9: tokens that must be refused. Each is sent by a client that does everything else correctly. */
 export function tokens(count: number): AttackReport[] {
   const provider = bestProvider()
   const issuer = provider.importSigning(new Uint8Array(32).fill(3))
@@ -69,7 +70,7 @@ export function tokens(count: number): AttackReport[] {
       touched[42 + (index % 16)]! ^= 1 << (index & 7)
       refuse(touched)
     }
-    // The server's process ends and another begins; the token still has half its life.
+    // The server's process ends and another begins. The token is valid for half of its time still.
     stage = open()
     wall += 30
     for (let index = 0; index < count; index++) refuse(used)

@@ -22,11 +22,11 @@ import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
 import { type UdpPort, openUdp } from '../../packages/tickwire/src/node/udp.ts'
 import { BUFFER_BYTES, CLIENTS, FINGERPRINT, PAYLOAD_BYTES } from './protocol.ts'
 
-/** One who asks; `onBack` is called with each reply. */
+/** A client that sends requests. `onBack` is called with each reply. */
 interface Asker {
-  /** Makes the datagram of the next request, and keeps it. */
+  /** Makes the datagram of the next request and keeps it. */
   prepare(): void
-  /** Sends what it has made. */
+  /** Sends the datagram that `prepare` has made. */
   send(): void
   onBack: () => void
 }
@@ -62,7 +62,7 @@ function createClient(channels: UnreliableChannel[]): Endpoint {
   })
 }
 
-/** Drives an endpoint on its port: after each datagram, and every so often for its timers. */
+/** Drives an endpoint on its port: after each datagram, and at intervals for its timers. */
 function drive(endpoint: Endpoint, port: UdpPort, onDatagram: () => void): () => void {
   const flush = (): void => {
     drain(endpoint, monotonicNow(), port, () => {})
@@ -106,8 +106,8 @@ async function sealedAsker(serverPort: number): Promise<Asker> {
 }
 
 /**
- * Does at least `count` echoes, in volleys. One that gets lost would be a finding: nothing follows, and the bench gives
- * up.
+ * Does at least `count` echoes, in volleys. A lost echo would be a finding: the volley then does not end, and the bench
+ * reports it.
  */
 function turn(askers: readonly Asker[], count: number): Promise<void> {
   return new Promise((resolve) => {

@@ -21,7 +21,7 @@ import { openUdp } from '../../packages/tickwire/src/node/udp.ts'
 import { collect } from '../harness.ts'
 import { BUFFER_BYTES, FINGERPRINT, PAYLOAD_BYTES, type ServerMark, type ServerReady } from './protocol.ts'
 
-/** What a server has counted. */
+/** The counters of a server. */
 interface Counts {
   echoes: number
   datagramsIn: number
@@ -62,7 +62,7 @@ async function serveSealed(): Promise<ServerReady> {
   let timerAt = Infinity
   const endpoint = createEndpoint({
     fingerprint: FINGERPRINT, entropy: systemEntropy, maxConnections: 2048, security: { provider },
-    // A path without a limit: loopback has none, and a server must not be measured while it waits.
+    // A path without a rate limit: loopback has none, and the server must not be measured while it waits.
     congestion: () => new FixedController(Infinity),
     assemble: (connection) => {
       const channel = new UnreliableChannel('unreliable')
@@ -90,7 +90,7 @@ async function serveSealed(): Promise<ServerReady> {
       if (event.type === 'closed') channels.delete(event.connection)
     }), now)
   }
-  /** A timer that would ring earlier is left alone: it finds nothing to do, which is cheaper than one timer a flush. */
+  // A timer that is set to an earlier time stays: a call without work is cheaper than a new timer for each flush.
   const sleepUntil = (wakeAt: Millis, now: Millis): void => {
     if (wakeAt >= timerAt) return
     clearTimeout(timer)

@@ -1,5 +1,6 @@
 /**
- * What core alone costs for a packet: two endpoints that hand each other datagrams in memory, no socket, no event loop.
+ * The cost of core alone for a packet: two endpoints exchange datagrams in memory, without a socket and without an
+ * event loop.
  */
 
 import { UnreliableChannel } from '../../packages/tickwire/src/core/channel/unreliable.ts'
@@ -10,7 +11,7 @@ import { type Endpoint, createEndpoint } from '../../packages/tickwire/src/core/
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { FINGERPRINT, PAYLOAD_BYTES } from './protocol.ts'
 
-/** A client and a server that stand, and what makes them exchange requests and replies. */
+/** A connected client and server, which exchange requests and replies. */
 export interface MemoryEcho {
   /** One request and one reply: two packets. */
   echo(): void

@@ -1,5 +1,5 @@
 /**
- * What the processes of the `bytes` benchmark say to each other, and what all of them must agree on.
+ * The messages between the processes of the `bytes` benchmark, and the numbers that all of them share.
  *
  * ```
  * bench ── fork ──▶ echo server of one kind      'mark' ──▶   ◀── ServerMark: its CPU so far, and what it echoed
@@ -16,7 +16,7 @@ export const PAYLOAD_BYTES = 200
 /** Clients of one server, each with one request in flight, so that no two replies share a datagram. */
 export const CLIENTS = 32
 
-/** Kernel buffers, the same for all. */
+/** Sizes of the kernel buffers, the same for all servers. */
 export const BUFFER_BYTES: number = 4 * 1024 * 1024
 
 export const FINGERPRINT: Uint8Array = new Uint8Array(8).fill(0x62)
@@ -42,12 +42,12 @@ export interface ServerMark {
   readonly datagramsOut: number
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Counted twice with full collections between: what is alive, in the heap and outside. */
+  /** Memory in use, in the heap and outside, after two full collections. */
   readonly aliveBytes: number
   readonly rssBytes: number
 }
 
-/** A child process that answers every question with one message. */
+/** A child process that answers every message with one message. */
 export class Child {
   readonly process: ChildProcess
   #waiting: ((message: unknown) => void)[] = []
@@ -62,7 +62,7 @@ export class Child {
     })
   }
 
-  /** Asks, if there is a question, and waits for the next word. */
+  /** Sends a question, if there is one, and waits for the next message. */
   async ask<Answer>(question?: string | number): Promise<Answer> {
     if (question !== undefined) this.process.send(question)
     if (this.#said.length > 0) return this.#said.shift() as Answer

@@ -1,11 +1,11 @@
 /**
- * What the articles' own scheme would take: relative indexes, relative positions in 5 or 9 bits, relative
- * smallest-three in 5 or 8. Sizes only, counted as the articles describe it; their program in C++ is better by a sixth.
+ * The size of the scheme that the articles describe: relative indexes, relative positions in 5 or 9 bits, relative
+ * smallest-three rotations in 5 or 8 bits. It counts sizes only. The articles' own program in C++ needs a sixth less.
  */
 
 import { CUBE_LANES, CUBES } from './cube-rows.ts'
 
-/** Mean bytes a packet. */
+/** Mean bytes per packet. */
 export function articleBytes(rows: readonly Int32Array[], distance: number): number {
   let sum = 0
   for (let frame = distance; frame < rows.length; frame++) sum += packetBytes(rows[frame]!, rows[frame - distance]!)
@@ -40,7 +40,7 @@ function rotationBits([largest, ...codes]: readonly number[]): number {
   return 1 + (largest !== 0 || each.includes(-1) ? 29 : each.reduce((sum, bits) => sum + bits, 0))
 }
 
-/** Bits of a small step, of a larger one, or -1. */
+/** Bits of a small step or of a larger step. -1: neither fits. */
 function relativeBits(step: number, small: number, large: number, largeBits: number): number {
   if (step >= -small && step < small) return 6
   return step >= -large && step < large ? largeBits : -1

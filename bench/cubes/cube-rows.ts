@@ -1,12 +1,12 @@
 /**
- * The scene of 901 cubes that articles on snapshot compression use, as an entity of the engine and rows of it.
+ * The scene of 901 cubes that articles on snapshot compression use, as an entity of the engine and as its rows.
  *
- * A file is little-endian int32, frame by frame, cube by cube, eight each:
+ * A file is little-endian int32, frame by frame, cube by cube, eight numbers each:
  *
  *   largest 0..3 | a, b, c 0..511 (the others, 9 bit) | x, y, z in 1/512 m | interacting 0 or 1
  *
- * The rotation's grid is the articles' own: 512 codes from -1/sqrt 2 to 1/sqrt 2, which has no exact 0. Rows hold the
- * very numbers of the file.
+ * The grid of rotations is that of the articles: 512 codes from -1/sqrt 2 to 1/sqrt 2, which has no exact 0. Rows
+ * contain exactly the numbers of the file.
  */
 
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export const TICKS_PER_SECOND = 60
 
 const LANE_X = 4
 const LANE_Y = 5
-/** Added to x and y of a file, so that lanes count from 0. */
+/** Added to x and y of a file, so that lanes begin at 0. */
 export const SIDE = 131_072
 
 export function cubeSchema(): Schema {

@@ -1,9 +1,9 @@
 /**
- * The scene of 901 cubes, played: a large cube rolls through a field of 900 small ones that lie on the floor, throws
- * them off in front of it or gathers them up, at 60 steps a second. On Rapier's deterministic build, so that one seed
- * is one scene on every machine.
+ * The simulation of the scene of 901 cubes: a large cube rolls through a field of 900 small cubes on the floor, and
+ * pushes them away or pulls them along, at 60 steps a second. It uses Rapier's deterministic build, so that one seed
+ * gives the same scene on every machine.
  *
- * Sizes, forces and damping are those of the articles' scene; the way of the player is our own: from one point of the
+ * Sizes, forces and damping are those of the articles' scene. The path of the player is our own: from one point of the
  * field to the next.
  */
 
@@ -15,13 +15,13 @@ const SIDE_PLAYER = 1.5
 const SIDE_SMALL = 0.4
 const ROW_CUBES = 30
 const FIELD_RADIUS = 13
-/** The player falls from above, and lies before anybody steers. */
+/** The player's cube falls from above, and comes to rest before it is steered. */
 const DROP_FRAMES = 30
 const PULL = 120
 const STEPS_PER_METRE = 512
-/** Frames after which a cube at rest has no owner. */
+/** A cube that has been at rest for this many frames has no owner. */
 const CALM_FRAMES = 100
-/** Squared speed, of way or turn, below which a cube lies still. */
+/** A cube whose squared speed, linear or angular, is below this is at rest. */
 const CALM_SPEED = 0.0625
 
 interface Scene {
@@ -29,12 +29,12 @@ interface Scene {
   readonly bodies: readonly rapier.RigidBody[]
   readonly colliders: readonly rapier.Collider[]
   readonly places: ReadonlyMap<number, number>
-  /** By cube: 1 while it is the player's, and since how many frames it lies still. */
+  /** Indexed by cube: whether the player owns it, and for how many frames it has been at rest. */
   readonly touched: Uint8Array
   readonly calm: Uint16Array
 }
 
-/** What the player is about. */
+/** The current goal of the player. */
 interface Errand {
   x: number
   y: number
@@ -43,7 +43,7 @@ interface Errand {
   modeFrames: number
 }
 
-/** So many frames as rows. */
+/** This many frames, as rows. */
 export async function playCubes(frames: number, seed: number): Promise<Int32Array[]> {
   await rapier.init()
   const scene = build()
@@ -116,7 +116,7 @@ function push(scene: Scene, errand: Errand, dice: Prng): void {
   }
   if (errand.modeFrames-- <= 0)
     Object.assign(errand, { isThrowing: dice.nextFloat() < 0.7, modeFrames: dice.nextInt(120, 360) })
-  // Keys, not a stick: eight ways to go.
+  // Keys, not a stick: eight directions.
   const far = (way: number): number => (way > 1 ? 1 : way < -1 ? -1 : 0)
   const [right, up] = [far(errand.x - at.x), far(errand.y - at.y)]
   const speed = player!.linvel()

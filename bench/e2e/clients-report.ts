@@ -1,16 +1,16 @@
 /** The half of the bench that runs inside the process of the clients. */
 
-/** What the process of the clients reports. */
+/** The report of the clients' process. */
 export interface ClientsReport {
   /** Players that the first client sees. */
   readonly seen: number
-  /** CPU that the clients used since they were asked to measure. */
+  /** CPU time that the clients used since `measure`. */
   readonly cpuMs: number
 }
 
 const JOINING_AT_ONCE = 10
 
-/** Lets clients join, some at a time: over a long line one after another would take minutes. */
+/** Lets clients join, several at a time: with a long round trip, one after the other would take minutes. */
 export async function joinAll<T>(players: number, join: (index: number) => Promise<T>): Promise<T[]> {
   const joined: T[] = []
   while (joined.length < players) {
@@ -35,7 +35,7 @@ export function allIn(seen: () => number): void {
   process.send?.('in')
 }
 
-/** Ends the process: a bench with a client less would measure another game. */
+/** Ends the process: with a missing client the bench would measure another game. */
 export function fail(index: number, reason: string): never {
   console.error(`client ${index}: ${reason}`)
   process.exit(1)

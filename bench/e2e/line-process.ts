@@ -1,9 +1,9 @@
 /**
- * A bad line between the clients and the server of the end-to-end bench, as a process of its own: each client has a
- * round trip between 50 and 250 ms, and 2 % of what is sent is lost, each way.
+ * A bad connection between the clients and the server of the end-to-end bench, in a separate process: each client has a
+ * round trip between 50 and 250 ms, and 2 % of the packets are lost, each way.
  *
- * A lost datagram is gone. On a stream everything waits for one more round trip, as after a fast retransmission, and
- * what comes after it waits too.
+ * A lost datagram is not delivered. On a stream, lost data is delivered one round trip later, as after a fast
+ * retransmission, and all later data waits for it.
  */
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
@@ -24,15 +24,15 @@ function draw(): number {
   return dice / 2 ** 32
 }
 
-/** The round trip of the next line. */
+/** The round trip of the next connection. */
 function nextRttMs(): number {
   return RTT_MS_MIN + ((lines++ * 0.618) % 1) * (RTT_MS_MAX - RTT_MS_MIN)
 }
 
-/** Passes what one end sends to the other: late, and later still after a loss. */
+/** Passes the data of one end to the other: after a delay, and after a longer delay if it was lost. */
 function carry(from: Socket, to: Socket, rttMs: number): void {
   let freeAt = 0
-  // Timers of different lengths may end in another order than they began.
+  // Timers of different lengths may fire in another order than they were set.
   const waiting: Buffer[] = []
   from.on('data', (bytes) => {
     const now = performance.now()

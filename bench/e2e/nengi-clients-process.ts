@@ -58,7 +58,7 @@ const clients = await joinAll(Number(players), async (index) => {
   setInterval(() => {
     client.addCommand({ ntype: KIND.input, ...keys() })
     client.flush()
-    // Frames are for the game to draw; one that keeps all of them would run out of memory.
+    // Frames are for the game to draw. A client that keeps all of them would run out of memory.
     client.network.snapshots.length = 0
   }, 1000 / TICK_RATE)
   return client

@@ -1,6 +1,6 @@
 /**
- * One server and its clients of the end-to-end bench: both are bundled, run in processes of their own on processor
- * cores of their own, and measured for a while.
+ * One server and its clients of the end-to-end bench. Both are bundled, run in separate processes on separate processor
+ * cores, and are measured for a while.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -11,7 +11,7 @@ import { build } from 'esbuild'
 import type { ClientsReport } from './clients-report.ts'
 import type { ServerReport } from './server-report.ts'
 
-/** Modules that stay outside of a bundle: they are native, or looked for at run time. */
+/** Modules that are not bundled: they are native, or are looked up at run time. */
 const EXTERNAL = ['sodium-native', 'ws', '@matrixai/*', 'node-datachannel', 'werift', 'bufferutil', 'utf-8-validate']
 
 // Bundled packages may call `require`.
@@ -21,17 +21,17 @@ const require = makeRequire(import.meta.url)`
 /** A pair of programs. */
 export interface Rival {
   readonly name: string
-  /** Bundles, by path. */
+  /** The bundles, by path. */
   readonly server: string
   readonly clients: string
   readonly args: readonly string[]
 }
 
-/** What one run showed. */
+/** The result of one run. */
 export interface RivalRun extends ServerReport {
   /** Players that the first client saw at the end. */
   readonly seen: number
-  /** CPU that the clients used: close to the wall time means that they were the bottleneck. */
+  /** CPU time that the clients used. If it is close to the wall time, the clients were the bottleneck. */
   readonly clientsCpuMs: number
 }
 
@@ -65,7 +65,7 @@ export interface RunOptions {
   readonly players: number
   readonly seconds: number
   readonly warmupSeconds: number
-  /** The bundle of a bad line between clients and server (`line-process.ts`). Default: none. */
+  /** The bundle of a bad connection between clients and server (`line-process.ts`). Default: none. */
   readonly line?: string | undefined
 }
 

@@ -1,18 +1,18 @@
 /**
- * The half of the bench that runs inside a server process: it measures the process and answers the bench.
+ * The part of the bench that runs inside a server process: it measures the process and answers the bench.
  *
- * The bench sends `measure` when all clients are in and the caches are warm, and `report` when it has seen enough.
+ * The bench sends `measure` when all clients have joined and the caches are warm, and `report` at the end.
  */
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
-/** What one server process used between `measure` and `report`. */
+/** The resources that a server process used between `measure` and `report`. */
 export interface ServerReport {
   readonly cpuMs: number
   readonly wallMs: number
   readonly ticks: number
-  /** How late ticks began, 99 of 100, in ms. */
+  /** How late ticks began: the 99th percentile, in ms. */
   readonly latenessMs99: number
   readonly residentBytes: number
   /** Bytes handed to sockets: WebSocket frames with their heads, or UDP datagrams. */
@@ -33,9 +33,9 @@ export class TickWatch {
     return this.#lateness.length
   }
 
-  /** A tick begins at `now`. A tick is late by what it begins after its place in a grid of the tick rate. */
+  /** A tick begins at `now`. Its lateness is the time since its place in a grid of the tick rate. */
   tick(now: number = performance.now()): void {
-    // A server that lost a whole tick begins a new grid, as fixed loops do.
+    // A server that missed a whole tick starts a new grid, as fixed loops do.
     if (this.#nextAt === 0 || now - this.#nextAt > 8 * this.#period) this.#nextAt = now
     this.#lateness.push(Math.max(0, now - this.#nextAt))
     this.#nextAt += this.#period

@@ -5,7 +5,7 @@ import { reportWhenAsked, TickWatch } from './server-report.ts'
 import { e2eGame } from './tickwire-game.ts'
 import { TICK_RATE } from './workload.ts'
 
-// Without the checks of development mode. By the environment, since the program of before has no such option.
+// Without the checks of development mode. Set by the environment, because the older program has no such option.
 process.env.NODE_ENV = 'production'
 
 const [players, transport] = process.argv.slice(2) as [string, string]
@@ -14,7 +14,7 @@ const watch = new TickWatch(TICK_RATE)
 const serving = await serve(e2eGame(() => watch.tick()), {
   port: 0,
   address: '127.0.0.1',
-  // A client whose answer was lost on a bad line asks again, and its first seat is held for a while.
+  // A client whose answer was lost on a bad connection asks again, and its first seat is held for a while.
   maxPlayers: 2 * Number(players),
   webtransport: false,
   webrtc: false,

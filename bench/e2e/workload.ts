@@ -7,14 +7,14 @@ export const TICK_RATE = 30
 export const FIELD = 1000
 export const SPEED = 5
 
-/** What a client presses in one tick. */
+/** The input of a client in one tick. */
 export interface Keys {
   readonly dx: number
   readonly dy: number
   readonly fire: boolean
 }
 
-/** Keys of one player: a new direction about three times a second, from a seed of its own. */
+/** The keys of one player: a new direction about three times a second, from a separate seed. */
 export function createKeys(seed: number): () => Keys {
   let state = (seed * 0x9e3779b9 + 1) >>> 0
   const draw = (below: number): number => {

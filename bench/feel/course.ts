@@ -31,7 +31,7 @@ export type Input = typeof input
 
 export interface Course {
   readonly game: Game<Input>
-  /** What the authority had after a tick. */
+  /** The server's state after a tick. */
   truth(tick: Tick, id: ObjectId): { readonly x: number; readonly z: number } | undefined
 }
 
@@ -50,7 +50,7 @@ export function makeCourse({ net = {}, isCrowded = false }: CourseOptions = {}):
     entities: [Runner],
     hitboxes: [[Runner, [capsule(0.6, WIDTH / 2)]]],
     net,
-    // The first stands and shoots, the others run twenty metres in front of it.
+    // The first player stands and shoots. The other players run twenty metres in front of it.
     onJoin: (world, peer) =>
       world.spawn(
         Runner,
@@ -79,7 +79,7 @@ export function makeCourse({ net = {}, isCrowded = false }: CourseOptions = {}):
         )
           runner.hits++
       }
-      // Only on the authority there is nothing but the truth to see.
+      // On the authority, `seen` returns the true state.
       if (world.sight === undefined)
         for (const { id, at } of world.each(Runner)) truths.set(`${world.tick} ${id}`, { x: at.x, z: at.z })
     },

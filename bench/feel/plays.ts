@@ -9,10 +9,10 @@ export type Play = (tick: Tick) => Held
 export type Motion = 'straight' | 'curved' | 'stop-and-go'
 
 const NORTH = Math.PI / 2
-/** Ticks of a lane that is run in one direction. */
+/** Ticks of a straight path that is run in one direction. */
 const LANE_TICKS = 240
 
-/** How a target moves. On straight lanes it turns round every four seconds. */
+/** How a target moves. On straight paths it turns round every four seconds. */
 export function motionOf(motion: Motion): Play {
   if (motion === 'straight')
     return (tick) => ({ isRunning: true, course: tick % (2 * LANE_TICKS) < LANE_TICKS ? NORTH : -NORTH })

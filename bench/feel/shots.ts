@@ -1,11 +1,12 @@
 /**
- * A duel: the shooter aims at what its screen shows, 60 times a second; the target runs. It also measures the picture.
+ * A duel: the shooter aims at what its screen shows, 60 times a second, and the target runs. It also measures the
+ * picture.
  *
- * A jump is what the picture does and the world did not: the drawn place less the authority's place at the very moment
- * that is drawn is an error, and when that changes by more than an eighth of a body's width from one draw to the next,
- * one sees it. An eighth of 0.8 m is 0.1 m: less than a runner's own step in a draw (0.13 m), and five pixels of a
- * screen 1,920 wide at twenty metres. Below, it is a matter of pixels that a runner's own motion hides; and gliding
- * back after a jump is no jump, for it takes many draws.
+ * A jump is a movement in the picture that did not happen in the world. The error of a draw is the drawn position minus
+ * the server's position at the drawn moment. A change of the error by more than an eighth of a body's width from one
+ * draw to the next is visible. An eighth of 0.8 m is 0.1 m: less than a runner's own step in a draw (0.13 m), and five
+ * pixels of a screen 1,920 wide at twenty metres. The runner's own motion hides smaller changes. A slow correction
+ * after a jump is not a jump, because it takes many draws.
  */
 
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
@@ -23,7 +24,7 @@ export interface Duel {
   /** Mean distance between the drawn and the real position of the target at the shots, in metres. */
   readonly awayM: number
   readonly jumpsPerMinute: number
-  /** The worst change of the error in one draw, metres. */
+  /** The largest change of the error in one draw, in metres. */
   readonly worstM: number
 }
 
@@ -81,7 +82,7 @@ export function idOf(sim: Simulation<Input>, client: number): number {
   return sim.server(Runner).find(({ owner }) => owner === peer)!.id
 }
 
-/** The moment that a player's screen shows, which the next input carries. */
+/** The moment that a player's screen shows. The next input carries it. */
 export function renderTickOf(sim: Simulation<Input>, client: number): number {
   return sim.players[client]!.host.viewTick
 }
@@ -91,7 +92,7 @@ export class JumpWatch {
   jumps = 0
   draws = 0
   worst = 0
-  /** Where it was drawn last, and how far from the truth of that moment. */
+  /** The last drawn position, and its distance from the true position of that moment. */
   at = { x: 0, z: 0 }
   errorM = NaN
   readonly #course: Course
@@ -127,7 +128,7 @@ export class JumpWatch {
   }
 }
 
-/** Ticks of a time. */
+/** Converts a time to ticks. */
 export function ticksOf(ms: number): number {
   return ms * TICK_RATE / 1000
 }

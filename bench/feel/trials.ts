@@ -1,4 +1,4 @@
-/** Trials of feel that are no duel: one's own hands, being alone, a crowd, an outage, a sleep. */
+/** Trials of feel other than duels: the player's own input, a player that is alone, a crowd, an outage, a sleep. */
 
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
 import { simulate, type Simulation } from '../../packages/tickwire/src/testing/simulate.ts'
@@ -12,7 +12,7 @@ const NEAR_M = WIDTH / 2
 const PRESS_TICKS = 40
 
 /**
- * Ticks from the input that begins a run to the draw that first shows it: the most of `presses`. Drawn right after
+ * Ticks from the input that starts a run to the draw that first shows it: the maximum of `presses`. Draws right after
  * every tick.
  */
 export function ownInputTicks(seed: number, weather: Weather, presses: number): number {
@@ -39,7 +39,7 @@ export function ownInputTicks(seed: number, weather: Weather, presses: number): 
       pressedAt = Infinity
       seen++
     } else if (pressedAt < Infinity) {
-      // Not in this draw: if the tick is over before it shows, the input came late.
+      // Not in this draw: if the tick ends before the input shows, the input was late.
       worst = Math.max(worst, tick - pressedAt)
     }
   })
@@ -50,8 +50,8 @@ export function ownInputTicks(seed: number, weather: Weather, presses: number): 
 export interface Rollbacks {
   readonly rollbacksPerMinute: number
   /**
-   * How far a place that was predicted lay from what became of it: all ticks that were mistaken, on average, and the
-   * worst, metres.
+   * The distance between the predicted and the true position, in metres: the mean over all mispredicted ticks, and the
+   * maximum.
    */
   readonly mistakenTicks: number
   readonly meanM: number
@@ -66,7 +66,7 @@ export function rollbacks(seed: number, weather: Weather, players: number): Roll
   const { host } = sim.players[0]!
   const id = idOf(sim, 0)
   for (let client = 0; client < players; client++) {
-    // In a crowd all run about one place.
+    // In a crowd all players run around one place.
     const play = players > 1 ? inward(sim, client, seed) : restless(seed + client)
     sim.script(client, play)
   }
@@ -116,7 +116,7 @@ export interface Return {
    * run.
    */
   readonly backMs: number
-  /** How far the other had to be moved, the longest step that was drawn of it in one draw, and its share. */
+  /** How far the other player had to be moved, the longest step that one draw showed, and its share of the way. */
   readonly gapM: number
   readonly stepM: number
   readonly stepShare: number
@@ -133,7 +133,7 @@ export function outage(seed: number, weather: Weather, lastsMs: number): Return 
   })
 }
 
-/** A machine sleeps: nothing runs on it, and packets that arrive meanwhile wait or are lost. */
+/** A machine sleeps: it runs nothing, and packets that arrive meanwhile wait or are lost. */
 export function sleep(seed: number, weather: Weather, lastsMs: number): Return {
   const course = makeCourse({ net: { timeoutMs: 60_000 } })
   const sim = simulate(course.game, { seed, clients: 2, link: weather })
@@ -185,7 +185,7 @@ function comeBack(sim: Simulation<Input>, course: ReturnType<typeof makeCourse>,
   return { backMs, gapM, stepM: step, stepShare: step / Math.max(gapM, WIDTH) }
 }
 
-/** How far the authority has an object from a place. */
+/** The distance of the authority's object from a position. */
 function whereIs(sim: Simulation<Input>, id: number, place: { readonly x: number; readonly z: number }): number {
   const object = sim.server(Runner).find((one) => one.id === id)!
   return Math.hypot(object.at.x - place.x, object.at.z - place.z)

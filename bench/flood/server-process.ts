@@ -1,8 +1,8 @@
 /**
- * The server, in a process of its own. Says where it listens; asked, it says how late its ticks were since it was asked
- * last, and what the process spent and dropped meanwhile.
+ * The server, in a separate process. It reports its address. On request it reports how late its ticks were since the
+ * last request, and what the process used and dropped meanwhile.
  *
- * A tick is late by what lies between when it was due and when its step was done: what it waited for, and what it took.
+ * The lateness of a tick is the time from its due time to the end of its step: waiting and computing.
  */
 
 import { serve } from 'tickwire/node'
@@ -42,7 +42,7 @@ const read = (): typeof since => {
 process.on('message', () => {
   const before = since
   since = read()
-  // The due times of ticks do not drift: the earliest tick of an interval is on time.
+  // The due times of ticks do not drift: the earliest tick of an interval counts as on time.
   const taken = offsets.splice(0)
   const earliest = taken.reduce((least, value) => Math.min(least, value), Infinity)
   const cpuUs = since.cpu.user + since.cpu.system - before.cpu.user - before.cpu.system

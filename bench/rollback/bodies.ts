@@ -5,7 +5,7 @@ type Name = 'x' | 'y' | 'z' | 'vx' | 'vy' | 'vz' | 'yaw' | 'pitch' | 'health' | 
 
 export type Body = Record<Name, number>
 
-/** Bodies at the beginning: numbers with all their digits, as games have them, and JSON has to write them. */
+/** The bodies at the start: numbers with all their digits, as in games, because JSON has to write all digits. */
 export function start(count: number): Body[] {
   return Array.from({ length: count }, (_, at): Body => {
     const [one, other] = [(at * 0.618_033_988_749_895) % 1, (at * 0.754_877_666_246_693) % 1]

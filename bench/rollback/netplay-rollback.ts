@@ -1,10 +1,10 @@
 /**
- * The rival: netplayjs's own RollbackNetcode, its source as it is published, with a state of ten numbers an object.
+ * The rival: the class RollbackNetcode of netplayjs, from its published source, with a state of ten numbers per object.
  *
- * A frame is what a host does when the other player's input of six frames ago comes: take the state of then, step it
- * again up to now, save every one of them, and step the frame that is due. It does so for every input, whether it was
- * foreseen or not. States are saved by its own serializer, or, where the game gives the plain values itself, by the
- * fastest way that it allows; then it clones them by JSON in both cases.
+ * A frame is the work of a host when the input of the other player of six frames ago arrives: load the state of that
+ * frame, step to the present, save every state, and step the due frame. It does so for every input, even if the
+ * prediction was right. States are saved by its own serializer, or, where the game returns plain values, by the fastest
+ * way that it allows. In both cases it clones them by JSON.
  */
 
 import { moved, start, TICK_S, type Body } from './bodies.ts'
@@ -34,9 +34,9 @@ interface Modules {
   readonly NetplayInput: new () => { predictNext(): Input }
 }
 
-/** Its source: what it exports as a package is for pages, and leaves this class out. */
+/** Its source. The published package is for pages, and does not export this class. */
 export async function loadNetplay(): Promise<Modules> {
-  // Names of modules that the type checker does not follow: they are not written to our rules.
+  // Module names that the type checker does not follow, because these modules do not follow our rules.
   const load = async (file: string): Promise<object> =>
     (await import(new URL(`../../node_modules/netplayjs/src/${file}`, import.meta.url).href)) as object
   return { ...(await load('netcode/rollback.ts')), ...(await load('types.ts')) } as unknown as Modules
@@ -108,7 +108,7 @@ export class NetplayRollback {
     for (let frame = 0; frame < depth; frame++) this.#netcode.tick()
   }
 
-  /** The frame that is due, and then the input of `depth` frames ago. */
+  /** Steps the due frame, and then receives the input of `depth` frames ago. */
   frame(push: number): void {
     this.#netcode.tick()
     this.#netcode.onRemoteInput(++this.#received, this.#remote, this.#makeInput(push))

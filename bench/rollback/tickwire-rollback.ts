@@ -65,7 +65,7 @@ export class PredictorRollback {
     const [store] = source.stores
     this.#depth = depth
     this.predictor = new Predictor([Unit], {
-      peer: PEER, isEverybodys: true, tickRate: TICK_RATE, windowTicks: WINDOW_TICKS, sharing: source, step,
+      peer: PEER, isForAll: true, tickRate: TICK_RATE, windowTicks: WINDOW_TICKS, sharing: source, step,
     })
     const { laneCount, leaves } = store!.schema
     this.#lane = leaves.find(({ path }) => path.endsWith('vx'))!.lane
@@ -105,14 +105,14 @@ export class PredictorRollback {
     predictor.advance(predictor.tick + 1, WINDOW_TICKS)
   }
 
-  /** What a field of the first object is worth in a row. */
+  /** The value of a field of the first object, in row units. */
   get first(): { readonly x: number; readonly vx: number } {
     const [unit] = [...this.predictor.world.each(Unit)]
     return { x: unit!.x, vx: unit!.vx }
   }
 }
 
-/** The basis alone: load, step, save. */
+/** Only load, step and save. */
 export class SlotsRollback {
   readonly world: World
   readonly #slots: SaveSlots

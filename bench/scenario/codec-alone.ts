@@ -31,9 +31,10 @@ export function runCodec(
   if (trainSeed === seed) throw new Error('trained and tested on one seed: choose another --train-seed')
   const schema = crowdSchema()
   const crowd = makeCrowdRows(players, ticks, seed)
-  // Timed first, by built-in tables: training leaves the engine with more than one kind of sink.
+  // Timed first, with built-in tables: after training, the engine has more than one kind of sink, and its calls are
+  // slower.
   const timings = timeCodec(makeCoder(schema, codec), crowd, distance, rounds)
-  // Then as a page has it: two coders in turns would cost both of them a twentieth.
+  // Then as in a page. Two coders in turns would be slower by a twentieth.
   const plain = timeCodec(makePlainCoder(schema, codec), crowd, distance, rounds)
   const isTrained = codec === 'entropy' && trainSeed !== 0
   const priors = isTrained ? trainOn(makeCrowdRows(500, 400, trainSeed), distance) : undefined

@@ -16,7 +16,7 @@ import { seesAll } from './crowd-peer.ts'
 import { crowdRows, crowdSchema, TICKS_PER_SECOND } from './crowd-rows.ts'
 import { TickwireCrowd } from './tickwire-crowd.ts'
 
-/** Ticks that are not counted: a crowd begins at rest. */
+/** Ticks that are not counted, because a crowd begins at rest. */
 export const FIRST_TICK = 30
 
 export type CodecName = 'packed' | 'entropy'
@@ -31,14 +31,14 @@ export function makeCrowdRows(players: number, ticks: number, seed: number): Cro
   return { rows: crowdRows(players, ticks, seed), players }
 }
 
-/** The coder of a codec as a server has it; `priors`: trained tables instead of built-in ones. */
+/** The coder of a codec as on a server. `priors`: trained tables instead of built-in ones. */
 export function makeCoder(schema: Schema, codec: CodecName, priors?: EntityPriors): RowCoder {
   const coder = makePlainCoder(schema, codec, priors)
   coder.compile?.(compileRows)
   return coder
 }
 
-/** The same as a page has it, where no code is made for the rows. */
+/** The coder as in a page, where no code is generated for the rows. */
 export function makePlainCoder(schema: Schema, codec: CodecName, priors?: EntityPriors): RowCoder {
   if (codec === 'packed') return new PackedCoder(schema)
   return new EntropyCoder(

@@ -1,6 +1,6 @@
 /**
- * How long a codec takes for an object, beside a control loop in the same run: encode, decode, and copy what was
- * encoded.
+ * The time that a codec takes for an object, beside a control loop in the same run: encode, decode, and copy the
+ * encoded bits.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -36,7 +36,7 @@ export function timeCodec(coder: RowCoder, crowd: Crowd, distance: number, round
     encode(tick)
     return writer.bytes.slice(0, writer.finish())
   })
-  // As many bits as a delta has, from word to word, as the arena of a tick has them.
+  // As many bits as a delta has, from word to word, as in the buffer of a tick.
   const bitsEach = Math.max(1, Math.floor((Math.min(...packed.map(({ length }) => length)) * 8) / crowd.players))
   const contenders: Contender[] = [
     { name: 'encode', ops: objects, run() { for (const tick of ticks) encode(tick) } },

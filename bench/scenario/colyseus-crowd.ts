@@ -1,8 +1,8 @@
 /**
- * The crowd in @colyseus/schema: a map of players, patches of what was written since the last one.
+ * The crowd in @colyseus/schema: a map of players, and patches of the fields that were written since the last patch.
  *
- * Plain: one patch for all clients. With views: a StateView for each client, each encoded for itself. Patches build on
- * the one before, so that they need a transport which neither loses nor reorders.
+ * Plain: one patch for all clients. With views: a StateView for each client, each encoded separately. Each patch builds
+ * on the one before, so they need a transport that neither loses nor reorders.
  */
 
 import { Decoder, Encoder, schema, StateView, t } from '@colyseus/schema'
@@ -11,7 +11,7 @@ import { natural, writeObjects, type CrowdPeer, type Numbers, type Sees } from '
 
 type Walker = Record<string, number>
 type Room = { players: Map<string, Walker> }
-/** As it is used here; its own types ask for a schema class known to the compiler. */
+/** The part that is used here. The library's own types need a schema class that the compiler knows. */
 interface ViewEncoder {
   encode(it?: { offset: number }): Uint8Array
   encodeAll(it?: { offset: number }): Uint8Array
@@ -34,7 +34,7 @@ export class ColyseusCrowd implements CrowdPeer {
   readonly #clients: number
   #sent = new Uint8Array(0)
 
-  /** Without `sees`, all clients get the same. */
+  /** Without `sees`, all clients get the same patches. */
   constructor(players: number, clients: number, numbers: Numbers, sees?: Sees) {
     this.name = `colyseus ${numbers}${sees === undefined ? '' : ', StateView'}`
     this.#numbers = numbers

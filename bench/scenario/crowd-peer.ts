@@ -1,11 +1,11 @@
-/** One way to bring the crowd to its clients, so that rivals can take turns; and the time that is measured. */
+/** One way to send the crowd to its clients, so that rivals can take turns; and the measured time. */
 
 import { FIELD_COUNT, FIELDS, type Frame } from '../scenario.ts'
 
 /** A server and its clients. `write`, then `send`, then `receive`, for every tick. */
 export interface CrowdPeer {
   readonly name: string
-  /** Puts a tick's state into the server's own objects, as a game would. */
+  /** Writes the state of a tick into the server's own objects, as a game would. */
   write(frame: Frame): void
   /** Makes the packets of all clients; returns their bytes in total. */
   send(): number
@@ -24,8 +24,8 @@ export const seesAll: Sees = () => true
 export const seesMost: Sees = (client, player) => (Math.imul(client * 7919 + player + 1, 0x9e37_79b1) >>> 16) % 10 !== 0
 
 /**
- * CPU that this process has used, milliseconds: waiting for others on a busy machine does not count, threads of the
- * collector do.
+ * CPU time that this process has used, in milliseconds. Waiting on a busy machine does not count; threads of the
+ * garbage collector do.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage()
@@ -44,7 +44,7 @@ export function verify(peer: CrowdPeer, frame: Frame, sees: Sees, tick: number):
   }
 }
 
-/** What a field is worth where floats are sent: metres, metres a second, radians. */
+/** The value of a field where floats are sent: metres, metres a second, radians. */
 export function natural(value: number, field: number): number {
   if (field < 3) return value / 512
   if (field < 6) return value / 64
@@ -52,7 +52,7 @@ export function natural(value: number, field: number): number {
   return field === 7 ? Math.fround((value - 1024) * Math.PI / 2048) : value
 }
 
-/** How a peer holds numbers: as those of the crowd, or as floats. */
+/** How a peer stores numbers: as the integers of the crowd, or as floats. */
 export type Numbers = 'quantised' | 'f32'
 
 /** Writes a frame into plain objects with the crowd's fields. */

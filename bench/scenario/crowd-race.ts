@@ -1,14 +1,16 @@
 /**
- * The cost of replicating a crowd: bytes and CPU beside @colyseus/schema and nengi 2, and what is left on the heap.
+ * The cost of replicating a crowd: bytes and CPU time beside @colyseus/schema and nengi 2, and the bytes that are left
+ * on the heap.
  *
- * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes what all clients are sent;
- * tick by tick they take turns in one process. The state that clients decode is compared with the server's: all of it,
- * bit for bit. The tick in which all clients join is not counted. Bytes are what is handed to the transport: no
- * headers, no seal.
+ * Every rival gets the same crowd (`scenario.ts`), writes it into its own objects and makes the data that all clients
+ * are sent. Rivals take turns tick by tick in one process. The state that clients decode is compared with the server's
+ * state, bit by bit. The tick in which all clients join is not counted. Bytes are those that are passed to the
+ * transport, without headers and authentication tags.
  *
- * CPU is that of the process, so a busy machine shows less; ratios are medians of those within a tick. `encode` is all
- * that making the packets takes, ours with remembering the tick and hearing of what arrived. `write` is putting the
- * state into the rivals' own objects, change tracking and quantising included: a column, no figure.
+ * CPU time is that of the process, so other work of the machine matters less; ratios are medians of the ratios within a
+ * tick. `encode` is all work of making the packets. For Tickwire it includes storing the tick and processing
+ * acknowledgements. `write` is writing the state into the rivals' own objects, with change tracking and quantisation:
+ * it is a column of the table and not a figure.
  */
 
 import { allocatedBytes, median, type BenchResult, type Figure, type Table } from '../harness.ts'
@@ -22,8 +24,9 @@ const COLYSEUS = '@colyseus/schema 5.0.34, quantised'
 const STATE_VIEW = '@colyseus/schema 5.0.34, quantised, StateView'
 const WARMUP_TICKS = 60
 /**
- * Where time is asked for. A crowd begins in step: six in ten move in its second second, eight in ten in its fifth, and
- * only then the seven of scenario.ts. Code is compiled by then, too: servers run for hours.
+ * Where the measurement begins. All players of a crowd start at the same moment: six in ten move in the second second,
+ * eight in ten in the fifth, and only then the seven in ten of scenario.ts. By then the code is also compiled, as on a
+ * server that runs for hours.
  */
 const TIMED_WARMUP_TICKS = 480
 /** Round trips until all clients have acknowledged. */
@@ -45,7 +48,7 @@ export interface Setting {
   readonly ticks: number
 }
 
-/** What one rival took: by tick. */
+/** The results of one rival, by tick. */
 interface Taken {
   readonly peer: CrowdPeer
   readonly write: number[]
@@ -61,7 +64,7 @@ export function runRace(setting: Setting): BenchResult {
   return { tables: [table(setting, taken)], figures: [...byteFigures(setting, taken), ...cpuFigures(setting, taken)] }
 }
 
-/** The settings that have budgets. */
+/** The settings of the races that have budgets. */
 export function runStandard(base: Base): BenchResult {
   const small: Setting = { ...base, players: 200, clients: 1, views: 'same', ticks: 300 }
   const large: Setting = { ...base, players: CPU_PLAYERS, clients: CPU_CLIENTS, views: 'same', ticks: 30 }
@@ -114,7 +117,7 @@ function contenders({ players, clients, views, codec, distance }: Setting, sees:
   ]
 }
 
-/** Lets all play the same crowd, in turns. */
+/** Plays the same crowd with all rivals, in turns. */
 function race(setting: Setting): Taken[] {
   const { players, clients, seed, views, ticks, distance } = setting
   const sees = views === 'same' ? seesAll : seesMost
@@ -126,9 +129,9 @@ function race(setting: Setting): Taken[] {
     for (let turn = 0; turn < taken.length; turn++) {
       const one = taken[(tick + turn) % taken.length]!
       play(one, frame, tick >= first)
-      // Until the first rows are known to have arrived, whole ones are repeated now and then, not in every tick.
+      // Until the first rows are acknowledged, whole rows are repeated now and then, but not in every tick.
       if (one.peer instanceof TickwireCrowd) {
-        // Lost packets are sent again: then readers are behind for a while.
+        // Lost packets are sent again, so readers are behind for a while.
         if (distance !== 'real' && tick >= distance) one.peer.verifyReaders(frame)
       } else {
         verify(one.peer, frame, sees, tick)
@@ -180,17 +183,17 @@ function find(taken: readonly Taken[], name: string): Taken {
   return one
 }
 
-/** Of CPU, tick by tick; where ticks are too short for the clock, of the sums. */
+/** The ratio of CPU times: tick by tick, or of the sums where ticks are too short for the clock. */
 function ratioOf(one: Taken, reference: Taken): number {
   const ratios = one.encode.map((ms, tick) => ms / reference.encode[tick]!)
   return ratios.every(Number.isFinite) ? middle(ratios) : mean(one.encode) / mean(reference.encode)
 }
 
-/** If all clients have the same view, the comparison is with the stream that is the same for all. */
+/** If all clients have the same view, the comparison is with the stream that all clients share. */
 function byteFigures({ players, clients, ticks, views, codec, distance }: Setting, taken: readonly Taken[]): Figure[] {
   const [ours] = taken
   const theirs = find(taken, views === 'same' ? 'colyseus quantised' : 'colyseus quantised, StateView')
-  // Entropy by itself has the short name: here it is frames as they are sent, heads and all, by built-in tables.
+  // Entropy alone has the short name: frames as they are sent, with their heads, with built-in tables.
   const name = `${codecName({ codec, distance })}${codec === 'entropy' ? '_frames' : ''}`
   const isBudgeted = players === 200 && views === 'same'
   const atMost = !isBudgeted
@@ -216,7 +219,7 @@ function byteFigures({ players, clients, ticks, views, codec, distance }: Settin
   ]
 }
 
-/** A codec, and how old its baselines are. */
+/** A codec, and the age of its baselines. */
 function codecName({ codec, distance }: Pick<Setting, 'codec' | 'distance'>): string {
   return `${codec}${distance === 1 ? '' : distance === 'real' ? '_real' : `_t${distance}`}`
 }

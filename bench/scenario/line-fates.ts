@@ -1,9 +1,10 @@
 /**
- * The fate of the packets of one client: when the server learns of each, and which are lost.
+ * What happens to the packets of one client: when the server learns of each, and which are lost.
  *
  * A steady connection has the same delay for all packets and loses nothing. A real one has its own round trip of 50 to
- * 250 ms, up to 20 ms of jitter each way, and loses one in twenty, packets and acknowledgements alike. A loss is known
- * when later packets are acknowledged, two ticks later; a lost acknowledgement is repeated by the next, a tick later.
+ * 250 ms, up to 20 ms of jitter each way, and loses one packet in twenty, and as many acknowledgements. The server
+ * learns of a loss when later packets are acknowledged, two ticks later. A lost acknowledgement is repeated by the next
+ * one, a tick later.
  *
  * Random numbers are drawn in advance (`draw`), outside of the measured time, because a server does not draw them.
  */
@@ -11,13 +12,16 @@
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 
 const TICK_MS = 1000 / 60
-/** The longest delay in ticks, as a power of two; and the most packets whose fate is known in one tick. */
+/**
+ * The longest delay in ticks, as a power of two; and the maximum number of packets that are acknowledged or lost in one
+ * tick.
+ */
 const SLOTS = 64
 const KNOWN_MAX = 128
 const LOSS = 0.05
 const [ROUND_TRIP_MS_MIN, ROUND_TRIP_MS_MAX, JITTER_MS] = [50, 250, 20]
 const LOST_LATER_TICKS = 2
-/** Packets per tick whose fate is drawn in advance. */
+/** Packets per tick for which results are drawn in advance. */
 const DRAWN = 8
 
 export interface PacketListener {
@@ -29,21 +33,21 @@ export class LineFates {
   readonly #dice: Prng
   readonly #distance: number
   readonly #roundTripMs: number
-  /** By tick: sequences, those that were lost below 0. */
+  /** Indexed by tick: the sequences that are acknowledged then, or negative sequences of lost packets. */
   readonly #known = new Float64Array(SLOTS * KNOWN_MAX)
   readonly #counts = new Int32Array(SLOTS)
-  /** The fates of the next packets: ticks until they are known, negative for lost packets. */
+  /** The results of the next packets: ticks until they are known, negative for lost packets. */
   readonly #drawn = new Int32Array(DRAWN)
   #drawnCount = 0
 
-  /** `distance`: ticks until a packet is acknowledged; 'real' = a random connection. */
+  /** `distance`: ticks until a packet is acknowledged. 'real': a random connection. */
   constructor(distance: number | 'real', seed: number) {
     this.#dice = new Prng(seed)
     this.#distance = distance === 'real' ? 0 : distance
     this.#roundTripMs = ROUND_TRIP_MS_MIN + this.#dice.nextFloat() * (ROUND_TRIP_MS_MAX - ROUND_TRIP_MS_MIN)
   }
 
-  /** A packet is sent; whether it arrives. @hot */
+  /** A packet is sent. Returns whether it arrives. @hot */
   send(tick: number, sequence: number): boolean {
     if (this.#distance > 0) {
       this.#add(tick + this.#distance, sequence)
@@ -55,7 +59,7 @@ export class LineFates {
     return fate > 0
   }
 
-  /** Draws the missing fates of the next packets. */
+  /** Draws the missing results of the next packets. */
   draw(): void {
     const dice = this.#dice
     for (; this.#distance === 0 && this.#drawnCount < DRAWN; this.#drawnCount++) {
@@ -66,7 +70,7 @@ export class LineFates {
     }
   }
 
-  /** Reports the fates that are known in a tick, before anything is sent. @hot */
+  /** Reports the deliveries and losses that are known in a tick, before anything is sent. @hot */
   report(tick: number, source: PacketListener): void {
     const slot = tick & (SLOTS - 1)
     for (let at = 0; at < this.#counts[slot]!; at++) {

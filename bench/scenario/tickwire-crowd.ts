@@ -1,11 +1,11 @@
 /**
- * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, packets of 1,200 B that may be lost one by
- * one.
+ * The crowd in Tickwire: one Replicator, a SnapshotSource for each client, and packets of 1,200 bytes that may be lost
+ * one by one.
  *
- * Every packet is acknowledged `distance` ticks after it was sent: at 1 a delta is against the tick before, as those of
- * the peers are who rely on their transport; at 6 it is what a path of 100 ms makes of it; 'real' is a line for each
- * (line-fates.ts). Some clients have a SnapshotSink, all over the crowd, and rows are compared with the authority's,
- * lane by lane.
+ * Every packet is acknowledged `distance` ticks after it was sent. At 1, a delta is against the tick before, like the
+ * patches of the rivals, which rely on their transport. 6 is a path of 100 ms. With 'real', each client has its own
+ * connection (line-fates.ts). Some clients decode with a SnapshotSink, and their rows are compared with the
+ * authority's, lane by lane.
  */
 
 import type { Millis } from '../../packages/tickwire/src/core/base/time.ts'
@@ -42,10 +42,10 @@ const NOW = 0 as Millis
 const Player = entity(CROWD_SHAPE, { name: 'Player' })
 
 export type Codec = 'packed' | 'entropy'
-/** How old baselines are: so many ticks for all, or as lines are (line-fates.ts). */
+/** The age of baselines: a number of ticks for all clients, or by connection (line-fates.ts). */
 export type Distance = number | 'real'
 
-/** As a server has it: code made for the entity. */
+/** The coder as on a server: with code generated for the entity. */
 function makeCoder(schema: Schema, codec: Codec): RowCoder {
   const coder: RowCoder = codec === 'packed' ? new PackedCoder(schema) : new EntropyCoder(schema, TICK_RATE)
   coder.compile?.(compileRows)
@@ -74,7 +74,7 @@ class MostRelevant implements Relevance {
   }
 }
 
-/** One client, and its packets whose fate is not known yet. */
+/** One client, and its packets that are neither acknowledged nor lost yet. */
 interface Line {
   readonly source: SnapshotSource
   readonly sink: SnapshotSink | undefined
@@ -115,7 +115,7 @@ export class TickwireCrowd implements CrowdPeer {
     const coders = (): readonly RowCoder[] => this.#world.stores.map(({ schema }) => coderOf(schema))
     this.#players = Array.from({ length: players }, () => this.#world.spawn(Player, {}))
     const replicator = new Replicator(this.#world, this.#timeline, { coders: coders() })
-    // As on every host: bits are counted.
+    // As on every host, the sent bits are counted.
     replicator.probe = new BitAccount(this.#world)
     const every = Math.max(1, Math.floor(clients / readers))
     this.#lines = Array.from({ length: clients }, (_, client) => {

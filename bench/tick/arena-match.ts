@@ -1,6 +1,6 @@
 /**
- * A whole match in memory: the real hosts, sealed packets, paths of some ticks. The server's part of a tick is a call
- * of its own, so that it can be measured: receive, step, send.
+ * A whole match in memory: the real hosts, sealed packets, and paths with a delay of some ticks. The server's part of a
+ * tick is a separate call, so that it can be measured: receive, step, send.
  */
 
 import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
@@ -16,7 +16,7 @@ import { arenaGame, input, TICK_RATE } from './arena.ts'
 type Input = typeof input
 const NOW = 1
 
-/** Datagrams on their way one way: a ring that copies in and hands out. */
+/** Datagrams in flight in one direction: a ring that copies its input. */
 class Cable {
   readonly #slots = Array.from({ length: 64 }, () => ({ bytes: new Uint8Array(DATAGRAM_BYTES_MAX), length: 0, at: 0 }))
   #head = 0
@@ -25,14 +25,14 @@ class Cable {
   send(at: number, bytes: Uint8Array, length: number): void {
     const slot = this.#slots[this.#head++ & 63]!
     if (this.#head - this.#tail > 64) throw new Error('64 datagrams are on their way')
-    // Whole: a view of a part would be an object for every datagram.
+    // The whole buffer: a view of a part would be a new object for every datagram.
     if (bytes.length <= slot.bytes.length) slot.bytes.set(bytes)
     else for (let index = 0; index < length; index++) slot.bytes[index] = bytes[index]!
     slot.length = length
     slot.at = at
   }
 
-  /** The next that has arrived by a tick. */
+  /** The next datagram that has arrived at a tick. */
   poll(tick: number): { readonly bytes: Uint8Array; readonly length: number } | undefined {
     if (this.#tail === this.#head) return undefined
     const slot = this.#slots[this.#tail & 63]!
@@ -55,7 +55,7 @@ export interface ArenaOptions {
   readonly spectators: number
   readonly seed: number
   readonly provider: CryptoProvider
-  /** Ticks on the way, each way. */
+  /** Delay in ticks, each way. */
   readonly delayTicks: number
 }
 
@@ -64,7 +64,7 @@ export class ArenaMatch {
   readonly server: Match<Input>
   readonly players: readonly Player[]
   tick = 0
-  /** Of datagrams to clients. */
+  /** Counters of datagrams to clients. */
   bytesOut = 0
   datagramsOut = 0
   bytesIn = 0
@@ -73,8 +73,8 @@ export class ArenaMatch {
   readonly #byAddress: ReadonlyMap<string, Player>
   readonly #delayTicks: number
   /**
-   * Among other things, so that the number stays the one on the heap that it is: the driver makes one a tick, before
-   * the server's part of it.
+   * Kept in an array, so that the double is not boxed again: the driver makes one double per tick, before the server's
+   * part.
    */
   readonly #clock: (number | string)[] = ['now', 0]
   readonly #port = { send: (to: string, bytes: Uint8Array, length: number): void => this.#sendOut(to, bytes, length) }
@@ -108,7 +108,7 @@ export class ArenaMatch {
     }
   }
 
-  /** Milliseconds of the tick. */
+  /** The time of the tick, in milliseconds. */
   get now(): number {
     return this.#clock[NOW] as number
   }

@@ -89,8 +89,7 @@ export function arenaGame(fighters: number): Game<typeof input> {
 }
 
 /**
- * Directions by yaw: numbers read from a table leave nothing on the heap, which is watched here for what the engine
- * leaves.
+ * Directions by yaw. Numbers from a table allocate nothing; the heap is measured here to see what the engine allocates.
  */
 const DIRECTIONS = 1024
 const COSINES = Float64Array.from({ length: DIRECTIONS }, (_, at) => cos(at * 2 * Math.PI / DIRECTIONS))

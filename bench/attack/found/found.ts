@@ -19,7 +19,7 @@ import { oddDoors } from './s10-doors.ts'
 import { handshakeLeftovers } from './s10-handshake.ts'
 import { proxiedOrigins } from './s11.ts'
 
-/** One found attack. `play` takes how many seconds its flood may last. */
+/** One attack that was found. `play` takes the number of seconds that its flood may last. */
 export interface FoundAttack {
   readonly id: string
   play(seconds: number): Promise<AttackReport[]>
@@ -72,7 +72,7 @@ async function played(id: string, play: () => Promise<AttackReport[]>): Promise<
   }
 }
 
-/** The reports that miss their bar. */
+/** The reports that miss their bound. */
 export function missedOf(reports: readonly AttackReport[]): AttackReport[] {
   return reports.filter((report) => (report.atMost !== undefined || report.atLeast !== undefined) && !isHeld(report))
 }

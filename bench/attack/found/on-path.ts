@@ -1,6 +1,6 @@
 /**
- * A path that an attacker holds, over real UDP on loopback: a relay between a client and the server, and the client
- * itself.
+ * A network path that an attacker controls, over real UDP on loopback: a relay between a client and the server, and the
+ * client itself.
  */
 
 import { createSocket, type Socket } from 'node:dgram'
@@ -19,14 +19,14 @@ const PUMP_MS = 10
 const IDENTITY_SEED = '07'.repeat(32)
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-/** What lets a client in. */
+/** A secret that admits a client. */
 export const SECRETS = ['token', 'ticket', 'room code'] as const
 export type Secret = (typeof SECRETS)[number]
 
 export const provider = bestProvider()
 const issuer = provider.importSigning(new Uint8Array(32).fill(9))
 
-/** The server that a client with such a secret comes to. */
+/** The server that such a client connects to. */
 export function optionsFor(secret: Secret): VictimOptions {
   return {
     identitySeed: IDENTITY_SEED,
@@ -40,7 +40,7 @@ export function passOf(victim: Victim): { readonly server: Uint8Array } {
   return { server: textToKey(victim.identity)?.key ?? new Uint8Array(0) }
 }
 
-/** How a client comes in by a secret, and the bytes that a thief would need. */
+/** How a client is admitted by a secret, and the bytes that a thief would need. */
 export async function secretOf(
   secret: Secret,
   victim: Victim,
@@ -57,7 +57,7 @@ export async function secretOf(
   const before = await UdpClient.start(victim.udpPort, {}, { server })
   await before.isIn(5000)
   const { ticket } = before.host.seat ?? { ticket: new Uint8Array(0) }
-  // It loses power: no goodbye.
+  // As after a power loss: no Disconnect is sent.
   before.stop()
   return { join: { resume: ticket }, pass: { server }, bytes: Buffer.from(ticket) }
 }
@@ -84,7 +84,7 @@ export class UdpClient {
     return new UdpClient(await openUdp({ address: '127.0.0.1' }), to, join, pass)
   }
 
-  /** Whether the client is in within `ms`. */
+  /** Whether the client is accepted within `ms`. */
   async isIn(ms: number): Promise<boolean> {
     for (
       const endsAt = now() + ms;
@@ -100,9 +100,9 @@ export class UdpClient {
   }
 }
 
-/** A relay that the attacker holds. One client at a time. */
+/** A relay that the attacker controls. One client at a time. */
 export class HeldRelay {
-  /** What becomes of a datagram: those that go on. */
+  /** Decides about a datagram: returns the datagrams to pass on. */
   tamper: (bytes: Buffer, isToServer: boolean) => readonly Buffer[] = (bytes) => [bytes]
   /** Everything that the client sent. */
   readonly said: Buffer[] = []
@@ -135,7 +135,7 @@ export class HeldRelay {
     return this.#front.address().port
   }
 
-  /** As if from the server. */
+  /** Sends a datagram to the client as if it came from the server. */
   toClient(bytes: Uint8Array): void {
     if (this.#client !== 0) this.#front.send(bytes, this.#client, '127.0.0.1')
   }
@@ -149,7 +149,7 @@ export class HeldRelay {
 export const isResponse = (bytes: Uint8Array): boolean => bytes[4] === PACKET_TYPE.challengeResponse
 export const isRequest = (bytes: Uint8Array): boolean => bytes[4] === PACKET_TYPE.handshake && bytes[15] === 1
 
-/** Sends datagrams to a server from a socket of the attacker's own, and gives what is answered within `ms`. */
+/** Sends datagrams to a server from a socket of the attacker, and returns the answers that arrive within `ms`. */
 export async function answersTo(port: number, datagrams: readonly Uint8Array[], ms: number): Promise<Buffer[]> {
   const socket = createSocket('udp4')
   const answers: Buffer[] = []

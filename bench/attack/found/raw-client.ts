@@ -1,4 +1,4 @@
-/** A raw TCP client on loopback, from an address of its own: 127.1.2.3 is another origin than 127.0.0.1. */
+/** A raw TCP client on loopback that binds its own address: 127.1.2.3 is another origin than 127.0.0.1. */
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ const TEXT_MAX = 65_536
 
 export class RawClient {
   readonly socket: Socket
-  /** The beginning of what has arrived. */
+  /** The first bytes that have arrived. */
   text = ''
   isClosed = false
 
@@ -40,7 +40,7 @@ export class RawClient {
   }
 }
 
-/** Waits until it is true, at most so long. */
+/** Waits until the condition is true, at most for the given time. */
 export async function until(isTrue: () => boolean, forMs = 30_000): Promise<boolean> {
   const endsAt = performance.now() + forMs
   while (!isTrue() && performance.now() < endsAt) await sleep(20)

@@ -8,7 +8,7 @@ import { withVictim } from './victim.ts'
 
 const MIB = 2 ** 20
 
-/** One client sends pings of 125 bytes as fast as the server takes them, and never reads. */
+/** One client sends pings of 125 bytes as fast as the server reads them, and never reads the answers. */
 export async function pingFlood(seconds: number): Promise<AttackReport[]> {
   return await withVictim({}, async (victim) => {
     const before = await victim.ask()

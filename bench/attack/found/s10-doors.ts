@@ -1,6 +1,6 @@
 /**
- * S10, the doors: links out of the static folder, the inspector's page by a foreign name, offers that never open, slow
- * requests.
+ * S10, the listeners: links out of the static folder, the inspector's page under a foreign host name, WebRTC offers
+ * that never open, slow requests.
  */
 
 import { fork } from 'node:child_process'
@@ -68,7 +68,7 @@ async function slowBody({ port }: Victim): Promise<AttackReport> {
   }
 }
 
-/** What is used of node-datachannel, as a client. */
+/** The part of node-datachannel that is used here, as a client. */
 interface Library {
   PeerConnection: new (name: string, config: { readonly iceServers: readonly string[] }) => {
     onGatheringStateChange(listener: (state: string) => void): void
@@ -80,8 +80,8 @@ interface Library {
 }
 
 /**
- * All places for offers are taken by offers that never open; then an honest page comes. Nothing where there is no
- * WebRTC.
+ * Offers that never open take all places for offers. Then an honest page connects. Does nothing where WebRTC is not
+ * installed.
  */
 async function deadOffers({ port }: Victim): Promise<AttackReport[]> {
   let library: Library
@@ -129,7 +129,7 @@ async function deadOffers({ port }: Victim): Promise<AttackReport[]> {
   ]
 }
 
-/** A web page whose name resolves to this machine asks the inspector. */
+/** A web page whose host name resolves to this machine sends a request to the inspector. */
 async function foreignName(folder: string): Promise<AttackReport> {
   const sim = simulate(victimGame, { seed: 1, clients: 1 })
   const recorder = sim.host.record()

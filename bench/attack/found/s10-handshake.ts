@@ -1,4 +1,7 @@
-/** S10, the part of the handshake: resets of another process, lists of suites that are cut, keys of small order. */
+/**
+ * S10, the handshake: resets of another process, lists of cipher suites that an attacker shortened, keys of small
+ * order.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PACKET_TYPE } from '../../../packages/tickwire/src/core/packet/header.ts'
@@ -16,8 +19,8 @@ export async function handshakeLeftovers(): Promise<AttackReport[]> {
 }
 
 /**
- * Two processes share an identity: packets of a client of the one are shown to the other, and what that answers to the
- * client.
+ * Two processes share an identity. Packets of a client of one process are sent to the other process, and its answers
+ * are sent to the client.
  */
 async function siblingResets(): Promise<AttackReport[]> {
   return await withVictim(
@@ -61,7 +64,7 @@ async function siblingResets(): Promise<AttackReport[]> {
   )
 }
 
-/** The list in a Request is cut to its last suite. */
+/** An attacker shortens the list in a Request to its last suite. */
 async function cutSuites(): Promise<AttackReport[]> {
   return await withVictim(optionsFor('ticket'), async (victim) => {
     const relay = await HeldRelay.open(victim.udpPort)
@@ -90,7 +93,9 @@ async function cutSuites(): Promise<AttackReport[]> {
   })
 }
 
-/** The points of small order as keys: with s = 0 the equation holds for one message in eight. */
+/**
+ * Public keys that are points of small order: with s = 0 the equation of the signature holds for one message in eight.
+ */
 function weakKeys(): AttackReport {
   const heights = [
     '00'.repeat(32),

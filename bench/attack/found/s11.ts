@@ -77,7 +77,7 @@ function proxyHeader(source: readonly number[]): Buffer {
   ])
 }
 
-/** How many of so many upgrades are granted, all held open at once. */
+/** How many of `count` upgrades are granted while all of them stay open. */
 async function granted(
   port: number,
   count: number,

@@ -12,10 +12,12 @@ import { withVictim } from './victim.ts'
 const REQUEST = 'GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n'
 const AT_ONCE = 25
 const STUCK = 60
-/** Readers that take nothing have HTTP_STALL_MS; a busy machine needs some time to fill their buffers first. */
+/**
+ * Readers that read nothing are closed after HTTP_STALL_MS. A busy machine needs some time to fill their buffers first.
+ */
 const PATIENCE_MS = HTTP_STALL_MS + 20_000
 
-/** Descriptors that are open for another reason, such as a socket that is just closing. */
+/** Descriptors that may be open for another reason, such as a socket that is closing. */
 const SLACK = 8
 
 export async function downloads(seconds: number): Promise<AttackReport[]> {

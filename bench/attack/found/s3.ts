@@ -1,4 +1,4 @@
-/** S3: an attacker on the path takes what lets a client in: its token, its ticket, the code of its room. */
+/** S3: an attacker on the path takes the secret that admits a client: its token, its ticket, the code of its room. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttackReport } from '../stage.ts'
@@ -8,9 +8,7 @@ import { withVictim } from './victim.ts'
 const HELD_MS = 1200
 const IN_MS = 5000
 
-/**
- * The attacker keeps the Responses of a second to itself, looks for the secret in them, and shows them to the server.
- */
+/** The attacker holds back the Responses of one second, searches them for the secret, and sends them to the server. */
 export async function stolenSecrets(): Promise<AttackReport[]> {
   let [taken, stolen, letIn] = [0, 0, 0]
   for (const secret of SECRETS) {

@@ -1,4 +1,4 @@
-/** S4: an attacker on the path answers a client with challenges of its own, to read what the client seals. */
+/** S4: an attacker on the path answers a client with forged challenges, to read the data that the client seals. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeChallenge } from '../../../packages/tickwire/src/core/connection/handshake.ts'
@@ -15,7 +15,8 @@ const IN_MS = 5000
 const SALT_AT = 16
 
 /**
- * Every Request is answered by a false Challenge, and the server's are kept back; then they pass, behind false ones.
+ * Every Request is answered by a forged Challenge, and the server's challenges are held back. Later they pass, after
+ * forged ones.
  */
 export async function falseChallenges(): Promise<AttackReport[]> {
   let [forged, hellos, letIn] = [0, 0, 0]
@@ -68,7 +69,7 @@ async function lure(secret: Secret): Promise<{ forged: number; hellos: number; i
   })
 }
 
-/** By a key and an identity of the attacker's. */
+/** With a key and an identity of the attacker. */
 function falseChallenge(request: Uint8Array): Uint8Array {
   const { publicKey } = provider.importAgreement(new Uint8Array(32).fill(66))
   const signature = signChallengeKey(provider.importSigning(new Uint8Array(32).fill(67)), publicKey)

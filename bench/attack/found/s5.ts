@@ -16,12 +16,15 @@ const ROUNDS = 7
 const MEMBERS_PER_ROUND = 12
 const PACKETS_PER_MEMBER = 40
 
-/** One member floods a real server beside an honest one; then what a packet costs, fast and slow. */
+/**
+ * One member floods a real server while an honest member plays. Then the cost of a packet is measured, at a high and at
+ * a low rate.
+ */
 export async function messageFlood(seconds: number): Promise<AttackReport[]> {
   return [...await floodVictim(seconds), costRatio()]
 }
 
-/** 256 messages of one channel, which is all that it holds, and 104 of another: 360 in a packet. */
+/** 256 messages of one channel, which is its limit, and 104 of another: 360 in a packet. */
 function say(host: ClientHost<Shape>): void {
   for (let number = 0; number < 256; number++) host.send(Spark, { number: number & 255 })
   for (let number = 0; number < 104; number++) host.send(Ember, { number })
@@ -33,7 +36,7 @@ async function floodVictim(seconds: number): Promise<AttackReport[]> {
     const mallory = await joinByUdp(victim.udpPort)
     if (!(await within(5000, () => alice.host.peer !== 0 && mallory.host.peer !== 0)))
       throw new Error('the members were not let in')
-    // What it costs to ask, which collects garbage, and what the server spends beside the flood.
+    // The cost of the measurement itself, which collects garbage, and of the server without the flood.
     const asked = [await victim.ask(), await victim.ask()]
     const askMs = asked[1]!.cpuMs - asked[0]!.cpuMs
     await sleep(1000)
@@ -86,8 +89,8 @@ async function floodVictim(seconds: number): Promise<AttackReport[]> {
 }
 
 /**
- * What a packet of 360 messages costs at 700 a second, against 60 a second. Without sockets: only the server's work
- * counts.
+ * The cost of a packet with 360 messages at 700 packets a second, compared with 60 a second. Without sockets, so only
+ * the server's work counts.
  */
 function costRatio(): AttackReport {
   const ratios: number[] = []

@@ -19,7 +19,7 @@ export async function webSocketHoard(): Promise<AttackReport[]> {
       clients.push(...some)
       await until(() => some.every(({ isSettled }) => isSettled), 10_000)
     }
-    // Those that were closed for want of a connection have made room for others meanwhile.
+    // Sockets that were closed because they had no connection have freed places in the meantime.
     const granted = clients.filter(({ status, isClosed }) => status === 101 && !isClosed).length
     const other = new RawClient(victim.port, '127.1.6.2').write(UPGRADE)
     await until(() => other.isSettled)

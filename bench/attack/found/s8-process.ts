@@ -1,9 +1,9 @@
 /**
- * Run in a process of its own, best inside a network namespace: offers to a server name a sink as a candidate, and the
- * sink counts what arrives.
+ * Runs in a separate process, if possible inside a network namespace. Offers to a server name a sink as an ICE
+ * candidate, and the sink counts the datagrams that arrive.
  *
- * For each provider it prints how many datagrams came of an offer to `serve`, and how many of the same offer to the
- * provider alone, which shows that the sink would have seen them.
+ * For each provider it prints how many datagrams an offer to `serve` caused, and how many the same offer caused with
+ * the provider alone. The second number shows that the sink would have received them.
  */
 
 import { createSocket } from 'node:dgram'
@@ -17,7 +17,7 @@ import { victimGame } from './victim-game.ts'
 const [server = '', sinkAddress = ''] = process.argv.slice(2)
 const SETTLE_MS = 3000
 
-/** What is used of node-datachannel, as a client that makes a real offer. */
+/** The part of node-datachannel that is used here, as a client that makes a real offer. */
 interface Library {
   PeerConnection: new (name: string, config: { readonly iceServers: readonly string[] }) => {
     onGatheringStateChange(listener: (state: string) => void): void
@@ -34,7 +34,7 @@ sink.on('message', () => arrived++)
 await new Promise<void>((resolve) => sink.bind(0, sinkAddress, resolve))
 const { port } = sink.address()
 
-/** A browser's offer whose every address is the sink's. */
+/** A browser's offer in which every address is that of the sink. */
 async function offerToSink(): Promise<string> {
   const peer = new library.PeerConnection('client', { iceServers: [] })
   const isGathered = new Promise<void>((resolve) =>

@@ -1,8 +1,8 @@
 /**
- * S8: an SDP offer must not make the server send anywhere.
+ * S8: an SDP offer must not make the server send to any address in it.
  *
- * It is played in a network namespace where one can be made, with a sink at an address of its own; on loopback
- * otherwise.
+ * It runs in a network namespace where the machine allows that, with a sink at a separate address; otherwise on
+ * loopback.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -14,8 +14,8 @@ const NETWORK = `ip link set lo up && ip addr add ${SERVER}/24 dev lo && ip addr
 const PROGRAM = fileURLToPath(new URL('./s8-process.ts', import.meta.url))
 
 /**
- * What became of one offer: datagrams that the sink got from `serve`, and from the provider when it gets the offer as
- * it is.
+ * The effect of one offer: datagrams that the sink received from `serve`, and from the provider when it gets the
+ * unchanged offer.
  */
 export interface SinkCount {
   readonly provider: string
@@ -54,7 +54,7 @@ export async function foreignCandidates(): Promise<AttackReport[]> {
       unit: '',
       atMost: 0,
     },
-    // The same offers to the providers alone: without these the sink would see nothing anyway.
+    // The same offers to the providers alone. Without this control, the sink might receive nothing for another reason.
     {
       threat: 'S8',
       what: 'the same offers, not reduced',

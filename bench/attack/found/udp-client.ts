@@ -1,4 +1,4 @@
-/** A client of the attacked server over UDP on loopback, with a clock that its owner moves. */
+/** A client of the attacked server over UDP on loopback, with a clock that the attack controls. */
 
 import type { CloseReason, JoinRequest, Shape } from 'tickwire'
 import { createClientHost, type ClientHost } from 'tickwire/engine'
@@ -10,12 +10,14 @@ import { victimGame } from './victim-game.ts'
 export interface UdpClient {
   readonly host: ClientHost<Shape>
   readonly closed: CloseReason | undefined
-  /** Sends what is due. `now` may run faster than time: nothing holds an attacker to the manners of an endpoint. */
+  /**
+   * Sends what is due. `now` may run faster than real time: an attacker does not keep the rate limits of an endpoint.
+   */
   pump(now?: number): void
   close(): void
 }
 
-/** Asks the server at `port` for a seat. With `isHalfWay` nothing is ever sent under the keys that are agreed on. */
+/** Asks the server at `port` for a seat. With `isHalfWay`, no packet is ever sent under the agreed keys. */
 export async function joinByUdp(
   port: number,
   options: { readonly join?: JoinRequest; readonly isHalfWay?: boolean; readonly everyMs?: number } = {},

@@ -7,7 +7,7 @@ const Player = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1) })
 /** A chat line, reliable. */
 export const Chat = message({ line: text(32) })
 
-/** Tiny unreliable messages: one on a shared channel, one on a channel of its own. */
+/** Tiny unreliable messages: one on a shared channel, one on a separate channel. */
 export const Spark = message({ number: u8 }, 'Spark', { delivery: 'unreliable' })
 export const Ember = message({ number: u8 }, 'Ember', { delivery: 'latest' })
 

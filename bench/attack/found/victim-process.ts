@@ -1,9 +1,9 @@
 /**
- * A real server in a process of its own, for attacks to play against: `victim-process.ts OPTIONS_JSON`.
+ * A real server in a separate process, as the target of attacks: `victim-process.ts OPTIONS_JSON`.
  *
  * It serves rooms of one small game on loopback, over every transport that is installed. It answers each message from
- * the parent with what the process holds at that moment: memory, file descriptors, CPU time, connections, rooms and
- * seats.
+ * the parent with the resources that the process uses at that moment: memory, file descriptors, CPU time, connections,
+ * rooms and seats.
  */
 
 import { readdirSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { serveRooms, type ServeRoomsOptions } from 'tickwire/node'
 import { collect } from '../../harness.ts'
 import { victimGame } from './victim-game.ts'
 
-/** What the process holds when it is asked. */
+/** The resources that the process uses. */
 export interface VictimReport {
   readonly rssBytes: number
   readonly heapBytes: number
@@ -31,15 +31,15 @@ export interface VictimAddress {
   readonly port: number
   readonly udpPort: number
   readonly identity: string
-  /** Of a private room, where one was asked for. */
+  /** The code of a private room, if one was requested. */
   readonly code: string
 }
 
-/** Options that bytes cannot be given in: JSON has none. */
+/** Options that JSON cannot contain, because they are bytes. */
 interface TextOptions {
   /** The secret of the server's identity, hexadecimal. */
   readonly identitySeed?: string
-  /** The public key of the issuer whose tokens are asked for, hexadecimal. Needs `identitySeed`. */
+  /** The public key of the issuer whose tokens are required, hexadecimal. Needs `identitySeed`. */
   readonly tokenIssuer?: string
   readonly hasPrivateRoom?: boolean
 }

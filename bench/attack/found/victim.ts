@@ -1,4 +1,4 @@
-/** Starts the server that is attacked, asks what it holds, and ends it. Everything stays on loopback. */
+/** Starts the server that is attacked, asks for its resources, and ends it. Everything stays on loopback. */
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ export class Victim implements VictimAddress {
     return this.#process.pid ?? 0
   }
 
-  /** What the process holds now. Rejects when it is gone. */
+  /** The resources that the process uses now. Rejects when the process has ended. */
   async ask(): Promise<VictimReport> {
     const answer = next<VictimReport>(this.#process)
     this.#process.send('report')
@@ -57,7 +57,7 @@ export class Victim implements VictimAddress {
   }
 }
 
-/** Plays `attack` against a new server process, and ends the process whatever happens. */
+/** Plays `attack` against a new server process, and ends the process in every case. */
 export async function withVictim<T>(options: VictimOptions, attack: (victim: Victim) => Promise<T>): Promise<T> {
   const victim = await Victim.start(options)
   try {

@@ -1,7 +1,7 @@
 /**
  * Limits how often an origin may guess the password of a room: some tries at once, then one in ten seconds.
  *
- * A right password counts too, so that the limit says nothing about the password.
+ * A correct password counts too, so that the limit reveals nothing about the password.
  */
 
 import type { Entropy } from '../base/entropy.ts'

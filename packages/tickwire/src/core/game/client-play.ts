@@ -102,7 +102,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     if (predict === 'none') return
     this.predictor = new Predictor(entities, {
       peer,
-      isEverybodys: predict === 'all',
+      isForAll: predict === 'all',
       tickRate,
       windowTicks: predictionTicks(tickRate, net.predictionMs),
       seed,
@@ -160,7 +160,7 @@ export class ClientPlay<I extends Shape> implements TimingListener, HeldInput {
     this.inputs.push(tick, viewTick < 0 ? tick : viewTick)
   }
 
-  /** The input, with a look for fields that the game's input does not have. */
+  /** The player's input. In development mode, reports fields that the game's input does not have. */
   readonly #checked = (): InitOf<I> => {
     const values = this.sampleInput()
     if (typeof values === 'object') this.#checks?.checkInit('input', this.#game.input, values, this.inputs.newest + 1)

@@ -36,9 +36,9 @@ export class EventMail {
     this.#send = send
   }
 
-  /** Sends an event or stores it. `isEverybodys`: the object's entity has interest `always`. */
-  post(event: StepEvent, isEverybodys: boolean): void {
-    if (isEverybodys || event.birth[1] === this.#peer || this.#view.knows(event.object)) {
+  /** Sends an event or stores it. `isForAll`: the object's entity has interest `always`. */
+  post(event: StepEvent, isForAll: boolean): void {
+    if (isForAll || event.birth[1] === this.#peer || this.#view.knows(event.object)) {
       this.#send(event)
       return
     }

@@ -111,7 +111,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.endpoint.close(now, 'left')
   }
 
-  /** The numbers of orders, the player and maybe the match are those of another seat: nothing of the old one fits. */
+  /** A new seat has other order numbers, another player and perhaps another match: the old state is discarded. */
   #beginAnew(): void {
     if (this.runner === undefined) return
     this.feed.close()

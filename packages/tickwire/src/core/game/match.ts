@@ -334,13 +334,13 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
   #sendEvents(toPlayers: readonly StepEvent[], toSpectators: readonly StepEvent[]): void {
     for (const { events, player } of this.#lines.byPeer.values()) {
       for (const event of player.isSpectator ? toSpectators : toPlayers) {
-        events.post(event, this.#isEverybodys(event.object))
+        events.post(event, this.#isForAll(event.object))
       }
     }
   }
 
   /** Whether the object's entity has interest `always`. */
-  #isEverybodys(id: ObjectId): boolean {
+  #isForAll(id: ObjectId): boolean {
     const { objects } = this.world
     return objects.isAlive(id) && this.game.entities[objects.typeAt(indexOf(id))].interest === always
   }

@@ -36,7 +36,7 @@ export interface Mistake {
 /** The first difference between two rows of an entity. */
 export type RowDifference = Pick<Mistake, 'field' | 'predicted' | 'received' | 'distance'>
 
-/** The name of `received` in the JSON of a recording (docs/wire/RECORDING.md). In halves: tidy counts words. */
+/** The name of `received` in the JSON of a recording (docs/wire/RECORDING.md). Split: tidy counts banned words. */
 const RECEIVED_ON_DISK = 'to' + 'ld'
 
 /** A mistake as a recording stores it. */

@@ -10,16 +10,16 @@ import type { World } from '../world/world.ts'
 export class OwnerDigests {
   readonly #world: World
   readonly #lanes: readonly OwnedLanes[]
-  readonly #isEverybodys: boolean
+  readonly #isForAll: boolean
   readonly #all = new Int32Array(1)
   readonly #cells = new Map<PeerId, Int32Array>()
   #tick: Tick = -1
 
-  /** `isEverybodys`: all clients predict all objects and receive the same digest of all of them. */
-  constructor(world: World, tickRate: number, isEverybodys: boolean) {
+  /** `isForAll`: all clients predict all objects and receive the same digest of all of them. */
+  constructor(world: World, tickRate: number, isForAll: boolean) {
     this.#world = world
-    this.#isEverybodys = isEverybodys
-    this.#lanes = ownedLanesOf(world, tickRate, isEverybodys)
+    this.#isForAll = isForAll
+    this.#lanes = ownedLanesOf(world, tickRate, isForAll)
   }
 
   add(peer: PeerId): void {
@@ -34,7 +34,7 @@ export class OwnerDigests {
   /** The digest of a client's rows, as sampled at the end of the last tick. */
   of(peer: PeerId): number {
     if (this.#tick !== this.#world.tick) this.#compute()
-    return ((this.#isEverybodys ? this.#all : this.#cells.get(peer))?.[0] ?? 0) >>> 0
+    return ((this.#isForAll ? this.#all : this.#cells.get(peer))?.[0] ?? 0) >>> 0
   }
 
   #compute(): void {
@@ -45,7 +45,7 @@ export class OwnerDigests {
     for (let index = 0; index < objects.highWater; index++) {
       const type = objects.typeAt(index)
       if (type === NO_TYPE || stores[type].isShared) continue
-      const cell = this.#isEverybodys ? this.#all : this.#cells.get(objects.ownerAt(index))
+      const cell = this.#isForAll ? this.#all : this.#cells.get(objects.ownerAt(index))
       if (cell === undefined) continue
       const { schema, rows } = stores[type]
       cell[0] += this.#lanes[type].digest(objects.idAt(index), rows, objects.slotAt(index) * schema.laneCount, heap)

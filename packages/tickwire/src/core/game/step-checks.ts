@@ -49,9 +49,9 @@ const IMPURE: readonly (readonly [owner: string, name: string])[] = [
   ['Date', 'now'],
   ['performance', 'now'],
 ]
-/** What every handle has. */
+/** The properties that every handle has. */
 const HANDLE_NAMES: ReadonlySet<string> = new Set(['$cells', '$store', '$parts', 'id', 'isAlive'])
-/** Unknown fields stay on their handles, so it is enough to look sometimes. */
+/** An unknown field stays on its handle, so a check in some of the ticks finds it. */
 const NAMES_EVERY_TICKS = 8
 
 /** Checks a world of one match, tick by tick. */
@@ -124,7 +124,7 @@ export class StepChecks {
     const { cellCount } = store.schema
     if (copy === undefined) return
     for (const handle of store.living()) {
-      // No client predicts an object of the server, so a write between two ticks surprises none.
+      // No client predicts an object of the server, so a write between two ticks causes no misprediction.
       if (handle.owner === 0 && !this.#predictsAll) continue
       const slot = store.slotOf(handle)
       if (copy.ids[slot] !== handle.id) continue

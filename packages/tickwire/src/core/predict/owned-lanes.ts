@@ -27,8 +27,8 @@ const FNV_PRIME = 0x01000193
 const STIR = 0x85ebca6b
 
 /** The lanes that the owner receives, or those that every client receives. Indexed by type. */
-export function ownedLanesOf(world: World, tickRate: number, isEverybodys: boolean = false): readonly OwnedLanes[] {
-  return world.stores.map(({ schema }) => new OwnedLanes(schema, tickRate, isEverybodys ? FOR_ALL : FOR_OWNER))
+export function ownedLanesOf(world: World, tickRate: number, isForAll: boolean = false): readonly OwnedLanes[] {
+  return world.stores.map(({ schema }) => new OwnedLanes(schema, tickRate, isForAll ? FOR_ALL : FOR_OWNER))
 }
 
 /** A field that is sent at a lower rate than the tick rate. */

@@ -34,7 +34,7 @@ export interface PredictorOptions extends SyncTestOptions {
   /** The peer whose objects are simulated here. */
   readonly peer: PeerId
   /** The objects of all peers are simulated here. */
-  readonly isEverybodys?: boolean
+  readonly isForAll?: boolean
   readonly tickRate: number
   /** How many ticks may be predicted beyond the newest received tick. */
   readonly windowTicks: number

@@ -63,7 +63,7 @@ export class Predictor {
   /** How many ticks may be predicted beyond the newest received tick. */
   readonly windowTicks: number
   readonly #digestLanes: readonly OwnedLanes[]
-  readonly #isEverybodys: boolean
+  readonly #isForAll: boolean
   readonly #objects: PredictedObjects
   readonly #ownWord: OwnWord
   readonly #hasShared: boolean
@@ -82,15 +82,15 @@ export class Predictor {
   #aheadOf = -1
 
   constructor(entities: readonly Entity[], options: PredictorOptions) {
-    const { peer, isEverybodys = false, tickRate, windowTicks, seed = 0 } = options
+    const { peer, isForAll = false, tickRate, windowTicks, seed = 0 } = options
     const { external, sharing, step, corrections } = options
     this.world = new World(entities, { seed, sharing, ...(external && { external }) })
     this.truth = new Truth(entities, sharing, windowTicks)
     this.past = new PredictedPast(this.world, windowTicks)
     this.timeline = new Timeline(this.world, TICKS_AHEAD)
     this.windowTicks = windowTicks
-    this.#isEverybodys = isEverybodys
-    this.#digestLanes = ownedLanesOf(this.world, tickRate, isEverybodys)
+    this.#isForAll = isForAll
+    this.#digestLanes = ownedLanesOf(this.world, tickRate, isForAll)
     this.#objects = new PredictedObjects(peer, this.world, this.truth, tickRate, windowTicks)
     this.#ownWord = new OwnWord(peer, this.world, this.truth)
     this.#hasShared = entities.some(({ isShared }) => isShared)
@@ -145,7 +145,7 @@ export class Predictor {
       this.isRunning = false
       this.version++
     }
-    if (!this.#isEverybodys && row.owner !== this.peer) {
+    if (!this.#isForAll && row.owner !== this.peer) {
       this.handleGone(tick, id)
       return
     }

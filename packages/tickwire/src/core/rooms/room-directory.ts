@@ -20,7 +20,7 @@ const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const ID_LETTERS = 10
 /**
  * An origin may try ten codes per second. In one hour it finds one of a hundred rooms with a probability of three in a
- * million; with six letters that was one in 300.
+ * million. With codes of six letters the probability would be one in 300.
  */
 const CODE_LETTERS = 8
 

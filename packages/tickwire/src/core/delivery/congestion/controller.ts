@@ -5,7 +5,8 @@
  * A controller depends only on these notifications. It has no timer: it changes its rate only when it is notified, and
  * an idle path keeps its rate. Contract tests: `test/contract/congestion.contract.ts`.
  *
- * A controller does not hold packets back: the pacer does. It does not divide the rate among data: lanes do.
+ * A controller does not hold packets back: the pacer does. It does not divide the rate among kinds of data: the order
+ * of the sources does.
  */
 
 import { ConfigError } from '../../base/assert.ts'
