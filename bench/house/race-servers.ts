@@ -29,7 +29,7 @@ export async function raceServers(root: string, commit: string, players: number)
   return {
     tables: [
       {
-        title: `the whole server process: ${players} players that see all others, 30 Hz, WebSocket, ${RUNS} runs in turns`,
+        title: `the whole server process: ${players} players that see all, 30 Hz, WebSocket, ${RUNS} runs in turns`,
         columns: ['', 'CPU % of a core', 'KB/s to all', 'CPU % of the clients'],
         rows: [before, now].map((each, which) => [
           which === 0 ? `before (${commit})` : 'now',
