@@ -2,7 +2,7 @@
  * docs/guide/rooms.md, done by a machine: the game of its end, from the packed package in an empty folder, with Vite.
  */
 
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -30,6 +30,9 @@ async function freePort(): Promise<number> {
 async function open(browser: Browser, url: string, mistakes: string[]): Promise<Page> {
   const page = await (await browser.newContext()).newPage()
   page.on('pageerror', (error) => mistakes.push(String(error)))
+  page.on('console', (entry) => {
+    if (entry.type() === 'warning') mistakes.push(entry.text())
+  })
   await page.goto(url)
   return page
 }
@@ -46,7 +49,7 @@ async function ownLine(page: Page): Promise<string> {
 }
 
 browserTest(
-  'the party of the guide to rooms, with Vite: names, teams, chat, a call, bots, a late joiner, a spectator, a reload',
+  '[CHECK3] the party of the guide, with Vite: names, teams, chat, calls, bots, late joiners, reloads, warnings',
   async (browser) => {
     const [makeFolder, startServer, startVite, ...rest] = commandsOf('rooms.md')
     expect(rest).toEqual([])
@@ -55,7 +58,7 @@ browserTest(
     guide.run(folder, makeFolder!)
     cpSync(join(ROOT, 'docs/guide/examples/party'), game, { recursive: true })
     const port = await freePort()
-    await guide.start(game, startServer!, port)
+    const serverUrl = await guide.start(game, startServer!, port)
     const url = await guide.start(game, startVite!, port)
     const mistakes: string[] = []
 
@@ -91,6 +94,25 @@ browserTest(
     await shows(ada, 'lobby', /^party: 2 players, 1 spectators$/)
     await ada.click('#buy')
     await shows(ada, 'gold', /^not sold$/)
+    expect(mistakes).toEqual([])
+    // The author makes a mistake and saves: Vite reloads the pages, and they warn, once for each mistake.
+    const path = join(game, 'game.ts')
+    const right = readFileSync(path, 'utf8')
+    writeFileSync(path, right.replace(/Math\.max\(0, Math\.min\((.*), 640\)\)/, '$1'))
+    await ada.bringToFront()
+    await expect.poll(async () => {
+      await ada.keyboard.down('ArrowRight')
+      return mistakes.join('\n')
+    }, { timeout: 60_000 }).toContain('Player.x: 646 does not fit into the field')
+    expect(mistakes.filter((text) => text.includes('Player.x'))).toHaveLength(1)
+    await ada.keyboard.up('ArrowRight')
+    // A page for production is served by the game server alone, and has no checks.
+    guide.run(game, 'npx vite build')
+    mistakes.length = 0
+    const built = await open(browser, `${serverUrl}?name=Cy`, mistakes)
+    await shows(built, 'players', /Cy \(\w+\) at 320, you/)
+    await built.keyboard.down('ArrowRight')
+    await expect.poll(async () => await ownLine(built), { timeout: 60_000 }).toContain('at 640')
     expect(mistakes).toEqual([])
   },
 )

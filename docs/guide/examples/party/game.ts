@@ -27,7 +27,7 @@ export const game = defineGame({
   step(world, inputs) {
     for (const player of world.each(Player)) {
       const keys = inputs.of(player.owner)
-      player.x += (+keys.right - +keys.left) * 6
+      player.x = Math.max(0, Math.min(player.x + (+keys.right - +keys.left) * 6, 640))
     }
   },
 })
