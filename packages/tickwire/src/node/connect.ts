@@ -14,15 +14,13 @@ import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
-import { createEndpoint } from '../core/endpoint/endpoint.ts'
-import { sharedAuthority } from '../core/game/client-authority.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
-import { nodePlatform } from './node-platform.ts'
+import { nodeParts, nodePlatform } from './node-platform.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
 import { SingleLink } from './single-link.ts'
 import { openUdp, resolveUdp } from './udp.ts'
@@ -70,10 +68,7 @@ function siteOf(url: string | URL, { provider = bestProvider() }: ConnectOptions
   return {
     ...(base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))),
     isLocal: isLocalHost(base.hostname),
-    parts: {
-      createEndpoint: (config) => createEndpoint({ ...config, security: { provider } }),
-      createAuthority: sharedAuthority,
-    },
+    parts: nodeParts(provider),
   }
 }
 

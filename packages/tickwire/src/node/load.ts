@@ -5,21 +5,22 @@
  * read from its operator port, if that can be reached.
  */
 
+import type { ClientLink } from '../core/client/client-link.ts'
+import { Line } from '../core/client/line.ts'
 import type { CloseReason } from '../core/connection/close-reason.ts'
-import type { Connection } from '../core/connection/connection.ts'
-import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
-import { createClientHost, type ClientHost } from '../core/game/client-host.ts'
 import type { Game } from '../core/game/define-game.ts'
 import { DurationHistogram } from '../core/rooms/duration-histogram.ts'
 import type { JoinRequest } from '../core/rooms/join-body.ts'
+import type { Shape } from '../core/schema/field.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
-import { systemEntropy } from './entropy.ts'
 import { RandomInput } from './load-input.ts'
 import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { readPrometheus } from './metrics.ts'
+import { nodeParts, nodePlatform } from './node-platform.ts'
 import { MATCH_PATH, type ServerInfo } from './serve-routes.ts'
+import { SingleLink } from './single-link.ts'
 import { openUdp, resolveUdp } from './udp.ts'
 import { openWebSocket } from './websocket.ts'
 
@@ -81,66 +82,30 @@ export interface ServerSpent {
   readonly ticksSkipped: number
 }
 
-/** One headless player. */
+/** One headless player: a line of `connect`, without a room around it, because it does not return. */
 class HeadlessPlayer {
-  readonly host: ClientHost
-  readonly connection: Connection
+  readonly line: Line
   reason: CloseReason | undefined
   joinedMs = -1
   inputs = 0
-  readonly #port: DatagramPort
-  #timer: NodeJS.Timeout | undefined
-  #isOver = false
 
-  constructor(options: LoadOptions, port: DatagramPort, address: string, number: number) {
-    const { game, seed, join } = options
+  constructor({ game, seed, join }: LoadOptions, link: ClientLink, number: number) {
     const input = new RandomInput(game.inputSchema, seed + number)
     const startedAt = now()
+    const parts = nodeParts(bestProvider())
     game.compile(compileRows)
-    this.#port = port
-    this.host = createClientHost(game, {
-      entropy: systemEntropy, security: { provider: bestProvider() },
-      onOpened: () => { this.joinedMs = now() - startedAt },
-      onClosed: (reason) => { this.reason = reason },
-    })
-    this.host.sampleInput = () => {
+    const line: Line = new Line(game as Game<Shape>, { parts }, nodePlatform, link, {}, join)
+    line.host.sampleInput = () => {
       this.inputs++
       return input.next()
     }
-    port.onDatagram = (from, bytes, length) => {
-      this.host.handleDatagram(now(), from, bytes, length)
-      this.wake()
-    }
-    port.onPathClosed = (path) => {
-      this.host.handlePathClosed(path)
-      this.wake()
-    }
-    this.connection = this.host.connect(now(), address, {}, join)
-    this.wake()
+    void line.opened.then(() => { this.joinedMs = now() - startedAt })
+    void line.closed.then((reason) => { this.reason = reason })
+    this.line = line
   }
 
   get isIn(): boolean {
     return this.joinedMs >= 0 && this.reason === undefined
-  }
-
-  wake(): void {
-    if (this.#isOver) return
-    const time = now()
-    this.host.tick(time)
-    const wakeAt = this.host.drain(time, this.#port)
-    clearTimeout(this.#timer)
-    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.wake(), Math.max(0, wakeAt - now()))
-  }
-
-  leave(): void {
-    this.host.close(now())
-    this.wake()
-  }
-
-  end(): void {
-    this.#isOver = true
-    clearTimeout(this.#timer)
-    this.#port.close()
   }
 }
 
@@ -153,7 +118,7 @@ export async function askServer(url: string): Promise<ServerInfo> {
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const players: HeadlessPlayer[] = []
   const rtts = new DurationHistogram()
-  const openPort = await portsOf(options)
+  const openLink = await linksOf(options)
   const before = await serverNumbers(options.opsUrl)
   const startedAt = now()
   const endAt = startedAt + options.seconds * 1000
@@ -161,13 +126,12 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   while (now() < endAt) {
     const due = Math.min(options.players, Math.ceil((now() - startedAt) / 1000 * options.rampPerSecond))
     while (players.length < due) {
-      const { port, address } = await openPort(players.length)
-      players.push(new HeadlessPlayer(options, port, address, players.length))
+      players.push(new HeadlessPlayer(options, await openLink(players.length), players.length))
     }
     await sleep(20)
     if (now() < nextReportAt) continue
     nextReportAt += 1000
-    for (const { isIn, connection } of players)
+    for (const { isIn, line: { connection } } of players)
       if (isIn && connection.rtt.samples > 0) rtts.record(connection.rtt.latestMs)
     const inside = players.filter(({ isIn }) => isIn).length
     options.onProgress?.(
@@ -178,18 +142,15 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const seconds = (now() - startedAt) / 1000
   const server = spent(before, await serverNumbers(options.opsUrl), seconds)
   const report = summarise(players, rtts, seconds, options.game.predict !== 'none', server)
-  for (const player of players) player.leave()
+  for (const { line } of players) line.leave()
   await sleep(200)
-  for (const player of players) player.end()
+  for (const { line } of players) line.end()
   return report
 }
 
-async function portsOf({
-  url,
-  transport,
-  weather,
-  seed,
-}: LoadOptions): Promise<(number: number) => Promise<{ port: DatagramPort; address: string }>> {
+async function linksOf(
+  { url, transport, weather, seed }: LoadOptions,
+): Promise<(number: number) => Promise<ClientLink>> {
   const { hostname } = new URL(url)
   const socketUrl = `${url.replace(/^http/, 'ws')}${MATCH_PATH}`
   const udpPort = transport === 'udp' ? (await askServer(url)).udp?.port ?? 0 : 0
@@ -197,7 +158,8 @@ async function portsOf({
   return async (number) => {
     const port = transport === 'udp' ? await openUdp() : await openWebSocket(socketUrl)
     const isCalm = weather.latencyMs === 0 && weather.jitterMs === 0 && weather.loss === 0
-    return { address, port: isCalm ? port : new WeatherPort(port, weather, seed ^ (number * 7919)) }
+    const carried = isCalm ? port : new WeatherPort(port, weather, seed ^ (number * 7919))
+    return new SingleLink(transport, carried, address, () => Promise.resolve(undefined))
   }
 }
 
@@ -221,13 +183,7 @@ function summarise(
     late: 0,
     rollbacks: 0,
   }
-  for (const {
-    host,
-    connection: { stats },
-    joinedMs,
-    reason,
-    inputs,
-  } of players) {
+  for (const { line: { host, connection: { stats } }, joinedMs, reason, inputs } of players) {
     if (joinedMs >= 0) joins.record(joinedMs)
     if (reason !== undefined) ended[reason.code] = (ended[reason.code] ?? 0) + 1
     sums.lost += stats.packetsLost

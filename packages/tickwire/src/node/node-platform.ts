@@ -2,6 +2,10 @@
 
 import { isWorthLogging } from '../core/base/user-code.ts'
 import type { ClientPlatform } from '../core/client/platform.ts'
+import type { CryptoProvider } from '../core/crypto/provider.ts'
+import { createEndpoint } from '../core/endpoint/endpoint.ts'
+import { sharedAuthority } from '../core/game/client-authority.ts'
+import type { ClientParts } from '../core/game/client-host-options.ts'
 import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
 
@@ -25,4 +29,12 @@ export const nodePlatform: ClientPlatform = {
   },
   noteRoom: () => {},
   seats: undefined,
+}
+
+/** The parts of a client on Node: packets are sealed with `provider`. */
+export function nodeParts(provider: CryptoProvider): ClientParts {
+  return {
+    createEndpoint: (config) => createEndpoint({ ...config, security: { provider } }),
+    createAuthority: sharedAuthority,
+  }
 }
