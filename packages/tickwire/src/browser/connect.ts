@@ -7,9 +7,11 @@
  * ```
  */
 
+import type { PortSource } from '../core/client/hosted-relay.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { ServerSite } from '../core/client/platform.ts'
+import { portSite } from '../core/client/port-site.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
@@ -20,6 +22,7 @@ import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
+import { hostRelay } from './hosted-relay.ts'
 import { Ladder } from './ladder.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { pageChecks } from './page-checks.ts'
@@ -56,7 +59,9 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
   url: string | URL,
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
-/** Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)` or `relay(url)`. */
+/**
+ * Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)`, `hosting()` or `relay(url)`.
+ */
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
   where: LockstepPlace,
@@ -67,23 +72,26 @@ export async function connect(
   where: string | URL | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (url: string | URL): ServerSite => siteOf(url, options)
-  if (typeof where === 'object' && 'enter' in where)
-    return await where.enter(game as LockstepGame, options, { platform: pagePlatform, site })
+  if (typeof where === 'object' && 'enter' in where) {
+    const site = (place: string | PortSource): ServerSite => siteOf(place, options)
+    return await where.enter(game as LockstepGame, options, { platform: pagePlatform, site, host: hostRelay })
+  }
   const { development = true } = options
   const checks = options.checks ?? (development ? await pageChecks() : undefined)
-  return await joinRoom(game as Game, site(where), { ...options, ...(checks && { checks }) }, pagePlatform)
+  return await joinRoom(game as Game, siteOf(where, options), { ...options, ...(checks && { checks }) }, pagePlatform)
 }
 
-function siteOf(url: string | URL, options: ConnectOptions): ServerSite {
+function siteOf(where: string | URL | PortSource, options: ConnectOptions): ServerSite {
   const { provider = pageProvider, authority, transports = RUNGS } = options
-  const given = parseServerUrl(String(url), (text) => new URL(text), ['http', 'https', 'ws', 'wss'])
+  const parts = pageParts(provider, authority)
+  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  const given = parseServerUrl(String(where), (text) => new URL(text), ['http', 'https', 'ws', 'wss'])
   const base = new URL(given.href.replace(/^ws/, 'http'))
   return {
     place: `${base.origin}${new URL('.', base).pathname}`.replace(/\/$/, ''),
     isLocal: isLocalHost(base.hostname),
     isSecure: base.protocol === 'https:',
-    parts: pageParts(provider, authority),
+    parts,
     async open() {
       const ladder = new Ladder(base, transports)
       await ladder.open()

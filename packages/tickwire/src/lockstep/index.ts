@@ -9,6 +9,9 @@ export type { TimingFeedback } from '../core/order/ticks-frame.ts'
 export {
   defineLockstep, type LockstepDefinition, type LockstepGame, type TickOrders,
 } from '../core/lockstep/define-lockstep.ts'
+export {
+  BridgeFeed, type BridgeAbilities, type BridgeDiagnostics, type OrderSupport, type ProtocolBridge,
+} from '../core/lockstep/bridge-feed.ts'
 export { LocalFeed, type LocalFeedOptions } from '../core/lockstep/local-feed.ts'
 export { LockstepRunner, type RunnerOptions } from '../core/lockstep/lockstep-runner.ts'
 export {
@@ -18,6 +21,11 @@ export type { OrderListener, OrderState } from '../core/lockstep/own-orders.ts'
 export { playedMatch, ReplayFeed, type PlayedMatch } from '../core/lockstep/replay-feed.ts'
 export type { Roster } from '../core/lockstep/roster.ts'
 export type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from '../core/lockstep/tick-feed.ts'
+export type {
+  HostedRelay, HostingOptions, PortSource, RelayWorker,
+} from '../core/client/hosted-relay.ts'
+export { Hosting, hosting } from '../core/client/hosting.ts'
+export type { MessagePortLike } from '../core/endpoint/message-ports.ts'
 export { local, relay, replay } from '../core/client/lockstep-places.ts'
 export {
   LockstepRoom, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace, type LockstepPlay,

@@ -8,21 +8,24 @@
  * ```
  */
 
+import type { HostedRelay, HostingOptions, PortSource } from '../core/client/hosted-relay.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
+import { portSite } from '../core/client/port-site.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
+import type { LockstepCard } from '../core/order/lockstep-card.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
-import { SingleLink } from './single-link.ts'
+import { SingleLink } from '../core/client/single-link.ts'
 import { openUdp, resolveUdp } from './udp.ts'
 import { openWebSocket } from './websocket.ts'
 
@@ -44,7 +47,10 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
   url: string | URL,
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
-/** Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)` or `relay(url)`. */
+/**
+ * Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)`, `mesh(peers)`, `hosting()` or
+ * `relay(url)`.
+ */
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
   where: LockstepPlace,
@@ -55,21 +61,27 @@ export async function connect(
   where: string | URL | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (url: string | URL): ServerSite => siteOf(url, options)
-  if (typeof where === 'object' && 'enter' in where)
-    return await where.enter(game as LockstepGame, options, { platform: nodePlatform, site })
-  const room = await joinRoom(game as Game, site(where), options, nodePlatform)
+  if (typeof where === 'object' && 'enter' in where) {
+    const site = (place: string | PortSource): ServerSite => siteOf(place, options)
+    return await where.enter(game as LockstepGame, options, { platform: nodePlatform, site, host: hostRelay })
+  }
+  const room = await joinRoom(game as Game, siteOf(where, options), options, nodePlatform)
   ;(game as Game).compile(compileRows)
   return room
 }
 
-function siteOf(url: string | URL, { provider = bestProvider() }: ConnectOptions): ServerSite {
-  const base = parseServerUrl(String(url), (text) => new URL(text), SCHEMES)
-  return {
-    ...(base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))),
-    isLocal: isLocalHost(base.hostname),
-    parts: nodeParts(provider),
-  }
+function siteOf(where: string | URL | PortSource, { provider = bestProvider() }: ConnectOptions): ServerSite {
+  const parts = nodeParts(provider)
+  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  const base = parseServerUrl(String(where), (text) => new URL(text), SCHEMES)
+  const site = base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))
+  return { ...site, isLocal: isLocalHost(base.hostname), parts }
+}
+
+/** Loaded when it is needed: a bot need not load a server. */
+async function hostRelay(card: LockstepCard, options: HostingOptions): Promise<HostedRelay> {
+  const { openHostedRelay } = await import('./hosted-relay.ts')
+  return await openHostedRelay(card, options)
 }
 
 type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>

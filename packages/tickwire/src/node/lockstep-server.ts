@@ -10,6 +10,7 @@
 
 import { keyToText } from '../core/crypto/token-text.ts'
 import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
+import { MessagePorts, type MessagePortLike } from '../core/endpoint/message-ports.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
@@ -84,6 +85,7 @@ export class ServingLockstep {
   readonly #site: HttpSite
   readonly #transports: OpenTransports
   readonly #ports: PortBundle
+  readonly #messages = new MessagePorts()
   readonly #identity: string
   readonly #startedAt = now()
   readonly #pathScan: NodeJS.Timeout
@@ -106,7 +108,7 @@ export class ServingLockstep {
     this.#transports = transports
     this.drainMs = options.drainMs ?? DRAIN_MS
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
-    this.#ports = new PortBundle(transports.members)
+    this.#ports = new PortBundle([...transports.members, { prefix: 'port:', port: this.#messages }])
     const complete = Object.entries(types).map(([name, type]) =>
       [name, { capacity: type.game.players[1], ...type }] as const)
     this.rooms = createRelayHost(Object.fromEntries(complete), {
@@ -141,6 +143,11 @@ export class ServingLockstep {
   /** Counters of the datagrams of all transports. */
   get stats(): Readonly<DatagramPortStats> {
     return this.#ports.stats
+  }
+
+  /** A client at the other end of a MessagePort may join. */
+  admit(port: MessagePortLike): void {
+    this.#messages.admit(port)
   }
 
   /** Admits no more clients, and closes after `ms` or when all have left. */

@@ -5,7 +5,7 @@
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 
 /** The transports of clients. */
-export type TransportName = 'webtransport' | 'webrtc' | 'websocket' | 'udp'
+export type TransportName = 'webtransport' | 'webrtc' | 'websocket' | 'udp' | 'message-port'
 
 /** A datagram port to one server. */
 export interface ClientLink extends DatagramPort {

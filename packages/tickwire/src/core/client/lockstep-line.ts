@@ -13,6 +13,7 @@ import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink } from './client-link.ts'
 import { comeBack, retryFor, type Ending } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
+import type { PortSource } from './hosted-relay.ts'
 import { passOf } from './join-room.ts'
 import type { LockstepDrive, LockstepMachine, LockstepOptions } from './lockstep-room.ts'
 import type { ServerSite } from './platform.ts'
@@ -66,11 +67,11 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     })
   }
 
-  /** Joins the match at `url`. Rejects with a ConnectError that says why. */
+  /** Joins the match at a URL or MessagePort. Rejects with a ConnectError that says why. */
   static async open<O extends readonly AnyOrder[]>(
-    game: LockstepGame<O>, url: string, options: LockstepOptions, machine: LockstepMachine,
+    game: LockstepGame<O>, where: string | PortSource, options: LockstepOptions, machine: LockstepMachine,
   ): Promise<LockstepLine<O>> {
-    const site = machine.site(url)
+    const site = machine.site(where)
     const line = new LockstepLine(game, site, options, machine)
     const { retryMs = site.isLocal ? RETRY_MS_LOCAL : 0 } = options
     await retryFor(retryMs, () => line.#connect(options.join), machine.platform)

@@ -4,12 +4,14 @@
 
 import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import type { MessagePortLike } from '../endpoint/message-ports.ts'
 import { LocalFeed, type LocalFeedOptions } from '../lockstep/local-feed.ts'
 import { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import { ReplayFeed, type PlayedMatch } from '../lockstep/replay-feed.ts'
+import type { PortSource } from './hosted-relay.ts'
 import { LockstepLine } from './lockstep-line.ts'
-import { LockstepRoom, type LockstepDrive, type LockstepPlace } from './lockstep-room.ts'
+import { LockstepRoom, refuseRanked, type LockstepDrive, type LockstepPlace } from './lockstep-room.ts'
 
 /** A match whose ticks are made or read in this process. */
 class FeedDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
@@ -39,7 +41,9 @@ class FeedDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
 /** A match in this process, for one player or for players that share a screen. */
 export function local(options: Omit<LocalFeedOptions, 'tickRate'> = {}): LockstepPlace {
   return {
-    async enter(game, { runner }, { platform }) {
+    async enter(game, asked, { platform }) {
+      refuseRanked(asked, 'a local match')
+      const { runner } = asked
       const feed = new LocalFeed({ ...options, tickRate: game.tickRate })
       return new LockstepRoom(new FeedDrive(new LockstepRunner(game, feed, runner)), platform)
     },
@@ -49,7 +53,9 @@ export function local(options: Omit<LocalFeedOptions, 'tickRate'> = {}): Lockste
 /** A match that was played: `played()` of a room. `speed`: how many times faster. Default: 1. */
 export function replay(match: PlayedMatch, { speed = 1 }: { readonly speed?: number } = {}): LockstepPlace {
   return {
-    async enter(game, { runner }, { platform }) {
+    async enter(game, asked, { platform }) {
+      refuseRanked(asked, 'a replay')
+      const { runner } = asked
       const feed = new ReplayFeed(match)
       feed.speed = speed
       return new LockstepRoom(new FeedDrive(new LockstepRunner(game, feed, runner)), platform)
@@ -57,11 +63,27 @@ export function replay(match: PlayedMatch, { speed = 1 }: { readonly speed?: num
   }
 }
 
-/** A match at a relay: `serveLockstep` or the program `tickwire lockstep`. In Node, `udp://` is a transport too. */
-export function relay(url: string): LockstepPlace {
+/**
+ * A match at a relay: `serveLockstep`, the program `tickwire lockstep`, or the host of a match. In Node, `udp://` is a
+ * transport too. A host in a page is reached by the MessagePort that its `invite` returned.
+ */
+export function relay(where: string | MessagePortLike): LockstepPlace {
   return {
     async enter(game, options, machine) {
-      return new LockstepRoom(await LockstepLine.open(game, url, options, machine), machine.platform)
+      if (typeof where !== 'string') refuseRanked(options, 'a relay in a page')
+      const way = typeof where === 'string' ? where : once(where)
+      return new LockstepRoom(await LockstepLine.open(game, way, options, machine), machine.platform)
+    },
+  }
+}
+
+function once(port: MessagePortLike): PortSource {
+  let isUsed = false
+  return {
+    open() {
+      if (isUsed) throw new Error('the MessagePort is closed')
+      isUsed = true
+      return port
     },
   }
 }

@@ -5,6 +5,7 @@
  * although its timers run once a second.
  */
 
+import { ConfigError } from '../base/assert.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
@@ -12,10 +13,12 @@ import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.
 import type { AnyOrder, Order } from '../lockstep/order.ts'
 import type { OrderListener } from '../lockstep/own-orders.ts'
 import { playedMatch, type PlayedMatch } from '../lockstep/replay-feed.ts'
+import type { LockstepCard } from '../order/lockstep-card.ts'
 import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { World } from '../world/world.ts'
+import type { HostedRelay, HostingOptions, PortSource } from './hosted-relay.ts'
 import type { JoinOptions } from './join-room.ts'
 import type { ClientPlatform, ServerSite } from './platform.ts'
 
@@ -23,22 +26,38 @@ import type { ClientPlatform, ServerSite } from './platform.ts'
 export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
   /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */
   readonly runner?: RunnerOptions
+  /** The match counts for a ranking: only `relay` at a URL may play it, every other place throws. Default: false. */
+  readonly ranked?: boolean
 }
 
 /** What a place needs of the machine: its clock and timers, and how a server is reached. */
 export interface LockstepMachine {
   /** The clock, the timers and the random bytes of the machine. */
   readonly platform: ClientPlatform
-  /** The server at a URL. */
-  site(url: string): ServerSite
+  /** The server at a URL, or at the other end of a MessagePort. */
+  site(where: string | PortSource): ServerSite
+  /** Runs a relay for one match on this machine. */
+  host(card: LockstepCard, options: HostingOptions): Promise<HostedRelay>
 }
 
-/** Where a lockstep match is played: the second argument of `connect`. `local`, `replay` and `relay` create one. */
+/**
+ * Where a lockstep match is played: the second argument of `connect`. `local`, `replay`, `mesh`, `hosting` and `relay`
+ * create one.
+ */
 export interface LockstepPlace {
   /** Begins or joins the match. `connect` calls it. */
   enter<O extends readonly AnyOrder[]>(
     game: LockstepGame<O>, options: LockstepOptions, machine: LockstepMachine,
   ): Promise<LockstepRoom<O>>
+}
+
+/** Throws if a place that cannot be ranked is asked for a ranked match. */
+export function refuseRanked({ ranked }: LockstepOptions, place: string): void {
+  if (ranked !== true) return
+  throw new ConfigError(
+    'connect.ranked', `${place} cannot be ranked (expected a dedicated relay)`,
+    'use relay(url), or leave `ranked` out.',
+  )
 }
 
 /** The part of a room that depends on its place. */
@@ -77,13 +96,16 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   onEnd: (reason: CloseReason) => void = () => {}
   readonly #drive: LockstepDrive<O>
   readonly #platform: ClientPlatform
+  readonly #onOver: () => void
   #cancelWake: () => void = () => {}
   #cancelGone: () => void
   #isOver = false
   #isDriving = false
 
-  constructor(drive: LockstepDrive<O>, platform: ClientPlatform) {
+  /** `onOver`: releases what the place holds, when the match is over. */
+  constructor(drive: LockstepDrive<O>, platform: ClientPlatform, onOver: () => void = () => {}) {
     this.#drive = drive
+    this.#onOver = onOver
     this.#platform = platform
     drive.onWork = () => this.#wake()
     drive.onAway = () => this.onAway()
@@ -215,6 +237,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#isOver = true
     this.#cancelWake()
     this.#cancelGone()
+    this.#onOver()
     this.onEnd(reason)
   }
 }

@@ -1,7 +1,7 @@
-/** One socket as the link of a room: a program on Node has no ladder, because its author chooses the transport. */
+/** One port as the link of a room: a program on Node, or a room that joins by a MessagePort, has no ladder. */
 
-import type { ClientLink, TransportName } from '../core/client/client-link.ts'
-import type { DatagramPort, DatagramPortStats } from '../core/endpoint/datagram-port.ts'
+import type { ClientLink, TransportName } from './client-link.ts'
+import type { DatagramPort, DatagramPortStats } from '../endpoint/datagram-port.ts'
 
 export class SingleLink implements ClientLink {
   readonly address: string

@@ -1,0 +1,5 @@
+/** The Worker of a page that hosts a match. */
+
+import { runRelay } from 'tickwire/browser'
+
+runRelay()
