@@ -20,7 +20,7 @@ import { WeatherPort, type LoadWeather } from './load-weather.ts'
 import { readPrometheus } from './metrics.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { MATCH_PATH, type ServerInfo } from './serve-routes.ts'
-import { SingleLink } from './single-link.ts'
+import { SingleLink } from '../core/client/single-link.ts'
 import { openUdp, resolveUdp } from './udp.ts'
 import { openWebSocket } from './websocket.ts'
 
