@@ -2,11 +2,11 @@
  * `npm test`: everything that must hold before a change lands, in the order in which it is cheap to find out.
  */
 
+import { join } from 'node:path'
 import { BROWSER_ADVICE, findBrowser } from '../../test/browser/browser.ts'
-import { ensureBrowser, ensureNetworkTools } from '../browser-install.ts'
+import { ensureBrowser } from '../browser-install.ts'
+import { runNode } from '../child.ts'
 import { commandLine } from '../command-line.ts'
-import { ENGINES } from '../../test/engines/run-engines.ts'
-import { ensureEngines } from '../engine-install.ts'
 import { ROOT, typecheck } from '../typecheck.ts'
 import { oneResult, runStages, SHARED_MODULES, sumOf, timedStage, type Stage, WAITING } from '../test-stages.ts'
 import { runVitest, type Run } from '../vitest-run.ts'
@@ -39,18 +39,13 @@ const units: Stage = {
       ...[BROWSER_TESTS, REPOSITORY_TESTS, CONTRACT_TESTS].flatMap((folder) => ['--exclude', `${folder}**`]),
     ]),
 }
+/** Contracts mostly wait, and the tests of the repository mostly compute: together they use both cores. */
 const contracts: Stage = {
-  name: 'contracts',
-  run() {
-    ensureNetworkTools()
-    // Firefox is left to `npm run engines`: it is large.
-    ensureEngines(ENGINES.filter(({ name }) => name !== 'Firefox'))
-    return timedStage(run, [CONTRACT_TESTS, ...WAITING])
+  name: 'contracts, tidy, commands, the packed package',
+  async run() {
+    await toolsInstalled
+    return await timedStage(run, [CONTRACT_TESTS, REPOSITORY_TESTS, ...WAITING])
   },
-}
-const repository: Stage = {
-  name: 'tidy, commands, the packed package',
-  run: () => timedStage(run, [REPOSITORY_TESTS]),
 }
 const browsers: Stage = {
   name: 'browsers',
@@ -71,12 +66,20 @@ const filtered: Stage = {
   },
 }
 
+/** Installs programs while the first tests run. Resolves when that is done, or could not be done. */
+function installTools(): Promise<boolean> {
+  const script = join(ROOT, 'tools', 'test-tools-process.ts')
+  const options = values['no-browser'] === true ? ['--no-browser'] : []
+  return runNode([...process.execArgv, script, ...options], { cwd: ROOT })
+}
+
 function prepareBrowser(): void {
   ensureBrowser()
   if (findBrowser() === undefined) console.log(BROWSER_ADVICE)
 }
 
-const quick = [types, units, contracts, repository]
+const quick = [types, units, contracts]
+const toolsInstalled = positionals.length > 0 ? Promise.resolve(false) : installTools()
 const whole = values['no-browser'] === true ? quick : [...quick, browsers]
 await runStages(
   positionals.length > 0 ? [filtered] : whole,
