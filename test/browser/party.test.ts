@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, expect } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
+import { IS_LONG } from '../form.ts'
 import { browserTest } from './browser-test.ts'
 import { commandsOf, GuideRun } from './guide-run.ts'
 
@@ -49,7 +50,7 @@ async function ownLine(page: Page): Promise<string> {
 }
 
 browserTest(
-  '[CHECK3] the party of the guide, with Vite: names, teams, chat, calls, bots, late joiners, reloads, warnings',
+  '[CHECK3, LOAD1] the party of the guide, with Vite: names, teams, chat, calls, bots, late joiners, reloads, warnings',
   async (browser) => {
     const [makeFolder, startServer, startVite, ...rest] = commandsOf('rooms.md')
     expect(rest).toEqual([])
@@ -106,6 +107,7 @@ browserTest(
     }, { timeout: 60_000 }).toContain('Player.x: 646 does not fit into the field')
     expect(mistakes.filter((text) => text.includes('Player.x'))).toHaveLength(1)
     await ada.keyboard.up('ArrowRight')
+    if (!IS_LONG) return
     // A page for production is served by the game server alone, and has no checks.
     guide.run(game, 'npx vite build')
     mistakes.length = 0
@@ -114,5 +116,9 @@ browserTest(
     await built.keyboard.down('ArrowRight')
     await expect.poll(async () => await ownLine(built), { timeout: 60_000 }).toContain('at 640')
     expect(mistakes).toEqual([])
+    // Headless players predict with the TypeScript of the game.
+    const report = guide.run(game, `npx tickwire load ${serverUrl} --game game.ts --players 2 --seconds 2`)
+    expect(report).toContain('2 requested, 2 joined, 2 stayed')
+    expect(report).toMatch(/corrections +\d/)
   },
 )

@@ -2,8 +2,6 @@
  * `tickwire load`: headless players against a server, under simulated network conditions, and what they experienced.
  */
 
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Game } from '../core/game/define-game.ts'
 import type { JoinRequest } from '../core/rooms/join-body.ts'
@@ -12,6 +10,7 @@ import { gameOfText } from '../node/load-game.ts'
 import { NAMES_HEADER } from '../node/serve-routes.ts'
 import type { LoadWeather } from '../node/load-weather.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
+import { importGame } from './game-module.ts'
 import { readCountOption, sizeText } from './recording-option.ts'
 
 const OPTIONS = {
@@ -50,8 +49,8 @@ seed, and prints their round trips, losses, late inputs and corrections, and the
   --weather W     100ms,20ms,5%: latency each way, jitter on top of it, and loss
   --transport T   udp or websocket. Default: udp if the server has it, otherwise websocket
   --type TYPE     quick join to rooms of this type; --room and --code name one room. Default: any room
-  --game FILE     a module that exports \`game\`. With it players predict, and corrections are counted; without it the
-                  game is read from the server
+  --game FILE     a module that exports \`game\`, in JavaScript or TypeScript. With it players predict, and corrections
+                  are counted; without it the game is read from the server
   --ops URL       the server's operator port. Default on this machine: two above its HTTP port
   --ramp N        players that join per second. Default: ${RAMP}
   --seed N        seed of inputs and weather. Default: 1
@@ -125,16 +124,7 @@ function readJoin(room: string | undefined, code: string | undefined, type: stri
 }
 
 async function readGame(url: string, file: string | undefined, type: string | undefined): Promise<Game> {
-  if (file !== undefined) {
-    const module = (await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
-      throw new UsageError(
-        `--game ${file} cannot be imported: ${error instanceof Error ? error.message : String(error)}`,
-      )
-    })) as { readonly game?: Game }
-    if (!(module.game?.fingerprint instanceof Uint8Array))
-      throw new UsageError(`--game ${file} exports no \`game\`. Fix: write export const game = defineGame({ … }).`)
-    return module.game
-  }
+  if (file !== undefined) return await importGame(file)
   const response = await fetch(`${url}/tickwire/game${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`)
   if (!response.ok) throw new UsageError((await response.text()).trim())
   const game = gameOfText(
