@@ -1,18 +1,48 @@
 /** A page in a lockstep match. The test in test/browser drives it. */
 
-import { connect } from 'tickwire/browser'
-import { relay, type LockstepRoom } from 'tickwire/lockstep'
+import { connect, type Rung } from 'tickwire/browser'
+import { hosting, relay, type LockstepPlace, type LockstepRoom } from 'tickwire/lockstep'
 import { game, Spawn, Take } from '../sim/lockstep-game.ts'
 
 let room: LockstepRoom<typeof game.orders> | undefined
 /** Indexed by tick. */
 const hashes: string[] = []
+let tickAt = Infinity
+let gapMs = 0
+let timers = 0
 
 /** Joins the match at `url`. Returns the own player. */
-export async function join(url: string): Promise<number> {
-  const onTick = (tick: number, low: number, high: number): void => { hashes[tick] = `${high}.${low}` }
-  room = await connect(game, relay(url), { runner: { onTick } })
-  return room.player
+export async function join(url: string, transports: readonly Rung[] = ['websocket']): Promise<number> {
+  return await enter(relay(url), transports)
+}
+
+/** Hosts a match in a Worker. Returns the own player. */
+export async function host(): Promise<number> {
+  return await enter(hosting({ worker: () => new Worker('/relay-worker.js') }), [])
+}
+
+async function enter(where: LockstepPlace, transports: readonly Rung[]): Promise<number> {
+  const onTick = (tick: number, low: number, high: number): void => {
+    hashes[tick] = `${high}.${low}`
+    gapMs = Math.max(gapMs, performance.now() - tickAt)
+    tickAt = performance.now()
+  }
+  const entered = await connect(game, where, { runner: { onTick }, transports })
+  room = entered
+  return entered.player
+}
+
+/** How the match goes: the last tick, the transport, and the longest time between two ticks since the last call. */
+export function state(): { tick: number; transport: string; gapMs: number; timers: number; isHidden: boolean } {
+  const seen = { tick: room?.tick ?? 0, transport: room?.transport ?? '', gapMs, timers, isHidden: document.hidden }
+  gapMs = 0
+  timers = 0
+  return seen
+}
+
+/** Counts what a timer of 20 ms does, from now on. */
+export function countTimers(): void {
+  setInterval(() => { timers++ }, 20)
 }
 
 /** Gives two orders. */

@@ -54,7 +54,7 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
   where: LockstepPlace,
-  options?: LockstepOptions,
+  options?: LockstepOptions & Pick<ConnectOptions, 'provider'>,
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,

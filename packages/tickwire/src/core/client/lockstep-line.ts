@@ -10,7 +10,7 @@ import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
-import type { ClientLink } from './client-link.ts'
+import type { ClientLink, TransportName } from './client-link.ts'
 import { comeBack, retryFor, type Ending } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
@@ -84,6 +84,10 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     // Until a new seat is open, the last world is still drawn.
     if (this.#runner === undefined) throw new ConnectError(this.#site.place, { by: 'network', code: 'unreachable' })
     return this.#runner
+  }
+
+  get transport(): TransportName | 'none' {
+    return this.#link?.transport ?? 'none'
   }
 
   drive(now: Millis): Millis {

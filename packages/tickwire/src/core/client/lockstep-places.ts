@@ -17,6 +17,7 @@ import { LockstepRoom, refuseRanked, type LockstepDrive, type LockstepPlace } fr
 class FeedDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   readonly runner: LockstepRunner<O>
   readonly isAway = false
+  readonly transport = 'none'
   onWork: () => void = () => {}
   onAway: () => void = () => {}
   onBack: () => void = () => {}

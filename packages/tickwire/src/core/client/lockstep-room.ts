@@ -18,6 +18,7 @@ import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { World } from '../world/world.ts'
+import type { TransportName } from './client-link.ts'
 import type { HostedRelay, HostingOptions, PortSource } from './hosted-relay.ts'
 import type { JoinOptions } from './join-room.ts'
 import type { ClientPlatform, ServerSite } from './platform.ts'
@@ -66,6 +67,8 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly runner: LockstepRunner<O>
   /** Whether the connection is lost. */
   readonly isAway: boolean
+  /** The transport in use; 'none' without a network, and while it looks for one. */
+  readonly transport: TransportName | 'none'
   /** Steps and sends what is due. Returns when to call again at the latest. */
   drive(now: Millis): Millis
   /** Leaves the match. */
@@ -143,6 +146,11 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** Whether the connection is lost. */
   get isAway(): boolean {
     return this.#drive.isAway
+  }
+
+  /** The transport in use; 'none' without a network, and while it looks for one. */
+  get transport(): TransportName | 'none' {
+    return this.#drive.transport
   }
 
   /** Whether the match is over for this client. */
