@@ -1,10 +1,14 @@
 /** A page that registers every kind of listener once, before an outage, and counts what they are called with. */
 
-import { bool, defineGame, entity, fixed, message, rpc, text, u8, type Game, type RpcResult } from 'tickwire'
+import {
+  bool, defineGame, entity, fixed, message, rpc, sharedAuthority, text, u8, type Game, type RpcResult,
+} from 'tickwire'
 import { connect, type Room } from 'tickwire/browser'
 import { openDevtools, type Devtools } from 'tickwire/devtools'
 
 export const Walker = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Walker' })
+/** A page asks for it, and writes it then. */
+export const Ball = entity({ dents: u8 }, { name: 'Ball', authority: 'shared' })
 export const Chat = message({ text: text(40) }, 'Chat')
 /** A page asks, and is called. */
 export const Ask = rpc({ number: u8 }, { to: 'server', reply: { twice: u8 }, name: 'Ask' })
@@ -17,10 +21,13 @@ const INPUT = { right: bool }
 export const game: Game<typeof INPUT> = defineGame({
   tickRate: 30,
   input: INPUT,
-  entities: [Walker],
+  entities: [Walker, Ball],
   messages: [Chat, Flash],
   rpcs: [Ask, Tell, Boom],
-  onJoin: (world, peer) => world.spawn(Walker, { x: 10 }, peer),
+  onJoin(world, peer) {
+    world.spawn(Walker, { x: 10 }, peer)
+    if (world.count(Ball) === 0) world.spawn(Ball, {})
+  },
   step(world, inputs) {
     for (const walker of world.each(Walker)) {
       if (inputs.of(walker.owner).right) walker.x = (walker.x + 1) % 900
@@ -43,7 +50,7 @@ function count(name: string): void {
 }
 
 export async function join(url: string): Promise<number> {
-  room = await connect(game, url)
+  room = await connect(game, url, { authority: sharedAuthority })
   view = room.view
   const joined = room
   joined.view.on('spawn', Walker, ({ id }) => {
@@ -91,6 +98,15 @@ export function forgetChat(): void {
 export async function ask(number: number): Promise<RpcResult<{ twice: number }>> {
   room!.call(Tell, { number })
   return await room!.request(Ask, { number }, { timeoutMs: 2000 })
+}
+
+/** Asks for the ball, and gives it back. */
+export async function borrow(): Promise<boolean> {
+  const [ball] = [...room!.view.each(Ball)]
+  if (ball === undefined) return false
+  const { isGranted } = await room!.requestAuthority(ball)
+  room!.releaseAuthority(ball)
+  return isGranted
 }
 
 export function look(): {

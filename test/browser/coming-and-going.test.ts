@@ -15,6 +15,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { serve, type ServeLogEntry, type Serving } from 'tickwire/node'
 import { game, Walker, type look } from '../browser-pages/match-page.ts'
+import { openPathProxy } from '../contract/path-proxy.ts'
 import { browserTest } from './browser-test.ts'
 
 let folder = ''
@@ -122,6 +123,27 @@ browserTest(
     }
   },
 )
+
+browserTest('[BACK3] N10: the path of a URL counts: a game behind a path of a web site', async (browser) => {
+  const serving = await serve(game, { port: 0, static: folder, log: () => {}, ops: false, signals: false })
+  const proxy = await openPathProxy('/duel/', Number(new URL(serving.url).port))
+  try {
+    const page = await browser.newPage()
+    await page.goto(serving.url)
+    // The page itself asks for /match.js, so it is loaded from the server; the proxy is another origin to it.
+    const options = { transports: ['websocket'], retryMs: 0 }
+    const refused = await page.evaluate(`match.join('${proxy.origin}/duel/', ${JSON.stringify(options)})`)
+    expect(refused).toContain('origins')
+    await page.goto(`${proxy.origin}/duel/index.html`)
+    await page.addScriptTag({ url: `${proxy.origin}/duel/match.js` })
+    const peer = await page.evaluate(`match.join('${proxy.origin}/duel/', ${JSON.stringify(options)})`)
+    expect(peer).toBeTypeOf('number')
+    await until(() => [...serving.host.world.each(Walker)].length === 1)
+  } finally {
+    await proxy.close()
+    await serving.close()
+  }
+})
 
 browserTest('[BACK5] N2: the server logs and counts a refused origin once', async (browser) => {
   const log: ServeLogEntry[] = []

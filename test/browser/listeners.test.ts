@@ -70,6 +70,7 @@ browserTest(
       expect([first.shown, first.counts.host, first.isSameView]).toEqual([[1], 1, true])
 
       expect(await page.evaluate('listeners.ask(21)')).toEqual({ isOk: true, values: { twice: 42 } })
+      expect(await page.evaluate('listeners.borrow()')).toBe(true)
 
       await serving.drain()
       await until(async () => (await seen(page)).isAway)
@@ -80,6 +81,7 @@ browserTest(
       const back = await seen(page)
       expect([back.isSameView, back.counts.away, back.counts.back, back.counts.host]).toEqual([true, 1, 1, 2])
       expect(await page.evaluate('listeners.ask(4)')).toEqual({ isOk: true, values: { twice: 8 } })
+      expect(await page.evaluate('listeners.borrow()')).toBe(true)
       expect(received, 'a call without a reply arrives too').toEqual([21, 4])
       // The object left the view with the lost connection, and entered it again with the new one: never twice at once.
       expect([back.shown, back.counts.despawn]).toEqual([[1], 1])

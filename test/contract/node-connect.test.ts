@@ -12,6 +12,7 @@ import { connect, ConnectError, serve, type ConnectOptions, type Room, type Serv
 import { Buy, game as shopGame, shop, Wave } from '../../docs/guide/examples/calls-page.ts'
 import { startBot } from '../../docs/guide/examples/bot.ts'
 import { game as guideGame } from '../../docs/guide/examples/rooms/game.ts'
+import { openPathProxy } from './path-proxy.ts'
 
 const Walker = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Walker' })
 const Chat = message({ text: text(40) }, 'Chat')
@@ -83,6 +84,16 @@ describe('a room in Node', () => {
     await until(() => [...room.view.each(Walker)].some(({ x, owner }) => x > 20 && owner === room.peer))
     room.leave()
     expect(await room.closed).toEqual({ by: 'local', code: 'left' })
+  })
+
+  test.each(['duel/', 'duel/play.html'])('[NODE1] N10: the path of a URL counts, as in a link: %s', async (path) => {
+    const serving = await start()
+    const proxy = await openPathProxy('/duel/', Number(new URL(serving.url).port))
+    open.push(() => proxy.close())
+    const room = await enter(`${proxy.origin}/${path}`)
+    room.play({ input: () => ({ right: true }) })
+    await until(() => [...serving.host.world.each(Walker)].some(({ x }) => x > 12))
+    expect((await whyNot(proxy.origin)).code).toBe('other-service')
   })
 
   test('[NODE1] N6: the bot of the guide walks, by UDP and by WebSocket', async () => {
