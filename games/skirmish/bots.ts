@@ -165,7 +165,7 @@ function command(survey: Survey): Command[] {
   const target = targetOf(survey)
   if (target < 0) return []
   const lost = away.filter((unit) => unit.target === 0)
-  const isReady = field.world.tick >= skill.patience && atHome.length >= skill.wave
+  const isReady = field.world.tick - field.match.beganAt >= skill.patience && atHome.length >= skill.wave
   return [
     ...(isReady ? advance(atHome, target) : []),
     ...advance(lost, away.length >= skill.wave / 3 ? target : home.at - SIZE),

@@ -1,8 +1,8 @@
 /** The state of a match: everything that `step` remembers. All numbers are whole, or whole parts of 1/256. */
 
-import { bool, entity, fixed, int, u16, u32, type ObjectOf } from 'tickwire'
+import { bool, entity, fixed, int, text, u16, u32, type ObjectOf } from 'tickwire'
 import { CELLS, SIZE } from './map.ts'
-import { SEATS } from './rules.ts'
+import { NAME_BYTES, SAY_BYTES, SEATS } from './rules.ts'
 
 /** What a unit is doing. */
 export const IDLE = 0
@@ -21,7 +21,8 @@ export const BUILDING = 7
 export const MINING = 8
 
 const cell = int(0, CELLS - 1)
-const tick = int(0, 65_535)
+/** Nine hours: a lobby may be open for long. */
+const tick = int(0, 1_048_575)
 
 export const Unit = entity(
   {
@@ -91,6 +92,12 @@ export const Seat = entity(
     mined: u32,
     kills: u16,
     losses: u16,
+    /** The name of the player. */
+    name: text(NAME_BYTES),
+    /** In the lobby: the player wants to begin. */
+    isReady: bool,
+    /** The seats that vote for a bot in this seat, as bits. */
+    votes: int(0, 255),
   },
   { name: 'Seat' },
 )
@@ -103,11 +110,18 @@ export const Match = entity(
     /** The team that has won, plus 1; 0: the match goes on. */
     winner: int(0, SEATS),
     endedAt: tick,
+    /** The tick in which the match left the lobby; 0: it is in the lobby. */
+    beganAt: tick,
+    /** In the lobby: the tick since which all players are ready; 0: they are not. */
+    readyAt: tick,
     /** The last tick for which a flow field is planned: at most one is computed in a tick. */
     fieldAt: tick,
   },
   { name: 'Match' },
 )
+
+/** A line of chat. */
+export const Line = entity({ seat: int(0, SEATS - 1), text: text(SAY_BYTES), at: tick }, { name: 'Line' })
 
 export type UnitObject = ObjectOf<typeof Unit>
 export type BuildingObject = ObjectOf<typeof Building>

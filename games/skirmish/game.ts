@@ -5,11 +5,12 @@ import { defineLockstep, type LockstepGame } from 'tickwire/lockstep'
 import { battlefieldOf, type Battlefield } from './battlefield.ts'
 import { decide, isThinking } from './bots.ts'
 import { fight } from './combat.ts'
-import { Building, Crystal, Field, GATHERING, Match, Seat, Unit } from './definitions.ts'
+import { Building, Crystal, Field, GATHERING, Line, Match, Seat, Unit } from './definitions.ts'
 import { produce, work } from './economy.ts'
 import { columnOf, makeMap, rowOf, SIZE } from './map.ts'
 import { moveUnits } from './movement.ts'
-import { execute, ORDERS } from './orders.ts'
+import { beginsNow, empty } from './lobby.ts'
+import { execute, executeTalk, ORDERS } from './orders.ts'
 import {
   BUILDINGS, DEPOSIT, HEADQUARTERS, SEATS, START_CRYSTALS, START_WORKERS, STORM_AT, STORM_DAMAGE, STORM_EVERY,
   TICK_RATE, WORKER,
@@ -26,19 +27,22 @@ export interface SkirmishOptions {
   readonly teams?: readonly number[]
   /** The seats that take part. Default: all eight. */
   readonly seats?: readonly number[]
+  /** Whether the match begins in the lobby. Default: false, it begins in its first tick. */
+  readonly hasLobby?: boolean
 }
 
 const ALL = Array.from({ length: SEATS }, (_, seat) => seat)
 
 /** Makes the game. */
-export function skirmishGame({ levels = [], teams = [], seats = ALL }: SkirmishOptions = {}): SkirmishGame {
+export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
+  const { levels = [], teams = [], seats = ALL, hasLobby = false } = options
   return defineLockstep({
     tickRate: TICK_RATE,
     players: [1, SEATS],
     orders: ORDERS,
-    entities: [Unit, Building, Crystal, Seat, Field, Match],
+    entities: [Unit, Building, Crystal, Seat, Field, Match, Line],
     onStart(world) {
-      world.spawn(Match, {})
+      world.spawn(Match, { beganAt: hasLobby ? 0 : 1 })
       const map = makeMap(world.seed)
       for (const at of map.deposits) world.spawn(Crystal, { at, left: DEPOSIT })
       for (const number of ALL) {
@@ -56,7 +60,7 @@ export function skirmishGame({ levels = [], teams = [], seats = ALL }: SkirmishO
       }
     },
     onLeave(world, player) {
-      for (const seat of world.each(Seat)) if (seat.player === player) seat.player = 0
+      for (const seat of world.each(Seat)) if (seat.player === player) empty(seat)
     },
     step(world, orders) {
       const field = battlefieldOf(world)
@@ -64,7 +68,13 @@ export function skirmishGame({ levels = [], teams = [], seats = ALL }: SkirmishO
       if (field.match.winner !== 0) return
       for (const given of orders) {
         const seat = field.seats.find(({ player }) => player === given.by)
-        if (seat !== undefined) execute(field, seat.number, given)
+        if (seat === undefined) continue
+        executeTalk(field, seat.number, given)
+        if (field.match.beganAt !== 0) execute(field, seat.number, given)
+      }
+      if (field.match.beganAt === 0) {
+        if (beginsNow(field)) begin(field)
+        return
       }
       think(field)
       produce(field)
@@ -77,6 +87,12 @@ export function skirmishGame({ levels = [], teams = [], seats = ALL }: SkirmishO
 }
 
 export const game: SkirmishGame = skirmishGame()
+
+/** Leaves the lobby. Seats without a player and without a bot are out. */
+function begin(field: Battlefield): void {
+  field.match.beganAt = field.world.tick
+  for (const seat of field.seats) if (seat.player === 0 && seat.level === 0) seat.isOut = true
+}
 
 /** Headquarters and workers of a seat. */
 function settle(world: World, seat: number, start: number, deposits: readonly number[]): void {
@@ -98,7 +114,7 @@ function think(field: Battlefield): void {
 /** The storm, seats that are out, and the winner. */
 function referee(field: Battlefield): void {
   const { world, match, seats } = field
-  const isStorm = world.tick >= STORM_AT && world.every(STORM_EVERY)
+  const isStorm = world.tick - match.beganAt >= STORM_AT && world.every(STORM_EVERY)
   const homes = new Uint8Array(SEATS)
   for (const building of field.buildings) {
     if (building.kind !== HEADQUARTERS || !building.isAlive) continue

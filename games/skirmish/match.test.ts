@@ -3,9 +3,10 @@ import { encodeWorld, flatHash, restoreWorld } from 'tickwire/engine'
 import { World } from 'tickwire'
 import { playedMatch, LockstepRunner, ReplayFeed } from 'tickwire/lockstep'
 import { form } from '../../test/form.ts'
-import { Crystal, Unit } from './definitions.ts'
+import { Crystal, Line, Unit } from './definitions.ts'
+import { COUNTDOWN, Ready, Vote } from './lobby.ts'
 import { CELLS } from './map.ts'
-import type { Command } from './orders.ts'
+import { ORDERS, type Command } from './orders.ts'
 import { BARRACKS, STORM_AT, TICK_RATE, UNITS_PER_SEAT } from './rules.ts'
 import { idsOf, Table } from './table.ts'
 
@@ -139,4 +140,46 @@ test('[SKIRM12] a player takes a seat of a bot, and a bot takes the seat of a pl
   table.game.onLeave?.(table.runner.world, 1, 'left')
   table.run(15 * TICK_RATE)
   expect(table.units(0).length).toBeGreaterThan(5)
+})
+
+test('[SKIRM13] in the lobby players take seats, set up teams and bots, and the match begins when all are ready', () => {
+  const table = new Table({ players: 2, hasLobby: true })
+  table.run(2)
+  const units = table.units(0).map(({ x, y }) => [x, y])
+  expect(table.order({ name: 'Introduce', values: { name: 'Ada' } })).toBe('sent')
+  expect(table.order({ name: 'Sit', values: { seat: 5 } })).toBe('sent')
+  expect(table.order({ name: 'SetUp', values: { seat: 7, team: 2, level: 0 } })).toBe('sent')
+  expect(table.order({ name: 'SetUp', values: { seat: 1, team: 3, level: 1 } })).toBe('sent')
+  expect(table.order({ name: 'Say', values: { text: 'hello' } })).toBe('sent')
+  table.run(5)
+  expect([table.seat(5).player, table.seat(5).name, table.seat(0).player]).toEqual([1, 'Ada', 0])
+  // The second player's seat keeps its team.
+  expect([table.seat(7).level, table.seat(1).team]).toEqual([0, 1])
+  expect([...table.runner.world.each(Line)].map(({ seat, text }) => [seat, text])).toEqual([[5, 'hello']])
+  expect(table.order({ name: 'Ready', values: { isReady: true } })).toBe('sent')
+  table.run(COUNTDOWN + 10)
+  expect(table.match.beganAt).toBe(0)
+  expect(table.units(0).map(({ x, y }) => [x, y])).toEqual(units)
+  table.feed.submit(0, ORDERS.indexOf(Ready), Uint8Array.of(0b1000_0000), 2)
+  table.run(COUNTDOWN + 3)
+  expect(table.match.beganAt).toBeGreaterThan(COUNTDOWN)
+  expect([table.seat(7).isOut, table.buildings(7).length, table.seat(1).isOut]).toEqual([true, 0, false])
+  expect(table.order({ name: 'Sit', values: { seat: 3 } })).toBe('refused')
+  table.run(30)
+  expect(table.units(0).map(({ x, y }) => [x, y])).not.toEqual(units)
+})
+
+test('[SKIRM14] a vote of all other players but one gives the seat of a player to a bot', () => {
+  const table = new Table({ players: 4 })
+  table.run(1)
+  const vote = (player: number): void => {
+    table.feed.submit(0, ORDERS.indexOf(Vote), Uint8Array.of(0b0110_0000), player)
+    table.run(2)
+  }
+  vote(1)
+  vote(1)
+  vote(2)
+  expect(table.seat(3).player).toBe(4)
+  vote(1)
+  expect(table.seat(3).player).toBe(0)
 })

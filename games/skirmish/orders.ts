@@ -7,6 +7,7 @@ import {
   ADVANCING, ATTACKING, Building, BUILDING, Crystal, GATHERING, HOLDING, IDLE, MOVING, Seat, Unit, type UnitObject,
 } from './definitions.ts'
 import { cancel, queueLength, train } from './economy.ts'
+import { Introduce, Ready, Say, say, SetUp, setUp, Sit, sit, Vote, vote } from './lobby.ts'
 import { CELLS } from './map.ts'
 import { BUILDINGS, UNITS, WORKER } from './rules.ts'
 import { clearQueue, orderUnit, slackOf } from './units.ts'
@@ -102,11 +103,13 @@ export const Surrender = order({ isSure: bool }, 'Surrender', {
 type Kinds = [
   typeof Move, typeof Advance, typeof Attack, typeof Gather, typeof Stop, typeof Hold, typeof Build, typeof Train,
   typeof Cancel, typeof Rally, typeof Group, typeof Surrender,
+  typeof Introduce, typeof Sit, typeof SetUp, typeof Ready, typeof Say, typeof Vote,
 ]
 
 /** All kinds of orders. Their sequence is that of the numbers on the wire. */
 export const ORDERS: Kinds = [
   Move, Advance, Attack, Gather, Stop, Hold, Build, Train, Cancel, Rally, Group, Surrender,
+  Introduce, Sit, SetUp, Ready, Say, Vote,
 ]
 
 type WithoutGiver<G> = G extends { readonly name: infer N; readonly values: infer V }
@@ -160,6 +163,20 @@ function executeForBuildings(field: Battlefield, seat: number, command: Command)
     if (building === undefined) return
     if (command.name === 'Train') train(field, building, command.values.kind)
     else cancel(field, building)
+  }
+}
+
+/** Executes what players say and set up, in the lobby and later. */
+export function executeTalk(field: Battlefield, by: number, command: Command): void {
+  const seat = field.seats[by]!
+  switch (command.name) {
+    case 'Introduce': seat.name = command.values.name; return
+    case 'Sit': return sit(field, by, command.values.seat)
+    case 'SetUp': return setUp(field, by, command.values.seat, command.values.team, command.values.level)
+    case 'Ready': seat.isReady = command.values.isReady; return
+    case 'Say': return say(field, by, command.values.text)
+    case 'Vote': return vote(field, by, command.values.seat)
+    default:
   }
 }
 

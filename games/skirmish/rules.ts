@@ -3,6 +3,8 @@
 export const TICK_RATE = 30
 export const SEATS = 8
 export const UNITS_PER_SEAT = 250
+export const NAME_BYTES = 16
+export const SAY_BYTES = 120
 
 /** The kinds of units, by number. */
 export const WORKER = 0
