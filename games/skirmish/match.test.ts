@@ -142,7 +142,7 @@ test('[SKIRM12] a player takes a seat of a bot, and a bot takes the seat of a pl
   expect(table.units(0).length).toBeGreaterThan(5)
 })
 
-test('[SKIRM13] in the lobby players take seats, set up teams and bots, and the match begins when all are ready', () => {
+test('[SKIRM13] in the lobby players take seats and set up teams and bots; the match begins when all are ready', () => {
   const table = new Table({ players: 2, hasLobby: true })
   table.run(2)
   const units = table.units(0).map(({ x, y }) => [x, y])

@@ -14,6 +14,7 @@ const GAMES: readonly { readonly name: string; readonly what: string; readonly i
     name: 'playground',
     what: 'eight labs of one idea each: lag, prediction, lag compensation and the rest; --help says more',
   },
+  { name: 'skirmish', what: 'a real-time strategy game over lockstep, with bots in the empty seats; --help says more' },
   { name: 'shmup', what: 'a co-op shooter with three bosses, in browsers and for R-Type clients; --help says more' },
   {
     name: 'hello',

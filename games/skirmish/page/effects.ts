@@ -1,0 +1,137 @@
+/** Shots, sparks and markers. They are cosmetic: a slow page draws fewer of them, and the match is the same. */
+
+import * as THREE from 'three'
+import { Flock } from './flock.ts'
+import type { Happening } from './memory.ts'
+import { SEAT_COLOURS } from './palette.ts'
+
+const TRACERS = 256
+const SPARKS = 640
+const MARKERS = 32
+const SHOT_S = 0.14
+const SHELL_S = 0.7
+const MARKER_S = 0.6
+const ARTILLERY = 4
+
+interface Tracer { x: number; y: number; toX: number; toY: number; age: number; colour: number; isShell: boolean }
+interface SparkBit { x: number; h: number; y: number; vx: number; vh: number; vy: number; age: number; life: number
+  size: number; colour: number }
+interface Marker { x: number; y: number; age: number; colour: number; size: number }
+
+export class Effects {
+  readonly group: THREE.Group = new THREE.Group()
+  readonly #tracers: Tracer[] = []
+  readonly #sparks: SparkBit[] = []
+  readonly #markers: Marker[] = []
+  readonly #lines: Flock
+  readonly #bits: Flock
+  readonly #rings: Flock
+  #dice = 1
+
+  constructor() {
+    const glow = new THREE.MeshBasicMaterial({ transparent: true, blending: THREE.AdditiveBlending, depthWrite: false })
+    const line = new THREE.BoxGeometry(0.07, 0.07, 1)
+    const ring = new THREE.RingGeometry(0.72, 1, 28)
+    ring.rotateX(-Math.PI / 2)
+    this.#lines = new Flock(line, glow, TRACERS)
+    this.#bits = new Flock(new THREE.IcosahedronGeometry(0.5, 0), glow, SPARKS)
+    this.#rings = new Flock(ring, glow, MARKERS)
+    this.group.add(this.#lines.mesh, this.#bits.mesh, this.#rings.mesh)
+  }
+
+  show(happening: Happening): void {
+    if (happening.kind === 'shot') {
+      const isShell = happening.weapon === ARTILLERY
+      if (this.#tracers.length < TRACERS)
+        this.#tracers.push({ ...happening, age: 0, colour: SEAT_COLOURS[happening.by]!, isShell })
+    } else if (happening.kind === 'fall') {
+      this.burst(happening.x, happening.y, happening.size > 0 ? 40 : 12, SEAT_COLOURS[happening.seat]!,
+        happening.size > 0 ? 2.2 : 1)
+    }
+  }
+
+  /** A ring on the ground: an order was given here. */
+  mark(x: number, y: number, colour: number, size: number = 0.9): void {
+    if (this.#markers.length < MARKERS) this.#markers.push({ x, y, age: 0, colour, size })
+  }
+
+  burst(x: number, y: number, count: number, colour: number, size: number): void {
+    for (let each = 0; each < count && this.#sparks.length < SPARKS; each++) {
+      const [turn, speed] = [this.#roll() * 6.283, (0.6 + this.#roll() * 2.4) * size]
+      this.#sparks.push({
+        x, h: 0.4, y, vx: Math.cos(turn) * speed, vh: 1 + this.#roll() * 4 * size, vy: Math.sin(turn) * speed,
+        age: 0, life: 0.35 + this.#roll() * 0.5, size: (0.12 + this.#roll() * 0.24) * size,
+        colour: each % 3 === 0 ? 0xfff2c8 : each % 3 === 1 ? 0xff8a3c : colour,
+      })
+    }
+  }
+
+  /** Moves on by `seconds`, and draws. */
+  draw(seconds: number): void {
+    this.#drawTracers(seconds)
+    this.#drawSparks(seconds)
+    this.#rings.clear()
+    keep(this.#markers, (marker) => {
+      marker.age += seconds
+      const left = 1 - marker.age / MARKER_S
+      if (left <= 0) return false
+      this.#rings.add(marker.x, 0.06, marker.y, 0, faded(marker.colour, left), marker.size * (0.4 + left * 0.8))
+      return true
+    })
+    this.#rings.commit()
+  }
+
+  #drawTracers(seconds: number): void {
+    this.#lines.clear()
+    keep(this.#tracers, (tracer) => {
+      tracer.age += seconds
+      const share = tracer.age / (tracer.isShell ? SHELL_S : SHOT_S)
+      const [dx, dy] = [tracer.toX - tracer.x, tracer.toY - tracer.y]
+      if (share >= 1) {
+        this.burst(tracer.toX, tracer.toY, tracer.isShell ? 10 : 2, tracer.colour, tracer.isShell ? 1.1 : 0.5)
+        return false
+      }
+      const [x, y] = [tracer.x + dx * share, tracer.y + dy * share]
+      const height = tracer.isShell ? 0.6 + 4 * 3.2 * share * (1 - share) : 0.5
+      this.#lines.add(x, height, y, Math.atan2(dx, dy), tracer.colour, tracer.isShell ? 3 : 1, tracer.isShell ? 3 : 1,
+        tracer.isShell ? 0.4 : 1.1)
+      return true
+    })
+    this.#lines.commit()
+  }
+
+  #drawSparks(seconds: number): void {
+    this.#bits.clear()
+    keep(this.#sparks, (spark) => {
+      spark.age += seconds
+      const left = 1 - spark.age / spark.life
+      if (left <= 0) return false
+      spark.vh -= 9 * seconds
+      spark.x += spark.vx * seconds
+      spark.y += spark.vy * seconds
+      spark.h = Math.max(0.05, spark.h + spark.vh * seconds)
+      this.#bits.add(spark.x, spark.h, spark.y, spark.age * 8, faded(spark.colour, left), spark.size * left)
+      return true
+    })
+    this.#bits.commit()
+  }
+
+  /** Random numbers of the picture. The simulation has others. */
+  #roll(): number {
+    this.#dice = (Math.imul(this.#dice, 1_664_525) + 1_013_904_223) >>> 0
+    return this.#dice / 0x1_0000_0000
+  }
+}
+
+/** Additive colours fade by becoming dark. */
+function faded(colour: number, share: number): number {
+  const part = (shift: number): number => Math.round(((colour >> shift) & 255) * share) << shift
+  return part(16) | part(8) | part(0)
+}
+
+/** Removes what `isKept` refuses, in place. */
+function keep<Thing>(things: Thing[], isKept: (thing: Thing) => boolean): void {
+  let count = 0
+  for (const thing of things) if (isKept(thing)) things[count++] = thing
+  things.length = count
+}

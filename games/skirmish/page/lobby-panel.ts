@@ -1,0 +1,89 @@
+/** The lobby: seats, teams, bots, ready. Everything it shows is in the world, and everything it does is an order. */
+
+import type { World } from 'tickwire'
+import type { LockstepRoom } from 'tickwire/lockstep'
+import { Match, Seat } from '../definitions.ts'
+import { COUNTDOWN, Ready, SetUp, Sit } from '../lobby.ts'
+import type { ORDERS } from '../orders.ts'
+import { SEATS, TICK_RATE } from '../rules.ts'
+import { button, element, make, setText } from './dom.ts'
+import { cssColour, SEAT_NAMES } from './palette.ts'
+
+const LEVELS = ['empty', 'easy', 'normal', 'hard']
+
+export class LobbyPanel {
+  readonly #room: LockstepRoom<typeof ORDERS>
+  readonly #stop = new AbortController()
+  #shown = ''
+
+  constructor(room: LockstepRoom<typeof ORDERS>) {
+    this.#room = room
+    const { signal } = this.#stop
+    element('ready').addEventListener('click', () => {
+      const own = [...room.world.each(Seat)].find(({ player }) => player === room.player)
+      if (own !== undefined) room.order(Ready, { isReady: !own.isReady })
+    }, { signal })
+    element('lobby-leave').addEventListener('click', () => room.leave(), { signal })
+  }
+
+  stop(): void {
+    this.#stop.abort()
+    element('lobby').hidden = true
+  }
+
+  update(world: World): void {
+    const [match] = [...world.each(Match)]
+    const isLobby = match !== undefined && match.beganAt === 0
+    element('lobby').hidden = !isLobby
+    if (!isLobby) return
+    const seats = [...world.each(Seat)]
+    const own = seats.find(({ player }) => player === this.#room.player && player !== 0)
+    const readyButton = element('ready')
+    readyButton.hidden = own === undefined
+    readyButton.classList.toggle('is-ready', own?.isReady === true)
+    setText(readyButton, own?.isReady === true ? 'Not ready' : 'Ready')
+    const left = match.readyAt === 0 ? 0 : Math.ceil((match.readyAt + COUNTDOWN - world.tick) / TICK_RATE)
+    const waiting = seats.filter(({ player, isReady }) => player !== 0 && !isReady).length
+    setText(element('lobby-note'), left > 0 ? `The match begins in ${left}` : `Waiting for ${waiting} to be ready.`)
+    const map = world.seed.toString(16)
+    setText(element('lobby-map'), `Map ${map}: the seed of this match, from which all chance comes.`)
+    const key = JSON.stringify([own?.number, seats.map(({ player, name, team, level, isReady }) =>
+      [player, name, team, level, isReady])])
+    if (key === this.#shown) return
+    this.#shown = key
+    element('seats').replaceChildren(...seats.map((seat) => this.#row(seat, own?.number ?? -1)))
+  }
+
+  #row(seat: { number: number; player: number; name: string; team: number; level: number; isReady: boolean },
+    own: number): HTMLElement {
+    const { number, player, name, team, level, isReady } = seat
+    const dot = make('i')
+    dot.className = 'dot'
+    dot.style.background = cssColour(number)
+    const teams = choice(Array.from({ length: SEATS }, (_, each) => String(each + 1)), team, (value) =>
+      this.#room.order(SetUp, { seat: number, team: value, level }))
+    teams.disabled = own < 0 || (player !== 0 && number !== own)
+    const levels = choice(LEVELS, level, (value) => this.#room.order(SetUp, { seat: number, team, level: value }))
+    levels.disabled = own < 0 || player !== 0
+    teams.setAttribute('aria-label', `team of ${SEAT_NAMES[number]!}`)
+    levels.setAttribute('aria-label', `bot of ${SEAT_NAMES[number]!}`)
+    const shown = player === 0 ? (level === 0 ? '-' : 'bot') : `${name || `player ${player}`}${isReady ? ' ✓' : ''}`
+    const row = make('tr', '', make('td', '', dot, document.createTextNode(SEAT_NAMES[number]!)), make('td', shown),
+      make('td', '', teams), make('td', '', player === 0 ? levels : document.createTextNode('')),
+      make('td', '', ...(player === 0 && own >= 0
+        ? [button('sit', () => this.#room.order(Sit, { seat: number }))] : [])))
+    row.classList.toggle('own', number === own)
+    return row
+  }
+}
+
+function choice(names: readonly string[], chosen: number, onChange: (value: number) => void): HTMLSelectElement {
+  const made = make('select', '', ...names.map((name, value) => {
+    const option = make('option', name)
+    option.value = String(value)
+    option.selected = value === chosen
+    return option
+  }))
+  made.addEventListener('change', () => onChange(Number(made.value)))
+  return made
+}

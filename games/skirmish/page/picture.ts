@@ -1,0 +1,262 @@
+/**
+ * Draws a match: units, buildings, crystals, selection, health, and effects over the terrain. It draws about 30 times
+ * per frame however many units there are, and makes no GPU object after the start.
+ */
+
+import * as THREE from 'three'
+import type { ObjectId, World } from 'tickwire'
+import { Building, Crystal, MINING, Seat, Unit } from '../definitions.ts'
+import { columnOf, makeMap, rowOf } from '../map.ts'
+import { BUILDINGS, DEPOSIT, SEATS, UNITS, UNITS_PER_SEAT } from '../rules.ts'
+import { MapCamera } from './camera.ts'
+import { Effects } from './effects.ts'
+import { Flock } from './flock.ts'
+import { Fog } from './fog.ts'
+import { Memory } from './memory.ts'
+import { buildingModels, crystalShape, unitModels, type Model } from './models.ts'
+import { SEAT_COLOURS } from './palette.ts'
+import { buildTerrain } from './terrain.ts'
+
+const UNITS_MAX = SEATS * UNITS_PER_SEAT
+const BUILDINGS_MAX = 256
+const SKY = 0x0a0f26
+/** How fast a unit turns to where it looks, in radians a second. */
+const TURN = 9
+/** Frames per second below which the picture becomes coarser. */
+const SLOW_FPS = 24
+const OBJECTS = 65_536
+
+/** What the picture shows beside the world. */
+export interface Shown {
+  /** The own seat; -1: an observer. */
+  readonly seat: number
+  readonly selected: ReadonlySet<ObjectId>
+  /** A building that is about to be placed. */
+  readonly plan?: { readonly kind: number; readonly cell: number; readonly isFree: boolean } | undefined
+  /** The share of the next tick that has passed, 0 to 1. */
+  readonly alpha: number
+}
+
+export class Picture {
+  readonly camera: MapCamera = new MapCamera()
+  readonly memory: Memory = new Memory()
+  readonly fog: Fog = new Fog()
+  readonly effects: Effects = new Effects()
+  readonly renderer: THREE.WebGLRenderer
+  readonly #scene = new THREE.Scene()
+  readonly #units: readonly Flock[]
+  readonly #buildings: readonly Flock[]
+  readonly #crystals: Flock
+  readonly #rings: Flock
+  readonly #bars: Flock
+  readonly #ghost: Flock
+  /** The heading that is drawn. Indexed by object index. */
+  readonly #turned = new Float32Array(OBJECTS)
+  #terrain: THREE.Group | undefined
+  #terrainSeed = -1
+  #lastAt = 0
+  #frames = 0
+  #slowness = 0
+  #ratio = 1
+  #width = 0
+  #height = 0
+
+  constructor(canvas: HTMLCanvasElement) {
+    this.renderer = new THREE.WebGLRenderer({
+      canvas, antialias: devicePixelRatio < 2, powerPreference: 'high-performance',
+    })
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping
+    this.renderer.toneMappingExposure = 1.25
+    const scene = this.#scene
+    scene.background = new THREE.Color(SKY)
+    scene.fog = new THREE.Fog(SKY, 70, 150)
+    const sun = new THREE.DirectionalLight(0xffe2c4, 2.6)
+    sun.position.set(-30, 50, 22)
+    scene.add(new THREE.HemisphereLight(0xa9bcff, 0x4a3c58, 1.9), sun, this.effects.group)
+    const metal = new THREE.MeshLambertMaterial({ color: 0x8b95b4, flatShading: true })
+    const paint = new THREE.MeshLambertMaterial({ flatShading: true })
+    const herd = ({ metal: plain, paint: coloured }: Model, capacity: number): Flock => {
+      const flock = new Flock(coloured, paint, capacity)
+      scene.add(flock.mesh, flock.companion(plain, metal))
+      return flock
+    }
+    this.#units = unitModels().map((model) => herd(model, UNITS_MAX))
+    this.#buildings = buildingModels().map((model) => herd(model, BUILDINGS_MAX))
+    this.#crystals = this.#add(new Flock(crystalShape(), new THREE.MeshLambertMaterial({
+      color: 0x9fe8ff, emissive: 0x1c7fd0, emissiveIntensity: 0.9, flatShading: true,
+    }), BUILDINGS_MAX, false))
+    const ring = new THREE.RingGeometry(0.86, 1, 24)
+    ring.rotateX(-Math.PI / 2)
+    this.#rings = this.#add(new Flock(ring, new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9,
+      depthWrite: false }), 512))
+    // Bars lean back as the camera does.
+    const bar = new THREE.PlaneGeometry(1, 1)
+    bar.rotateX(-0.95)
+    const overAll = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true })
+    this.#bars = this.#add(new Flock(bar, overAll, 2 * UNITS_MAX))
+    this.#bars.mesh.renderOrder = 8
+    this.#ghost = this.#add(new Flock(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ transparent: true,
+      opacity: 0.45, depthWrite: false }), 1))
+  }
+
+  #add(flock: Flock): Flock {
+    this.#scene.add(flock.mesh)
+    return flock
+  }
+
+  /** The terrain of a map. */
+  setMap(seed: number): void {
+    if (seed === this.#terrainSeed) return
+    this.#terrainSeed = seed
+    if (this.#terrain !== undefined) {
+      this.#scene.remove(this.#terrain)
+      this.#terrain.traverse((part) => {
+        if (!(part instanceof THREE.Mesh)) return
+        part.geometry.dispose()
+        part.material.map?.dispose()
+        part.material.dispose()
+      })
+    }
+    this.#terrain = buildTerrain(makeMap(seed), this.fog)
+    this.#scene.add(this.#terrain)
+  }
+
+  /** How many draw calls the last frame took. */
+  get drawCalls(): number {
+    return this.renderer.info.render.calls
+  }
+
+  /** Looks where the own team sees, a few times a second. */
+  look(world: World, seat: number): void {
+    this.fog.begin()
+    const teams = new Int8Array(SEATS).fill(-1)
+    for (const each of world.each(Seat)) teams[each.number] = each.team
+    for (const unit of world.each(Unit)) if (teams[unit.seat] === teams[seat]) this.fog.see(unit.x, unit.y)
+    for (const building of world.each(Building)) {
+      if (teams[building.seat] === teams[seat]) this.fog.see(columnOf(building.at) + 1, rowOf(building.at) + 1, 10)
+    }
+    this.fog.end()
+  }
+
+  draw(world: World, shown: Shown, now: number): void {
+    const seconds = Math.min(0.1, (now - this.#lastAt) / 1000)
+    this.#adapt(now - this.#lastAt)
+    this.#lastAt = now
+    this.#fit()
+    this.setMap(world.seed)
+    this.camera.place()
+    this.#rings.clear()
+    this.#bars.clear()
+    this.#drawUnits(world, shown, seconds)
+    this.#drawBuildings(world, shown)
+    this.#drawCrystals(world)
+    this.#drawPlan(shown)
+    this.#rings.commit()
+    this.#bars.commit()
+    this.effects.draw(seconds)
+    this.renderer.render(this.#scene, this.camera.camera)
+  }
+
+  #drawUnits(world: World, { seat, selected, alpha }: Shown, seconds: number): void {
+    const { memory, fog } = this
+    const { left, right, top, bottom } = this.camera.bounds()
+    for (const flock of this.#units) flock.clear()
+    for (const unit of world.each(Unit)) {
+      const { id } = unit
+      const at = id >>> 16
+      const x = memory.fromX[at]! + (memory.x[at]! - memory.fromX[at]!) * alpha
+      const y = memory.fromY[at]! + (memory.y[at]! - memory.fromY[at]!) * alpha
+      if (x < left || x > right || y < top || y > bottom) continue
+      const { seat: owner, kind } = unit
+      if (owner !== seat && !fog.isVisible(x, y)) continue
+      const heading = this.#turn(at, seconds)
+      const lift = kind === 2 ? 0.12 : unit.mode === MINING ? Math.abs(Math.sin(world.tick * 0.4 + at)) * 0.08 : 0
+      this.#units[kind]!.add(x, lift, y, heading, SEAT_COLOURS[owner]!, 1.25)
+      const isSelected = selected.has(id)
+      if (isSelected) this.#rings.add(x, 0.05, y, 0, owner === seat ? 0x8dffb0 : 0xff7a6c, 0.62 + (kind > 2 ? 0.16 : 0))
+      const full = UNITS[kind]!.hp
+      if (isSelected || unit.hp < full) this.#bar(x, 1.25, y - 0.35, unit.hp / full, 0.9)
+    }
+    for (const flock of this.#units) flock.commit()
+  }
+
+  /** Turns a unit a little towards where it looks. */
+  #turn(at: number, seconds: number): number {
+    const full = Math.PI * 2
+    let apart = (this.memory.heading[at]! - this.#turned[at]!) % full
+    if (apart > Math.PI) apart -= full
+    if (apart < -Math.PI) apart += full
+    const most = TURN * seconds
+    this.#turned[at]! += Math.max(-most, Math.min(most, apart))
+    return this.#turned[at]!
+  }
+
+  #drawBuildings(world: World, { seat, selected }: Shown): void {
+    const { fog } = this
+    for (const flock of this.#buildings) flock.clear()
+    for (const building of world.each(Building)) {
+      const { kind, id, seat: owner } = building
+      const rule = BUILDINGS[kind]!
+      const [x, y] = [columnOf(building.at) + rule.size / 2, rowOf(building.at) + rule.size / 2]
+      if (owner !== seat && !fog.isExplored(x, y)) continue
+      const left = Math.max(0, building.builtAt - world.tick)
+      const built = 1 - left / rule.building
+      const gun = kind === 3 ? this.memory.heading[id >>> 16]! : 0
+      this.#buildings[kind]!.add(x, 0, y, gun, SEAT_COLOURS[owner]!, 1, 0.15 + 0.85 * built, 1)
+      const isSelected = selected.has(id)
+      if (isSelected) this.#rings.add(x, 0.05, y, 0, owner === seat ? 0x8dffb0 : 0xff7a6c, rule.size * 0.75)
+      if (left > 0) this.#bar(x, 1.4, y - rule.size / 2, built, rule.size, 0xffd27a)
+      else if (isSelected || building.hp < rule.hp)
+        this.#bar(x, 1.9, y - rule.size / 2, building.hp / rule.hp, rule.size)
+      if (isSelected && building.hasRally && owner === seat)
+        this.#rings.add(columnOf(building.rally) + 0.5, 0.06, rowOf(building.rally) + 0.5, 0, 0xfff2a8, 0.4)
+    }
+    for (const flock of this.#buildings) flock.commit()
+  }
+
+  #drawCrystals(world: World): void {
+    this.#crystals.clear()
+    for (const { at, left } of world.each(Crystal)) {
+      const [x, y] = [columnOf(at) + 0.5, rowOf(at) + 0.5]
+      if (this.fog.isExplored(x, y)) this.#crystals.add(x, 0, y, at, 0, 0.75 + (0.5 * left) / DEPOSIT)
+    }
+    this.#crystals.commit()
+  }
+
+  #drawPlan({ plan }: Shown): void {
+    this.#ghost.clear()
+    if (plan !== undefined) {
+      const { size } = BUILDINGS[plan.kind]!
+      const [x, y] = [columnOf(plan.cell) + size / 2, rowOf(plan.cell) + size / 2]
+      this.#ghost.add(x, 0.5, y, 0, plan.isFree ? 0x7dffa0 : 0xff5a4f, size, 1, size)
+    }
+    this.#ghost.commit()
+  }
+
+  #bar(x: number, height: number, y: number, share: number, width: number, colour?: number): void {
+    const health = share > 0.6 ? 0x62e36f : share > 0.3 ? 0xffc64c : 0xff5544
+    this.#bars.add(x, height, y, 0, 0x05070f, width + 0.08, 0.2, 1)
+    this.#bars.add(x - (width * (1 - share)) / 2, height, y, 0, colour ?? health, width * share, 0.12, 1)
+  }
+
+  /** A machine that cannot draw all pixels in time draws fewer of them. */
+  #adapt(ms: number): void {
+    if (++this.#frames < 10) return
+    this.#slowness = this.#slowness * 0.95 + (ms > 1000 / SLOW_FPS ? 0.05 : 0)
+    if (this.#slowness < 0.6 || this.#ratio <= 0.5) return
+    this.#ratio = Math.max(0.5, this.#ratio * 0.75)
+    this.#slowness = 0
+    this.#frames = 0
+    this.#width = 0
+  }
+
+  #fit(): void {
+    const { innerWidth: width, innerHeight: height } = window
+    if (width === this.#width && height === this.#height) return
+    this.#width = width
+    this.#height = height
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 1.5) * this.#ratio)
+    this.renderer.setSize(width, height, false)
+    this.camera.resize(width, height)
+  }
+}

@@ -1,0 +1,32 @@
+/** Serves skirmish from a command line: the page, and an order relay for every match. No code of the game runs here. */
+
+import { serveLockstep, type ServingLockstep } from 'tickwire/node'
+import { showHelp } from '../command-line.ts'
+import { HELP, readArguments, type SkirmishSettings } from './arguments.ts'
+import { skirmishGame } from './game.ts'
+
+/** How long the seat of a lost connection is kept. */
+const RESUME_MS = 60_000
+
+export async function startSkirmish(args: string[]): Promise<void> {
+  const settings = readArguments(args)
+  if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
+  try {
+    const serving = await serveSkirmish(settings)
+    console.log(`Skirmish, for up to eight players in each match; bots take the other seats\n\n  ${serving.url}\n\n`
+      + 'Ctrl-C ends it.')
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
+  }
+}
+
+/** Serves matches. Throws ConfigError when it cannot. */
+export async function serveSkirmish(
+  { port, observers }: SkirmishSettings, folder: string = './public',
+): Promise<ServingLockstep> {
+  const game = skirmishGame({ hasLobby: true })
+  return await serveLockstep(
+    { skirmish: { game, spectators: observers, resumeMs: RESUME_MS } }, { port, static: folder },
+  )
+}
