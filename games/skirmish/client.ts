@@ -1,5 +1,6 @@
 /** The page. `?play` joins at once, `?alone` plays without a server. */
 
+import type { World } from 'tickwire'
 import { connect } from 'tickwire/browser'
 import {
   local, relay, replay, type LockstepOptions, type LockstepPlace, type LockstepRoom, type PlayedMatch,
@@ -112,14 +113,19 @@ let demoEnd: () => void = () => {}
 /** Bots play behind the menu. */
 async function demo(): Promise<void> {
   const shown = skirmishGame()
+  let world: World | undefined
   const room = await connect(shown, local({ seed: 7, players: 0 }), {
-    runner: { onTick: () => picture.memory.note(room.world, (happening) => picture.effects.show(happening)) },
+    runner: {
+      onTick() {
+        if (world !== undefined) picture.memory.note(world, (happening) => picture.effects.show(happening))
+      },
+    },
   })
-  room.setSpeed(1)
+  world = room.world
   picture.fog.isOff = true
   let [from, angle] = [performance.now(), 0]
   room.play({
-    draw(world) {
+    draw() {
       const now = performance.now()
       angle += (now - from) / 30_000
       from = now
@@ -127,7 +133,7 @@ async function demo(): Promise<void> {
       picture.camera.lookAt({ x: 64 + 40 * Math.cos(angle), y: 64 + 40 * Math.sin(angle) })
       picture.fog.begin()
       picture.fog.end()
-      picture.draw(world, { seat: -1, selected: new Set(), alpha: 1 }, now)
+      picture.draw(room.world, { seat: -1, selected: new Set(), alpha: 1 }, now)
     },
   })
   demoEnd = () => room.leave()

@@ -21,7 +21,7 @@ export class MapCamera {
   /** The cell in the middle of the screen. */
   x: number = SIZE / 2
   y: number = SIZE / 2
-  height = 24
+  height = 20
   #width = 1
   #screenHeight = 1
   readonly #ray = new THREE.Raycaster()

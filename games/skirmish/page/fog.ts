@@ -8,8 +8,8 @@ import { CELLS, SIZE } from '../map.ts'
 import { SIGHT } from '../rules.ts'
 
 /** Darkness of a cell that was seen, and of one that never was, of 255. */
-const SEEN = 110
-const UNSEEN = 225
+const SEEN = 100
+const UNSEEN = 215
 
 export class Fog {
   readonly texture: THREE.DataTexture

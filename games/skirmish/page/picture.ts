@@ -72,7 +72,7 @@ export class Picture {
     scene.fog = new THREE.Fog(SKY, 70, 150)
     const sun = new THREE.DirectionalLight(0xffe2c4, 2.6)
     sun.position.set(-30, 50, 22)
-    scene.add(new THREE.HemisphereLight(0xa9bcff, 0x4a3c58, 1.9), sun, this.effects.group)
+    scene.add(new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, 2.2), sun, this.effects.group)
     const metal = new THREE.MeshLambertMaterial({ color: 0x8b95b4, flatShading: true })
     const paint = new THREE.MeshLambertMaterial({ flatShading: true })
     const herd = ({ metal: plain, paint: coloured }: Model, capacity: number): Flock => {
@@ -89,9 +89,8 @@ export class Picture {
     ring.rotateX(-Math.PI / 2)
     this.#rings = this.#add(new Flock(ring, new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9,
       depthWrite: false }), 512))
-    // Bars lean back as the camera does.
     const bar = new THREE.PlaneGeometry(1, 1)
-    bar.rotateX(-0.95)
+    bar.rotateX(-Math.PI / 2)
     const overAll = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true })
     this.#bars = this.#add(new Flock(bar, overAll, 2 * UNITS_MAX))
     this.#bars.mesh.renderOrder = 8
@@ -171,7 +170,7 @@ export class Picture {
       if (owner !== seat && !fog.isVisible(x, y)) continue
       const heading = this.#turn(at, seconds)
       const lift = kind === 2 ? 0.12 : unit.mode === MINING ? Math.abs(Math.sin(world.tick * 0.4 + at)) * 0.08 : 0
-      this.#units[kind]!.add(x, lift, y, heading, SEAT_COLOURS[owner]!, 1.25)
+      this.#units[kind]!.add(x, lift, y, heading, SEAT_COLOURS[owner]!, 1.45)
       const isSelected = selected.has(id)
       if (isSelected) this.#rings.add(x, 0.05, y, 0, owner === seat ? 0x8dffb0 : 0xff7a6c, 0.62 + (kind > 2 ? 0.16 : 0))
       const full = UNITS[kind]!.hp
@@ -235,8 +234,8 @@ export class Picture {
 
   #bar(x: number, height: number, y: number, share: number, width: number, colour?: number): void {
     const health = share > 0.6 ? 0x62e36f : share > 0.3 ? 0xffc64c : 0xff5544
-    this.#bars.add(x, height, y, 0, 0x05070f, width + 0.08, 0.2, 1)
-    this.#bars.add(x - (width * (1 - share)) / 2, height, y, 0, colour ?? health, width * share, 0.12, 1)
+    this.#bars.add(x, height, y, 0, 0x05070f, width + 0.08, 1, 0.26)
+    this.#bars.add(x - (width * (1 - share)) / 2, height, y, 0, colour ?? health, width * share, 1, 0.16)
   }
 
   /** A machine that cannot draw all pixels in time draws fewer of them. */

@@ -4,7 +4,10 @@ import * as THREE from 'three'
 import { CELLS, columnOf, rowOf, SIZE, type GameMap } from '../map.ts'
 import type { Fog } from './fog.ts'
 
-const TEXTURE_SIDE = 1024
+const TEXTURE_SIDE = 512
+/** Panels on one side of the texture, and the cells that it covers. */
+const PANELS = 4
+const CELLS_A_TEXTURE = 16
 /** Below everything, so that the edge of the map is not the edge of the world. */
 const ABYSS = 0x070b1c
 
@@ -14,41 +17,49 @@ function noise(cell: number): number {
   return ((mixed ^ (mixed >>> 13)) >>> 0) / 0x1_0000_0000
 }
 
-/** Panels of metal with seams, as in the arena. */
-function groundTexture({ starts }: GameMap): THREE.CanvasTexture {
+/** Panels of metal with seams, as in the arena: one square of it is repeated over the map. */
+function groundTexture(): THREE.CanvasTexture {
   const canvas = document.createElement('canvas')
   canvas.width = TEXTURE_SIDE
   canvas.height = TEXTURE_SIDE
   const pen = canvas.getContext('2d')!
-  const cell = TEXTURE_SIDE / SIZE
-  for (let row = 0; row < SIZE; row += 4) {
-    for (let column = 0; column < SIZE; column += 4) {
-      const light = 30 + noise(row * 977 + column) * 9
-      pen.fillStyle = `hsl(226 28% ${light * 0.72}%)`
-      pen.fillRect(column * cell, row * cell, cell * 4, cell * 4)
+  const panel = TEXTURE_SIDE / PANELS
+  for (let row = 0; row < PANELS; row++) {
+    for (let column = 0; column < PANELS; column++) {
+      pen.fillStyle = `hsl(226 24% ${40 + noise(row * 977 + column * 131) * 9}%)`
+      pen.fillRect(column * panel, row * panel, panel, panel)
     }
   }
-  for (let speck = 0; speck < 14_000; speck++) {
-    pen.fillStyle = noise(speck * 3) > 0.5 ? 'rgb(255 255 255 / 3%)' : 'rgb(0 0 0 / 9%)'
-    pen.fillRect(noise(speck * 7 + 1) * TEXTURE_SIDE, noise(speck * 11 + 2) * TEXTURE_SIDE, 2, 2)
+  for (let speck = 0; speck < 5000; speck++) {
+    pen.fillStyle = noise(speck * 3) > 0.5 ? 'rgb(255 255 255 / 5%)' : 'rgb(10 14 40 / 10%)'
+    const [x, y] = [noise(speck * 7 + 1) * TEXTURE_SIDE, noise(speck * 11 + 2) * TEXTURE_SIDE]
+    pen.fillRect(x, y, 1 + noise(speck) * 4, 1 + noise(speck + 9) * 2)
   }
-  pen.strokeStyle = 'rgb(4 7 20 / 55%)'
-  for (let line = 0; line <= SIZE; line += 4) {
-    pen.strokeRect(line * cell, -1, 0.5, TEXTURE_SIDE + 2)
-    pen.strokeRect(-1, line * cell, TEXTURE_SIDE + 2, 0.5)
-  }
-  for (const start of starts) {
-    const [x, y] = [(columnOf(start) + 0.5) * cell, (rowOf(start) + 0.5) * cell]
-    pen.strokeStyle = 'rgb(255 170 110 / 40%)'
-    pen.lineWidth = 2
-    pen.beginPath()
-    pen.arc(x, y, cell * 4.5, 0, 7)
-    pen.stroke()
+  pen.strokeStyle = 'rgb(12 16 44 / 60%)'
+  pen.lineWidth = 2
+  for (let line = 0; line <= PANELS; line++) {
+    pen.strokeRect(line * panel, -9, 0, TEXTURE_SIDE + 18)
+    pen.strokeRect(-9, line * panel, TEXTURE_SIDE + 18, 0)
   }
   const texture = new THREE.CanvasTexture(canvas)
   texture.colorSpace = THREE.SRGBColorSpace
+  texture.wrapS = THREE.RepeatWrapping
+  texture.wrapT = THREE.RepeatWrapping
+  texture.repeat.set(SIZE / CELLS_A_TEXTURE, SIZE / CELLS_A_TEXTURE)
   texture.anisotropy = 4
   return texture
+}
+
+/** Rings where the headquarters of the start stand. */
+function startRings({ starts }: GameMap): THREE.InstancedMesh {
+  const ring = new THREE.RingGeometry(4.4, 4.55, 48)
+  ring.rotateX(-Math.PI / 2)
+  const colour = new THREE.MeshBasicMaterial({ color: 0xffb27a, transparent: true, opacity: 0.5, depthWrite: false })
+  const mesh = new THREE.InstancedMesh(ring, colour, starts.length)
+  starts.forEach((start, at) => {
+    mesh.setMatrixAt(at, new THREE.Matrix4().makeTranslation(columnOf(start) + 0.5, 0.02, rowOf(start) + 0.5))
+  })
+  return mesh
 }
 
 function rocks({ rocks: cells }: GameMap): THREE.InstancedMesh {
@@ -65,7 +76,7 @@ function rocks({ rocks: cells }: GameMap): THREE.InstancedMesh {
     place.set(columnOf(cell) + 0.5, height * 0.3, rowOf(cell) + 0.5)
     scale.set(0.95 + noise(cell + 4) * 0.3, height, 0.95 + noise(cell + 5) * 0.3)
     mesh.setMatrixAt(at, matrix.compose(place, quaternion.setFromEuler(turn), scale))
-    mesh.setColorAt(at, colour.setHSL(0.66 + noise(cell + 6) * 0.05, 0.2, 0.2 + noise(cell + 7) * 0.1))
+    mesh.setColorAt(at, colour.setHSL(0.66 + noise(cell + 6) * 0.05, 0.22, 0.16 + noise(cell + 7) * 0.09))
   })
   return mesh
 }
@@ -79,17 +90,18 @@ export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
     made.translate(SIZE / 2, 0, SIZE / 2)
     return made
   }
-  const ground = new THREE.Mesh(plane(SIZE), new THREE.MeshLambertMaterial({ map: groundTexture(map) }))
+  const ground = new THREE.Mesh(plane(SIZE), new THREE.MeshLambertMaterial({ map: groundTexture() }))
   const abyss = new THREE.Mesh(plane(SIZE * 5), new THREE.MeshBasicMaterial({ color: ABYSS }))
   abyss.position.y = -0.4
   const dark = new THREE.Mesh(plane(SIZE), new THREE.MeshBasicMaterial({
-    color: 0x05070f, alphaMap: fog.texture, transparent: true, depthWrite: false,
+    color: 0x05070f, alphaMap: fog.texture, transparent: true, depthWrite: false, depthTest: false,
   }))
   // The first row of the fog is the northern one.
   const uv = dark.geometry.getAttribute('uv')
   for (let corner = 0; corner < uv.count; corner++) uv.setY(corner, 1 - uv.getY(corner))
-  dark.position.y = 1.7
+  // Over everything that stands there, however high it is.
+  dark.position.y = 0.4
   dark.renderOrder = 5
-  group.add(abyss, ground, rocks(map), dark)
+  group.add(abyss, ground, startRings(map), rocks(map), dark)
   return group
 }
