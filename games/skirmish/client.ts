@@ -2,6 +2,7 @@
 
 import type { World } from 'tickwire'
 import { connect } from 'tickwire/browser'
+import { WeatherWire } from 'tickwire/devtools'
 import {
   local, relay, replay, type LockstepOptions, type LockstepPlace, type LockstepRoom, type PlayedMatch,
 } from 'tickwire/lockstep'
@@ -86,13 +87,15 @@ async function enter(
 ): Promise<LockstepRoom<typeof ORDERS>> {
   let noted: Session | undefined
   const chronicle = new Chronicle()
+  const wire = isReplay ? undefined : new WeatherWire()
   const room = await connect(game, place, {
     ...options,
+    ...(wire && { wire }),
     runner: { onTick: () => noted?.noteTick(noted.room.world) },
   })
   demoEnd()
   session?.end()
-  session = new Session(room, stage, chronicle, isReplay)
+  session = new Session(room, stage, chronicle, isReplay, wire)
   noted = session
   element('menu').hidden = true
   Object.assign(globalThis, { skirmish: session })

@@ -4,6 +4,7 @@
  */
 
 import type { Tick, World } from 'tickwire'
+import type { WeatherWire } from 'tickwire/devtools'
 import type { LockstepRoom } from 'tickwire/lockstep'
 import { Match, Seat } from '../definitions.ts'
 import { columnOf, makeMap, rowOf } from '../map.ts'
@@ -17,7 +18,8 @@ import { Hand } from './hand.ts'
 import { Hud } from './hud.ts'
 import { LobbyPanel } from './lobby-panel.ts'
 import type { Happening } from './memory.ts'
-import { Minimap } from './minimap.ts'
+import type { Minimap } from './minimap.ts'
+import { NetworkPanel } from './network-panel.ts'
 import type { Picture } from './picture.ts'
 import { ResultsPanel } from './results-panel.ts'
 import type { Sounds } from './sounds.ts'
@@ -25,6 +27,7 @@ import type { Sounds } from './sounds.ts'
 /** Milliseconds between two looks through the fog, and two drawings of the minimap. */
 const LOOK_MS = 200
 const ALARM_MS = 4000
+const HASHES_KEPT = 600
 const TICK_MS = 1000 / TICK_RATE
 
 /** What a match needs of the page. */
@@ -46,6 +49,7 @@ export class Session {
   readonly #controls: Controls
   readonly #lobby: LobbyPanel
   readonly #results: ResultsPanel
+  readonly #network: NetworkPanel
   readonly #stop = new AbortController()
   readonly #chronicle: Chronicle
   readonly #isReplay: boolean
@@ -55,8 +59,12 @@ export class Session {
   #drawnAt = 0
   #seat = -1
   #hasBegun = false
+  readonly #hashes = new Map<Tick, string>()
 
-  constructor(room: LockstepRoom<typeof ORDERS>, stage: Stage, chronicle: Chronicle, isReplay: boolean) {
+  constructor(
+    room: LockstepRoom<typeof ORDERS>, stage: Stage, chronicle: Chronicle, isReplay: boolean,
+    wire: WeatherWire | undefined,
+  ) {
     this.room = room
     this.#stage = stage
     this.#chronicle = chronicle
@@ -67,6 +75,7 @@ export class Session {
     this.#controls = new Controls(element<HTMLCanvasElement>('screen'), this.hand, element('box'))
     this.#lobby = new LobbyPanel(room)
     this.#results = new ResultsPanel(chronicle, () => stage.onReplay(room), () => this.end())
+    this.#network = new NetworkPanel(room, wire)
     this.#controls.onKey = (key) => this.#key(key)
     minimap.onOrder = (spot) => this.hand.commandAt(spot, false)
     picture.memory.clear()
@@ -85,7 +94,19 @@ export class Session {
   noteTick(world: World): void {
     this.#steppedAt = performance.now()
     this.#chronicle.note(world)
+    this.#network.noteTick(this.#steppedAt)
+    this.#hashes.set(world.tick, this.room.runner.hash.value.join('.'))
+    this.#hashes.delete(world.tick - HASHES_KEPT)
     this.#stage.picture.memory.note(world, (happening) => this.#show(happening))
+  }
+
+  /** The hash after a tick, for tests and for players that compare their screens. The last 600 are kept. */
+  hashAt(tick: Tick): string | undefined {
+    return this.#hashes.get(tick)
+  }
+
+  get drawCalls(): number {
+    return this.#stage.picture.drawCalls
   }
 
   /** Leaves the match, and takes its parts off the screen. */
@@ -95,6 +116,7 @@ export class Session {
     this.#controls.stop()
     this.#lobby.stop()
     this.#results.stop()
+    this.#network.stop()
     element('hud').hidden = true
     this.room.onEnd = () => {}
     this.room.leave()
@@ -161,6 +183,7 @@ export class Session {
       this.#hud.update(world)
       this.#lobby.update(world)
       this.#results.update(world, seat)
+      this.#network.update()
       this.#showState(world)
     }
     picture.draw(world, { seat, selected: this.hand.selection.ids, plan: this.hand.plan, alpha }, now)

@@ -10,5 +10,6 @@ export { devtoolsOf } from './page-key.ts'
 export type { TrafficReading, Readings } from './readings.ts'
 export type { FieldShare } from './received-bits.ts'
 export type { LineWeather } from './weather-line.ts'
+export { WeatherWire } from './weather-wire.ts'
 
 if (typeof document !== 'undefined') listenForKey()

@@ -29,6 +29,7 @@ export type { MessagePortLike } from '../core/endpoint/message-ports.ts'
 export { local, relay, replay } from '../core/client/lockstep-places.ts'
 export {
   LockstepRoom, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace, type LockstepPlay,
+  type WireHooks,
 } from '../core/client/lockstep-room.ts'
 export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'

@@ -95,7 +95,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     if (link === undefined) return Infinity
     const ticks = this.#client.tick(now)
     if (ticks > 0) this.#client.feed.stepUs = (this.#machine.platform.now() - now) * MICROS / ticks
-    return this.#client.drain(now, { send: (to, bytes, length) => link.send(to, bytes, length) })
+    return this.#client.drain(now, { send: (to, bytes, length) => this.#send(link, to, bytes, length) })
   }
 
   leave(now: Millis): void {
@@ -117,8 +117,9 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       const pass = await passOf(this.#options, site, link)
       this.#link = link
       link.onDatagram = (_from, bytes, length) => {
-        this.#client.handleDatagram(platform.now(), link.address, bytes, length)
-        this.#work()
+        const { wire } = this.#options
+        if (wire === undefined) this.#receive(link, bytes, length)
+        else wire.receive(bytes, length, (late, count) => this.#receive(link, late, count))
       }
       link.onPathClosed = (address) => {
         this.#client.handlePathClosed(address)
@@ -137,6 +138,20 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       this.#dropLink(link)
       throw error
     }
+  }
+
+  #send(link: ClientLink, to: string, bytes: Uint8Array, length: number): void {
+    const { wire } = this.#options
+    if (wire === undefined) return link.send(to, bytes, length)
+    wire.send(bytes, length, (late, count) => {
+      if (this.#link === link) link.send(to, late, count)
+    })
+  }
+
+  #receive(link: ClientLink, bytes: Uint8Array, length: number): void {
+    if (this.#link !== link) return
+    this.#client.handleDatagram(this.#machine.platform.now(), link.address, bytes, length)
+    this.#work()
   }
 
   /** Drives the handshake. There is no room yet, or it is away and has no timer. */

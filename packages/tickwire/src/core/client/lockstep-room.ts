@@ -29,6 +29,19 @@ export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 
   readonly runner?: RunnerOptions
   /** The match counts for a ranking: only `relay` at a URL may play it, every other place throws. Default: false. */
   readonly ranked?: boolean
+  /** Hooks between the room and its relay, for tools. Default: none. */
+  readonly wire?: WireHooks
+}
+
+/**
+ * Hooks between a lockstep room and its relay, for tools that simulate a bad network. `pass` sends or handles the
+ * packet; a hook may call it later, twice, or not at all.
+ */
+export interface WireHooks {
+  /** A packet that is to be sent. */
+  send(bytes: Uint8Array, length: number, pass: (bytes: Uint8Array, length: number) => void): void
+  /** A packet that has arrived. */
+  receive(bytes: Uint8Array, length: number, pass: (bytes: Uint8Array, length: number) => void): void
 }
 
 /** What a place needs of the machine: its clock and timers, and how a server is reached. */
