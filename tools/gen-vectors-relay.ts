@@ -12,6 +12,8 @@ import { pureProvider } from '../packages/tickwire/src/core/crypto/pure-provider
 import { issueRelayToken } from '../packages/tickwire/src/core/nat/relay-token.ts'
 import type { RelayMeaning } from '../test/reference/relay-checker.ts'
 import { engineWritesRelay } from '../test/reference/relay-engine.ts'
+import type { TurnMessage } from '../test/reference/turn-checker.ts'
+import { playTurn } from '../test/reference/turn-exchange.ts'
 
 /** Bytes and, if they have one, their meaning. */
 export interface RelayVector {
@@ -19,6 +21,17 @@ export interface RelayVector {
   /** Hexadecimal. */
   readonly bytes: string
   readonly meaning?: RelayMeaning
+}
+
+/** A datagram of a TURN client, and what the relay sends for it. */
+export interface TurnVector {
+  readonly name: string
+  readonly from: string
+  readonly bytes: string
+  /** Undefined for channel data. */
+  readonly meaning?: TurnMessage
+  /** Undefined when the relay sends nothing. */
+  readonly answer?: { readonly to: string; readonly bytes: string; readonly meaning?: TurnMessage }
 }
 
 /** The whole file. */
@@ -29,6 +42,11 @@ export interface RelayVectors {
   readonly messages: readonly RelayVector[]
   readonly refused: readonly RelayVector[]
   readonly token: { readonly issuerSeed: string; readonly bytes: string }
+  readonly turn: {
+    readonly relayed: string
+    readonly users: readonly { readonly username: string; readonly password: string; readonly key: string }[]
+    readonly exchange: readonly TurnVector[]
+  }
 }
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
@@ -129,7 +147,8 @@ export function makeRelayVectors(): RelayVectors {
   const about =
     'Relay control, version 3: bytes and meaning. docs/wire/RELAY.md says how to read them. The key of every mac is '
     + "'key'; 64-bit numbers are hexadecimal, highest digit first."
-  return { about, key: KEY, messages, refused, token: { issuerSeed: hex(SEED), bytes: TOKEN } }
+  const turn = playTurn(SEED)
+  return { about, key: KEY, messages, refused, token: { issuerSeed: hex(SEED), bytes: TOKEN }, turn }
 }
 
 /** The file. */
@@ -140,7 +159,12 @@ export function relayVectorsText(vectors: RelayVectors): string {
   "key": ${JSON.stringify(vectors.key)},
   "messages": [\n${list(vectors.messages)}\n  ],
   "refused": [\n${list(vectors.refused)}\n  ],
-  "token": ${JSON.stringify(vectors.token)}
+  "token": ${JSON.stringify(vectors.token)},
+  "turn": {
+    "relayed": ${JSON.stringify(vectors.turn.relayed)},
+    "users": [\n${list(vectors.turn.users)}\n    ],
+    "exchange": [\n${list(vectors.turn.exchange)}\n    ]
+  }
 }
 `
 }

@@ -72,6 +72,7 @@ const NOBLE = [
   '@noble/curves/abstract/montgomery.js',
   '@noble/curves/ed25519.js',
   '@noble/hashes/hmac.js',
+  '@noble/hashes/legacy.js',
   '@noble/hashes/sha2.js',
 ] as const
 

@@ -13,6 +13,7 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import vectors from '../vectors/relay.json' with { type: 'json' }
 import type { FuzzTarget } from './target.ts'
+import { createTurnPair } from './turn-pair.ts'
 
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'))
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
@@ -70,7 +71,7 @@ const relay: FuzzTarget = {
   run(bytes) {
     const own = new PacketRelay({
       provider: crypto, entropy: new Dice(3), issuers: [new Uint8Array(32).fill(4)], relayed: '203.0.113.1:7777',
-      wallSeconds: () => 1_800_000_000,
+      wallSeconds: () => 1_800_000_000, allocationsMax: 8,
     })
     const out = createTransmit()
     for (const from of ['192.0.2.1:5', '[2001:db8::1]:5', 'ws/1']) {
@@ -82,4 +83,24 @@ const relay: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [control, stun, token, relay]
+/** Two TURN clients of one session: whatever they send, it goes to one of the two. */
+const turn: FuzzTarget = {
+  name: 'turn',
+  seeds: () => [
+    ...createTurnPair().samples, ...vectors.turn.exchange.map(({ bytes }) => unhex(bytes)),
+    ...vectors.turn.exchange.flatMap(({ answer }) => (answer === undefined ? [] : [unhex(answer.bytes)])),
+  ],
+  run(bytes) {
+    const pair = createTurnPair()
+    const out = createTransmit()
+    for (const from of [...pair.addresses, '192.0.2.99:9']) {
+      if (!pair.relay.handleDatagram(pair.now, from, bytes, bytes.length, out)) continue
+      if (out.to !== from && !pair.addresses.includes(out.to)) fail('data to another address')
+      if (out.to !== from && from === '192.0.2.99:9') fail('data of a stranger')
+      if (out.to === from && out.length > 2 * bytes.length) fail('an answer that is too long')
+    }
+    if (pair.relay.allocations > 2) fail('an allocation without a token')
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [control, stun, token, relay, turn]

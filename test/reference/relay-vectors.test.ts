@@ -6,6 +6,7 @@ import { makeRelayVectors, relayVectorsText } from '../../tools/gen-vectors-rela
 import vectors from '../vectors/relay.json' with { type: 'json' }
 import { type RelayMeaning, readRelayMeaning } from './relay-checker.ts'
 import { engineReadsRelay, engineWritesRelay } from './relay-engine.ts'
+import { readTurn, turnKeyOf } from './turn-checker.ts'
 
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'))
 const messages: readonly { readonly name: string; readonly bytes: string; readonly meaning: unknown }[] =
@@ -46,6 +47,25 @@ describe('relay vectors', () => {
       const shorter = bytes.slice(0, bytes.length - cut)
       expect(engineReadsRelay(shorter, vectors.key)).toEqual(checkerReads(shorter))
     }), { seed: 28, numRuns: 1500 })
+  })
+
+  test.each(vectors.turn.exchange)('[TURN1] $name: the checker reads question and answer', (vector) => {
+    const keys = vectors.turn.users.map(({ key }) => Buffer.from(key, 'hex'))
+    const key = vector.from.startsWith('[') ? keys[1] : keys[0]
+    if (vector.meaning !== undefined) expect(readTurn(unhex(vector.bytes), key)).toEqual(vector.meaning)
+    const { answer } = vector
+    if (answer === undefined) return
+    if (answer.meaning !== undefined) expect(readTurn(unhex(answer.bytes), key)).toEqual(answer.meaning)
+    // One that was asked without a MAC, or with one that is not known to be right, is answered without one.
+    const isProven = vector.meaning?.hasIntegrity === true && !vector.name.includes('438')
+    if (answer.meaning?.class !== 'indication' && answer.meaning !== undefined)
+      expect(answer.meaning.hasIntegrity).toBe(isProven)
+    expect(unhex(answer.bytes).length).toBeLessThanOrEqual(2 * unhex(vector.bytes).length + 36)
+  })
+
+  test('[TURN1] the key of a user is what the document says', () => {
+    for (const { username, password, key } of vectors.turn.users)
+      expect(turnKeyOf(username, 'turn', password).toString('hex')).toBe(key)
   })
 
   test('[NAT2] the signature of a relay token is what the document says, by another library', () => {

@@ -15,3 +15,4 @@ export { issueRelayToken, type RelayGrant, type RelayQuota } from '../core/nat/r
 export type { RelayError } from '../core/nat/relay-wire.ts'
 export { decodeSignal, type Signal, type Signaling, type SignalOffer } from '../core/nat/signaling.ts'
 export { readBindingResponse, writeBindingRequest } from '../core/nat/stun.ts'
+export { turnCredentials } from '../core/nat/turn-credentials.ts'

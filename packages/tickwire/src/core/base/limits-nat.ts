@@ -66,3 +66,15 @@ export const SIGNALS_WAITING_MAX = 64
 
 /** Bytes of a member's name in signalling: it travels in the user bytes of a handshake, which are 64. */
 export const SIGNAL_NAME_BYTES_MAX = 64
+
+/** Virtual ports of TURN clients in use: half of the even ones, so that a random free one is found soon. */
+export const TURN_PORTS_MAX = 16_000
+
+/** Allocations of one token by a browser: it makes one for each network, and new ones when its network changes. */
+export const TURN_ALLOCATIONS_PER_TOKEN = 4
+
+/** How long a TURN allocation lives without a Refresh: the least that RFC 8656 has. Clients refresh a minute before. */
+export const TURN_LIFE_MS = 600_000
+
+/** A nonce of TURN is valid for this long, or twice that. A stale one costs its client a round trip. */
+export const TURN_NONCE_MS = 60_000

@@ -5,154 +5,37 @@
  * for an allocation: data goes from one entry of this table to another, inside the process, so nothing outside of the
  * table can be reached.
  *
- * Invariants: an address has at most one allocation; a token has at most one; the sizes of all maps are bounded by
- * RELAY_ALLOCATIONS_MAX.
+ * Invariants: an address has at most one allocation; a token has at most one, or a few of one browser; the sizes of all
+ * maps are bounded by RELAY_ALLOCATIONS_MAX.
  */
 
 import type { Entropy } from '../base/entropy.ts'
 import {
-  RELAY_ALLOCATIONS_MAX, RELAY_BURST_MS, RELAY_LIFE_MS, RELAY_SESSION_MEMBERS_MAX,
+  RELAY_ALLOCATIONS_MAX, RELAY_LIFE_MS, RELAY_SESSION_MEMBERS_MAX, TURN_PORTS_MAX,
 } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { bytesToText } from '../crypto/token-text.ts'
 import { readUint32 } from '../packet/header.ts'
+import { Allocation, AllocationColumns, type AllocationGrant, CHANNEL_MASK, type RelaySession } from './allocation.ts'
 import { RELAY_KEY_BYTES } from './relay-wire.ts'
 
-const CHANNEL_FIRST = 0x4000
-const CHANNEL_MASK = 0x3fff
-
-/** One direction of a pair of allocations. */
-export class Binding {
-  readonly peer: Allocation
-  readonly channel: number
-  /** The channel by which the peer knows this allocation; 0 while the peer has not bound it. */
-  peerChannel: number = 0
-  /** The two newest connection ids that may pass, low and high halves. */
-  readonly ids: Uint32Array = new Uint32Array(4)
-  #next: number = 0
-
-  constructor(peer: Allocation, channel: number) {
-    this.peer = peer
-    this.channel = channel
-  }
-
-  /** Lets packets of a connection pass. 0 is no connection. */
-  learn(lo: number, hi: number): void {
-    if ((lo | hi) === 0 || this.knows(lo, hi)) return
-    this.ids[2 * this.#next] = lo
-    this.ids[2 * this.#next + 1] = hi
-    this.#next = 1 - this.#next
-  }
-
-  /** @hot */
-  knows(lo: number, hi: number): boolean {
-    const { ids } = this
-    return (ids[0] === lo && ids[1] === hi) || (ids[2] === lo && ids[3] === hi)
-  }
-}
-
-/** One allocation. */
-export class Allocation {
-  readonly idLo: number
-  readonly idHi: number
-  /** The token that it was made with, as text. */
-  readonly token: string
-  readonly session: RelaySession
-  readonly key: Uint8Array
-  address: string
-  origin: string
-  /** The pairs. Their channels count up from a random one, so that a stranger must guess it. */
-  readonly bindings: Binding[] = []
-  readonly #channelBase: number
-  expiresAt: Millis
-  readonly endsAt: Millis
-  /** The highest transaction that was accepted: an older message is a replay. */
-  transaction: number
-  isGone: boolean = false
-  readonly kbitsPerSecond: number
-  #packetsPerSecond: number
-  #bytesLeft: number
-  #bits: number
-  #packets: number
-  #filledAt: Millis
-
-  constructor(now: Millis, grant: AllocationGrant, ids: Uint8Array, session: RelaySession) {
-    this.idLo = readUint32(ids, 0)
-    this.idHi = readUint32(ids, 4)
-    this.key = ids.slice(8, 8 + RELAY_KEY_BYTES)
-    this.#channelBase = (ids[ids.length - 2] | (ids[ids.length - 1] << 8)) & CHANNEL_MASK
-    this.token = grant.token
-    this.session = session
-    this.address = grant.address
-    this.origin = grant.origin
-    this.transaction = grant.transaction
-    this.expiresAt = now + RELAY_LIFE_MS
-    this.endsAt = now + grant.minutes * 60_000
-    this.kbitsPerSecond = grant.kbitsPerSecond
-    this.#packetsPerSecond = grant.packetsPerSecond
-    this.#bytesLeft = grant.mebibytes * 1_048_576
-    this.#bits = this.kbitsPerSecond * RELAY_BURST_MS
-    this.#packets = (this.#packetsPerSecond * RELAY_BURST_MS) / 1000
-    this.#filledAt = now
-  }
-
-  /** Takes `bytes` of its quota. False when it has used up its rate, its volume or its time. @hot */
-  take(now: Millis, bytes: number): boolean {
-    const passed = now - this.#filledAt
-    this.#filledAt = now
-    this.#bits = Math.min(this.kbitsPerSecond * RELAY_BURST_MS, this.#bits + passed * this.kbitsPerSecond)
-    const packetsMax = (this.#packetsPerSecond * RELAY_BURST_MS) / 1000
-    this.#packets = Math.min(packetsMax, this.#packets + (passed * this.#packetsPerSecond) / 1000)
-    if (this.#bits < 8 * bytes || this.#packets < 1 || this.#bytesLeft < bytes || now >= this.endsAt) return false
-    this.#bits -= 8 * bytes
-    this.#packets--
-    this.#bytesLeft -= bytes
-    return true
-  }
-
-  /** The channel of the binding with this index. */
-  channelAt(index: number): number {
-    return CHANNEL_FIRST + ((this.#channelBase + index) & CHANNEL_MASK)
-  }
-
-  /** The binding of a channel; undefined when there is none. @hot */
-  bindingAt(channel: number): Binding | undefined {
-    return this.bindings[(channel - CHANNEL_FIRST - this.#channelBase) & CHANNEL_MASK]
-  }
-
-  /** The binding to a peer; undefined when there is none. */
-  bindingTo(peer: Allocation): Binding | undefined {
-    return this.bindings.find((binding) => binding.peer === peer)
-  }
-}
-
-/** The allocations of one match. */
-export interface RelaySession {
-  readonly name: string
-  readonly members: Set<Allocation>
-}
-
-/** What an allocation is made from. */
-export interface AllocationGrant {
-  readonly address: string
-  readonly origin: string
-  readonly token: string
-  readonly session: Uint8Array
-  readonly transaction: number
-  readonly kbitsPerSecond: number
-  readonly packetsPerSecond: number
-  readonly mebibytes: number
-  readonly minutes: number
-}
+/** Clients refuse lower ports of a peer. */
+const TURN_PORT_MIN = 1024
 
 /** The table. */
 export class Allocations {
   readonly #entropy: Entropy
   readonly #countMax: number
   readonly #perOriginMax: number
+  readonly #columns: AllocationColumns
+  /** Free slots, as a stack. */
+  readonly #free: Uint32Array
+  #freeCount: number
   #byAddress: Map<string, Allocation> = new Map()
   #byId: Map<number, Allocation> = new Map()
+  /** The first allocation of each token. It stays as long as another one uses its quota. */
   #byToken: Map<string, Allocation> = new Map()
+  #byPort: Map<number, Allocation> = new Map()
   #sessions: Map<string, RelaySession> = new Map()
   #origins: Map<string, number> = new Map()
   #drawn: Uint8Array = new Uint8Array(8 + RELAY_KEY_BYTES + 2)
@@ -161,6 +44,9 @@ export class Allocations {
     this.#entropy = entropy
     this.#countMax = countMax
     this.#perOriginMax = perOriginMax
+    this.#columns = new AllocationColumns(countMax)
+    this.#free = Uint32Array.from({ length: countMax }, (_, index) => countMax - 1 - index)
+    this.#freeCount = countMax
   }
 
   get count(): number {
@@ -182,12 +68,18 @@ export class Allocations {
   }
 
   ofId(lo: number, hi: number): Allocation | undefined {
-    const found = this.#byId.get(lo)
+    const found = this.#byId.get(lo | 0)
     return found !== undefined && found.idHi === hi ? found : undefined
   }
 
+  /** The first allocation of a token, which others of it may still use when it is gone. */
   ofToken(token: string): Allocation | undefined {
     return this.#byToken.get(token)
+  }
+
+  /** The allocation with a virtual port; undefined when there is none. @hot */
+  ofPort(port: number): Allocation | undefined {
+    return this.#byPort.get(port)
   }
 
   /** Makes an allocation. `origin` '' is not counted. An older one of the same address is freed. */
@@ -195,16 +87,24 @@ export class Allocations {
     const name = bytesToText(grant.session)
     const older = this.#byAddress.get(grant.address)
     if (older !== undefined) this.remove(older)
-    if (this.count >= this.#countMax) return 'full'
+    // A slot stays taken while another allocation uses the quota in it.
+    if (this.count >= this.#countMax || this.#freeCount === 0) return 'full'
+    if (grant.turnKey !== undefined && this.#byPort.size >= TURN_PORTS_MAX) return 'full'
     if (grant.origin !== '' && (this.#origins.get(grant.origin) ?? 0) >= this.#perOriginMax) return 'quota'
-    const session = this.#sessions.get(name) ?? { name, members: new Set() }
-    if (session.members.size >= RELAY_SESSION_MEMBERS_MAX) return 'full'
-    const allocation = new Allocation(now, grant, this.#drawIds(), session)
+    const session = this.#sessions.get(name) ?? { name, members: [] }
+    if (session.members.length >= RELAY_SESSION_MEMBERS_MAX) return 'full'
+    const slot = this.#free[--this.#freeCount]
+    const turnPort = grant.turnKey === undefined ? 0 : this.#drawPort()
+    const place = { slot, columns: this.#columns, turnPort }
+    const allocation = new Allocation(now, grant, session, this.#byToken.get(grant.token), place)
+    this.#drawIds(slot, grant.turnKey)
     this.#sessions.set(name, session)
-    session.members.add(allocation)
+    session.members.push(allocation)
     this.#byAddress.set(allocation.address, allocation)
-    this.#byId.set(allocation.idLo, allocation)
-    this.#byToken.set(allocation.token, allocation)
+    // A client of TURN has no id: native messages cannot name it.
+    if (turnPort === 0) this.#byId.set(allocation.idLo | 0, allocation)
+    else this.#byPort.set(turnPort, allocation)
+    if (allocation.payer === allocation) this.#byToken.set(allocation.token, allocation)
     this.#countOrigin(grant.origin, 1)
     return allocation
   }
@@ -212,15 +112,21 @@ export class Allocations {
   /** Frees an allocation. */
   remove(allocation: Allocation): void {
     if (allocation.isGone) return
+    const { session, payer } = allocation
     allocation.isGone = true
     this.#byAddress.delete(allocation.address)
-    this.#byId.delete(allocation.idLo)
-    this.#byToken.delete(allocation.token)
-    allocation.session.members.delete(allocation)
-    if (allocation.session.members.size === 0) this.#sessions.delete(allocation.session.name)
+    if (allocation.turnPort === 0) this.#byId.delete(allocation.idLo | 0)
+    else this.#byPort.delete(allocation.turnPort)
+    session.members.splice(session.members.indexOf(allocation), 1)
+    if (session.members.length === 0) this.#sessions.delete(session.name)
     this.#countOrigin(allocation.origin, -1)
     // Peers keep their channel numbers, and drop what they send there.
     allocation.bindings.length = 0
+    payer.users--
+    if (allocation !== payer) this.#free[this.#freeCount++] = allocation.slot
+    if (payer.users > 0) return
+    this.#byToken.delete(payer.token)
+    this.#free[this.#freeCount++] = payer.slot
   }
 
   /** Gives an allocation another address, which is proven. An allocation that was at that address is freed. */
@@ -246,11 +152,33 @@ export class Allocations {
     return count
   }
 
-  /** A random id whose low half is not in use, and a random key. */
-  #drawIds(): Uint8Array {
-    do this.#entropy.fill(this.#drawn)
-    while (readUint32(this.#drawn, 0) === 0 || this.#byId.has(readUint32(this.#drawn, 0)))
-    return this.#drawn
+  /** Frees the allocations of TURN clients at an origin that have sent nothing for RELAY_LIFE_MS: pages that closed. */
+  freeSilent(now: Millis, origin: string): void {
+    for (const allocation of this.#byAddress.values()) {
+      const isSilent = allocation.turnPort !== 0 && now - allocation.sentAt >= RELAY_LIFE_MS
+      if (isSilent && allocation.origin === origin) this.remove(allocation)
+    }
+  }
+
+  /** A random id whose low half is not in use, a random key, and a random first channel. */
+  #drawIds(slot: number, turnKey: Uint8Array | undefined): void {
+    const drawn = this.#drawn
+    const { ids, keys, channelBase } = this.#columns
+    do this.#entropy.fill(drawn)
+    while (readUint32(drawn, 0) === 0 || this.#byId.has(readUint32(drawn, 0) | 0))
+    ids[2 * slot] = readUint32(drawn, 0)
+    ids[2 * slot + 1] = readUint32(drawn, 4)
+    keys.set(turnKey ?? drawn.subarray(8, 8 + RELAY_KEY_BYTES), RELAY_KEY_BYTES * slot)
+    channelBase[slot] = (drawn[drawn.length - 2] | (drawn[drawn.length - 1] << 8)) & CHANNEL_MASK
+  }
+
+  /** A random even port that is not in use, as clients may ask for one (EVEN-PORT). At most half of them are in use. */
+  #drawPort(): number {
+    for (;;) {
+      this.#entropy.fill(this.#drawn)
+      const port = (this.#drawn[0] & 0xfe) | (this.#drawn[1] << 8)
+      if (port >= TURN_PORT_MIN && !this.#byPort.has(port)) return port
+    }
   }
 
   #countOrigin(origin: string, by: number): void {

@@ -35,6 +35,12 @@ export function portOf(text: string): number {
   return end < 0 || colon >= text.length ? 0 : portAt(text, colon + 1)
 }
 
+/** The IP address of `1.2.3.4:5678` or `[::1]:5678`, without brackets; '' when the text is none. */
+export function hostOf(text: string): string {
+  const end = hostEndOf(text)
+  return end < 0 ? '' : text.slice(text.charCodeAt(0) === 0x5b ? 1 : 0, end)
+}
+
 /** The family of an address with a port; 0 when the text is none. */
 export function familyOf(text: string): 0 | 4 | 6 {
   return parse(text)

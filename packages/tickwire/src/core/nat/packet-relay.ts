@@ -6,7 +6,7 @@
  * while (relay.pollTransmit(now, out)) port.send(out.to, out.bytes, out.length)
  * ```
  *
- * One address serves three protocols, distinguished by the first bytes: Tickwire relay control ("TKW"), STUN
+ * One address serves all protocols, distinguished by the first bytes: Tickwire relay control ("TKW"), STUN and TURN
  * (0x00 to 0x3f and the cookie), and channel data (0x40 to 0x7f). "TKW" is not channel data: it would claim at
  * least 22,272 bytes.
  *
@@ -18,7 +18,8 @@ import { DATAGRAM_BYTES_MAX, RELAY_SWEEP_MS } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { Transmit } from '../connection/transmit.ts'
 import { HEADER_BYTES_MIN, PACKET_TYPE, readUint32 } from '../packet/header.ts'
-import { type Allocation, Allocations, type Binding } from './allocations.ts'
+import type { Allocation, Binding } from './allocation.ts'
+import { Allocations } from './allocations.ts'
 import { RelayDesk } from './relay-desk.ts'
 import { RelayGate } from './relay-gate.ts'
 import {
@@ -27,6 +28,7 @@ import {
 import { createRelayTokenCheck } from './relay-token.ts'
 import { RelayMessage, isRelayControl, readRelay } from './relay-wire.ts'
 import { STUN_METHOD, StunMessage, answerBinding, isStun, readStun, readUint16Be, writeUint16Be } from './stun.ts'
+import { TurnDesk } from './turn-desk.ts'
 
 const CHANNEL_HEAD_BYTES = 4
 /** The kind of an Accepted, the first byte of the body of a handshake: it announces the id of a connection. */
@@ -40,6 +42,7 @@ export class PacketRelay {
   readonly #table: Allocations
   readonly #gate: RelayGate
   readonly #desk: RelayDesk
+  readonly #turn: TurnDesk
   #message: RelayMessage = new RelayMessage()
   #stun: StunMessage = new StunMessage()
   #sweepAt: Millis = -Infinity
@@ -54,6 +57,7 @@ export class PacketRelay {
     this.#gate = new RelayGate(options, options.entropy)
     const check = createRelayTokenCheck(options.provider, options.issuers, options.audience)
     this.#desk = new RelayDesk(options, this.#table, this.#gate, check, this.counts)
+    this.#turn = new TurnDesk(options, this.#table, this.#gate, check, this.#desk, this.counts)
   }
 
   /** Current allocations. */
@@ -101,7 +105,8 @@ export class PacketRelay {
   drain(now: Millis, ms: number): void {
     this.#desk.isDraining = true
     this.#drainEndsAt = now + ms
-    this.#notices = [...this.#table.values()]
+    // TURN has no such message: browsers find another path when this one falls silent.
+    this.#notices = [...this.#table.values()].filter(({ turnPort }) => turnPort === 0)
   }
 
   /** The transport closed a path: what was allocated there is gone. Only for transports with connections. */
@@ -120,13 +125,14 @@ export class PacketRelay {
     return out.length > 0
   }
 
-  /** Data of a native peer: to the other side of its binding, if both sides have bound it. @hot */
+  /** Data of a peer: to the other side of its binding. Native peers must have bound each other. @hot */
   #forward(now: Millis, from: string, bytes: Uint8Array, length: number, out: Transmit): boolean {
     const sender = this.#table.ofAddress(from)
     if (sender === undefined || now >= sender.expiresAt) {
       this.counts.unbound++
       return false
     }
+    if (sender.turnPort !== 0) return this.#turn.forward(now, sender, bytes, length, out)
     const binding = sender.bindingAt(readUint16Be(bytes, 0))
     if (binding === undefined || binding.peerChannel === 0 || binding.peer.isGone) {
       this.counts.unbound++
@@ -183,13 +189,13 @@ export class PacketRelay {
       this.counts.malformed++
       return false
     }
+    if (this.#stun.method !== STUN_METHOD.binding) return this.#turn.handle(now, from, this.#stun, out)
     if (!this.#gate.mayStun(now, from)) {
       this.counts.limited++
       return false
     }
     out.to = from
-    out.length = this.#stun.method === STUN_METHOD.binding
-      ? answerBinding(this.#stun, this.#options.addressOf(from), out.bytes) : 0
+    out.length = answerBinding(this.#stun, this.#options.addressOf(from), out.bytes)
     if (out.length > 0) this.counts.stun++
     return out.length > 0
   }

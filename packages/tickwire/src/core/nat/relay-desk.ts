@@ -14,10 +14,11 @@ import { challengeBucket, checkCookie, makeCookie } from '../crypto/challenge-co
 import type { TokenCheck } from '../crypto/connect-token.ts'
 import { CRYPTO_BYTES, type CryptoProvider } from '../crypto/provider.ts'
 import { bytesToText } from '../crypto/token-text.ts'
-import { type Allocation, type Allocations, Binding } from './allocations.ts'
+import { type Allocation, Binding } from './allocation.ts'
+import type { Allocations } from './allocations.ts'
 import type { RelayCounts, RelayOptions } from './relay-options.ts'
 import type { RelayGate } from './relay-gate.ts'
-import { verifyRelayToken } from './relay-token.ts'
+import { leastQuota, verifyRelayToken } from './relay-token.ts'
 import {
   COOKIE_BYTES, RELAY_ERROR, RELAY_KIND, RelayMessage, type RelayError, isMacValid, sealRelay,
 } from './relay-wire.ts'
@@ -99,11 +100,8 @@ export class RelayDesk {
     const { quota } = this.#options
     const allocation = this.#table.add(now, {
       address: from, origin: this.#gate.originOf(from), token: name, session: token.session,
-      transaction: message.transaction,
-      kbitsPerSecond: least(token.kbitsPerSecond, quota.kbitsPerSecond),
-      packetsPerSecond: quota.packetsPerSecond,
-      mebibytes: least(token.mebibytes, quota.mebibytes),
-      minutes: least(token.minutes, quota.minutes),
+      transaction: message.transaction, lifeMs: RELAY_LIFE_MS,
+      packetsPerSecond: quota.packetsPerSecond, ...leastQuota(token, quota),
     })
     if (typeof allocation === 'string') {
       this.#counts.full++
@@ -241,8 +239,4 @@ export class RelayDesk {
     this.#counts[why]++
     return 0
   }
-}
-
-function least(asked: number, allowed: number): number {
-  return asked === 0 ? allowed : Math.min(asked, allowed)
 }

@@ -68,6 +68,10 @@ export interface RelayCounts {
   moved: number
   /** Answers to STUN requests. */
   stun: number
+  /** Refreshed allocations of TURN clients. */
+  refreshed: number
+  /** TURN requests of proven clients that got an error. */
+  refused: number
   /** Allocations that ended without a word. */
   expired: number
   /** Dropped: invalid bytes. */
@@ -92,8 +96,8 @@ export interface RelayCounts {
 
 export function createRelayCounts(): RelayCounts {
   return {
-    forwarded: 0, forwardedBytes: 0, cookies: 0, allocated: 0, moved: 0, stun: 0, expired: 0, malformed: 0, limited: 0,
-    forged: 0, unknown: 0, tokens: 0, full: 0, unbound: 0, foreign: 0, overQuota: 0,
+    forwarded: 0, forwardedBytes: 0, cookies: 0, allocated: 0, moved: 0, stun: 0, refreshed: 0, refused: 0, expired: 0,
+    malformed: 0, limited: 0, forged: 0, unknown: 0, tokens: 0, full: 0, unbound: 0, foreign: 0, overQuota: 0,
   }
 }
 

@@ -141,6 +141,15 @@ export function parseRelayToken(bytes: Uint8Array): RelayToken | undefined {
   }
 }
 
+/** What one allocation may use: what its token says, and at most what the relay allows. */
+export function leastQuota(asked: RelayQuota, allowed: RelayQuota): RelayQuota {
+  const least = (one: number, other: number): number => (one === 0 ? other : Math.min(one, other))
+  return {
+    kbitsPerSecond: least(asked.kbitsPerSecond, allowed.kbitsPerSecond),
+    mebibytes: least(asked.mebibytes, allowed.mebibytes), minutes: least(asked.minutes, allowed.minutes),
+  }
+}
+
 /** Creates the input of `verifyRelayToken`. Throws `ConfigError` on invalid settings. */
 export function createRelayTokenCheck(
   provider: CryptoProvider, issuers: readonly Uint8Array[], audience: string,

@@ -10,8 +10,8 @@
  *                                                           └──────────────────────────┘
  * ```
  *
- * Numbers are high byte first. Invalid bytes are refused and never thrown about. TURN requests (RFC 8656) have the same
- * form; no part of the engine answers them.
+ * Numbers are high byte first. Invalid bytes are refused and never thrown about. TURN messages (RFC 8656) have the same
+ * form: `turn-desk.ts` answers them.
  */
 
 import { STUN_ATTRIBUTES_MAX } from '../base/limits.ts'
