@@ -1,5 +1,7 @@
 /** Reads ticks and lockstep frames as docs/wire/LOCKSTEP.md says, and throws if invalid. Imports nothing of src. */
 
+import { createHash } from 'node:crypto'
+
 export interface OrderMeaning {
   readonly player: number
   readonly time: number
@@ -96,6 +98,28 @@ export function readTicks(input: Uint8Array): OrderMeaning[][] {
     } while (bytes.left > 0 && bytes.peek() !== 'K' && bytes.peek() !== 'Z')
   }
   return ticks
+}
+
+/** The seed that the first two ticks of a match agree on. Throws when a client must end the match. */
+export function readSeed(input: Uint8Array): bigint {
+  const [commitTick = [], revealTick = []] = readTicks(input)
+  const events = (orders: readonly OrderMeaning[], type: number): [number, Uint8Array][] =>
+    orders.filter((order) => order.player === 0 && order.type === type).map(({ data }) => {
+      const bytes = new Bytes(Uint8Array.from(Buffer.from(data, 'hex')))
+      return [bytes.varint(), Uint8Array.from(Buffer.from(bytes.hex(bytes.left), 'hex'))]
+    })
+  const commits = new Map(events(commitTick, 0xc9))
+  const reveals = new Map(events(revealTick, 0xca))
+  const texts = [...commits.values()].map((bytes) => Buffer.from(bytes).toString('hex'))
+  if (new Set(texts).size !== texts.length || !commits.has(0)) throw new Error('commits')
+  let seed = 0n
+  for (const [player, bytes] of reveals) {
+    const commit = commits.get(player)
+    if (commit === undefined || !createHash('sha256').update(bytes).digest().equals(commit)) throw new Error('a share')
+    seed ^= Buffer.from(bytes).readBigUInt64LE(0)
+  }
+  for (const [player] of events(revealTick, 0xc0)) if (!reveals.has(player)) throw new Error('a join without a share')
+  return seed & (2n ** 53n - 1n)
 }
 
 export interface OrdersFrameMeaning {

@@ -10,8 +10,14 @@ import { OrderCursor, OrdersHead } from '../../packages/tickwire/src/core/order/
 import { TickBodyReader, TickBodyWriter } from '../../packages/tickwire/src/core/order/tick-body.ts'
 import { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
 import { TicksSink, TicksSource } from '../../packages/tickwire/src/core/order/ticks-frame.ts'
+import { nobleHashes } from '../../packages/tickwire/src/core/crypto/noble-hashes.ts'
+import { RelayFeed } from '../../packages/tickwire/src/core/lockstep/relay-feed.ts'
+import { writeVarint } from '../../packages/tickwire/src/core/bits/varint.ts'
+import { defineLockstep, LockstepRunner } from 'tickwire/lockstep'
 import vectors from '../vectors/lockstep.json' with { type: 'json' }
-import { readIds, readOrdersFrame, readTicks, readTicksFrame, type OrderMeaning } from './lockstep-checker.ts'
+import {
+  readIds, readOrdersFrame, readSeed, readTicks, readTicksFrame, type OrderMeaning,
+} from './lockstep-checker.ts'
 
 const unhex = (text: string): Uint8Array =>
   Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
@@ -171,4 +177,38 @@ test('[LOCK12] the native codec returns undefined for any other bytes, and never
     const read = nativeCodec.decode(bytes)
     if (read !== undefined) expect(hex(nativeCodec.encode(read))).toBe(hex(bytes))
   }), { seed: 4, numRuns: 500 })
+})
+
+/** A client of player 2 that received the ticks, one in a frame, and its world. */
+function receiveTicks(bytes: Uint8Array): { feed: RelayFeed; runner: LockstepRunner } {
+  const feed = new RelayFeed({ tickRate: 30, player: 2 })
+  feed.agree(0, nobleHashes.sha256)
+  const reader = new TickBodyReader()
+  const end = reader.scan(bytes, 0, bytes.length, true)
+  const ranges = [[0, end], [end, bytes.length]] as const
+  ranges.forEach(([from, to], at) => {
+    const out = new BitWriter(new Uint8Array(500))
+    out.writeBits(0, 8)
+    out.writeBits(0, 32)
+    writeVarint(out, at + 1)
+    writeVarint(out, from)
+    out.copyBits(bytes, from * 8, (to - from) * 8)
+    feed.ticks.accept(0, at, new BitReader(out.bytes.slice(0, out.finish())))
+  })
+  const game = defineLockstep({ orders: [], entities: [], step: () => {} })
+  const runner = new LockstepRunner(game, feed)
+  runner.update(10_000)
+  return { feed, runner: runner as never }
+}
+
+test.each(vectors.seeds)('[LOCK40] an agreed seed: $name', ({ bytes, seed }) => {
+  expect(readSeed(unhex(bytes))).toBe(BigInt(seed))
+  const { runner } = receiveTicks(unhex(bytes))
+  expect([runner.tick, runner.world.seed]).toEqual([2, seed])
+})
+
+test.each(vectors.seedsRefused)('[LOCK42] a refused seed: $name', ({ bytes }) => {
+  expect(() => readSeed(unhex(bytes))).toThrow()
+  const { feed, runner } = receiveTicks(unhex(bytes))
+  expect([feed.status(), runner.hasBegun]).toEqual(['ended', false])
 })

@@ -175,9 +175,9 @@ describe('games', () => {
   })
 
   test('[GAME6] profiles are plain numbers, each of which can be overridden', () => {
-    const { fusion, arena, lockstep, shmup } = profiles
+    const { fusion, arena, shmup } = profiles
     expect(
-      [fusion, arena, lockstep, shmup].map(({ tickRate, predict, net: { snapshotRate, interpolationMs } }) => [
+      [fusion, arena, shmup].map(({ tickRate, predict, net: { snapshotRate, interpolationMs } }) => [
         tickRate,
         predict,
         snapshotRate,
@@ -186,7 +186,6 @@ describe('games', () => {
     ).toEqual([
       [60, 'owned', 30, 100],
       [128, 'owned', 128, 20],
-      [30, 'none', 1, 0],
       [60, 'owned', 20, 120],
     ])
     expect(fusion.net).toMatchObject({
@@ -202,7 +201,7 @@ describe('games', () => {
       interpolationMsMax: 100,
       timeoutMs: 30_000,
     })
-    for (const profile of [fusion, arena, lockstep, shmup]) {
+    for (const profile of [fusion, arena, shmup]) {
       const game = defineGame({
         ...profile,
         net: { ...profile.net, timeoutMs: 12_345 },

@@ -8,6 +8,7 @@ import {
   type RelayRoomType, type RunnerOptions, type TickEvent,
 } from 'tickwire/lockstep'
 import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
+import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { JoinRequest } from '../../packages/tickwire/src/core/rooms/join-body.ts'
 import type { RoomHost } from '../../packages/tickwire/src/core/rooms/room-host.ts'
 import { MemoryLink, type Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
@@ -22,6 +23,8 @@ export interface PartyOptions {
   readonly weather?: (client: number) => Weather
   readonly relay?: RelayRoomType['relay']
   readonly observerDelayTicks?: number
+  /** The players agree on the seed. */
+  readonly isAgreed?: boolean
   readonly runner?: RunnerOptions
   /** The game of one client, if it is not the game of all. */
   readonly gameOf?: (client: number) => LockstepGame
@@ -45,6 +48,8 @@ export class PartyClient implements SimActor {
   /** Until then datagrams are processed but ticks are not stepped. */
   stuckUntil = 0
   isClosed = false
+  /** Why the last connection ended. */
+  closedBy: CloseReason['code'] | undefined = undefined
   /** Changes what the client sends. */
   onSend: (bytes: Uint8Array, length: number) => void = () => {}
   /** Bytes and datagrams sent, with the headers of IP and UDP. */
@@ -70,7 +75,10 @@ export class PartyClient implements SimActor {
         },
         onEvent: ({ name, player }: TickEvent, tick) => { this.events.push([name, player, tick]) },
       },
-      onClosed: () => { this.isClosed = true },
+      onClosed: ({ code }) => {
+        this.isClosed = true
+        this.closedBy = code
+      },
     })
   }
 
@@ -140,12 +148,13 @@ export class LockstepParty implements SimActor {
   #nextAt = 0
 
   constructor(options: PartyOptions) {
-    const { game, seed, clients, relay, observerDelayTicks, resumeMs = 5000 } = options
+    const { game, seed, clients, relay, observerDelayTicks, isAgreed, resumeMs = 5000 } = options
     this.#options = options
     this.host = createRelayHost({
       lockstep: {
         game, capacity: game.players[1], spectators: 4, resumeMs, emptyMs: Infinity,
-        ...(relay && { relay }), ...(observerDelayTicks !== undefined && { observerDelayTicks }),
+        ...(relay && { relay }), ...(isAgreed && { seed: 'agreed' as const }),
+        ...(observerDelayTicks !== undefined && { observerDelayTicks }),
         onNotice: (notice) => { this.notices.push(notice) },
       },
     }, { entropy: new Dice(seed ^ 0x5e7), security: this.#security })

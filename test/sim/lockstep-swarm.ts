@@ -68,8 +68,10 @@ class LockstepWorld {
     this.#worst = this.#dice.fraction()
     const clients = 2 + Math.floor(this.#dice.fraction() * 4)
     const late = this.#dice.chance(0.3) ? 'drop' as const : 'slip' as const
+    const isAgreed = this.#dice.chance(0.3)
+    if (isAgreed) this.#count('agreed')
     this.#party = new LockstepParty({
-      game: game as never, seed, clients: 0, resumeMs: 30_000,
+      game: game as never, seed, clients: 0, resumeMs: 30_000, isAgreed,
       relay: { late, ...(this.#dice.chance(0.3) && { cover: 'all' as const }), stallMs: 2000 },
     })
     for (let client = 0; client < clients; client++) this.#add()
@@ -163,7 +165,9 @@ class LockstepWorld {
       if (!client.isClosed || hasLeft) continue
       const { seat } = client.client
       this.#count('resume')
-      client.connect(this.#party.clock.now, seat === undefined ? undefined : { resume: seat.ticket })
+      // As `LockstepLine`: a client whose seat is gone asks for a new one.
+      const isGone = seat === undefined || client.closedBy === 'ticket' || client.closedBy === 'kicked'
+      client.connect(this.#party.clock.now, isGone ? undefined : { resume: seat.ticket })
     }
   }
 
@@ -258,8 +262,8 @@ class LockstepWorld {
       for (const { player, type, data } of orders) {
         if (player !== 0) continue
         if (type === 0xc6) percent = readVarint(data)
-        // Around these, windows begin anew.
-        if (type === 0xc4 || type === 0xc5 || type === 0xc6 || type === 0xc3 || type === 0xc2) freeUntil = tick + 1
+        // Around these, windows begin anew: leave, away, back, pause, resume, speed, commit, reveal.
+        if ([0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc9, 0xca].includes(type)) freeUntil = tick + 1
       }
       if (tick < 3 || tick <= freeUntil) return
       const gap = closedAt[tick]! - closedAt[tick - 1]!

@@ -9,6 +9,7 @@ import {
 import { createClientHost, createMatchHost } from 'tickwire/engine'
 import { Dice, simulate, type Simulation } from 'tickwire/testing'
 import { NET_SETTINGS } from '../../packages/tickwire/src/core/game/settings.ts'
+import { defineLockstep } from 'tickwire/lockstep'
 import { Party } from './rooms-party.ts'
 import { PROFILES, SETTING_NAMES, SETTINGS, settingsOf } from './settings-table.ts'
 
@@ -290,9 +291,17 @@ function roomTimers(): unknown {
 }
 
 /** Each profile has the numbers of the table, and a match of it uses them. */
-export const PROFILE_CHECKS: readonly SettingCheck[] = Object.entries(PROFILES).flatMap(
-  ([name, { tickRate, predict, net }]) => {
-    const profile = profiles[name as keyof typeof profiles]
+export const PROFILE_CHECKS: readonly SettingCheck[] = [
+  {
+    name: 'lockstep: its numbers, which are the defaults of defineLockstep',
+    expected: [{ tickRate: 30, players: [1, 8] }, 30, [1, 8]],
+    actual: () => {
+      const { tickRate, players } = defineLockstep({ orders: [], entities: [], step: () => {} })
+      return [profiles.lockstep, tickRate, players]
+    },
+  },
+  ...Object.entries(PROFILES).flatMap(([name, { tickRate, predict, net }]) => {
+    const profile = profiles[name as keyof typeof PROFILES]
     return [
       {
         name: `${name}: its numbers`,
@@ -301,5 +310,5 @@ export const PROFILE_CHECKS: readonly SettingCheck[] = Object.entries(PROFILES).
       },
       ...reachChecks(name, makeGame(profile.net, profile.tickRate, profile.predict)),
     ]
-  },
-)
+  }),
+]

@@ -129,7 +129,7 @@ export const SETTINGS: { readonly [name in keyof NetSettings]: SettingRow } = {
 /** The settings of each profile that are not the defaults. */
 export const PROFILES: Readonly<
   Record<
-    'fusion' | 'arena' | 'lockstep' | 'shmup',
+    'fusion' | 'arena' | 'shmup',
     { readonly tickRate: number; readonly predict: string; readonly net: Partial<NetSettings> }
   >
 > = {
@@ -141,7 +141,6 @@ export const PROFILES: Readonly<
       connectRetryMs: 500, goodbyeMs: 1000,
     },
   },
-  lockstep: { tickRate: 30, predict: 'none', net: { snapshotRate: 1, interpolationMs: 0 } },
   shmup: { tickRate: 60, predict: 'owned', net: { snapshotRate: 20, interpolationMs: 120, rewindMs: 0 } },
 }
 

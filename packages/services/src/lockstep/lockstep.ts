@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { ConfigError } from 'tickwire'
-import { decodeCard, RANKED_RELAY, type RelayRoomType } from 'tickwire/lockstep'
+import { decodeCard, RANKED_ROOM, type RelayRoomType } from 'tickwire/lockstep'
 import { LOCKSTEP_PORT_DEFAULT, serveLockstep } from 'tickwire/node'
 import { defineService, type Service } from '../cli/service.ts'
 import { openStatus } from '../telemetry/status.ts'
@@ -32,7 +32,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     'max-games': { kind: 'whole', default: 100, help: 'most matches at the same time' },
     observers: { kind: 'whole', default: 0, help: 'most observers of a match' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may join; several times for several' },
-    ranked: { kind: 'flag', help: 'the settings of ranked matches' },
+    ranked: { kind: 'flag', help: 'ranked matches: late orders are dropped, equal delays, an agreed seed' },
     resume: { kind: 'duration', default: '60s', help: 'how long the seat of a lost connection is kept' },
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
     drain: { kind: 'duration', default: '10s', help: 'how long players may play on after SIGTERM' },
@@ -41,7 +41,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     const { card: files, observers, resume, ranked, port, address, origin, ops, drain } = options
     if (files.length === 0)
       throw new ConfigError('--card', 'missing', 'give the file that encodeCard(game) of tickwire/lockstep made.')
-    const rules = { spectators: observers, resumeMs: resume, ...(ranked && { relay: RANKED_RELAY }) }
+    const rules = { spectators: observers, resumeMs: resume, ...(ranked && RANKED_ROOM) }
     const types = Object.fromEntries(files.map((file) => [nameOf(file), { ...rules, game: readCard(file) }]))
     if (Object.keys(types).length < files.length)
       throw new ConfigError('--card', 'two files with one name', 'rename one of them.')

@@ -38,4 +38,4 @@ export type { FilterContext, RelayFilter, RelayOrder } from '../core/order-relay
 export { RANKED_RELAY, type RelayOptions } from '../core/order-relay/relay-options.ts'
 export type { RelayNotice } from '../core/order-relay/relay-watch.ts'
 export { createRelayHost } from '../core/relaying/relay-host.ts'
-export type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
+export { RANKED_ROOM, type RelayMatch, type RelayRoomType } from '../core/relaying/relay-match.ts'

@@ -63,3 +63,12 @@ export const PULSE_TICKS = 64
 
 /** Pulses in one frame of orders: half a second at 30 Hz. Older ones that were lost are not compared. */
 export const PULSES_PER_FRAME_MAX = 15
+
+/** Bytes of a share of the seed: 256 bits, so that no side can search for a share that gives a wanted commit. */
+export const SEED_SHARE_BYTES = 32
+
+/** Random bytes beside a share: a short share could be guessed from its commit. */
+export const SEED_NONCE_BYTES = 16
+
+/** How long a player has for its commit, and then for its reveal, in ms. The match waits for them, so it is short. */
+export const SEED_WAIT_MS = 5000

@@ -8,6 +8,7 @@ import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
+import { nobleHashes } from '../crypto/noble-hashes.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
 import {
@@ -19,6 +20,7 @@ import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.
 import type { AnyOrder } from '../lockstep/order.ts'
 import { RelayFeed } from '../lockstep/relay-feed.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
+import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 import type { ClientParts } from './client-host-options.ts'
@@ -102,7 +104,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
-    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(event))
+    const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(now, event))
     return Math.min(wakeAt, this.runner?.nextAt() ?? Infinity)
   }
 
@@ -126,16 +128,21 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     connection.addSink(LOCKSTEP_KIND.ticks, this.feed.ticks)
   }
 
-  #handleEvent(event: EndpointEvent): void {
+  #handleEvent(now: Millis, event: EndpointEvent): void {
+    const { entropy, security: { provider = nobleHashes } = {} } = this.#options
+    const sha256: Sha256 = (bytes) => provider.sha256(bytes)
     if (event.type === 'opened') {
       const { peer, seed, seat } = decodeWelcome(event.welcome)
       this.seat = seat
       if (this.runner === undefined) {
         this.feed.seed = seed
         this.feed.player = this.#isObserver ? 0 : peer
+        this.feed.reopen()
+        const isNew = seat?.isBack !== true
+        const share = isNew ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
+        if (seed === 0) this.feed.agree(now, sha256, share)
         this.runner = new LockstepRunner(this.game, this.feed, this.#options.runner)
-      }
-      this.feed.reopen()
+      } else this.feed.reopen()
       this.#options.onOpened?.()
     } else {
       this.feed.close()

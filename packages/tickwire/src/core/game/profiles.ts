@@ -7,6 +7,7 @@
  * ```
  */
 
+import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import { NET_SETTINGS, type NetSettings, type Predict } from './settings.ts'
 
 /** A preset for `defineGame`. */
@@ -32,12 +33,8 @@ const arena: Profile = {
   },
 }
 
-/** Settings for lockstep, where all clients step all objects from all inputs: 30 Hz, no prediction. */
-const lockstep: Profile = {
-  tickRate: 30,
-  predict: 'none',
-  net: { ...NET_SETTINGS, snapshotRate: 1, interpolationMs: 0 },
-}
+/** A lockstep game: 30 Hz, and up to eight players. Nothing is predicted, and there are no snapshots. */
+const lockstep: Pick<LockstepGame, 'tickRate' | 'players'> = { tickRate: 30, players: [1, 8] }
 
 /** Many simple objects: 60 Hz, low-cost inputs, the player's own ship predicted. */
 const shmup: Profile = {
@@ -47,9 +44,7 @@ const shmup: Profile = {
 }
 
 /** Presets for common kinds of games. */
-export const profiles: { readonly [name in 'fusion' | 'arena' | 'lockstep' | 'shmup']: Profile } = {
-  fusion,
-  arena,
-  lockstep,
-  shmup,
-}
+export const profiles: { readonly [name in 'fusion' | 'arena' | 'shmup']: Profile } & {
+  /** For `defineLockstep` of `tickwire/lockstep`. The settings of its relay are those of the room. */
+  readonly lockstep: Pick<LockstepGame, 'tickRate' | 'players'>
+} = { fusion, arena, lockstep, shmup }

@@ -5,6 +5,7 @@
  * and replayed like any other.
  */
 
+import { ConfigError } from '../base/assert.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { TickBodyWriter } from '../order/tick-body.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
@@ -15,7 +16,7 @@ import type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from './tick
 export interface LocalFeedOptions {
   /** Ticks per second. */
   readonly tickRate: number
-  /** The seed of all random numbers. Default: 1. */
+  /** The seed of all random numbers: an integer above 0. Default: 1. */
   readonly seed?: number
   /** How many players there are, with the numbers from 1 on. Default: 1. */
   readonly players?: number
@@ -46,6 +47,8 @@ export class LocalFeed implements TickFeed {
 
   constructor({ tickRate, seed = 1, players = 1 }: LocalFeedOptions) {
     this.#tickRate = tickRate
+    if (!(Number.isSafeInteger(seed) && seed > 0))
+      throw new ConfigError('seed', `invalid seed (expected an integer above 0, got ${seed})`, 'leave it out.')
     this.seed = seed
     for (let player = 1; player <= players; player++) this.#events.push({ name: 'join', player, value: 0 })
   }

@@ -11,11 +11,13 @@ import { InvariantError } from '../base/assert.ts'
 import { ORDER_TYPES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
+import { readSeedEvent, SEED_EVENT, seedOf } from '../order/seed-share.ts'
 import { TickBodyReader } from '../order/tick-body.ts'
 import type { Shape } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import { HeavyTest } from '../world/heavy-test.ts'
+import { reseedWorld } from '../world/reseed-world.ts'
 import { StateHash } from '../world/state-hash.ts'
 import { World } from '../world/world.ts'
 import type { LockstepGame, TickOrders } from './define-lockstep.ts'
@@ -97,6 +99,9 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly #heavy: HeavyTest | undefined
   #decoded: Decoded[] = []
   #events: TickEvent[] = []
+  /** The shares of the seed in the tick that is being stepped. */
+  #reveals: Uint8Array[] = []
+  #hasBegun = false
   #isEnded = false
 
   constructor(game: LockstepGame<O>, feed: TickFeed, options: RunnerOptions = {}) {
@@ -105,9 +110,14 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#options = options
     this.world = this.#makeWorld()
     this.hash = new StateHash(this.world)
-    game.onStart?.(this.world)
+    if (feed.seed !== 0) this.#begin()
     if (options.heavy === true)
       this.#heavy = new HeavyTest(this.world, () => this.#makeWorld(), (copy) => this.#play(copy, false))
+  }
+
+  /** Whether the seed is known and `onStart` was called. Until then no code of the game runs. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   /** The last tick that was stepped. */
@@ -140,7 +150,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /**
    * Gives an order. 'refused': its check says no. 'too-large': its values need more bytes than an order may have.
-   * Throws if the values have the wrong types.
+   * 'closed': the match has not begun, or has ended. Throws if the values have the wrong types.
    */
   order<S extends Shape, N extends string>(
     now: Millis,
@@ -148,6 +158,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     values: ViewOf<S>,
   ): 'sent' | 'refused' | 'too-large' | 'full' | 'closed' {
     const type = this.#typeOf(kind as unknown as AnyOrder)
+    if (!this.#hasBegun) return 'closed'
     const data = encodeValues(kind.schema as unknown as Schema, values as Record<string, unknown>)
     if (data === undefined) return 'too-large'
     const known = decodeValues(kind.schema as unknown as Schema, data, 0, data.length)
@@ -185,9 +196,14 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.feed.submit(now, TICK_EVENT[event.name], bytes.slice(0, putTickEvent(bytes, 0, event)))
   }
 
+  #begin(): void {
+    this.#hasBegun = true
+    this.game.onStart?.(this.world)
+  }
+
   #makeWorld(): World {
     const external = this.game.external?.()
-    return new World(this.game.entities, { seed: this.feed.seed, ...(external && { external }) })
+    return new World(this.game.entities, { seed: this.world?.seed ?? this.feed.seed, ...(external && { external }) })
   }
 
   #typeOf(kind: AnyOrder): number {
@@ -199,12 +215,16 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   #step(tick: Tick): void {
     if (tick !== this.world.tick + 1) throw new InvariantError('ticks are stepped one after the other')
     this.#decode(tick)
-    this.#heavy?.begin()
+    if (!this.#hasBegun && this.#reveals.length > 0) {
+      reseedWorld(this.world, seedOf(this.#reveals))
+      this.#begin()
+    }
+    if (this.#hasBegun) this.#heavy?.begin()
     this.world.beginTick()
     this.#applyRoster()
-    this.#play(this.world, true)
+    if (this.#hasBegun) this.#play(this.world, true)
     this.world.endTick()
-    this.#heavy?.check()
+    if (this.#hasBegun) this.#heavy?.check()
     const [low, high] = this.hash.update()
     this.feed.report(tick, (low ^ (low >>> 16)) & 0xffff, low, high)
     for (const event of this.#events) this.#options.onEvent?.(event, tick)
@@ -217,6 +237,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     const reader = this.#reader
     this.#decoded = []
     this.#events = []
+    this.#reveals = []
     reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
     while (reader.next()) {
       const { player, type, dataAt, dataLength, timeUs } = reader
@@ -224,6 +245,10 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       if (type >= ORDER_TYPES_MAX) {
         const event = player === 0 ? readTickEvent(type, log.bytes, dataAt, dataLength) : undefined
         if (event !== undefined) this.#events.push(event)
+        if (type === SEED_EVENT.reveal && player === 0) {
+          const share = readSeedEvent(type, log.bytes, dataAt, dataLength)
+          if (share !== undefined) this.#reveals.push(share.bytes)
+        }
         continue
       }
       const kind = this.game.orders[type] as unknown as Order | undefined

@@ -4,6 +4,9 @@
 
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { ClientMetrics } from '../order/orders-frame.ts'
+import {
+  isSameBytes, readSeedEvent, SEED_EVENT, SeedWitness, type SeedShare, type Sha256,
+} from '../order/seed-share.ts'
 import { TickBodyReader } from '../order/tick-body.ts'
 import { readTickEvent } from '../order/tick-event.ts'
 import { TickLog } from '../order/tick-log.ts'
@@ -12,11 +15,15 @@ import { OrdersSource } from './orders-source.ts'
 import { Playout } from './playout.ts'
 import type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from './tick-feed.ts'
 
+/** Where commits and reveals are, in a match whose seed is agreed. */
+const COMMIT_TICK = 1
+const REVEAL_TICK = 2
+
 /** How a feed of a relay is made. */
 export interface RelayFeedOptions {
   /** Ticks per second. */
   readonly tickRate: number
-  /** The seed of the match, if it is known. Default: 0. */
+  /** The seed of the match, if it is known. Default: 0, the players agree on it. */
   readonly seed?: number
   /** The own player, if it is known. 0: an observer. Default: 0. */
   readonly player?: PeerId
@@ -25,7 +32,7 @@ export interface RelayFeedOptions {
 /** A feed of ticks from a relay. */
 export class RelayFeed implements TickFeed {
   readonly log: TickLog = new TickLog()
-  /** The seed of the match and the own player. 0 until the relay has sent them. */
+  /** The seed of the match, 0: the players agree on it. The own player, 0 until the relay has sent it. */
   seed: number
   player: PeerId
   /** Sends orders: frame kind 11. */
@@ -43,15 +50,27 @@ export class RelayFeed implements TickFeed {
   #percent = 100
   #isOpen = true
   #hasEnded = false
+  #share: SeedShare | undefined
+  #witness: SeedWitness | undefined
+  /** The relay did not keep the rules of agreeing on a seed: no tick is stepped. */
+  #isVoid = false
 
   constructor({ tickRate, seed = 0, player = 0 }: RelayFeedOptions) {
     this.seed = seed
     this.player = player
     this.#playout = new Playout(1000 / tickRate)
     this.ticks = new TicksSink(this.log)
-    this.ticks.onTick = (now, tick) => this.#handleTick(now, tick)
+    this.ticks.onTick = (now, tick) => !this.#isVoid && this.#handleTick(now, tick)
     this.ticks.onToken = (tick, token) => this.orders.noteToken(tick, token)
     this.orders.metrics = () => this.#metrics()
+  }
+
+  /** Checks the shares of the seed, and adds an own one. A new process in an old seat has none. */
+  agree(now: Millis, sha256: Sha256, share?: SeedShare): void {
+    this.#witness = new SeedWitness(sha256)
+    if (this.player === 0 || share === undefined) return
+    this.#share = share
+    this.submit(now, SEED_EVENT.commit, share.commit)
   }
 
   /** The connection has ended. Orders are refused, and the ticks that are there are still stepped. */
@@ -73,13 +92,13 @@ export class RelayFeed implements TickFeed {
 
   poll(now: Millis): Tick {
     const next = this.#taken + 1
-    if (next > this.log.newest || now < this.#playout.dueAt(next)) return 0
+    if (next > this.log.newest || this.#isVoid || now < this.#playout.dueAt(next)) return 0
     this.#taken = next
     return next
   }
 
   nextAt(): Millis {
-    return this.#taken < this.log.newest ? this.#playout.dueAt(this.#taken + 1) : Infinity
+    return this.#taken < this.log.newest && !this.#isVoid ? this.#playout.dueAt(this.#taken + 1) : Infinity
   }
 
   report(tick: Tick, pulse: number): void {
@@ -88,7 +107,7 @@ export class RelayFeed implements TickFeed {
 
   /** Whether ticks follow, and whether the next is there. */
   status(): FeedStatus {
-    if (this.#hasEnded) return 'ended'
+    if (this.#hasEnded || this.#isVoid) return 'ended'
     if (!this.#isOpen) return 'connecting'
     return this.#taken < this.log.newest ? 'ready' : 'waiting'
   }
@@ -109,18 +128,41 @@ export class RelayFeed implements TickFeed {
     }
   }
 
-  #handleTick(now: Millis, tick: Tick): void {
+  /** A tick has arrived. False when the relay cheats with the seed. */
+  #handleTick(now: Millis, tick: Tick): boolean {
     const { log } = this
     const reader = this.#reader
     reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
+    let hasOwnJoin = false
     // Events come first in a tick, so this ends at the first order.
     while (reader.next() && reader.player === 0) {
+      if (this.#witness !== undefined && !this.#noteSeed(now, tick, this.#witness)) return false
       const event = readTickEvent(reader.type, log.bytes, reader.dataAt, reader.dataLength)
       if (event?.name === 'speed') this.#percent = event.value
       if (event?.name === 'end') this.#hasEnded = true
+      hasOwnJoin ||= event?.name === 'join' && event.player === this.player
       if (event?.name === 'speed' || event?.name === 'pause' || event?.name === 'resume')
         this.#playout.restart(tick, this.#percent)
     }
+    // Before it, ticks came when they were complete, not at an even pace.
+    if (tick === REVEAL_TICK + 1 && this.#witness?.hasCommits === true) this.#playout.restart(tick, this.#percent)
     this.#playout.note(now, tick, tick - this.#taken)
+    // Players that join with the reveals have a share: a relay that left out the own share would choose the seed.
+    if (tick === REVEAL_TICK && hasOwnJoin && this.#witness?.has(this.player) === false) this.#isVoid = true
+    return !this.#isVoid
+  }
+
+  /** The reader is at an event: if it is about the seed, it is checked, and answered. */
+  #noteSeed(now: Millis, tick: Tick, witness: SeedWitness): boolean {
+    const { type, dataAt, dataLength } = this.#reader
+    if (type !== SEED_EVENT.commit && type !== SEED_EVENT.reveal) return true
+    const event = readSeedEvent(type, this.log.bytes, dataAt, dataLength)
+    const isInPlace = tick === (type === SEED_EVENT.commit ? COMMIT_TICK : REVEAL_TICK)
+    this.#isVoid = event === undefined || !isInPlace || !witness.note(event)
+    const share = this.#share
+    if (share === undefined || type !== SEED_EVENT.commit || event?.player !== this.player) return !this.#isVoid
+    if (isSameBytes(event.bytes, share.commit)) this.submit(now, SEED_EVENT.reveal, share.reveal)
+    else this.#isVoid = true
+    return !this.#isVoid
   }
 }

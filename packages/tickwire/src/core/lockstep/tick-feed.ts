@@ -35,7 +35,7 @@ export interface FeedDiagnostics {
 export interface TickFeed {
   /** The ticks so far. */
   readonly log: TickLog
-  /** The seed of the match. */
+  /** The seed of the match. 0: the players agree on it in the first two ticks (`order/seed-share.ts`). */
   readonly seed: number
   /** The own player. 0: no player, as in a recording. */
   readonly player: PeerId

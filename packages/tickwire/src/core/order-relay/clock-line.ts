@@ -19,6 +19,8 @@ const TOP = 10
 export class ClockLine {
   /** The delay of the last packet beyond the shortest way, in ms. */
   delayMs = 0
+  /** Whether the last order claimed a time far before its sending. */
+  isSuspect = false
   readonly #state: RelayState
   readonly #top = new Int16Array(TOP)
 
@@ -39,6 +41,17 @@ export class ClockLine {
     if (relative < state.get(slot, FIELD.least) || count === 0) state.set(slot, FIELD.least, relative)
     if (count < EVALUATE_EVERY || count % EVALUATE_EVERY === 0) this.#evaluate(slot)
     this.delayMs = (relative - state.get(slot, FIELD.least)) / STAMP_UNITS
+  }
+
+  /**
+   * When an order of the last packet was given, on the relay's clock: so long before the sending as the client claims,
+   * and at most `claimMs`. @hot
+   */
+  clickAt(now: Millis, slot: number, ageMs: number, claimMs: number): Millis {
+    const sent = now - this.#state.get(slot, FIELD.leastUpMs) - this.delayMs
+    this.isSuspect = ageMs > 2 * claimMs
+    if (this.isSuspect) this.#state.add(slot, FIELD.suspects, 1)
+    return sent - Math.min(ageMs, claimMs)
   }
 
   /** The time that the player's orders need to the relay, in ms: 95 of 100 packets, and the jitter. @hot */

@@ -16,8 +16,9 @@ import { KeyedPrng } from '../base/keyed-prng.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import { OrderCursor, OrdersHead } from '../order/orders-frame.ts'
+import { SEED_EVENT } from '../order/seed-share.ts'
 import { TickBodyWriter } from '../order/tick-body.ts'
-import { END_REASONS, putTickEvent, TICK_EVENT, type EndReason, type TickEvent } from '../order/tick-event.ts'
+import { END_REASONS, TICK_EVENT, type EndReason } from '../order/tick-event.ts'
 import { TickLog } from '../order/tick-log.ts'
 import type { TimingFeedback } from '../order/ticks-frame.ts'
 import { ClockLine } from './clock-line.ts'
@@ -25,9 +26,11 @@ import { Deadline } from './deadline.ts'
 import { PendingOrders } from './pending-orders.ts'
 import { PulseTable } from './pulse-table.ts'
 import type { RelayCounts } from './relay-counts.ts'
-import { DEFAULT_FILTERS, type RelayFilter, type RelayOrder } from './relay-filter.ts'
+import { RelayEvents } from './relay-events.ts'
+import { DEFAULT_FILTERS, fillBudgets, refillBudgets, type RelayFilter, type RelayOrder } from './relay-filter.ts'
 import { completeRelayOptions, type CompleteRelayOptions, type RelayOptions } from './relay-options.ts'
 import { Requests } from './relay-requests.ts'
+import { RelaySeed } from './relay-seed.ts'
 import { FIELD, RelayState } from './relay-state.ts'
 import { Watch, type RelayNotice } from './relay-watch.ts'
 
@@ -37,7 +40,6 @@ const STALL_MS = 250
 /** A deadline that changed by this much is announced. */
 const ANNOUNCE_MS = 4
 const MICROS = 1000
-
 /** The order relay of one game. */
 export class OrderRelay {
   /** All ticks so far. */
@@ -56,13 +58,21 @@ export class OrderRelay {
   readonly #pending: PendingOrders
   readonly #watch: Watch
   readonly #requests: Requests
-  readonly #events: TickEvent[] = []
+  /** Undefined: the seed is not agreed here. */
+  readonly #seed: RelaySeed | undefined
+  readonly #events = new RelayEvents()
   readonly #body = new TickBodyWriter(256)
   readonly #head = new OrdersHead()
   readonly #cursor = new OrderCursor()
   readonly #order: RelayOrder
   readonly #tokens: KeyedPrng
-  readonly #eventBytes = new Uint8Array(16)
+  readonly #append = (body: TickBodyWriter): void => {
+    const { log } = this
+    body.end()
+    if (!log.append(body.bytes, body.length) || this.#events.hasEnded) this.#hasEnded = true
+    for (let each = 0; each < this.#filters.length; each++)
+      this.#filters[each].onTick?.(log.newest, log.bytes, log.startOf(log.newest), log.endOf(log.newest))
+  }
   readonly #peerOf = (slot: number): PeerId => this.state.get(slot, FIELD.peer)
   /** When the window of the next tick begins, and when that tick closes. */
   readonly #times = new Float64Array([Infinity, Infinity])
@@ -81,6 +91,7 @@ export class OrderRelay {
     this.#pending = new PendingOrders(this.state.pending)
     this.#watch = new Watch(this.state, this.options, new PulseTable(this.state, players))
     this.#requests = new Requests(this.state, this.options)
+    this.#seed = options.seed && new RelaySeed(options.seed)
     this.#tokens = new KeyedPrng(this.options.secret)
     this.#order = { slot: 0, player: 0, type: 0, data: this.#cursor.data, length: 0 }
   }
@@ -107,12 +118,14 @@ export class OrderRelay {
 
   /** When `tick` must be called next. */
   nextAt(): Millis {
-    return this.#hasEnded ? Infinity : Math.min(this.#times[1], this.#requests.resumeAt)
+    if (this.#hasEnded) return Infinity
+    return Math.min(this.#times[1], this.#requests.resumeAt, this.#seed?.nextAt() ?? Infinity)
   }
 
-  /** Opens the first window. */
+  /** Opens the first window. If players agree on the seed, that comes first. */
   start(now: Millis): void {
-    if (this.#times[0] === Infinity && !this.isPaused) this.#openAt(now)
+    if (this.#seed !== undefined && this.#seed.stage !== 'done') this.#seed.begin(now)
+    else if (this.#times[0] === Infinity && !this.isPaused) this.#openAt(now)
   }
 
   /** No client is connected: windows stand still until `start`. */
@@ -124,14 +137,10 @@ export class OrderRelay {
   join(now: Millis, peer: PeerId): number {
     const slot = this.slotOf(0)
     if (slot < 0) return -1
-    const { state, options } = this
-    state.clear(slot)
-    state.set(slot, FIELD.peer, peer)
-    state.set(slot, FIELD.orders, options.ordersBurst)
-    state.set(slot, FIELD.bytes, options.bytesBurst)
-    state.set(slot, FIELD.executedAt, now)
-    state.set(slot, FIELD.packetAt, now)
-    this.#events.push({ name: 'join', player: peer, value: 0 })
+    this.state.open(now, slot, peer)
+    fillBudgets(slot, this)
+    this.#seed?.join(now, peer)
+    this.#events.add('join', peer, 0)
     return slot
   }
 
@@ -142,7 +151,8 @@ export class OrderRelay {
     this.state.clear(slot)
     this.#watch.forget(slot)
     this.#pending.forget(slot)
-    this.#events.push({ name: 'leave', player: peer, value: END_REASONS.indexOf(reason) })
+    this.#seed?.forget(peer)
+    this.#events.add('leave', peer, END_REASONS.indexOf(reason))
   }
 
   /** The connection of a player is lost. Its slot is kept. */
@@ -167,23 +177,22 @@ export class OrderRelay {
     const wanted = Math.min(Math.max(Math.round(percent), 10), 800)
     if (wanted === this.#percent) return
     this.#percent = wanted
-    this.#events.push({ name: 'speed', player: 0, value: wanted })
+    this.#events.add('speed', 0, wanted)
   }
 
   /** Ends the match with the next tick. */
   end(reason: EndReason): void {
-    this.#events.push({ name: 'end', player: 0, value: END_REASONS.indexOf(reason) })
+    this.#events.add('end', 0, END_REASONS.indexOf(reason))
   }
 
-  /** Half of the shortest round trip to a player, in ms, from its connection. */
+  /** Half of the shortest round trip to the player of a slot, in ms, from its connection. */
   setLeastUp(slot: number, ms: number): void {
     this.state.set(slot, FIELD.leastUpMs, ms)
   }
 
   /** The slot of a player; -1 when there is none. 0 finds a free slot. */
   slotOf(peer: PeerId): number {
-    for (let slot = 0; slot < this.options.players; slot++) if (this.state.get(slot, FIELD.peer) === peer) return slot
-    return -1
+    return this.state.slotOf(peer)
   }
 
   /** The token of a tick for a slot: it cannot be known before the tick is received. @hot */
@@ -196,7 +205,7 @@ export class OrderRelay {
     return this.#watch.takeFeedback(slot)
   }
 
-  /** What happened to players since the last call: frozen, lagging, different. */
+  /** What happened to players since the last call: frozen, lagging, different, left out. */
   notices(): readonly RelayNotice[] {
     return this.#watch.take()
   }
@@ -239,7 +248,7 @@ export class OrderRelay {
   tick(now: Millis): number {
     const resumed = this.#requests.takeResume(now)
     if (resumed !== undefined && !this.#hasEnded) {
-      this.#events.push(resumed)
+      this.#events.add(resumed.name, resumed.player, resumed.value)
       this.#openAt(now)
     }
     const times = this.#times
@@ -247,7 +256,7 @@ export class OrderRelay {
       times[0] += now - times[1]
       times[1] = now
     }
-    let closed = 0
+    let closed = this.#seed === undefined ? 0 : this.#tickSeed(now, this.#seed)
     while (now >= times[1] && !this.#hasEnded) {
       this.#close(now)
       closed++
@@ -255,9 +264,24 @@ export class OrderRelay {
     return closed
   }
 
+  /** Closes the ticks with commits and with reveals when they are complete. */
+  #tickSeed(now: Millis, seed: RelaySeed): number {
+    for (const peer of seed.late(now)) this.#expel(peer)
+    const closed = seed.close(now, this.#body, this.#events, this.#append)
+    if (closed > 0 && seed.stage === 'done' && !this.isPaused) this.#openAt(now)
+    return closed
+  }
+
+  /** The player leaves at once: it does not take part in agreeing on the seed. */
+  #expel(peer: PeerId): void {
+    const slot = this.slotOf(peer)
+    if (slot < 0) return
+    this.#watch.notice('no-share', slot, this.log.newest)
+    this.leave(peer, 'kicked')
+  }
+
   #openAt(now: Millis): void {
-    // While windows stood still no player could step a tick.
-    for (let slot = 0; slot < this.options.players; slot++) this.state.set(slot, FIELD.executedAt, now)
+    this.#watch.restart(now)
     this.#times[0] = now
     this.#times[1] = now + this.deadline.ms
   }
@@ -268,7 +292,7 @@ export class OrderRelay {
     const wasAway = state.get(slot, FIELD.away) !== 0
     state.set(slot, FIELD.away, away)
     if (wasAway !== (away !== 0))
-      this.#events.push({ name: away === 0 ? 'back' : 'away', player: state.get(slot, FIELD.peer), value: 0 })
+      this.#events.add(away === 0 ? 'back' : 'away', state.get(slot, FIELD.peer), 0)
   }
 
   /** The order under the cursor is new. @hot */
@@ -295,14 +319,8 @@ export class OrderRelay {
     const { state, options } = this
     const { ageUs, type, data, length } = this.#cursor
     if (!this.isRunning) return this.#drop(slot)
-    const leastUp = state.get(slot, FIELD.leastUpMs)
-    const sent = now - leastUp - this.line.delayMs
-    const claimed = sent - ageUs / MICROS
-    const time = Math.max(claimed, sent - options.claimMs)
-    if (claimed < time - options.claimMs) {
-      this.counts.clamped++
-      state.add(slot, FIELD.suspects, 1)
-    }
+    const time = this.line.clickAt(now, slot, ageUs / MICROS, options.claimMs)
+    if (this.line.isSuspect) this.counts.clamped++
     const { tickMs } = this
     const next = this.log.newest + 1
     const behind = (time - this.#times[0]) / tickMs
@@ -335,14 +353,19 @@ export class OrderRelay {
     this.state.add(slot, FIELD.lost, 1)
   }
 
-  /** A player asks for a pause, a resume or a speed. */
+  /** A player asks for a pause, a resume or a speed, or adds to the seed. */
   #request(now: Millis, slot: number): void {
     const { type, data, length } = this.#cursor
+    if (type === SEED_EVENT.commit || type === SEED_EVENT.reveal) {
+      const peer = this.#peerOf(slot)
+      if (this.#seed?.handle(peer, type, data, length) === false) this.#expel(peer)
+      return
+    }
     const event = this.#requests.handle(now, slot, type, data, length)
     if (event === undefined) return
     if (event.name === 'speed') this.setSpeed(event.value)
     else if (event.name === 'pause') {
-      this.#events.push(event)
+      this.#events.add(event.name, event.player, event.value)
       this.#requests.isPaused = true
       // The tick with the pause is closed at once, and no other until the resume.
       if (this.isRunning) this.#close(now)
@@ -356,29 +379,15 @@ export class OrderRelay {
     const body = this.#body
     const times = this.#times
     body.begin()
-    if (this.#events.length > 0) this.#writeEvents(body)
+    this.#events.write(body)
     this.#pending.take(tick, body, this.#peerOf)
-    body.end()
-    if (!this.log.append(body.bytes, body.length)) this.#hasEnded = true
-    for (let each = 0; each < this.#filters.length; each++)
-      this.#filters[each].onTick?.(tick, this.log.bytes, this.log.startOf(tick), this.log.endOf(tick))
+    this.#append(body)
     const { tickMs } = this
     times[0] += tickMs
     this.deadline.slew(tickMs)
     times[1] = Math.max(times[0] + this.deadline.ms, times[1])
-    this.#refill()
+    refillBudgets(this)
     if (tick % MEASURE_TICKS === 0) this.#measure(now, tickMs)
-  }
-
-  #refill(): void {
-    const { state, options } = this
-    for (let slot = 0; slot < options.players; slot++) {
-      if (state.get(slot, FIELD.peer) === 0) continue
-      const orders = state.get(slot, FIELD.orders) + options.ordersPerTick
-      state.set(slot, FIELD.orders, Math.min(orders, options.ordersBurst))
-      state.set(slot, FIELD.bytes, Math.min(state.get(slot, FIELD.bytes) + options.bytesPerTick, options.bytesBurst))
-      state.set(slot, FIELD.inTick, 0)
-    }
   }
 
   #measure(now: Millis, tickMs: number): void {
@@ -386,15 +395,6 @@ export class OrderRelay {
     this.#watch.look(now, (slot) => this.#setAway(slot, 2))
     if (Math.abs(this.deadline.ms - this.#announcedMs) < ANNOUNCE_MS) return
     this.#announcedMs = this.deadline.ms
-    this.#events.push({ name: 'deadline', player: 0, value: Math.round(this.deadline.ms * MICROS) })
-  }
-
-  #writeEvents(body: TickBodyWriter): void {
-    for (const event of this.#events) {
-      const length = putTickEvent(this.#eventBytes, 0, event)
-      body.add(0, 0, TICK_EVENT[event.name], this.#eventBytes, 0, length)
-      if (event.name === 'end') this.#hasEnded = true
-    }
-    this.#events.length = 0
+    this.#events.add('deadline', 0, Math.round(this.deadline.ms * MICROS))
   }
 }

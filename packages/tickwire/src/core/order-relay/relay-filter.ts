@@ -73,3 +73,20 @@ export const orderCeiling: RelayFilter = {
 
 /** The filters of a relay without configuration. */
 export const DEFAULT_FILTERS: readonly RelayFilter[] = [orderCeiling, orderBudget, byteBudget]
+
+/** The budgets of a new player are full. */
+export function fillBudgets(slot: number, { state, options }: FilterContext): void {
+  state.set(slot, FIELD.orders, options.ordersBurst)
+  state.set(slot, FIELD.bytes, options.bytesBurst)
+}
+
+/** A tick was closed: budgets grow, up to their bursts. @hot */
+export function refillBudgets({ state, options }: FilterContext): void {
+  for (let slot = 0; slot < options.players; slot++) {
+    if (state.get(slot, FIELD.peer) === 0) continue
+    const orders = state.get(slot, FIELD.orders) + options.ordersPerTick
+    state.set(slot, FIELD.orders, Math.min(orders, options.ordersBurst))
+    state.set(slot, FIELD.bytes, Math.min(state.get(slot, FIELD.bytes) + options.bytesPerTick, options.bytesBurst))
+    state.set(slot, FIELD.inTick, 0)
+  }
+}

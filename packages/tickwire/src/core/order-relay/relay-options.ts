@@ -6,6 +6,7 @@ import {
   ORDERS_PER_TICK_MAX,
 } from '../base/limits.ts'
 import type { RelayFilter } from './relay-filter.ts'
+import type { RelaySeedOptions } from './relay-seed.ts'
 
 /** The settings of an order relay. */
 export interface RelayOptions {
@@ -49,10 +50,12 @@ export interface RelayOptions {
   readonly countdownMs?: number
   /** Filters of orders and ticks, in order, after the firewall and before the stamp. Default: the three budgets. */
   readonly filters?: readonly RelayFilter[]
+  /** The relay's share of the seed: it and the players agree on the seed. Default: the seed is known. */
+  readonly seed?: RelaySeedOptions
 }
 
 /** The settings with all defaults filled in. */
-export type CompleteRelayOptions = Required<Omit<RelayOptions, 'filters'>>
+export type CompleteRelayOptions = Required<Omit<RelayOptions, 'filters' | 'seed'>>
 
 /** Settings of ranked matches: late orders are dropped, and all players have the same delay. */
 export const RANKED_RELAY: Pick<RelayOptions, 'late' | 'cover' | 'deadlineMsMin' | 'pausesMax' | 'pauseMsMax'> = {
@@ -66,7 +69,7 @@ export const RANKED_RELAY: Pick<RelayOptions, 'late' | 'cover' | 'deadlineMsMin'
 const MARGIN_MS = 12
 
 /** Fills in the defaults. Throws a ConfigError on invalid values. */
-export function completeRelayOptions({ filters: _, ...options }: RelayOptions): CompleteRelayOptions {
+export function completeRelayOptions({ filters: _, seed: _seed, ...options }: RelayOptions): CompleteRelayOptions {
   const { tickRate, players } = options
   if (!(Number.isInteger(players) && players >= 1 && players <= LOCKSTEP_PLAYERS_MAX)) {
     throw new ConfigError(

@@ -117,6 +117,21 @@ export class RelayState {
     this.slots[slot * SLOT_DOUBLES + field] += value
   }
 
+  /** The slot of a player; -1 when there is none. 0 finds a free slot. @hot */
+  slotOf(peer: number): number {
+    for (let at = 0; at < this.slots.length; at += SLOT_DOUBLES)
+      if (this.slots[at + FIELD.peer] === peer) return at / SLOT_DOUBLES
+    return -1
+  }
+
+  /** Gives a slot to a player. */
+  open(now: number, slot: number, peer: number): void {
+    this.clear(slot)
+    this.set(slot, FIELD.peer, peer)
+    this.set(slot, FIELD.executedAt, now)
+    this.set(slot, FIELD.packetAt, now)
+  }
+
   /** Empties the record of a slot. */
   clear(slot: number): void {
     this.slots.fill(0, slot * SLOT_DOUBLES, (slot + 1) * SLOT_DOUBLES)

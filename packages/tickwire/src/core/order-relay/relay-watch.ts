@@ -15,8 +15,11 @@ import { FIELD, type RelayState } from './relay-state.ts'
 
 /** What a relay noticed about a player. */
 export interface RelayNotice {
-  /** Frozen: packets arrive, ticks are not stepped. Lagging: many strikes. Differs: its state is not the others'. */
-  readonly kind: 'frozen' | 'lagging' | 'differs' | 'bad-token'
+  /**
+   * Frozen: packets arrive, ticks are not stepped. Lagging: many strikes. Differs: its state is not the others'.
+   * No-share: it did not take part in agreeing on the seed, and has left the match.
+   */
+  readonly kind: 'frozen' | 'lagging' | 'differs' | 'bad-token' | 'no-share'
   /** The player. */
   readonly peer: PeerId
   /** The tick that it had stepped, or that differs. */
@@ -57,6 +60,11 @@ export class Watch {
     return notices
   }
 
+  /** Windows stood still until now: no player could step a tick. */
+  restart(now: Millis): void {
+    for (let slot = 0; slot < this.#options.players; slot++) this.#state.set(slot, FIELD.executedAt, now)
+  }
+
   forget(slot: number): void {
     this.#pulses.forget(slot)
   }
@@ -73,7 +81,7 @@ export class Watch {
     if (head.executed <= executed) return false
     if (head.token !== token) {
       this.#strike(now, slot, 1)
-      this.#notice('bad-token', slot, head.executed)
+      this.notice('bad-token', slot, head.executed)
       return false
     }
     state.set(slot, FIELD.executed, head.executed)
@@ -121,7 +129,7 @@ export class Watch {
       if (stillMs > FROZEN_MS && isSending && now - state.get(slot, FIELD.frozenAt) > FROZEN_MS) {
         state.set(slot, FIELD.frozenAt, now)
         this.#strike(now, slot, FROZEN_STRIKES)
-        this.#notice('frozen', slot, state.get(slot, FIELD.executed))
+        this.notice('frozen', slot, state.get(slot, FIELD.executed))
       }
       if (stillMs > this.#options.stallMs) onStalled(slot)
     }
@@ -129,7 +137,7 @@ export class Watch {
 
   #compare(tick: Tick, slot: number, pulse: number): void {
     const different = this.#pulses.note(tick, slot, pulse, this.#activeCount)
-    for (let each = 0; different >>> each > 0; each++) if ((different >>> each) & 1) this.#notice('differs', each, tick)
+    for (let each = 0; different >>> each > 0; each++) if ((different >>> each) & 1) this.notice('differs', each, tick)
   }
 
   #strike(now: Millis, slot: number, count: number): void {
@@ -139,10 +147,11 @@ export class Watch {
     state.set(slot, FIELD.strikes, decayed + count)
     state.set(slot, FIELD.strikesAt, now)
     if (decayed < this.#options.strikesMax && decayed + count >= this.#options.strikesMax)
-      this.#notice('lagging', slot, state.get(slot, FIELD.executed))
+      this.notice('lagging', slot, state.get(slot, FIELD.executed))
   }
 
-  #notice(kind: RelayNotice['kind'], slot: number, tick: Tick): void {
+  /** Something was noticed about the player of a slot. */
+  notice(kind: RelayNotice['kind'], slot: number, tick: Tick): void {
     if (this.#notices.length < NOTICES_MAX) this.#notices.push({ kind, peer: this.#state.get(slot, FIELD.peer), tick })
   }
 }

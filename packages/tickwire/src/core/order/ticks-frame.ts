@@ -170,8 +170,8 @@ export class TicksSink implements FrameSink {
   /** Frames that began after the end of the log, and frames with invalid ticks. */
   gaps = 0
   corrupted = 0
-  /** Called for each tick that became complete, with the time of its arrival. */
-  onTick: (now: Millis, tick: Tick) => void = () => {}
+  /** Called for each tick that became complete, with the time of its arrival. False: the tick is invalid. */
+  onTick: (now: Millis, tick: Tick) => boolean = () => true
   /** Called with the token of a tick. */
   onToken: (tick: Tick, token: number) => void = () => {}
   readonly #bytes = new Uint8Array(LOCKSTEP_FRAME_BYTES_MAX)
@@ -204,7 +204,11 @@ export class TicksSink implements FrameSink {
         this.corrupted++
         return 'broken'
       }
-      for (let tick = before + 1; tick <= log.newest; tick++) this.onTick(now, tick)
+      for (let tick = before + 1; tick <= log.newest; tick++) {
+        if (this.onTick(now, tick)) continue
+        this.corrupted++
+        return 'broken'
+      }
     }
     if (last > this.tokenTick) {
       this.token = token

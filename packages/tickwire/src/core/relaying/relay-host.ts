@@ -1,6 +1,7 @@
 /** Creates the host of lockstep matches: rooms, seats and tickets as for every other match, and relays in the rooms. */
 
 import type { Entropy } from '../base/entropy.ts'
+import { pureProvider } from '../crypto/pure-provider.ts'
 import { RoomHost } from '../rooms/room-host.ts'
 import type { RoomHostOptions } from '../rooms/room-host-options.ts'
 import { RelayMatch, type RelayRoomType } from './relay-match.ts'
@@ -10,10 +11,15 @@ export function createRelayHost(
   types: { readonly [name: string]: RelayRoomType },
   options: RoomHostOptions<RelayMatch>,
 ): RoomHost<RelayMatch> {
+  const { entropy, security: { provider = pureProvider } = {} } = options
   const cards = Object.values(types).map(({ game }) => game)
   return new RoomHost<RelayMatch>(types, options, {
     endpoint: { tickRate: Math.max(...cards.map(({ tickRate }) => tickRate)) },
-    build: (identity, type, wiring) => new RelayMatch(identity, type, wiring, drawSecret(options.entropy)),
+    // In the welcome, 0 says that the players agree on the seed.
+    seedOf: ({ seed }, drawn) => seed === 'agreed' ? 0 : drawn || 1,
+    build: (identity, type, wiring) => new RelayMatch(identity, type, wiring, {
+      secret: drawSecret(entropy), entropy, sha256: (bytes) => provider.sha256(bytes),
+    }),
   })
 }
 

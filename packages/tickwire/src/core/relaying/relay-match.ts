@@ -4,15 +4,17 @@
  * It has no world and no game code. It knows a game by its card: fingerprint, tick rate and number of players.
  */
 
+import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
+import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import type { EndReason } from '../order/tick-event.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
-import type { RelayOptions } from '../order-relay/relay-options.ts'
+import { RANKED_RELAY, type RelayOptions } from '../order-relay/relay-options.ts'
 import type { RelayNotice } from '../order-relay/relay-watch.ts'
 import type { FrameSink } from '../packet/frame-source.ts'
 import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-room.ts'
@@ -24,12 +26,27 @@ import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
 export interface RelayRoomType extends RoomRules {
   /** The card of the game. A `LockstepGame` is one. */
   readonly game: LockstepCard
-  /** Settings of the relay that differ from the defaults: `RANKED_RELAY` has those of ranked matches. */
-  readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret'>>
+  /** Settings of the relay that differ from the defaults: `RANKED_ROOM` has those of ranked matches. */
+  readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret' | 'seed'>>
+  /** 'agreed': all players and the relay add to the seed, and none of them can choose it. Default: 'room'. */
+  readonly seed?: 'room' | 'agreed'
   /** Observers receive ticks so much later. Default: 60. */
   readonly observerDelayTicks?: number
   /** The relay noticed something about a player. */
   readonly onNotice?: (notice: RelayNotice) => void
+}
+
+/** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
+export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed'>> = { relay: RANKED_RELAY, seed: 'agreed' }
+
+/** What a match must not be able to guess, and where it comes from. */
+export interface RelaySecrets {
+  /** Liveness tokens are made from it. */
+  readonly secret: number
+  /** The source of random bytes. */
+  readonly entropy: Entropy
+  /** SHA-256. */
+  readonly sha256: Sha256
 }
 
 /** The connection of one client. */
@@ -63,12 +80,16 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   #joined = 0
   #endedAt: Millis = Infinity
 
-  constructor(identity: RoomIdentity, type: Complete<RelayRoomType>, wiring: RoomWiring, secret: number) {
+  constructor(identity: RoomIdentity, type: Complete<RelayRoomType>, wiring: RoomWiring, secrets: RelaySecrets) {
     super(identity, type, wiring)
     const { tickRate, players: [, players] } = type.game
     this.#card = type.game
     this.#delayTicks = type.observerDelayTicks ?? OBSERVER_DELAY_TICKS
-    this.relay = new OrderRelay({ ...type.relay, tickRate, players, secret })
+    const { secret, entropy, sha256 } = secrets
+    const share = type.seed === 'agreed' ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
+    this.relay = new OrderRelay({
+      ...type.relay, tickRate, players, secret, ...(share !== undefined && { seed: { share, sha256 } }),
+    })
   }
 
   attach(connection: Connection, { id, role }: Member): void {
@@ -115,7 +136,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const now = this.now()
     const { relay } = this
     const closed = relay.tick(now)
-    for (const notice of relay.notices()) this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
+    for (const notice of relay.notices()) this.#handleNotice(notice)
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
       for (const { source } of this.#lines.values()) source.wake()
@@ -145,6 +166,11 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   restorePlayer(): void {}
 
   dropUnclaimed(): void {}
+
+  #handleNotice(notice: RelayNotice): void {
+    if (notice.kind === 'no-share') this.kick({ id: notice.peer })
+    this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
+  }
 
   #sink(peer: PeerId, line: Line): FrameSink {
     return {

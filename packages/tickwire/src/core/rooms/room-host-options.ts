@@ -50,4 +50,6 @@ export interface RoomHostParts<R extends HostedRoom> {
   readonly endpoint: Pick<EndpointConfig, 'tickRate' | 'timers' | 'maxDatagramBytes'>
   /** Creates a room. May throw an error of the game's code. */
   build(identity: RoomIdentity, type: R['type'], wiring: RoomWiring): R
+  /** The seed of a new room, from the one that was asked for or drawn. Default: the same. */
+  seedOf?(type: R['type'], seed: number): number
 }

@@ -69,7 +69,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   constructor(
     rules: { readonly [name: string]: RoomRules },
     options: RoomHostOptions<R>,
-    { endpoint, build }: RoomHostParts<R>,
+    { endpoint, build, seedOf = (_type, seed) => seed }: RoomHostParts<R>,
   ) {
     const types = new Map(Object.entries(rules).map(([name, each]) => [name, completeRules(name, each) as R['type']]))
     const [first, ...others] = [...types.values()].map(({ game: { fingerprint } }) => fingerprint)
@@ -84,7 +84,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     const passwords = new PasswordHasher(security?.provider ?? pureProvider, entropy)
     const guesses = new GuessLimit(completeLimits(limits ?? {}), entropy)
     this.#lifecycle = new RoomLifecycle({
-      types, directory: this.#directory, options, guard, passwords, build, endpoint: () => this.endpoint,
+      types, directory: this.#directory, options, guard, passwords, build, seedOf, endpoint: () => this.endpoint,
       now: () => this.#now[0],
     })
     this.door = new RoomDoor({

@@ -64,6 +64,7 @@ interface LifecycleParts<R extends HostedRoom> {
   readonly guard: UserCode
   readonly passwords: PasswordHasher
   readonly build: RoomHostParts<R>['build']
+  readonly seedOf: NonNullable<RoomHostParts<R>['seedOf']>
   endpoint(): Endpoint
 }
 
@@ -107,14 +108,14 @@ export class RoomLifecycle<R extends HostedRoom> {
 
   /** Reserves the identity of a new room, or returns why there can be none. */
   plan(typeName: string, { metadata, isPrivate, options, password, seed }: RoomOrder): RoomPlan<R> | Refusal {
-    const { types, directory, passwords, options: { entropy } } = this.#parts
+    const { types, directory, passwords, seedOf, options: { entropy } } = this.#parts
     const type = types.get(typeName)
     if (type === undefined) return 'no-room'
     if (!this.#hasRoomForRoom()) return 'full'
     const names = directory.drawIdentity(isPrivate)
     return {
       identity: {
-        ...names, typeName, seed: seed ?? drawSeed(entropy), metadata, options,
+        ...names, typeName, seed: seedOf(type, seed ?? drawSeed(entropy)), metadata, options,
         passwordHash: password === undefined ? undefined : passwords.hash(password),
       },
       type,

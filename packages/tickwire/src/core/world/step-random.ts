@@ -43,6 +43,11 @@ export class StepRandom {
     this.#counts = counts
   }
 
+  /** Starts over, as if newly created with this seed. */
+  reseed(seed: number): void {
+    this.#words.reseed(seed)
+  }
+
   /** A random word, 0 .. 2^32 - 1. */
   u32(of: DrawnFor): number {
     this.#begin(of)

@@ -70,7 +70,7 @@ export class World implements DrawCounts {
   /** The state that the game keeps outside its entities. */
   readonly external: CompleteExternal
   /** The seed of all random numbers. */
-  readonly seed: number
+  seed: number
   /** Texts, byte strings and lists. */
   readonly heap: ValueHeap
   /** Ids, owners and places of all objects. */
