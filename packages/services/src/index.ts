@@ -3,3 +3,8 @@
 export { runService, SERVICES } from './cli/run.ts'
 export type { Service, ServiceWorld } from './cli/service.ts'
 export type { Option, OptionKind, OptionTable, OptionValues } from './cli/options.ts'
+export {
+  RENDEZVOUS_PORT_DEFAULT, serveRendezvous, type RendezvousOptions, type ServingRendezvous,
+} from './rendezvous/serve-rendezvous.ts'
+export type { KnownRelay } from './rendezvous/relay-issuer.ts'
+export type { RendezvousCounts } from './rendezvous/routes.ts'

@@ -6,6 +6,7 @@ import { ConfigError } from 'tickwire'
 import { lockstep } from '../lockstep/lockstep.ts'
 import { relay } from '../relay/relay.ts'
 import { stun } from '../relay/stun.ts'
+import { rendezvous } from '../rendezvous/rendezvous.ts'
 import { nearestName } from './nearest-name.ts'
 import { optionHelp, readOptions } from './options.ts'
 import type { Service, ServiceWorld } from './service.ts'
@@ -15,6 +16,7 @@ export const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['relay', relay],
   ['stun', stun],
   ['lockstep', lockstep],
+  ['rendezvous', rendezvous],
 ])
 
 /**

@@ -27,7 +27,8 @@ export {
   type StunServer, type StunServerOptions,
 } from './relay-server.ts'
 export { createHttpDoor, type HttpDoorOptions } from './http-door.ts'
-export { isLoopbackHost } from './page-origin.ts'
+export { isAllowedOrigin, isLoopbackHost, type AllowedOrigins } from './page-origin.ts'
+export { StaticFiles } from './static-files.ts'
 export { originOfRequest } from './request-origin.ts'
 export { drainOnSignals, type Drainable } from './rooms-signals.ts'
 export { TrustedProxies } from './trusted-proxies.ts'

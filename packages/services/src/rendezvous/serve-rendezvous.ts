@@ -1,0 +1,109 @@
+/**
+ * Serves a rendezvous: players find each other by a code, and their machines exchange addresses. Game data never passes
+ * here, and a match goes on when the rendezvous is gone.
+ *
+ * ```ts
+ * const rendezvous = await serveRendezvous({ port: 8080, relays: [{ address: '203.0.113.10:7777' }], issuer: secret })
+ * ```
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Registry } from 'prom-client'
+import { StaticFiles } from 'tickwire/node'
+import { createSite, listenSite } from '../http/site.ts'
+import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
+import { VERSION } from '../version.ts'
+import { type KnownRelay, RelayIssuer } from './relay-issuer.ts'
+import { addRendezvousRoutes, createRendezvousCounts, type RendezvousCounts } from './routes.ts'
+import { Sessions } from './sessions.ts'
+import { SignalSockets } from './signal-sockets.ts'
+
+/** The port of a rendezvous, unless another is given. */
+export const RENDEZVOUS_PORT_DEFAULT = 8080
+
+/** How a rendezvous is served. */
+export interface RendezvousOptions {
+  /** Default 8080; 0: any free port. */
+  readonly port?: number
+  /** A numeric address of this machine. Default: all of them. */
+  readonly address?: string
+  /** Relays for the members of sessions: the first is used first, the second is its standby. Default: none. */
+  readonly relays?: readonly KnownRelay[]
+  /** The secret key of the issuer of relay tokens, 32 bytes. Default: random; relays need its public key. */
+  readonly issuer?: Uint8Array
+  /** The name in relay tokens. Default `relay`. */
+  readonly audience?: string
+  /** 32 secret bytes, the same after a restart: hosts then keep their codes. Default: random. */
+  readonly secretKey?: Uint8Array
+  /** How long a code is valid without its host, in ms. Default 600,000. */
+  readonly codeMs?: number
+  /** Most sessions at once. Default 10,000. */
+  readonly sessionsMax?: number
+  /** Most sessions of one origin at once. Default 20. */
+  readonly sessionsPerOrigin?: number
+  /** A folder with the page of the game. Default: none. */
+  readonly static?: string
+  /** Where links lead. Default: the address of the rendezvous itself. */
+  readonly pageUrl?: string
+  /** Pages of these origins may use it, in addition to its own. Default: none. */
+  readonly origins?: readonly string[] | 'any'
+  /** Proxies whose client addresses are trusted. Default: none. */
+  readonly trustedProxies?: readonly string[]
+}
+
+/** A rendezvous that is being served. */
+export interface ServingRendezvous {
+  readonly port: number
+  /** The public key of the issuer of its relay tokens. */
+  readonly issuerPublicKey: Uint8Array
+  readonly counts: Readonly<RendezvousCounts>
+  readonly registry: Registry
+  close(): Promise<void>
+}
+
+/** Serves a rendezvous. Throws `ConfigError` when the port is taken. */
+export async function serveRendezvous(options: RendezvousOptions = {}): Promise<ServingRendezvous> {
+  const { port = RENDEZVOUS_PORT_DEFAULT, origins = [], codeMs = 600_000, sessionsMax = 10_000 } = options
+  const sessions = new Sessions(
+    { codeMs, sessionsMax, sessionsPerOrigin: options.sessionsPerOrigin ?? 20 }, options.secretKey ?? randomBytes(32),
+  )
+  const relays = new RelayIssuer(
+    options.relays ?? [], options.issuer ?? randomBytes(32), options.audience ?? 'relay',
+  )
+  const counts = createRendezvousCounts()
+  const app = await createSite({
+    title: 'Tickwire rendezvous', maxWebSockets: 20_000,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+  })
+  addRendezvousRoutes(app, { sessions, relays, counts, origins, pageUrl: options.pageUrl })
+  if (options.static !== undefined) {
+    const files = new StaticFiles(options.static)
+    app.setNotFoundHandler((request, reply) => {
+      reply.hijack()
+      void files.answer(request.raw, reply.raw)
+    })
+  }
+  const sockets = new SignalSockets(app.server, sessions, origins)
+  const bound = await listenSite(app, port, options.address)
+  return {
+    port: bound, counts, issuerPublicKey: relays.publicKey, registry: registryOf(sessions, sockets, counts),
+    close: async () => {
+      sockets.close()
+      await app.close()
+    },
+  }
+}
+
+function registryOf(sessions: Sessions, sockets: SignalSockets, counts: RendezvousCounts): Registry {
+  const registry = createRegistry('rendezvous', VERSION)
+  readGauge(registry, { name: 'tickwire_rendezvous_sessions', help: 'Live sessions.', read: () => sessions.size })
+  readGauge(registry, { name: 'tickwire_rendezvous_members', help: 'Open sockets.', read: () => sockets.size })
+  readCounter(registry, {
+    name: 'tickwire_rendezvous_requests_total', help: 'Sessions and joins, by result.', label: 'result',
+    read: () => counts,
+  })
+  readCounter(registry, {
+    name: 'tickwire_rendezvous_signals_total', help: 'Messages between members.', read: () => sockets.signals,
+  })
+  return registry
+}

@@ -1,0 +1,209 @@
+/**
+ * Signalling between the members of a session: one WebSocket for each, text messages only.
+ *
+ * ```
+ * member: {"session","ticket"}  or  {"session","code","key","secret"}      first, within 5 s
+ * server: {"kind":"welcome","name":"host" | "g…"}
+ * member: {"to":"host" | "g…","signal":"…"}                               the text is not looked at
+ * server: {"from":"host" | "g…","signal":"…"}
+ * server: {"kind":"joined" | "left","guest":"g…"}                         to the host
+ * server: {"kind":"left","guest":"host"}                                  to guests: the host has gone
+ * host:   {"kind":"end"}                                                  ends the session and its code
+ * ```
+ *
+ * A member sends at most SIGNALS_PER_SECOND messages of SIGNAL_BYTES_MAX: enough to meet, too little to play over it.
+ */
+
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { Session, Sessions } from './sessions.ts'
+
+export const SIGNAL_PATH = '/v1/signal'
+const SIGNAL_BYTES_MAX = 40_000
+const SIGNALS_PER_SECOND = 20
+const SIGNALS_BURST = 64
+const HELLO_MS = 5000
+/** A member whose socket has this much unsent does not read. */
+const UNSENT_BYTES_MAX = 262_144
+const PING_MS = 15_000
+const HOST = 'host'
+
+/** What a member says first, and later. */
+interface MemberText {
+  readonly session?: unknown
+  readonly ticket?: unknown
+  readonly code?: unknown
+  readonly key?: unknown
+  readonly secret?: unknown
+  readonly kind?: unknown
+  readonly to?: unknown
+  readonly signal?: unknown
+}
+
+/** A member of a session. */
+interface Member {
+  readonly session: Session
+  readonly name: string
+  readonly socket: WebSocket
+  isAlive: boolean
+  /** How many messages it may send now. */
+  allowance: number
+  filledAt: number
+}
+
+export class SignalSockets {
+  /** Messages that were passed on. */
+  signals: number = 0
+  readonly #sessions: Sessions
+  readonly #sockets: WebSocketServer
+  /** Members by session and name. */
+  readonly #members: Map<string, Map<string, Member>> = new Map()
+  readonly #pings: NodeJS.Timeout
+
+  /** Serves SIGNAL_PATH of `server`. `origins`: pages that may use it, in addition to its own. */
+  constructor(server: Server, sessions: Sessions, origins: readonly string[] | 'any') {
+    this.#sessions = sessions
+    this.#sockets = new WebSocketServer({ noServer: true, maxPayload: SIGNAL_BYTES_MAX, perMessageDeflate: false })
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const isOurs = request.url?.split('?', 1)[0] === SIGNAL_PATH
+      if (!isOurs || !isAllowedOrigin(request.headers.origin, [request.headers.host], origins)) {
+        socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
+        return
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#greet(opened))
+    })
+    this.#pings = setInterval(() => this.#ping(), PING_MS)
+    this.#pings.unref()
+  }
+
+  /** How many members are connected. */
+  get size(): number {
+    return this.#sockets.clients.size
+  }
+
+  close(): void {
+    clearInterval(this.#pings)
+    for (const socket of this.#sockets.clients) socket.terminate()
+    this.#sockets.close()
+  }
+
+  /** Waits for the first message. */
+  #greet(socket: WebSocket): void {
+    const late = setTimeout(() => socket.terminate(), HELLO_MS)
+    socket.on('error', () => socket.terminate())
+    socket.once('close', () => clearTimeout(late))
+    socket.once('message', (data, isBinary) => {
+      clearTimeout(late)
+      const member = isBinary ? undefined : this.#enter(socket, parse(data))
+      if (member === undefined) socket.close(4003, 'refused')
+      else this.#welcome(member)
+    })
+  }
+
+  #enter(socket: WebSocket, text: MemberText | undefined): Member | undefined {
+    const now = monotonicNow()
+    const { session: id, ticket, code, key, secret } = text ?? {}
+    const session = typeof id === 'string' ? this.#sessions.get(id) : undefined
+    if (session === undefined || typeof id !== 'string') return undefined
+    const isHost = typeof code === 'string' && typeof key === 'string' && typeof secret === 'string'
+    const name = isHost
+      ? this.#sessions.isProven({ session: id, code, key, secret }) ? HOST : undefined
+      : typeof ticket === 'string' ? this.#sessions.redeem(now, session, ticket) : undefined
+    return name === undefined
+      ? undefined : { session, name, socket, isAlive: true, allowance: SIGNALS_BURST, filledAt: now }
+  }
+
+  #welcome(member: Member): void {
+    const { session, name, socket } = member
+    const members = this.#members.get(session.id) ?? new Map<string, Member>()
+    this.#members.set(session.id, members)
+    // The host is back on a new socket: the old one is dead, or belongs to a process that is.
+    members.get(name)?.socket.terminate()
+    members.set(name, member)
+    if (name === HOST) this.#sessions.setHost(monotonicNow(), session, true)
+    send(socket, { kind: 'welcome', name })
+    if (name !== HOST) this.#sendTo(session, HOST, { kind: 'joined', guest: name })
+    else for (const guest of members.keys()) if (guest !== HOST) send(socket, { kind: 'joined', guest })
+    socket.on('pong', () => { member.isAlive = true })
+    socket.on('message', (data, isBinary) => {
+      member.isAlive = true
+      if (isBinary || !take(member)) socket.terminate()
+      else this.#handle(member, parse(data))
+    })
+    socket.on('close', () => this.#leave(member))
+  }
+
+  #handle({ session, name }: Member, text: MemberText | undefined): void {
+    const { kind, to, signal } = text ?? {}
+    if (kind === 'end' && name === HOST) return this.#end(session)
+    if (typeof to !== 'string' || typeof signal !== 'string') return
+    // Guests do not know each other.
+    if (name !== HOST && to !== HOST) return
+    if (this.#sendTo(session, to, { from: name, signal })) this.signals++
+  }
+
+  #leave(member: Member): void {
+    const { session, name } = member
+    const members = this.#members.get(session.id)
+    if (members?.get(name) !== member) return
+    members.delete(name)
+    if (members.size === 0) this.#members.delete(session.id)
+    if (name === HOST) {
+      this.#sessions.setHost(monotonicNow(), session, false)
+      for (const guest of members.values()) send(guest.socket, { kind: 'left', guest: HOST })
+      return
+    }
+    session.guests.delete(name)
+    this.#sendTo(session, HOST, { kind: 'left', guest: name })
+  }
+
+  #end(session: Session): void {
+    const members = [...(this.#members.get(session.id)?.values() ?? [])]
+    this.#members.delete(session.id)
+    this.#sessions.remove(session)
+    for (const { socket } of members) socket.close(1000, 'ended')
+  }
+
+  #sendTo(session: Session, name: string, message: object): boolean {
+    const member = this.#members.get(session.id)?.get(name)
+    if (member === undefined) return false
+    send(member.socket, message)
+    return true
+  }
+
+  /** Ends members that do not answer: a socket without traffic does not show that its peer is gone. */
+  #ping(): void {
+    this.#sessions.expire(monotonicNow())
+    for (const members of this.#members.values()) {
+      for (const member of members.values()) {
+        if (!member.isAlive) member.socket.terminate()
+        member.isAlive = false
+        member.socket.ping()
+      }
+    }
+  }
+}
+
+function take(member: Member): boolean {
+  const now = monotonicNow()
+  const gained = ((now - member.filledAt) / 1000) * SIGNALS_PER_SECOND
+  member.allowance = Math.min(SIGNALS_BURST, member.allowance + gained)
+  member.filledAt = now
+  return --member.allowance >= 0
+}
+
+function send(socket: WebSocket, message: object): void {
+  if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate()
+  else socket.send(JSON.stringify(message))
+}
+
+function parse(data: RawData): MemberText | undefined {
+  try {
+    const value: unknown = JSON.parse(String(data))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
