@@ -1,6 +1,11 @@
 import { LineSignaling, MemorySignaling, issueRelayToken, decodeSignal } from 'tickwire/nat'
 import { afterAll, expect, test } from 'vitest'
+import { serveRendezvous } from '../../packages/services/src/index.ts'
+import { Rendezvous } from '../../packages/tickwire/src/core/client/rendezvous.ts'
+import { RendezvousSignaling, type SignalPass } from '../../packages/tickwire/src/core/nat/rendezvous-signaling.ts'
+import type { Signaling } from '../../packages/tickwire/src/core/nat/signaling.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { nodeRendezvous } from '../../packages/tickwire/src/node/rendezvous-machine.ts'
 import { openRelay } from '../../packages/tickwire/src/node/relay-server.ts'
 import {
   type SocketSignaling, openDirectSignaling, openRelaySignaling,
@@ -78,6 +83,46 @@ signalingContract('[SIGNAL1, SIGNAL2] relay', async () => {
   host.addPeer('guest', guest.allocation, false)
   guest.addPeer('host', host.allocation, true)
   return overSockets(host, guest)
+})
+
+/** Names of guests are drawn by the rendezvous: the stage calls its only guest `guest`. */
+function renamed(signals: RendezvousSignaling, guest: string): Signaling {
+  const box: Signaling = {
+    onArrival: () => {},
+    send: (peer, signal) => signals.send(peer === 'guest' ? guest : peer, signal),
+    poll: () => {
+      const next = signals.poll()
+      return next === undefined ? undefined : [next[0] === guest ? 'guest' : next[0], next[1]]
+    },
+    close: () => signals.close(),
+  }
+  signals.onArrival = () => box.onArrival()
+  return box
+}
+
+signalingContract('[SIGNAL1, SIGNAL2] rendezvous', async () => {
+  const serving = await serveRendezvous({ port: 0, address: '127.0.0.1' })
+  const rendezvous = new Rendezvous(`http://127.0.0.1:${serving.port}`, nodeRendezvous)
+  const own = await rendezvous.create({ fingerprint: '00'.repeat(8), identity: '00'.repeat(32), capacity: 4 }, false)
+  const enter = async (pass: SignalPass): Promise<RendezvousSignaling> => {
+    const signals = new RendezvousSignaling(await rendezvous.openSignals(), pass)
+    await new Promise<void>((resolve) => { signals.onWelcome = resolve })
+    return signals
+  }
+  const { session, code, key, secret } = own
+  const host = await enter({ session, code, key, secret })
+  const { ticket } = await rendezvous.join(code, '00'.repeat(8))
+  const guest = await enter({ session, ticket })
+  const settle = (): Promise<void> => sleep(150)
+  await settle()
+  return {
+    host: renamed(host, guest.name), guest: renamed(guest, guest.name), settle,
+    close: async () => {
+      host.close()
+      guest.close()
+      await serving.close()
+    },
+  }
 })
 
 test('[SIGNAL3] a member cannot take the name of another', () => {

@@ -96,6 +96,7 @@ const CODES = [
   'locked',
   'ticket',
   'password',
+  'host-left',
 ]
 const NO_CONNECTION = '0000000000000000'
 

@@ -65,6 +65,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   app.setErrorHandler<Partial<HttpRefusal>>((error, _request, reply) => {
     const { statusCode: status = 500, code = 'internal', message = '', fix = '' } = error
     const isOurs = error instanceof HttpRefusal
+    if (status >= 500 && !isOurs) console.error('tickwire: a route failed:', error)
     const name = isOurs ? code : status < 500 ? 'bad-request' : 'internal'
     const text = status < 500 ? message : 'The service failed.'
     return reply.code(status).send({ error: { code: name, message: text, fix: isOurs ? fix : 'See /openapi.json.' } })

@@ -16,8 +16,8 @@ export interface KnownRelay {
   readonly url?: string
 }
 
-/** How long a token may be used for the first allocation. A host may lose its relay after hours. */
-const TOKEN_SECONDS = 4 * 3600
+/** How long a token may begin an allocation: the most that a token may have. */
+const TOKEN_SECONDS = 3600
 
 export class RelayIssuer {
   readonly #relays: readonly KnownRelay[]

@@ -39,6 +39,7 @@ function textOf({ code }: CloseReason): string | undefined {
   switch (code) {
     case 'left': return undefined
     case 'shutdown': return 'The server has shut down.'
+    case 'host-left': return 'The player who hosted the match has left.'
     case 'ended': return 'The match is over.'
     case 'kicked': return 'You were removed from the match.'
     case 'full': return 'All seats are taken.'

@@ -8,11 +8,14 @@
  * ```
  */
 
+import { ConfigError } from '../core/base/assert.ts'
 import type { HostedRelay, HostingOptions, PortSource } from '../core/client/hosted-relay.ts'
+import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
+import { Rendezvous } from '../core/client/rendezvous.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
@@ -20,10 +23,14 @@ import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
+import type { PathMode } from '../core/nat/candidates.ts'
+import { bytesToHex } from '../core/nat/hex.ts'
 import type { Shape } from '../core/schema/field.ts'
+import { openCodeLink } from './code-link.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
+import { nodeRendezvous } from './rendezvous-machine.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
 import { SingleLink } from '../core/client/single-link.ts'
 import { openUdp, resolveUdp } from './udp.ts'
@@ -33,13 +40,21 @@ import { openWebSocket } from './websocket.ts'
 export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape> extends JoinOptions<J, O> {
   /** What packets are sealed with. Default: the fastest that is installed. */
   readonly provider?: CryptoProvider
+  /** Where the host of a code is found: the address of a rendezvous. Default: the page that a link leads to. */
+  readonly rendezvous?: string | URL
+  /**
+   * For a match that is joined by a code. `race`: by relay at first, directly as soon as that works. `relay-only` hides
+   * the address of this machine. `direct-only` uses no relay. Default: `race`.
+   */
+  readonly path?: PathMode
 }
 
 const SCHEMES = ['udp', 'ws', 'wss', 'http', 'https'] as const
 const ASK_MS = 2000
 
 /**
- * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket.
+ * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket; a
+ * code such as `IRON-7K3M` or a link, through a rendezvous, directly or by relay.
  * Rejects with a ConnectError that says why.
  */
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
@@ -61,18 +76,20 @@ export async function connect(
   where: string | URL | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  if (typeof where === 'object' && 'enter' in where) {
-    const site = (place: string | PortSource): ServerSite => siteOf(place, options)
+  const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
+  if (typeof where === 'object' && 'enter' in where)
     return await where.enter(game as LockstepGame, options, { platform: nodePlatform, site, host: hostRelay })
-  }
-  const room = await joinRoom(game as Game, siteOf(where, options), options, nodePlatform)
+  const room = await joinRoom(game as Game, site(where), options, nodePlatform)
   ;(game as Game).compile(compileRows)
   return room
 }
 
-function siteOf(where: string | URL | PortSource, { provider = bestProvider() }: ConnectOptions): ServerSite {
+function siteOf(where: string | URL | PortSource, options: ConnectOptions, fingerprint: Uint8Array): ServerSite {
+  const { provider = bestProvider() } = options
   const parts = nodeParts(provider)
   if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  const found = codeIn(String(where))
+  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
   const base = parseServerUrl(String(where), (text) => new URL(text), SCHEMES)
   const site = base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))
   return { ...site, isLocal: isLocalHost(base.hostname), parts }
@@ -82,6 +99,28 @@ function siteOf(where: string | URL | PortSource, { provider = bestProvider() }:
 async function hostRelay(card: LockstepCard, options: HostingOptions): Promise<HostedRelay> {
   const { openHostedRelay } = await import('./hosted-relay.ts')
   return await openHostedRelay(card, options)
+}
+
+/** A host that is known by a code. */
+function codeSite(
+  { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
+): Omit<ServerSite, 'parts'> {
+  const { rendezvous: given = page, path: mode = 'race' } = options
+  if (given === undefined) {
+    const fix = "pass { rendezvous: 'https://…' }, or a whole link."
+    throw new ConfigError('connect.rendezvous', `missing, and ${code} is a code`, fix)
+  }
+  const base = parseServerUrl(String(given), (text) => new URL(text), ['https', 'http'])
+  const isLocal = isLocalHost(base.hostname)
+  const rendezvous = new Rendezvous(new URL('.', base).href, nodeRendezvous)
+  return {
+    place: `${rendezvous.base} ${code}`,
+    // A code that is not known will not become known: no retries as in development.
+    isLocal: false,
+    isSecure: base.protocol === 'https:' || isLocal,
+    open: () => openCodeLink({ rendezvous, code, fingerprint: bytesToHex(fingerprint), mode, provider, isLocal }),
+    diagnose: () => Promise.resolve({ kind: 'down' }),
+  }
 }
 
 type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>

@@ -21,12 +21,18 @@ import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { type UdpPort, openUdp } from './udp.ts'
 
+/** How often the network of this machine is looked at. */
+const NETWORK_LOOK_MS = 1000
+const READY_LOOK_MS = 5
+
 /** How such a port is opened. */
 export interface PeerUdpOptions {
   /** The relay to use first, and its standby: `ip:port`, and a relay token for each. */
   readonly relays: readonly { readonly address: string; readonly token: Uint8Array }[]
   /** The UDP port. Default 0: any free port. */
   readonly port?: number
+  /** Whether addresses on this machine are announced: for players on one machine. Default false. */
+  readonly isLoopbackAnnounced?: boolean
 }
 
 /** Opens the socket, and asks the relays for an allocation. */
@@ -36,7 +42,7 @@ export async function openPeerPort(options: PeerUdpOptions): Promise<PeerUdpPort
   const relays = options.relays.map(({ address, token }) =>
     new RelayClient({ provider, entropy: systemEntropy, relay: address, token }),
   )
-  return new PeerUdpPort(socket, new PeerPort(relays))
+  return new PeerUdpPort(socket, new PeerPort(relays), options.isLoopbackAnnounced)
 }
 
 /** A UDP socket with several paths. Made by `openPeerPort`. */
@@ -45,13 +51,24 @@ export class PeerUdpPort implements DatagramPort {
   readonly paths: PeerPort
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
+  /** Called when this machine can be reached at other addresses than before: another network, or another allocation. */
+  onCandidates: () => void = () => {}
   readonly #socket: UdpPort
   #timer: NodeJS.Timeout | undefined
+  readonly #watch: NodeJS.Timeout
+  readonly #isLoopbackAnnounced: boolean
+  #addresses: string
+  #announced: string = ''
   #isClosed: boolean = false
 
-  constructor(socket: UdpPort, paths: PeerPort) {
+  /** `isLoopbackAnnounced`: for players on one machine, and for tests. */
+  constructor(socket: UdpPort, paths: PeerPort, isLoopbackAnnounced: boolean = false) {
     this.#socket = socket
     this.paths = paths
+    this.#isLoopbackAnnounced = isLoopbackAnnounced
+    this.#addresses = this.#ownAddresses().join()
+    this.#watch = setInterval(() => this.#look(), NETWORK_LOOK_MS)
+    this.#watch.unref()
     paths.onSend = (to, bytes, length) => socket.send(to, bytes, length)
     paths.onDatagram = (from, bytes, length) => this.onDatagram(from, bytes, length)
     socket.onDatagram = (from, bytes, length) => {
@@ -73,10 +90,24 @@ export class PeerUdpPort implements DatagramPort {
     }
   }
 
+  /** Resolves when a relay has answered, or there is none, or after `ms`. Default 3000. */
+  async readyOne(ms: number = 3000): Promise<void> {
+    const { relays } = this.paths
+    for (const end = monotonicNow() + ms; monotonicNow() < end;) {
+      if (relays.some(({ isReady }) => isReady) || relays.every(({ state }) => state === 'refused')) return
+      await new Promise((resolve) => setTimeout(resolve, READY_LOOK_MS))
+    }
+  }
+
+  /** Looks for better paths again, now. */
+  race(): void {
+    this.paths.handleNetworkChange(monotonicNow())
+    this.#drain()
+  }
+
   /** The addresses of this peer that are announced: its own, those that relays see, and its allocations. */
   candidates(mode: PathMode): Candidate[] {
-    const found: Candidate[] = ownAddresses(Number(this.#socket.localAddress.split(':').pop()))
-      .map((address) => ({ kind: 'host', address }))
+    const found: Candidate[] = this.#ownAddresses().map((address) => ({ kind: 'host', address }))
     for (const { isReady, seen, relay, allocation } of this.paths.relays) {
       if (!isReady) continue
       if (seen !== '') found.push({ kind: 'seen', address: seen })
@@ -99,7 +130,38 @@ export class PeerUdpPort implements DatagramPort {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
+    clearInterval(this.#watch)
     this.#socket.close()
+  }
+
+  /** Where the socket is reached from outside, once a relay has said so; '' before. */
+  get seen(): string {
+    return this.paths.relays.find(({ seen }) => seen !== '')?.seen ?? ''
+  }
+
+  /** More candidates of a peer. */
+  addCandidates(name: string, candidates: readonly Candidate[]): void {
+    this.paths.addCandidates(monotonicNow(), name, candidates)
+    this.#drain()
+  }
+
+  #ownAddresses(): string[] {
+    return ownAddresses(Number(this.#socket.localAddress.split(':').pop()), this.#isLoopbackAnnounced)
+  }
+
+  /** Looks whether the network of this machine has changed, or a relay has given another allocation. */
+  #look(): void {
+    const addresses = this.#ownAddresses().join()
+    if (addresses !== this.#addresses) {
+      this.#addresses = addresses
+      this.paths.handleNetworkChange(monotonicNow())
+      this.#drain()
+    }
+    const announcement = JSON.stringify(this.candidates('race'))
+    if (announcement === this.#announced) return
+    const isFirst = this.#announced === ''
+    this.#announced = announcement
+    if (!isFirst) this.onCandidates()
   }
 
   #drain(): void {
@@ -113,11 +175,11 @@ export class PeerUdpPort implements DatagramPort {
 }
 
 /** The addresses of this machine that others may have a path to, each with this port. */
-function ownAddresses(port: number): string[] {
+function ownAddresses(port: number, isLoopbackAnnounced: boolean): string[] {
   return Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
-    .filter(({ internal }) => !internal)
+    .filter(({ internal }) => isLoopbackAnnounced || !internal)
     .map(({ address }) => canonicalAddress(address, port) ?? '')
-    .filter((address) => isReachable(address))
+    .filter((address) => isReachable(address, isLoopbackAnnounced))
     .slice(0, 4)
 }

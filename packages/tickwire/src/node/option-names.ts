@@ -4,6 +4,7 @@
  */
 
 import { ConfigError } from '../core/base/assert.ts'
+import type { HostOptions } from './host.ts'
 import type { RoomType } from '../core/game/room-type.ts'
 import type { ServeRoomsOptions } from './rooms.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
@@ -54,6 +55,13 @@ export const SERVE_NAMES: Names<ServeOptions> = {
   onJoined: true,
   onLeft: true,
 }
+export const HOST_NAMES: Names<HostOptions> = {
+  ...without(SERVE_NAMES, 'udp'),
+  rendezvous: true,
+  path: true,
+  strong: true,
+  udpPort: true,
+}
 export const ROOMS_NAMES: Names<ServeRoomsOptions> = { ...ROOM_SERVER, maxRooms: true }
 export const ROOM_TYPE_NAMES: Names<RoomType> = {
   game: true,
@@ -80,6 +88,11 @@ export const ROOM_TYPE_NAMES: Names<RoomType> = {
   onLeave: true,
   onDrain: true,
   onEnd: true,
+}
+
+function without<T extends object, K extends keyof T>(names: T, name: K): Omit<T, K> {
+  const { [name]: _, ...rest } = names
+  return rest
 }
 
 /** Throws ConfigError for the first unknown name. `path`: what the options belong to. */

@@ -80,6 +80,8 @@ export interface WebRtcListenOptions extends SessionListener {
   readonly ports?: readonly [number, number]
   /** Whether this machine and its own network are exempt from limits by origin. Default true. */
   readonly areLocalExempt?: boolean
+  /** STUN and TURN servers, for a machine behind a router: `stun:ip:port`. Default: none. */
+  readonly iceServers?: readonly string[]
 }
 
 /** A running WebRTC server. */

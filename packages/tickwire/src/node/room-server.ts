@@ -28,7 +28,7 @@ import { systemEntropy } from './entropy.ts'
 import { Learning } from './learning.ts'
 import { WeatherPort } from './load-weather.ts'
 import { PORT_DEFAULT, portOf } from './listen.ts'
-import { PortBundle } from './port-bundle.ts'
+import { type BundleMember, PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
 import { resetSecretOf } from './reset-secret.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
@@ -52,6 +52,8 @@ export interface RoomServerParts {
   readonly transports: OpenTransports
   readonly options: RoomServerOptions
   readonly log: ServeLog
+  /** More ports, and the reason that players get at the end: for a match that a player hosts. */
+  readonly hosted?: { readonly members: readonly BundleMember[]; readonly closeCode: 'host-left' }
 }
 
 /** Rooms that are being served. */
@@ -62,6 +64,8 @@ export class RoomServer {
   readonly url: string
   /** How long players may play on after SIGTERM, in ms. */
   readonly drainMs: number
+  /** Called when everything is released. */
+  onClosed: () => void = () => {}
   /** Refused clients, by reason. */
   readonly refusals: RefusalLog
   protected readonly log: ServeLog
@@ -83,12 +87,13 @@ export class RoomServer {
   readonly #pathScan: NodeJS.Timeout
   #status: StatusServer | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #closeCode: 'shutdown' | 'host-left'
   #isDrainDue = false
   #isClosed = false
 
   constructor(
     given: { readonly [name: string]: RoomType },
-    { site, transports, options, log }: RoomServerParts,
+    { site, transports, options, log, hosted }: RoomServerParts,
     maxRooms?: number,
   ) {
     this.#types = inDevelopment(given, options, log)
@@ -111,10 +116,8 @@ export class RoomServer {
     }
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
-    const { weather } = options
-    this.#ports = new PortBundle(weather === undefined ? transports.members : transports.members.map(
-      ({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }),
-    ))
+    this.#closeCode = hosted?.closeCode ?? 'shutdown'
+    this.#ports = bundle([...transports.members, ...(hosted?.members ?? [])], options)
     this.rooms = createRoomHost(this.#types, {
       entropy: systemEntropy,
       security: {
@@ -222,7 +225,7 @@ export class RoomServer {
   /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */
   async close(): Promise<void> {
     if (this.#isClosed) return
-    this.rooms.close(now())
+    this.rooms.close(now(), this.#closeCode)
     const deadline = now() + CLOSE_MS
     while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
       this.#wake()
@@ -244,6 +247,7 @@ export class RoomServer {
     await this.#transports.close()
     await this.#status?.close()
     await this.#site.close()
+    this.onClosed()
   }
 
   /** Opens the operator port. */
@@ -336,6 +340,13 @@ export class RoomServer {
     clearTimeout(this.#timer)
     if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
   }
+}
+
+/** All ports as one, with simulated network conditions if they are asked for. */
+function bundle(members: readonly BundleMember[], { weather }: RoomServerOptions): PortBundle {
+  return new PortBundle(weather === undefined ? members : members.map(
+    ({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }),
+  ))
 }
 
 function textOf(error: unknown): string {

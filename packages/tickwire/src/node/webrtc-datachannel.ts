@@ -75,9 +75,9 @@ class DataChannelPeer implements PeerDriver {
   readonly #peer: PeerConnection
   #refuse: (error: Error) => void = () => {}
 
-  constructor(library: NodeDataChannel, { address, ports }: WebRtcListenOptions) {
+  constructor(library: NodeDataChannel, { address, ports, iceServers = [] }: WebRtcListenOptions) {
     this.#peer = new library.PeerConnection('tickwire', {
-      iceServers: [], maxMessageSize: WEBRTC_MESSAGE_BYTES_MAX,
+      iceServers, maxMessageSize: WEBRTC_MESSAGE_BYTES_MAX,
       ...(address !== undefined && { bindAddress: address }),
       ...(ports !== undefined && {
         portRangeBegin: ports[0],

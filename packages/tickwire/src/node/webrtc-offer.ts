@@ -7,6 +7,10 @@
  * make the server send or resolve anything.
  */
 
+import { CANDIDATES_MAX } from '../core/base/limits.ts'
+import { canonicalAddress } from '../core/endpoint/canonical-address.ts'
+import { isReachable } from '../core/nat/candidates.ts'
+
 /** Attributes that describe keys, the ICE credentials and the data channel. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'group',
@@ -23,6 +27,23 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'max-message-size',
   'sendrecv',
 ])
+
+const CANDIDATE = /^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (?:host|srflx|prflx|relay)(?: .*)?$/i
+
+/**
+ * The same for an offer of another player: both sides are behind routers, so candidates are needed. They are checked as
+ * those of signalling: addresses that a player may have, and few of them.
+ */
+export function sanitizePeerOffer(offer: string, isLoopbackAllowed: boolean): string {
+  const kept: string[] = []
+  for (const line of offer.split(/\r?\n/)) {
+    const [, ip = '', port = ''] = CANDIDATE.exec(line) ?? []
+    const address = ip === '' ? undefined : canonicalAddress(ip, Number(port))
+    if (address === undefined || !isReachable(address, isLoopbackAllowed) || kept.length >= CANDIDATES_MAX) continue
+    kept.push(line)
+  }
+  return `${sanitizeOffer(offer)}${kept.map((line) => `${line}\r\n`).join('')}a=end-of-candidates\r\n`
+}
 
 /** The offer without candidates and addresses. Throws if it has no data channel, or any other media. */
 export function sanitizeOffer(offer: string): string {

@@ -61,6 +61,16 @@ export const RELAY_RETRY_MS = 250
 /** Characters of one signalling message: an offer with a WebRTC description has some 2,000. */
 export const SIGNAL_CHARS_MAX = 16_384
 
+/** Relays that a rendezvous offers to a member: one in use, a standby, and two to replace them. */
+export const RELAYS_OFFERED_MAX = 4
+
+/** Guests that a host remembers the offers of: its players, and those that came and went. */
+export const GUEST_OFFERS_MAX = 256
+
+/** How often a guest repeats its offer, and how long it waits for an answer. */
+export const OFFER_AGAIN_MS = 1000
+export const ANSWER_MS = 8000
+
 /** Signalling messages that wait to be polled: those of a second. More are dropped: offers are repeated. */
 export const SIGNALS_WAITING_MAX = 64
 

@@ -7,6 +7,12 @@ import type { DatagramPort } from '../endpoint/datagram-port.ts'
 /** The transports of clients. */
 export type TransportName = 'webtransport' | 'webrtc' | 'websocket' | 'udp' | 'message-port'
 
+/**
+ * How data reaches the host of a match: directly, by a packet relay, or by a relay through a WebSocket, where UDP is
+ * blocked. `none` while there is no path.
+ */
+export type PathName = 'direct' | 'relay' | 'websocket' | 'none'
+
 /** A datagram port to one server. */
 export interface ClientLink extends DatagramPort {
   /** The server's address on this port. */
@@ -15,6 +21,10 @@ export interface ClientLink extends DatagramPort {
   readonly transport: TransportName | 'none'
   /** Why no better transport is used. */
   readonly reason: string
+  /** How data reaches the host. Default: directly, because the server was named by its address. */
+  readonly path?: PathName
+  /** Why it is this path. */
+  readonly pathReason?: string
   /** How many paths have been proven so far. */
   readonly provenCount: number
   /** Called when another transport carries the match. */

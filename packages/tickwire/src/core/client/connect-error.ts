@@ -6,8 +6,14 @@ import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Diagnosis } from './platform.ts'
 
+/**
+ * Why a code leads to no match: no match has it, the rendezvous got too many wrong ones from here, the host is not
+ * connected to the rendezvous, or no path to the host was found.
+ */
+export type CodeProblem = 'no-such-code' | 'too-many-guesses' | 'host-away' | 'no-path'
+
 /** Why a match could not be joined: a code of `CloseReason`, or what answers at the address instead of the server. */
-export type ConnectCode = CloseReason['code'] | 'origin' | 'other-service'
+export type ConnectCode = CloseReason['code'] | 'origin' | 'other-service' | CodeProblem
 
 /** What is known about a failure, besides the reason. */
 export interface FailureFacts {
@@ -24,7 +30,10 @@ export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   /** How the attempt ended. */
   readonly reason: CloseReason
-  /** Which it was: the code of `reason`, 'origin' (the server refuses this page's origin) or 'other-service'. */
+  /**
+   * Which it was: the code of `reason`, 'origin' (the server refuses this page's origin), 'other-service', or what is
+   * wrong with a join code.
+   */
   readonly code: ConnectCode
   /** With code 'schema' or 'version': the side whose program was loaded first. Undefined when it is unknown. */
   readonly older: 'client' | 'server' | undefined
@@ -43,12 +52,13 @@ export class ConnectError extends Error {
 
   /** Whether another attempt may succeed without a change by people: the server starts, or is about to be restarted. */
   get isPassing(): boolean {
-    if (this.code === 'origin' || this.code === 'other-service') return false
+    if (this.code === 'origin' || this.code === 'other-service' || this.code === 'too-many-guesses') return false
     return this.reason.by === 'network' || (this.code === 'schema' && this.older === 'server')
   }
 }
 
 function codeOf(reason: CloseReason, found: Diagnosis | undefined): ConnectCode {
+  if (found?.kind === 'code') return found.problem
   const isUnreached = reason.by === 'network'
   return isUnreached && (found?.kind === 'origin' || found?.kind === 'other-service') ? found.kind : reason.code
 }
@@ -104,6 +114,16 @@ function explain(code: ConnectCode, older: 'client' | 'server' | undefined, orig
       return 'the room has ended because of an error in the game.'
     case 'replaced':
       return 'it was joined from elsewhere.'
+    case 'host-left':
+      return 'the player who hosted it has left.'
+    case 'no-such-code':
+      return 'no match has this code. Fix: check the code; it may have expired.'
+    case 'too-many-guesses':
+      return 'too many wrong codes came from here. Fix: wait some minutes.'
+    case 'host-away':
+      return 'its host is not connected to the rendezvous. Fix: try again in a few seconds.'
+    case 'no-path':
+      return 'no path to its host was found, neither direct nor by relay. Fix: give the rendezvous a relay.'
     default:
       return code satisfies never
   }

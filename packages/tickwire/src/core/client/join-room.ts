@@ -150,6 +150,7 @@ async function openLine<I extends Shape>(
   asked: JoinRequest | undefined,
 ): Promise<Line<I>> {
   const link = await site.open().catch(async (error: Error) => {
+    if (error instanceof ConnectError) throw error
     const found = await site.diagnose()
     throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, {
       // The transports of a server that is down, or that is another service, are not the problem.

@@ -8,6 +8,7 @@ import type { Millis } from '../base/time.ts'
 import type { FaultListener } from '../base/user-code.ts'
 import type { ClientParts } from '../game/client-host-options.ts'
 import type { ClientLink } from './client-link.ts'
+import type { CodeProblem } from './connect-error.ts'
 import type { Room } from './room.ts'
 
 /** A page, or a process of Node. */
@@ -52,6 +53,8 @@ export type Diagnosis =
   /** A Tickwire server, which refuses pages of this origin. */
   | { readonly kind: 'origin'; readonly origin: string }
   | { readonly kind: 'other-service' }
+  /** A rendezvous, which does not lead to a match. */
+  | { readonly kind: 'code'; readonly problem: CodeProblem }
   /** A Tickwire server, running for `upMs`. */
   | { readonly kind: 'server'; readonly upMs: Millis }
 

@@ -26,7 +26,7 @@ import type { Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf, ViewOf } from '../schema/value-types.ts'
 import { Listeners, UserCode, type CodeFault, type FaultListener } from '../base/user-code.ts'
-import type { TransportName } from './client-link.ts'
+import type { PathName, TransportName } from './client-link.ts'
 import type { Line, Taps } from './line.ts'
 import { LineKeeper, type Return } from './line-keeper.ts'
 import type { ClientPlatform } from './platform.ts'
@@ -159,6 +159,20 @@ export class Room<I extends Shape = Shape> {
   /** Why this transport is used: what happened to the better ones. */
   get transportReason(): string {
     return this.#line.link.reason
+  }
+
+  /**
+   * How data reaches the host: `direct`, `relay`, `websocket` (a relay, because UDP is blocked) or `none`. It changes
+   * while the match runs: a match that is joined by a code begins by relay.
+   */
+  get path(): PathName {
+    const { path, transport } = this.#line.link
+    return path ?? (transport === 'none' ? 'none' : 'direct')
+  }
+
+  /** Why it is this path, in one sentence. */
+  get pathReason(): string {
+    return this.#line.link.pathReason ?? 'the server was named by its address'
   }
 
   /** Datagrams sent, received and dropped, over all transports. */

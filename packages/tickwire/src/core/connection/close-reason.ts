@@ -6,10 +6,10 @@
  */
 
 /**
- * An intended close: the client left, the host kicked it, the server shuts down, the room ended or failed, or the
- * client has a newer connection.
+ * An intended close: the client left, the host kicked it, the server shuts down, the room ended or failed, the client
+ * has a newer connection, or the player whose machine hosts the match has left.
  */
-export type LeaveCode = 'left' | 'kicked' | 'shutdown' | 'ended' | 'fault' | 'replaced'
+export type LeaveCode = 'left' | 'kicked' | 'shutdown' | 'ended' | 'fault' | 'replaced' | 'host-left'
 
 /** A refusal or a violation of the protocol. */
 export type RuleCode =
@@ -39,7 +39,7 @@ export type CloseReason =
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
   'token', 'identity', 'flooding', 'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket',
-  'password',
+  'password', 'host-left',
 ]
 
 /** The reason of a connection that the local side ends. */
@@ -51,6 +51,7 @@ export function closedHere(code: LeaveCode | RuleCode): CloseReason {
     case 'ended':
     case 'fault':
     case 'replaced':
+    case 'host-left':
       return { by: 'local', code }
     default:
       return { by: 'protocol', code }
@@ -73,6 +74,7 @@ export function closeReasonFromByte(byte: number): CloseReason | undefined {
     case 'ended':
     case 'fault':
     case 'replaced':
+    case 'host-left':
       return { by: 'peer', code }
     case 'version':
     case 'schema':

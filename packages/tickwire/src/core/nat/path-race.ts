@@ -18,7 +18,7 @@
  */
 
 import {
-  CANDIDATES_LEARNT_MAX, PATH_SILENCE_MS, PATH_WATCH_MS, PROBE_AGAIN_MS, PROBE_MS, PROBE_RACE_MS,
+  CANDIDATES_LEARNT_MAX, CANDIDATES_MAX, PATH_SILENCE_MS, PATH_WATCH_MS, PROBE_AGAIN_MS, PROBE_MS, PROBE_RACE_MS,
 } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { Transmit } from '../connection/transmit.ts'
@@ -102,8 +102,9 @@ export class PathRace {
   /** Probes these candidates of the peer, besides those that are known. The first call starts the race. */
   start(now: Millis, candidates: readonly Candidate[]): void {
     if (this.#config.mode === 'relay-only') return
+    const before = this.#targets.length
     for (const { kind, address } of candidates) if (kind !== 'relay') this.#addTarget(now, address)
-    this.#apply(now, 'start')
+    this.#apply(now, this.state === 'relayed' && this.#targets.length > before ? 'again' : 'start')
   }
 
   /** The network of this machine changed: all paths are in doubt. */
@@ -202,6 +203,8 @@ export class PathRace {
 
   #addTarget(now: Millis, address: string): void {
     if (this.#targets.some((target) => target.address === address)) return
+    // The oldest gives way: a peer that changes its network often must not make this one probe ever more addresses.
+    if (this.#targets.length >= CANDIDATES_MAX + CANDIDATES_LEARNT_MAX) this.#targets.shift()
     this.#targets.push({ address, sendAt: now })
   }
 

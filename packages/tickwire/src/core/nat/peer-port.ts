@@ -91,6 +91,23 @@ export class PeerPort {
     return link
   }
 
+  /** More candidates of a peer: it has another network, or a new allocation on a relay. */
+  addCandidates(now: Millis, name: string, candidates: readonly Candidate[]): void {
+    const link = this.peers.get(name)
+    if (link === undefined) return
+    link.race.start(now, candidates)
+    this.relays.forEach((client, index) => {
+      const allocation = allocationOn(client, candidates)
+      if (allocation !== '') link.allocations[index] = allocation
+    })
+    this.#bindAll(link)
+  }
+
+  /** Forgets a peer. */
+  removePeer(name: string): void {
+    this.peers.delete(name)
+  }
+
   /** Which path carries data to a peer now, and why. */
   pathTo(link: PeerLink): { readonly kind: PathKind; readonly reason: PathReason; readonly relay: string } {
     const { race } = link

@@ -253,11 +253,11 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   }
 
   /** Ends all rooms. Keep draining until `endpoint.connections` is empty. */
-  close(now: Millis): void {
+  close(now: Millis, code: 'shutdown' | 'host-left' = 'shutdown'): void {
     this.#now[0] = now
     this.#isDraining = true
-    for (const room of this.rooms) this.#lifecycle.end(room, 'shutdown')
-    this.endpoint.close(now)
+    for (const room of this.rooms) this.#lifecycle.end(room, code)
+    this.endpoint.close(now, code)
   }
 
   /** The client has used its keys. Only now does it take its seat, and the first client in a planned room opens it. */

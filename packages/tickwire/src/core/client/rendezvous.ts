@@ -1,0 +1,155 @@
+/**
+ * What a rendezvous is asked: a session with a code for a host, and a ticket for a guest that has the code.
+ *
+ * Core has no sockets, so the machine hands them in (`RendezvousMachine`). Answers come from the network: an answer of
+ * another form counts as none.
+ */
+
+import { RELAYS_OFFERED_MAX } from '../base/limits.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
+import { textToBytes } from '../crypto/token-text.ts'
+import type { TextSocket } from '../nat/rendezvous-signaling.ts'
+import { type CodeProblem, ConnectError } from './connect-error.ts'
+
+/** What the machine does for a rendezvous. */
+export interface RendezvousMachine {
+  /** Asks with a JSON body. Rejects when nothing answers. A body that is no JSON is undefined. */
+  ask(method: 'POST' | 'PUT', url: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>
+  /** Opens a WebSocket for text. Rejects when it does not open. */
+  openText(url: string): Promise<TextSocket>
+}
+
+/** A relay that members of a session may use. */
+export interface OfferedRelay {
+  /** `ip:port`. */
+  readonly address: string
+  /** Its HTTP address, for pages. Undefined: pages cannot use it. */
+  readonly url: string | undefined
+  /** A relay token. */
+  readonly token: Uint8Array
+}
+
+/** How a host describes its match. */
+export interface SessionFacts {
+  /** 16 hexadecimal digits. */
+  readonly fingerprint: string
+  /** The public identity key of the host: 64 hexadecimal digits. */
+  readonly identity: string
+  /** Most guests at once. */
+  readonly capacity: number
+}
+
+/** A session, as its host has it. */
+export interface OwnSession {
+  readonly session: string
+  readonly code: string
+  readonly key: string
+  readonly secret: string
+  readonly link: string
+  readonly relays: readonly OfferedRelay[]
+}
+
+/** A session, as a guest has it. */
+export interface JoinedSession {
+  readonly session: string
+  readonly ticket: string
+  /** The public identity key of the host: 64 hexadecimal digits. */
+  readonly identity: string
+  readonly relays: readonly OfferedRelay[]
+}
+
+const SESSIONS_PATH = 'v1/sessions'
+const JOINS_PATH = 'v1/joins'
+const SIGNAL_PATH = 'v1/signal'
+const HOST_LEFT: CloseReason = { by: 'peer', code: 'host-left' }
+const UNREACHABLE: CloseReason = { by: 'network', code: 'unreachable' }
+
+/** The rendezvous at one address. */
+export class Rendezvous {
+  /** Its address, with a slash at the end. */
+  readonly base: string
+  readonly #machine: RendezvousMachine
+
+  constructor(base: string, machine: RendezvousMachine) {
+    this.base = base.endsWith('/') ? base : `${base}/`
+    this.#machine = machine
+  }
+
+  /** Makes a session. Rejects with the reason. */
+  async create(facts: SessionFacts, isStrong: boolean): Promise<OwnSession> {
+    const { status, body } = await this.#machine.ask('POST', this.base + SESSIONS_PATH, { ...facts, strong: isStrong })
+    const session = status === 201 ? readOwn(body) : undefined
+    if (session === undefined) throw new Error(`${this.base} made no session: ${refusalOf(status, body).message}`)
+    return session
+  }
+
+  /** Takes a session back. Undefined when the rendezvous does not accept its secret. Rejects when nothing answers. */
+  async resume({ session, code, key, secret }: OwnSession, facts: SessionFacts): Promise<OwnSession | undefined> {
+    const body = { ...facts, code, key, secret }
+    const answer = await this.#machine.ask('PUT', `${this.base}${SESSIONS_PATH}/${session}`, body)
+    if (answer.status >= 500) throw new Error(refusalOf(answer.status, answer.body).message)
+    return answer.status === 200 ? readOwn(answer.body) : undefined
+  }
+
+  /** Joins by a code. Rejects with a ConnectError. */
+  async join(code: string, fingerprint: string): Promise<JoinedSession> {
+    const place = `${this.base} with the code ${code}`
+    const answer = await this.#machine.ask('POST', this.base + JOINS_PATH, { code, fingerprint }).catch(() => undefined)
+    if (answer === undefined) throw new ConnectError(this.base, UNREACHABLE)
+    const joined = answer.status === 200 ? readJoined(answer.body) : undefined
+    if (joined !== undefined) return joined
+    const problem = refusalOf(answer.status, answer.body).code
+    if (problem === 'other-game') throw new ConnectError(place, { by: 'protocol', code: 'schema' })
+    if (problem === 'full') throw new ConnectError(place, { by: 'protocol', code: 'full' })
+    if (!isCodeProblem(problem)) throw new ConnectError(place, UNREACHABLE, { found: { kind: 'other-service' } })
+    // A code that is gone belonged to a match that is over; a host that is away may come back.
+    const reason = problem === 'no-such-code' ? HOST_LEFT : UNREACHABLE
+    throw new ConnectError(place, reason, { found: { kind: 'code', problem } })
+  }
+
+  /** Opens the socket of signalling. */
+  async openSignals(): Promise<TextSocket> {
+    return await this.#machine.openText(this.base.replace(/^http/, 'ws') + SIGNAL_PATH)
+  }
+}
+
+function isCodeProblem(code: string): code is CodeProblem {
+  return code === 'no-such-code' || code === 'too-many-guesses' || code === 'host-away'
+}
+
+function refusalOf(status: number, body: unknown): { readonly code: string; readonly message: string } {
+  const { code, message } = fieldsOf(fieldsOf(body)['error'])
+  return {
+    code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : `status ${status}`,
+  }
+}
+
+function readOwn(body: unknown): OwnSession | undefined {
+  const { session, code, key, secret, link, relays } = fieldsOf(body)
+  const texts = [session, code, key, secret, link]
+  if (!texts.every((text) => typeof text === 'string')) return undefined
+  return {
+    session: String(session), code: String(code), key: String(key), secret: String(secret), link: String(link),
+    relays: readRelays(relays),
+  }
+}
+
+function readJoined(body: unknown): JoinedSession | undefined {
+  const { session, ticket, identity, relays } = fieldsOf(body)
+  if (typeof session !== 'string' || typeof ticket !== 'string' || typeof identity !== 'string') return undefined
+  return { session, ticket, identity, relays: readRelays(relays) }
+}
+
+function readRelays(value: unknown): OfferedRelay[] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, RELAYS_OFFERED_MAX).flatMap((item) => {
+    const { address, url, token: text } = fieldsOf(item)
+    const token = typeof text === 'string' ? textToBytes(text) : undefined
+    if (typeof address !== 'string' || token === undefined) return []
+    return [{ address, token, url: typeof url === 'string' ? url : undefined }]
+  })
+}
+
+function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null ? (value as { [name: string]: unknown }) : {}
+}

@@ -1,0 +1,170 @@
+/**
+ * Hosts a match on this machine, which may be behind a router, with one call. Other players join with a code.
+ *
+ * ```ts
+ * const hosted = await host(game, { rendezvous: 'https://play.example' })
+ * console.log(hosted.code, hosted.link)
+ * ```
+ *
+ * The rendezvous introduces players to this machine. Then it is not needed: when it is gone, the match goes on, and the
+ * code works again when it is back.
+ */
+
+import { HostDesk, type HostPaths } from '../core/nat/host-desk.ts'
+import { HostedSession } from '../core/client/hosted-session.ts'
+import { Rendezvous } from '../core/client/rendezvous.ts'
+import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
+import type { Game } from '../core/game/define-game.ts'
+import type { PathMode } from '../core/nat/candidates.ts'
+import { bytesToHex, hexToBytes } from '../core/nat/hex.ts'
+import type { Shape } from '../core/schema/field.ts'
+import { bestProvider } from './crypto.ts'
+import { systemEntropy } from './entropy.ts'
+import { HostRtc } from './host-rtc.ts'
+import { openPeerPort, type PeerUdpPort } from './nat-port.ts'
+import { nodePlatform } from './node-platform.ts'
+import { openRoomServer } from './open-room-server.ts'
+import { nodeRendezvous } from './rendezvous-machine.ts'
+import type { RoomServer } from './room-server.ts'
+import { Serving, type ServeOptions } from './serve.ts'
+import { checkNames, HOST_NAMES } from './option-names.ts'
+
+/** How a match is hosted. */
+export interface HostOptions<I extends Shape = Shape> extends Omit<ServeOptions<I>, 'udp'> {
+  /** The address of the rendezvous. */
+  readonly rendezvous: string | URL
+  /**
+   * `race`: by relay at first, directly as soon as that works. `relay-only` hides the address of this machine.
+   * `direct-only` uses no relay. Default: `race`.
+   */
+  readonly path?: PathMode
+  /** Whether the code has two words, which is harder to guess. Default: no. */
+  readonly strong?: boolean
+  /** The UDP port. Default 0: any free port. */
+  readonly udpPort?: number
+}
+
+const GUESTS_DEFAULT = 32
+
+/** Hosts a match until `close`. Rejects when the rendezvous does not answer. */
+export async function host<I extends Shape>(game: Game<I>, options: HostOptions<I>): Promise<HostedMatch<I>> {
+  checkNames('host', options, HOST_NAMES)
+  const { rendezvous: _, path: __, strong: ___, udpPort: ____, ...given } = options
+  const parts = await openHostParts(game.fingerprint, { ...options, capacity: options.maxPlayers ?? GUESTS_DEFAULT })
+  const serveOptions: ServeOptions<I> = {
+    port: 0, webtransport: false, webrtc: false, ops: false, ...given, udp: false,
+    security: { ...given.security, identity: parts.identity },
+  }
+  try {
+    const serving = await openRoomServer(
+      serveOptions, (server) => new Serving(game, serveOptions, { ...server, hosted: parts.hosted }),
+    )
+    await parts.session.listen()
+    return new HostedMatch(serving, parts)
+  } catch (error) {
+    parts.close()
+    throw error
+  }
+}
+
+/** A match that is hosted on this machine. */
+export class HostedMatch<I extends Shape = Shape> {
+  /** The match, and everything else that `serve` has. */
+  readonly serving: Serving<I>
+  /** Called when the code has changed, because the rendezvous lost it and does not know this host. */
+  onCode: (code: string) => void = () => {}
+  readonly #parts: HostParts
+
+  constructor(serving: Serving<I>, parts: HostParts) {
+    this.serving = serving
+    this.#parts = parts
+    parts.session.onCode = () => this.onCode(this.code)
+    parts.guard(serving)
+  }
+
+  /** What players type: `IRON-7K3M`. */
+  get code(): string {
+    return this.#parts.session.own.code
+  }
+
+  /** What players open: the page of the game, with the code in it. */
+  get link(): string {
+    return this.#parts.session.own.link
+  }
+
+  /** Whether new players can join: the rendezvous is connected. */
+  get isListening(): boolean {
+    return this.#parts.session.isListening
+  }
+
+  /** Ends the match, for all players with the reason `host-left`, and the code. */
+  async close(): Promise<void> {
+    await this.serving.close()
+  }
+}
+
+/** What a hosted match has besides a served one. */
+export interface HostParts {
+  readonly session: HostedSession
+  /** 32 secret bytes. */
+  readonly identity: Uint8Array
+  readonly hosted: NonNullable<ConstructorParameters<typeof RoomServer>[1]['hosted']>
+  /** Ends the session with the server. */
+  guard(server: { onClosed: () => void }): void
+  close(): void
+}
+
+/** Makes a session at the rendezvous, and opens the port that its guests reach. */
+export async function openHostParts(
+  fingerprint: Uint8Array,
+  options: Pick<HostOptions, 'rendezvous' | 'path' | 'strong' | 'udpPort' | 'security'> & { readonly capacity: number },
+): Promise<HostParts> {
+  const { path: mode = 'race', strong: isStrong = false, capacity } = options
+  const base = parseServerUrl(String(options.rendezvous), (text) => new URL(text), ['https', 'http'])
+  const isLocal = isLocalHost(base.hostname)
+  const provider = options.security?.provider ?? bestProvider()
+  const identity = Uint8Array.from(options.security?.identity ?? new Uint8Array(32))
+  if (options.security?.identity === undefined) systemEntropy.fill(identity)
+  const publicKey = bytesToHex(provider.importSigning(identity.slice()).publicKey)
+  const session = await HostedSession.create({
+    rendezvous: new Rendezvous(new URL('.', base).href, nodeRendezvous), isStrong, isLoopbackAllowed: isLocal,
+    facts: { fingerprint: bytesToHex(fingerprint), identity: publicKey, capacity }, later: nodePlatform.later,
+  })
+  const { relays } = session.own
+  const port = await openPeerPort({ relays, isLoopbackAnnounced: isLocal, port: options.udpPort ?? 0 })
+  const rtc = HostRtc.open(relays, isLocal)
+  const desk = new HostDesk(
+    publicKey, pathsOf(port, rtc, mode, provider), (guest, signal) => session.send(guest, signal),
+  )
+  session.onSignal = (guest, signal) => desk.handle(guest, signal)
+  port.onCandidates = () => desk.announce()
+  await port.readyOne()
+  const close = (): void => {
+    session.close()
+    port.close()
+    void rtc?.close()
+  }
+  return {
+    session, identity, close,
+    hosted: {
+      closeCode: 'host-left',
+      members: [{ prefix: '', port }, ...(rtc === undefined ? [] : [{ prefix: rtc.prefix, port: rtc.port }])],
+    },
+    guard: (server) => { server.onClosed = close },
+  }
+}
+
+function pathsOf(
+  port: PeerUdpPort, rtc: HostRtc | undefined, mode: PathMode, provider: ReturnType<typeof bestProvider>,
+): HostPaths {
+  return {
+    candidates: () => port.candidates(mode),
+    introduce: (guest, { candidates, key: text }) => {
+      const key = hexToBytes(text)
+      if (key !== undefined) port.addPeer({ name: guest, candidates, key, provider, mode, isHost: false })
+    },
+    addCandidates: (guest, candidates) => port.addCandidates(guest, candidates),
+    answer: async (guest, sdp) => (mode === 'relay-only' ? undefined : await rtc?.answer(guest, sdp)),
+    forget: (guest) => port.paths.removePeer(guest),
+  }
+}
