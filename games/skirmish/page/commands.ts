@@ -32,7 +32,7 @@ const PURPOSE: readonly string[] = [
 ]
 
 function capital(name: string): string {
-  return name[0]!.toUpperCase() + name.slice(1)
+  return name === 'headquarters' ? 'HQ' : name[0]!.toUpperCase() + name.slice(1)
 }
 
 /** The buttons for a selection. */

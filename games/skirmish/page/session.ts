@@ -199,7 +199,10 @@ export class Session {
   #begin(world: World, seat: number): void {
     this.#seat = seat
     const start = makeMap(world.seed).starts[Math.max(0, seat)]!
-    this.#stage.picture.camera.lookAt({ x: columnOf(start), y: rowOf(start) + 2 })
+    const { camera } = this.#stage.picture
+    camera.lookAt({ x: columnOf(start), y: rowOf(start) + 2 })
+    // A narrow screen shows as many cells as a wide one from farther away.
+    camera.height = innerWidth < 760 ? 30 : 20
   }
 
   #showState(world: World): void {
