@@ -182,7 +182,7 @@ export const BYTE_MARKS: readonly MarkedFile[] = [
         'if (reason === undefined) this.stats.drops.malformed++',
         "this.#state === 'disconnecting'",
       ],
-      ['a handshake is given up', 'if (handshake.hasMetImpostor)', 'true'],
+      ['a handshake is given up', 'if (this.#opening.hasMetImpostor)', 'true'],
       ['silence ends a connection', "this.#lose('timed-out')", 'true'],
       [
         'silence ends a connection whose keys are being replaced',

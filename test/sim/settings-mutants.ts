@@ -215,13 +215,14 @@ const HAND_OVERS: readonly SettingMutant[] = [
     ['new Heartbeat(now, context.timers,', 'new Heartbeat(now, { ...context.timers, keepaliveMs: 1000 },'],
     ['new Heartbeat(now, context.timers,', 'new Heartbeat(now, { ...context.timers, timeoutMs: 10_000 },'],
     ["=== 'closed-by-peer', this.#context.timers.graceMs", "=== 'closed-by-peer', 200"],
-    ['if (now >= this.#startedAt + this.#context.timers.connectMs)', 'if (now >= this.#startedAt + 10_000)'],
-    [
-      'if (now >= this.#retryAt) this.#retryAt = now + drawRetryMs(this.#context.timers,',
-      'if (now >= this.#retryAt) this.#retryAt = now + '
-        + 'drawRetryMs({ ...this.#context.timers, retryMsMin: 200, retryMsMax: 250 },',
-    ],
     ['Math.min(this.#context.packetBytesMax, this.#peerBytesMax)', 'Math.min(1200, this.#peerBytesMax)'],
+  ]),
+  ...mutants('core/connection/opening.ts', [
+    ['this.#endsAt = now + context.timers.connectMs', 'this.#endsAt = now + 10_000'],
+    [
+      'drawRetryMs(this.#context.timers,',
+      'drawRetryMs({ ...this.#context.timers, retryMsMin: 200, retryMsMax: 250 },',
+    ],
   ]),
   ...mutants('core/endpoint/endpoint.ts', [['packetBytesMax: config.maxDatagramBytes', 'packetBytesMax: 1200']]),
   ...mutants('core/endpoint/admission.ts', [
