@@ -92,8 +92,8 @@ function siteOf(where: string | URL | PortSource, options: ConnectOptions): Serv
     isLocal: isLocalHost(base.hostname),
     isSecure: base.protocol === 'https:',
     parts,
-    async open() {
-      const ladder = new Ladder(base, transports)
+    async open(query) {
+      const ladder = new Ladder(base, transports, query)
       await ladder.open()
       return ladder
     },

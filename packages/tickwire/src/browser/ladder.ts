@@ -61,6 +61,7 @@ export class Ladder implements ClientLink {
   /** Called when another transport carries the match. */
   onSwitched: () => void = () => {}
   readonly #base: URL
+  #query: string
   readonly #rungs: readonly Rung[]
   readonly #why: Map<Rung, string> = new Map()
   readonly #ready: Map<Rung, Path> = new Map()
@@ -84,8 +85,10 @@ export class Ladder implements ClientLink {
   #isRetryDue = false
   #opened: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
 
-  constructor(base: URL, rungs: readonly Rung[]) {
+  /** `query` says which seat will be asked for. */
+  constructor(base: URL, rungs: readonly Rung[], query: string) {
     this.#base = base
+    this.#query = query
     this.#rungs = RUNGS.filter((rung) => rungs.includes(rung))
     if (this.#rungs.length === 0)
       throw new ConfigError(
@@ -132,7 +135,8 @@ export class Ladder implements ClientLink {
   }
 
   /** The server has accepted the client. From now on better paths are used. */
-  settle(): void {
+  settle(query: string = this.#query): void {
+    this.#query = query
     this.#isSettled = true
     this.#consider()
   }
@@ -161,7 +165,7 @@ export class Ladder implements ClientLink {
     const fresh = rungs.filter((rung) => !this.#pending.has(rung) && (this.#isSuspect || this.#active?.rung !== rung))
     if (fresh.length === 0) return
     if (fresh.some((rung) => rung !== 'websocket'))
-      this.offers = fetchOffers(this.#base, AbortSignal.timeout(RUNG_MS_MAX))
+      this.offers = fetchOffers(this.#base, this.#query, AbortSignal.timeout(RUNG_MS_MAX))
     for (const rung of fresh) this.#pending.add(rung)
     const first = fresh.includes('webtransport') ? this.#attempt('webtransport') : Promise.resolve()
     if (fresh.includes('websocket')) void this.#attempt('websocket')
@@ -173,7 +177,7 @@ export class Ladder implements ClientLink {
     try {
       if (this.#active?.rung === 'webtransport' && this.#active.isProven && !this.#isSuspect)
         throw new Error('there is a better one')
-      const open = await openRung(rung, this.#base, this.offers, this.#gone.signal)
+      const open = await openRung(rung, this.#base, this.#query, this.offers, this.#gone.signal)
       if (this.#gone.signal.aborted) open.port.close()
       else this.#arrive({ ...open, rung, isProven: false })
     } catch (error) {

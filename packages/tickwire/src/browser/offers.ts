@@ -53,10 +53,10 @@ export async function diagnose(base: URL): Promise<Diagnosis> {
   }
 }
 
-/** Asks the server at `base`. Never rejects: if there is no answer, WebSocket is assumed. */
-export async function fetchOffers(base: URL, signal: AbortSignal): Promise<Offers> {
+/** Asks the server at `base`, with a query. Never rejects: if there is no answer, WebSocket is assumed. */
+export async function fetchOffers(base: URL, query: string, signal: AbortSignal): Promise<Offers> {
   try {
-    const response = await fetch(new URL(INFO_PATH, base), { signal })
+    const response = await fetch(new URL(`${INFO_PATH}?${query}`, base), { signal })
     return response.ok ? readOffers(await response.json(), base) : NOTHING
   } catch {
     return NOTHING

@@ -23,11 +23,13 @@ export const RUNG_MS_MAX = 2000
 const MATCH_PATH = 'tickwire'
 
 /** Opens a transport to the server at `base`, within its time limit. Rejects with the reason. */
-export async function openRung(rung: Rung, base: URL, offers: Promise<Offers>, signal: AbortSignal): Promise<OpenRung> {
+export async function openRung(
+  rung: Rung, base: URL, query: string, offers: Promise<Offers>, signal: AbortSignal,
+): Promise<OpenRung> {
   const problem = problemOfPage(rung)
   if (problem !== undefined) throw new Error(problem)
   if (rung === 'websocket') {
-    const address = new URL(MATCH_PATH, base.href.replace(/^http/, 'ws')).href
+    const address = new URL(`${MATCH_PATH}?${query}`, base.href.replace(/^http/, 'ws')).href
     return { port: await inTime(rung, signal, (limit) => openWebSocket(address, limit)), address }
   }
   const { webtransport, webrtc, missing } = await offers

@@ -47,14 +47,17 @@ export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape
    * the address of this machine. `direct-only` uses no relay. Default: `race`.
    */
   readonly path?: PathMode
+  /** With an http or https URL: 'udp' asks the server for its port of native UDP. Default: WebSocket. */
+  readonly transport?: 'websocket' | 'udp'
 }
 
 const SCHEMES = ['udp', 'ws', 'wss', 'http', 'https'] as const
 const ASK_MS = 2000
 
 /**
- * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket; a
- * code such as `IRON-7K3M` or a link, through a rendezvous, directly or by relay.
+ * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket,
+ * or by the `transport` of the options; a code such as `IRON-7K3M` or a link, through a rendezvous, directly
+ * or by relay.
  * Rejects with a ConnectError that says why.
  */
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
@@ -85,13 +88,14 @@ export async function connect(
 }
 
 function siteOf(where: string | URL | PortSource, options: ConnectOptions, fingerprint: Uint8Array): ServerSite {
-  const { provider = bestProvider() } = options
+  const { provider = bestProvider(), transport } = options
   const parts = nodeParts(provider)
   if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
   const found = codeIn(String(where))
   if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
   const base = parseServerUrl(String(where), (text) => new URL(text), SCHEMES)
-  const site = base.protocol === 'udp:' ? udpSite(base) : webSocketSite(new URL(base.href.replace(/^ws/, 'http')))
+  const web = new URL(base.href.replace(/^ws/, 'http'))
+  const site = base.protocol === 'udp:' ? udpSite(base) : webSite(web, transport)
   return { ...site, isLocal: isLocalHost(base.hostname), parts }
 }
 
@@ -123,6 +127,15 @@ function codeSite(
   }
 }
 
+async function openUdpLink(
+  hostname: string,
+  port: number,
+  identity: () => Promise<string | undefined>,
+): Promise<SingleLink> {
+  const address = await resolveUdp(hostname.replace(/^\[|\]$/g, ''), port)
+  return new SingleLink('udp', await openUdp(), address, identity)
+}
+
 type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>
 
 function udpSite({ hostname, port }: URL): Site {
@@ -130,32 +143,32 @@ function udpSite({ hostname, port }: URL): Site {
   return {
     place: `udp://${hostname}:${port}`,
     isSecure: false,
-    async open() {
-      const address = await resolveUdp(hostname.replace(/^\[|\]$/g, ''), number)
-      return new SingleLink('udp', await openUdp(), address, () => Promise.resolve(undefined))
-    },
+    open: () => openUdpLink(hostname, number, () => Promise.resolve(undefined)),
     // Nothing else can be asked about a UDP port.
     diagnose: () => Promise.resolve({ kind: 'down' }),
   }
 }
 
-function webSocketSite(base: URL): Site {
-  const infoUrl = new URL(INFO_PATH.slice(1), base)
-  const ask = async (): Promise<Response> => await fetch(infoUrl, { signal: AbortSignal.timeout(ASK_MS) })
+function webSite(base: URL, transport: ConnectOptions['transport']): Site {
+  const ask = async (query: string): Promise<Response> =>
+    await fetch(new URL(`${INFO_PATH.slice(1)}?${query}`, base), { signal: AbortSignal.timeout(ASK_MS) })
   return {
     place: `${base.origin}${new URL('.', base).pathname}`.replace(/\/$/, ''),
     isSecure: base.protocol === 'https:',
-    async open() {
-      const address = new URL(MATCH_PATH.slice(1), base).href.replace(/^http/, 'ws')
-      const identity = async (): Promise<string | undefined> => {
-        const info = await (await ask()).json() as Partial<ServerInfo>
-        return info.identity
+    async open(query) {
+      const read = async (): Promise<Partial<ServerInfo>> => await (await ask(query)).json() as Partial<ServerInfo>
+      const identity = async (): Promise<string | undefined> => (await read()).identity
+      if (transport === 'udp') {
+        const { udp, missing } = await read()
+        if (udp === undefined) throw new Error(`udp: ${missing?.udp ?? 'the server does not offer it'}`)
+        return await openUdpLink(base.hostname, udp.port, identity)
       }
+      const address = new URL(`${MATCH_PATH.slice(1)}?${query}`, base).href.replace(/^http/, 'ws')
       return new SingleLink('websocket', await openWebSocket(address), address, identity)
     },
     async diagnose(): Promise<Diagnosis> {
       try {
-        const response = await ask()
+        const response = await ask('')
         const info = await response.json().catch(() => ({})) as Partial<ServerInfo>
         if (info.websocket !== undefined) return { kind: 'server', upMs: info.upMs ?? 0 }
         return { kind: response.status >= 500 ? 'down' : 'other-service' }

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 import { ConfigError } from '../core/base/assert.ts'
 import { PATHS_MAX } from '../core/base/limits.ts'
 import { createHttpDoor, limitRequests } from './http-door.ts'
-import { listen } from './listen.ts'
+import { listen, portOf } from './listen.ts'
 import { markProxied } from './request-origin.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { StaticFiles } from './static-files.ts'
@@ -24,6 +24,8 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 /** A server that listens, and how it is left. */
 export interface HttpSite {
   readonly server: Server
+  /** The port that players connect to. */
+  readonly port: number
   /** Stops what was opened. An existing server stays open. */
   close(): Promise<void>
 }
@@ -47,7 +49,7 @@ export async function openHttpSite(
     throw new ConfigError(name, 'given together with `server`', 'leave it to the server that you pass.')
   }
   if (!server.listening) await listen(server, port, options.address)
-  return attach(server, new TrustedProxies(options.trustedProxies), route)
+  return attach(server, portOf(server, port), new TrustedProxies(options.trustedProxies), route)
 }
 
 async function openOwn(
@@ -76,12 +78,13 @@ async function openOwn(
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  return { server, close }
+  return { server, port: portOf(server, port), close }
 }
 
 /** Answers Tickwire's requests before the listeners of the server. All others go to them, as before. */
 function attach(
   server: Server,
+  port: number,
   proxies: TrustedProxies,
   route: (request: IncomingMessage, response: ServerResponse) => boolean,
 ): HttpSite {
@@ -99,6 +102,7 @@ function attach(
   if (!proxies.isEmpty) server.prependListener('connection', onConnection)
   return {
     server,
+    port,
     close: async () => {
       server.off('request', onRequest)
       server.off('connection', onConnection)

@@ -6,6 +6,7 @@
 
 import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import type { Match } from '../core/game/match.ts'
+import type { DurationHistogram } from '../core/rooms/duration-histogram.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
 
@@ -17,7 +18,8 @@ export interface Metric {
   readonly samples: readonly Sample[]
 }
 
-interface Sample {
+/** One value of a metric. */
+export interface Sample {
   readonly value: number
   readonly labels?: { readonly [name: string]: string }
   /** Appended to the name: `_sum`, `_count`. */
@@ -37,7 +39,6 @@ export const QUANTILES: readonly number[] = [0.5, 0.9, 0.99, 0.999]
 export function collectMetrics({ host, ports, refusals }: Measured): Metric[] {
   const { rooms, door, counts, ticks, endpoint } = host
   const traffic = host.traffic()
-  const memory = process.memoryUsage()
   return [
     gauge('tickwire_rooms', 'Open rooms.', rooms.length),
     gauge('tickwire_players', 'Taken and kept seats of players.', host.players),
@@ -53,13 +54,7 @@ export function collectMetrics({ host, ports, refusals }: Measured): Metric[] {
     byLabel('tickwire_joins_total', 'Requests for a seat, by result.', 'result', door.counts),
     byLabel('tickwire_refusals_total', 'Refused, once per origin and minute, by reason.', 'reason', refusals.counts),
     byLabel('tickwire_ticket_refusals_total', 'Refused tickets, by reason.', 'reason', door.tickets),
-    {
-      name: 'tickwire_tick_seconds', help: 'Duration of ticks, of all rooms.', kind: 'summary',
-      samples: [
-        ...QUANTILES.map((share) => ({ value: ticks.percentileMs(share) / 1000, labels: { quantile: String(share) } })),
-        { suffix: '_sum', value: ticks.sumMs / 1000 }, { suffix: '_count', value: ticks.count },
-      ],
-    },
+    tickSeconds(ticks),
     byLabel(
       'tickwire_ticks_skipped_total',
       'Ticks of open rooms that were skipped because the process was late.',
@@ -93,6 +88,25 @@ export function collectMetrics({ host, ports, refusals }: Measured): Metric[] {
     byLabel('tickwire_endpoint_drops_total', 'Datagrams without a connection, by reason.', 'reason', endpoint.drops),
     byLabel('tickwire_admission_drops_total', 'Requests without an answer.', 'reason', endpoint.admissionDrops),
     byLabel('tickwire_datagrams_total', 'Datagrams of the sockets, by event.', 'what', ports.stats),
+    ...processMetrics(),
+  ]
+}
+
+/** The summary of durations of ticks. */
+export function tickSeconds(ticks: DurationHistogram): Metric {
+  return {
+    name: 'tickwire_tick_seconds', help: 'Duration of ticks, of all rooms.', kind: 'summary',
+    samples: [
+      ...QUANTILES.map((share) => ({ value: ticks.percentileMs(share) / 1000, labels: { quantile: String(share) } })),
+      { suffix: '_sum', value: ticks.sumMs / 1000 }, { suffix: '_count', value: ticks.count },
+    ],
+  }
+}
+
+/** Those of the process, for every process of a server. */
+export function processMetrics(): Metric[] {
+  const memory = process.memoryUsage()
+  return [
     gauge('process_resident_memory_bytes', 'Memory of the process.', memory.rss),
     gauge('process_heap_bytes', 'JavaScript heap in use.', memory.heapUsed),
     byLabel('process_cpu_seconds_total', 'Processor time.', 'mode', cpuSeconds()),
@@ -100,11 +114,11 @@ export function collectMetrics({ host, ports, refusals }: Measured): Metric[] {
   ]
 }
 
-function gauge(name: string, help: string, value: number): Metric {
+export function gauge(name: string, help: string, value: number): Metric {
   return { name, help, kind: 'gauge', samples: [{ value }] }
 }
 
-function byLabel(name: string, help: string, label: string, values: object): Metric {
+export function byLabel(name: string, help: string, label: string, values: object): Metric {
   const samples = Object.entries(values).map(([key, value]) => ({ value: Number(value), labels: { [label]: key } }))
   return { name, help, kind: 'counter', samples }
 }

@@ -22,8 +22,7 @@ export async function openRoomServer<S extends RoomServer>(
   const { port = PORT_DEFAULT, tls } = options
   const log = limitLines(guardLog(options.log ?? plainLog()))
   if (tls !== undefined) checkCertificate('tls', tls)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ConfigError('port', `invalid port (got ${port})`, 'give 1 to 65535, or 0 for any free port.')
+  checkPort(port)
   const { limits: { areLocalExempt = true } = {} } = options
   let routes: ServeRoutes | undefined
   const site = await openHttpSite(options, port, log, (request, response) => {
@@ -58,8 +57,14 @@ export async function openRoomServer<S extends RoomServer>(
   }
 }
 
+/** Throws ConfigError when it is no port. */
+export function checkPort(port: number): void {
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return
+  throw new ConfigError('port', `invalid port (got ${port})`, 'give 1 to 65535, or 0 for any free port.')
+}
+
 /** A log that throws must not end the server. */
-function guardLog(log: ServeLog): ServeLog {
+export function guardLog(log: ServeLog): ServeLog {
   return (entry) => {
     try {
       log(entry)

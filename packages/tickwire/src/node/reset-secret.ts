@@ -8,9 +8,12 @@
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
 
-/** The reset secret of the process that listens on `port`. */
-export function resetSecretOf(identity: Uint8Array, port: number, machine: string = hostname()): Uint8Array {
+/** The reset secret of the process that listens on `port`, or of one of its workers. */
+export function resetSecretOf(
+  identity: Uint8Array, port: number, machine: string = hostname(), worker: number = 0,
+): Uint8Array {
+  const name = worker === 0 ? machine : `${machine}\0${worker}`
   return Uint8Array.from(
-    createHmac('sha256', identity).update(`tickwire/v3/reset-secret\0${port}\0${machine}`).digest(),
+    createHmac('sha256', identity).update(`tickwire/v3/reset-secret\0${port}\0${name}`).digest(),
   )
 }

@@ -46,7 +46,8 @@ export interface RoomServerOptions extends TransportOptions {
   readonly weather?: LoadWeather
   /**
    * For development: a file to save rooms to when the process is signalled to end. The next process restores them if it
-   * serves the same game. Players are not notified; they reconnect to their seats. Default: rooms end with the process.
+   * serves the same game. Players are not notified; they reconnect to their seats. With `workers`, each worker also
+   * saves its rooms every two seconds, to a file of its own. Default: rooms end with the process.
    */
   readonly keepRooms?: string
   /**
@@ -57,6 +58,13 @@ export interface RoomServerOptions extends TransportOptions {
   readonly development?: boolean
   /** Whether it trains codec tables on its own matches, in a low-priority process, to send fewer bits. Default: no. */
   readonly learn?: LearnOptions | boolean
+  /**
+   * Spreads rooms over so many processes behind one port, 32 at most; 'auto' is one per processor core. Each process
+   * runs this program from its start: up to `serve` or `serveRooms`, which returns only in the first process. A match
+   * of `serve` runs in each worker. Callbacks of rooms run in the process of their room. Default: all rooms run in this
+   * process.
+   */
+  readonly workers?: number | 'auto'
   /** The operator port: health, metrics, a status page. Default: on 127.0.0.1, two above the HTTP port. */
   readonly ops?: OpsOptions | false
   /** Whether SIGTERM and SIGINT end the process in an orderly way, with exit code 0. Default: yes. */

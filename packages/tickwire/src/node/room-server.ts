@@ -14,6 +14,8 @@ import type { Match } from '../core/game/match.ts'
 import { createRoomHost } from '../core/game/match-host.ts'
 import type { RoomType } from '../core/game/room-type.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
+import type { RoomImage } from '../core/rooms/room-image.ts'
+import { isPlacedHere, type RoomPlace } from '../core/rooms/room-place.ts'
 import type { Recorder } from '../core/replay/recorder.ts'
 import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX } from '../core/base/limits.ts'
 import { isWorthLogging, type CodeFault } from '../core/base/user-code.ts'
@@ -27,7 +29,6 @@ import { inDevelopment } from './development.ts'
 import { systemEntropy } from './entropy.ts'
 import { Learning } from './learning.ts'
 import { WeatherPort } from './load-weather.ts'
-import { PORT_DEFAULT, portOf } from './listen.ts'
 import { type BundleMember, PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
 import { resetSecretOf } from './reset-secret.ts'
@@ -37,8 +38,8 @@ import { drainOnSignals } from './rooms-signals.ts'
 import type { ServerInfo } from './serve-routes.ts'
 import type { OpenTransports } from './serve-transports.ts'
 import type { ServeLog } from './status-log.ts'
-import type { Measured } from './metrics.ts'
 import { RefusalLog } from './refusal-log.ts'
+import { readStatus, type Status } from './status.ts'
 import { openStatusServer, type OpsOptions, type StatusServer } from './status-server.ts'
 
 /** How long to wait for the close to reach the players. */
@@ -54,6 +55,8 @@ export interface RoomServerParts {
   readonly log: ServeLog
   /** More ports, and the reason that players get at the end: for a match that a player hosts. */
   readonly hosted?: { readonly members: readonly BundleMember[]; readonly closeCode: 'host-left' }
+  /** What processes behind one address share. Undefined: this process is the only one. */
+  readonly share?: { readonly place: RoomPlace; readonly ticketKey: Uint8Array }
 }
 
 /** Rooms that are being served. */
@@ -93,13 +96,13 @@ export class RoomServer {
 
   constructor(
     given: { readonly [name: string]: RoomType },
-    { site, transports, options, log, hosted }: RoomServerParts,
+    { site, transports, options, log, hosted, share }: RoomServerParts,
     maxRooms?: number,
   ) {
     this.#types = inDevelopment(given, options, log)
     const { provider = bestProvider() } = options.security ?? {}
     this.#keepPath = options.keepRooms
-    const kept = this.#keepPath === undefined ? undefined : takeKeptRooms(this.#keepPath)
+    const kept = this.#keepPath === undefined ? undefined : takeKeptRooms(this.#keepPath, share !== undefined)
     // A copy: `slice` of a Buffer does not copy, and the code that takes a secret wipes the bytes it was given.
     const known = options.security?.identity ?? kept?.identity
     const identity = Uint8Array.from(known ?? new Uint8Array(32))
@@ -121,7 +124,7 @@ export class RoomServer {
     this.rooms = createRoomHost(this.#types, {
       entropy: systemEntropy,
       security: {
-        resetSecret: resetSecretOf(identity, portOf(site.server, PORT_DEFAULT)),
+        resetSecret: resetSecretOf(identity, site.port, undefined, share?.place.index),
         ...options.security,
         provider,
         identity,
@@ -129,6 +132,7 @@ export class RoomServer {
       limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
       ...(maxRooms !== undefined && { maxRooms }),
       ...(kept && { ticketKey: kept.ticketKey }),
+      ...share,
       stopwatch: now,
       onError: (fault, room) => {
         this.#logFault(fault, room)
@@ -141,7 +145,7 @@ export class RoomServer {
     const { learn = false } = options
     const learning = learn === true ? {} : learn
     if (learning !== false) this.#learning = new Learning(this.#types, learning, () => this.rooms.rooms, log, now)
-    this.url = `${site.server instanceof TlsServer ? 'https' : 'http'}://localhost:${portOf(site.server, PORT_DEFAULT)}`
+    this.url = `${site.server instanceof TlsServer ? 'https' : 'http'}://localhost:${site.port}`
     this.#ports.onDatagram = (from, bytes, length) => {
       this.rooms.handleDatagram(now(), from, bytes, length)
       this.#drainSoon()
@@ -150,14 +154,21 @@ export class RoomServer {
     this.#pathScan = setInterval(() => this.#closeUnusedPaths(), PATH_SCAN_MS)
     this.#pathScan.unref()
     this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
-    this.#restored = this.rooms.restore(now(), kept?.rooms ?? [], ({ typeName, code }, reason) => {
-      log({
+    this.#restored = this.#restore(kept?.rooms ?? [], share?.place)
+    this.#drainSoon()
+  }
+
+  /** Restores rooms of the previous process. The log names those that cannot be. */
+  #restore(images: readonly RoomImage[], place: RoomPlace | undefined): readonly Match[] {
+    const refuse = ({ typeName, code }: RoomImage, reason: string): void =>
+      this.log({
         level: 'warn',
         event: 'room-not-restored',
         message: `room ${code} (${typeName}) of the process before was not restored: ${reason}`,
       })
-    })
-    this.#drainSoon()
+    const isHere = ({ id }: RoomImage): boolean => place === undefined || isPlacedHere(id, place)
+    for (const image of images) if (!isHere(image)) refuse(image, 'the number of workers has changed')
+    return this.rooms.restore(now(), images.filter(isHere), refuse)
   }
 
   /** Rooms of the previous process. */
@@ -252,11 +263,13 @@ export class RoomServer {
 
   /** Opens the operator port. */
   async openOps(options: OpsOptions, port: number): Promise<void> {
-    this.#status = await openStatusServer({ port, ...options }, this.#measured, this.log)
+    const observed = { isDraining: () => this.rooms.isDraining, read: () => this.readStatus() }
+    this.#status = await openStatusServer({ port, ...options }, observed, this.log)
   }
 
-  get #measured(): Measured {
-    return { host: this.rooms, ports: this.#ports, refusals: this.refusals }
+  /** Rooms, players and metrics, for the operator. */
+  readStatus(): Status {
+    return readStatus({ host: this.rooms, ports: this.#ports, refusals: this.refusals })
   }
 
   /** Records a room to a file, until `close` of the result, or the end. Throws when the file cannot be created. */

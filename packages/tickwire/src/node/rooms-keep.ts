@@ -23,7 +23,12 @@ const BYTES = '~bytes'
 
 /** Writes the current state of all rooms of a host. */
 export function writeKeptRooms(path: string, host: RoomHost, identity: Uint8Array): void {
-  writeFileSync(path, JSON.stringify({ ...host.images(), identity }, replace), { mode: 0o600 })
+  writeFileSync(path, keptRoomsText(host, identity), { mode: 0o600 })
+}
+
+/** The content of the file. It has secrets. */
+export function keptRoomsText(host: RoomHost, identity: Uint8Array): string {
+  return JSON.stringify({ ...host.images(), identity }, replace)
 }
 
 /** The image of a room as text, for a file or a database. It contains no keys. */
@@ -40,12 +45,12 @@ function replace(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? { [BYTES]: Buffer.from(value).toString('base64') } : value
 }
 
-/** Reads what was written within the last minute, and removes it. */
-export function takeKeptRooms(path: string): KeptRooms | undefined {
+/** Reads what was written within the last minute, and removes it, unless `isLeft`. */
+export function takeKeptRooms(path: string, isLeft = false): KeptRooms | undefined {
   try {
     const isFresh = Date.now() - statSync(path).mtimeMs < AGE_MS_MAX
     const text = readFileSync(path, 'utf8')
-    rmSync(path)
+    if (!isLeft) rmSync(path)
     return isFresh ? JSON.parse(text, revive) as KeptRooms : undefined
   } catch {
     // reason: no file, or half of one: then the server begins with no rooms

@@ -16,25 +16,37 @@ import type { NewRoomOptions } from '../core/rooms/room-lifecycle.ts'
 import type { Recorder } from '../core/replay/recorder.ts'
 import { monotonicNow } from './clock.ts'
 import { checkNames, ROOM_TYPE_NAMES, ROOMS_NAMES } from './option-names.ts'
+import { openInWorkers } from './open-in-workers.ts'
 import { openRoomServer } from './open-room-server.ts'
-import { RoomServer } from './room-server.ts'
+import { RoomServer, type RoomServerParts } from './room-server.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
+import type { ServingWorkers } from './serving-workers.ts'
 
 /** Options of `serveRooms`, apart from the room types. */
 export interface ServeRoomsOptions extends RoomServerOptions {
-  /** Most rooms at once. Default 256. */
+  /** Most rooms at once; with `workers`, in each. Default 256. */
   readonly maxRooms?: number
 }
 
+/** Serves rooms of these types in several processes until `close`. It returns in the first process only. */
+export async function serveRooms<G extends { readonly [name: string]: unknown }>(
+  types: { readonly [name in keyof G]: RoomType<G[name]> },
+  options: ServeRoomsOptions & Required<Pick<ServeRoomsOptions, 'workers'>>,
+): Promise<ServingWorkers>
 /** Serves rooms of these types until `close`. Throws ConfigError if a port is taken, or a requested transport fails. */
 export async function serveRooms<G extends { readonly [name: string]: unknown }>(
   types: { readonly [name in keyof G]: RoomType<G[name]> },
+  options?: Omit<ServeRoomsOptions, 'workers'>,
+): Promise<ServingRooms>
+export async function serveRooms<G extends { readonly [name: string]: unknown }>(
+  types: { readonly [name in keyof G]: RoomType<G[name]> },
   options: ServeRoomsOptions = {},
-): Promise<ServingRooms> {
+): Promise<ServingRooms | ServingWorkers> {
   checkNames('serveRooms', options, ROOMS_NAMES)
   const untyped = types as unknown as { readonly [name: string]: RoomType }
   for (const [name, type] of Object.entries(untyped)) checkNames(name, type, ROOM_TYPE_NAMES)
-  return await openRoomServer(options, (parts) => new ServingRooms(untyped, parts, options.maxRooms))
+  const build = (parts: RoomServerParts): ServingRooms => new ServingRooms(untyped, parts, options.maxRooms)
+  return await openInWorkers(untyped, options, build) ?? await openRoomServer(options, build)
 }
 
 /** Rooms that are being served. */

@@ -58,18 +58,22 @@ export interface ServerInfo {
   readonly upMs: number
 }
 
+/** The query of a URL. */
+export type Query = { readonly [key: string]: string }
+
 export interface Routes {
   readonly origins: AllowedOrigins
   /** Whether offers from this machine and its own network are exempt from the limit per origin. */
   readonly areLocalExempt: boolean
-  info(): ServerInfo
+  /** `query` says which seat a client will ask for (`rooms/room-place.ts`). */
+  info(query: Query): ServerInfo
   rooms(filter: RoomFilter): readonly RoomListing[]
   /** The game of a type of room; undefined when there is no such type. */
   game(type: string | undefined): Game | undefined
   /** A page was refused because of its origin. */
   onRefused(why: 'origin', from: string): void
   /** Undefined if WebRTC is not served. */
-  answer?(offer: string, originIp: string): Promise<string>
+  answer?(offer: string, originIp: string, query: Query): Promise<string>
 }
 
 /** Handles requests for these routes. */
@@ -101,7 +105,7 @@ export class ServeRoutes {
     response.setHeader('cache-control', 'no-store')
     response.setHeader('vary', 'origin')
     if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
-    if (path === INFO_PATH) this.#tell(request, response, () => this.#routes.info())
+    if (path === INFO_PATH) this.#tell(request, response, () => this.#routes.info(queryOf(request.url)))
     else if (path === GAME_PATH) this.#tellGame(request, response)
     else if (path === ROOMS_PATH) this.#tellRooms(request, response)
     else void this.#signal(request, response)
@@ -138,13 +142,13 @@ export class ServeRoutes {
     const { answer } = this.#routes
     if (request.method !== 'POST') return reply(response, 405, 'Only POST is answered here.')
     if (answer === undefined)
-      return reply(response, 404, this.#routes.info().missing.webrtc ?? 'There is no WebRTC here.')
+      return reply(response, 404, this.#routes.info({}).missing.webrtc ?? 'There is no WebRTC here.')
     const origin = originOfRequest(request)
     if (!this.#mayOffer(origin)) return reply(response, 429, 'Too many offers from one address.')
     try {
       const offer = await readBody(request)
       if (offer === undefined) return reply(response, 413, `An offer has at most ${OFFER_BYTES_MAX} bytes.`)
-      reply(response, 200, await answer(offer, origin), 'application/sdp')
+      reply(response, 200, await answer(offer, origin, queryOf(request.url)), 'application/sdp')
     } catch (error) {
       reply(response, 400, `The offer was not understood: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -162,8 +166,13 @@ export class ServeRoutes {
 }
 
 function filterOf(url: string): RoomFilter {
-  const { type, after: _after, ...metadata } = Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''))
+  const { type, after: _after, ...metadata } = queryOf(url)
   return { metadata, ...(type !== undefined && { type }) }
+}
+
+/** The query of a URL. */
+export function queryOf(url: string = ''): Query {
+  return Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''))
 }
 
 /** The body of a request; undefined when it is too long. One buffer for all, as it may arrive byte by byte. */

@@ -106,11 +106,18 @@ interface Opened {
   close(): Promise<void>
 }
 
+/** UDP ports that are tried first, unless the options name others. */
+export interface DefaultPorts {
+  readonly webtransport: number
+  readonly udp: number
+}
+
 const RENEWAL_MS = 3_600_000
 
 /** Opens the requested transports on `server`, which already listens on `port`. `warn` receives what is missing. */
 export async function openTransports(
   server: HttpServer | HttpsServer, port: number, options: TransportOptions, warn: (message: string) => void,
+  defaults: DefaultPorts = { webtransport: port, udp: port + 1 },
 ): Promise<OpenTransports> {
   const { origins = [], maxSockets = PATHS_MAX } = options
   const missing: Record<string, string> = {}
@@ -136,9 +143,9 @@ export async function openTransports(
       warn(`${name} is not offered: ${missing[name]}`)
     }
   }
-  await open('webtransport', () => openWebTransport(port, address, options, warn))
+  await open('webtransport', () => openWebTransport(port, defaults.webtransport, address, options, warn))
   await open('webrtc', () => openWebRtc(address, options))
-  await open('udp', () => openNative(port, address, options))
+  await open('udp', () => openNative(defaults.udp, address, options))
   const { perOrigin, areLocalExempt } = pathLimits(options)
   const webSocket = listenWebSocket({
     server,
@@ -163,7 +170,8 @@ export async function openTransports(
 }
 
 async function openWebTransport(
-  httpPort: number, address: string | undefined, options: TransportOptions, warn: (message: string) => void,
+  httpPort: number, first: number, address: string | undefined, options: TransportOptions,
+  warn: (message: string) => void,
 ): Promise<Opened> {
   const { origins = [], maxSockets = PATHS_MAX, tls } = options
   const { perOrigin, areLocalExempt } = pathLimits(options)
@@ -187,10 +195,10 @@ async function openWebTransport(
         isAllowedOrigin(origin, [authority, `${hostOf(authority)}:${httpPort}`, hostOf(authority)], origins),
       onSession: (session) => port.adopt(session),
     })
-  const listener = await listen(asked.port ?? httpPort).catch((error: unknown) => {
+  const listener = await listen(asked.port ?? first).catch((error: unknown) => {
     if (asked.port !== undefined) throw error
     warn(
-      `webtransport: UDP port ${httpPort} is taken, another one is used. `
+      `webtransport: UDP port ${first} is taken, another one is used. `
           + 'A page with a content policy must allow it (connect-src)',
     )
     return listen(0)
@@ -235,7 +243,7 @@ async function openWebRtc(address: string | undefined, options: TransportOptions
   }
 }
 
-async function openNative(httpPort: number, address: string | undefined, options: TransportOptions): Promise<Opened> {
+async function openNative(first: number, address: string | undefined, options: TransportOptions): Promise<Opened> {
   const asked = options.udp === false ? {} : (options.udp ?? {})
   const open = (port: number): ReturnType<typeof openUdp> =>
     openUdp({
@@ -245,7 +253,7 @@ async function openNative(httpPort: number, address: string | undefined, options
       ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     })
   const port = await (asked.port === undefined
-    ? open(Math.min(httpPort + 1, 65_535)).catch(() => open(0))
+    ? open(Math.min(first, 65_535)).catch(() => open(0))
     : open(asked.port))
   const number = Number(port.localAddress.slice(port.localAddress.lastIndexOf(':') + 1))
   return { member: { prefix: '', port }, info: { udp: { port: number } }, close: () => port.closed }

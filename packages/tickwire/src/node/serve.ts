@@ -18,9 +18,11 @@ import type { Recorder } from '../core/replay/recorder.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { MatchInterest } from '../core/game/match-interest.ts'
 import { checkNames, SERVE_NAMES } from './option-names.ts'
+import { openInWorkers } from './open-in-workers.ts'
 import { openRoomServer } from './open-room-server.ts'
 import { RoomServer, type RoomServerParts } from './room-server.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
+import type { ServingWorkers } from './serving-workers.ts'
 
 /** Options of `serve`. */
 export interface ServeOptions<I extends Shape = Shape>
@@ -36,10 +38,21 @@ export interface ServeOptions<I extends Shape = Shape>
 
 const RESTART_MS = 1000
 
+/** Serves a game in several processes, with a match in each, until `close`. It returns in the first process only. */
+export async function serve<I extends Shape>(
+  game: Game<I>, options: ServeOptions<I> & Required<Pick<ServeOptions<I>, 'workers'>>,
+): Promise<ServingWorkers>
 /** Serves a game until `close`. Throws ConfigError when a port is taken, or a requested transport fails. */
-export async function serve<I extends Shape>(game: Game<I>, options: ServeOptions<I> = {}): Promise<Serving<I>> {
+export async function serve<I extends Shape>(
+  game: Game<I>, options?: Omit<ServeOptions<I>, 'workers'>,
+): Promise<Serving<I>>
+export async function serve<I extends Shape>(
+  game: Game<I>, options: ServeOptions<I> = {},
+): Promise<Serving<I> | ServingWorkers> {
   checkNames('serve', options, SERVE_NAMES)
-  return await openRoomServer(options, (parts) => new Serving(game, options, parts))
+  const build = (parts: RoomServerParts): Serving<I> => new Serving(game, options, parts)
+  return await openInWorkers({ [SINGLE_MATCH]: { game: game as unknown as Game } }, options, build)
+    ?? await openRoomServer(options, build)
 }
 
 /** A game that is being served. */

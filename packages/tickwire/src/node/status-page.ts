@@ -5,22 +5,19 @@
  * Text that players can choose (metadata) is escaped.
  */
 
-import type { Match } from '../core/game/match.ts'
-import type { RoomHost } from '../core/rooms/room-host.ts'
-import { QUANTILES, type Metric } from './metrics.ts'
+import { QUANTILES } from './metrics.ts'
+import { ROOMS_SHOWN, ticksOf, type Status } from './status.ts'
 
-const ROOMS_SHOWN = 200
-
-export function statusPage(host: RoomHost<Match>, metrics: readonly Metric[]): string {
-  const rooms = host.rooms
-  const rows = rooms.slice(0, ROOMS_SHOWN).map((room) =>
+export function statusPage(status: Status): string {
+  const { metrics, roomCount, players, connections, isDraining } = status
+  const rows = status.rooms.map((room) =>
     row([
-      room.isPrivate ? 'private' : room.id,
+      room.id ?? 'private',
       room.typeName,
-      `${room.seats.players} / ${room.seats.capacity}`,
-      String(room.seats.spectators),
-      String(room.world.tick),
-      ...QUANTILES.map((share) => room.ticks.percentileMs(share).toFixed(3)),
+      `${room.players} / ${room.capacity}`,
+      String(room.spectators),
+      String(room.tick),
+      ...room.tickMs.map((ms) => ms.toFixed(3)),
       Object.entries(room.metadata)
         .map(([key, value]) => `${key}=${value}`)
         .join(' '),
@@ -39,21 +36,21 @@ export function statusPage(host: RoomHost<Match>, metrics: readonly Metric[]): s
           ]),
         ),
     )
-  const connections = host.endpoint.connections.length
-  const memoryMiB = Math.round(process.memoryUsage().rss / 2 ** 20)
-  const ticks = QUANTILES.map((share) => `p${share * 100} ${host.ticks.percentileMs(share).toFixed(3)} ms`).join(', ')
+  const memoryMiB = Math.round(status.residentBytes / 2 ** 20)
+  const histogram = ticksOf(status)
+  const ticks = QUANTILES.map((share) => `p${share * 100} ${histogram.percentileMs(share).toFixed(3)} ms`).join(', ')
   const quantiles = QUANTILES.map((share) => `p${share * 100} ms`)
   const names = ['room', 'type', 'players', 'spectators', 'tick', ...quantiles, 'metadata', '']
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>tickwire</title>
 <style>body{font:14px system-ui;margin:2em}table{border-collapse:collapse;margin:1em 0}
 td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:left}</style></head>
-<body><h1>tickwire${host.isDraining ? ': draining' : ''}</h1>
-<p>${rooms.length} rooms, ${host.players} players, ${connections} connections; up ${Math.round(process.uptime())} s;
-${memoryMiB} MiB. Ticks of all rooms: ${ticks}, worst ${host.ticks.maxMs.toFixed(3)} ms.</p>
+<body><h1>tickwire${isDraining ? ': draining' : ''}</h1>
+<p>${roomCount} rooms, ${players} players, ${connections} connections; up ${Math.round(process.uptime())} s;
+${memoryMiB} MiB. Ticks of all rooms: ${ticks}, worst ${histogram.maxMs.toFixed(3)} ms.</p>
 <table><tr>${names.map((name) => `<th>${name}</th>`).join('')}</tr>
 ${rows.join('\n')}</table>
-${rooms.length > ROOMS_SHOWN ? `<p>and ${rooms.length - ROOMS_SHOWN} more</p>` : ''}
+${roomCount > ROOMS_SHOWN ? `<p>and ${roomCount - ROOMS_SHOWN} more</p>` : ''}
 <table><tr><th>counters since the start</th><th></th></tr>
 ${counters.join('\n')}</table></body></html>
 `

@@ -14,10 +14,11 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHttpDoor } from './http-door.ts'
-import { collectMetrics, prometheusText, type Measured } from './metrics.ts'
+import { prometheusText } from './metrics.ts'
 import { isLoopbackHost } from './page-origin.ts'
 import type { ServeLog } from './status-log.ts'
 import { statusPage } from './status-page.ts'
+import type { Status } from './status.ts'
 
 /** Where the operator port listens. */
 export interface OpsOptions {
@@ -33,16 +34,23 @@ export interface StatusServer {
   close(): Promise<void>
 }
 
+/** What the operator port shows. */
+export interface Observed {
+  isDraining(): boolean
+  /** Must not reject. */
+  read(): Status | Promise<Status>
+}
+
 const LOOPBACK = '127.0.0.1'
 
 /** Opens the operator port. If the default port is taken, a free one is used, and the log says so. */
 export async function openStatusServer(
   { port = 0, address = LOOPBACK }: OpsOptions,
-  measured: Measured,
+  observed: Observed,
   log: ServeLog,
 ): Promise<StatusServer> {
   const isLoopback = isLoopbackHost(address) || address === '::1'
-  const server = createHttpDoor((request, response) => answer(request, response, measured, isLoopback))
+  const server = createHttpDoor((request, response) => void answer(request, response, observed, isLoopback))
   const listen = (number: number): Promise<void> => new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port: number, host: address }, () => {
@@ -66,12 +74,12 @@ export async function openStatusServer(
   }
 }
 
-function answer(
+async function answer(
   { url = '/', method, headers }: IncomingMessage,
   response: ServerResponse,
-  measured: Measured,
+  observed: Observed,
   isLoopback: boolean,
-): void {
+): Promise<void> {
   const reply = (status: number, type: string, text: string): void => {
     response.writeHead(status, {
       'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff',
@@ -85,11 +93,11 @@ function answer(
     case '/healthz':
       return reply(200, 'text/plain', 'ok\n')
     case '/readyz':
-      return measured.host.isDraining ? reply(503, 'text/plain', 'draining\n') : reply(200, 'text/plain', 'ready\n')
+      return observed.isDraining() ? reply(503, 'text/plain', 'draining\n') : reply(200, 'text/plain', 'ready\n')
     case '/metrics':
-      return reply(200, 'text/plain; version=0.0.4', prometheusText(collectMetrics(measured)))
+      return reply(200, 'text/plain; version=0.0.4', prometheusText((await observed.read()).metrics))
     case '/':
-      return reply(200, 'text/html', statusPage(measured.host, collectMetrics(measured)))
+      return reply(200, 'text/html', statusPage(await observed.read()))
     default:
       return reply(404, 'text/plain', 'There are /healthz, /readyz, /metrics and /.\n')
   }

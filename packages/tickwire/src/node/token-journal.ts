@@ -8,10 +8,13 @@
  */
 
 import {
-  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync,
+  closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, rmSync,
+  writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { WORKERS_MAX } from '../core/base/limits.ts'
 import type { TokenJournal } from '../core/crypto/spent-tokens.ts'
+import { workerIndex } from './worker-index.ts'
 
 /** Options of a journal. */
 export interface TokenJournalOptions {
@@ -19,18 +22,23 @@ export interface TokenJournalOptions {
   readonly isDurable?: boolean
 }
 
-/** Opens the journal at `path`, and creates the file if needed. Throws when that fails. */
+/**
+ * Opens the journal of this name, and creates the file if needed. Each worker (`workers` of `serve`) writes a file of
+ * its own beside it, and reads those of all. Throws when that fails.
+ */
 export function openTokenJournal(
-  path: string,
+  name: string,
   { isDurable = false }: TokenJournalOptions = {},
 ): TokenJournal & { close(): void } {
+  const index = workerIndex()
+  const path = index === undefined ? name : `${name}.${index}`
   mkdirSync(dirname(path), { recursive: true })
   let file = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
   /** A partial record is at the end of the file, and would misalign all records after it. */
   let isTorn = false
   return {
-    load: () => new Uint8Array(readFileSync(path)),
+    load: () => new Uint8Array(Buffer.concat(filesOf(name).map((each) => readFileSync(each)))),
     append(bytes: Uint8Array): boolean {
       if (isTorn) isTorn = !cutOff(file, size)
       if (isTorn || !writeWhole(file, bytes, isDurable)) {
@@ -65,6 +73,12 @@ export function openTokenJournal(
       file = -1
     },
   }
+}
+
+/** The files of all processes. */
+function filesOf(name: string): readonly string[] {
+  const names = [name, ...Array.from({ length: WORKERS_MAX }, (_, index) => `${name}.${index}`)]
+  return names.filter((each) => existsSync(each))
 }
 
 function writeWhole(file: number, bytes: Uint8Array, isDurable: boolean): boolean {

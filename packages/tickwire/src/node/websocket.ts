@@ -20,7 +20,7 @@ import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import {
-  DATAGRAM_BYTES_SAFE, PATHS_MAX, PATHS_PER_ORIGIN, PATH_IDLE_MS, PATH_SCAN_MS, REFUSAL_MS,
+  DATAGRAM_BYTES_SAFE, PATHS_MAX, PATHS_PER_ORIGIN, PATH_IDLE_MS, PATH_SCAN_MS,
   WEBSOCKET_BUFFERED_BYTES_MAX, WEBSOCKET_CHUNKS_MAX, WEBSOCKET_CLOSE_MS, WEBSOCKET_FRAGMENTS_MAX,
   WEBSOCKET_FRAMES_PER_SECOND, WEBSOCKET_OPEN_MS,
 } from '../core/base/limits.ts'
@@ -30,6 +30,7 @@ import { FrameBuffer } from './websocket-frame.ts'
 import { OriginTally } from './origin-tally.ts'
 import { isAllowedOrigin } from './page-origin.ts'
 import { originOfRequest } from './request-origin.ts'
+import { pathOf, refuseUpgrade as refuse } from './upgrade.ts'
 
 /** The library's defaults (100 MiB, 16,384 fragments, a pong for every ping, 30 s to close) would allow a flood. */
 const LIMITS = {
@@ -246,19 +247,4 @@ class WebSocketPort implements WebSocketListener {
   #countError = (error?: Error | null): void => {
     if (error) this.stats.errors++
   }
-}
-
-function pathOf(request: IncomingMessage): string {
-  const url = request.url ?? '/'
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
-}
-
-/** Answers an upgrade with a status, and destroys the socket once it is written: the peer may never close its half. */
-function refuse(socket: Duplex, status: string): void {
-  // The peer may be gone already. An error on a socket without a listener would end the process.
-  socket.on('error', () => {})
-  const timer = setTimeout(() => socket.destroy(), REFUSAL_MS)
-  socket.once('close', () => clearTimeout(timer))
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }

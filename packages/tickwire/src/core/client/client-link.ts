@@ -29,8 +29,8 @@ export interface ClientLink extends DatagramPort {
   readonly provenCount: number
   /** Called when another transport carries the match. */
   onSwitched: () => void
-  /** The server has accepted the client. */
-  settle(): void
+  /** The server has accepted the client. From now on `query` leads to its seat; by default the one of before. */
+  settle(query?: string): void
   /** Tries better transports again, now. */
   climb(): void
   /** The identity key that the server states, as text. Undefined when it states none. */

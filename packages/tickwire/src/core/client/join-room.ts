@@ -10,6 +10,7 @@ import type { ClientHostOptions } from '../game/client-host-options.ts'
 import type { ClientTrace } from '../game/client-trace.ts'
 import { checkGame, type Game } from '../game/define-game.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
+import { encodePlaceRequest } from '../rooms/room-place.ts'
 import type { Shape } from '../schema/field.ts'
 import type { InitOf } from '../schema/value-types.ts'
 import type { ClientLink } from './client-link.ts'
@@ -149,7 +150,7 @@ async function openLine<I extends Shape>(
   platform: ClientPlatform,
   asked: JoinRequest | undefined,
 ): Promise<Line<I>> {
-  const link = await site.open().catch(async (error: Error) => {
+  const link = await site.open(encodePlaceRequest(asked, drawVisit(platform))).catch(async (error: Error) => {
     if (error instanceof ConnectError) throw error
     const found = await site.diagnose()
     throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, {
@@ -173,6 +174,13 @@ async function openLine<I extends Shape>(
     link.close()
     throw error
   }
+}
+
+/** A random name, so that all transports of one client lead to one process of the server. */
+function drawVisit({ entropy }: ClientPlatform): string {
+  const bytes = new Uint8Array(8)
+  entropy.fill(bytes)
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** A client without a network cannot fetch a token: it retries, as after any other outage. */

@@ -17,6 +17,7 @@ import type { ClientHostOptions } from '../game/client-host-options.ts'
 import type { ClientTrace } from '../game/client-trace.ts'
 import type { Game } from '../game/define-game.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
+import { encodePlaceRequest } from '../rooms/room-place.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ClientLink } from './client-link.ts'
 import type { ClientPlatform, ServerSite } from './platform.ts'
@@ -111,7 +112,8 @@ export class Line<I extends Shape = Shape> {
       this.wake()
     }
     void this.opened.then(() => {
-      link.settle()
+      const { seat } = this.host
+      link.settle(seat && encodePlaceRequest({ room: seat.room }, ''))
       this.#receivedAt[0] = platform.now()
       this.#watchIn(SILENT_MS)
     })

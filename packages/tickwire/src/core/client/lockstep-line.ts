@@ -108,7 +108,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   async #connect(join: JoinRequest | undefined): Promise<void> {
     const site = this.#site
     const { platform } = this.#machine
-    const link = await site.open().catch(async (error: Error) => {
+    const link = await site.open('').catch(async (error: Error) => {
       const found = await site.diagnose()
       const detail = found.kind === 'server' ? { detail: error.message } : {}
       throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, { ...detail, found })

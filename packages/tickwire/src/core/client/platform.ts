@@ -67,8 +67,8 @@ export interface ServerSite {
   /** Whether the identity that it states may be trusted, because the request for it was encrypted (https). */
   readonly isSecure: boolean
   readonly parts: ClientParts
-  /** Opens a transport. Rejects with the reason. */
-  open(): Promise<ClientLink>
+  /** Opens a transport. `query` says which seat will be asked for (`rooms/room-place.ts`). Rejects with the reason. */
+  open(query: string): Promise<ClientLink>
   /** Asks what answers there, after a failure. Never rejects. */
   diagnose(): Promise<Diagnosis>
 }

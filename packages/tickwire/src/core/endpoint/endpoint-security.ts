@@ -24,7 +24,7 @@ export interface TokenPolicy {
   /** The game's name, as in the tokens. */
   readonly audience: string
   /** Which tokens were used. */
-  readonly spent: SpentTokens
+  readonly spent: Pick<SpentTokens, 'isSpent' | 'spend' | 'finish'>
   /** Seconds since 1970. Only token expiry uses wall clock time. */
   readonly wallSeconds: () => number
 }

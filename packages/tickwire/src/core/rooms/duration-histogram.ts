@@ -10,6 +10,16 @@ const OCTAVES = 31
 const BUCKETS = STEPS_PER_OCTAVE * OCTAVES
 const MICROS_PER_MS = 1000
 
+/** A histogram as plain values, for another process. */
+export interface HistogramImage {
+  /** Durations of each bucket. */
+  readonly counts: Uint32Array
+  /** The sum of all durations, in ms. */
+  readonly sumMs: number
+  /** The longest, in ms. */
+  readonly maxMs: number
+}
+
 /** Counts durations in buckets, for metrics. */
 export class DurationHistogram {
   readonly #counts = new Uint32Array(BUCKETS)
@@ -52,6 +62,22 @@ export class DurationHistogram {
       if (left <= 0) return Math.min(upperMs(bucket), this.maxMs)
     }
     return this.maxMs
+  }
+
+  /** A copy as plain values. */
+  image(): HistogramImage {
+    return { counts: this.#counts.slice(), sumMs: this.sumMs, maxMs: this.maxMs }
+  }
+
+  /** Adds the durations of another histogram. */
+  add({ counts, sumMs, maxMs }: HistogramImage): void {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const count = counts[bucket] ?? 0
+      this.#counts[bucket] += count
+      this.#count += count
+    }
+    this.#cells[0] += sumMs
+    this.#cells[1] = Math.max(this.#cells[1], maxMs)
   }
 
   /** Starts again from zero. */

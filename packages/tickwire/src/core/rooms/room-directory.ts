@@ -7,6 +7,7 @@
 import type { Entropy } from '../base/entropy.ts'
 import type { HostedRoom, RoomListing } from './hosted-room.ts'
 import type { Metadata } from './join-body.ts'
+import { isPlacedHere, nextNumber, PLACE_LETTERS as LETTERS, type RoomPlace } from './room-place.ts'
 
 /** Criteria for listing rooms. */
 export interface RoomFilter {
@@ -16,7 +17,6 @@ export interface RoomFilter {
   readonly metadata?: Metadata
 }
 
-const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const ID_LETTERS = 10
 /**
  * An origin may try ten codes per second. In one hour it finds one of a hundred rooms with a probability of three in a
@@ -26,13 +26,16 @@ const CODE_LETTERS = 8
 
 export class RoomDirectory<R extends HostedRoom = HostedRoom> {
   readonly #entropy: Entropy
+  readonly #place: RoomPlace | undefined
   readonly #byNumber = new Map<number, R>()
   readonly #byId = new Map<string, R>()
   readonly #byCode = new Map<string, R>()
   #lastNumber = 0
 
-  constructor(entropy: Entropy) {
+  /** With a place, the names of its rooms lead to that process. */
+  constructor(entropy: Entropy, place?: RoomPlace) {
     this.#entropy = entropy
+    this.#place = place
   }
 
   get count(): number {
@@ -46,8 +49,9 @@ export class RoomDirectory<R extends HostedRoom = HostedRoom> {
 
   /** Draws the number, id and code of a new room. */
   drawIdentity(isPrivate: boolean): { readonly number: number; readonly id: string; readonly code: string } {
+    this.#lastNumber = nextNumber(this.#lastNumber, this.#place)
     return {
-      number: ++this.#lastNumber,
+      number: this.#lastNumber,
       id: this.#draw(ID_LETTERS, this.#byId),
       code: isPrivate ? this.#draw(CODE_LETTERS, this.#byCode) : '',
     }
@@ -113,7 +117,7 @@ export class RoomDirectory<R extends HostedRoom = HostedRoom> {
     for (;;) {
       this.#entropy.fill(bytes)
       const text = Array.from(bytes, (byte) => LETTERS[byte & 31]).join('')
-      if (!taken.has(text)) return text
+      if (!taken.has(text) && (this.#place === undefined || isPlacedHere(text, this.#place))) return text
     }
   }
 }

@@ -11,6 +11,7 @@ import type { EndpointConfig } from '../endpoint/endpoint-config.ts'
 import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { OriginLimits } from '../endpoint/origin-limits.ts'
 import type { HostedRoom, RoomIdentity, RoomWiring } from './hosted-room.ts'
+import type { RoomPlace } from './room-place.ts'
 
 /** Options of a room host, apart from its room types. */
 export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
@@ -31,6 +32,8 @@ export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
   readonly maxConnections?: number
   /** The ticket key of the previous process, whose rooms will be restored. Default: a random key. */
   readonly ticketKey?: Uint8Array
+  /** Which of several processes behind one address this is. Default: the only one. */
+  readonly place?: RoomPlace
   /** Measures ticks, in milliseconds from any origin. Without it, ticks are not measured. */
   readonly stopwatch?: () => Millis
   /**

@@ -78,7 +78,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     const { entropy, security, limits, maxConnections = CONNECTIONS_MAX, onError, stopwatch } = options
     this.#stopwatch = stopwatch
     this.guard = new UserCode(onError && ((fault) => onError(fault, undefined)))
-    this.#directory = new RoomDirectory(entropy)
+    this.#directory = new RoomDirectory(entropy, options.place)
     this.#mint = new TicketMint(security?.provider ?? pureProvider, entropy, options.ticketKey)
     const { guard } = this
     const passwords = new PasswordHasher(security?.provider ?? pureProvider, entropy)
