@@ -10,7 +10,18 @@ import { nativeCodec } from '../../packages/tickwire/src/core/order/order-codec.
 import { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
 import { TicksSink } from '../../packages/tickwire/src/core/order/ticks-frame.ts'
 import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
+import { DesyncJudge } from '../../packages/tickwire/src/core/order-relay/desync-judge.ts'
+import {
+  decodeQuestion, decodeTop, encodeQuestion,
+} from '../../packages/tickwire/src/core/lockstep/desync/descent-wire.ts'
+import { decodeSync, encodeSync } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import { SyncSink } from '../../packages/tickwire/src/core/order/sync-stream.ts'
+import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
+import { encodePatch, restorePatch } from '../../packages/tickwire/src/core/world/image-patch.ts'
+import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/world/world-image.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import desync from '../vectors/desync.json' with { type: 'json' }
 import vectors from '../vectors/lockstep.json' with { type: 'json' }
 import type { FuzzTarget } from './target.ts'
 
@@ -60,4 +71,53 @@ const values: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [orders, ticks, values]
+const sync: FuzzTarget = {
+  name: 'lockstep-sync',
+  seeds: () => desync.messages.map(({ bytes }) => unhex(bytes)),
+  run(bytes) {
+    const message = decodeSync(bytes)
+    if (message !== undefined && encodeSync(message).some((byte, at) => byte !== bytes[at]))
+      throw new Error('a message has two spellings')
+    const log = new TickLog()
+    const judge = new DesyncJudge(log, 1, () => [{ peer: 1, rttMs: 5 }, { peer: 2, rttMs: 9 }])
+    judge.handleDifference(0, 1, 3)
+    if (message !== undefined) for (const peer of [1, 2, 3]) judge.handleMessage(1, peer, message)
+    judge.tick(10_000)
+    const sink = new SyncSink()
+    sink.accept(0, 1, new BitReader(bytes))
+  },
+}
+
+const Tank = entity({ x: u8, at: vec2(0, 256, 1 / 16) }, { name: 'Tank' })
+
+function battle(): { world: World; base: World } {
+  const base = new World([Tank], { seed: 3 })
+  for (let at = 0; at < 20; at++) base.spawn(Tank, { x: at })
+  base.endTick()
+  const world = new World([Tank], { seed: 3, sharing: base })
+  restoreWorld(world, encodeWorld(base)!)
+  for (const tank of world.each(Tank)) if (tank.x % 3 === 0) tank.x += 100
+  world.despawn([...world.each(Tank)][4]!)
+  world.endTick()
+  return { world, base }
+}
+
+const descent: FuzzTarget = {
+  name: 'lockstep-descent',
+  seeds: () => [
+    encodeQuestion({ kind: 'nodes', nodes: [{ type: 0, height: 3, place: 1 }] }),
+    encodeQuestion({ kind: 'rows', indexes: [1, 5, 9], hasAllocator: true, hasExternal: false }),
+    encodeQuestion({ kind: 'folds', first: 3, step: 9 }),
+    ...[battle()].map(({ world, base }) => encodePatch(world, base)!),
+  ],
+  run(bytes) {
+    const question = decodeQuestion(bytes)
+    if (question !== undefined && encodeQuestion(question).some((byte, at) => byte !== bytes[at]))
+      throw new Error('a question has two spellings')
+    decodeTop(bytes, 1)
+    const { base } = battle()
+    restorePatch(new World([Tank], { seed: 3, sharing: base }), base, bytes)
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [orders, ticks, values, sync, descent]

@@ -31,7 +31,7 @@ test('[SAVE1, STATE5] the code of the guide to state works as described', () => 
   tick(world)
   tick(twin)
   expect(ship!.shield?.strength).toBe(80)
-  expect(whatDiffers(world, twin)).toEqual({ in: 'field', entity: 'Ship', id: ship!.id, field: 'hull' })
+  expect(whatDiffers(world, twin)).toMatchObject({ in: 'field', entity: 'Ship', id: ship!.id, field: 'hull' })
 })
 
 test('[SAVE2, WORLD11] the tide of the guide follows saved and loaded worlds, and ships change owners', () => {

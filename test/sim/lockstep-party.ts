@@ -4,7 +4,8 @@
  */
 
 import {
-  createRelayHost, LockstepClient, type AnyOrder, type LockstepGame, type RelayMatch, type RelayNotice,
+  createRelayHost, LockstepClient, type AnyOrder, type DesyncFinding, type DesyncReport, type LockstepGame,
+  type RelayMatch, type RelayNotice,
   type RelayRoomType, type RunnerOptions, type TickEvent,
 } from 'tickwire/lockstep'
 import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
@@ -29,6 +30,7 @@ export interface PartyOptions {
   /** The game of one client, if it is not the game of all. */
   readonly gameOf?: (client: number) => LockstepGame
   readonly resumeMs?: number
+  readonly referee?: RelayRoomType['referee']
 }
 
 /** One client at the end of its cable. Its clock has an offset and a drift. */
@@ -41,6 +43,8 @@ export class PartyClient implements SimActor {
   /** Indexed by tick: how long ticks were held when it was executed, so that they are even. */
   readonly heldMs: number[] = []
   readonly events: [string, number, number][] = []
+  readonly findings: DesyncFinding[] = []
+  readonly reports: DesyncReport[] = []
   offsetMs = 0
   drift = 1
   /** Until then the client does nothing: its machine stands still. */
@@ -79,6 +83,9 @@ export class PartyClient implements SimActor {
         this.isClosed = true
         this.closedBy = code
       },
+      machine: 'simulated',
+      onFinding: (finding) => { this.findings.push(finding) },
+      onReport: (json) => { this.reports.push(JSON.parse(json) as DesyncReport) },
     })
   }
 
@@ -137,6 +144,9 @@ export class LockstepParty implements SimActor {
   readonly host: RoomHost<RelayMatch>
   readonly clients: PartyClient[]
   readonly notices: RelayNotice[] = []
+  /** Reports of desyncs, and when each was made. */
+  readonly reports: DesyncReport[] = []
+  readonly reportedAt: number[] = []
   sentBytes = 0
   sentDatagrams = 0
   largestDatagram = 0
@@ -156,6 +166,11 @@ export class LockstepParty implements SimActor {
         ...(relay && { relay }), ...(isAgreed && { seed: 'agreed' as const }),
         ...(observerDelayTicks !== undefined && { observerDelayTicks }),
         onNotice: (notice) => { this.notices.push(notice) },
+        onDesync: (report) => {
+          this.reports.push(report)
+          this.reportedAt.push(this.clock.now)
+        },
+        ...(options.referee && { referee: options.referee }),
       },
     }, { entropy: new Dice(seed ^ 0x5e7), security: this.#security })
     this.host.create('lockstep', { seed })

@@ -3,7 +3,7 @@ import { FIELD } from '../../packages/tickwire/src/core/order-relay/relay-state.
 import { form } from '../form.ts'
 import { playLockstep, type Plant } from './lockstep-swarm.ts'
 
-test('[LOCK26, I23, I24, I25, I26, I27, I28] lockstep matches of many seeds hold their invariants', () => {
+test('[LOCK26, DESYNC8, I23, I24, I25, I26, I27, I28, I35] matches of many seeds hold their invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(3, 200); seed++) {
     const { violation, counts } = playLockstep(seed)
@@ -11,6 +11,16 @@ test('[LOCK26, I23, I24, I25, I26, I27, I28] lockstep matches of many seeds hold
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
   for (const name of ['honest', 'orders', 'ticks', 'outage', 'resume']) expect(sums[name]).toBeGreaterThan(0)
+})
+
+test('[DESYNC8, I35] matches in which one number of one world changes end with equal worlds', () => {
+  let healed = 0
+  for (let seed = 1; seed <= form(4, 200); seed++) {
+    const { violation, counts } = playLockstep(seed, () => {}, true)
+    expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
+    healed += counts['healed'] ?? 0
+  }
+  expect(healed).toBeGreaterThan(0)
 })
 
 /** Seeds that found a bug, and what it was. */
@@ -61,6 +71,10 @@ const PLANTS: readonly { readonly finds: string; readonly name: string; readonly
   {
     finds: 'I27', name: 'a client does not step after an outage',
     plant: ({ clients, clock }, isStorm) => { if (!isStorm) clients[1]!.stuckUntil = clock.now + 1000 },
+  },
+  {
+    finds: 'I35', name: 'the relay heals a client that is right',
+    plant: ({ match }) => { match.judge.counts.healed++ },
   },
   {
     finds: 'I28', name: 'a client sees a pause one tick later',

@@ -1,5 +1,5 @@
 /**
- * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28.
+ * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28 and I35.
  *
  * Players are honest, or lie about their clicks and pulses, flood, or stand still. Lines lose, delay and duplicate, and
  * fail for a while; players resume their seats, join late and leave. Then the weather clears.
@@ -17,6 +17,8 @@ import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 
 const STORM_MS = 8000
 const CALM_MS = 7000
+/** A client that could not be healed in the storm is tried again after ten seconds. */
+const LONG_CALM_MS = 18_000
 const STEP_MS = 25
 const TAKE = game.orders.indexOf(Take)
 
@@ -47,9 +49,9 @@ export interface LockstepResult {
 /** A bug to plant: called after every step of time. */
 export type Plant = (party: LockstepParty, isStorm: boolean) => void
 
-/** Plays the match of a seed. */
-export function playLockstep(seed: number, plant: Plant = () => {}): LockstepResult {
-  return new LockstepWorld(seed, plant).play()
+/** Plays the match of a seed. `isCorrupted`: in the middle of it, one number of one client's world changes. */
+export function playLockstep(seed: number, plant: Plant = () => {}, isCorrupted = false): LockstepResult {
+  return new LockstepWorld(seed, plant, isCorrupted).play()
 }
 
 class LockstepWorld {
@@ -60,9 +62,13 @@ class LockstepWorld {
   readonly #counts: Record<string, number> = {}
   readonly #worst: number
   readonly #plant: Plant
+  #isCorruptionDue: boolean
+  readonly #isCorrupted: boolean
 
-  constructor(seed: number, plant: Plant) {
+  constructor(seed: number, plant: Plant, isCorrupted: boolean) {
     this.#plant = plant
+    this.#isCorruptionDue = isCorrupted
+    this.#isCorrupted = isCorrupted
     this.#seed = seed
     this.#dice = new Dice(seed ^ 0x10c5)
     this.#worst = this.#dice.fraction()
@@ -84,10 +90,11 @@ class LockstepWorld {
         this.#mischief()
         this.#party.run(STEP_MS)
         this.#act()
+        if (ms > STORM_MS / 2) this.#corrupt()
         this.#plant(this.#party, true)
       }
       this.#clear()
-      for (let ms = 0; ms < CALM_MS; ms += STEP_MS) {
+      for (let ms = 0; ms < (this.#isCorrupted ? LONG_CALM_MS : CALM_MS); ms += STEP_MS) {
         this.#reconnect()
         this.#party.run(STEP_MS)
         this.#plant(this.#party, false)
@@ -160,6 +167,18 @@ class LockstepWorld {
     this.#reconnect()
   }
 
+  /** Changes one number in the world of one client. */
+  #corrupt(): void {
+    if (!this.#isCorruptionDue) return
+    const actor = this.#actors.find(({ kind, client, hasLeft }) =>
+      kind === 'honest' && !hasLeft && !client.isClosed && (client.client.runner?.tick ?? 0) > 30)
+    const unit = actor && [...actor.client.client.runner!.world.each(Unit)][2]
+    if (unit === undefined) return
+    unit.hp = unit.hp === 77 ? 78 : 77
+    this.#isCorruptionDue = false
+    this.#count('corrupted')
+  }
+
   #reconnect(): void {
     for (const { client, hasLeft } of this.#actors) {
       if (!client.isClosed || hasLeft) continue
@@ -213,7 +232,8 @@ class LockstepWorld {
     this.#counts['ticks'] = ticks.length
     this.#counts['orders'] = ticks.flat().filter(({ player }) => player > 0).length
     this.#checkBytes()
-    this.#checkHashes()
+    if (!this.#isCorrupted) this.#checkHashes()
+    this.#checkHeals()
     this.#checkOrders(ticks)
     this.#checkCadence(ticks)
     this.#checkReturn()
@@ -235,6 +255,21 @@ class LockstepWorld {
       known[tick] ??= hash
       require('I24', known[tick] === hash, `client ${number} has another world after tick ${tick}`)
     }))
+  }
+
+  #checkHeals(): void {
+    const { judge, relay } = this.#party.match
+    const { healed, failed } = judge.counts
+    this.#counts['healed'] = healed
+    if (!this.#isCorrupted) {
+      require('I35', healed + failed === 0, `${healed} clients were healed, ${failed} could not be`)
+      return
+    }
+    const present = this.#actors.filter(({ client, hasLeft }) =>
+      !hasLeft && !client.isClosed && relay.slotOf(client.client.player) >= 0)
+    const tick = Math.min(...present.map(({ client }) => client.client.runner!.tick))
+    const hashes = new Set(present.map(({ client }) => client.hashes[tick]))
+    require('I35', present.length === 0 || hashes.size === 1, `after all, ${hashes.size} worlds differ in tick ${tick}`)
   }
 
   /** Take orders have serial numbers: they ascend in the stream, so none is there twice. */

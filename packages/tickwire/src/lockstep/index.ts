@@ -1,5 +1,12 @@
 /** The "./lockstep" entry point: games in which every peer steps the same world with the same orders. */
 
+export type { DesyncReport, DesyncVerdict, DivergedReport, PlayerReport } from '../core/order/desync-report.ts'
+export type { DesyncFinding, NamedDifference } from '../core/lockstep/desync/finding.ts'
+export { GameReferee } from '../core/lockstep/desync/game-referee.ts'
+export type { TraceFinding } from '../core/lockstep/desync/search.ts'
+export type { TraceKind, TraceRecord } from '../core/lockstep/desync/write-trace.ts'
+export type { CodeSite } from '../core/lockstep/desync/code-site.ts'
+export type { DesyncRules } from '../core/order-relay/desync-judge.ts'
 export { ids } from '../core/order/ids.ts'
 export { decodeCard, encodeCard, type LockstepCard } from '../core/order/lockstep-card.ts'
 export { nativeCodec, type OrderCodec, type TimedOrder } from '../core/order/order-codec.ts'
@@ -38,4 +45,4 @@ export type { FilterContext, RelayFilter, RelayOrder } from '../core/order-relay
 export { RANKED_RELAY, type RelayOptions } from '../core/order-relay/relay-options.ts'
 export type { RelayNotice } from '../core/order-relay/relay-watch.ts'
 export { createRelayHost } from '../core/relaying/relay-host.ts'
-export { RANKED_ROOM, type RelayMatch, type RelayRoomType } from '../core/relaying/relay-match.ts'
+export { RANKED_ROOM, type Referee, type RelayMatch, type RelayRoomType } from '../core/relaying/relay-match.ts'

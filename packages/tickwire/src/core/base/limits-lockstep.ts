@@ -72,3 +72,34 @@ export const SEED_NONCE_BYTES = 16
 
 /** How long a player has for its commit, and then for its reveal, in ms. The match waits for them, so it is short. */
 export const SEED_WAIT_MS = 5000
+
+/** Bytes of one message of the sync stream: an image of 65,536 objects of a dozen numbers. */
+export const SYNC_MESSAGE_BYTES_MAX = 4_194_304
+
+/** Bytes of a message that a relay takes from a client that it has not asked for an image: reports and answers. */
+export const SYNC_SMALL_BYTES_MAX = 16_384
+
+/** Bytes that wait in one sync stream: the largest message, and small ones behind it. */
+export const SYNC_QUEUE_BYTES_MAX: number = SYNC_MESSAGE_BYTES_MAX + 65_536
+
+/** Bytes of a sync stream that may arrive before the ones in front of them: 256 packets of 256 bytes. */
+export const SYNC_WINDOW_BYTES = 65_536
+
+/** Ticks whose worlds a client keeps: a pulse needs 3 ticks to leave and a round trip of 250 ms to be answered. */
+export const HISTORY_TICKS = 16
+
+/** Ticks whose hashes a client keeps, to report them: as many as a relay compares. */
+export const HISTORY_ROOTS = 64
+
+/** Bytes that a relay passes on between the two sides of one desync: an image, and the search before it. */
+export const DESYNC_CASE_BYTES_MAX: number = SYNC_MESSAGE_BYTES_MAX + 262_144
+
+/** How long a desync may take to be named and healed, in ms. Then the relay gives up and asks another donor. */
+export const DESYNC_CASE_MS = 5000
+
+/** Reports of desyncs that one match makes: a broken game differs in every tick, and one report names the cause. */
+export const DESYNC_REPORTS_MAX = 32
+
+/** Heals of one player within ten minutes: at this one the player leaves with `desynced`. */
+export const HEALS_MAX = 3
+export const HEALS_MS = 600_000

@@ -19,8 +19,12 @@ import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import { RelayFeed } from '../lockstep/relay-feed.ts'
+import { DesyncAgent } from '../lockstep/desync/desync-agent.ts'
+import type { DesyncFinding } from '../lockstep/desync/finding.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
+import { decodeSync, encodeSync } from '../order/sync-messages.ts'
+import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 import type { ClientParts } from './client-host-options.ts'
@@ -35,6 +39,12 @@ export interface LockstepClientOptions {
   readonly runner?: RunnerOptions
   /** Creates the endpoint. A page passes one that only connects. Default: one that could accept connections too. */
   readonly createEndpoint?: ClientParts['createEndpoint']
+  /** The engine and the build of this client, for reports of desyncs. Default: ''. */
+  readonly machine?: string
+  /** This client differed from the others, and was named or repaired. */
+  readonly onFinding?: (finding: DesyncFinding) => void
+  /** The relay's report about a desync of any player, as JSON (`DesyncReport`). */
+  readonly onReport?: (json: string) => void
   /** The relay has accepted the client. */
   readonly onOpened?: () => void
   /** The connection has ended. With a ticket, `connect` resumes the seat. */
@@ -55,8 +65,11 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   runner: LockstepRunner<O> | undefined = undefined
   /** The seat and the ticket to resume it. Undefined until accepted. */
   seat: SeatWelcome | undefined = undefined
+  /** Takes part in finding and repairing differences. Undefined until accepted, and for an observer. */
+  agent: DesyncAgent | undefined = undefined
   readonly #options: LockstepClientOptions
   #isObserver = false
+  #sync = new SyncSource()
 
   constructor(game: LockstepGame<O>, options: LockstepClientOptions) {
     this.game = game
@@ -119,13 +132,32 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.feed.close()
     this.feed = new RelayFeed({ tickRate: this.game.tickRate })
     this.runner = undefined
+    this.agent = undefined
     this.seat = undefined
+  }
+
+  #makeAgent(runner: LockstepRunner<O>): DesyncAgent {
+    const { machine = '', onFinding, onReport } = this.#options
+    return new DesyncAgent(runner as unknown as LockstepRunner, {
+      machine, send: (message) => { this.#sync.send(encodeSync(message)) },
+      ...(onFinding && { onFinding }), ...(onReport && { onReport }),
+    })
   }
 
   #assemble(connection: Connection): void {
     this.feed.rttMs = () => connection.rtt.smoothedMs
     connection.addSource(LOCKSTEP_KIND.orders, this.feed.orders)
     connection.addSink(LOCKSTEP_KIND.ticks, this.feed.ticks)
+    const { orders } = this.feed
+    const sink = new SyncSink()
+    this.#sync = new SyncSource()
+    this.#sync.takenSequence = () => orders.filledSequence
+    sink.onMessage = (now, bytes) => {
+      const message = decodeSync(bytes)
+      if (message !== undefined) this.agent?.handleMessage(now, message)
+    }
+    connection.addSource(LOCKSTEP_KIND.sync, this.#sync)
+    connection.addSink(LOCKSTEP_KIND.sync, sink)
   }
 
   #handleEvent(now: Millis, event: EndpointEvent): void {
@@ -142,7 +174,11 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
         const share = isNew ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
         if (seed === 0) this.feed.agree(now, sha256, share)
         this.runner = new LockstepRunner(this.game, this.feed, this.#options.runner)
-      } else this.feed.reopen()
+        if (!this.#isObserver) this.agent = this.#makeAgent(this.runner)
+      } else {
+        this.feed.reopen()
+        this.agent?.restart()
+      }
       this.#options.onOpened?.()
     } else {
       this.feed.close()

@@ -28,6 +28,12 @@ import { decodeValues, encodeValues } from './order-values.ts'
 import { Roster } from './roster.ts'
 import type { TickFeed } from './tick-feed.ts'
 
+/** Sees every tick of a runner before the game's listeners do. */
+export interface RunnerWatch {
+  /** A tick was stepped, and has this hash: low and high half. */
+  handleStepped(tick: Tick, low: number, high: number): void
+}
+
 /** How a runner is made. */
 export interface RunnerOptions {
   /** Ticks that one call may step, so that a client that catches up still draws. Default: 30. */
@@ -90,6 +96,8 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly hash: StateHash
   /** The players, as of the last tick. */
   readonly roster: Roster = new Roster()
+  /** Keeps the last ticks, to name and heal a desync. Undefined: nothing does. */
+  watch: RunnerWatch | undefined = undefined
   /** Orders that could not be decoded or were not allowed, and were skipped on every peer. */
   skipped = 0
   readonly #options: RunnerOptions
@@ -102,6 +110,8 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** The shares of the seed in the tick that is being stepped. */
   #reveals: Uint8Array[] = []
   #hasBegun = false
+  /** The tick before which no code of the game ran. */
+  #beganAt: Tick = 0
   #isEnded = false
 
   constructor(game: LockstepGame<O>, feed: TickFeed, options: RunnerOptions = {}) {
@@ -191,6 +201,18 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#request(now, { name: 'speed', player: 0, value: Math.round(speed * 100) })
   }
 
+  /**
+   * Steps a world of this game with a tick of the log, without reports and listeners. `roster` is that of the tick
+   * before, and becomes that of the tick.
+   */
+  replay(world: World, roster: Roster, tick: Tick): void {
+    this.#decode(tick, false)
+    world.beginTick()
+    for (const event of this.#events) roster.apply(event)
+    if (tick >= this.#beganAt) this.#play(world, false, roster)
+    world.endTick()
+  }
+
   #request(now: Millis, event: TickEvent): void {
     const bytes = new Uint8Array(16)
     this.feed.submit(now, TICK_EVENT[event.name], bytes.slice(0, putTickEvent(bytes, 0, event)))
@@ -214,9 +236,10 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   #step(tick: Tick): void {
     if (tick !== this.world.tick + 1) throw new InvariantError('ticks are stepped one after the other')
-    this.#decode(tick)
+    this.#decode(tick, true)
     if (!this.#hasBegun && this.#reveals.length > 0) {
       reseedWorld(this.world, seedOf(this.#reveals))
+      this.#beganAt = tick
       this.#begin()
     }
     if (this.#hasBegun) this.#heavy?.begin()
@@ -227,12 +250,13 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (this.#hasBegun) this.#heavy?.check()
     const [low, high] = this.hash.update()
     this.feed.report(tick, (low ^ (low >>> 16)) & 0xffff, low, high)
+    this.watch?.handleStepped(tick, low, high)
     for (const event of this.#events) this.#options.onEvent?.(event, tick)
     this.#options.onTick?.(tick, low, high)
   }
 
   /** The tick events and orders of a tick. */
-  #decode(tick: Tick): void {
+  #decode(tick: Tick, isLive: boolean): void {
     const { log } = this.feed
     const reader = this.#reader
     this.#decoded = []
@@ -241,7 +265,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
     while (reader.next()) {
       const { player, type, dataAt, dataLength, timeUs } = reader
-      const isOwn = player === this.feed.player && player !== 0
+      const isOwn = isLive && player === this.feed.player && player !== 0
       if (type >= ORDER_TYPES_MAX) {
         const event = player === 0 ? readTickEvent(type, log.bytes, dataAt, dataLength) : undefined
         if (event !== undefined) this.#events.push(event)
@@ -255,7 +279,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       const values = kind && decodeValues(kind.schema, log.bytes, dataAt, dataLength)
       if (isOwn) this.#own.match(type, log.bytes, dataAt, dataLength)
       if (kind === undefined || values === undefined) {
-        this.skipped++
+        if (isLive) this.skipped++
         if (isOwn) this.#own.settle('refused')
         continue
       }
@@ -273,14 +297,14 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   }
 
   /** Steps a world with the decoded tick. `isLive`: this is the world of the match, and not a copy. */
-  #play(world: World, isLive: boolean): void {
-    const orders = this.#orders
+  #play(world: World, isLive: boolean, roster: Roster = this.roster): void {
+    const orders = roster === this.roster ? this.#orders : new GivenOrders(roster)
     for (const event of this.#events) this.#call(world, event)
     orders.tick = world.tick
     orders.list.length = 0
     for (const { kind, given, isOwn } of this.#decoded) {
       const { by, values } = given as { by: PeerId; values: Record<string, unknown> }
-      const isAllowed = this.roster.has(by) && this.#isAllowed(kind, by, values, world)
+      const isAllowed = roster.has(by) && this.#isAllowed(kind, by, values, world)
       if (isAllowed) orders.list.push(given)
       if (!isLive) continue
       if (!isAllowed) this.skipped++

@@ -60,6 +60,11 @@ export class OrdersSource implements FrameSource {
     return this.#waiting.length
   }
 
+  /** The last packet with a frame of this source. */
+  get filledSequence(): number {
+    return this.#filledSequence
+  }
+
   /** False when too many orders wait. */
   push(now: Millis, type: number, data: Uint8Array): boolean {
     if (this.#waiting.length >= ORDERS_WAITING_MAX) return false

@@ -1,6 +1,6 @@
 /** The players of a lockstep match and which of them are away, by the events of the tick stream. */
 
-import type { PeerId } from '../base/time.ts'
+import type { PeerId, Tick } from '../base/time.ts'
 import type { TickEvent } from '../order/tick-event.ts'
 
 /** The players of a match, as the last tick left them. The same on every peer. */
@@ -13,6 +13,29 @@ export class Roster {
   speedPercent = 100
   /** The deadline of the relay, in ms; 0: unknown, or there is no relay. */
   deadlineMs = 0
+  /** Whether every tick is hashed whole (`hash` events). */
+  isHashFull = true
+  /** Until this tick, whole hashes are sent more often: a player has joined or returned. */
+  checkUntil: Tick = 0
+
+  /** A copy, to step the ticks after it again. */
+  copy(): Roster {
+    const copy = new Roster()
+    copy.restore(this)
+    return copy
+  }
+
+  /** Becomes equal to another roster. */
+  restore(other: Roster): void {
+    this.#players = other.#players
+    this.#away.clear()
+    for (const player of other.#away) this.#away.add(player)
+    this.isPaused = other.isPaused
+    this.speedPercent = other.speedPercent
+    this.deadlineMs = other.deadlineMs
+    this.isHashFull = other.isHashFull
+    this.checkUntil = other.checkUntil
+  }
 
   /** In the order of joining. */
   get players(): readonly PeerId[] {

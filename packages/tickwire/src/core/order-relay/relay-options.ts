@@ -5,6 +5,7 @@ import {
   LOCKSTEP_PLAYERS_MAX, ORDER_BUDGET_BURST, ORDER_BUDGET_PER_TICK, ORDER_BYTES_BURST, ORDER_BYTES_PER_TICK,
   ORDERS_PER_TICK_MAX,
 } from '../base/limits.ts'
+import type { DesyncRules } from './desync-judge.ts'
 import type { RelayFilter } from './relay-filter.ts'
 import type { RelaySeedOptions } from './relay-seed.ts'
 
@@ -52,24 +53,31 @@ export interface RelayOptions {
   readonly filters?: readonly RelayFilter[]
   /** The relay's share of the seed: it and the players agree on the seed. Default: the seed is known. */
   readonly seed?: RelaySeedOptions
+  /** How desyncs are decided. Default: diverged players are repaired. */
+  readonly desync?: DesyncRules
 }
 
 /** The settings with all defaults filled in. */
-export type CompleteRelayOptions = Required<Omit<RelayOptions, 'filters' | 'seed'>>
+export type CompleteRelayOptions = Required<Omit<RelayOptions, 'filters' | 'seed' | 'desync'>>
 
-/** Settings of ranked matches: late orders are dropped, and all players have the same delay. */
-export const RANKED_RELAY: Pick<RelayOptions, 'late' | 'cover' | 'deadlineMsMin' | 'pausesMax' | 'pauseMsMax'> = {
+/** Settings of ranked matches: late orders are dropped, all have the same delay, and two that differ end the match. */
+export const RANKED_RELAY: Pick<
+  RelayOptions, 'late' | 'cover' | 'deadlineMsMin' | 'pausesMax' | 'pauseMsMax' | 'desync'
+> = {
   late: 'drop',
   cover: 'all',
   deadlineMsMin: 80,
   pausesMax: 3,
   pauseMsMax: 60_000,
+  desync: { tie: 'void' },
 }
 
 const MARGIN_MS = 12
 
 /** Fills in the defaults. Throws a ConfigError on invalid values. */
-export function completeRelayOptions({ filters: _, seed: _seed, ...options }: RelayOptions): CompleteRelayOptions {
+export function completeRelayOptions(
+  { filters: _, seed: _seed, desync: _desync, ...options }: RelayOptions,
+): CompleteRelayOptions {
   const { tickRate, players } = options
   if (!(Number.isInteger(players) && players >= 1 && players <= LOCKSTEP_PLAYERS_MAX)) {
     throw new ConfigError(

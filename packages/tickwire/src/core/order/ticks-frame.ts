@@ -79,6 +79,11 @@ export class TicksSource implements FrameSource {
     return this.#acked
   }
 
+  /** The last packet with a frame of this source. */
+  get filledSequence(): number {
+    return this.#filledSequence
+  }
+
   /** The client has stepped a tick, so it has all bytes up to its end. */
   noteExecuted(tick: Tick): void {
     const end = this.#feed.log.endOf(tick)

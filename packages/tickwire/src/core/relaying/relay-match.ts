@@ -9,9 +9,15 @@ import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
+import { SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
+import type { DesyncReport } from '../order/desync-report.ts'
+import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
+import { SyncSink, SyncSource } from '../order/sync-stream.ts'
+import { DesyncJudge, type JudgeEvent } from '../order-relay/desync-judge.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import type { EndReason } from '../order/tick-event.ts'
+import type { TickLog } from '../order/tick-log.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
 import { RANKED_RELAY, type RelayOptions } from '../order-relay/relay-options.ts'
@@ -34,6 +40,16 @@ export interface RelayRoomType extends RoomRules {
   readonly observerDelayTicks?: number
   /** The relay noticed something about a player. */
   readonly onNotice?: (notice: RelayNotice) => void
+  /** States of players differed. The report has what every player and the relay know. */
+  readonly onDesync?: (report: DesyncReport) => void
+  /** Decides who is right when no state has a majority. Default: none; see `relay.desync.tie`. */
+  readonly referee?: Referee
+}
+
+/** Knows the game, and steps it to say which state is right. */
+export interface Referee {
+  /** The hash of the state after a tick of the log. Undefined: it cannot be known. */
+  judge(seed: number, log: TickLog, tick: Tick): Root | undefined | Promise<Root | undefined>
 }
 
 /** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
@@ -53,6 +69,7 @@ export interface RelaySecrets {
 interface Line {
   readonly connection: Connection
   readonly source: TicksSource
+  readonly sync: SyncSource
   readonly isObserver: boolean
   /** The shortest round trip of this connection, in ms. */
   leastRttMs: number
@@ -73,6 +90,8 @@ const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {},
 export class RelayMatch extends HostedRoom<RelayRoomType> {
   readonly watch: PacketTap = NO_TAP
   readonly relay: OrderRelay
+  /** Decides desyncs. */
+  readonly judge: DesyncJudge
   readonly #card: LockstepCard
   readonly #lines = new Map<PeerId, Line>()
   readonly #delayTicks: number
@@ -90,13 +109,15 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.relay = new OrderRelay({
       ...type.relay, tickRate, players, secret, ...(share !== undefined && { seed: { share, sha256 } }),
     })
+    const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
+    this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
   }
 
   attach(connection: Connection, { id, role }: Member): void {
     const isObserver = role === 'spectator'
     const { relay } = this
     const line: Line = {
-      connection, isObserver, leastRttMs: Infinity, feedbackTick: 0,
+      connection, isObserver, leastRttMs: Infinity, feedbackTick: 0, sync: new SyncSource(),
       source: new TicksSource({
         log: relay.log,
         newest: () => isObserver ? Math.max(0, relay.log.newest - this.#delayTicks) : relay.log.newest,
@@ -107,6 +128,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#lines.set(id, line)
     connection.addSource(LOCKSTEP_KIND.ticks, line.source)
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, line))
+    this.#attachSync(id, line)
     if (!isObserver && relay.slotOf(id) >= 0) {
       relay.back(this.now(), id)
       this.#startIfReady()
@@ -122,12 +144,14 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
 
   detach(peer: PeerId): void {
     this.#lines.delete(peer)
+    this.judge.handleGone(this.now(), peer)
     this.relay.away(peer)
     this.#freezeIfEmpty()
   }
 
   leave(peer: PeerId, reason: CloseReason): void {
     this.#lines.delete(peer)
+    this.judge.handleGone(this.now(), peer)
     this.relay.leave(peer, endReasonOf(reason))
     this.#freezeIfEmpty()
   }
@@ -137,13 +161,15 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const { relay } = this
     const closed = relay.tick(now)
     for (const notice of relay.notices()) this.#handleNotice(notice)
+    this.judge.tick(now)
+    this.#carryOut()
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
       for (const { source } of this.#lines.values()) source.wake()
       if (relay.hasEnded) this.#endedAt = Math.min(this.#endedAt, now)
     }
     if (now > this.#endedAt + FAREWELL_MS) this.end()
-    this.#nextAt = Math.min(relay.nextAt(), now + IDLE_MS)
+    this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), now + IDLE_MS)
     return closed
   }
 
@@ -169,6 +195,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
 
   #handleNotice(notice: RelayNotice): void {
     if (notice.kind === 'no-share') this.kick({ id: notice.peer })
+    if (notice.kind === 'differs') this.judge.handleDifference(this.now(), notice.peer, notice.tick)
     this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
   }
 
@@ -192,12 +219,70 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     }
   }
 
+  #attachSync(peer: PeerId, { connection, source, sync }: Line): void {
+    const sink = new SyncSink()
+    sync.takenSequence = () => source.filledSequence
+    sink.limit = () => this.judge.isDonor(peer) ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
+    sink.onMessage = (now, bytes) => {
+      const message = decodeSync(bytes)
+      if (message === undefined) return
+      this.judge.handleMessage(now, peer, message)
+      this.#carryOut()
+    }
+    connection.addSource(LOCKSTEP_KIND.sync, sync)
+    connection.addSink(LOCKSTEP_KIND.sync, sink)
+  }
+
+  /** Sends what the judge wants to send, and does what it decided. */
+  #carryOut(): void {
+    for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
+    for (const { to, message } of this.judge.take()) this.#lines.get(to)?.sync.send(encodeSync(message))
+  }
+
+  #handleVerdict(event: JudgeEvent): void {
+    switch (event.kind) {
+      case 'report':
+        this.guard.run('onDesync', 0, () => this.type.onDesync?.(event.report))
+        break
+      case 'void':
+        this.relay.end('void')
+        break
+      case 'desynced':
+        this.relay.leave(event.peer, 'desynced')
+        this.kick({ id: event.peer })
+        break
+      case 'referee':
+        void this.#ask(event.tick)
+        break
+    }
+  }
+
+  async #ask(tick: Tick): Promise<void> {
+    const { relay: { log }, seed } = this
+    let root: Root | undefined
+    try {
+      root = await this.type.referee?.judge(seed, log, tick)
+    } catch {
+      // reason: a referee that throws cannot decide
+    }
+    this.judge.decide(this.now(), tick, root)
+    this.#carryOut()
+  }
+
   #feedback(peer: PeerId, line: Line): TimingFeedback | undefined {
     const { relay } = this
     const slot = relay.slotOf(peer)
     if (slot < 0 || relay.log.newest < line.feedbackTick + FEEDBACK_TICKS) return undefined
     line.feedbackTick = relay.log.newest
     return relay.takeFeedback(slot)
+  }
+
+  /** Players that are connected, with their round trips. */
+  #judged(): { peer: PeerId; rttMs: number }[] {
+    const judged: { peer: PeerId; rttMs: number }[] = []
+    for (const [peer, { connection, isObserver }] of this.#lines)
+      if (!isObserver && this.relay.slotOf(peer) >= 0) judged.push({ peer, rttMs: connection.rtt.smoothedMs })
+    return judged
   }
 
   /** Paths change: the shortest round trip slowly forgets. */

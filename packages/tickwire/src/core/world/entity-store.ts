@@ -18,7 +18,7 @@ import { widen } from '../base/widen.ts'
 import { dequantizeRow, quantizeCells } from '../schema/cells.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ValueHeap } from '../schema/value-heap.ts'
-import { handleClassOf, move, type Handle, type HandleClass } from './handle.ts'
+import { handleClassOf, move, type Handle, type HandleClass, type HandleKind, type Place } from './handle.ts'
 import { Living } from './living.ts'
 import { indexOf, type ObjectTable } from './object-table.ts'
 import { planSample, sampleCells, type SamplePlan } from './sample.ts'
@@ -51,6 +51,8 @@ export class EntityStore {
    * Whether an owner simulates its own objects, so that they are not simulated here; undefined: all are simulated here.
    */
   isElsewhere: ((owner: PeerId) => boolean) | undefined = undefined
+  /** Called after each write to fields in a traced world, with the leaves from `first` to before `end`. */
+  onWrite: ((place: Place, first: number, end: number) => void) | undefined = undefined
   /** The number of deaths so far. Iteration looks for dead objects only when it has changed. */
   deaths = 0
   /** A stack of free slots. Its height is `#freeCount`. */
@@ -65,7 +67,7 @@ export class EntityStore {
   /** Living objects, ascending by id; undefined after a spawn or despawn, until the next request. */
   #living: readonly Handle[] | undefined
 
-  constructor(type: number, schema: Schema, objects: ObjectTable, heap: ValueHeap, isReadOnly: boolean) {
+  constructor(type: number, schema: Schema, objects: ObjectTable, heap: ValueHeap, kind: HandleKind) {
     this.type = type
     this.schema = schema
     this.heap = heap
@@ -74,7 +76,7 @@ export class EntityStore {
     this.cells.set(schema.initialCells)
     this.rows = new Int32Array(SLOTS_FIRST * schema.laneCount)
     this.#floatRows = new Float32Array(this.rows.buffer)
-    this.#handleClass = handleClassOf(schema, isReadOnly)
+    this.#handleClass = handleClassOf(schema, kind)
     this.#plan = planSample(schema)
   }
 

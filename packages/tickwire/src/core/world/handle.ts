@@ -92,22 +92,27 @@ export function move(place: Place, cells: Float64Array): void {
   if (parts !== undefined) for (const part of parts) move(part, cells)
 }
 
-const writableClasses = new WeakMap<Layout, HandleClass>()
-const readOnlyClasses = new WeakMap<Layout, HandleClass>()
+/** Whether fields can be written, and whether the store's `onWrite` is called after each write. */
+export type HandleKind = 'writable' | 'read-only' | 'traced'
+
+const classes = {
+  writable: new WeakMap<Layout, HandleClass>(),
+  'read-only': new WeakMap<Layout, HandleClass>(),
+  traced: new WeakMap<Layout, HandleClass>(),
+}
 
 /** The handle class of a layout. All worlds share it, so that code that meets several worlds stays fast. */
-export function handleClassOf(layout: Layout, isReadOnly: boolean): HandleClass {
-  const classes = isReadOnly ? readOnlyClasses : writableClasses
-  let known = classes.get(layout)
+export function handleClassOf(layout: Layout, kind: HandleKind): HandleClass {
+  let known = classes[kind].get(layout)
   if (known === undefined) {
     class ObjectHandle extends Handle {}
-    new Accessors(layout, isReadOnly).define(
+    new Accessors(layout, kind).define(
       ObjectHandle.prototype,
       layout.members.map(({ name, field }) => [name, field]),
       0,
     )
     known = ObjectHandle
-    classes.set(layout, known)
+    classes[kind].set(layout, known)
   }
   return known
 }
@@ -115,11 +120,11 @@ export function handleClassOf(layout: Layout, isReadOnly: boolean): HandleClass 
 /** Defines accessors for the fields of one layout. */
 class Accessors {
   readonly #layout: Layout
-  readonly #isReadOnly: boolean
+  readonly #kind: HandleKind
 
-  constructor(layout: Layout, isReadOnly: boolean) {
+  constructor(layout: Layout, kind: HandleKind) {
     this.#layout = layout
-    this.#isReadOnly = isReadOnly
+    this.#kind = kind
   }
 
   /** Defines fields on a prototype, from their first leaf on; returns the leaf after their last. */
@@ -133,8 +138,8 @@ class Accessors {
     for (const [name, field] of fields) {
       const shape = innerShape(field)
       if (shape === undefined) {
-        const { get, set } = accessorsOf(this.#layout.leaves[next++])
-        this.#property(prototype, name, get, set)
+        const { get, set } = accessorsOf(this.#layout.leaves[next])
+        this.#property(prototype, name, get, set, next, ++next)
       } else {
         next = this.#definePart(prototype, name, field, shape, next, partClasses)
       }
@@ -158,7 +163,7 @@ class Accessors {
       : function (this: Place): unknown { return (this.$parts ?? makeParts(this, partClasses))[number] }
     this.#property(prototype, name, get, function (this: Place, value: unknown): void {
       storeField(leaves, first, field, value, this.$cells, 0, this.$store.heap)
-    })
+    }, first, next)
     return next
   }
 
@@ -167,9 +172,20 @@ class Accessors {
     name: string,
     get: (this: Place) => unknown,
     set: (this: Place, value: never) => void,
+    first: number,
+    end: number,
   ): void {
-    const setter = this.#isReadOnly ? {} : { set: set as (value: unknown) => void }
+    const write = this.#kind === 'traced' ? traced(set, first, end) : set
+    const setter = this.#kind === 'read-only' ? {} : { set: write as (value: unknown) => void }
     Object.defineProperty(prototype, name, { get, ...setter, enumerable: true, configurable: false })
+  }
+}
+
+/** A setter that reports the leaves from `first` to before `end`, which it has written. */
+function traced(set: (this: Place, value: never) => void, first: number, end: number): (value: never) => void {
+  return function (this: Place, value: never): void {
+    set.call(this, value)
+    this.$store.onWrite?.(this, first, end)
   }
 }
 

@@ -8,7 +8,7 @@
 
 import { InvariantError } from '../base/assert.ts'
 import type { Tick } from '../base/time.ts'
-import { locateDifference, type Difference } from './locate-difference.ts'
+import { locateDifference, valueText, type Difference } from './locate-difference.ts'
 import { StateHash } from './state-hash.ts'
 import { encodeWorld, restoreWorld } from './world-image.ts'
 import type { World } from './world.ts'
@@ -74,7 +74,10 @@ export function differenceText(difference: Difference | undefined): string {
   if (difference === undefined) return 'no difference is found'
   switch (difference.in) {
     case 'existence': return `${difference.entity} ${difference.id} exists in one world only`
-    case 'field': return `${difference.entity} ${difference.id}, field ${difference.field}`
+    case 'field': {
+      const [a, b] = difference.values.map(valueText)
+      return `${difference.entity} ${difference.id}, field ${difference.field}, ${a} against ${b}`
+    }
     default: return difference.in
   }
 }

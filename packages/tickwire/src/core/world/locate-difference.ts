@@ -5,6 +5,7 @@
 
 import type { ObjectId } from '../base/time.ts'
 import type { Member } from '../schema/layout.ts'
+import { loadField } from '../schema/values.ts'
 import { FAN, type HashTree } from './hash-tree.ts'
 import type { StateHash } from './state-hash.ts'
 import type { World } from './world.ts'
@@ -14,8 +15,11 @@ export type Difference =
   | { readonly in: 'tick' | 'generator' | 'external' | 'allocator' }
   /** An object that only one of the worlds has. */
   | { readonly in: 'existence'; readonly entity: string; readonly id: ObjectId }
-  /** A field of an object. `owner` counts as a field. */
-  | { readonly in: 'field'; readonly entity: string; readonly id: ObjectId; readonly field: string }
+  /** A field of an object, and its value in both worlds. `owner` counts as a field. */
+  | {
+    readonly in: 'field'; readonly entity: string; readonly id: ObjectId; readonly field: string
+    readonly values: readonly [unknown, unknown]
+  }
 
 /** The result of a search, and its cost. */
 export interface Located {
@@ -79,13 +83,15 @@ class Search {
     const index = this.descend(a.hash.trees[type], b.hash.trees[type])
     const [idA, idB] = [idOf(a.world, type, index), idOf(b.world, type, index)]
     if (idA !== idB) return { in: 'existence', entity, id: idA || idB }
-    const field =
-      a.world.objects.ownerAt(index) === b.world.objects.ownerAt(index) ? this.#field(a, b, type, index) : 'owner'
-    return { in: 'field', entity, id: idA, field }
+    const owners = [a.world.objects.ownerAt(index), b.world.objects.ownerAt(index)] as const
+    if (owners[0] !== owners[1]) return { in: 'field', entity, id: idA, field: 'owner', values: owners }
+    const member = this.#field(a, b, type, index)
+    const values = [valueOf(a.world, type, index, member), valueOf(b.world, type, index, member)] as const
+    return { in: 'field', entity, id: idA, field: member.name, values }
   }
 
   /** The first field that differs, by binary search. */
-  #field(a: Hashed, b: Hashed, type: number, index: number): string {
+  #field(a: Hashed, b: Hashed, type: number, index: number): Member {
     const { members } = a.world.stores[type].schema
     let low = 0
     let high = members.length - 1
@@ -95,7 +101,7 @@ class Search {
       if (this.#isEqualRange(a, b, type, index, first, last)) low = middle + 1
       else high = middle
     }
-    return members[low].name
+    return members[low]
   }
 
   #isEqualRange(a: Hashed, b: Hashed, type: number, index: number, first: Member, last: Member): boolean {
@@ -113,7 +119,21 @@ class Search {
   }
 }
 
+/** The value of a field of the object at an index. */
+function valueOf({ stores, objects }: World, type: number, index: number, { firstLeaf, field }: Member): unknown {
+  const { schema: { leaves, cellCount }, cells, heap } = stores[type]
+  return loadField(leaves, { leaf: firstLeaf }, field, cells, objects.slotAt(index) * cellCount, heap)
+}
+
 /** The id of the object of a type at an index; 0 when there is none. */
 function idOf({ objects }: World, type: number, index: number): ObjectId {
   return index < objects.highWater && objects.typeAt(index) === type ? objects.idAt(index) : 0
+}
+
+/** A value of a field as text. */
+export function valueText(value: unknown): string {
+  const text = JSON.stringify(value, (_key, each: unknown) => typeof each === 'bigint' ? String(each) : each) as
+    | string
+    | undefined
+  return text ?? String(value)
 }

@@ -147,7 +147,7 @@ export class ObjectTable {
     let index = this.freeFirst
     if (index === NONE) {
       index = this.highWater
-      this.#raise(index + 1)
+      this.raise(index + 1)
     } else {
       this.#unlink(NONE, index)
     }
@@ -161,7 +161,7 @@ export class ObjectTable {
   #takeProvisional(type: number, owner: PeerId, tick: Tick, ordinal: number): ObjectId {
     const known = this.idOfBirth?.(type, owner, tick, ordinal) ?? 0
     const index = this.#isFreeProvisional(indexOf(known)) ? indexOf(known) : this.#nextProvisional()
-    this.#raise(index + 1)
+    this.raise(index + 1)
     return index === indexOf(known)
       ? known
       : index * GENERATIONS + ((((this.words[index << 2] & 0xffff) + 1) & 0x7fff) | 0x8000)
@@ -171,7 +171,7 @@ export class ObjectTable {
   seat(id: ObjectId, type: number, slot: number, owner: PeerId): void {
     const index = indexOf(id)
     assert(id === (id >>> 0) && id % GENERATIONS !== 0, 'an id has an index and a generation')
-    this.#raise(index + 1)
+    this.raise(index + 1)
     const place = this.words[(index << 2) + WORD.place]
     assert(place >>> 24 === NO_TYPE, 'one object an index')
     if ((place & SLOT_MASK) !== LINK_NONE) this.#unlink(this.#before(index), index)
@@ -220,7 +220,7 @@ export class ObjectTable {
 
   /** Sets an empty index to its state in another table: the id that was last used there. `release` queues the index. */
   retire(index: number, generation: number): void {
-    this.#raise(index + 1)
+    this.raise(index + 1)
     this.words[index << 2] = generation === 0 ? 0 : index * GENERATIONS + generation
   }
 
@@ -304,7 +304,7 @@ export class ObjectTable {
   }
 
   /** Brings `count` indexes into use. New ones are marked as never used. */
-  #raise(count: number): void {
+  raise(count: number): void {
     this.reserve(count)
     for (; this.highWater < count; this.highWater++) {
       this.#settle(this.highWater, 0, NO_TYPE, LINK_NONE, 0)

@@ -50,6 +50,12 @@ export class SaveSlots implements ValueKeeper {
     this.#slots[slot].load(this.#world)
   }
 
+  /** Puts the saved world into another world of the same entities that shares the heap. */
+  loadInto(slot: number, other: World): void {
+    assert(this.#slots[slot].tick >= 0 && other.heap === this.#world.heap, 'a slot is loaded where its values are')
+    this.#slots[slot].load(other)
+  }
+
   /** The saved words of the object table, valid up to `highWaterOf`. */
   wordsOf(slot: number): Uint32Array {
     return this.#slots[slot].words
@@ -93,6 +99,7 @@ class Slot {
   readonly #bornCounts = new WordCopy()
   readonly #stores: readonly CellCopy[]
   readonly #prng = new Uint32Array(PRNG_WORDS)
+  readonly #world: World
   #freeFirst = 0
   #freeLast = 0
   #buriedCount = 0
@@ -104,6 +111,7 @@ class Slot {
   #external: unknown = undefined
 
   constructor(world: World) {
+    this.#world = world
     assert(world.prng.state.length === PRNG_WORDS, 'a slot has room for the generator')
     this.#stores = world.stores.map((store) => new CellCopy(store))
     this.rows = this.#stores.map(({ rows }) => rows)
@@ -136,6 +144,7 @@ class Slot {
 
   load(world: World): void {
     const { objects, prng } = world
+    objects.raise(this.highWater)
     world.tick = this.tick
     world.isStepping = this.#isStepping
     world.hasDraws = this.#hasDraws
@@ -145,13 +154,13 @@ class Slot {
     objects.freeLast = this.#freeLast
     objects.buriedCount = this.#buriedCount
     this.#words.give(objects.words)
-    if (this.#buriedCount > 0) this.#buried.give(objects.buried)
+    if (this.#buriedCount > 0) objects.buried = this.#buried.giveOrWiden(objects.buried)
     this.#births.give(objects.births)
     objects.bornCountsLength = this.#bornCountsLength
-    if (this.#bornCountsLength > 0) this.#bornCounts.give(objects.bornCounts)
+    if (this.#bornCountsLength > 0) objects.bornCounts = this.#bornCounts.giveOrWiden(objects.bornCounts)
     for (let word = 0; word < PRNG_WORDS; word++) prng.state[word] = this.#prng[word]
-    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load()
-    world.handleLoaded(this.#structure)
+    for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load(world.stores[type])
+    world.handleLoaded(world === this.#world ? this.#structure : undefined)
     world.external.load(this.#external)
   }
 
@@ -191,6 +200,13 @@ class WordCopy {
 
   give(target: Uint32Array): void {
     target.set(this.#keptWindow)
+  }
+
+  /** Another world may have less room. */
+  giveOrWiden(target: Uint32Array): Uint32Array {
+    const wide = target.length < this.#keptWindow.length ? new Uint32Array(this.kept.length) : target
+    wide.set(this.#keptWindow)
+    return wide
   }
 }
 
@@ -235,8 +251,8 @@ class CellCopy {
     return this.rows
   }
 
-  load(): void {
-    const store = this.#store
+  load(store: EntityStore): void {
+    store.reserve(this.#highSlot)
     store.highSlot = this.#highSlot
     store.cells.set(this.#keptWindow)
     store.rows.set(this.#rowsWindow)

@@ -106,7 +106,8 @@ function writeWorld(world: World, out: BitWriter, external: Uint8Array): void {
   out.copyBits(external, 0, 8 * external.length)
 }
 
-function writeQueue({ objects }: World, out: BitWriter): void {
+/** Everything that decides the ids of the next spawns. */
+export function writeQueue({ objects }: World, out: BitWriter): void {
   const free: number[] = []
   for (let index = objects.freeFirst; index >= 0; index = objects.nextFree(index)) free.push(index)
   writeVarint(out, free.length)
@@ -165,7 +166,8 @@ function readObject(world: World, reader: BitReader, codec: ObjectCodec, id: num
   return !reader.failed
 }
 
-function readQueue(world: World, reader: BitReader, highWater: number): boolean {
+/** False when the queue does not fit the empty indexes of the world. */
+export function readQueue(world: World, reader: BitReader, highWater: number): boolean {
   const { objects, stores } = world
   const isQueued = new Uint8Array(highWater)
   /** Whether an index is empty, was used before, and is not queued yet. */
@@ -200,8 +202,8 @@ function readQueue(world: World, reader: BitReader, highWater: number): boolean 
 
 const BORN_BITS_MIN = 48
 
-/** Rows and cells of objects. */
-class ObjectCodec {
+/** Rows and cells of objects, as deltas against the initial row or a given one. */
+export class ObjectCodec {
   readonly #stores: readonly EntityStore[]
   /** Indexed by type: masks of all fields, including those that are never sent. */
   readonly #masks: readonly Mask[]
@@ -215,11 +217,11 @@ class ObjectCodec {
     this.#cells = stores.map(({ schema }) => new Float64Array(schema.cellCount))
   }
 
-  write(out: BitWriter, type: number, slot: number): void {
+  write(out: BitWriter, type: number, slot: number, base?: Int32Array, baseAt: number = 0): void {
     const { schema, heap, cells, rows } = this.#stores[type]
     const { laneCount, cellCount, initialRow } = schema
     const [row, settled] = [this.#rows[type], this.#cells[type]]
-    writeDelta(out, schema, this.#masks[type], rows, slot * laneCount, initialRow, 0, heap)
+    writeDelta(out, schema, this.#masks[type], rows, slot * laneCount, base ?? initialRow, baseAt, heap)
     dequantizeRow(schema, rows, slot * laneCount, settled, 0)
     const isSettled = settled.every((value, cell) => Object.is(value, cells[slot * cellCount + cell]))
     out.writeBits(isSettled ? 0 : 1, 1)
@@ -234,11 +236,11 @@ class ObjectCodec {
     }
   }
 
-  read(reader: BitReader, type: number, slot: number): void {
+  read(reader: BitReader, type: number, slot: number, base?: Int32Array, baseAt: number = 0): void {
     const { schema, heap, cells, rows } = this.#stores[type]
     const { laneCount, cellCount, initialRow } = schema
     const row = this.#rows[type]
-    readDelta(reader, schema, this.#masks[type], row, 0, initialRow, 0, heap)
+    readDelta(reader, schema, this.#masks[type], row, 0, base ?? initialRow, baseAt, heap)
     if (reader.failed) return
     rows.set(row.subarray(0, laneCount), slot * laneCount)
     dequantizeRow(schema, rows, slot * laneCount, cells, slot * cellCount)

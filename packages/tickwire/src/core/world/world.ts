@@ -46,6 +46,8 @@ export interface StepListener {
 export interface WorldOptions {
   /** Makes a world of views: its handles are read-only. Default: false. */
   readonly isReadOnly?: boolean
+  /** Every write to a field calls `onWrite` of its store: writes are slower. Default: false. */
+  readonly isTraced?: boolean
   /** The seed of all random numbers: an integer from 0 to 2^53 - 1, the same on every peer. Default: 0. */
   readonly seed?: number
   /** State that `step` keeps outside the schema. Default: none. */
@@ -97,7 +99,7 @@ export class World implements DrawCounts {
   #structures = 0
 
   constructor(entities: readonly Entity[], options: WorldOptions = {}) {
-    const { isReadOnly = false, seed = 0, external, sharing } = options
+    const { isReadOnly = false, isTraced = false, seed = 0, external, sharing } = options
     if (entities.length > ENTITY_TYPES_MAX) {
       throw new ConfigError(
         'entities',
@@ -116,9 +118,8 @@ export class World implements DrawCounts {
     this.random = new StepRandom(seed, this)
     this.seed = seed
     this.external = external === undefined ? NO_EXTERNAL : completeExternal(external)
-    this.stores = entities.map(
-      (entity, type) => new EntityStore(type, entity.schema, this.objects, this.heap, isReadOnly),
-    )
+    const kind = isTraced ? 'traced' : isReadOnly ? 'read-only' : 'writable'
+    this.stores = entities.map(({ schema }, type) => new EntityStore(type, schema, this.objects, this.heap, kind))
     entities.forEach((entity, type) => {
       this.#storeOf.set(entity, this.stores[type])
       this.stores[type].isShared = entity.isShared
@@ -298,8 +299,8 @@ export class World implements DrawCounts {
     for (let type = 0; type < this.stores.length; type++) this.stores[type].sample()
   }
 
-  /** Memory was loaded. `structure` is the value from when that memory was saved. */
-  handleLoaded(structure: number): void {
+  /** Memory was loaded. `structure` is the value from when that memory was saved. Default: it is of another world. */
+  handleLoaded(structure: number = ++this.#structures): void {
     this.loads++
     if (structure === this.structure) return
     this.structure = structure

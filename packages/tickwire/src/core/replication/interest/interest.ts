@@ -190,7 +190,7 @@ export class Interest implements Positions {
     if (handle === undefined) return undefined
     let seen = this.#seen[index]
     if (seen === undefined || seen.id !== handle.id || seen.$store !== handle.$store) {
-      const ReadOnly = handleClassOf(handle.$store.schema, true)
+      const ReadOnly = handleClassOf(handle.$store.schema, 'read-only')
       this.#seen[index] = seen = new ReadOnly(handle.$store, handle.id, handle.$cells)
     }
     if (seen.$cells !== handle.$cells) move(seen, handle.$cells)

@@ -1,0 +1,231 @@
+/**
+ * A client's part in a desync: keeps the last ticks, reports, answers as the donor, and searches and heals as the
+ * diverged client.
+ *
+ *   request ──▶ report, at once ──▶ verdict ──▶ donor: answers
+ *                                         └──▶ diverged: search, finding, heal, trace, finding, done
+ *
+ * The report is sent before anything else, so that it arrives even if what follows fails. The relay decides who is
+ * right; this class believes only the root that the relay gives it.
+ */
+
+import type { Millis, Tick } from '../../base/time.ts'
+import type { Root, SyncMessage } from '../../order/sync-messages.ts'
+import type { LockstepRunner, RunnerWatch } from '../lockstep-runner.ts'
+import { decodeQuestion, encodeQuestion, type Question } from './descent-wire.ts'
+import { CaseFile } from './donor.ts'
+import { findingText, nameDifferences, type DesyncFinding } from './finding.ts'
+import { History } from './history.ts'
+import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding } from './search.ts'
+
+/** What an agent needs. */
+export interface AgentOptions {
+  /** Sends a message to the relay. */
+  readonly send: (message: SyncMessage) => void
+  /** The engine and the build, for reports. */
+  readonly machine: string
+  /** This client differed, and was named or healed. */
+  readonly onFinding?: (finding: DesyncFinding) => void
+  /** A report about a desync of any client has arrived, as JSON. */
+  readonly onReport?: (json: string) => void
+}
+
+type Case = Extract<SyncMessage, { kind: 'verdict' }>
+
+/** A search that waits for an answer. */
+interface Running {
+  readonly verdict: Case
+  readonly beganAt: Millis
+  readonly seen: Root
+  search: Search<Repair> | Search<TraceFinding>
+  rounds: number
+  bytes: number
+  finding: DesyncFinding | undefined
+  /** The tick up to which the repaired world was stepped. */
+  healedTick: Tick
+}
+
+const GENERATOR_WORDS = 4
+
+/** Takes part in finding and repairing differences between peers. */
+export class DesyncAgent implements RunnerWatch {
+  readonly #runner: LockstepRunner
+  readonly #history: History
+  readonly #options: AgentOptions
+  /** How often this client was repaired. */
+  heals = 0
+  /** A request for a tick that is not stepped yet. */
+  #asked: Extract<SyncMessage, { kind: 'request' }> | undefined
+  #file: CaseFile | undefined
+  #fileCase = 0
+  #running: Running | undefined
+
+  constructor(runner: LockstepRunner, options: AgentOptions) {
+    this.#runner = runner
+    this.#options = options
+    this.#history = new History(runner.game, runner.world)
+    runner.watch = this
+  }
+
+  handleStepped(_tick: Tick, low: number, high: number): void {
+    this.#history.save(this.#runner.roster, low, high)
+    if (this.#asked !== undefined && this.#asked.tick <= this.#runner.tick) this.#report(this.#asked)
+  }
+
+  /** The connection is another one: what was asked on the old one is void. */
+  restart(): void {
+    this.#asked = undefined
+    this.#running = undefined
+    this.#closeFile()
+  }
+
+  handleMessage(now: Millis, message: SyncMessage): void {
+    switch (message.kind) {
+      case 'request':
+        if (message.tick > this.#runner.tick) this.#asked = message
+        else this.#report(message)
+        break
+      case 'verdict':
+        this.#handleVerdict(now, message)
+        break
+      case 'ask':
+        this.#handleAsk(message.case, message.bytes)
+        break
+      case 'answer':
+        if (this.#running?.verdict.case === message.case) this.#resume(now, this.#running, message.bytes)
+        break
+      case 'summary':
+        this.#options.onReport?.(message.text)
+        break
+      default:
+        break
+    }
+  }
+
+  /** Sends the report, and keeps the worlds of the case. */
+  #report({ case: number, tick }: Extract<SyncMessage, { kind: 'request' }>): void {
+    this.#asked = undefined
+    const history = this.#history
+    const held = history.has(tick) ? tick : history.oldest > tick ? history.oldest : 0
+    const kept = held === 0 ? undefined : history.open(held)
+    const generator = kept === undefined ? new Array<number>(GENERATOR_WORDS).fill(0) : [...kept.world.prng.state]
+    this.#options.send({
+      kind: 'report', case: number, tick, held, generator, machine: this.#options.machine,
+      root: history.rootOf(tick) ?? { low: 0, high: 0 },
+    })
+    this.#closeFile()
+    if (kept === undefined) return
+    this.#file = new CaseFile(this.#runner, history, kept, history.open(held - 1))
+    this.#fileCase = number
+  }
+
+  #closeFile(): void {
+    this.#file?.close()
+    this.#file = undefined
+  }
+
+  #handleVerdict(now: Millis, verdict: Case): void {
+    const file = this.#file
+    if (file === undefined || this.#fileCase !== verdict.case || verdict.role !== 'diverged') return
+    if (file.tick !== verdict.tick) return this.#refuse(verdict)
+    const [low, high] = file.hash.value
+    this.#running = {
+      verdict, beganAt: now, seen: { low, high }, search: searchRepair(file, verdict.root), rounds: 0, bytes: 0,
+      finding: undefined, healedTick: 0,
+    }
+    this.#resume(now, this.#running, undefined)
+  }
+
+  #handleAsk(number: number, bytes: Uint8Array): void {
+    const question = decodeQuestion(bytes)
+    const file = this.#file
+    if (question === undefined || file === undefined || this.#fileCase !== number) return
+    this.#options.send({ kind: 'answer', case: number, bytes: this.#history.borrow(() => file.answer(question)) })
+  }
+
+  /** Goes on with the answer to the last question. */
+  #resume(now: Millis, running: Running, answer: Uint8Array | undefined): void {
+    running.bytes += answer?.length ?? 0
+    const next = running.search.next(answer as Uint8Array)
+    if (next.done !== true) {
+      this.#ask(running, next.value)
+      return
+    }
+    if (running.finding === undefined) this.#handleRepair(now, running, next.value as Repair)
+    else this.#handleTrace(running, next.value as TraceFinding)
+  }
+
+  #ask(running: Running, question: Question): void {
+    const bytes = encodeQuestion(question)
+    running.rounds++
+    running.bytes += bytes.length
+    this.#options.send({ kind: 'ask', case: running.verdict.case, bytes })
+  }
+
+  /** The majority's world is known: name the differences, repair the own world, and look for the cause. */
+  #handleRepair(now: Millis, running: Running, { world, indexes, entities }: Repair): void {
+    const { verdict, rounds, bytes } = running
+    const file = this.#file
+    if (world === undefined || file === undefined) return this.#refuse(verdict)
+    const differences = this.#history.borrow(() => nameDifferences(file.world, world, indexes))
+    const finding: DesyncFinding = {
+      tick: verdict.tick, objects: indexes.length, entities, differences, rounds, bytes,
+      text: findingText(verdict.tick, differences),
+    }
+    this.#send(verdict.case, finding)
+    running.finding = finding
+    if (verdict.mayHeal) {
+      this.#heal(file, world)
+      running.healedTick = this.#runner.tick
+      running.finding = { ...finding, healMs: now - running.beganAt }
+      this.#send(verdict.case, running.finding)
+    }
+    this.#history.discard(world)
+    running.search = searchTrace(file, verdict.root, running.seen)
+    this.#resume(now, running, undefined)
+  }
+
+  /** Makes the live world the majority's, and steps it up to the present. */
+  #heal(file: CaseFile, repaired: CaseFile['world']): void {
+    const runner = this.#runner
+    const { tick: present } = runner
+    this.#history.replaceBy(repaired)
+    runner.roster.restore(file.roster)
+    this.#keep()
+    for (let tick = file.tick + 1; tick <= present; tick++) {
+      runner.replay(runner.world, runner.roster, tick)
+      this.#keep()
+    }
+    this.heals++
+  }
+
+  #keep(): void {
+    const [low, high] = this.#runner.hash.update()
+    this.#history.save(this.#runner.roster, low, high)
+  }
+
+  #handleTrace(running: Running, trace: TraceFinding): void {
+    const { verdict, finding } = running
+    if (finding === undefined) return
+    this.#send(verdict.case, { ...finding, trace, text: findingText(finding.tick, finding.differences, trace) })
+    this.#options.send({
+      kind: 'done', case: verdict.case, outcome: verdict.mayHeal ? 'healed' : 'named', tick: running.healedTick,
+    })
+    this.#end()
+  }
+
+  #send(number: number, finding: DesyncFinding): void {
+    this.#options.send({ kind: 'finding', case: number, text: JSON.stringify(finding) })
+    if (finding.trace !== undefined) this.#options.onFinding?.(finding)
+  }
+
+  #refuse({ case: number }: Case): void {
+    this.#options.send({ kind: 'done', case: number, outcome: 'refused', tick: this.#runner.tick })
+    this.#end()
+  }
+
+  #end(): void {
+    this.#running = undefined
+    this.#closeFile()
+  }
+}

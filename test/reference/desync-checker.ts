@@ -1,0 +1,113 @@
+/** Reads messages of the sync stream as docs/wire/DESYNC.md says, and throws if invalid. Imports nothing of src. */
+
+class Bytes {
+  at = 0
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  big(count: number): number {
+    let value = 0
+    for (let each = 0; each < count; each++) {
+      const byte = this.bytes[this.at++]
+      if (byte === undefined) throw new Error('cut')
+      value = value * 256 + byte
+    }
+    return value
+  }
+
+  varint(): number {
+    let value = 0n
+    for (let group = 0n; group < 8n; group++) {
+      const byte = this.big(1)
+      value |= BigInt(byte & 127) << (7n * group)
+      if (byte >= 128) continue
+      if ((byte === 0 && group > 0n) || value >= 2n ** 53n) throw new Error('no varint')
+      return Number(value)
+    }
+    throw new Error('long varint')
+  }
+
+  hex(count: number = this.bytes.length - this.at): string {
+    return Array.from({ length: count }, () => this.big(1).toString(16).padStart(2, '0')).join('')
+  }
+
+  text(): string {
+    const rest = this.bytes.slice(this.at)
+    this.at = this.bytes.length
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rest)
+  }
+
+  end(): void {
+    if (this.at !== this.bytes.length) throw new Error('too long')
+  }
+}
+
+const OUTCOMES = ['named', 'healed', 'refused']
+const ROLES = ['witness', 'donor', 'diverged']
+
+/** A message as plain values. Roots and bytes are hexadecimal. */
+export type Meaning = Readonly<Record<string, unknown>>
+
+/** Reads one message. */
+export function readSyncMessage(bytes: Uint8Array): Meaning {
+  const from = new Bytes(bytes)
+  const kind = from.big(1)
+  const meaning = readBody(from, kind)
+  from.end()
+  return meaning
+}
+
+function readBody(from: Bytes, kind: number): Meaning {
+  const first = from.varint()
+  switch (kind) {
+    case 1:
+      return {
+        message: 'report', case: first, tick: from.varint(), held: from.varint(), root: from.hex(8),
+        generator: from.hex(16), machine: from.text(),
+      }
+    case 2: return { message: 'ask', case: first, bytes: from.hex() }
+    case 3: return { message: 'answer', case: first, bytes: from.hex() }
+    case 4: return { message: 'finding', case: first, text: from.text() }
+    case 5: return { message: 'done', case: first, outcome: named(OUTCOMES, from.varint()), tick: from.varint() }
+    case 6: return { message: 'root', tick: first, root: from.hex(8) }
+    case 7:
+      return {
+        message: 'seal', tick: first, orders: from.varint(), publicKey: from.hex(32), signature: from.hex(64),
+      }
+    case 8: return { message: 'image', tick: first, bytes: from.hex() }
+    case 9: return { message: 'digest', tick: first, bytes: from.hex(32) }
+    case 16: return { message: 'request', case: first, tick: from.varint(), level: from.varint() }
+    case 17:
+      return {
+        message: 'verdict', case: first, tick: from.varint(), role: named(ROLES, from.varint()),
+        mayHeal: named([false, true], from.varint()), root: from.hex(8),
+      }
+    case 18: return { message: 'summary', case: first, text: from.text() }
+    case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
+    default: throw new Error('unknown message')
+  }
+}
+
+function named<T>(names: readonly T[], at: number): T {
+  const name = names[at]
+  if (name === undefined) throw new Error('no such number')
+  return name
+}
+
+/** The messages of a stream, given its frames in order. */
+export function readStream(frames: readonly Uint8Array[]): string[] {
+  const stream: number[] = []
+  for (const frame of frames) {
+    const from = new Bytes(frame)
+    const offset = from.varint()
+    if (offset > stream.length) throw new Error('gap')
+    frame.slice(from.at).forEach((byte, at) => { stream[offset + at] = byte })
+  }
+  const from = new Bytes(Uint8Array.from(stream))
+  const messages: string[] = []
+  while (from.at < stream.length) messages.push(from.hex(from.varint()))
+  return messages
+}

@@ -1,0 +1,175 @@
+/** Desyncs in simulated matches: detected, named with both values and the line of code, and healed. */
+
+import { expect, test } from 'vitest'
+import { GameReferee, RANKED_RELAY, type DesyncFinding } from 'tickwire/lockstep'
+import { readTicks } from '../reference/lockstep-checker.ts'
+import { game, makeLockstepGame, Move, Spawn, Unit } from './lockstep-game.ts'
+import { LockstepParty, type PartyClient } from './lockstep-party.ts'
+
+const LINE = { latencyMs: 25, jitterMs: 5, loss: 0.01 }
+
+function match(clients: number, options: object = {}): LockstepParty {
+  const party = new LockstepParty({ game: game as never, seed: 41, clients, weather: () => LINE, ...options })
+  party.run(1000)
+  for (let at = 0; at < 20; at++) {
+    party.run(100)
+    const { now } = party.clock
+    party.clients[at % clients]!.order(now, Spawn as never, { count: 2 })
+    const { runner, player } = party.clients[at % clients]!.client
+    const units = [...runner!.world.each(Unit)].filter(({ owner }) => owner === player).map(({ id }) => id)
+    party.clients[at % clients]!.order(now, Move as never, { units, to: { x: 10 * at, y: 200 } })
+  }
+  return party
+}
+
+/** Changes one number of one unit, as a bad memory cell would. */
+function corrupt({ client }: PartyClient, at = 3): { id: number; before: number } {
+  const unit = [...client.runner!.world.each(Unit)][at]!
+  const before = unit.hp
+  unit.hp = before === 50 ? 49 : 50
+  return { id: unit.id, before }
+}
+
+function hashesAgree(party: LockstepParty, from: number): void {
+  const [first, ...others] = party.clients
+  for (const other of others)
+    for (let tick = from; tick < Math.min(first!.hashes.length, other.hashes.length); tick++)
+      expect(other.hashes[tick], `tick ${tick}`).toBe(first!.hashes[tick])
+}
+
+test('[DESYNC1, DESYNC3, DESYNC5] one changed number is detected, named with both values, and healed', () => {
+  const party = match(4)
+  const { id, before } = corrupt(party.clients[2]!)
+  const bad = party.clients[2]!.client.runner!.tick + 1
+  party.run(2000)
+  expect(party.reports).toHaveLength(1)
+  const [report] = party.reports
+  expect(report).toMatchObject({ version: 1, seed: party.match.seed, tick: bad, verdict: 'majority' })
+  expect(report!.players.map(({ player, isDiverged }) => [player, isDiverged])).toEqual(
+    party.clients.map(({ client }, at) => [client.player, at === 2] as const).sort(([a], [b]) => a - b),
+  )
+  expect(report!.orderLogExcerpt.at(-1)![0]).toBe(bad)
+  const [diverged] = report!.diverged
+  expect(diverged).toMatchObject({ player: party.clients[2]!.client.player, outcome: 'healed' })
+  expect(diverged!.finding).toMatchObject({
+    tick: bad, objects: 1, entities: ['Unit'],
+    differences: [{ in: 'field', entity: 'Unit', id, field: 'hp', values: ['50', String(before)] }],
+    trace: { kind: 'outside' },
+  })
+  expect(party.match.judge.counts).toMatchObject({ cases: 1, healed: 1, failed: 0 })
+  expect(party.clients[2]!.client.agent!.heals).toBe(1)
+  expect(party.clients.every(({ reports }) => reports.length === 1)).toBe(true)
+  party.run(3000)
+  hashesAgree(party, bad + 30)
+  expect(party.reports).toHaveLength(1)
+})
+
+test('[DESYNC4] a step that differs is named by its first write, with the line of code on both peers', () => {
+  let isBad = false
+  const wrong = makeLockstepGame(() => isBad ? 1 : 0)
+  const party = match(3, { gameOf: (client: number) => client === 1 ? wrong : game })
+  isBad = true
+  party.runUntil(() => party.reports.length > 0, 20_000)
+  const finding = party.clients[1]!.findings[0]!
+  expect(finding.trace).toMatchObject({ kind: 'write', own: { kind: 'write', entity: 'Unit', field: 'hp' } })
+  const { own, theirs } = finding.trace!
+  expect(own!.number).toBe(theirs!.number)
+  expect(Number(theirs!.value) - Number(own!.value)).toBe(1)
+  for (const { site } of [own!, theirs!]) {
+    expect(site!.file).toMatch(/lockstep-game\.ts$/)
+    expect(site!.line).toBeGreaterThan(60)
+  }
+  expect(finding.text).toMatch(/^tick \d+: Unit \d+, hp, \d+ against \d+; first difference: write \d+, Unit \d+ hp = /)
+})
+
+test('[DESYNC2] one against one: casual, the state of the first player counts, and the match goes on', () => {
+  const party = match(2)
+  corrupt(party.clients[1]!)
+  party.run(2000)
+  expect(party.reports).toMatchObject([{ verdict: 'first', diverged: [{ outcome: 'healed' }] }])
+  const bad = party.reports[0]!.tick
+  party.run(2000)
+  hashesAgree(party, bad + 30)
+  expect(party.match.relay.hasEnded).toBe(false)
+})
+
+test('[DESYNC2] one against one: ranked, the match is void, and the difference is named but not healed', () => {
+  const party = match(2, { relay: RANKED_RELAY })
+  const { judge } = party.match
+  corrupt(party.clients[0]!)
+  party.run(3000)
+  expect(party.reports).toMatchObject([{ verdict: 'void', diverged: [{ outcome: 'named' }] }])
+  expect((party.reports[0]!.diverged[0]!.finding as DesyncFinding).differences).toHaveLength(1)
+  expect(party.clients[0]!.events.at(-1)![0]).toBe('end')
+  expect(judge.counts).toMatchObject({ void: 1, healed: 0 })
+})
+
+test('[DESYNC2] one against one with a referee: the player whose state the game gives is right', async () => {
+  for (const wrong of [0, 1]) {
+    const party = match(2, { relay: RANKED_RELAY, referee: new GameReferee(game as never) })
+    corrupt(party.clients[wrong]!)
+    for (let at = 0; at < 40; at++) {
+      party.run(100)
+      // The referee answers in a promise.
+      await Promise.resolve()
+    }
+    const { player } = party.clients[wrong]!.client
+    expect(party.reports).toMatchObject([{ verdict: 'referee', diverged: [{ outcome: 'healed', player }] }])
+    expect(party.match.relay.hasEnded).toBe(false)
+  }
+})
+
+test('[DESYNC5] the third heal in ten minutes ends the seat with `desynced`', () => {
+  const party = match(4)
+  const [, , bad, other] = party.clients
+  for (let time = 0; time < 3; time++) {
+    corrupt(bad!)
+    party.run(3000)
+  }
+  expect(party.match.judge.counts).toMatchObject({ cases: 3, healed: 3 })
+  expect(bad!.isClosed).toBe(true)
+  expect(other!.events.at(-1)!.slice(0, 2)).toEqual(['leave', bad!.client.player])
+  const { log } = party.match.relay
+  const leaves = readTicks(log.bytes.slice(0, log.length)).flat().filter(({ type }) => type === 0xc1)
+  // The last byte is the reason: 4 is desynced.
+  expect(leaves.map(({ data }) => data.slice(-2))).toEqual(['04'])
+})
+
+test('[DESYNC1, DESYNC5] objects too many and too few, and another generator, are named and healed', () => {
+  const party = match(3)
+  const { world } = party.clients[1]!.client.runner!
+  world.despawn([...world.each(Unit)][2]!)
+  world.spawn(Unit, { hp: 7 })
+  world.prng.nextU32()
+  party.run(2500)
+  const { finding } = party.reports[0]!.diverged[0]!
+  const { differences } = finding as DesyncFinding
+  expect(differences.some((each) => each.in === 'existence')).toBe(true)
+  expect(differences.some((each) => each.in === 'generator')).toBe(true)
+  const bad = party.reports[0]!.tick
+  party.run(2000)
+  hashesAgree(party, bad + 40)
+})
+
+test('[DESYNC5] a donor that disappears is replaced by another one', () => {
+  const party = match(4)
+  corrupt(party.clients[3]!)
+  const { judge } = party.match
+  const donor = (): PartyClient | undefined => party.clients.find(({ client }) => judge.isDonor(client.player))
+  party.runUntil(() => donor() !== undefined, 3000)
+  const gone = donor()!
+  gone.link.weather = { loss: 1 }
+  party.run(9000)
+  expect(party.reports).toMatchObject([{ verdict: 'majority', diverged: [{ outcome: 'healed' }] }])
+  expect(party.reports[0]!.diverged[0]!.donor).not.toBe(gone.client.player)
+})
+
+test('[DESYNC1] a player that lies about its pulses is asked once, and nothing is healed', () => {
+  const party = match(3)
+  const { feed } = party.clients[1]!.client
+  const { report } = feed
+  feed.report = (tick) => { report.call(feed, tick, tick & 0xffff) }
+  party.run(6000)
+  expect(party.reports).toMatchObject([{ verdict: 'equal', diverged: [] }])
+  expect(party.match.judge.counts).toMatchObject({ lies: 1, healed: 0, failed: 0 })
+})
