@@ -1,7 +1,8 @@
 /**
- * `tickwire relay`: a packet relay and a STUN server on one UDP port.
+ * `tickwire relay`: a packet relay, STUN and TURN on one UDP port, and a WebSocket for networks without UDP.
  */
 
+import { readFileSync } from 'node:fs'
 import { ConfigError } from 'tickwire'
 import { drainOnSignals, openRelay, RELAY_PORT_DEFAULT } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
@@ -10,10 +11,19 @@ import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
 import { openStatus } from '../telemetry/status.ts'
 import { VERSION } from '../version.ts'
 
+function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(option, `cannot read ${file} (${String(error)})`, 'give a file that exists.')
+  }
+}
+
 /** Serves a packet relay. */
 export const relay: Service = defineService({
   summary: 'forward packets between players behind routers',
-  about: 'A packet relay and a STUN server on one UDP port, until it gets SIGTERM or SIGINT.',
+  about: 'A packet relay, STUN and TURN on one UDP port, and WebSocket (/v1/relay) on the TCP port of the same\n'
+    + 'number, for networks without UDP. It runs until it gets SIGTERM or SIGINT.',
   options: {
     issuer: {
       kind: 'list', value: 'FILE',
@@ -25,6 +35,14 @@ export const relay: Service = defineService({
       kind: 'text', value: 'IP',
       help: 'the public address of this relay, with :PORT if it differs (the one this machine sends from)',
     },
+    ws: { kind: 'whole', help: 'TCP port of the WebSocket (that of --port)' },
+    'no-ws': { kind: 'flag', help: 'no WebSocket' },
+    cert: {
+      kind: 'text', value: 'FILE', help: 'a certificate, so that the WebSocket is wss, as pages from https need',
+    },
+    key: { kind: 'text', value: 'FILE', help: 'the key of the certificate' },
+    kbits: { kind: 'whole', help: 'kbit/s of one peer at most, whatever its token says (256)' },
+    mebibytes: { kind: 'whole', help: 'MiB of one peer at most (1024)' },
     audience: { kind: 'text', value: 'NAME', default: 'relay', help: 'the name in relay tokens' },
     allocations: { kind: 'whole', help: 'how many peers at the same time (4096)' },
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
@@ -32,12 +50,21 @@ export const relay: Service = defineService({
   },
   async start(options, world) {
     const { issuer, port, audience, address, relayed, allocations, ops, drain } = options
+    const { ws, 'no-ws': isWithoutWebSocket, cert, key, kbits, mebibytes } = options
+    if ((cert === undefined) !== (key === undefined))
+      throw new ConfigError('--cert', 'stands alone', 'give --cert and --key, or neither.')
+    const tls = cert !== undefined && key !== undefined
+      ? { cert: readText('--cert', cert), key: readText('--key', key) } : undefined
     if (issuer.length === 0)
       throw new ConfigError('--issuer', 'is missing', 'give the issuer\'s public key, or a file with it.')
     const server = await openRelay({
       issuers: issuer.map((value) => readKeyOption('--issuer', value, 'issuer-public')), port, audience,
       ...(address !== undefined && { address }), ...(relayed !== undefined && { relayed }),
       ...(allocations !== undefined && { allocationsMax: allocations }),
+      quota: { ...(kbits !== undefined && { kbitsPerSecond: kbits }), ...(mebibytes !== undefined && { mebibytes }) },
+      ...(!isWithoutWebSocket && {
+        webSocket: { ...(ws !== undefined && { port: ws }), ...(tls !== undefined && { tls }) },
+      }),
     })
     const registry = createRegistry('relay', VERSION)
     readGauge(registry, {
@@ -50,12 +77,20 @@ export const relay: Service = defineService({
     readCounter(registry, {
       name: 'tickwire_datagrams_total', help: 'Datagrams of the socket, by event.', read: () => server.port.stats,
     })
+    const { webSocket } = server
+    if (webSocket !== undefined) {
+      readCounter(registry, {
+        name: 'tickwire_websocket_messages_total', help: 'Messages of the WebSocket, by event.',
+        read: () => webSocket.port.stats,
+      })
+    }
     readGauge(registry, {
       name: 'tickwire_relay_receive_buffer_bytes', help: 'The kernel\'s receive buffer of the socket.',
       read: () => server.port.recvBufferBytes,
     })
     const status = await openStatus(ops, { registry, isReady: () => !server.relay.isDraining })
     world.print(`relay: UDP ${server.port.localAddress}, given to peers as ${server.relayed}`)
+    if (server.webSocket !== undefined) world.print(`relay: WebSocket ${server.webSocket.url}`)
     world.print(`status: ${status.url}/metrics`)
     drainOnSignals({ drainMs: drain, drain: (ms) => server.drain(ms) })
   },

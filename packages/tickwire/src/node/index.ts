@@ -47,4 +47,6 @@ export type { LoadWeather } from './load-weather.ts'
 export type { OpsOptions } from './status-server.ts'
 export { openUdp, resolveUdp, UdpPort, type UdpOptions } from './udp.ts'
 export { openTokenJournal, type TokenJournalOptions } from './token-journal.ts'
-export { listenWebSocket, openWebSocket, type WebSocketListenOptions } from './websocket.ts'
+export {
+  listenWebSocket, openWebSocket, type WebSocketListenOptions, type WebSocketOpenOptions,
+} from './websocket.ts'

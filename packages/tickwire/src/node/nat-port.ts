@@ -20,6 +20,7 @@ import { monotonicNow } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { type UdpPort, openUdp } from './udp.ts'
+import { openWebSocket } from './websocket.ts'
 
 /** How often the network of this machine is looked at. */
 const NETWORK_LOOK_MS = 1000
@@ -27,7 +28,7 @@ const READY_LOOK_MS = 5
 
 /** How such a port is opened. */
 export interface PeerUdpOptions {
-  /** The relay to use first, and its standby: `ip:port`, and a relay token for each. */
+  /** The relay to use first, and its standby: `ip:port`, or `ws://…` where UDP is blocked, and a token for each. */
   readonly relays: readonly { readonly address: string; readonly token: Uint8Array }[]
   /** The UDP port. Default 0: any free port. */
   readonly port?: number
@@ -42,7 +43,9 @@ export async function openPeerPort(options: PeerUdpOptions): Promise<PeerUdpPort
   const relays = options.relays.map(({ address, token }) =>
     new RelayClient({ provider, entropy: systemEntropy, relay: address, token }),
   )
-  return new PeerUdpPort(socket, new PeerPort(relays), options.isLoopbackAnnounced)
+  const port = new PeerUdpPort(socket, new PeerPort(relays), options.isLoopbackAnnounced)
+  await Promise.all(relays.map(({ relay }) => (isWebSocket(relay) ? port.addWebSocket(relay) : undefined)))
+  return port
 }
 
 /** A UDP socket with several paths. Made by `openPeerPort`. */
@@ -54,6 +57,8 @@ export class PeerUdpPort implements DatagramPort {
   /** Called when this machine can be reached at other addresses than before: another network, or another allocation. */
   onCandidates: () => void = () => {}
   readonly #socket: UdpPort
+  /** The relays by WebSocket, by URL. */
+  readonly #sockets: Map<string, DatagramPort> = new Map()
   #timer: NodeJS.Timeout | undefined
   readonly #watch: NodeJS.Timeout
   readonly #isLoopbackAnnounced: boolean
@@ -69,7 +74,7 @@ export class PeerUdpPort implements DatagramPort {
     this.#addresses = this.#ownAddresses().join()
     this.#watch = setInterval(() => this.#look(), NETWORK_LOOK_MS)
     this.#watch.unref()
-    paths.onSend = (to, bytes, length) => socket.send(to, bytes, length)
+    paths.onSend = (to, bytes, length) => (this.#sockets.get(to) ?? socket).send(to, bytes, length)
     paths.onDatagram = (from, bytes, length) => this.onDatagram(from, bytes, length)
     socket.onDatagram = (from, bytes, length) => {
       paths.handleDatagram(monotonicNow(), from, bytes, length)
@@ -80,6 +85,19 @@ export class PeerUdpPort implements DatagramPort {
 
   get stats(): DatagramPortStats {
     return this.#socket.stats
+  }
+
+  /** Reaches a relay by WebSocket. When that is not possible, or ends, the relay is silent. */
+  async addWebSocket(url: string): Promise<void> {
+    const port = await openWebSocket(url, { maxDatagramBytes: DATAGRAM_BYTES_MAX }).catch(() => undefined)
+    if (port === undefined) return
+    this.#sockets.set(url, port)
+    port.onDatagram = (from, bytes, length) => {
+      this.paths.handleDatagram(monotonicNow(), from, bytes, length)
+      this.#drain()
+    }
+    port.onPathClosed = () => this.#sockets.delete(url)
+    this.#drain()
   }
 
   /** Resolves when every relay has answered, or after `ms`. Default 3000. */
@@ -108,10 +126,10 @@ export class PeerUdpPort implements DatagramPort {
   /** The addresses of this peer that are announced: its own, those that relays see, and its allocations. */
   candidates(mode: PathMode): Candidate[] {
     const found: Candidate[] = this.#ownAddresses().map((address) => ({ kind: 'host', address }))
-    for (const { isReady, seen, relay, allocation } of this.paths.relays) {
+    for (const { isReady, seen, relayed, allocation } of this.paths.relays) {
       if (!isReady) continue
       if (seen !== '') found.push({ kind: 'seen', address: seen })
-      found.push({ kind: 'relay', address: relay, allocation })
+      found.push({ kind: 'relay', address: relayed, allocation })
     }
     return announced(found, mode)
   }
@@ -132,6 +150,7 @@ export class PeerUdpPort implements DatagramPort {
     clearTimeout(this.#timer)
     clearInterval(this.#watch)
     this.#socket.close()
+    for (const port of this.#sockets.values()) port.close()
   }
 
   /** Where the socket is reached from outside, once a relay has said so; '' before. */
@@ -172,6 +191,10 @@ export class PeerUdpPort implements DatagramPort {
     this.#timer = setTimeout(() => this.#drain(), Math.min(1000, Math.max(1, next - now)))
     this.#timer.unref()
   }
+}
+
+function isWebSocket(relay: string): boolean {
+  return relay.startsWith('ws://') || relay.startsWith('wss://')
 }
 
 /** The addresses of this machine that others may have a path to, each with this port. */

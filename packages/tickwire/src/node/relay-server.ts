@@ -5,25 +5,32 @@
  * const relay = await openRelay({ issuers: [issuerPublicKey], relayed: '203.0.113.10:7777' })
  * ```
  *
- * One socket serves relay control, data and STUN. The process never opens another one for an allocation.
+ * One UDP socket serves relay control, data, STUN and TURN. The process never opens another one for an allocation.
+ * Where UDP is blocked, WebSocket (`/v1/relay`) carries relay control and data: one binary message is one datagram.
  */
 
 import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 import { ConfigError } from '../core/base/assert.ts'
-import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
+import { DATAGRAM_BYTES_MAX, PATHS_MAX } from '../core/base/limits.ts'
 import { createTransmit } from '../core/connection/transmit.ts'
 import { canonicalAddress } from '../core/endpoint/canonical-address.ts'
 import { PacketRelay } from '../core/nat/packet-relay.ts'
 import type { PacketRelayConfig } from '../core/nat/relay-options.ts'
 import { StunResponder } from '../core/nat/stun-responder.ts'
+import type { Certificate } from './certificate.ts'
 import { monotonicNow } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
+import { createHttpDoor } from './http-door.ts'
+import { listen, portOf } from './listen.ts'
 import { type UdpPort, openUdp } from './udp.ts'
+import { type WebSocketListener, listenWebSocket } from './websocket.ts'
 
 /** The port of a packet relay, unless another is given. */
 export const RELAY_PORT_DEFAULT = 7777
+/** Where the WebSocket of a relay is. */
+const RELAY_PATH = '/v1/relay'
 /** The port of a STUN server, unless another is given. */
 export const STUN_PORT_DEFAULT = 3478
 
@@ -38,6 +45,16 @@ export interface RelayServerOptions
   readonly relayed?: string
   /** Requests for STUN and relay are limited for each origin; how many allocations one origin may have. Default 8. */
   readonly allocationsPerOrigin?: number
+  /** WebSocket, for networks without UDP. Default: none. */
+  readonly webSocket?: RelayWebSocketOptions
+}
+
+/** How the WebSocket of a relay is opened. */
+export interface RelayWebSocketOptions {
+  /** The TCP port. Default: the number of the UDP port. */
+  readonly port?: number
+  /** Serves wss, which pages from https need. Default: ws. */
+  readonly tls?: Certificate
 }
 
 /** An open relay. */
@@ -48,6 +65,8 @@ export interface RelayServer {
   readonly port: UdpPort
   /** The public address that peers are given. */
   readonly relayed: string
+  /** The WebSocket, if it has one. */
+  readonly webSocket: { readonly url: string; readonly port: WebSocketListener } | undefined
   /** Refuses new allocations, tells peers to move, and resolves after `ms`. */
   drain(ms: number): Promise<void>
   /** Closes the socket. */
@@ -56,36 +75,76 @@ export interface RelayServer {
 
 /** Opens a relay. Throws `ConfigError` on invalid options, and when the port is taken. */
 export async function openRelay(options: RelayServerOptions): Promise<RelayServer> {
-  const { port: number = RELAY_PORT_DEFAULT, address, relayed: given, ...config } = options
+  const { port: number = RELAY_PORT_DEFAULT, address, relayed: given, webSocket, ...config } = options
   const port = await openUdp({
     port: number, maxDatagramBytes: DATAGRAM_BYTES_MAX, ...(address !== undefined && { address }),
   })
   try {
     const relayed = publicAddress(given ?? (await ownAddress()), Number(port.localAddress.split(':').pop()))
     const wallSeconds = (): number => Math.floor(Date.now() / 1000)
-    const relay = new PacketRelay({ ...config, relayed, wallSeconds, provider: bestProvider(), entropy: systemEntropy })
-    return run(relay, port, relayed)
+    const sockets = webSocket === undefined ? undefined : await openSockets(webSocket, number, address)
+    const relay = new PacketRelay({
+      ...config, relayed, wallSeconds, provider: bestProvider(), entropy: systemEntropy,
+      ...(sockets !== undefined && { addressOf: (from) => sockets.port.originOf(from) }),
+    })
+    return run(relay, port, relayed, sockets)
   } catch (error) {
     port.close()
     throw error
   }
 }
 
-function run(relay: PacketRelay, port: UdpPort, relayed: string): RelayServer {
+interface Sockets {
+  readonly url: string
+  readonly port: WebSocketListener
+  close(): Promise<void>
+}
+
+async function openSockets(options: RelayWebSocketOptions, udp: number, address?: string): Promise<Sockets> {
+  const { port: number = udp, tls } = options
+  const server = createHttpDoor((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('A relay. Its WebSocket is /v1/relay.\n')
+  }, { maxWebSockets: PATHS_MAX, ...(tls !== undefined && { tls }) })
+  await listen(server, number, address)
+  // Tokens say who may use it, so pages of every origin may connect.
+  const port = listenWebSocket({ server, path: RELAY_PATH, origins: 'any', maxDatagramBytes: DATAGRAM_BYTES_MAX })
+  const bound = address === undefined || address === '::' ? 'localhost' : address
+  const host = bound.includes(':') ? `[${bound}]` : bound
+  return {
+    url: `${tls === undefined ? 'ws' : 'wss'}://${host}:${portOf(server, number)}${RELAY_PATH}`, port,
+    close: () => new Promise((resolve) => {
+      port.close()
+      server.close(() => resolve())
+      server.closeAllConnections()
+    }),
+  }
+}
+
+function run(relay: PacketRelay, port: UdpPort, relayed: string, sockets: Sockets | undefined): RelayServer {
   const out = createTransmit()
+  const send = (): void => {
+    const isByWebSocket = sockets !== undefined && out.to.startsWith('ws:')
+    ;(isByWebSocket ? sockets.port : port).send(out.to, out.bytes, out.length)
+  }
   const poll = (): void => {
     const now = monotonicNow()
-    while (relay.pollTransmit(now, out)) port.send(out.to, out.bytes, out.length)
+    while (relay.pollTransmit(now, out)) send()
     timer = setTimeout(poll, Math.max(1, relay.pollTimeout(now) - now))
     timer.unref()
   }
   let timer: NodeJS.Timeout | undefined
   port.onDatagram = (from, bytes, length) => {
-    if (relay.handleDatagram(monotonicNow(), from, bytes, length, out)) port.send(out.to, out.bytes, out.length)
+    if (relay.handleDatagram(monotonicNow(), from, bytes, length, out)) send()
+  }
+  if (sockets !== undefined) {
+    sockets.port.onDatagram = (from, bytes, length) => {
+      if (relay.handleDatagram(monotonicNow(), from, bytes, length, out)) send()
+    }
+    sockets.port.onPathClosed = (address) => relay.handlePathClosed(address)
   }
   poll()
   return {
-    relay, port, relayed,
+    relay, port, relayed, webSocket: sockets,
     drain: async (ms) => {
       relay.drain(monotonicNow(), ms)
       clearTimeout(timer)
@@ -95,7 +154,7 @@ function run(relay: PacketRelay, port: UdpPort, relayed: string): RelayServer {
     close: async () => {
       clearTimeout(timer)
       port.close()
-      await port.closed
+      await Promise.all([port.closed, sockets?.close()])
     },
   }
 }

@@ -34,7 +34,7 @@ import { pathOf, refuseUpgrade as refuse } from './upgrade.ts'
 
 /** The library's defaults (100 MiB, 16,384 fragments, a pong for every ping, 30 s to close) would allow a flood. */
 const LIMITS = {
-  maxPayload: DATAGRAM_BYTES_SAFE, maxFragments: WEBSOCKET_FRAGMENTS_MAX, maxBufferedChunks: WEBSOCKET_CHUNKS_MAX,
+  maxFragments: WEBSOCKET_FRAGMENTS_MAX, maxBufferedChunks: WEBSOCKET_CHUNKS_MAX,
   perMessageDeflate: false, autoPong: false, closeTimeout: WEBSOCKET_CLOSE_MS,
 }
 
@@ -55,6 +55,16 @@ export interface WebSocketListenOptions {
   readonly maxSocketsPerOrigin?: number
   /** Whether sockets from this machine and its own network are exempt from the limit per origin. Default true. */
   readonly areLocalExempt?: boolean
+  /** The longest datagram. 1200, the default, to 1500. */
+  readonly maxDatagramBytes?: number
+}
+
+/** How a client socket is opened. */
+export interface WebSocketOpenOptions {
+  /** The `Origin` header. Default: none. */
+  readonly origin?: string
+  /** The longest datagram. 1200, the default, to 1500. */
+  readonly maxDatagramBytes?: number
 }
 
 /** Many sockets as one port, which knows the IP address of each. */
@@ -73,9 +83,12 @@ export function listenWebSocket(options: WebSocketListenOptions): WebSocketListe
     origins = [],
     maxSockets = PATHS_MAX,
     maxSocketsPerOrigin = PATHS_PER_ORIGIN,
+    maxDatagramBytes = DATAGRAM_BYTES_SAFE,
   } = options
-  const port = new WebSocketPort(WEBSOCKET_FRAMES_PER_SECOND)
-  const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, ...LIMITS })
+  const port = new WebSocketPort(WEBSOCKET_FRAMES_PER_SECOND, maxDatagramBytes)
+  const upgrader = new WebSocketServer({
+    noServer: true, clientTracking: false, maxPayload: maxDatagramBytes, ...LIMITS,
+  })
   const tally = new OriginTally(maxSocketsPerOrigin, options.areLocalExempt ?? true)
   let accepted = 0
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -111,15 +124,18 @@ export function listenWebSocket(options: WebSocketListenOptions): WebSocketListe
 }
 
 /** Opens a socket to `url` (ws:// or wss://) and resolves once datagrams can be sent to that address. */
-export function openWebSocket(url: string, options: { readonly origin?: string } = {}): Promise<DatagramPort> {
+export function openWebSocket(url: string, options: WebSocketOpenOptions = {}): Promise<DatagramPort> {
+  const { maxDatagramBytes = DATAGRAM_BYTES_SAFE, ...more } = options
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { ...LIMITS, ...options, handshakeTimeout: WEBSOCKET_OPEN_MS })
+    const socket = new WebSocket(url, {
+      ...LIMITS, ...more, maxPayload: maxDatagramBytes, handshakeTimeout: WEBSOCKET_OPEN_MS,
+    })
     // Not `once`: an `error` event without a listener would end the process, and rejecting twice is harmless.
     socket.on('error', reject)
     socket.once('open', () => {
       socket.off('error', reject)
       // A client has chosen its server, so the server's rate is not limited.
-      const port = new WebSocketPort(Infinity)
+      const port = new WebSocketPort(Infinity, maxDatagramBytes)
       port.adopt(url, socket)
       resolve(port)
     })
@@ -144,7 +160,7 @@ interface Path {
 }
 
 class WebSocketPort implements WebSocketListener {
-  readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
+  readonly maxDatagramBytes: number
   readonly stats: DatagramPortStats = createPortStats()
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
@@ -154,8 +170,9 @@ class WebSocketPort implements WebSocketListener {
   readonly #framesPerSecond: number
   #frames: FrameBuffer = new FrameBuffer()
 
-  constructor(framesPerSecond: number) {
+  constructor(framesPerSecond: number, maxDatagramBytes: number) {
     this.#framesPerSecond = framesPerSecond
+    this.maxDatagramBytes = maxDatagramBytes
   }
 
   originOf(address: string): string {

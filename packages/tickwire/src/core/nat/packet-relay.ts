@@ -20,6 +20,7 @@ import type { Transmit } from '../connection/transmit.ts'
 import { HEADER_BYTES_MIN, PACKET_TYPE, readUint32 } from '../packet/header.ts'
 import type { Allocation, Binding } from './allocation.ts'
 import { Allocations } from './allocations.ts'
+import { portOf } from './net-address.ts'
 import { RelayDesk } from './relay-desk.ts'
 import { RelayGate } from './relay-gate.ts'
 import {
@@ -185,7 +186,8 @@ export class PacketRelay {
   }
 
   #handleStun(now: Millis, from: string, bytes: Uint8Array, length: number, out: Transmit): boolean {
-    if (!readStun(bytes, length, this.#stun)) {
+    // A peer by WebSocket has no address with a port, which is the answer.
+    if (!readStun(bytes, length, this.#stun) || portOf(this.#options.addressOf(from)) === 0) {
       this.counts.malformed++
       return false
     }

@@ -236,6 +236,7 @@ export class PeerPort {
 
 function allocationOn(client: RelayClient, candidates: readonly Candidate[]): string {
   for (const candidate of candidates)
-    if (candidate.kind === 'relay' && candidate.address === client.relay) return candidate.allocation
+    if (candidate.kind === 'relay' && (candidate.address === client.relay || candidate.address === client.relayed))
+      return candidate.allocation
   return ''
 }

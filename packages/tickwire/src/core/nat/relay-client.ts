@@ -76,6 +76,8 @@ export class RelayClient {
   refusal: RelayError | undefined = undefined
   /** This peer's allocation: 16 hexadecimal digits; '' until there is one. */
   allocation: string = ''
+  /** The public address of the relay, by its own account: the same for peers by UDP and by WebSocket. '' until then. */
+  relayed: string = ''
   /** This peer's address as the relay sees it; '' until there is one. */
   seen: string = ''
   /** Whether the relay is pinged. */
@@ -287,6 +289,7 @@ export class RelayClient {
     this.#key = answer.key.slice()
     this.#cookie = NO_COOKIE
     this.allocation = hex8(answer.idHi) + hex8(answer.idLo)
+    this.relayed = answer.relayed
     this.seen = answer.seen
     this.#receivedAt = now
     this.#refreshAt = now + RELAY_REFRESH_MS
