@@ -48,6 +48,8 @@ export class PeerLink {
   readonly race: PathRace
   /** The allocations of the peer. Indexed by relay; '' when it has none there. */
   readonly allocations: string[]
+  /** Its newest candidates: which relay they name is known once that relay has answered. */
+  candidates: readonly Candidate[]
   /** The id of the connection whose packets relays let pass: its low half. */
   connectionLo: number = 0
   /** Its high half. */
@@ -57,6 +59,7 @@ export class PeerLink {
     this.name = introduction.name
     this.isHost = introduction.isHost
     this.race = new PathRace(introduction)
+    this.candidates = introduction.candidates
     this.allocations = relays.map((client) => allocationOn(client, introduction.candidates))
   }
 }
@@ -96,6 +99,7 @@ export class PeerPort {
     const link = this.peers.get(name)
     if (link === undefined) return
     link.race.start(now, candidates)
+    link.candidates = candidates
     this.relays.forEach((client, index) => {
       const allocation = allocationOn(client, candidates)
       if (allocation !== '') link.allocations[index] = allocation
@@ -211,6 +215,7 @@ export class PeerPort {
 
   #bindAll(link: PeerLink): void {
     this.relays.forEach((client, index) => {
+      if (link.allocations[index] === '') link.allocations[index] = allocationOn(client, link.candidates)
       const allocation = link.allocations[index]
       if (allocation !== '' && allocation !== undefined) client.bind(allocation, link.connectionLo, link.connectionHi)
     })
@@ -235,8 +240,9 @@ export class PeerPort {
 }
 
 function allocationOn(client: RelayClient, candidates: readonly Candidate[]): string {
-  for (const candidate of candidates)
-    if (candidate.kind === 'relay' && (candidate.address === client.relay || candidate.address === client.relayed))
-      return candidate.allocation
+  for (const candidate of candidates) {
+    if (candidate.kind !== 'relay') continue
+    if (candidate.address === client.relay || candidate.address === client.relayed) return candidate.allocation
+  }
   return ''
 }
