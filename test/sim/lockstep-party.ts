@@ -26,6 +26,7 @@ export interface PartyOptions {
   readonly observerDelayTicks?: number
   /** The players agree on the seed. */
   readonly isAgreed?: boolean
+  readonly lagging?: 'report' | 'drop'
   readonly runner?: RunnerOptions
   /** The game of one client, if it is not the game of all. */
   readonly gameOf?: (client: number) => LockstepGame
@@ -158,12 +159,12 @@ export class LockstepParty implements SimActor {
   #nextAt = 0
 
   constructor(options: PartyOptions) {
-    const { game, seed, clients, relay, observerDelayTicks, isAgreed, resumeMs = 5000 } = options
+    const { game, seed, clients, relay, observerDelayTicks, isAgreed, lagging, resumeMs = 5000 } = options
     this.#options = options
     this.host = createRelayHost({
       lockstep: {
         game, capacity: game.players[1], spectators: 4, resumeMs, emptyMs: Infinity,
-        ...(relay && { relay }), ...(isAgreed && { seed: 'agreed' as const }),
+        ...(relay && { relay }), ...(isAgreed && { seed: 'agreed' as const }), ...(lagging && { lagging }),
         ...(observerDelayTicks !== undefined && { observerDelayTicks }),
         onNotice: (notice) => { this.notices.push(notice) },
         onDesync: (report) => {

@@ -4,6 +4,7 @@
  * It has no world and no game code. It knows a game by its card: fingerprint, tick rate and number of players.
  */
 
+import { InvariantError } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
@@ -27,6 +28,7 @@ import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-
 import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
 import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
+import { ConnectingLine, type Line } from './relay-line.ts'
 
 /** The rules of a room with a lockstep match. */
 export interface RelayRoomType extends RoomRules {
@@ -38,6 +40,8 @@ export interface RelayRoomType extends RoomRules {
   readonly seed?: 'room' | 'agreed'
   /** Observers receive ticks so much later. Default: 60. */
   readonly observerDelayTicks?: number
+  /** A player with too many strikes (`relay.strikesMax`) is reported, or removed. Default: 'report'. */
+  readonly lagging?: 'report' | 'drop'
   /** The relay noticed something about a player. */
   readonly onNotice?: (notice: RelayNotice) => void
   /** States of players differed. The report has what every player and the relay know. */
@@ -53,7 +57,9 @@ export interface Referee {
 }
 
 /** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
-export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed'>> = { relay: RANKED_RELAY, seed: 'agreed' }
+export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed' | 'lagging'>> = {
+  relay: RANKED_RELAY, seed: 'agreed', lagging: 'drop',
+}
 
 /** What a match must not be able to guess, and where it comes from. */
 export interface RelaySecrets {
@@ -66,11 +72,13 @@ export interface RelaySecrets {
 }
 
 /** The connection of one client. */
-interface Line {
+interface Client {
   readonly connection: Connection
   readonly source: TicksSource
   readonly sync: SyncSource
   readonly isObserver: boolean
+  /** The newest handle of its line. */
+  line: Line<'authenticated'> | Line<'in-lobby'> | Line<'in-game'>
   /** The shortest round trip of this connection, in ms. */
   leastRttMs: number
   /** The tick of the last feedback. */
@@ -93,7 +101,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Decides desyncs. */
   readonly judge: DesyncJudge
   readonly #card: LockstepCard
-  readonly #lines = new Map<PeerId, Line>()
+  readonly #clients = new Map<PeerId, Client>()
   readonly #delayTicks: number
   #nextAt: Millis = 0
   #joined = 0
@@ -116,41 +124,44 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   attach(connection: Connection, { id, role }: Member): void {
     const isObserver = role === 'spectator'
     const { relay } = this
-    const line: Line = {
-      connection, isObserver, leastRttMs: Infinity, feedbackTick: 0, sync: new SyncSource(),
+    const line = new ConnectingLine(relay).authenticate(id, isObserver)
+    if (line === 'bad-signature') throw new InvariantError('a member of a room has an id')
+    const client: Client = {
+      connection, isObserver, line, leastRttMs: Infinity, feedbackTick: 0, sync: new SyncSource(),
       source: new TicksSource({
         log: relay.log,
         newest: () => isObserver ? Math.max(0, relay.log.newest - this.#delayTicks) : relay.log.newest,
-        tokenOf: (tick) => isObserver ? 0 : relay.token(Math.max(0, relay.slotOf(id)), tick),
-        takeFeedback: () => this.#feedback(id, line),
+        tokenOf: (tick) => client.line.stage === 'in-game' ? client.line.token(tick) : 0,
+        takeFeedback: () => this.#feedback(client),
       }),
     }
-    this.#lines.set(id, line)
-    connection.addSource(LOCKSTEP_KIND.ticks, line.source)
-    connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, line))
-    this.#attachSync(id, line)
-    if (!isObserver && relay.slotOf(id) >= 0) {
-      relay.back(this.now(), id)
-      this.#startIfReady()
-    }
+    this.#clients.set(id, client)
+    connection.addSource(LOCKSTEP_KIND.ticks, client.source)
+    connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
+    this.#attachSync(id, client)
+    // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
+    if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
 
   enter(peer: PeerId): void {
-    if (this.relay.join(this.now(), peer) < 0) return
+    const client = this.#clients.get(peer)
+    if (client === undefined || !this.#joinLobby(client)) return
     this.#joined++
     this.handleJoined(peer)
     this.#startIfReady()
   }
 
   detach(peer: PeerId): void {
-    this.#lines.delete(peer)
+    this.#clients.get(peer)?.line.close()
+    this.#clients.delete(peer)
     this.judge.handleGone(this.now(), peer)
     this.relay.away(peer)
     this.#freezeIfEmpty()
   }
 
   leave(peer: PeerId, reason: CloseReason): void {
-    this.#lines.delete(peer)
+    this.#clients.get(peer)?.line.close()
+    this.#clients.delete(peer)
     this.judge.handleGone(this.now(), peer)
     this.relay.leave(peer, endReasonOf(reason))
     this.#freezeIfEmpty()
@@ -165,8 +176,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#carryOut()
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
-      for (const { source } of this.#lines.values()) source.wake()
-      if (relay.hasEnded) this.#endedAt = Math.min(this.#endedAt, now)
+      for (const { source } of this.#clients.values()) source.wake()
+      if (relay.hasEnded) this.#handleEnd(now)
     }
     if (now > this.#endedAt + FAREWELL_MS) this.end()
     this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), now + IDLE_MS)
@@ -193,33 +204,51 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
 
   dropUnclaimed(): void {}
 
+  #joinLobby(client: Client): boolean {
+    if (client.line.stage !== 'authenticated') return false
+    const lobby = client.line.joinLobby(this.now())
+    if (lobby === 'full') return false
+    client.line = lobby
+    if (!client.isObserver) this.#startIfReady()
+    return true
+  }
+
+  #handleEnd(now: Millis): void {
+    this.#endedAt = Math.min(this.#endedAt, now)
+    for (const client of this.#clients.values())
+      if (client.line.stage === 'in-game') client.line = client.line.endGame()
+  }
+
   #handleNotice(notice: RelayNotice): void {
-    if (notice.kind === 'no-share') this.kick({ id: notice.peer })
+    const isLagging = notice.kind === 'lagging' && this.type.lagging === 'drop'
+    if (isLagging) this.relay.leave(notice.peer, 'lagging')
+    if (isLagging || notice.kind === 'no-share') this.kick({ id: notice.peer })
     if (notice.kind === 'differs') this.judge.handleDifference(this.now(), notice.peer, notice.tick)
     this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
   }
 
-  #sink(peer: PeerId, line: Line): FrameSink {
+  #sink(peer: PeerId, client: Client): FrameSink {
     return {
       accept: (now, _sequence, frame) => {
+        const { line, connection: { rtt } } = client
         const slot = this.relay.slotOf(peer)
         // An observer has no orders.
-        if (line.isObserver) return 'ok'
+        if (client.isObserver) return 'ok'
         // The first packet of a player arrives before its join. The client sends it again: if it were acknowledged, its
         // orders would be lost, and all later ones would wait for them.
-        if (slot < 0) return 'no-ack'
-        if (line.connection.rtt.samples > 0) {
-          line.leastRttMs = Math.min(line.leastRttMs, line.connection.rtt.latestMs)
-          this.relay.setLeastUp(slot, line.leastRttMs / 2)
+        if (slot < 0 || line.stage === 'authenticated') return 'no-ack'
+        if (rtt.samples > 0) {
+          client.leastRttMs = Math.min(client.leastRttMs, rtt.latestMs)
+          this.relay.setLeastUp(slot, client.leastRttMs / 2)
         }
-        const verdict = this.relay.handleOrders(now, slot, frame)
-        if (verdict === 'ok') line.source.noteExecuted(this.relay.lastExecuted)
+        const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
+        if (verdict === 'ok') client.source.noteExecuted(this.relay.lastExecuted)
         return verdict
       },
     }
   }
 
-  #attachSync(peer: PeerId, { connection, source, sync }: Line): void {
+  #attachSync(peer: PeerId, { connection, source, sync }: Client): void {
     const sink = new SyncSink()
     sync.takenSequence = () => source.filledSequence
     sink.limit = () => this.judge.isDonor(peer) ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
@@ -236,7 +265,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Sends what the judge wants to send, and does what it decided. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
-    for (const { to, message } of this.judge.take()) this.#lines.get(to)?.sync.send(encodeSync(message))
+    for (const { to, message } of this.judge.take()) this.#clients.get(to)?.sync.send(encodeSync(message))
   }
 
   #handleVerdict(event: JudgeEvent): void {
@@ -269,35 +298,39 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#carryOut()
   }
 
-  #feedback(peer: PeerId, line: Line): TimingFeedback | undefined {
-    const { relay } = this
-    const slot = relay.slotOf(peer)
-    if (slot < 0 || relay.log.newest < line.feedbackTick + FEEDBACK_TICKS) return undefined
-    line.feedbackTick = relay.log.newest
-    return relay.takeFeedback(slot)
+  #feedback(client: Client): TimingFeedback | undefined {
+    const { newest } = this.relay.log
+    if (client.line.stage !== 'in-game' || newest < client.feedbackTick + FEEDBACK_TICKS) return undefined
+    client.feedbackTick = newest
+    return client.line.takeFeedback()
   }
 
   /** Players that are connected, with their round trips. */
   #judged(): { peer: PeerId; rttMs: number }[] {
     const judged: { peer: PeerId; rttMs: number }[] = []
-    for (const [peer, { connection, isObserver }] of this.#lines)
+    for (const [peer, { connection, isObserver }] of this.#clients)
       if (!isObserver && this.relay.slotOf(peer) >= 0) judged.push({ peer, rttMs: connection.rtt.smoothedMs })
     return judged
   }
 
   /** Paths change: the shortest round trip slowly forgets. */
   #measure(): void {
-    for (const line of this.#lines.values()) {
-      if (line.leastRttMs < Infinity) line.leastRttMs += (line.connection.rtt.smoothedMs - line.leastRttMs) / 100
+    for (const client of this.#clients.values()) {
+      const { smoothedMs } = client.connection.rtt
+      if (client.leastRttMs < Infinity) client.leastRttMs += (smoothedMs - client.leastRttMs) / 100
     }
   }
 
   #startIfReady(): void {
-    if (this.#joined >= this.#card.players[0] && !this.relay.isRunning) this.relay.start(this.now())
+    const { relay } = this
+    if (this.#joined < this.#card.players[0] || relay.hasEnded) return
+    if (!relay.isRunning) relay.start(this.now())
+    for (const client of this.#clients.values())
+      if (client.line.stage === 'in-lobby') client.line = client.line.startGame() ?? client.line
   }
 
   #freezeIfEmpty(): void {
-    for (const { isObserver } of this.#lines.values()) if (!isObserver) return
+    for (const { isObserver } of this.#clients.values()) if (!isObserver) return
     this.relay.freeze()
   }
 }

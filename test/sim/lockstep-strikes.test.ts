@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { readTicks } from '../reference/lockstep-checker.ts'
+import { game } from './lockstep-game.ts'
+import { LockstepParty } from './lockstep-party.ts'
+
+test('[LOCK44] a player with too many strikes is removed from a ranked match, in the same tick everywhere', () => {
+  const party = new LockstepParty({
+    game: game as never, seed: 3, clients: 3, lagging: 'drop', relay: { strikesMax: 6, stallMs: 60_000 },
+  })
+  party.run(1000)
+  party.clients[2]!.stuckUntil = Infinity
+  party.run(6000)
+  expect(party.notices.filter(({ kind }) => kind === 'lagging').map(({ peer }) => peer)).toEqual([3])
+  expect(party.clients[2]!.closedBy).toBe('kicked')
+  const leaves = party.clients.slice(0, 2).map(({ events }) => events.filter(([name]) => name === 'leave'))
+  expect(leaves[0]).toHaveLength(1)
+  expect(leaves[1]).toEqual(leaves[0])
+  const [given] = readTicks(party.match.relay.log.bytes.slice(0, party.match.relay.log.length))
+    .flat().filter(({ type }) => type === 0xc1)
+  expect(given!.data).toBe('0303')
+  // Without the rule the player is only reported.
+  const casual = new LockstepParty({
+    game: game as never, seed: 3, clients: 3, relay: { strikesMax: 6, stallMs: 60_000 },
+  })
+  casual.run(1000)
+  casual.clients[2]!.stuckUntil = Infinity
+  casual.run(6000)
+  expect(casual.notices.some(({ kind }) => kind === 'lagging')).toBe(true)
+  expect(casual.clients[2]!.isClosed).toBe(false)
+})
