@@ -1,9 +1,9 @@
 /** The last mispredictions of a client, each once, with its cause. It only observes. */
 
-import type { ObjectId, Tick } from '../core/base/time.ts'
 import type { ClientHost } from '../core/game/client-host.ts'
 import { describeMistake, type Mistake } from '../core/game/mistake-text.ts'
 import type { ClientObserver } from '../core/game/client-observers.ts'
+import type { MistakeListener } from '../core/predict/predictor-options.ts'
 import type { Shape } from '../core/schema/field.ts'
 
 const KEPT = 64
@@ -19,18 +19,11 @@ export class Mistakes implements ClientObserver {
     this.#host = host
   }
 
-  handleMistake(
-    tick: Tick,
-    type: number,
-    id: ObjectId,
-    predictedRows: Int32Array,
-    predictedAt: number,
-    receivedRows: Int32Array,
-    receivedAt: number,
-  ): void {
+  handleMistake(...facts: Parameters<MistakeListener>): void {
+    const [tick, , id] = facts
     // The same row is judged again with every update of it until it is corrected.
     if (this.recent.some((known) => known.tick === tick && known.id === id)) return
-    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, receivedRows, receivedAt)
+    const mistake = describeMistake(this.#host, ...facts)
     if (mistake === undefined) return
     this.count++
     this.recent.push(mistake)

@@ -21,6 +21,23 @@ export interface Ending {
   onOver(listener: () => void): () => void
 }
 
+/** A search for a connection. The caller ends it when the player leaves, or when it is not needed any more. */
+export class Search implements Ending {
+  isOver = false
+  readonly #listeners = new Set<() => void>()
+
+  onOver(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    for (const listener of this.#listeners) listener()
+  }
+}
+
 /** The result of `attempt` once it succeeds. Rejects with the server's refusal, or the last network error. */
 export async function comeBack<T>(attempt: () => Promise<T>, platform: ClientPlatform, ending: Ending): Promise<T> {
   for (let count = 1, pauseMs = PAUSE_MS_MIN; ; count++, pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {

@@ -16,7 +16,7 @@
 
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Shape } from '../schema/field.ts'
-import { comeBack, type Ending } from './comeback.ts'
+import { comeBack, Search } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { Line } from './line.ts'
 import type { ClientPlatform } from './platform.ts'
@@ -35,23 +35,6 @@ export interface Return<I extends Shape> {
  */
 const SEEK_MS = 3800
 const SILENT: CloseReason = { by: 'network', code: 'timed-out' }
-
-/** A search for another line. It ends when the room ends, or when the old line receives packets again. */
-class Seeking implements Ending {
-  isOver = false
-  readonly #listeners = new Set<() => void>()
-
-  onOver(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  end(): void {
-    if (this.isOver) return
-    this.isOver = true
-    for (const listener of this.#listeners) listener()
-  }
-}
 
 /** What happens to the line of a room. */
 export interface LineEvents<I extends Shape> {
@@ -72,7 +55,7 @@ export class LineKeeper<I extends Shape> {
   readonly #return: Return<I> | undefined
   readonly #platform: ClientPlatform
   readonly #events: LineEvents<I>
-  #seeking: Seeking | undefined = undefined
+  #seeking: Search | undefined = undefined
   #cancelSeek: () => void = () => {}
 
   /** `line` is open. Without `back`, the room ends when its line is lost. */
@@ -149,7 +132,7 @@ export class LineKeeper<I extends Shape> {
     this.#cancelSeek()
     const back = this.#return
     if (back === undefined || (this.#seeking !== undefined && !this.#seeking.isOver) || this.isOver) return
-    const seeking = new Seeking()
+    const seeking = new Search()
     this.#seeking = seeking
     try {
       const found = await comeBack(() => this.#open(back), this.#platform, seeking)

@@ -11,7 +11,7 @@ import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink, TransportName } from './client-link.ts'
-import { comeBack, retryFor, type Ending } from './comeback.ts'
+import { comeBack, retryFor, Search } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
 import { passOf } from './join-room.ts'
@@ -20,22 +20,6 @@ import type { ServerSite } from './platform.ts'
 
 const RETRY_MS_LOCAL = 10_000
 const MICROS = 1000
-
-/** Ends the search for a connection when the player leaves. */
-class Search implements Ending {
-  isOver = false
-  readonly #listeners = new Set<() => void>()
-
-  onOver(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  end(): void {
-    this.isOver = true
-    for (const listener of this.#listeners) listener()
-  }
-}
 
 /** A lockstep client on real transports. */
 export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDrive<O> {

@@ -44,18 +44,7 @@ const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
 
 /** The reason of a connection that the local side ends. */
 export function closedHere(code: LeaveCode | RuleCode): CloseReason {
-  switch (code) {
-    case 'left':
-    case 'kicked':
-    case 'shutdown':
-    case 'ended':
-    case 'fault':
-    case 'replaced':
-    case 'host-left':
-      return { by: 'local', code }
-    default:
-      return { by: 'protocol', code }
-  }
+  return isLeave(code) ? { by: 'local', code } : { by: 'protocol', code }
 }
 
 /** The byte that is sent to the peer for `reason`; 0 when there is none. */
@@ -67,6 +56,11 @@ export function closeReasonToByte(reason: CloseReason): number {
 /** The reason for a received byte, or undefined when the byte is not valid. */
 export function closeReasonFromByte(byte: number): CloseReason | undefined {
   const code = CODES[byte]
+  if (code === undefined) return undefined
+  return isLeave(code) ? { by: 'peer', code } : { by: 'protocol', code }
+}
+
+function isLeave(code: LeaveCode | RuleCode): code is LeaveCode {
   switch (code) {
     case 'left':
     case 'kicked':
@@ -75,21 +69,9 @@ export function closeReasonFromByte(byte: number): CloseReason | undefined {
     case 'fault':
     case 'replaced':
     case 'host-left':
-      return { by: 'peer', code }
-    case 'version':
-    case 'schema':
-    case 'full':
-    case 'refused':
-    case 'broken':
-    case 'token':
-    case 'identity':
-    case 'flooding':
-    case 'no-room':
-    case 'locked':
-    case 'ticket':
-    case 'password':
-      return { by: 'protocol', code }
-    case undefined: return undefined
-    default: return code satisfies never
+      return true
+    default:
+      code satisfies RuleCode
+      return false
   }
 }

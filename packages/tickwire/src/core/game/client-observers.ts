@@ -4,32 +4,25 @@
  * They never influence the client. Without observers, the client does no work for them.
  */
 
-import type { Millis, ObjectId, Tick } from '../base/time.ts'
+import type { Millis } from '../base/time.ts'
 import type { UserCode } from '../base/user-code.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { PacketHeader } from '../packet/header.ts'
 import type { PacketWatch } from '../packet/packet-watch.ts'
+import type { MistakeListener } from '../predict/predictor-options.ts'
 import type { World } from '../world/world.ts'
 
 /** An observer. Bytes and rows are reused, so an observer must copy what it keeps. */
 export interface ClientObserver extends Partial<PacketWatch> {
   /** A row was mispredicted: see `MistakeListener`. */
-  handleMistake?(
-    tick: Tick,
-    type: number,
-    id: ObjectId,
-    predictedRows: Int32Array,
-    predictedAt: number,
-    receivedRows: Int32Array,
-    receivedAt: number,
-  ): void
+  handleMistake?(...mistake: Parameters<MistakeListener>): void
   /** A tick was predicted for the first time. */
   handleStepped?(world: World): void
 }
 
 /** The hooks of a client that observers use. */
 interface Watched {
-  onMistake: NonNullable<ClientObserver['handleMistake']> | undefined
+  onMistake: MistakeListener | undefined
   onStepped: ((world: World) => void) | undefined
 }
 

@@ -16,8 +16,9 @@
  */
 
 import { RECORDING_FLUSH_MS, RECORDING_KEY_MS } from '../base/limits.ts'
-import type { Millis, ObjectId, Tick } from '../base/time.ts'
+import type { Millis, Tick } from '../base/time.ts'
 import type { PacketHeader } from '../packet/header.ts'
+import type { MistakeListener } from '../predict/predictor-options.ts'
 import { CHUNK } from '../replay/chunk.ts'
 import type { ChunkBuffer } from '../replay/chunk-buffer.ts'
 import { InputsWriter } from '../replay/inputs-track.ts'
@@ -151,16 +152,8 @@ export class ClientRecorder implements ClientObserver {
     if (world.tick - this.#flushedTick >= this.#flushTicks) this.flush()
   }
 
-  handleMistake(
-    tick: Tick,
-    type: number,
-    id: ObjectId,
-    predictedRows: Int32Array,
-    predictedAt: number,
-    receivedRows: Int32Array,
-    receivedAt: number,
-  ): void {
-    const mistake = describeMistake(this.#host, tick, type, id, predictedRows, predictedAt, receivedRows, receivedAt)
+  handleMistake(...facts: Parameters<MistakeListener>): void {
+    const mistake = describeMistake(this.#host, ...facts)
     if (mistake !== undefined)
       this.#notes.add(this.#tick(), 'mispredicted', this.#host.peer, mistakeToJson(mistake))
   }

@@ -6,7 +6,7 @@
 import type { ObjectId, PeerId } from '../base/time.ts'
 import type { Interpolator } from '../interpolate/interpolator.ts'
 import type { Predictor } from '../predict/predictor.ts'
-import type { ReceivedRow } from '../predict/truth.ts'
+import { createReceivedRow, type ReceivedRow } from '../predict/truth.ts'
 import type { HeldObserver } from '../replication/receive/held-objects.ts'
 import type { SnapshotSink } from '../replication/snapshot-sink.ts'
 import { indexOf } from '../world/object-table.ts'
@@ -26,17 +26,7 @@ export class ViewSink implements HeldObserver {
   readonly #interpolator: Interpolator
   readonly #shared: SharedRows | undefined
   /** The row that is being passed on. Reused for each. */
-  readonly #row: ReceivedRow = {
-    tick: 0,
-    type: 0,
-    id: 0,
-    owner: 0,
-    rows: new Int32Array(0),
-    at: 0,
-    birthTick: 0,
-    birthOrdinal: 0,
-    authorityTick: 0,
-  }
+  readonly #row: ReceivedRow = createReceivedRow()
 
   constructor(
     world: World,

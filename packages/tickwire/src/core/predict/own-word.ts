@@ -10,7 +10,7 @@
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import { indexOf } from '../world/object-table.ts'
 import type { World } from '../world/world.ts'
-import type { ReceivedRow, Truth } from './truth.ts'
+import { createReceivedRow, type ReceivedRow, type Truth } from './truth.ts'
 
 interface Stay {
   /** The first tick that this client writes: the claim. */
@@ -24,17 +24,7 @@ export class OwnWord {
   readonly #world: World
   readonly #truth: Truth
   readonly #stays = new Map<ObjectId, Stay>()
-  readonly #row: ReceivedRow = {
-    tick: 0,
-    type: 0,
-    id: 0,
-    owner: 0,
-    rows: new Int32Array(0),
-    at: 0,
-    birthTick: 0,
-    birthOrdinal: 0,
-    authorityTick: 0,
-  }
+  readonly #row: ReceivedRow = createReceivedRow()
 
   constructor(peer: PeerId, world: World, truth: Truth) {
     this.#peer = peer

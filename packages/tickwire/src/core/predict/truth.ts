@@ -29,6 +29,13 @@ export interface ReceivedRow {
   authorityTick: Tick
 }
 
+/** A row to fill and to reuse. */
+export function createReceivedRow(): ReceivedRow {
+  return {
+    tick: 0, type: 0, id: 0, owner: 0, rows: new Int32Array(0), at: 0, birthTick: 0, birthOrdinal: 0, authorityTick: 0,
+  }
+}
+
 export class Truth {
   readonly world: World
   readonly timeline: Timeline
