@@ -2,7 +2,7 @@
 
 import { connect, withBanner, type Room } from 'tickwire/browser'
 import {
-  Boom, Died, Enter, Fired, Hurt, Level, Picked, PLAYING, Scored, Ship, Spark, type input,
+  Boom, Died, Fired, Hurt, Level, Match, Picked, PLAYING, Scored, Ship, Spark, type input,
 } from './definitions.ts'
 import { game } from './game.ts'
 import { Controls } from './page/controls.ts'
@@ -21,9 +21,18 @@ const nameField = element<HTMLInputElement>('name')
 const isTouch = matchMedia('(pointer: coarse)').matches
 
 nameField.value = localStorage.getItem('shmup-name') ?? ''
-controls.onPress = (code) => {
-  if (code === 'KeyM') sounds.isMuted = !sounds.isMuted
+const soundButton = element<HTMLButtonElement>('sound')
+const toggleSound = (): void => {
+  sounds.isMuted = !sounds.isMuted
+  soundButton.setAttribute('aria-pressed', String(!sounds.isMuted))
 }
+controls.onPress = (code) => {
+  if (code === 'KeyM') toggleSound()
+}
+soundButton.addEventListener('click', () => {
+  toggleSound()
+  soundButton.blur()
+})
 element('enter').addEventListener('submit', (event) => {
   event.preventDefault()
   void begin()
@@ -39,24 +48,17 @@ if (new URLSearchParams(location.search).has('play')) void begin()
 async function begin(): Promise<void> {
   sounds.unlock()
   // The banner says why a match could not be joined, and offers another try.
-  const room = await withBanner(connect(game, location.origin)).catch(() => undefined)
+  const name = nameField.value.trim()
+  if (name !== '') localStorage.setItem('shmup-name', name)
+  const room = await withBanner(connect(game, location.origin, { data: { name } })).catch(() => undefined)
   if (room !== undefined) play(room)
 }
 
 function play(room: Room<typeof input>): void {
-  const name = nameField.value.trim()
-  const introduce = (): void => {
-    if (name !== '') room.send(Enter, { name })
-  }
-  if (name !== '') localStorage.setItem('shmup-name', name)
-  introduce()
-  // A new player has no name yet.
-  room.onBack((seat) => {
-    if (seat === 'new') introduce()
-  })
   isPlaying = true
   element('menu').hidden = true
   element('touch').hidden = !isTouch
+  soundButton.hidden = false
   controls.isActive = true
   room.onEvent(Boom, ({ x, y, size, hue }) => {
     effects.boom(x, y, size, hue)
@@ -70,6 +72,7 @@ function play(room: Room<typeof input>): void {
     effects.spark(x, y, 0)
     if (peer !== room.peer) return
     effects.shake = 10
+    effects.pain = 1
     sounds.hurt()
   })
   room.onEvent(Died, ({ x, y }) => effects.word(x, y, 'down', '#ff9db0'))
@@ -85,5 +88,13 @@ function play(room: Room<typeof input>): void {
   room.onEvent(Level, ({ state }) => {
     if (state === PLAYING) sounds.level()
   })
-  room.play({ input: () => controls.sample(), draw: (view) => picture.draw(view, room.peer) })
+  room.play({
+    input: () => controls.sample(),
+    draw(view) {
+      picture.draw(view, room.peer)
+      controls.isUpright = picture.frame.isUpright
+      const [match] = view.each(Match)
+      if (match !== undefined) sounds.play(match.level, match.hasBoss)
+    },
+  })
 }

@@ -8,6 +8,8 @@ export const WIDTH = 960
 export const HEIGHT = 540
 export const TICK_RATE = 60
 export const PLAYERS_MAX = 4
+/** How long the score table is shown. */
+export const PAUSE_SECONDS = 5
 
 const x = fixed(-200, 1160, 1 / 8)
 const y = fixed(-100, 640, 1 / 8)
@@ -92,7 +94,8 @@ export const Scored = message({ peer: u32, score: u32, delta: int(-10_000, 10_00
 export const Gone = message({ id: u32, x, y, reason: int(0, 4) }, 'Gone', { delivery: 'unordered' })
 export const Level = message({ level: u8, state: int(0, 3), bonus: u32, seconds: u16 }, 'Level',
   { delivery: 'unordered' })
-export const Enter = message({ name: text(16) }, 'Enter')
+/** What a page joins with. */
+export const join = { name: text(16) } as const
 
 export const STICK = 8
 export const input = { side: int(-STICK, STICK), rise: int(-STICK, STICK), fire: bool, charge: bool,

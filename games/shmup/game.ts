@@ -3,20 +3,18 @@
 import { defineGame, type Game, type Inputs, type ObjectOf, type World } from 'tickwire'
 import { collide } from './collision.ts'
 import {
-  Boom, CLEARED, Died, Enemy, Enter, Fired, Force, Gone, Hurt, input, Level, LOST, Match, Picked, Pilot, PLAYING,
-    Powerup,
-  Scored, Ship, Shot, Spark, TICK_RATE, WON,
+  Boom, CLEARED, Died, Enemy, Fired, Force, Gone, Hurt, input, join, Level, LOST, Match, PAUSE_SECONDS, Picked, Pilot,
+  PLAYING, Powerup, Scored, Ship, Shot, Spark, TICK_RATE, WON,
 } from './definitions.ts'
 import { bringWaves, moveEnemies } from './enemies.ts'
 import { actPilot, addPlayer, moveShip, score } from './ships.ts'
 import { flyShots, leave } from './shots.ts'
 import { STAGES } from './waves.ts'
 
-export type ShmupGame = Game<typeof input>
+export type ShmupGame = Game<typeof input, typeof join>
 type MatchObject = ObjectOf<typeof Match>
 
 const SECOND = TICK_RATE
-const PAUSE_SECONDS = 5
 const LEVEL_BONUS = 2000
 
 /**
@@ -27,12 +25,13 @@ export function shmupGame(firstLevel: number = 1, skippedSeconds: number = 0): S
   return defineGame({
     tickRate: TICK_RATE,
     input,
+    join,
     entities: [Ship, Pilot, Force, Enemy, Shot, Powerup, Match],
-    messages: [Boom, Spark, Fired, Hurt, Died, Picked, Scored, Gone, Level, Enter],
+    messages: [Boom, Spark, Fired, Hurt, Died, Picked, Scored, Gone, Level],
     net: { snapshotRate: 30 },
-    onJoin(world, peer) {
+    onJoin(world, peer, { name }) {
       if (world.count(Match) === 0) beginGame(world, world.spawn(Match, {}), firstLevel)
-      addPlayer(world, peer.id)
+      addPlayer(world, peer.id, name.trim())
     },
     onLeave(world, peer) {
       for (const ship of world.each(Ship)) if (ship.owner === peer.id) world.despawn(ship)
@@ -52,10 +51,6 @@ export const game: ShmupGame = shmupGame()
 function stepMatch(
   world: World, match: MatchObject, inputs: Inputs<typeof input>, firstLevel: number, skippedTicks: number,
 ): void {
-  for (const { from, values } of inputs.messages(Enter)) {
-    const name = values.name.trim()
-    for (const pilot of world.each(Pilot)) if (pilot.peer === from && name !== '') pilot.name = name
-  }
   const forces = new Map([...world.each(Force)].map((force) => [force.peer, force]))
   const ships = new Map([...world.each(Ship)].map((ship) => [ship.owner, ship]))
   const pilots = [...world.each(Pilot)]

@@ -20,12 +20,12 @@ const FLOOR = 72
 const SECOND = TICK_RATE
 const HUES = [140, 24, 200, 85]
 
-/** Where a new ship begins. */
-export function addPlayer(world: World, peer: number): void {
+/** Where a new ship begins. A player without a name gets one by its place. */
+export function addPlayer(world: World, peer: number, name: string): void {
   const seat = world.count(Pilot)
   world.spawn(Ship, { x: 120, y: 110 + seat * 105 }, { id: peer })
   world.spawn(Pilot, {
-    peer, name: `Player ${seat + 1}`, hue: HUES[seat % HUES.length]!, lives: 3, level: 1,
+    peer, name: name === '' ? `Player ${seat + 1}` : name, hue: HUES[seat % HUES.length]!, lives: 3, level: 1,
     safeUntil: world.tick + 3 * SECOND, isSafe: true,
   })
 }

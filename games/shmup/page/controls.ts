@@ -16,6 +16,8 @@ const DRAG = 46
 export class Controls {
   isActive = false
   onPress: (code: string) => void = () => {}
+  /** Whether the field is turned: up on the screen is to the right on the field. */
+  isUpright = false
   readonly #keys = new Set<string>()
   readonly #buttons = new Set<string>()
   #drag: { id: number; x: number; y: number; dx: number; dy: number } | undefined
@@ -66,8 +68,9 @@ export class Controls {
     const axis = (index: number): number => (Math.abs(pad?.axes[index] ?? 0) > 0.15 ? pad!.axes[index]! : 0)
     const pressed = (index: number): boolean => pad?.buttons[index]?.pressed === true
     const { dx = 0, dy = 0 } = this.#drag ?? {}
-    const side = has('ArrowRight', 'KeyD') - has('ArrowLeft', 'KeyA') + axis(0) + dx / DRAG
-    const rise = has('ArrowDown', 'KeyS') - has('ArrowUp', 'KeyW') + axis(1) + dy / DRAG
+    const across = has('ArrowRight', 'KeyD') - has('ArrowLeft', 'KeyA') + axis(0) + dx / DRAG
+    const down = has('ArrowDown', 'KeyS') - has('ArrowUp', 'KeyW') + axis(1) + dy / DRAG
+    const [side, rise] = this.isUpright ? [-down, across] : [across, down]
     const charge = has('KeyX', 'ShiftLeft', 'ShiftRight') === 1 || pressed(1) || this.#buttons.has('beam')
     return {
       side: stick(side), rise: stick(rise), charge,

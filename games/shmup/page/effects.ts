@@ -1,5 +1,6 @@
 /** Explosions, sparks and floating words: they live in the page alone. */
 
+import type { Frame } from './frame.ts'
 import { scatter } from './scenery.ts'
 import { glow } from './models.ts'
 
@@ -14,6 +15,10 @@ const PARTICLES_MAX = 600
 export class Effects {
   shake = 0
   flash = 0
+  /** How much the own ship was hurt just now, 0 to 1. */
+  pain = 0
+  /** The player asked for less motion: nothing shakes or flashes. */
+  isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
   #particles: Particle[] = []
   #rings: Ring[] = []
   #words: Word[] = []
@@ -45,9 +50,25 @@ export class Effects {
     if (this.#words.length > 24) this.#words.shift()
   }
 
-  draw(pen: CanvasRenderingContext2D, seconds: number): void {
-    this.shake *= 0.9 ** (seconds * 60)
-    this.flash = Math.max(0, this.flash - seconds * 1.6)
+  /** Light and pain over the whole window. */
+  drawScreen(pen: CanvasRenderingContext2D, { width, height }: Frame): void {
+    if (this.flash > 0) {
+      pen.fillStyle = `rgb(255 250 240 / ${this.flash * 0.6})`
+      pen.fillRect(0, 0, width, height)
+    }
+    if (this.pain <= 0) return
+    const reach = Math.hypot(width, height) / 2
+    const edge = pen.createRadialGradient(width / 2, height / 2, reach * 0.55, width / 2, height / 2, reach)
+    edge.addColorStop(0, 'transparent')
+    edge.addColorStop(1, `rgb(255 40 70 / ${this.pain * 0.55})`)
+    pen.fillStyle = edge
+    pen.fillRect(0, 0, width, height)
+  }
+
+  draw(pen: CanvasRenderingContext2D, seconds: number, frame: Frame): void {
+    this.shake = this.isCalm ? 0 : this.shake * 0.9 ** (seconds * 60)
+    this.flash = this.isCalm ? 0 : Math.max(0, this.flash - seconds * 1.6)
+    this.pain = Math.max(0, this.pain - seconds * 2)
     pen.globalCompositeOperation = 'lighter'
     this.#particles = this.#particles.filter((each) => (each.age += seconds) < each.life)
     for (const each of this.#particles) {
@@ -80,7 +101,11 @@ export class Effects {
     for (const { x, y, age, text, colour } of this.#words) {
       pen.globalAlpha = Math.min(1, (0.9 - age) * 3)
       pen.fillStyle = colour
-      pen.fillText(text, x, y - age * 40)
+      pen.save()
+      pen.translate(x, y)
+      frame.level(pen)
+      pen.fillText(text, 0, -age * 40)
+      pen.restore()
     }
     pen.globalAlpha = 1
   }

@@ -1,6 +1,7 @@
 /** How objects look: each is drawn around 0, 0. */
 
 import { BEAM, BOSS, CARRIER, CHASER, KAMIKAZE, MISSILE, ORB, ORBITER, PATROL, ROCK, WEAVER } from '../definitions.ts'
+import type { Frame } from './frame.ts'
 
 type Pen = CanvasRenderingContext2D
 
@@ -71,11 +72,12 @@ export function drawForce(pen: Pen, level: number, isFiring: boolean, seconds: n
 
 const COLOURS = ['#ff5d6c', '#ff9d4d', '#6fb2ff', '#5fe0a0', '#ff3d3d', '#58d0e8', '#ffd75e', '#8a7c74', '#7a6cff']
 
-export function drawEnemy(pen: Pen, kind: number, isHit: boolean, phase: number, health: number,
-  seconds: number): void {
+export function drawEnemy(
+  pen: Pen, kind: number, isHit: boolean, phase: number, health: number, seconds: number, level: number,
+): void {
   const colour = isHit ? '#fff' : COLOURS[kind]!
   const dark = isHit ? '#ddd' : '#161226'
-  if (kind === BOSS) return drawBoss(pen, isHit, phase, health, seconds)
+  if (kind === BOSS) return drawBoss(pen, isHit, phase, health, seconds, level)
   if (kind === ROCK) return drawRock(pen, isHit, seconds)
   glow(pen, 30, `${COLOURS[kind]!}55`)
   switch (kind) {
@@ -133,22 +135,33 @@ function drawRock(pen: Pen, isHit: boolean, seconds: number): void {
   shape(pen, [-8, -6, 2, -10, 6, -2, -2, 4], '#0004')
 }
 
-function drawBoss(pen: Pen, isHit: boolean, phase: number, health: number, seconds: number): void {
+/** The hull of each level's boss: light, middle, dark. */
+const HULLS = [['#8f86c8', '#4b4384', '#1d1838'], ['#e09a6a', '#8a4430', '#331418'], ['#7fd8b0', '#2f7a68', '#0e2a30']]
+
+function drawBoss(
+  pen: Pen, isHit: boolean, phase: number, health: number, seconds: number, level: number,
+): void {
   const heart = ['#58d0ff', '#ffb14d', '#ff3d6c'][Math.max(0, phase - 1)]!
   glow(pen, 150, `${heart}44`, 0.8 + 0.2 * Math.sin(seconds * 4))
   const hull = pen.createLinearGradient(0, -80, 0, 80)
-  hull.addColorStop(0, isHit ? '#fff' : '#8f86c8')
-  hull.addColorStop(0.5, isHit ? '#eee' : '#4b4384')
-  hull.addColorStop(1, isHit ? '#ccc' : '#1d1838')
+  HULLS[(level - 1) % 3]!.forEach((colour, index) => hull.addColorStop(index / 2, colour))
   for (const side of [-1, 1]) {
     pen.save()
     pen.scale(1, side)
     pen.rotate(Math.sin(seconds * 1.5) * 0.05 * phase)
     shape(pen, [60, 10, 70, 60, 20, 92, -60, 84, -30, 62, -84, 50, -40, 34, -70, 14], hull, '#0009')
     shape(pen, [30, 40, 40, 64, 0, 72, -10, 52], '#0005')
+    // Wings open with each phase, and show what is below.
+    if (phase > 1) shape(pen, [-30, 62, -84, 50, -60, 68], heart)
+    if (phase > 2) shape(pen, [20, 92, -60, 84, -20, 104], heart)
+    for (let spike = 0; spike < level; spike++) {
+      const [x, y] = [58 - spike * 21, 66 + spike * 13]
+      shape(pen, [x, y, x + 8, y + 30, x - 16, y + 10], `${heart}aa`, '#0009')
+    }
     pen.restore()
   }
   shape(pen, [70, 0, 50, -34, -20, -38, -62, -14, -74, 0, -62, 14, -20, 38, 50, 34], hull, '#fff3')
+  if (isHit) glow(pen, 110, '#ffffff55')
   pen.save()
   pen.translate(-14, 0)
   glow(pen, 44 + 6 * Math.sin(seconds * 6), heart)
@@ -190,13 +203,14 @@ export const POWER_LOOKS: readonly (readonly [letter: string, colour: string, na
   ['1', '#ff8ae2', 'Extra life'], ['★', '#ffe45e', 'Invincible'],
 ]
 
-export function drawPowerup(pen: Pen, kind: number, seconds: number): void {
+export function drawPowerup(pen: Pen, kind: number, seconds: number, frame: Frame): void {
   const [letter, colour] = POWER_LOOKS[kind]!
   glow(pen, 34 + Math.sin(seconds * 5) * 4, `${colour}88`)
   pen.save()
   pen.rotate(seconds)
   shape(pen, [-14, -14, 14, -14, 14, 14, -14, 14], '#0a1028cc', colour)
   pen.restore()
+  frame.level(pen)
   pen.fillStyle = colour
   pen.font = '700 17px system-ui'
   pen.textAlign = 'center'

@@ -1,9 +1,26 @@
-/** The background: a nebula, three layers of stars, and the silhouettes of a level. */
+/** The background: a sky with a planet, nebulae, stars, wrecks, and the walls of a level with glowing edges. */
 
 import { wrecksAt } from '../backdrop.ts'
-import { HEIGHT, TICK_RATE, WIDTH } from '../definitions.ts'
+import { HEIGHT, TICK_RATE } from '../definitions.ts'
+import type { Bounds } from './frame.ts'
 
-const SKIES = [['#050a20', '#0d1c4a', '#23164f'], ['#120a12', '#3a1420', '#5a2a14'], ['#06120e', '#0c3a2c', '#2a0f3c']]
+type Pen = CanvasRenderingContext2D
+
+interface Sky {
+  readonly colours: readonly [string, string, string]
+  /** The hue of nebulae. */
+  readonly hue: number
+  readonly planet: string
+  /** The edges of walls, above and below. */
+  readonly edges: readonly [string, string]
+}
+
+const SKIES: readonly Sky[] = [
+  { colours: ['#050a20', '#0d1c4a', '#23164f'], hue: 215, planet: '#5f8bff', edges: ['#6fe9ff', '#b58bff'] },
+  { colours: ['#120a12', '#3a1420', '#5a2a14'], hue: 12, planet: '#ff9a5e', edges: ['#ffb057', '#ff6b7d'] },
+  { colours: ['#06120e', '#0c3a2c', '#2a0f3c'], hue: 150, planet: '#6bffb0', edges: ['#6bffb8', '#e07bff'] },
+]
+const BLOCK = 90
 
 /** A number from 0 to 1 that belongs to an index. */
 export function scatter(index: number): number {
@@ -11,40 +28,73 @@ export function scatter(index: number): number {
   return value - Math.floor(value)
 }
 
-export function drawScenery(pen: CanvasRenderingContext2D, level: number, seconds: number): void {
-  const [top, middle, bottom] = SKIES[(level - 1) % SKIES.length]!
-  const sky = pen.createLinearGradient(0, 0, 0, HEIGHT)
-  sky.addColorStop(0, top!)
-  sky.addColorStop(0.55, middle!)
-  sky.addColorStop(1, bottom!)
-  pen.fillStyle = sky
-  pen.fillRect(0, 0, WIDTH, HEIGHT)
+export function drawScenery(pen: Pen, level: number, seconds: number, bounds: Bounds): void {
+  const sky = SKIES[(level - 1) % SKIES.length]!
+  const { left, top, right, bottom } = bounds
+  const light = pen.createLinearGradient(0, top, 0, bottom)
+  sky.colours.forEach((colour, index) => light.addColorStop([0, 0.55, 1][index]!, colour))
+  pen.fillStyle = light
+  pen.fillRect(left, top, right - left, bottom - top)
+  planet(pen, sky, level, seconds, bounds)
   pen.globalCompositeOperation = 'lighter'
+  nebulae(pen, sky, seconds, bounds)
+  stars(pen, seconds, bounds)
+  pen.globalCompositeOperation = 'source-over'
+  wrecks(pen, seconds)
+  walls(pen, sky, level, seconds, bounds)
+}
+
+/** A planet with a ring, which takes minutes to pass. */
+function planet(pen: Pen, { planet: colour }: Sky, level: number, seconds: number, { left, right }: Bounds): void {
+  const radius = 130 + level * 20
+  const span = right - left + 4 * radius
+  const x = right + radius * 2 - ((seconds * 5 + span * 0.45) % span)
+  const y = HEIGHT * (level % 2 === 0 ? 0.68 : 0.3)
+  const ball = pen.createRadialGradient(x - radius * 0.5, y - radius * 0.5, radius * 0.1, x, y, radius)
+  ball.addColorStop(0, `${colour}70`)
+  ball.addColorStop(0.6, `${colour}26`)
+  ball.addColorStop(1, `${colour}08`)
+  pen.fillStyle = ball
+  pen.beginPath()
+  pen.arc(x, y, radius, 0, 7)
+  pen.fill()
+  for (const [far, alpha] of [[1.5, '38'], [1.62, '20'], [1.8, '14']] as const) {
+    pen.strokeStyle = `${colour}${alpha}`
+    pen.lineWidth = 6
+    pen.beginPath()
+    pen.ellipse(x, y, radius * far, radius * far * 0.22, -0.35, -0.4, Math.PI + 0.4)
+    pen.stroke()
+  }
+}
+
+function nebulae(pen: Pen, { hue }: Sky, seconds: number, { left, right, top, bottom }: Bounds): void {
+  const span = right - left + 520
   for (let cloud = 0; cloud < 7; cloud++) {
-    const x = WIDTH + 260 - ((scatter(cloud) * 1500 + seconds * (14 + cloud * 3)) % (WIDTH + 520))
-    const y = scatter(cloud + 20) * HEIGHT
+    const x = right + 260 - ((scatter(cloud) * 1500 + seconds * (14 + cloud * 3)) % span)
+    const y = top + scatter(cloud + 20) * (bottom - top)
     const radius = 130 + scatter(cloud + 40) * 170
     const glow = pen.createRadialGradient(x, y, 0, x, y, radius)
-    glow.addColorStop(0, `hsl(${[215, 12, 150][(level - 1) % 3]! + scatter(cloud + 60) * 70} 75% 50% / 26%)`)
+    glow.addColorStop(0, `hsl(${hue + scatter(cloud + 60) * 60} 75% 50% / 24%)`)
     glow.addColorStop(1, 'transparent')
     pen.fillStyle = glow
     pen.fillRect(x - radius, y - radius, radius * 2, radius * 2)
   }
-  for (let star = 0; star < 150; star++) {
+}
+
+function stars(pen: Pen, seconds: number, { left, right, top, bottom }: Bounds): void {
+  const [wide, tall] = [right - left, bottom - top]
+  for (let star = 0; star < 170; star++) {
     const depth = 1 + (star % 3)
-    const x = WIDTH - ((scatter(star) * WIDTH + seconds * depth * 46) % WIDTH)
-    const y = scatter(star + 500) * HEIGHT
-    const twinkle = 0.35 + 0.4 * Math.sin(seconds * 2 + star) ** 2
-    pen.fillStyle = `rgb(190 215 255 / ${twinkle * (0.3 + depth * 0.2)})`
-    pen.fillRect(x, y, depth * (depth === 3 ? 3.2 : 1.2), depth * 0.6)
+    const x = right - ((scatter(star) * wide + seconds * depth * 46) % wide)
+    const y = top + scatter(star + 500) * tall
+    const twinkle = 0.35 + 0.5 * Math.sin(seconds * 2 + star) ** 2
+    pen.fillStyle = `rgb(200 220 255 / ${twinkle * (0.2 + depth * 0.2)})`
+    pen.fillRect(x, y, depth === 3 ? 7 : depth * 1.3, 0.5 + depth * 0.25)
   }
-  pen.globalCompositeOperation = 'source-over'
-  wrecks(pen, seconds)
-  ridges(pen, level, seconds)
 }
 
 /** Hulls that drift far behind the field. */
-function wrecks(pen: CanvasRenderingContext2D, seconds: number): void {
+function wrecks(pen: Pen, seconds: number): void {
   for (const { number, kind, x, y } of wrecksAt(seconds * TICK_RATE)) {
     const size = 34 + kind * 12
     pen.save()
@@ -64,21 +114,34 @@ function wrecks(pen: CanvasRenderingContext2D, seconds: number): void {
   }
 }
 
-/** Dark shapes along both edges, which pass by. */
-function ridges(pen: CanvasRenderingContext2D, level: number, seconds: number): void {
-  for (const [pace, tall, shade] of [[60, 46, 0.45], [120, 26, 0.8]] as const) {
-    const offset = (seconds * pace) % 80
-    const first = Math.floor((seconds * pace) / 80)
-    pen.fillStyle = `rgb(2 4 10 / ${shade})`
-    for (const side of [0, 1]) {
-      pen.beginPath()
-      pen.moveTo(-80, side * HEIGHT)
-      for (let step = -1; step <= WIDTH / 80 + 2; step++) {
-        const height = tall * scatter(first + step + level * 900 + side * 77 + pace)
-        pen.lineTo(step * 80 - offset, side === 0 ? height : HEIGHT - height)
+/** Blocks along both sides, which pass by: far ones dark, near ones with a glowing edge. */
+function walls(pen: Pen, { edges }: Sky, level: number, seconds: number, bounds: Bounds): void {
+  for (const [layer, pace, tall] of [[0, 50, 40], [1, 130, 24]] as const) {
+    const first = Math.floor((seconds * pace + bounds.left) / BLOCK)
+    for (const side of [0, 1] as const) {
+      for (let block = first; block * BLOCK - seconds * pace < bounds.right; block++) {
+        const chance = scatter(block + level * 900 + side * 77 + pace)
+        const [x, high] = [block * BLOCK - seconds * pace, 6 + tall * Math.round(chance * 4) / 4]
+        const edge = side === 0 ? high : HEIGHT - high
+        pen.fillStyle = layer === 0 ? 'rgb(4 6 18 / 45%)' : 'rgb(9 11 28 / 88%)'
+        if (side === 0) pen.fillRect(x, bounds.top, BLOCK + 0.5, edge - bounds.top)
+        else pen.fillRect(x, edge, BLOCK + 0.5, bounds.bottom - edge)
+        if (layer === 0) continue
+        pen.fillStyle = 'rgb(255 255 255 / 5%)'
+        pen.fillRect(x, side === 0 ? bounds.top : edge, 1.5, side === 0 ? edge - bounds.top : bounds.bottom - edge)
+        trim(pen, x, edge, edges[side], chance)
       }
-      pen.lineTo(WIDTH + 160, side * HEIGHT)
-      pen.fill()
     }
   }
+}
+
+/** A line of light on the edge of a block. */
+function trim(pen: Pen, x: number, y: number, colour: string, chance: number): void {
+  if (chance < 0.25) return
+  pen.globalCompositeOperation = 'lighter'
+  pen.fillStyle = `${colour}2a`
+  pen.fillRect(x + 3, y - 4, BLOCK - 6, 8)
+  pen.fillStyle = `${colour}b0`
+  pen.fillRect(x + 3, y - 0.9, BLOCK - 6, 1.8)
+  pen.globalCompositeOperation = 'source-over'
 }

@@ -1,11 +1,21 @@
-/** Sounds made of oscillators and noise: no files. */
+/** Sounds and music made of oscillators and noise: no files. */
+
+const VOLUME = 0.32
+/** Notes are scheduled so many seconds ahead. */
+const AHEAD = 0.25
+/** The lowest note of each level, in hertz. */
+const ROOTS = [110, 98, 123.5]
+/** In half tones: minor, and its way back. */
+const CHORDS = [[0, 3, 7, 10], [-4, 0, 3, 7], [-7, -4, 0, 3], [-2, 2, 5, 10]]
 
 export class Sounds {
-  isMuted = false
+  #isMuted = false
   #context: AudioContext | undefined
   #out: GainNode | undefined
   #noise: AudioBuffer | undefined
   #shotAt = 0
+  #beatAt = 0
+  #beat = 0
 
   /** Browsers allow sound only after the player has done something. */
   unlock(): void {
@@ -13,7 +23,7 @@ export class Sounds {
     const context = new AudioContext()
     const limiter = context.createDynamicsCompressor()
     this.#out = context.createGain()
-    this.#out.gain.value = 0.32
+    this.#out.gain.value = this.#isMuted ? 0 : VOLUME
     this.#out.connect(limiter).connect(context.destination)
     this.#noise = context.createBuffer(1, context.sampleRate, context.sampleRate)
     const samples = this.#noise.getChannelData(0)
@@ -23,6 +33,36 @@ export class Sounds {
       samples[index] = word / 2 ** 31
     }
     this.#context = context
+  }
+
+  get isMuted(): boolean {
+    return this.#isMuted
+  }
+
+  set isMuted(isMuted: boolean) {
+    this.#isMuted = isMuted
+    if (this.#out !== undefined) this.#out.gain.value = isMuted ? 0 : VOLUME
+  }
+
+  /** Keeps the music going. Call it with every picture. */
+  play(level: number, hasBoss: boolean): void {
+    const now = this.#context?.currentTime
+    if (now === undefined) return
+    // After a pause the music does not catch up.
+    if (this.#beatAt < now) this.#beatAt = now + 0.05
+    for (; this.#beatAt < now + AHEAD; this.#beatAt += hasBoss ? 0.14 : 0.18) this.#playBeat(level, hasBoss, now)
+  }
+
+  #playBeat(level: number, hasBoss: boolean, now: number): void {
+    const beat = this.#beat++
+    const delay = this.#beatAt - now
+    const root = ROOTS[(level - 1) % ROOTS.length]! * (hasBoss ? 0.89 : 1)
+    const chord = CHORDS[Math.floor(beat / 16) % CHORDS.length]!
+    const note = (steps: number): number => root * 2 ** (steps / 12)
+    if (beat % 2 === 0) this.#tone('sawtooth', note(chord[0]!) / 2, note(chord[0]!) / 2, 0.22, 0.11, delay)
+    const high = note(chord[(beat * 5) % chord.length]! + (beat % 8 > 4 ? 24 : 12))
+    this.#tone('triangle', high, high, 0.16, hasBoss ? 0.13 : 0.09, delay)
+    if (beat % 4 === 2 || hasBoss) this.#tone('square', 5200, 4000, 0.02, 0.018, delay)
   }
 
   shot(kind: number): void {
@@ -46,7 +86,7 @@ export class Sounds {
 
   #tone(type: OscillatorType, from: number, to: number, seconds: number, volume: number, delay: number = 0): void {
     const [context, out] = [this.#context, this.#out]
-    if (context === undefined || out === undefined || this.isMuted) return
+    if (context === undefined || out === undefined || this.#isMuted) return
     const at = context.currentTime + delay
     const [oscillator, gain] = [context.createOscillator(), context.createGain()]
     oscillator.type = type
@@ -61,7 +101,7 @@ export class Sounds {
 
   #hiss(seconds: number, frequency: number, volume: number): void {
     const [context, out, noise] = [this.#context, this.#out, this.#noise]
-    if (context === undefined || out === undefined || noise === undefined || this.isMuted) return
+    if (context === undefined || out === undefined || noise === undefined || this.#isMuted) return
     const [source, filter, gain] = [context.createBufferSource(), context.createBiquadFilter(), context.createGain()]
     source.buffer = noise
     filter.type = 'lowpass'
