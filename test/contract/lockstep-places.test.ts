@@ -2,8 +2,8 @@
 
 import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { connect, serveLockstep, type ConnectError } from 'tickwire/node'
-import { hosting, local, relay, replay, type LockstepPlace, type LockstepRoom } from 'tickwire/lockstep'
+import { connect, openUdp, serveLockstep, type ConnectError } from 'tickwire/node'
+import { hosting, local, mesh, relay, replay, type LockstepPlace, type LockstepRoom } from 'tickwire/lockstep'
 import { Account, Add, sums } from '../sim/sums-game.ts'
 
 const ORDERS = 12
@@ -103,8 +103,30 @@ async function playRelayed(): Promise<string> {
   return hash
 }
 
+/** Addresses of this machine that are free now. */
+async function freePeers(count: number): Promise<string[]> {
+  const sockets = await Promise.all(Array.from({ length: count }, () => openUdp({ address: '127.0.0.1' })))
+  for (const socket of sockets) socket.close()
+  await Promise.all(sockets.map(({ closed }) => closed))
+  return sockets.map(({ localAddress }) => `udp://${localAddress}`)
+}
+
+async function playMesh(): Promise<string> {
+  const peers = await freePeers(3)
+  const enterAs = (player: number): Promise<Player> => enter(mesh({ peers, player, seed: SEED, secret: 'word' }))
+  const players = await Promise.all([1, 2, 3].map(enterAs))
+  await playOrders(players[0]!)
+  const hash = await settle(players)
+  players[0]!.room.leave()
+  await until(() => players.slice(1).every(({ room }) => room.players.length === 2))
+  for (const { room } of players) room.leave()
+  await until(() => players.every(({ room }) => room.isOver))
+  expect(players.map(({ ended }) => ended)).toEqual(['left', 'left', 'left'])
+  return hash
+}
+
 test('[LOCK60] the same orders have the same hash at every place, chosen by one value', async () => {
-  const [first, ...others] = await Promise.all([playLocal(), playHosted(), playRelayed()])
+  const [first, ...others] = await Promise.all([playLocal(), playHosted(), playRelayed(), playMesh()])
   expect(first).toMatch(/^\d+\.\d+$/)
   for (const hash of others) expect(hash).toBe(first)
 }, 60_000)
@@ -125,7 +147,8 @@ test('[LOCK61] a hosted match has its player at a MessagePort, and takes guests 
 
 test('[LOCK62] only a dedicated relay takes a ranked match', async () => {
   const { port1 } = new MessageChannel()
-  const places = [local(), hosting({ port: 0 }), relay(port1 as never), replay(NO_MATCH)]
+  const two = mesh({ peers: ['udp://127.0.0.1:1', 'udp://127.0.0.1:2', 'udp://127.0.0.1:3'], player: 1 })
+  const places = [local(), hosting({ port: 0 }), relay(port1 as never), replay(NO_MATCH), two]
   for (const place of places)
     await expect(connect(sums, place, { ranked: true })).rejects.toThrow(/connect\.ranked: .* cannot be ranked/)
   port1.close()

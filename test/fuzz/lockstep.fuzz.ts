@@ -1,8 +1,9 @@
 /**
- * Hostile bytes in lockstep: ticks from a relay, and frames of orders from a client.
+ * Hostile bytes in lockstep: ticks from a relay, frames of orders from a client, and frames of a peer of a mesh.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
+import { MeshFeed } from '../../packages/tickwire/src/core/lockstep/mesh-feed.ts'
 import { decodeValues, encodeValues } from '../../packages/tickwire/src/core/lockstep/order-values.ts'
 import { order } from '../../packages/tickwire/src/core/lockstep/order.ts'
 import { ids } from '../../packages/tickwire/src/core/order/ids.ts'
@@ -23,6 +24,7 @@ import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/worl
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import desync from '../vectors/desync.json' with { type: 'json' }
 import vectors from '../vectors/lockstep.json' with { type: 'json' }
+import meshVectors from '../vectors/mesh.json' with { type: 'json' }
 import type { FuzzTarget } from './target.ts'
 
 const unhex = (text: string): Uint8Array =>
@@ -120,4 +122,18 @@ const descent: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [orders, ticks, values, sync, descent]
+const mesh: FuzzTarget = {
+  name: 'lockstep-mesh',
+  seeds: () => meshVectors.frames.map(({ bytes }) => unhex(bytes)),
+  run(bytes) {
+    const feed = new MeshFeed({ tickRate: 30, players: 3, player: 1, seed: 5 })
+    for (const peer of feed.peers) feed.handleFrame(0, peer, new BitReader(bytes), true, 10)
+    for (let now = 0; now < 400; now += 40) feed.poll(now)
+    // Whatever arrived, the merged ticks can be read.
+    const log = new TickLog()
+    const { newest, bytes: merged } = feed.log
+    if (newest > 0 && log.receive(merged, 0, feed.log.endOf(newest), newest) !== 'ok') throw new Error('an invalid log')
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [orders, ticks, values, sync, descent, mesh]

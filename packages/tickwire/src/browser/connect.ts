@@ -7,6 +7,7 @@
  * ```
  */
 
+import { ConfigError } from '../core/base/assert.ts'
 import type { PortSource } from '../core/client/hosted-relay.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
@@ -74,11 +75,17 @@ export async function connect(
 ): Promise<Room | LockstepRoom> {
   if (typeof where === 'object' && 'enter' in where) {
     const site = (place: string | PortSource): ServerSite => siteOf(place, options)
-    return await where.enter(game as LockstepGame, options, { platform: pagePlatform, site, host: hostRelay })
+    const { provider = pageProvider } = options
+    const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider }
+    return await where.enter(game as LockstepGame, options, machine)
   }
   const { development = true } = options
   const checks = options.checks ?? (development ? await pageChecks() : undefined)
   return await joinRoom(game as Game, siteOf(where, options), { ...options, ...(checks && { checks }) }, pagePlatform)
+}
+
+async function openPeerPort(): Promise<never> {
+  throw new ConfigError('mesh', 'a page has no address that others reach', 'use hosting() or relay(url) in pages.')
 }
 
 function siteOf(where: string | URL | PortSource, options: ConnectOptions): ServerSite {

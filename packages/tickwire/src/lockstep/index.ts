@@ -34,10 +34,12 @@ export type {
 export { Hosting, hosting } from '../core/client/hosting.ts'
 export type { MessagePortLike } from '../core/endpoint/message-ports.ts'
 export { local, relay, replay } from '../core/client/lockstep-places.ts'
+export { mesh, type MeshOptions } from '../core/client/mesh-place.ts'
 export {
   LockstepRoom, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace, type LockstepPlay,
   type WireHooks,
 } from '../core/client/lockstep-room.ts'
+export type { MeshTimes } from '../core/lockstep/mesh-watch.ts'
 export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'
 export type { RelayCounts } from '../core/order-relay/relay-counts.ts'

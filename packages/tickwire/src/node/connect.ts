@@ -12,7 +12,7 @@ import { ConfigError } from '../core/base/assert.ts'
 import type { HostedRelay, HostingOptions, PortSource } from '../core/client/hosted-relay.ts'
 import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
-import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
+import type { LockstepOptions, LockstepPlace, LockstepRoom, PeerPort } from '../core/client/lockstep-room.ts'
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
 import { Rendezvous } from '../core/client/rendezvous.ts'
@@ -80,8 +80,11 @@ export async function connect(
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
   const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
-  if (typeof where === 'object' && 'enter' in where)
-    return await where.enter(game as LockstepGame, options, { platform: nodePlatform, site, host: hostRelay })
+  if (typeof where === 'object' && 'enter' in where) {
+    const { provider = bestProvider() } = options
+    const machine = { platform: nodePlatform, site, host: hostRelay, openPeerPort, provider }
+    return await where.enter(game as LockstepGame, options, machine)
+  }
   const room = await joinRoom(game as Game, site(where), options, nodePlatform)
   ;(game as Game).compile(compileRows)
   return room
@@ -134,6 +137,19 @@ async function openUdpLink(
 ): Promise<SingleLink> {
   const address = await resolveUdp(hostname.replace(/^\[|\]$/g, ''), port)
   return new SingleLink('udp', await openUdp(), address, identity)
+}
+
+/** `own` and `others` are `udp://host:port`. */
+async function openPeerPort(own: string, others: readonly string[]): Promise<PeerPort> {
+  const parse = (url: string): URL => parseServerUrl(url, (text) => new URL(text), ['udp'])
+  const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+  const { port, hostname } = parse(own)
+  const socket = await openUdp({ port: Number(port), address: hostOf({ hostname } as URL) })
+  const addresses = await Promise.all(others.map(async (url) => {
+    const other = parse(url)
+    return await resolveUdp(hostOf(other), Number(other.port))
+  }))
+  return { port: socket, addresses }
 }
 
 type Site = Pick<ServerSite, 'place' | 'isSecure' | 'open' | 'diagnose'>

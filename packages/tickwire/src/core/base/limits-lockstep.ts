@@ -103,3 +103,9 @@ export const DESYNC_REPORTS_MAX = 32
 /** Heals of one player within ten minutes: at this one the player leaves with `desynced`. */
 export const HEALS_MAX = 3
 export const HEALS_MS = 600_000
+
+/** Players of a mesh: each sends to all others, so the lines grow with the square. More need a relay. */
+export const MESH_PLAYERS_MAX = 3
+
+/** Ticks that a peer of a mesh may be ahead of the tick that is stepped: ten seconds at 30 Hz. */
+export const MESH_TICKS_AHEAD_MAX = 300

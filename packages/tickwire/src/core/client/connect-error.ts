@@ -124,6 +124,8 @@ function explain(code: ConnectCode, older: 'client' | 'server' | undefined, orig
       return 'its host is not connected to the rendezvous. Fix: try again in a few seconds.'
     case 'no-path':
       return 'no path to its host was found, neither direct nor by relay. Fix: give the rendezvous a relay.'
+    case 'line-lost':
+      return 'the players lost each other.'
     default:
       return code satisfies never
   }

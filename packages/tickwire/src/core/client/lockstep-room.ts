@@ -8,6 +8,8 @@
 import { ConfigError } from '../base/assert.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import type { CryptoProvider } from '../crypto/provider.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder, Order } from '../lockstep/order.ts'
@@ -52,6 +54,18 @@ export interface LockstepMachine {
   site(where: string | PortSource): ServerSite
   /** Runs a relay for one match on this machine. */
   host(card: LockstepCard, options: HostingOptions): Promise<HostedRelay>
+  /** Opens a port that other machines reach at an address of this one, and resolves theirs. */
+  openPeerPort(own: string, others: readonly string[]): Promise<PeerPort>
+  /** What packets are sealed with. */
+  readonly provider: CryptoProvider
+}
+
+/** A port of a peer of a mesh. */
+export interface PeerPort {
+  /** The port. */
+  readonly port: DatagramPort
+  /** The addresses of the others on this port, in their order. */
+  readonly addresses: readonly string[]
 }
 
 /**

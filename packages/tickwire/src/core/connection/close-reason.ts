@@ -26,8 +26,11 @@ export type RuleCode =
   | 'ticket'
   | 'password'
 
-/** No message: the peer never answered, fell silent, its transport closed, or it no longer knows the connection. */
-export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset'
+/**
+ * No message: the peer never answered, fell silent, its transport closed, or it no longer knows the connection.
+ * `line-lost`: the peers of a mesh lost each other, and none of them can know whose line it was.
+ */
+export type NetworkCode = 'unreachable' | 'timed-out' | 'path-closed' | 'reset' | 'line-lost'
 
 /** Why a connection ended. */
 export type CloseReason =
