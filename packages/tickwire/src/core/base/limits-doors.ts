@@ -185,8 +185,5 @@ export const PASSWORD_TRY_MS = 10_000
  */
 export const SEAT_TICKETS_MAX = 4
 
-/** Processes behind one port. The first letter of a room's id says which one it is in, and there are 32 letters. */
-export const WORKERS_MAX = 32
-
 /** Visits that were given a worker and have not arrived yet. The oldest are forgotten: their transports may part. */
 export const WORKER_VISITS_MAX = 4096
