@@ -64,9 +64,8 @@ export const bench: Bench = {
     const lines = (values.lines ?? (quick ? 'clean' : 'clean,bad')).split(',')
     const counts = (values.players ?? (quick ? '100' : COUNTS)).split(',').map(Number)
     const clean = lines.includes('clean') ? await raceAll(rivals, counts, plan) : []
-    const bad = lines.includes('bad')
-      ? await raceAll(rivals, [BAD_LINE_PLAYERS], { ...plan, line: await bundled('line') })
-      : []
+    const badPlan = { ...plan, runs: Math.min(plan.runs, 2), line: await bundled('line') }
+    const bad = lines.includes('bad') ? await raceAll(rivals, [BAD_LINE_PLAYERS], badPlan) : []
     return resultOf(clean, bad)
   },
 }
@@ -129,6 +128,7 @@ function resultOf(raced: readonly Raced[], bad: readonly Raced[]): BenchResult {
       ...ratio(raced, 'e2e_cpu_ratio_colyseus_udp_100', 'tickwire-udp', 100, share, 1),
       ...ratio(bad, 'e2e_cpu_ratio_colyseus_bad_line_100', 'tickwire', 100, share),
       ...ratio(raced, 'e2e_bytes_ratio_colyseus_100', 'tickwire', 100, bytesPerMs, 0.25),
+      ...perCore(raced),
       ...lateness(raced),
       ...memory(raced),
     ],
@@ -171,6 +171,15 @@ function ratio(
   const ratios = own.slice(0, turns).map((each, index) => value(each) / value(other[index]!))
   const ratio = { name, value: middle(ratios, (each) => each), unit: 'x', against: 'Colyseus 0.18' }
   return [atMost === undefined ? ratio : { ...ratio, atMost }]
+}
+
+/** Players that a core carries, if each costs what one of a hundred does. */
+function perCore(raced: readonly Raced[]): Figure[] {
+  return ['tickwire', 'tickwire-udp', 'colyseus'].flatMap((rival) => {
+    const runs = runsOf(raced, rival, 100)
+    const name = `e2e_players_per_core_${rival.replace('-', '_')}`
+    return runs.length === 0 ? [] : [{ name, value: 100 / middle(runs, share), unit: 'players', against: null }]
+  })
 }
 
 /** How late the ticks of 200 players begin, 99 of 100. */

@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { WORKERS_MAX } from '../core/base/limits.ts'
 import type { TokenJournal } from '../core/crypto/spent-tokens.ts'
+import { WORKERS_MAX } from '../core/rooms/room-place.ts'
 import { workerIndex } from './worker-index.ts'
 
 /** Options of a journal. */

@@ -397,6 +397,3 @@ export const RPC_INBOX_BYTES_MAX: number = 2 ** 19
 
 /** Default time that a request waits for its answer. */
 export const RPC_TIMEOUT_MS = 5000
-
-/** Processes behind one port. The first letter of a room's id says which one it is in, and there are 32 letters. */
-export const WORKERS_MAX = 32

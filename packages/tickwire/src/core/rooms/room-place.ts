@@ -19,7 +19,9 @@ import type { JoinRequest, Metadata } from './join-body.ts'
 
 /** Letters and digits that are not easily confused: those of ids and codes. */
 export const PLACE_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
-const LETTER_MASK = 31
+/** Processes behind one address: each has a letter. */
+export const WORKERS_MAX: number = PLACE_LETTERS.length
+const LETTER_MASK = WORKERS_MAX - 1
 
 /** One of several processes that share an address. */
 export interface RoomPlace {
