@@ -1,14 +1,17 @@
-/** A server of lockstep matches, as a process of its own. Arguments: a folder with pages, and `webrtc` to offer it. */
+/**
+ * A server of lockstep matches, as a process of its own. Arguments: a folder with pages; `webrtc` to offer it, or `-`;
+ * a folder for reports of desyncs.
+ */
 
 import { serveLockstep } from 'tickwire/node'
 import { game } from '../sim/lockstep-game.ts'
 
-const [, , folder, webrtc] = process.argv
+const [, , folder, webrtc, reportFolder] = process.argv
 const serving = await serveLockstep(
   { match: { game, resumeMs: 5000 } },
   {
-    port: 0, address: '127.0.0.1', webtransport: false, ...(webrtc === undefined && { webrtc: false }),
-    ...(folder && { static: folder }),
+    port: 0, address: '127.0.0.1', webtransport: false, ...(webrtc !== 'webrtc' && { webrtc: false }),
+    ...(folder && { static: folder }), ...(reportFolder && { reportFolder }),
   },
 )
 const { port } = new URL(serving.url)

@@ -25,6 +25,12 @@ export function lockstepRegistry(serving: ServingLockstep): Registry {
       for (const [what, value] of Object.entries(relay.counts)) orders[what] = (orders[what] ?? 0) + Number(value)
     return orders
   })
+  gauge('tickwire_lockstep_desyncs', 'Desyncs of open matches, by what happened.', () => {
+    const desyncs: Record<string, number> = {}
+    for (const { judge } of host.rooms)
+      for (const [what, value] of Object.entries(judge.counts)) desyncs[what] = (desyncs[what] ?? 0) + Number(value)
+    return desyncs
+  })
   readCounter(registry, {
     name: 'tickwire_lockstep_games_total', help: 'Matches by event.', read: () => host.counts,
   })

@@ -36,6 +36,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     resume: { kind: 'duration', default: '60s', help: 'how long the seat of a lost connection is kept' },
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
     drain: { kind: 'duration', default: '10s', help: 'how long players may play on after SIGTERM' },
+    reports: { kind: 'text', value: 'FOLDER', help: 'write reports of desyncs here (they are not written)' },
   },
   async start(options, world) {
     const { card: files, observers, resume, ranked, port, address, origin, ops, drain } = options
@@ -47,6 +48,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
       throw new ConfigError('--card', 'two files with one name', 'rename one of them.')
     const serving = await serveLockstep(types, {
       port, maxRooms: options['max-games'], drainMs: drain,
+      ...(options.reports !== undefined && { reportFolder: options.reports }),
       ...(address !== undefined && { address }), ...(origin.length > 0 && { origins: origin }),
     })
     const status = await openStatus(ops, {

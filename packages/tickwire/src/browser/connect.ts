@@ -28,6 +28,7 @@ import { Ladder } from './ladder.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { pageChecks } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
+import { sourceLine } from './source-line.ts'
 
 /** How a match is joined from a page. */
 export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape> extends JoinOptions<J, O> {
@@ -76,7 +77,8 @@ export async function connect(
   if (typeof where === 'object' && 'enter' in where) {
     const site = (place: string | PortSource): ServerSite => siteOf(place, options)
     const { provider = pageProvider } = options
-    const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider }
+    const engine = navigator.userAgent
+    const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider, engine, sourceLine }
     return await where.enter(game as LockstepGame, options, machine)
   }
   const { development = true } = options

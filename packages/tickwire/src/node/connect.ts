@@ -82,7 +82,8 @@ export async function connect(
   const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = bestProvider() } = options
-    const machine = { platform: nodePlatform, site, host: hostRelay, openPeerPort, provider }
+    const engine = `Node ${process.version}`
+    const machine = { platform: nodePlatform, site, host: hostRelay, openPeerPort, provider, engine }
     return await where.enter(game as LockstepGame, options, machine)
   }
   const room = await joinRoom(game as Game, site(where), options, nodePlatform)

@@ -8,9 +8,12 @@
  * It has no world and calls no game code: a card (`cardOf`) is enough.
  */
 
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { keyToText } from '../core/crypto/token-text.ts'
 import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import { MessagePorts, type MessagePortLike } from '../core/endpoint/message-ports.ts'
+import { desyncReportName } from '../core/order/desync-report.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
@@ -37,6 +40,8 @@ export interface ServeLockstepOptions
   > {
   /** Most matches at once. Default 256. */
   readonly maxRooms?: number
+  /** Reports of desyncs are written here, as `desync_report_{seed}_{tick}.json`. Default: they are not. */
+  readonly reportFolder?: string
 }
 
 const CLOSE_MS = 500
@@ -110,7 +115,7 @@ export class ServingLockstep {
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
     this.#ports = new PortBundle([...transports.members, { prefix: 'port:', port: this.#messages }])
     const complete = Object.entries(types).map(([name, type]) =>
-      [name, { capacity: type.game.players[1], ...type }] as const)
+      [name, { capacity: type.game.players[1], ...type, ...reporting(type, options.reportFolder) }] as const)
     this.rooms = createRelayHost(Object.fromEntries(complete), {
       entropy: systemEntropy,
       security: { ...options.security, provider, identity },
@@ -200,6 +205,18 @@ export class ServingLockstep {
     const wakeAt = this.rooms.drain(time, this.#ports)
     clearTimeout(this.#timer)
     if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
+  }
+}
+
+/** Writes reports of desyncs to a folder, before the room type's own listener has them. */
+function reporting({ onDesync }: RelayRoomType, folder: string | undefined): Pick<RelayRoomType, 'onDesync'> {
+  if (folder === undefined) return {}
+  return {
+    onDesync(report) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, desyncReportName(report)), `${JSON.stringify(report, null, 2)}\n`)
+      onDesync?.(report)
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import { LockstepClient } from '../game/lockstep-client.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
+import type { DesyncReport } from '../order/desync-report.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink, TransportName } from './client-link.ts'
 import { comeBack, retryFor, Search } from './comeback.ts'
@@ -46,6 +47,11 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       entropy: machine.platform.entropy,
       createEndpoint: (config) => site.parts.createEndpoint(config),
       ...(options.runner && { runner: options.runner }),
+      ...(machine.engine !== undefined && { machine: machine.engine }),
+      ...(machine.sourceLine && { sourceLine: machine.sourceLine }),
+      ...(options.onDesync && {
+        onReport: (json: string) => { options.onDesync?.(JSON.parse(json) as DesyncReport) },
+      }),
       onOpened: () => this.#settle?.(undefined),
       onClosed: (reason) => this.#handleClosed(reason),
     })

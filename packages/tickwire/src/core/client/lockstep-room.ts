@@ -11,6 +11,8 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
+import type { CodeSite } from '../lockstep/desync/code-site.ts'
+import type { DesyncReport } from '../order/desync-report.ts'
 import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder, Order } from '../lockstep/order.ts'
 import type { OrderListener } from '../lockstep/own-orders.ts'
@@ -29,6 +31,8 @@ import type { ClientPlatform, ServerSite } from './platform.ts'
 export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
   /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */
   readonly runner?: RunnerOptions
+  /** Worlds of players differed: the relay's report. Default: it is not looked at. */
+  readonly onDesync?: (report: DesyncReport) => void
   /** The match counts for a ranking: only `relay` at a URL may play it, every other place throws. Default: false. */
   readonly ranked?: boolean
   /** Hooks between the room and its relay, for tools. Default: none. */
@@ -48,6 +52,10 @@ export interface WireHooks {
 
 /** What a place needs of the machine: its clock and timers, and how a server is reached. */
 export interface LockstepMachine {
+  /** The engine that runs the game, for reports of desyncs. Default: unknown. */
+  readonly engine?: string
+  /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
+  readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
   /** The clock, the timers and the random bytes of the machine. */
   readonly platform: ClientPlatform
   /** The server at a URL, or at the other end of a MessagePort. */

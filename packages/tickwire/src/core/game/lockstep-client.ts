@@ -19,6 +19,7 @@ import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import { RelayFeed } from '../lockstep/relay-feed.ts'
+import type { CodeSite } from '../lockstep/desync/code-site.ts'
 import { DesyncAgent } from '../lockstep/desync/desync-agent.ts'
 import type { DesyncFinding } from '../lockstep/desync/finding.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
@@ -41,6 +42,8 @@ export interface LockstepClientOptions {
   readonly createEndpoint?: ClientParts['createEndpoint']
   /** The engine and the build of this client, for reports of desyncs. Default: ''. */
   readonly machine?: string
+  /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
+  readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
   /** This client differed from the others, and was named or repaired. */
   readonly onFinding?: (finding: DesyncFinding) => void
   /** The relay's report about a desync of any player, as JSON (`DesyncReport`). */
@@ -137,10 +140,10 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   }
 
   #makeAgent(runner: LockstepRunner<O>): DesyncAgent {
-    const { machine = '', onFinding, onReport } = this.#options
+    const { machine = '', sourceLine, onFinding, onReport } = this.#options
     return new DesyncAgent(runner as unknown as LockstepRunner, {
       machine, send: (message) => { this.#sync.send(encodeSync(message)) },
-      ...(onFinding && { onFinding }), ...(onReport && { onReport }),
+      ...(sourceLine && { sourceLine }), ...(onFinding && { onFinding }), ...(onReport && { onReport }),
     })
   }
 

@@ -12,10 +12,12 @@
 import type { Millis, Tick } from '../../base/time.ts'
 import type { Root, SyncMessage } from '../../order/sync-messages.ts'
 import type { LockstepRunner, RunnerWatch } from '../lockstep-runner.ts'
+import type { CodeSite } from './code-site.ts'
 import { decodeQuestion, encodeQuestion, type Question } from './descent-wire.ts'
 import { CaseFile } from './donor.ts'
 import { findingText, nameDifferences, type DesyncFinding } from './finding.ts'
 import { History } from './history.ts'
+import type { TraceRecord } from './write-trace.ts'
 import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding } from './search.ts'
 
 /** What an agent needs. */
@@ -24,6 +26,8 @@ export interface AgentOptions {
   readonly send: (message: SyncMessage) => void
   /** The engine and the build, for reports. */
   readonly machine: string
+  /** Finds the line of the source for a line of a bundle. */
+  readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
   /** This client differed, and was named or healed. */
   readonly onFinding?: (finding: DesyncFinding) => void
   /** A report about a desync of any client has arrived, as JSON. */
@@ -152,7 +156,7 @@ export class DesyncAgent implements RunnerWatch {
       return
     }
     if (running.finding === undefined) this.#handleRepair(now, running, next.value as Repair)
-    else this.#handleTrace(running, next.value as TraceFinding)
+    else void this.#handleTrace(running, next.value as TraceFinding)
   }
 
   #ask(running: Running, question: Question): void {
@@ -204,9 +208,12 @@ export class DesyncAgent implements RunnerWatch {
     this.#history.save(this.#runner.roster, low, high)
   }
 
-  #handleTrace(running: Running, trace: TraceFinding): void {
+  async #handleTrace(running: Running, found: TraceFinding): Promise<void> {
     const { verdict, finding } = running
-    if (finding === undefined) return
+    const { sourceLine } = this.#options
+    const hasSite = found.own?.site !== undefined || found.theirs?.site !== undefined
+    const trace = sourceLine === undefined || !hasSite ? found : await inSource(found, sourceLine)
+    if (finding === undefined || this.#running !== running) return
     this.#send(verdict.case, { ...finding, trace, text: findingText(finding.tick, finding.differences, trace) })
     this.#options.send({
       kind: 'done', case: verdict.case, outcome: verdict.mayHeal ? 'healed' : 'named', tick: running.healedTick,
@@ -228,4 +235,20 @@ export class DesyncAgent implements RunnerWatch {
     this.#running = undefined
     this.#closeFile()
   }
+}
+
+/** The finding with lines of the source instead of lines of a bundle, where they can be found. */
+async function inSource(
+  found: TraceFinding, sourceLine: (site: CodeSite) => Promise<CodeSite>,
+): Promise<TraceFinding> {
+  const mapped = async (record: TraceRecord | undefined): Promise<TraceRecord | undefined> => {
+    if (record?.site === undefined) return record
+    try {
+      return { ...record, site: await sourceLine(record.site) }
+    } catch {
+      // reason: without a map the line of the bundle is still a line
+      return record
+    }
+  }
+  return { ...found, own: await mapped(found.own), theirs: await mapped(found.theirs) }
 }

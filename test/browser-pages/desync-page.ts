@@ -1,0 +1,42 @@
+/** A page in a lockstep match whose world the test changes, or whose step differs. */
+
+import { connect } from 'tickwire/browser'
+import { relay, type DesyncReport, type LockstepRoom } from 'tickwire/lockstep'
+import { makeLockstepGame, Spawn, Unit } from '../sim/lockstep-game.ts'
+
+let isBad = false
+const game = makeLockstepGame(() => isBad ? 1 : 0)
+let room: LockstepRoom<typeof game.orders> | undefined
+const reports: DesyncReport[] = []
+/** Indexed by tick. */
+const hashes: string[] = []
+
+/** Joins the match at `url`. Returns the own player. */
+export async function join(url: string): Promise<number> {
+  const onTick = (tick: number, low: number, high: number): void => { hashes[tick] = `${high}.${low}` }
+  room = await connect(game, relay(url), { runner: { onTick }, onDesync: (report) => { reports.push(report) } })
+  return room.player
+}
+
+/** Gives an order. */
+export function give(): string {
+  return room?.order(Spawn, { count: 4 }) ?? 'closed'
+}
+
+/** Changes one bit of one number in the live world, as a bad memory cell would. */
+export function corrupt(): { id: number; before: number; after: number } {
+  const unit = [...room!.world.each(Unit)][2]!
+  const before = unit.hp
+  unit.hp = before ^ 64
+  return { id: unit.id, before, after: unit.hp }
+}
+
+/** From now on `step` takes more hit points than on the other machines. */
+export function goWrong(): void {
+  isBad = true
+}
+
+/** The reports, and the hashes of all ticks. */
+export function look(): { reports: DesyncReport[]; hashes: string[]; tick: number; isOver: boolean } {
+  return { reports, hashes, tick: room?.tick ?? 0, isOver: room?.isOver ?? true }
+}
