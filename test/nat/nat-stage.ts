@@ -22,7 +22,7 @@ const KIND = 0
 const SPECS = [{ promise: 'ordered', queue: SEND_QUEUES.control }] as const
 
 /** A machine with one socket: whatever arrives is handled, then it sends what is due. */
-class Machine implements SimActor {
+export class Machine implements SimActor {
   readonly host: SimHost
   #net: SimNat
   #at: number = 0

@@ -42,8 +42,8 @@ export interface NatKind {
 export interface SimNatOptions {
   /** Default 1. */
   readonly seed?: number
-  /** One way, in ms. Default 25. */
-  readonly latencyMs?: number
+  /** One way, in ms, or a function of the two hosts. Default 25. */
+  readonly latencyMs?: number | ((from: SimHost, to: SimHost) => number)
   /** Up to this much is added to each datagram, in ms. Default 0. */
   readonly jitterMs?: number
   /** Share of datagrams that are lost. Default 0. */
@@ -175,10 +175,11 @@ export class SimNat {
     assert(length <= DATAGRAM_BYTES_MAX, 'a datagram fits the longest there are')
     const { latencyMs, jitterMs, loss } = this.#options
     const isLost = this.#dice.chance(loss)
-    const at = now + latencyMs + jitterMs * this.#dice.fraction()
+    const addedMs = jitterMs * this.#dice.fraction()
     const near = this.#hosts.find((host) => host.router === from.router && host.address === to)
     const host = near ?? this.#cross(now, from, to)
     if (isLost || from.isDead || host === undefined) return
+    const at = now + addedMs + (typeof latencyMs === 'number' ? latencyMs : latencyMs(from, host))
     const source = near === undefined && from.router !== undefined ? from.router.outgoing(now, from, to) : from.address
     const flight = { at: near === undefined ? at : now + 1, order: this.#order++, host, from: source }
     this.#flights.push({ ...flight, bytes: bytes.slice(0, length) })
