@@ -37,7 +37,7 @@ export { Interpolator, type InterpolatorOptions } from '../core/interpolate/inte
 export { ErrorSmoother, type SmoothingOptions } from '../core/interpolate/error-smoother.ts'
 export type { ModeName, PoseOptions } from '../core/interpolate/pose.ts'
 export { RenderClock, type RenderClockOptions } from '../core/interpolate/render-clock.ts'
-export type { Hitbox, HitboxPlace } from '../core/rewind/hitbox.ts'
+export type { Hitbox, HitboxPlace } from '../core/rewind/hitbox-shape.ts'
 export type { Aim, Rewinding } from '../core/world/past-view.ts'
 
 // Interest.

@@ -28,7 +28,7 @@ import type { Entity } from '../schema/definition.ts'
 import { NO_TYPE, SLOT_MASK } from '../world/object-table.ts'
 import type { Timeline } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
-import type { Hitboxes } from './hitbox.ts'
+import type { Hitboxes } from './hitbox-shape.ts'
 import { Past } from './past.ts'
 
 export interface RewindOptions extends PoseOptions {
