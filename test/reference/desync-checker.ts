@@ -86,6 +86,7 @@ function readBody(from: Bytes, kind: number): Meaning {
         mayHeal: named([false, true], from.varint()), root: from.hex(8),
       }
     case 18: return { message: 'summary', case: first, text: from.text() }
+    case 20: return { message: 'wait', tick: first }
     case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
     default: throw new Error('unknown message')
   }

@@ -88,6 +88,15 @@ export const SYNC_WINDOW_BYTES = 65_536
 /** Ticks whose worlds a client keeps: a pulse needs 3 ticks to leave and a round trip of 250 ms to be answered. */
 export const HISTORY_TICKS = 16
 
+/** A client that is so many ticks behind gets an image: fewer are stepped sooner than an image arrives. */
+export const REJOIN_BEHIND_TICKS = 300
+
+/** How long a relay waits for an image and its digest, in ms. Then it asks another donor. */
+export const IMAGE_WAIT_MS = 5000
+
+/** A client gets at most one image in this time, in ms: a machine that is too slow would ask for ever. */
+export const REJOIN_AGAIN_MS = 20_000
+
 /** Ticks whose hashes a client keeps, to report them: as many as a relay compares. */
 export const HISTORY_ROOTS = 64
 

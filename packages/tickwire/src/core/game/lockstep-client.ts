@@ -5,7 +5,8 @@
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import type { Millis, PeerId } from '../base/time.ts'
+import { IMAGE_WAIT_MS, REJOIN_BEHIND_TICKS } from '../base/limits.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nobleHashes } from '../crypto/noble-hashes.ts'
@@ -72,6 +73,10 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   agent: DesyncAgent | undefined = undefined
   readonly #options: LockstepClientOptions
   #isObserver = false
+  /** An image from the relay, until the log reaches its tick. */
+  #image: { readonly tick: Tick; readonly bytes: Uint8Array } | undefined
+  /** Until then the client waits for an image. */
+  #waitUntil: Millis = 0
   #sync = new SyncSource()
 
   constructor(game: LockstepGame<O>, options: LockstepClientOptions) {
@@ -99,6 +104,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
    */
   connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
     this.#isObserver = join?.role === 'spectator'
+    this.#waitUntil = 0
     if (join === undefined || !('resume' in join)) this.#beginAnew()
     return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
   }
@@ -115,13 +121,14 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /** Steps the ticks that are due. Returns how many. */
   tick(now: Millis): number {
-    return this.runner?.update(now) ?? 0
+    if (this.#image !== undefined) this.#jump(this.#image)
+    return this.#isWaiting(now) ? 0 : (this.runner?.update(now) ?? 0)
   }
 
   /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
   drain(now: Millis, port: Pick<DatagramPort, 'send'>): Millis {
     const wakeAt = drain(this.endpoint, now, port, (event) => this.#handleEvent(now, event))
-    return Math.min(wakeAt, this.runner?.nextAt() ?? Infinity)
+    return Math.min(wakeAt, this.#isWaiting(now) ? this.#waitUntil : (this.runner?.nextAt() ?? Infinity))
   }
 
   /** Leaves the match. Keep draining until `endpoint.connections` is empty. */
@@ -137,12 +144,37 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.runner = undefined
     this.agent = undefined
     this.seat = undefined
+    this.#image = undefined
+  }
+
+  get #sha256(): Sha256 {
+    const { security: { provider = nobleHashes } = {} } = this.#options
+    return (bytes) => provider.sha256(bytes)
+  }
+
+  /** Goes on from the image as soon as all ticks up to it are there. */
+  #jump({ tick, bytes }: { readonly tick: Tick; readonly bytes: Uint8Array }): void {
+    const { runner } = this
+    if (runner === undefined || (tick > this.feed.log.newest && tick > runner.tick)) return
+    this.#image = undefined
+    this.#waitUntil = 0
+    if (tick > 0) runner.jump(tick, bytes)
+  }
+
+  /** Whether an image is to come that makes stepping needless. */
+  #isWaiting(now: Millis): boolean {
+    return now < this.#waitUntil
+  }
+
+  /** The match is at a tick. A client that is far behind gets an image. */
+  #handleWait(now: Millis, tick: Tick): void {
+    if (tick - (this.runner?.tick ?? 0) > REJOIN_BEHIND_TICKS) this.#waitUntil = now + IMAGE_WAIT_MS
   }
 
   #makeAgent(runner: LockstepRunner<O>): DesyncAgent {
     const { machine = '', sourceLine, onFinding, onReport } = this.#options
     return new DesyncAgent(runner as unknown as LockstepRunner, {
-      machine, send: (message) => { this.#sync.send(encodeSync(message)) },
+      machine, sha256: this.#sha256, send: (message) => { this.#sync.send(encodeSync(message)) },
       ...(sourceLine && { sourceLine }), ...(onFinding && { onFinding }), ...(onReport && { onReport }),
     })
   }
@@ -157,15 +189,17 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#sync.takenSequence = () => orders.filledSequence
     sink.onMessage = (now, bytes) => {
       const message = decodeSync(bytes)
-      if (message !== undefined) this.agent?.handleMessage(now, message)
+      if (message?.kind === 'image') this.#image = message
+      else if (message?.kind === 'wait') this.#handleWait(now, message.tick)
+      else if (message !== undefined) this.agent?.handleMessage(now, message)
     }
     connection.addSource(LOCKSTEP_KIND.sync, this.#sync)
     connection.addSink(LOCKSTEP_KIND.sync, sink)
   }
 
   #handleEvent(now: Millis, event: EndpointEvent): void {
-    const { entropy, security: { provider = nobleHashes } = {} } = this.#options
-    const sha256: Sha256 = (bytes) => provider.sha256(bytes)
+    const { entropy } = this.#options
+    const sha256 = this.#sha256
     if (event.type === 'opened') {
       const { peer, seed, seat } = decodeWelcome(event.welcome)
       this.seat = seat

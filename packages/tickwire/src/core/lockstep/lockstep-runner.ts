@@ -16,10 +16,12 @@ import { TickBodyReader } from '../order/tick-body.ts'
 import type { Shape } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
+import { copyWorld } from '../world/copy-world.ts'
 import { HeavyTest } from '../world/heavy-test.ts'
 import { reseedWorld } from '../world/reseed-world.ts'
 import { StateHash } from '../world/state-hash.ts'
 import { World } from '../world/world.ts'
+import { restoreWorld } from '../world/world-image.ts'
 import type { LockstepGame, TickOrders } from './define-lockstep.ts'
 import type { AnyOrder, GivenOrder, Order } from './order.ts'
 import { CheckView } from './check-view.ts'
@@ -42,6 +44,8 @@ export interface RunnerOptions {
   readonly heavy?: boolean
   /** For development: `check` must not change the world. Default: false. */
   readonly checkPurity?: boolean
+  /** The runner went on from an image: the ticks up to this one were not stepped. */
+  readonly onJump?: (tick: Tick) => void
   /** A tick event was executed. */
   readonly onEvent?: (event: TickEvent, tick: Tick) => void
   /** A tick was stepped: its hash, low and high half. */
@@ -211,6 +215,50 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     for (const event of this.#events) roster.apply(event)
     if (tick >= this.#beganAt) this.#play(world, false, roster)
     world.endTick()
+  }
+
+  /**
+   * Goes on from an image of the world after a tick of the log, without stepping the ticks up to it. False: the bytes
+   * are not an image of that tick, or the log does not reach it, and nothing has changed.
+   */
+  jump(tick: Tick, image: Uint8Array): boolean {
+    const { feed } = this
+    if (tick <= this.tick || tick > feed.log.newest || feed.skipTo === undefined) return false
+    const seed = this.#hasBegun ? this.world.seed : this.#seedUpTo(tick)
+    const { world } = this
+    const saved = world.external.save()
+    const external = this.game.external?.()
+    const copy = new World(this.game.entities, { seed, sharing: world, ...(external && { external }) })
+    const isRight = seed !== 0 && restoreWorld(copy, image) === 'restored' && copy.tick === tick
+    if (!isRight) world.external.load(saved)
+    else this.#skip(tick, seed, copy)
+    for (const store of copy.stores) world.dropValuesOf(store)
+    return isRight
+  }
+
+  /** Makes the world that after a tick of the log. */
+  #skip(tick: Tick, seed: number, copy: World): void {
+    if (!this.#hasBegun) reseedWorld(this.world, seed)
+    this.#hasBegun = true
+    for (let skipped = this.tick + 1; skipped <= tick; skipped++) {
+      this.#decode(skipped, false)
+      this.#applyRoster()
+    }
+    copyWorld(copy, this.world)
+    this.hash.update()
+    this.feed.skipTo?.(tick)
+    this.#options.onJump?.(tick)
+  }
+
+  /** The seed that the players agree on in the ticks up to one; 0: they have not. Notes when the game begins. */
+  #seedUpTo(tick: Tick): number {
+    for (let each = this.tick + 1; each <= tick; each++) {
+      this.#decode(each, false)
+      if (this.#reveals.length === 0) continue
+      this.#beganAt = each
+      return seedOf(this.#reveals)
+    }
+    return 0
   }
 
   #request(now: Millis, event: TickEvent): void {

@@ -52,6 +52,7 @@ export class OrdersSource implements FrameSource {
   readonly #tokenTicks = new Float64Array(REMEMBERED).fill(-1)
   /** The newest executed tick that has a token. Only this one is reported. */
   #reported: Tick = 0
+  #reportedToken = 0
   #pulsesAcked: Tick = 0
   #wake: () => void = () => {}
 
@@ -91,7 +92,14 @@ export class OrdersSource implements FrameSource {
   /** A tick was stepped. */
   report(tick: Tick, pulse: number): void {
     this.#pulses[tick % REMEMBERED] = pulse
-    if (this.#tokenTicks[tick % REMEMBERED] === tick) this.#reported = tick
+    if (this.#tokenTicks[tick % REMEMBERED] !== tick) return
+    this.#reported = tick
+    this.#reportedToken = this.#tokens[tick % REMEMBERED]
+  }
+
+  /** The ticks up to this one were not stepped, and have no pulses. */
+  skipTo(tick: Tick): void {
+    this.#pulsesAcked = Math.max(this.#pulsesAcked, tick)
   }
 
   attach(wake: () => void): void {
@@ -144,7 +152,7 @@ export class OrdersSource implements FrameSource {
     const head = this.#head
     head.stamp = Math.floor(now * STAMP_UNITS) & 0xffff
     head.executed = this.#reported
-    head.token = this.#reported === 0 ? 0 : this.#tokens[this.#reported % REMEMBERED]
+    head.token = this.#reportedToken
     const first = Math.max(this.#pulsesAcked + 1, this.#reported - PULSES_PER_FRAME_MAX + 1, 1)
     head.pulseCount = Math.max(0, this.#reported - first + 1)
     for (let each = 0; each < head.pulseCount; each++) head.pulses[each] = this.#pulses[(first + each) % REMEMBERED]

@@ -97,6 +97,11 @@ export class RelayFeed implements TickFeed {
     return next
   }
 
+  skipTo(tick: Tick): void {
+    this.#taken = tick
+    this.orders.skipTo(tick)
+  }
+
   nextAt(): Millis {
     return this.#taken < this.log.newest && !this.#isVoid ? this.#playout.dueAt(this.#taken + 1) : Infinity
   }

@@ -10,12 +10,13 @@
  * 5     done          diverged  case, outcome, tick: varints    outcome 0 named, 1 healed, 2 refused
  * 6     root          client    tick varint │ root 64
  * 7     player seal   client    tick, orders: varints │ public key 32 bytes │ signature 64 bytes
- * 8     image         client    tick varint │ image
+ * 8     image         both      tick varint │ image             to a client: tick 0 and no bytes: there is none
  * 9     image digest  client    tick varint │ SHA-256 32 bytes
  * 16    request       relay     case, tick, level: varints
  * 17    verdict       relay     case, tick, role, mayHeal: varints │ root 64      role 0 witness, 1 donor, 2 diverged
  * 18    summary       relay     case varint │ JSON
  * 19    image wanted  relay     tick, whole: varints            whole 1: send the image; 0: send its digest
+ * 20    wait          relay     tick varint                     the newest one. A client far behind gets an image
  * ```
  *
  * A root is the low half, then the high half of a hash, 32 bits each, high byte first. Question and answer are for the
@@ -37,7 +38,7 @@ export interface Root {
 
 const KIND = {
   report: 1, ask: 2, answer: 3, finding: 4, done: 5, root: 6, seal: 7, image: 8, digest: 9,
-  request: 16, verdict: 17, summary: 18, wanted: 19,
+  request: 16, verdict: 17, summary: 18, wanted: 19, wait: 20,
 } as const
 
 /** What a client is in a case of desync. */
@@ -68,6 +69,7 @@ export type SyncMessage =
     readonly role: (typeof ROLES)[number]; readonly mayHeal: boolean; readonly root: Root
   }
   | { readonly kind: 'wanted'; readonly tick: number; readonly isWhole: boolean }
+  | { readonly kind: 'wait'; readonly tick: number }
 
 const HEAD_BYTES_MAX = 192
 const KEY_BYTES = 32
@@ -170,6 +172,7 @@ function read(reader: BitReader, kind: number): SyncMessage | undefined {
       const whole = readVarint(reader)
       return whole > 1 ? undefined : { kind: 'wanted', tick: first, isWhole: whole === 1 }
     }
+    case KIND.wait: return { kind: 'wait', tick: first }
     default: return undefined
   }
 }

@@ -218,7 +218,8 @@ export class TicksSink implements FrameSink {
     if (last > this.tokenTick) {
       this.token = token
       this.tokenTick = last
-      this.onToken(last, token)
+      // Observers, and players before their join, have no token.
+      if (token !== 0) this.onToken(last, token)
     }
     return 'ok'
   }

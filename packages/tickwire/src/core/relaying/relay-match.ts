@@ -10,7 +10,7 @@ import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
-import { SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
+import { REJOIN_BEHIND_TICKS, SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
@@ -21,7 +21,9 @@ import type { EndReason } from '../order/tick-event.ts'
 import type { TickLog } from '../order/tick-log.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
+import { RejoinDesk, type DonorCandidate } from '../order-relay/rejoin-desk.ts'
 import { RANKED_RELAY, type RelayOptions } from '../order-relay/relay-options.ts'
+import { FIELD } from '../order-relay/relay-state.ts'
 import type { RelayNotice } from '../order-relay/relay-watch.ts'
 import type { FrameSink } from '../packet/frame-source.ts'
 import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-room.ts'
@@ -100,6 +102,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   readonly relay: OrderRelay
   /** Decides desyncs. */
   readonly judge: DesyncJudge
+  /** Gives images to clients that are far behind. */
+  readonly desk: RejoinDesk
   readonly #card: LockstepCard
   readonly #clients = new Map<PeerId, Client>()
   readonly #delayTicks: number
@@ -119,6 +123,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
+    this.desk = new RejoinDesk({
+      log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
+    })
   }
 
   attach(connection: Connection, { id, role }: Member): void {
@@ -130,7 +137,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       connection, isObserver, line, leastRttMs: Infinity, feedbackTick: 0, sync: new SyncSource(),
       source: new TicksSource({
         log: relay.log,
-        newest: () => isObserver ? Math.max(0, relay.log.newest - this.#delayTicks) : relay.log.newest,
+        newest: () => this.#newestFor(id),
         tokenOf: (tick) => client.line.stage === 'in-game' ? client.line.token(tick) : 0,
         takeFeedback: () => this.#feedback(client),
       }),
@@ -139,6 +146,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     connection.addSource(LOCKSTEP_KIND.ticks, client.source)
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
     this.#attachSync(id, client)
+    this.#greet(id, client)
     // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
     if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
@@ -155,6 +163,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#clients.get(peer)?.line.close()
     this.#clients.delete(peer)
     this.judge.handleGone(this.now(), peer)
+    this.desk.handleGone(this.now(), peer)
     this.relay.away(peer)
     this.#freezeIfEmpty()
   }
@@ -163,6 +172,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#clients.get(peer)?.line.close()
     this.#clients.delete(peer)
     this.judge.handleGone(this.now(), peer)
+    this.desk.handleGone(this.now(), peer)
     this.relay.leave(peer, endReasonOf(reason))
     this.#freezeIfEmpty()
   }
@@ -173,6 +183,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const closed = relay.tick(now)
     for (const notice of relay.notices()) this.#handleNotice(notice)
     this.judge.tick(now)
+    this.desk.tick(now)
     this.#carryOut()
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
@@ -180,7 +191,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       if (relay.hasEnded) this.#handleEnd(now)
     }
     if (now > this.#endedAt + FAREWELL_MS) this.end()
-    this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), now + IDLE_MS)
+    this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), this.desk.nextAt(), now + IDLE_MS)
     return closed
   }
 
@@ -227,6 +238,15 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
   }
 
+  /** A client that is new here is far behind, unless it goes on where it was. */
+  #greet(peer: PeerId, { isObserver, sync }: Client): void {
+    const tick = this.#newestFor(peer)
+    if (tick <= REJOIN_BEHIND_TICKS) return
+    sync.send(encodeSync({ kind: 'wait', tick }))
+    // A player says with its first packet what it has stepped.
+    if (isObserver) this.desk.need(this.now(), peer)
+  }
+
   #sink(peer: PeerId, client: Client): FrameSink {
     return {
       accept: (now, _sequence, frame) => {
@@ -242,7 +262,10 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
           this.relay.setLeastUp(slot, client.leastRttMs / 2)
         }
         const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
-        if (verdict === 'ok') client.source.noteExecuted(this.relay.lastExecuted)
+        if (verdict !== 'ok') return verdict
+        const { lastExecuted, log } = this.relay
+        client.source.noteExecuted(lastExecuted)
+        if (log.newest - lastExecuted > REJOIN_BEHIND_TICKS) this.desk.need(now, peer)
         return verdict
       },
     }
@@ -251,11 +274,13 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   #attachSync(peer: PeerId, { connection, source, sync }: Client): void {
     const sink = new SyncSink()
     sync.takenSequence = () => source.filledSequence
-    sink.limit = () => this.judge.isDonor(peer) ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
+    const isDonor = (): boolean => this.judge.isDonor(peer) || this.desk.isDonor(peer)
+    sink.limit = () => isDonor() ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
     sink.onMessage = (now, bytes) => {
       const message = decodeSync(bytes)
       if (message === undefined) return
       this.judge.handleMessage(now, peer, message)
+      this.desk.handleMessage(now, peer, message)
       this.#carryOut()
     }
     connection.addSource(LOCKSTEP_KIND.sync, sync)
@@ -265,7 +290,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Sends what the judge wants to send, and does what it decided. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
-    for (const { to, message } of this.judge.take()) this.#clients.get(to)?.sync.send(encodeSync(message))
+    for (const { to, message } of [...this.judge.take(), ...this.desk.take()])
+      this.#clients.get(to)?.sync.send(encodeSync(message))
   }
 
   #handleVerdict(event: JudgeEvent): void {
@@ -305,11 +331,21 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     return client.line.takeFeedback()
   }
 
-  /** Players that are connected, with their round trips. */
-  #judged(): { peer: PeerId; rttMs: number }[] {
-    const judged: { peer: PeerId; rttMs: number }[] = []
-    for (const [peer, { connection, isObserver }] of this.#clients)
-      if (!isObserver && this.relay.slotOf(peer) >= 0) judged.push({ peer, rttMs: connection.rtt.smoothedMs })
+  /** The newest tick that a client may receive. */
+  #newestFor(peer: PeerId): Tick {
+    const { newest } = this.relay.log
+    return this.#clients.get(peer)?.isObserver === true ? Math.max(0, newest - this.#delayTicks) : newest
+  }
+
+  /** Players that are connected, with their round trips and the newest ticks that they have stepped. */
+  #judged(): DonorCandidate[] {
+    const judged: DonorCandidate[] = []
+    for (const [peer, { connection, isObserver }] of this.#clients) {
+      const slot = isObserver ? -1 : this.relay.slotOf(peer)
+      if (slot < 0) continue
+      const executed = this.relay.state.get(slot, FIELD.executed)
+      judged.push({ peer, rttMs: connection.rtt.smoothedMs, executed })
+    }
     return judged
   }
 

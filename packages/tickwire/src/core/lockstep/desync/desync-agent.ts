@@ -10,12 +10,14 @@
  */
 
 import type { Millis, Tick } from '../../base/time.ts'
+import type { Sha256 } from '../../order/seed-share.ts'
 import type { Root, SyncMessage } from '../../order/sync-messages.ts'
 import type { LockstepRunner, RunnerWatch } from '../lockstep-runner.ts'
 import type { CodeSite } from './code-site.ts'
 import { decodeQuestion, encodeQuestion, type Question } from './descent-wire.ts'
 import { CaseFile } from './donor.ts'
 import { findingText, nameDifferences, type DesyncFinding } from './finding.ts'
+import { ImageDonor } from '../image-donor.ts'
 import { History } from './history.ts'
 import type { TraceRecord } from './write-trace.ts'
 import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding } from './search.ts'
@@ -24,6 +26,8 @@ import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding 
 export interface AgentOptions {
   /** Sends a message to the relay. */
   readonly send: (message: SyncMessage) => void
+  /** SHA-256, for the digests of images. */
+  readonly sha256: Sha256
   /** The engine and the build, for reports. */
   readonly machine: string
   /** Finds the line of the source for a line of a bundle. */
@@ -56,6 +60,7 @@ export class DesyncAgent implements RunnerWatch {
   readonly #runner: LockstepRunner
   readonly #history: History
   readonly #options: AgentOptions
+  readonly #donor: ImageDonor
   /** How often this client was repaired. */
   heals = 0
   /** A request for a tick that is not stepped yet. */
@@ -68,18 +73,21 @@ export class DesyncAgent implements RunnerWatch {
     this.#runner = runner
     this.#options = options
     this.#history = new History(runner.game, runner.world)
+    this.#donor = new ImageDonor(this.#history, options.sha256, options.send)
     runner.watch = this
   }
 
   handleStepped(_tick: Tick, low: number, high: number): void {
     this.#history.save(this.#runner.roster, low, high)
     if (this.#asked !== undefined && this.#asked.tick <= this.#runner.tick) this.#report(this.#asked)
+    this.#donor.handleStepped(this.#runner.tick)
   }
 
   /** The connection is another one: what was asked on the old one is void. */
   restart(): void {
     this.#asked = undefined
     this.#running = undefined
+    this.#donor.restart()
     this.#closeFile()
   }
 
@@ -97,6 +105,9 @@ export class DesyncAgent implements RunnerWatch {
         break
       case 'answer':
         if (this.#running?.verdict.case === message.case) this.#resume(now, this.#running, message.bytes)
+        break
+      case 'wanted':
+        this.#donor.handleWanted(message, this.#runner.tick)
         break
       case 'summary':
         this.#options.onReport?.(message.text)

@@ -6,6 +6,7 @@
  */
 
 import type { Tick } from '../../base/time.ts'
+import { copyWorld } from '../../world/copy-world.ts'
 import { FAN, type HashTree } from '../../world/hash-tree.ts'
 import { encodeScope } from '../../world/image-patch.ts'
 import { StateHash } from '../../world/state-hash.ts'
@@ -79,7 +80,7 @@ export class CaseFile {
     )
     try {
       return this.history.borrow(() => {
-        this.history.copy(before.world, world)
+        copyWorld(before.world, world)
         trace.count = 0
         this.#runner.replay(world, before.roster.copy(), this.tick)
         const [low, high] = new StateHash(world).update()

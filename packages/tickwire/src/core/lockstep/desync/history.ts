@@ -7,6 +7,7 @@
 
 import { HISTORY_ROOTS, HISTORY_TICKS } from '../../base/limits.ts'
 import type { Tick } from '../../base/time.ts'
+import { copyWorld } from '../../world/copy-world.ts'
 import { SaveSlots } from '../../world/save-slots.ts'
 import { World } from '../../world/world.ts'
 import type { LockstepGame } from '../define-lockstep.ts'
@@ -93,15 +94,7 @@ export class History {
 
   /** Makes the live world equal to `world`. Objects keep their handles. */
   replaceBy(world: World): void {
-    this.copy(world, this.live)
-  }
-
-  /** Makes one world equal to another. */
-  copy(from: World, to: World): void {
-    const slots = new SaveSlots(from, 1)
-    slots.save(0)
-    slots.loadInto(0, to)
-    from.dropValuesOf(slots)
+    copyWorld(world, this.live)
   }
 
   /** Runs code on another world. External state may be in variables that all worlds share: it is put back. */

@@ -1,0 +1,187 @@
+/**
+ * Helps clients that are far behind: new processes in an old seat, players that join a running match, late observers.
+ * One player, the donor, gives the image of a tick; another, the witness, gives the digest of its own. If they agree,
+ * the image is passed on, and the client goes on from there instead of stepping the whole match. If they do not, all
+ * other players are witnesses of the next donor, and the majority decides.
+ *
+ *   need ──▶ wanted ──▶ image of the donor, digest of the witness ──▶ equal: image to all that wait
+ *                                                               └──▶ not equal, or late: the next donor
+ *
+ * An image is only a shortcut. A client that waits for one is sent an empty image of tick 0 when there is none, and
+ * steps the ticks that it has received.
+ */
+
+import { IMAGE_WAIT_MS, REJOIN_AGAIN_MS } from '../base/limits.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { Sha256 } from '../order/seed-share.ts'
+import type { SyncMessage } from '../order/sync-messages.ts'
+import type { TickLog } from '../order/tick-log.ts'
+
+/** A player that may be a donor. */
+export interface DonorCandidate {
+  readonly peer: PeerId
+  /** Its round trip, in ms. */
+  readonly rttMs: number
+  /** The newest tick that it has stepped. */
+  readonly executed: Tick
+}
+
+/** What the desk needs of its match. */
+export interface DeskParts {
+  readonly log: TickLog
+  readonly sha256: Sha256
+  /** The players that are connected. */
+  players(): readonly DonorCandidate[]
+  /** The newest tick that a client may receive. */
+  newestFor(peer: PeerId): Tick
+}
+
+/** An image that is on its way to the relay. */
+interface Ask {
+  readonly tick: Tick
+  readonly donor: PeerId
+  /** Empty: there is no other player. */
+  readonly witnesses: readonly PeerId[]
+  readonly deadline: Millis
+  image: Uint8Array | undefined
+  readonly digests: Map<PeerId, Uint8Array>
+}
+
+/** Donors step at most this many ticks behind the newest. */
+const NEAR_TICKS = 15
+/** Ticks from the request to the tick of the image: it arrives before the tick is stepped, or soon after. */
+const LEAD_TICKS = 2
+const NO_BYTES = new Uint8Array(0)
+
+/** Images for clients that are far behind. */
+export class RejoinDesk {
+  /** Images that were passed on, and images that were not those of the witness or did not come. */
+  readonly counts: { passed: number; refused: number } = { passed: 0, refused: 0 }
+  readonly #parts: DeskParts
+  readonly #waiting = new Set<PeerId>()
+  /** When a client got its last image. */
+  readonly #servedAt = new Map<PeerId, Millis>()
+  /** Donors that gave nothing, or something wrong, for the clients that wait. */
+  readonly #failed = new Set<PeerId>()
+  #ask: Ask | undefined
+  /** An image for observers, which may not receive its tick yet. */
+  #late: { readonly tick: Tick; readonly bytes: Uint8Array; readonly to: Set<PeerId> } | undefined
+  #out: { readonly to: PeerId; readonly message: SyncMessage }[] = []
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts
+  }
+
+  /** A client is far behind. */
+  need(now: Millis, peer: PeerId): void {
+    if (this.#waiting.has(peer) || now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return
+    this.#waiting.add(peer)
+    if (this.#ask === undefined) this.#begin(now)
+  }
+
+  /** Whether a player was asked for an image: it may send one. */
+  isDonor(peer: PeerId): boolean {
+    return this.#ask?.donor === peer
+  }
+
+  handleMessage(now: Millis, peer: PeerId, message: SyncMessage): void {
+    const ask = this.#ask
+    const isImage = message.kind === 'image' || message.kind === 'digest'
+    if (ask === undefined || !isImage || message.tick !== ask.tick) return
+    if (message.kind === 'image' && peer === ask.donor) ask.image = message.bytes
+    if (message.kind === 'digest' && ask.witnesses.includes(peer)) ask.digests.set(peer, message.bytes)
+    if (ask.image !== undefined && ask.digests.size === ask.witnesses.length) this.#judge(now, ask, ask.image)
+  }
+
+  /** A client has left. */
+  handleGone(now: Millis, peer: PeerId): void {
+    this.#waiting.delete(peer)
+    this.#late?.to.delete(peer)
+    this.#servedAt.delete(peer)
+    const ask = this.#ask
+    if (ask !== undefined && (ask.donor === peer || ask.witnesses.includes(peer))) this.#fail(now, ask)
+  }
+
+  tick(now: Millis): void {
+    if (this.#ask !== undefined && now >= this.#ask.deadline) this.#fail(now, this.#ask)
+    const late = this.#late
+    if (late === undefined) return
+    for (const peer of late.to) {
+      if (this.#parts.newestFor(peer) < late.tick) continue
+      late.to.delete(peer)
+      this.#out.push({ to: peer, message: { kind: 'image', tick: late.tick, bytes: late.bytes } })
+    }
+    if (late.to.size === 0) this.#late = undefined
+  }
+
+  /** When `tick` must be called at the latest. */
+  nextAt(): Millis {
+    return this.#ask?.deadline ?? Infinity
+  }
+
+  /** Messages to send. */
+  take(): readonly { readonly to: PeerId; readonly message: SyncMessage }[] {
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
+  #begin(now: Millis): void {
+    const { log } = this.#parts
+    const candidates = this.#parts.players()
+      .filter(({ peer, executed }) => !this.#waiting.has(peer) && executed + NEAR_TICKS >= log.newest)
+      .toSorted((a, b) => a.rttMs - b.rttMs || a.peer - b.peer)
+    const donor = candidates.find(({ peer }) => !this.#failed.has(peer))
+    if (donor === undefined || this.#waiting.size === 0) {
+      for (const peer of this.#waiting) {
+        this.#servedAt.set(peer, now)
+        this.#out.push({ to: peer, message: { kind: 'image', tick: 0, bytes: NO_BYTES } })
+      }
+      this.#waiting.clear()
+      this.#failed.clear()
+      return
+    }
+    const others = candidates.map(({ peer }) => peer).filter((peer) => peer !== donor.peer)
+    const witnesses = this.#failed.size === 0 ? others.slice(0, 1) : others
+    const tick = log.newest + LEAD_TICKS
+    this.#ask = {
+      tick, donor: donor.peer, witnesses, deadline: now + IMAGE_WAIT_MS, image: undefined, digests: new Map(),
+    }
+    this.#out.push({ to: donor.peer, message: { kind: 'wanted', tick, isWhole: true } })
+    for (const to of witnesses) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
+  }
+
+  /** Passes the image on if the donor and the witnesses that agree with it are a majority. */
+  #judge(now: Millis, ask: Ask, image: Uint8Array): void {
+    const digest = this.#parts.sha256(image)
+    let agreeing = 1
+    for (const other of ask.digests.values()) if (isEqual(other, digest)) agreeing++
+    if (2 * agreeing > ask.witnesses.length + 1) this.#pass(now, ask.tick, image)
+    else this.#fail(now, ask)
+  }
+
+  #pass(now: Millis, tick: Tick, bytes: Uint8Array): void {
+    this.#ask = undefined
+    this.#failed.clear()
+    const late = new Set<PeerId>()
+    for (const peer of this.#waiting) {
+      this.counts.passed++
+      this.#servedAt.set(peer, now)
+      if (this.#parts.newestFor(peer) < tick - LEAD_TICKS) late.add(peer)
+      else this.#out.push({ to: peer, message: { kind: 'image', tick, bytes } })
+    }
+    this.#waiting.clear()
+    if (late.size > 0) this.#late = { tick, bytes, to: late }
+  }
+
+  #fail(now: Millis, { donor }: Ask): void {
+    this.counts.refused++
+    this.#failed.add(donor)
+    this.#ask = undefined
+    this.#begin(now)
+  }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at])
+}
