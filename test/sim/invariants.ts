@@ -36,6 +36,8 @@ export const INVARIANTS = {
   I32: 'an address without an R-Type seat is sent no more bytes than came from it',
   I33: 'inputs of an R-Type client never go back, and the last one arrives',
   I35: 'no client of a lockstep match is healed, unless the test has changed its world; then all are equal again',
+  I36: 'no player of a mesh is removed while another peer can hear it, and none loses its line while the line is good',
+  I37: 'in clear weather the peers of a mesh step their ticks, or know that the match is over for them',
   G2: 'reliable messages of the game arrive once and in order',
   G3: 'a request gets its own answer, and some result before its deadline',
   G4: 'in each tick a player acts on the input that it sent for that tick or, if that is missing, on the one before',

@@ -13,6 +13,7 @@ import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../t
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
 import { playLockstep } from './lockstep-swarm.ts'
+import { playMesh } from './mesh-swarm.ts'
 import { marksHit } from './marks.ts'
 import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
 import { playMatch } from './match-swarm.ts'
@@ -30,6 +31,9 @@ const CROWD_AT = 50
 /** One in so many plays a lockstep match as well. */
 const LOCKSTEP_EVERY = 50
 const LOCKSTEP_AT = 25
+/** One in so many plays a mesh as well. */
+const MESH_EVERY = 50
+const MESH_AT = 35
 /** One in so many plays a world with R-Type clients as well. */
 const RTYPE_EVERY = 20
 const RTYPE_AT = 5
@@ -91,6 +95,7 @@ export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
     if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) await swarm.playCrowd(seed)
     if (only === 'lockstep' || (only === undefined && seed % LOCKSTEP_EVERY === LOCKSTEP_AT))
       await swarm.playLockstep(seed)
+    if (only === 'mesh' || (only === undefined && seed % MESH_EVERY === MESH_AT)) await swarm.playMesh(seed)
     if (only === 'rtype' || (only === undefined && seed % RTYPE_EVERY === RTYPE_AT)) await swarm.playRtype(seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
@@ -105,6 +110,7 @@ class Swarm {
     match: { worlds: 0, endpointTicks: 0, ms: 0 },
     crowd: { worlds: 0, endpointTicks: 0, ms: 0 },
     lockstep: { worlds: 0, endpointTicks: 0, ms: 0 },
+    mesh: { worlds: 0, endpointTicks: 0, ms: 0 },
     rtype: { worlds: 0, endpointTicks: 0, ms: 0 },
   }
   endpointTicks = 0
@@ -205,6 +211,17 @@ class Swarm {
     addAll(
       this.#counts,
       Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`lockstep ${name}`, count])),
+    )
+  }
+
+  async playMesh(seed: number): Promise<void> {
+    const startedAt = this.#clock()
+    const match = playMesh(seed)
+    this.#spend('mesh', match, startedAt)
+    await this.#add(match, 'mesh', () => ({ from: `mesh ${seed}`, to: `mesh ${seed}` }))
+    addAll(
+      this.#counts,
+      Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`mesh ${name}`, count])),
     )
   }
 

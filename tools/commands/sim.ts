@@ -24,6 +24,7 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
   --only PART    transport: endpoints and channels only; match: whole matches only (a twentieth of the seeds otherwise);
                  crowd: 24 players and 8 spectators on a bad network (a hundredth of the seeds otherwise);
                  lockstep: matches with an order relay (a fiftieth of the seeds otherwise);
+                 mesh: lockstep matches of two or three peers without a relay (a fiftieth of the seeds otherwise);
                  rtype: worlds with R-Type clients (a twentieth of the seeds otherwise);
                  or the name of a feature: whole matches that have it, such as resume, attacker, shared, rekey
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
@@ -37,7 +38,7 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
 
-export type SwarmPart = 'transport' | 'match' | 'crowd' | 'lockstep' | 'rtype'
+export type SwarmPart = 'transport' | 'match' | 'crowd' | 'lockstep' | 'mesh' | 'rtype'
 
 /** How many marks were passed. */
 export interface Coverage {
@@ -123,7 +124,7 @@ const seeds =
   one >= 0
     ? 1
     : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
-const PARTS: readonly string[] = ['transport', 'match', 'crowd', 'lockstep', 'rtype']
+const PARTS: readonly string[] = ['transport', 'match', 'crowd', 'lockstep', 'mesh', 'rtype']
 /** Of all planted bugs so many must be found. */
 const MUTANTS_CAUGHT_MIN = 0.95
 /** A run of so many minutes passes every mark, or something is never tried. */

@@ -108,7 +108,10 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   tick(now: Millis): number {
     if (this.#isClosed) return 0
     this.#dial(now)
-    return this.runner?.update(now) ?? 0
+    const count = this.runner?.update(now) ?? 0
+    // The others need not wait for a peer that has given up.
+    if (this.feed.ended !== undefined && this.feed.ended !== 'left') this.close(now)
+    return count
   }
 
   /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
@@ -189,6 +192,8 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
       this.#links.delete(player)
       this.#opened.delete(player)
       this.#dialAt.set(player, now + DIAL_MS)
+      const peer = this.feed.peerOf(player)
+      if (peer !== undefined && event.reason.by === 'peer') peer.frameAt = -Infinity
       return
     }
     // The seed of the match is that of player 1, which accepts the connections of all others.

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { form } from '../form.ts'
+import { playMesh, type MeshPlant } from './mesh-swarm.ts'
+
+test('[LOCK71, I23, I24, I25, I28, I36, I37] meshes of many seeds hold their invariants', () => {
+  const sums: Record<string, number> = {}
+  for (let seed = 1; seed <= form(4, 300); seed++) {
+    const { violation, counts } = playMesh(seed)
+    expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
+  }
+  for (const name of ['ticks', 'orders', 'outage', 'removed', 'line-lost']) expect(sums[name]).toBeGreaterThan(0)
+})
+
+test('[LOCK71] a mesh is a function of its seed', () => {
+  expect(playMesh(4).traceHash).toBe(playMesh(4).traceHash)
+})
+
+/** Bugs of a peer, by the invariant that must find them. */
+const PLANTS: readonly { readonly finds: string; readonly name: string; readonly plant: MeshPlant }[] = [
+  {
+    finds: 'I23', name: 'a peer changes a merged byte',
+    plant: ({ members: [first] }, isStorm) => {
+      const { log } = first!.client.feed
+      const at = log.startOf(40)
+      if (isStorm && log.newest >= 40 && log.bytes[at] === 0x5a) log.bytes[at] = 0x5b
+    },
+  },
+  {
+    finds: 'I24', name: 'a page draws from the generator of the world',
+    plant: ({ members: [first] }) => {
+      if (first!.tick === 45) first!.client.runner!.world.prng.nextU32()
+    },
+  },
+  {
+    finds: 'I28', name: 'a peer sees a deadline one tick later',
+    plant: ({ members: [first] }) => {
+      for (const event of first!.events) if (event[0] === 'deadline') event[3] += 1000
+    },
+  },
+  {
+    finds: 'I36', name: 'a peer removes another without a reason',
+    plant: ({ members: [first] }) => {
+      const peer = first!.client.feed.peers[0]!
+      if (first!.tick > 140) peer.verdict ??= { reason: 1, newest: peer.log.newest }
+    },
+  },
+  {
+    finds: 'I37', name: 'a peer does not step after the storm',
+    plant: ({ members, clock }, isStorm) => {
+      for (const member of members) if (!isStorm && clock.now > 20_000) member.stuckUntil = Infinity
+    },
+  },
+]
+
+describe('planted bugs', () => {
+  test.each(PLANTS)('[LOCK71, $finds] $name is found', ({ finds, plant }) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const { violation } = playMesh(seed, plant)
+      if (violation === undefined) continue
+      expect(violation.invariant).toBe(finds)
+      return
+    }
+    expect.unreachable('not found in 12 seeds')
+  })
+})
