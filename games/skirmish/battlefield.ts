@@ -69,6 +69,7 @@ export class Battlefield {
   readonly #fields: FieldObject[] = []
   readonly #finder: FlowFinder
   /** Directions by goal, for fields that are ready. */
+  // lint-ok: only looked up by goal, and rebuilt from the fields of the world
   readonly #directions = new Map<number, Uint8Array>()
   readonly #spare: Uint8Array[] = []
   /** Flow fields that were computed, for tests and benches. */
@@ -222,6 +223,7 @@ function firstOf(world: World): MatchObject {
   throw new Error('skirmish: the world has no match (expected one). Fix: call onStart first.')
 }
 
+// lint-ok: a cache of each world, which `refresh` rebuilds in every tick
 const battlefields = new WeakMap<World, Battlefield>()
 
 /** The battlefield of a world. */

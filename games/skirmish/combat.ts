@@ -13,6 +13,7 @@ const LOOK_EVERY = 8
 const LEASH = 12
 
 /** Where the target of a unit is. One target is handled at a time, so one is enough. */
+// lint-ok: written before it is read
 const spot = { x: 0, y: 0, radius: 0 }
 
 export function fight(field: Battlefield): void {

@@ -113,5 +113,6 @@ function placeDeposits(rocks: Uint8Array): number[] {
       place(Math.round(MIDDLE + x * out - y * across), Math.round(MIDDLE + y * out + x * across))
     }
   })
+  // lint-ok: in the order of an array
   return [...new Set(deposits)]
 }

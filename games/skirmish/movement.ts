@@ -28,6 +28,7 @@ const STRAIGHT_MAX = 12
 const TURNS: readonly number[] = [1, 2, -1, -2, 3, -3]
 
 /** The way of the unit that is being moved. A unit is moved at a time, so one is enough. */
+// lint-ok: written before it is read
 const way = { x: 0, y: 0 }
 
 export function moveUnits(field: Battlefield): void {

@@ -4,6 +4,7 @@
  * The compiler already hides sockets and consoles from core; these are what it cannot hide.
  */
 
+import { INEXACT_MATH } from '../../packages/tickwire/src/core/base/impure-functions.ts'
 import { placeOf, SIMULATION_FOLDERS } from '../layers.ts'
 import { isTest, resolveImport, type Finding, type Repository } from './repository.ts'
 import { lineAt, type SourceFile } from './source-file.ts'
@@ -37,8 +38,8 @@ const BANS: readonly Ban[] = [
     rule: 'ambient',
     pattern: /(?<![.\w])(?:globalThis|Intl|WeakRef|FinalizationRegistry)\b|\.(?:toLocale\w+|localeCompare)\b/g,
     problem: (word) => `${word} in core: what it answers depends on the machine`,
-    // The checks of development mode replace the clock and chance while `step` runs, so they have to reach them.
-    appliesTo: (path) => isCore(path) && !isTest(path) && !path.endsWith('/core/game/step-checks.ts'),
+    // The traps of development mode replace the clock and chance while `step` runs, so they have to reach them.
+    appliesTo: (path) => isCore(path) && !isTest(path) && !path.endsWith('/core/base/step-traps.ts'),
   },
   {
     rule: 'eval',
@@ -49,7 +50,7 @@ const BANS: readonly Ban[] = [
   },
   {
     rule: 'inexact-math',
-    pattern: /\bMath\s*\.\s*(?:a?(?:sin|cos|tan)h?|atan2|exp|expm1|log|log2|log10|log1p|pow|hypot|cbrt)\b/g,
+    pattern: new RegExp(`\\bMath\\s*\\.\\s*(?:${INEXACT_MATH.join('|')})\\b`, 'g'),
     problem: (word) => `${word} is not the same bits on every engine; use base/math.ts`,
     appliesTo: isSimulation,
   },

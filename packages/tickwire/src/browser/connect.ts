@@ -26,7 +26,7 @@ import { pageProvider } from './crypto.ts'
 import { hostRelay } from './hosted-relay.ts'
 import { Ladder } from './ladder.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
-import { pageChecks } from './page-checks.ts'
+import { pageChecks, pageTraps } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
 import { sourceLine } from './source-line.ts'
 
@@ -79,7 +79,9 @@ export async function connect(
     const { provider = pageProvider } = options
     const engine = navigator.userAgent
     const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider, engine, sourceLine }
-    return await where.enter(game as LockstepGame, options, machine)
+    const traps = options.development === false ? undefined : await pageTraps()
+    const runner = { ...traps, ...options.runner }
+    return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
   const { development = true } = options
   const checks = options.checks ?? (development ? await pageChecks() : undefined)

@@ -7,6 +7,7 @@ import { bandwidth } from './bandwidth.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
+import { lint } from './lint.ts'
 import { load } from './load.ts'
 import { rtype } from './rtype.ts'
 import { SERVICE_SUMMARIES, startService } from './services.ts'
@@ -27,6 +28,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 /** Commands that wait for the network. */
 const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
+  ['lint', lint],
   ['load', load],
   ['conformance', conformance],
   ['rtype', rtype],

@@ -29,6 +29,7 @@ import type { Shape } from '../core/schema/field.ts'
 import { openCodeLink } from './code-link.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
+import { lockstepTraps } from './development.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
@@ -84,7 +85,8 @@ export async function connect(
     const { provider = bestProvider() } = options
     const engine = `Node ${process.version}`
     const machine = { platform: nodePlatform, site, host: hostRelay, openPeerPort, provider, engine }
-    return await where.enter(game as LockstepGame, options, machine)
+    const runner = { ...lockstepTraps(options), ...options.runner }
+    return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
   const room = await joinRoom(game as Game, site(where), options, nodePlatform)
   ;(game as Game).compile(compileRows)

@@ -29,6 +29,11 @@ import type { ClientPlatform, ServerSite } from './platform.ts'
 
 /** How a lockstep match is joined, at every place. */
 export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
+  /**
+   * Warns on the console when `step` uses a clock, chance, inexact `Math` or another thing that differs between
+   * machines. Default: true, unless NODE_ENV is `production`.
+   */
+  readonly development?: boolean
   /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */
   readonly runner?: RunnerOptions
   /** Worlds of players differed: the relay's report. Default: it is not looked at. */

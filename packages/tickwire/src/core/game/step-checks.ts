@@ -5,13 +5,14 @@
  *   clamped         a number outside the bounds of its field, or a text or list that is too long: it is cut
  *   unknown-field   a field that the entity does not have, in an assignment or in `spawn`: it is ignored
  *   outside-step    a field of an object that clients predict was written between two ticks
- *   impure          `Math.random`, `Date.now` or `performance.now` in `step`
+ *   impure          chance, clocks, inexact `Math`, locales and boolean comparators in `step` (base/step-traps.ts)
  *   nondeterministic   a second run of the same tick had another result (predict/sync-test.ts)
  *
  * Each mistake is reported once per kind and field. The checks cost time in every tick, so they are off in production
  * (docs/adr/0042).
  */
 
+import { StepTraps } from '../base/step-traps.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { describeFault, type SyncFault } from '../predict/sync-test.ts'
 import type { Shape } from '../schema/field.ts'
@@ -43,12 +44,6 @@ interface StoreCopy {
   ids: Uint32Array
 }
 
-/** The functions whose results differ from run to run, by the names of their owners in the global scope. */
-const IMPURE: readonly (readonly [owner: string, name: string])[] = [
-  ['Math', 'random'],
-  ['Date', 'now'],
-  ['performance', 'now'],
-]
 /** The properties that every handle has. */
 const HANDLE_NAMES: ReadonlySet<string> = new Set(['$cells', '$store', '$parts', 'id', 'isAlive'])
 /** An unknown field stays on its handle, so a check in some of the ticks finds it. */
@@ -60,6 +55,8 @@ export class StepChecks {
   readonly #known = new Set<string>()
   readonly #predictsAll: boolean
   readonly #copies: StoreCopy[] = []
+  readonly #traps = new StepTraps(({ name, message }) =>
+    this.#warn('impure', '', 0, name, this.#world?.tick ?? 0, message))
   #loads = -1
   #world: World | undefined
 
@@ -79,12 +76,7 @@ export class StepChecks {
   /** Runs `step`, and checks what it left. */
   step(world: World, run: () => void): void {
     if (this.#world !== world) this.#watch(world)
-    const undo = IMPURE.map(([owner, name]) => this.#guard(world, owner, name))
-    try {
-      run()
-    } finally {
-      for (const each of undo) each()
-    }
+    this.#traps.run(world.tick, run)
     const areNamesDue = world.tick % NAMES_EVERY_TICKS === 0
     for (const store of world.stores) {
       for (const handle of store.living()) {
@@ -206,29 +198,6 @@ export class StepChecks {
       `${entity}.${name}: there is no such field (${place}), and the value is ignored. `
         + 'Fix: correct the name, or declare the field.',
     )
-  }
-
-  /** Replaces a function while `step` runs. Returns what puts it back. */
-  #guard({ tick }: World, ownerName: string, name: string): () => void {
-    const owner: unknown = Reflect.get(globalThis, ownerName)
-    if (typeof owner !== 'object' && typeof owner !== 'function') return () => {}
-    const target = owner as Record<string, unknown>
-    const isOwn = Object.hasOwn(target, name)
-    const original = target[name]
-    if (typeof original !== 'function') return () => {}
-    target[name] = (...args: unknown[]): unknown => {
-      const field = `${ownerName}.${name}`
-      this.#warn(
-        'impure', '', 0, field, tick,
-        `${field}: called in step (tick ${tick}), and returns another value when the tick is stepped again. `
-          + 'Fix: use world.random for chance, and world.tick for time.',
-      )
-      return Reflect.apply(original, target, args)
-    }
-    return () => {
-      if (isOwn) target[name] = original
-      else delete target[name]
-    }
   }
 
   #warn(kind: StepWarning['kind'], entity: string, id: ObjectId, field: string, tick: Tick, message: string): void {

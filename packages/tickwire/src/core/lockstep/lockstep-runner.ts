@@ -8,6 +8,7 @@
  */
 
 import { InvariantError } from '../base/assert.ts'
+import type { StepTraps } from '../base/step-traps.ts'
 import { ORDER_TYPES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
@@ -46,6 +47,11 @@ export interface RunnerOptions {
   readonly checkPurity?: boolean
   /** The runner went on from an image: the ticks up to this one were not stepped. */
   readonly onJump?: (tick: Tick) => void
+  /**
+   * For development: `step` and the callbacks of the game may not use clocks, chance, inexact `Math` and other things
+   * that differ between machines. Called once for each use, with the fix. Default: `connect` warns in development.
+   */
+  readonly traps?: Pick<StepTraps, 'run'>
   /** A tick event was executed. */
   readonly onEvent?: (event: TickEvent, tick: Tick) => void
   /** A tick was stepped: its hash, low and high half. */
@@ -268,7 +274,13 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   #begin(): void {
     this.#hasBegun = true
-    this.game.onStart?.(this.world)
+    this.#guarded(() => this.game.onStart?.(this.world))
+  }
+
+  /** Runs code of the game, with traps if there are some. */
+  #guarded(run: () => void): void {
+    if (this.#options.traps === undefined) run()
+    else this.#options.traps.run(this.world.tick, run)
   }
 
   #makeWorld(): World {
@@ -293,7 +305,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (this.#hasBegun) this.#heavy?.begin()
     this.world.beginTick()
     this.#applyRoster()
-    if (this.#hasBegun) this.#play(this.world, true)
+    if (this.#hasBegun) this.#guarded(() => this.#play(this.world, true))
     this.world.endTick()
     if (this.#hasBegun) this.#heavy?.check()
     const [low, high] = this.hash.update()
