@@ -12,7 +12,7 @@ import { STAGES } from './waves.ts'
 type EnemyObject = ObjectOf<typeof Enemy>
 type ShipObject = ObjectOf<typeof Ship>
 
-const HEALTH = [20, 24, 30, 36, 16, 60, 40, 90, 900]
+const HEALTH = [20, 24, 30, 36, 16, 60, 40, 90, 1500]
 /** Half of an enemy's size, by kind. */
 export const ENEMY_SIZE: readonly number[] = [16, 16, 18, 18, 15, 22, 20, 26, 74]
 export const ENEMY_SCORE: readonly number[] = [100, 120, 150, 180, 150, 250, 200, 80, 5000]

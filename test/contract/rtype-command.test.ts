@@ -220,11 +220,11 @@ test('[RTCLI4] each check names a heading of the wire page', () => {
 test('[RTCLI5] the field is drawn as text, and keys are held for a moment', () => {
   const view = new WorldView()
   const spawn = { type: 'ENTITY_SPAWN', mobVariant: 0, initialHealth: 1, velX: 0, velY: 0, isPlayable: false } as const
-  view.handle({ type: 'SERVER_ACCEPT', assignedPlayerId: 7, maxPlayers: 4, gameInstanceId: 1, serverTickrate: 60 })
-  expect(view.handle({ ...spawn, entityId: 7, entityType: 1, posX: 0, posY: 0 })).toBe('your ship appears')
-  view.handle({ ...spawn, entityId: 8, entityType: 2, posX: 959, posY: 539 })
-  expect(view.draw(4, 2)).toEqual(['+----+', '|@   |', '|   <|', '+----+'])
-  view.handle({ type: 'ENTITY_DESTROY', entityId: 8, destroyReason: 0, posX: 0, posY: 0 })
+  view.handle(0, { type: 'SERVER_ACCEPT', assignedPlayerId: 7, maxPlayers: 4, gameInstanceId: 1, serverTickrate: 60 })
+  expect(view.handle(0, { ...spawn, entityId: 7, entityType: 1, posX: 0, posY: 0 })).toBe('your ship appears')
+  view.handle(0, { ...spawn, entityId: 8, entityType: 2, posX: 959, posY: 539 })
+  expect(view.draw(0, 4, 2)).toEqual(['+----+', '|@   |', '|   <|', '+----+'])
+  view.handle(0, { type: 'ENTITY_DESTROY', entityId: 8, destroyReason: 0, posX: 0, posY: 0 })
   expect(view.summary()).toBe('level 0, score 0, health 0; players 1')
   const keyboard = new Keyboard()
   keyboard.press('\u001b[A', 0)

@@ -14,6 +14,7 @@ export class ReferenceClient {
   /** How often each reliable sequence arrived. */
   readonly reliable: Map<number, number> = new Map()
   readonly name: string
+  readonly #byName = new Map<string, JsonObject[]>()
   readonly clientId: number
   playerId = 0
   state: 'connecting' | 'open' | 'rejected' | 'ended' = 'connecting'
@@ -41,8 +42,8 @@ export class ReferenceClient {
   }
 
   /** All packets of a kind. */
-  packets(name: string): JsonObject[] {
-    return this.received.filter((each) => each.name === name).map(({ fields }) => fields)
+  packets(name: string): readonly JsonObject[] {
+    return this.#byName.get(name) ?? []
   }
 
   handle(now: number, bytes: Uint8Array): void {
@@ -63,6 +64,8 @@ export class ReferenceClient {
       if (count > 0) return
     }
     this.received.push(read)
+    this.#byName.set(read.name, this.#byName.get(read.name) ?? [])
+    this.#byName.get(read.name)!.push(read.fields)
     if (read.name === 'SERVER_ACCEPT' && this.state === 'connecting') {
       this.state = 'open'
       this.playerId = Number(read.fields['assigned_player_id'])

@@ -192,7 +192,7 @@ class Narrator {
     }
     const isPong = packet.type === 'PONG' && packet.clientTimestamp < MARK.magic
     if (isPong) this.#rttMs = Math.max(0, at - this.#acceptedAt - packet.clientTimestamp)
-    const event = this.#view.handle(packet)
+    const event = this.#view.handle(at, packet)
     if (event !== undefined) this.#say(event)
   }
 
@@ -235,11 +235,14 @@ async function play(target: Target, name: string, clientId: number, world: Comma
     const record = await Visit.run(target, {
       name, clientId, playMs: SECONDS_MAX * 1000, isProbing: false,
       inputAt: () => keyboard.bits(performance.now()),
-      onArrival: ({ read }) => { if (typeof read !== 'string') news = view.handle(read.packet) ?? news },
+      onArrival: ({ read }) => {
+        if (typeof read !== 'string') news = view.handle(performance.now(), read.packet) ?? news
+      },
       onStep: (ms) => {
         if (ms < frameAt) return
         frameAt = ms + FRAME_MS
-        stdout.write(`\u001b[H\u001b[2J${view.draw(COLUMNS, ROWS).join('\r\n')}\r\n${view.summary()}\r\n${news}\r\n`)
+        const field = view.draw(performance.now(), COLUMNS, ROWS).join('\r\n')
+        stdout.write(`\u001b[H\u001b[2J${field}\r\n${view.summary()}\r\n${news}\r\n`)
       },
       isOver: () => keyboard.wantsToLeave,
     })

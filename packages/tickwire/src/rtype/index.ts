@@ -43,6 +43,7 @@ export {
   toThousandths,
 } from '../core/rtype/values.ts'
 export { RtypeClient, type RtypeClientOptions, type RtypeClientState } from '../core/rtype-session/client.ts'
+export { RtypeMotion, type RtypeMotionOptions, type RtypePlace } from '../core/rtype-session/motion.ts'
 export { RtypeServer } from '../core/rtype-session/server.ts'
 export type {
   RtypePeer,

@@ -3,6 +3,8 @@
  * plain words.
  */
 
+import type { Millis } from '../../core/base/time.ts'
+import { RtypeMotion } from '../../core/rtype-session/motion.ts'
 import type { RtypePacket } from '../../core/rtype/packet-table.ts'
 import { RTYPE } from '../../core/rtype/values.ts'
 
@@ -15,39 +17,35 @@ const ENDS = ['victory', 'defeat', 'abandoned']
 const WIDTH = 960
 const HEIGHT = 540
 
-interface Seen {
-  readonly type: number
-  x: number
-  y: number
-}
-
 /** The world as it was received. */
 export class WorldView {
-  readonly entities: Map<number, Seen> = new Map()
+  /** The type of each entity, by its id. */
+  readonly entities: Map<number, number> = new Map()
   /** The player id of this client; 0 before it is known. */
   ownId: number = 0
   level: number = 0
   score: number = 0
   health: number = 0
+  readonly #motion = new RtypeMotion()
   #right: number = WIDTH
   #bottom: number = HEIGHT
 
-  /** Applies a packet. Returns a sentence about it if it is an event that people care about. */
-  handle(packet: RtypePacket): string | undefined {
+  /** Applies a packet that arrived now. Returns a sentence about it if it is an event that people care about. */
+  handle(now: Millis, packet: RtypePacket): string | undefined {
+    this.#motion.handle(now, packet)
     switch (packet.type) {
       case 'SERVER_ACCEPT':
         this.ownId = packet.assignedPlayerId
         return `accepted as player ${packet.assignedPlayerId}: ${packet.maxPlayers} seats, `
           + `match ${packet.gameInstanceId}, ${packet.serverTickrate} ticks a second`
       case 'ENTITY_SPAWN':
-        this.#put(packet.entityId, packet.entityType, packet.posX, packet.posY)
+        this.entities.set(packet.entityId, packet.entityType)
         if (packet.entityType === RTYPE.ENTITY.PLAYER) return `${this.#player(packet.entityId)} appears`
         return packet.entityType === RTYPE.ENTITY.ENEMY_BOSS ? 'a boss appears' : undefined
-      case 'ENTITY_FULL_STATE': return this.#fullState(packet)
-      case 'ENTITY_DESTROY': return this.#destroy(packet.entityId)
-      case 'TRANSFORM_SNAPSHOT': case 'TRANSFORM_SNAPSHOT_DELTA':
-        for (const { entityId, value } of packet.entities) this.#move(entityId, value.posX, value.posY)
+      case 'ENTITY_FULL_STATE':
+        this.entities.set(packet.entityId, packet.entityType)
         return undefined
+      case 'ENTITY_DESTROY': return this.#destroy(packet.entityId)
       case 'HEALTH_SNAPSHOT': case 'HEALTH_SNAPSHOT_DELTA':
         for (const { entityId, value } of packet.entities) {
           if (entityId === this.ownId) this.health = value.currentHealth
@@ -64,11 +62,12 @@ export class WorldView {
     return `level ${this.level}, score ${this.score}, health ${this.health}; ${listed || 'no entities'}`
   }
 
-  /** The field, as lines of text. The ship of this client is `@`. */
-  draw(columns: number, rows: number): string[] {
+  /** The field now, as lines of text. The ship of this client is `@`. */
+  draw(now: Millis, columns: number, rows: number): string[] {
     const cells = Array.from({ length: rows }, () => Array.from({ length: columns }, () => ' '))
-    const drawn = [...this.entities].sort(([, a], [, b]) => b.type - a.type)
-    for (const [id, { type, x, y }] of drawn) {
+    for (const [id, type] of [...this.entities].sort(([, a], [, b]) => b - a)) {
+      const { x, y } = this.#motion.place(now, id) ?? { x: -1, y: -1 }
+      if (type === RTYPE.ENTITY.PLAYER) this.#enlarge(x, y)
       const row = cells[Math.floor((y / this.#bottom) * rows)]
       const column = Math.floor((x / this.#right) * columns)
       const sign = id === this.ownId ? '@' : SIGNS[type] ?? '?'
@@ -100,29 +99,14 @@ export class WorldView {
     }
   }
 
-  #fullState({ entityId, entityType, components }: Extract<RtypePacket, { type: 'ENTITY_FULL_STATE' }>): undefined {
-    for (const each of components) {
-      if (each.component === 'TRANSFORM') this.#put(entityId, entityType, each.posX, each.posY)
-    }
-  }
-
   #destroy(id: number): string | undefined {
-    const type = this.entities.get(id)?.type
+    const type = this.entities.get(id)
     this.entities.delete(id)
     return type === RTYPE.ENTITY.ENEMY_BOSS ? 'the boss is gone' : undefined
   }
 
-  #put(id: number, type: number, x: number, y: number): void {
-    this.entities.set(id, { type, x, y })
-    this.#move(id, x, y)
-  }
-
-  #move(id: number, x: number, y: number): void {
-    const seen = this.entities.get(id)
-    if (seen === undefined) return
-    seen.x = x
-    seen.y = y
-    if (seen.type !== RTYPE.ENTITY.PLAYER) return
+  /** A field is as large as its players go. */
+  #enlarge(x: number, y: number): void {
     this.#right = Math.max(this.#right, x + 1)
     this.#bottom = Math.max(this.#bottom, y + 1)
   }
@@ -133,7 +117,7 @@ export class WorldView {
 
   #count(type: number): number {
     let count = 0
-    for (const each of this.entities.values()) if (each.type === type) count++
+    for (const each of this.entities.values()) if (each === type) count++
     return count
   }
 }

@@ -35,3 +35,6 @@ export const RTYPE_CREDITS_MAX = 1024
 /** Peers that have left and whose last packets are still acknowledged, and for how long. */
 export const RTYPE_LEAVING_MAX = 32
 export const RTYPE_LEAVING_MS = 1000
+
+/** Entities that a client draws: many times what fits on a screen. It does not draw more. */
+export const RTYPE_TRACKS_MAX = 4096
