@@ -85,6 +85,7 @@ export const DOORS: ReadonlyMap<string, string> = new Map([
   ['tickwire/browser', 'browser'],
   ['tickwire/testing', 'testing'],
   ['tickwire/devtools', 'devtools'],
+  ['tickwire/worker', 'worker'],
   ['tickwire/rtype', 'rtype'],
   ['tickwire/nat', 'nat'],
 ])
@@ -111,6 +112,7 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['browser', { imports: ['core'], packages: [] }],
   ['testing', { imports: ['core'], packages: [] }],
   ['devtools', { imports: ['core', 'browser'], packages: [] }],
+  ['worker', { imports: ['core', 'browser'], packages: [] }],
   ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
   ...[...RESERVED_DOORS.values()].map((part) => [part, { imports: ['core'], packages: [] }] as const),
 ])

@@ -1,5 +1,5 @@
 /** The Worker of a page that hosts a match. */
 
-import { runRelay } from 'tickwire/browser'
+import { runRelay } from 'tickwire/worker'
 
 runRelay()

@@ -53,7 +53,9 @@ export function* doorNameFindings(repository: Repository): Generator<Finding> {
 }
 
 /** Doors whose programs have no loop of their own: no function of them takes the time. */
-const WITHOUT_CLOCK: ReadonlySet<string> = new Set([AUTHORS, 'tickwire/browser', 'tickwire/node', 'tickwire/devtools'])
+const WITHOUT_CLOCK: ReadonlySet<string> = new Set([
+  AUTHORS, 'tickwire/browser', 'tickwire/node', 'tickwire/devtools', 'tickwire/worker',
+])
 const TAKES_TIME = /^[^(]*\(now: /
 
 /** Functions that take the time, behind doors for programs without a loop of their own. */

@@ -12,7 +12,7 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/typ
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ConfigError } from 'tickwire'
-import { createHttpDoor, originOfRequest, TrustedProxies } from 'tickwire/node'
+import { createHttpDoor, originOfRequest, StaticFiles, TrustedProxies } from 'tickwire/node'
 
 /** Bytes of a body: signalling and listings are small. */
 export const BODY_BYTES_MAX = 16_384
@@ -28,6 +28,8 @@ export interface SiteOptions {
   readonly requestsPerMinute?: number
   /** WebSockets that the server carries in addition to its requests. Default 0. */
   readonly maxWebSockets?: number
+  /** A folder whose files answer all other paths. Default: none. */
+  readonly static?: string
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
 }
@@ -70,8 +72,13 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     const text = status < 500 ? message : 'The service failed.'
     return reply.code(status).send({ error: { code: name, message: text, fix: isOurs ? fix : 'See /openapi.json.' } })
   })
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: { code: 'not-found', message: 'No such path.', fix: 'See /openapi.json.' } }))
+  const files = options.static === undefined ? undefined : new StaticFiles(options.static)
+  app.setNotFoundHandler((request, reply) => {
+    if (files === undefined)
+      return reply.code(404).send({ error: { code: 'not-found', message: 'No such path.', fix: 'See /openapi.json.' } })
+    reply.hijack()
+    void files.answer(request.raw, reply.raw)
+  })
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')

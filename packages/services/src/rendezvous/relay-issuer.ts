@@ -12,7 +12,7 @@ import type { RelayOffer } from './schemas.ts'
 export interface KnownRelay {
   /** `ip:port`. */
   readonly address: string
-  /** Its HTTP address, for pages. Default: pages cannot use it. */
+  /** Its WebSocket, for pages: `wss://relay.example/v1/relay`. Default: none. */
   readonly url?: string
 }
 
@@ -39,12 +39,12 @@ export class RelayIssuer {
   /** A token for each relay. `session`: 32 hexadecimal digits. */
   offers(session: string): RelayOffer[] {
     const issuedAt = Math.floor(Date.now() / 1000)
+    const token = (): string => tokenToText(issueRelayToken(bestProvider(), this.#issuer, {
+      session: Buffer.from(session, 'hex'), id: randomBytes(16), issuedAt, expiresAt: issuedAt + TOKEN_SECONDS,
+      audience: this.#audience,
+    }))
     return this.#relays.map(({ address, url }) => ({
-      address, ...(url !== undefined && { url }),
-      token: tokenToText(issueRelayToken(bestProvider(), this.#issuer, {
-        session: Buffer.from(session, 'hex'), id: randomBytes(16), issuedAt, expiresAt: issuedAt + TOKEN_SECONDS,
-        audience: this.#audience,
-      })),
+      address, ...(url !== undefined && { url }), token: token(), turn: token(),
     }))
   }
 }

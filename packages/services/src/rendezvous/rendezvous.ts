@@ -25,7 +25,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     address: { kind: 'text', value: 'IP', help: 'listen on this address only (all)' },
     relay: {
       kind: 'list', value: 'IP:PORT[,URL]',
-      help: 'a relay for the players, and its http address for pages; twice for a standby',
+      help: 'a relay for the players, and its ws:// address for pages; twice for a standby',
     },
     issuer: { kind: 'text', value: 'FILE', help: 'the secret key of the issuer of relay tokens (issuer.key)' },
     audience: { kind: 'text', value: 'NAME', default: 'relay', help: 'the name in relay tokens' },

@@ -7,8 +7,9 @@ const Hex = (digits: number, description: string) =>
 
 export const Relay = Type.Object({
   address: Type.String({ description: 'ip:port of the relay, for UDP' }),
-  url: Type.Optional(Type.String({ description: 'http address of the relay, for pages: /v1/relay and /v1/turn' })),
+  url: Type.Optional(Type.String({ description: 'ws:// or wss:// address of the relay, for pages' })),
   token: Type.String({ description: 'a relay token, base64url' }),
+  turn: Type.String({ description: 'another relay token, the user name of TURN' }),
 })
 export type RelayOffer = Static<typeof Relay>
 

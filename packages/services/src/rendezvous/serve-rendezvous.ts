@@ -9,7 +9,6 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import { StaticFiles } from 'tickwire/node'
 import { createSite, listenSite } from '../http/site.ts'
 import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
@@ -73,16 +72,10 @@ export async function serveRendezvous(options: RendezvousOptions = {}): Promise<
   const counts = createRendezvousCounts()
   const app = await createSite({
     title: 'Tickwire rendezvous', maxWebSockets: 20_000,
+    ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
   addRendezvousRoutes(app, { sessions, relays, counts, origins, pageUrl: options.pageUrl })
-  if (options.static !== undefined) {
-    const files = new StaticFiles(options.static)
-    app.setNotFoundHandler((request, reply) => {
-      reply.hijack()
-      void files.answer(request.raw, reply.raw)
-    })
-  }
   const sockets = new SignalSockets(app.server, sessions, origins)
   const bound = await listenSite(app, port, options.address)
   return {

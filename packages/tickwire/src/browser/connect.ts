@@ -9,6 +9,7 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { PortSource } from '../core/client/hosted-relay.ts'
+import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { ServerSite } from '../core/client/platform.ts'
@@ -20,14 +21,18 @@ import type { ClientParts } from '../core/game/client-host-options.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
+import type { PathMode } from '../core/nat/candidates.ts'
+import { bytesToHex } from '../core/nat/hex.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
 import { hostRelay } from './hosted-relay.ts'
 import { Ladder } from './ladder.ts'
+import { openCodeRungs } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { pageChecks, pageTraps } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
+import { serverRungs } from './rungs.ts'
 import { sourceLine } from './source-line.ts'
 
 /** How a match is joined from a page. */
@@ -50,15 +55,23 @@ export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape
   readonly development?: boolean
   /** Transports that may be used. Default: all. */
   readonly transports?: readonly Rung[]
+  /** Where the host of a code is found: the address of a rendezvous. Default: where this page came from. */
+  readonly rendezvous?: string | URL
+  /**
+   * For a match that is joined by a code. `race`: by relay at first, directly as soon as that works. `relay-only` hides
+   * the address of this machine. `direct-only` uses no relay. Default: `race`.
+   */
+  readonly path?: PathMode
 }
 
 /**
- * Joins the match that is served at `url`: in the seat of the previous page, if this one is a reload and the seat is
- * kept, otherwise in the one that is asked for. Rejects with a ConnectError that says why.
+ * Joins the match that is served at `url`, or that a player hosts under a code (`IRON-7K3M`, or a link with one), or in
+ * this page. It takes the seat of the previous page, if this one is a reload and the seat is kept, otherwise the one
+ * that is asked for. Rejects with a ConnectError that says why.
  */
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
   game: Game<I, J, O>,
-  url: string | URL,
+  url: string | URL | PortSource,
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
 /**
@@ -71,11 +84,11 @@ export async function connect<O extends readonly AnyOrder[]>(
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,
-  where: string | URL | LockstepPlace,
+  where: string | URL | PortSource | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
+  const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
   if (typeof where === 'object' && 'enter' in where) {
-    const site = (place: string | PortSource): ServerSite => siteOf(place, options)
     const { provider = pageProvider } = options
     const engine = navigator.userAgent
     const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider, engine, sourceLine }
@@ -85,17 +98,19 @@ export async function connect(
   }
   const { development = true } = options
   const checks = options.checks ?? (development ? await pageChecks() : undefined)
-  return await joinRoom(game as Game, siteOf(where, options), { ...options, ...(checks && { checks }) }, pagePlatform)
+  return await joinRoom(game as Game, site(where), { ...options, ...(checks && { checks }) }, pagePlatform)
 }
 
 async function openPeerPort(): Promise<never> {
   throw new ConfigError('mesh', 'a page has no address that others reach', 'use hosting() or relay(url) in pages.')
 }
 
-function siteOf(where: string | URL | PortSource, options: ConnectOptions): ServerSite {
+function siteOf(where: string | URL | PortSource, options: ConnectOptions, fingerprint: Uint8Array): ServerSite {
   const { provider = pageProvider, authority, transports = RUNGS } = options
   const parts = pageParts(provider, authority)
   if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  const found = codeIn(String(where))
+  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
   const given = parseServerUrl(String(where), (text) => new URL(text), ['http', 'https', 'ws', 'wss'])
   const base = new URL(given.href.replace(/^ws/, 'http'))
   return {
@@ -104,10 +119,35 @@ function siteOf(where: string | URL | PortSource, options: ConnectOptions): Serv
     isSecure: base.protocol === 'https:',
     parts,
     async open(query) {
-      const ladder = new Ladder(base, transports, query)
+      const ladder = new Ladder(serverRungs(base), transports, query)
       await ladder.open()
       return ladder
     },
     diagnose: () => diagnose(base),
+  }
+}
+
+/** A host that is known by a code. */
+function codeSite(
+  { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
+): Omit<ServerSite, 'parts'> {
+  const { rendezvous = page ?? location.href, path: mode = 'race', transports = RUNGS } = options
+  const base = parseServerUrl(String(rendezvous), (text) => new URL(text, location.href), ['https', 'http'])
+  const isLocal = isLocalHost(base.hostname)
+  const plan = {
+    base: new URL('.', base).href, code, fingerprint: bytesToHex(fingerprint), mode, provider, isLocal,
+  }
+  return {
+    place: `${plan.base} ${code}`,
+    // A code that is not known will not become known: no retries as in development.
+    isLocal: false,
+    isSecure: base.protocol === 'https:' || isLocal,
+    async open(query) {
+      const rungs = transports.filter((rung) => rung !== 'webtransport')
+      const ladder = new Ladder(await openCodeRungs(plan), rungs, query)
+      await ladder.open()
+      return ladder
+    },
+    diagnose: () => Promise.resolve({ kind: 'down' }),
   }
 }

@@ -1,11 +1,12 @@
 /**
- * The relay of a hosted match in a page. It runs in a Worker (`relay-worker.ts`), so a hidden page does not stop it.
+ * The relay of a hosted match in a page. It runs in a Worker (`worker/relay-worker.ts`), so a hidden page does not stop
+ * it.
  */
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { HostedRelay, HostingOptions } from '../core/client/hosted-relay.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
-import type { RelayCommand } from './relay-worker.ts'
+import type { RelayCommand } from './relay-command.ts'
 
 /** A Worker that ends by itself answers within this time. */
 const CLOSE_MS = 1000
@@ -30,7 +31,7 @@ export async function hostRelay(card: LockstepCard, options: HostingOptions): Pr
   const said = await ready
   if (said !== 'open') {
     worker.terminate()
-    throw new ConfigError('hosting.worker', String(said), 'pass a script that calls runRelay() of tickwire/browser.')
+    throw new ConfigError('hosting.worker', String(said), 'pass a script that calls runRelay() of tickwire/worker.')
   }
   return {
     urls: [],

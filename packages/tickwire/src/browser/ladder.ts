@@ -22,11 +22,11 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'
-import type { ClientLink } from '../core/client/client-link.ts'
+import type { ClientLink, PathName } from '../core/client/client-link.ts'
 import { type DatagramPort, type DatagramPortStats, createPortStats } from '../core/endpoint/datagram-port.ts'
 import { monotonicNow as now } from './clock.ts'
-import { fetchOffers, RUNGS, type Offers, type Rung } from './offers.ts'
-import { openRung, RUNG_MS_MAX, type OpenRung } from './rungs.ts'
+import { RUNGS, type Rung } from './offers.ts'
+import type { OpenRung, RungSource } from './rungs.ts'
 
 /** How long an open transport waits for a better one before the match begins. */
 const HEAD_START_MS = 250
@@ -52,15 +52,13 @@ export class Ladder implements ClientLink {
   /** The server's address for this port, whichever transport is used. */
   readonly address: string
   readonly maxDatagramBytes: number = DATAGRAM_BYTES_SAFE
-  /** The server's latest offers. */
-  offers: Promise<Offers>
   /** How many paths have been proven so far. */
   provenCount = 0
   onDatagram: DatagramPort['onDatagram'] = () => {}
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   /** Called when another transport carries the match. */
   onSwitched: () => void = () => {}
-  readonly #base: URL
+  readonly #source: RungSource
   #query: string
   readonly #rungs: readonly Rung[]
   readonly #why: Map<Rung, string> = new Map()
@@ -86,8 +84,8 @@ export class Ladder implements ClientLink {
   #opened: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
 
   /** `query` says which seat will be asked for. */
-  constructor(base: URL, rungs: readonly Rung[], query: string) {
-    this.#base = base
+  constructor(source: RungSource, rungs: readonly Rung[], query: string) {
+    this.#source = source
     this.#query = query
     this.#rungs = RUNGS.filter((rung) => rungs.includes(rung))
     if (this.#rungs.length === 0)
@@ -96,8 +94,7 @@ export class Ladder implements ClientLink {
         'empty (expected at least one transport)',
         `name some of ${RUNGS.join(', ')}, or leave it out for all.`,
       )
-    this.address = base.origin
-    this.offers = Promise.resolve({ missing: {} })
+    this.address = source.address
   }
 
   /** The transport that carries the match. */
@@ -131,7 +128,17 @@ export class Ladder implements ClientLink {
 
   /** The identity key that the server states, as text. */
   async identity(): Promise<string | undefined> {
-    return (await this.offers).identity
+    return await this.#source.identity()
+  }
+
+  /** How data reaches the server. */
+  get path(): PathName {
+    return this.#active === undefined ? 'none' : this.#source.pathOf(this.#active)
+  }
+
+  /** Why it is this path. */
+  get pathReason(): string {
+    return this.#source.pathReason ?? this.reason
   }
 
   /** The server has accepted the client. From now on better paths are used. */
@@ -159,13 +166,13 @@ export class Ladder implements ClientLink {
     this.#gone.abort()
     for (const timer of this.#timers) clearTimeout(timer)
     for (const { port } of [...this.#paths]) port.close()
+    this.#source.close()
   }
 
   #climb(rungs: readonly Rung[]): void {
     const fresh = rungs.filter((rung) => !this.#pending.has(rung) && (this.#isSuspect || this.#active?.rung !== rung))
     if (fresh.length === 0) return
-    if (fresh.some((rung) => rung !== 'websocket'))
-      this.offers = fetchOffers(this.#base, this.#query, AbortSignal.timeout(RUNG_MS_MAX))
+    if (fresh.some((rung) => rung !== 'websocket')) this.#source.prepare(this.#query)
     for (const rung of fresh) this.#pending.add(rung)
     const first = fresh.includes('webtransport') ? this.#attempt('webtransport') : Promise.resolve()
     if (fresh.includes('websocket')) void this.#attempt('websocket')
@@ -177,7 +184,7 @@ export class Ladder implements ClientLink {
     try {
       if (this.#active?.rung === 'webtransport' && this.#active.isProven && !this.#isSuspect)
         throw new Error('there is a better one')
-      const open = await openRung(rung, this.#base, this.#query, this.offers, this.#gone.signal)
+      const open = await this.#source.open(rung, this.#query, this.#gone.signal)
       if (this.#gone.signal.aborted) open.port.close()
       else this.#arrive({ ...open, rung, isProven: false })
     } catch (error) {

@@ -7,7 +7,9 @@
  */
 
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
+import type { CodePlan } from './code-rungs.ts'
 import { portMaker } from './path-port.ts'
+import type { RungSource } from './rungs.ts'
 
 /** Offers a channel to the server that answers at `url` (http:// or https://); resolves once it is open. */
 export async function openWebRtc(url: string, signal?: AbortSignal): Promise<DatagramPort> {
@@ -26,4 +28,10 @@ export async function openWebTransport(
 ): Promise<DatagramPort> {
   const { openWebTransport: open } = await import('./webtransport.ts')
   return await open(portMaker, url, hashes, signal)
+}
+
+/** The transports to a host that is known by a code. Rejects with a ConnectError. */
+export async function openCodeRungs(plan: CodePlan): Promise<RungSource> {
+  const { meetByCode } = await import('./code-rungs.ts')
+  return await meetByCode(plan, portMaker)
 }

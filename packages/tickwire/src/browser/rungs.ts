@@ -6,7 +6,8 @@
  */
 
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
-import type { Offers, Rung } from './offers.ts'
+import type { PathName } from '../core/client/client-link.ts'
+import { fetchOffers, type Offers, type Rung } from './offers.ts'
 import { openWebRtc, openWebTransport } from './later.ts'
 import { openWebSocket } from './websocket.ts'
 
@@ -16,14 +17,46 @@ export interface OpenRung {
   readonly address: string
 }
 
+/** Where the transports of a ladder lead, and how they are opened: a server, or a player that is known by a code. */
+export interface RungSource {
+  /** The address of the server, whichever transport is used. */
+  readonly address: string
+  /** Called before transports other than WebSocket are tried. `query` says which seat will be asked for. */
+  prepare(query: string): void
+  /** Opens a transport, within its time limit. Rejects with the reason. */
+  open(rung: Rung, query: string, signal: AbortSignal): Promise<OpenRung>
+  /** The identity key that the server states, as text. */
+  identity(): Promise<string | undefined>
+  /** How data reaches the server by an open transport. */
+  pathOf(open: OpenRung): PathName
+  /** Why it is this path. Undefined: because the server was named by its address. */
+  readonly pathReason: string | undefined
+  /** Nothing is opened any more. */
+  close(): void
+}
+
+/** The transports of the server at `base`. */
+export function serverRungs(base: URL): RungSource {
+  let offers: Promise<Offers> = Promise.resolve({ missing: {} })
+  return {
+    address: base.origin,
+    prepare: (query) => { offers = fetchOffers(base, query, AbortSignal.timeout(RUNG_MS_MAX)) },
+    open: (rung, query, signal) => openRung(rung, base, query, offers, signal),
+    identity: async () => (await offers).identity,
+    pathOf: () => 'direct',
+    pathReason: 'the server was named by its address',
+    close: () => {},
+  }
+}
+
 /** Time limit for opening a transport. Then the next one is used. */
-export const RUNG_MS_MAX = 2000
+const RUNG_MS_MAX = 2000
 
 /** Relative to the address of the server. */
 const MATCH_PATH = 'tickwire'
 
 /** Opens a transport to the server at `base`, within its time limit. Rejects with the reason. */
-export async function openRung(
+async function openRung(
   rung: Rung, base: URL, query: string, offers: Promise<Offers>, signal: AbortSignal,
 ): Promise<OpenRung> {
   const problem = problemOfPage(rung)

@@ -17,7 +17,7 @@ export interface HostingOptions {
   readonly address?: string
   /** In Node: pages of these origins may join. Default: pages of this machine. */
   readonly origins?: readonly string[]
-  /** In a page: starts the Worker that calls `runRelay` of tickwire/browser. A page cannot host without it. */
+  /** In a page: starts the Worker that calls `runRelay` of tickwire/worker. A page cannot host without it. */
   readonly worker?: () => RelayWorker
   /** Settings of the relay that differ from the defaults. Default: none. */
   readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret' | 'filters'>>

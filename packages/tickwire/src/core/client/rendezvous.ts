@@ -23,10 +23,12 @@ export interface RendezvousMachine {
 export interface OfferedRelay {
   /** `ip:port`. */
   readonly address: string
-  /** Its HTTP address, for pages. Undefined: pages cannot use it. */
+  /** Its WebSocket, for pages and where UDP is blocked. Undefined: it has none. */
   readonly url: string | undefined
   /** A relay token. */
   readonly token: Uint8Array
+  /** Another one, for TURN. Undefined: there is none. */
+  readonly turnToken: Uint8Array | undefined
 }
 
 /** How a host describes its match. */
@@ -143,10 +145,11 @@ function readJoined(body: unknown): JoinedSession | undefined {
 function readRelays(value: unknown): OfferedRelay[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, RELAYS_OFFERED_MAX).flatMap((item) => {
-    const { address, url, token: text } = fieldsOf(item)
+    const { address, url, token: text, turn } = fieldsOf(item)
     const token = typeof text === 'string' ? textToBytes(text) : undefined
+    const turnToken = typeof turn === 'string' ? textToBytes(turn) : undefined
     if (typeof address !== 'string' || token === undefined) return []
-    return [{ address, token, url: typeof url === 'string' ? url : undefined }]
+    return [{ address, token, turnToken, url: typeof url === 'string' ? url : undefined }]
   })
 }
 

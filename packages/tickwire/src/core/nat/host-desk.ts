@@ -55,6 +55,7 @@ export class HostDesk {
     if (signal.kind !== 'offer') return
     const known = this.#guests.get(name)
     if (known !== undefined && known.key === signal.key && known.sdp === signal.sdp) {
+      this.#paths.addCandidates(name, signal.candidates)
       if (known.answer !== undefined) this.#send(name, known.answer)
       return
     }
@@ -62,6 +63,7 @@ export class HostDesk {
     const guest: Guest = { key: signal.key, sdp: signal.sdp, answer: undefined }
     this.#guests.set(name, guest)
     if (known?.key !== signal.key) this.#paths.introduce(name, signal)
+    else this.#paths.addCandidates(name, signal.candidates)
     void this.#answer(name, guest, signal)
   }
 

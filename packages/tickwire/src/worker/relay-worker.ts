@@ -3,29 +3,20 @@
  * hidden, so the match goes on for the others.
  *
  * ```ts
- * import { runRelay } from 'tickwire/browser'
+ * import { runRelay } from 'tickwire/worker'
  * runRelay()
  * ```
  */
 
-import type { HostingOptions } from '../core/client/hosted-relay.ts'
 import { pureProvider } from '../core/crypto/pure-provider.ts'
 import { MessagePorts } from '../core/endpoint/message-ports.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RelayMatch } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
-import { monotonicNow as now } from './clock.ts'
-import { systemEntropy } from './entropy.ts'
-
-/** What the page sends to the Worker. */
-export type RelayCommand =
-  | { readonly name: 'open'; readonly card: LockstepCard; readonly rules: RelayRules }
-  | { readonly name: 'admit'; readonly port: MessagePort }
-  | { readonly name: 'close' }
-
-/** The options of a hosted match that the Worker needs. */
-type RelayRules = { readonly [K in 'relay' | 'seed' | 'resumeMs' | 'observers']: HostingOptions[K] | undefined }
+import type { RelayCommand, RelayRules } from '../browser/relay-command.ts'
+import { monotonicNow as now } from '../browser/clock.ts'
+import { systemEntropy } from '../browser/entropy.ts'
 
 const RESUME_MS = 60_000
 const CLOSE_MS = 500

@@ -1,0 +1,62 @@
+/** A page that hosts hello under a code, or joins one. */
+
+import {
+  connect, host, type ConnectError, type HostedMatch, type HostOptions, type Room,
+} from 'tickwire/browser'
+import { game, Player } from '../../games/hello/game.ts'
+
+let hosted: HostedMatch | undefined
+let room: Room | undefined
+let end = ''
+let timers = 0
+
+export async function hostMatch(options: Partial<HostOptions> = {}): Promise<{ code: string; link: string }> {
+  hosted = await host(game, { worker: startWorker, ...options })
+  enter(await connect(game, hosted))
+  return { code: hosted.code, link: hosted.link }
+}
+
+/** Whether the channels of guests are in the Worker itself. */
+let areTransferred: boolean | undefined
+
+function startWorker(): Worker {
+  const worker = new Worker('/worker.js')
+  const post = worker.postMessage.bind(worker) as (message: unknown, transfer: Transferable[]) => void
+  worker.postMessage = (message: { name: string; channel?: unknown }, transfer: unknown) => {
+    post(message, transfer as Transferable[])
+    if (message.name === 'channel') areTransferred = message.channel !== undefined
+  }
+  return worker
+}
+
+export async function join(where: string, options: object = {}): Promise<string> {
+  try {
+    enter(await connect(game, where, options))
+    return 'joined'
+  } catch (error) {
+    return (error as ConnectError).code ?? String(error)
+  }
+}
+
+function enter(joined: unknown): void {
+  room = joined as Room
+  void room.closed.then(({ code }) => { end = code })
+  room.play({ input: () => ({}) })
+}
+
+export function state(): object {
+  return {
+    players: room === undefined ? 0 : [...room.view.each(Player)].length,
+    tick: room?.view.tick ?? 0, path: room?.path ?? '', reason: room?.pathReason ?? '',
+    transport: room?.transport ?? '', end, isHidden: document.hidden, timers, isAway: room?.isAway ?? true,
+    areTransferred,
+  }
+}
+
+export function countTimers(): void {
+  setInterval(() => { timers++ }, 4)
+}
+
+export async function close(): Promise<void> {
+  await hosted?.close()
+}

@@ -1,0 +1,128 @@
+/** Play by code in real pages: a page hosts in a Worker, pages and Node join, by data channel and by relay. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connect, host, openRelay, type RelayServer } from 'tickwire/node'
+import { game, Player } from '../../games/hello/game.ts'
+import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
+import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { form } from '../form.ts'
+import { BROWSER_ADVICE, findBrowser } from './browser.ts'
+import { TabbedBrowser, type Tab } from './tabs.ts'
+
+const HIDDEN_MS = form(4000, 300_000)
+const issuer = new Uint8Array(32).fill(7)
+let folder = ''
+let relay: RelayServer
+let rendezvous: ServingRendezvous
+let browser: TabbedBrowser | undefined
+let url = ''
+
+interface Seen {
+  readonly players: number
+  readonly tick: number
+  readonly path: string
+  readonly reason: string
+  readonly transport: string
+  readonly end: string
+  readonly isHidden: boolean
+  readonly timers: number
+  readonly isAway: boolean
+  readonly areTransferred?: boolean
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwire-codes-'))
+  await build({
+    entryPoints: {
+      match: fileURLToPath(new URL('../browser-pages/code-page.ts', import.meta.url)),
+      worker: fileURLToPath(new URL('../browser-pages/code-worker.ts', import.meta.url)),
+    }, outdir: folder, bundle: true,
+    format: 'iife', globalName: 'match', conditions: ['tickwire-source'],
+  })
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><script src="/match.js"></script>')
+  relay = await openRelay({
+    issuers: [bestProvider().importSigning(issuer.slice()).publicKey], port: 0, address: '127.0.0.1',
+    relayed: '127.0.0.1', webSocket: {},
+  })
+  rendezvous = await serveRendezvous({
+    port: 0, address: '127.0.0.1', issuer, static: folder,
+    relays: [{ address: relay.relayed, url: relay.webSocket!.url }],
+  })
+  url = `http://127.0.0.1:${rendezvous.port}/`
+  if (findBrowser() !== undefined || process.env['CI'] === 'true') browser = await TabbedBrowser.launch()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await rendezvous.close()
+  await relay.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function open(): Promise<Tab> {
+  const tab = await browser!.open(url)
+  await tab.until('typeof match === "object"')
+  return tab
+}
+
+const look = (tab: Tab): Promise<Seen> => tab.evaluate<Seen>('match.state()')
+
+test('[HOST4, HOST5] a page hosts two pages and Node while its tab is hidden; all learn its end', async ({ skip }) => {
+  if (browser === undefined) return skip(BROWSER_ADVICE)
+  const [hostTab, one, two] = [await open(), await open(), await open()]
+  const { code, link } = await hostTab.evaluate<{ code: string; link: string }>('match.hostMatch()')
+  expect(link).toBe(`${url}#${code}-${link.slice(-16)}`)
+  expect(await one.evaluate(`match.join(${JSON.stringify(code)})`)).toBe('joined')
+  expect(await two.evaluate(`match.join(${JSON.stringify(link)})`)).toBe('joined')
+  const node = await connect(game, code, { rendezvous: url })
+  for (const tab of [one, two, hostTab]) await tab.until('match.state().players === 4')
+  // The match begins by relay and moves to the data channel.
+  for (const tab of [one, two]) await tab.until('match.state().path === "direct"')
+  expect(node.path).toBe('relay')
+  const front = await open()
+  await front.show()
+  await hostTab.evaluate('match.countTimers()')
+  await hostTab.until('document.hidden')
+  const before = [await look(one), await look(two)]
+  const timersBefore = (await look(hostTab)).timers
+  const startedAt = performance.now()
+  await one.show()
+  await new Promise((resolve) => { setTimeout(resolve, HIDDEN_MS) })
+  const seconds = (performance.now() - startedAt) / 1000
+  const hidden = await look(hostTab)
+  expect(hidden.isHidden).toBe(true)
+  expect(hidden.areTransferred).toBe(true)
+  // The control: this is a page whose timers stand almost still.
+  expect((hidden.timers - timersBefore) / seconds).toBeLessThanOrEqual(2)
+  const after = [await look(one), await look(two)]
+  for (const [at, seen] of after.entries()) {
+    expect(seen.isAway).toBe(false)
+    expect((seen.tick - before[at]!.tick) / seconds).toBeGreaterThan(0.9 * game.tickRate)
+    expect(seen.players).toBe(4)
+  }
+  await hostTab.evaluate('match.close()')
+  for (const tab of [one, two]) await tab.until('match.state().end === "host-left"')
+  expect(await node.closed).toEqual({ by: 'peer', code: 'host-left' })
+}, 120_000 + HIDDEN_MS)
+
+test('[HOST6, PATH3] a page joins a host on Node, directly, by WebSocket and by relay-only', async ({ skip }) => {
+  if (browser === undefined) return skip(BROWSER_ADVICE)
+  const hosted = await host(game, { rendezvous: url, signals: false, log: () => {} })
+  const [one, two, three] = [await open(), await open(), await open()]
+  expect(await one.evaluate(`match.join(${JSON.stringify(hosted.code)})`)).toBe('joined')
+  expect(await two.evaluate(`match.join(${JSON.stringify(hosted.code)}, { transports: ['websocket'] })`)).toBe('joined')
+  expect(await three.evaluate(`match.join(${JSON.stringify(hosted.code)}, { path: 'relay-only' })`)).toBe('joined')
+  for (const tab of [one, two, three]) await tab.until('match.state().players === 3')
+  await one.until('match.state().path === "direct"')
+  expect((await look(two)).path).toBe('websocket')
+  expect((await look(three)).path).not.toBe('direct')
+  expect([...hosted.serving.host.world.each(Player)].length).toBe(3)
+  expect(await one.evaluate('match.join("IRON-0000")')).toBe('no-such-code')
+  await hosted.close()
+  for (const tab of [one, two, three]) await tab.until('match.state().end === "host-left"')
+}, 120_000)
