@@ -10,6 +10,8 @@ const CHANNEL_FIRST = 0x4000
 /** The bits of a channel that count. */
 export const CHANNEL_MASK = 0x3fff
 
+const NO_BINDINGS: readonly Binding[] = []
+
 /** One direction of a pair of allocations. */
 export class Binding {
   readonly peer: Allocation
@@ -77,13 +79,13 @@ export class AllocationColumns {
 
 /** One allocation. */
 export class Allocation {
-  /** The token that it was made with, as text. */
+  /** The id of the token that it was made with: `nameOf`. */
   readonly token: string
   readonly session: RelaySession
   address: string
   origin: string
   /** The pairs. Channels of native peers count up from a random one, so that a stranger must guess it. */
-  readonly bindings: Binding[] = []
+  bindings: readonly Binding[] = NO_BINDINGS
   isGone: boolean = false
   /** The port of its virtual address, for clients of TURN; 0 for native peers. */
   readonly turnPort: number
@@ -181,6 +183,18 @@ export class Allocation {
     return !isOver
   }
 
+  /** Puts a binding at an index, at most one after the last. A copy: an array that grows has room for 17. */
+  setBinding(index: number, binding: Binding): void {
+    const bindings = [...this.bindings]
+    bindings[index] = binding
+    this.bindings = bindings.slice()
+  }
+
+  /** Forgets all pairs. */
+  clearBindings(): void {
+    this.bindings = NO_BINDINGS
+  }
+
   /** The channel of the binding with this index. */
   channelAt(index: number): number {
     return CHANNEL_FIRST + ((this.#columns.channelBase[this.slot] + index) & CHANNEL_MASK)
@@ -199,10 +213,16 @@ export class Allocation {
   }
 }
 
+/** A name of 16 bytes as eight characters: the shortest text that a map can have as a key. */
+export function nameOf(bytes: Uint8Array): string {
+  const at = (index: number): number => bytes[2 * index] | (bytes[2 * index + 1] << 8)
+  return String.fromCharCode(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))
+}
+
 /** The allocations of one match. */
 export interface RelaySession {
   readonly name: string
-  readonly members: Allocation[]
+  members: readonly Allocation[]
 }
 
 /** Where an allocation stands in its table. */

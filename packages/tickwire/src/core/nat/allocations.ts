@@ -14,9 +14,10 @@ import {
   RELAY_ALLOCATIONS_MAX, RELAY_LIFE_MS, RELAY_SESSION_MEMBERS_MAX, TURN_PORTS_MAX,
 } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
-import { bytesToText } from '../crypto/token-text.ts'
 import { readUint32 } from '../packet/header.ts'
-import { Allocation, AllocationColumns, type AllocationGrant, CHANNEL_MASK, type RelaySession } from './allocation.ts'
+import {
+  Allocation, AllocationColumns, type AllocationGrant, CHANNEL_MASK, type RelaySession, nameOf,
+} from './allocation.ts'
 import { RELAY_KEY_BYTES } from './relay-wire.ts'
 
 /** Clients refuse lower ports of a peer. */
@@ -84,7 +85,7 @@ export class Allocations {
 
   /** Makes an allocation. `origin` '' is not counted. An older one of the same address is freed. */
   add(now: Millis, grant: AllocationGrant): Allocation | 'full' | 'quota' {
-    const name = bytesToText(grant.session)
+    const name = nameOf(grant.session)
     const older = this.#byAddress.get(grant.address)
     if (older !== undefined) this.remove(older)
     // A slot stays taken while another allocation uses the quota in it.
@@ -99,7 +100,7 @@ export class Allocations {
     const allocation = new Allocation(now, grant, session, this.#byToken.get(grant.token), place)
     this.#drawIds(slot, grant.turnKey)
     this.#sessions.set(name, session)
-    session.members.push(allocation)
+    session.members = [...session.members, allocation]
     this.#byAddress.set(allocation.address, allocation)
     // A client of TURN has no id: native messages cannot name it.
     if (turnPort === 0) this.#byId.set(allocation.idLo | 0, allocation)
@@ -117,11 +118,11 @@ export class Allocations {
     this.#byAddress.delete(allocation.address)
     if (allocation.turnPort === 0) this.#byId.delete(allocation.idLo | 0)
     else this.#byPort.delete(allocation.turnPort)
-    session.members.splice(session.members.indexOf(allocation), 1)
+    session.members = session.members.filter((member) => member !== allocation)
     if (session.members.length === 0) this.#sessions.delete(session.name)
     this.#countOrigin(allocation.origin, -1)
     // Peers keep their channel numbers, and drop what they send there.
-    allocation.bindings.length = 0
+    allocation.clearBindings()
     payer.users--
     if (allocation !== payer) this.#free[this.#freeCount++] = allocation.slot
     if (payer.users > 0) return

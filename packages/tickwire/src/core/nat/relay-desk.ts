@@ -13,8 +13,7 @@ import type { Millis } from '../base/time.ts'
 import { challengeBucket, checkCookie, makeCookie } from '../crypto/challenge-cookie.ts'
 import type { TokenCheck } from '../crypto/connect-token.ts'
 import { CRYPTO_BYTES, type CryptoProvider } from '../crypto/provider.ts'
-import { bytesToText } from '../crypto/token-text.ts'
-import { type Allocation, Binding } from './allocation.ts'
+import { type Allocation, Binding, nameOf } from './allocation.ts'
 import type { Allocations } from './allocations.ts'
 import type { RelayCounts, RelayOptions } from './relay-options.ts'
 import type { RelayGate } from './relay-gate.ts'
@@ -92,7 +91,7 @@ export class RelayDesk {
       this.#counts.tokens++
       return this.#error('token', out)
     }
-    const name = bytesToText(token.id)
+    const name = nameOf(token.id)
     const taken = this.#table.ofToken(name)
     // The answer was lost: the same peer asks again.
     if (taken !== undefined && taken === known) return this.#sendAllocateOk(taken, out)
@@ -182,7 +181,7 @@ export class RelayDesk {
     const index = free < 0 ? bindings.length : free
     if (index >= RELAY_SESSION_MEMBERS_MAX) return undefined
     const binding = new Binding(peer, allocation.channelAt(index))
-    bindings[index] = binding
+    allocation.setBinding(index, binding)
     const back = peer.bindingTo(allocation)
     if (back === undefined) return binding
     binding.peerChannel = back.channel
@@ -219,8 +218,11 @@ export class RelayDesk {
 
   #tagOf(peer: Allocation): Uint8Array {
     const origin = peer.origin === '' ? peer.address : peer.origin
-    const text = new Uint8Array(origin.length)
-    for (let index = 0; index < origin.length; index++) text[index] = origin.charCodeAt(index)
+    const text = new Uint8Array(2 * origin.length)
+    for (let index = 0; index < origin.length; index++) {
+      text[2 * index] = origin.charCodeAt(index)
+      text[2 * index + 1] = origin.charCodeAt(index) >>> 8
+    }
     return this.#provider.hmacSha256(this.#secret, text).subarray(0, TAG_BYTES)
   }
 

@@ -60,7 +60,9 @@ export class RelayGate {
   originOf(address: string): string {
     const key = originKey(this.#options.addressOf(address), this.#key)
     if (key === undefined || (this.#options.areLocalExempt && key.isLocal)) return ''
-    return `${key.family}/${key.high}/${key.low}`
+    const { family, high, low } = key
+    // Five characters: the shortest text that a map can have as a key.
+    return String.fromCharCode(family, high >>> 16, high & 0xffff, low >>> 16, low & 0xffff)
   }
 }
 

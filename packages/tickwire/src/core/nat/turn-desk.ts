@@ -24,7 +24,7 @@ import type { TokenCheck } from '../crypto/connect-token.ts'
 import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import { CRYPTO_BYTES } from '../crypto/provider.ts'
 import { bytesToText, textToBytes } from '../crypto/token-text.ts'
-import { type Allocation, Binding } from './allocation.ts'
+import { type Allocation, Binding, nameOf } from './allocation.ts'
 import type { Allocations } from './allocations.ts'
 import { familyOf, hostOf, portOf } from './net-address.ts'
 import type { RelayDesk } from './relay-desk.ts'
@@ -152,7 +152,7 @@ export class TurnDesk {
       this.#counts.tokens++
       return this.#challenge(now, from, message, 401, out)
     }
-    const name = bytesToText(token.id)
+    const name = nameOf(token.id)
     const origin = this.#gate.originOf(from)
     const first = this.#table.ofToken(name)
     // A token is spent by the machine that showed it first. A browser has one allocation for each of its networks.
@@ -376,7 +376,7 @@ function bind(allocation: Allocation, peer: Allocation, channel: number): boolea
   const free = same >= 0 ? same : bindings.findIndex((binding) => binding.peer.isGone)
   const index = free < 0 ? bindings.length : free
   if (index >= RELAY_SESSION_MEMBERS_MAX) return false
-  bindings[index] = new Binding(peer, channel)
+  allocation.setBinding(index, new Binding(peer, channel))
   return true
 }
 
