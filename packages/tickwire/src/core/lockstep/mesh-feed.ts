@@ -366,7 +366,8 @@ export class MeshFeed implements TickFeed {
       this.#clock.start(now)
     }
     if (this.#taken === 0 || this.#isPaused) return
-    if (this.watch.look(now, this.#taken + 1) === 'line-lost') this.#end('line-lost')
+    // The others close the connections of a player whose leave they have stepped.
+    if (this.watch.look(now, this.#taken + 1) === 'line-lost') this.#end(this.#isLeaving ? 'left' : 'line-lost')
   }
 
   #noteDiffers(player: PeerId, tick: Tick): void {
