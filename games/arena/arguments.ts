@@ -18,7 +18,9 @@ Serves the arena: open it in a browser, on this machine or a phone.
   --weather 100ms,20ms,5%   simulated latency each way, jitter and loss, for all players
   --record match.twr        record to this file, for npx tickwire inspect, bandwidth and train
   --learn                   train the codec during the match, to send fewer bits
-  --listen                  host and play: opens the page here, and the match ends when you leave
+  --host                    host and play, also behind a router: prints a code, a link and a QR code, opens the page
+                            here, and the match ends when you leave
+  --rendezvous URL          with --host: where players meet; without it, they meet here, on your network
   --local                   for this machine alone: the page plays against bots, without a network
   --help
 
@@ -34,8 +36,10 @@ export interface ArenaSettings {
   readonly isLearning?: boolean
   /** The file that the match is recorded to. */
   readonly recordPath?: string
-  /** Whether the host plays too, and ends the match by leaving. */
-  readonly isListening?: boolean
+  /** Whether players join by a code, and the host plays too and ends the match by leaving. */
+  readonly isHosting?: boolean
+  /** Where players meet. Undefined: in this process. */
+  readonly rendezvous?: string
   /** Called when the last player or spectator has left. */
   readonly onEmpty?: () => void
   /** The folder of the page. */
@@ -55,13 +59,16 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
     record: { type: 'string' },
     learn: { type: 'boolean', default: false },
     local: { type: 'boolean', default: false },
-    listen: { type: 'boolean', default: false },
+    host: { type: 'boolean', default: false },
+    rendezvous: { type: 'string' },
   })
   if (values === 'help' || 'problem' in values) return values
   const wrong = outOfBounds(values, { port: PORTS, bots: [0, 24], tick: [20, 128], frags: [1, 255], minutes: [1, 60] })
   if (wrong !== undefined) return wrong
-  if (values.local && values.listen)
-    return refuse('--local plays without a network, and --listen lets others in: choose one')
+  if (values.local && values.host)
+    return refuse('--local plays without a network, and --host lets others in: choose one')
+  if (values.rendezvous !== undefined && (!values.host || !URL.canParse(values.rendezvous)))
+    return refuse('--rendezvous takes a URL such as https://play.example, and needs --host')
   for (const name of ['record', 'learn'] as const) {
     if (values.local && values[name] !== undefined && values[name] !== false)
       return refuse(`--local plays in the page, where --${name} does not reach: choose one`)
@@ -77,7 +84,8 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
     weather,
     ...(values.record !== undefined && { recordPath: resolve(typedIn(), values.record) }),
     isLocal: values.local,
-    isListening: values.listen,
+    isHosting: values.host,
+    ...(values.rendezvous !== undefined && { rendezvous: values.rendezvous }),
     isLearning: values.learn,
     folder: fileURLToPath(new URL('./public', import.meta.url)),
   }

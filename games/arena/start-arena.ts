@@ -6,12 +6,12 @@
 import { spawn } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { ConfigError, type Peer } from 'tickwire'
-import { plainLog, serve, type Serving } from 'tickwire/node'
+import { host, plainLog, serve, type HostedMatch, type ServeOptions, type Serving } from 'tickwire/node'
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type ArenaSettings } from './arguments.ts'
 import { createBot } from './bots.ts'
 import type { input } from './definitions.ts'
-import { arenaGame } from './game.ts'
+import { arenaGame, TICK_RATE } from './game.ts'
 import { greeting } from './greeting.ts'
 import { notePings } from './rules.ts'
 
@@ -28,11 +28,15 @@ export async function startArena(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   let serving: Serving<typeof input>
+  let hosted: HostedMatch<typeof input> | undefined
   try {
-    serving = await serveArena({
-      ...settings,
-      ...(settings.isListening && { onEmpty: () => process.kill(process.pid, 'SIGINT') }),
-    })
+    if (settings.isHosting === true) {
+      const onEmpty = (): void => void process.kill(process.pid, 'SIGINT')
+      serving = await serveArena({ ...settings, onEmpty }, async (game, options) => {
+        hosted = await hostArena(game, options, settings)
+        return hosted.serving
+      })
+    } else serving = await serveArena(settings)
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     console.error(
@@ -55,9 +59,10 @@ export async function startArena(args: string[]): Promise<void> {
         .map(({ address }) => address),
       seats: { players: PLAYERS_MAX, spectators: SPECTATORS_MAX },
       ...settings,
+      hosted,
     }),
   )
-  if (settings.isListening) openBrowser(serving.url)
+  if (hosted !== undefined) openBrowser(hosted.link)
 }
 
 /** Opens a page in the browser of this machine; without a screen, prints a message. */
@@ -70,8 +75,26 @@ function openBrowser(url: string): void {
   opener.unref()
 }
 
-/** Serves a match with bots. Throws ConfigError when it cannot. */
-export async function serveArena(settings: ArenaSettings): Promise<Serving<typeof input>> {
+type ArenaGame = ReturnType<typeof arenaGame>
+type ArenaOptions = ServeOptions<typeof input>
+
+/** Hosts under a code. Without a rendezvous, players meet in this process, on the local network. */
+async function hostArena(
+  game: ArenaGame, options: ArenaOptions, { rendezvous: given, folder, port, tickRate }: ArenaSettings,
+): Promise<HostedMatch<typeof input>> {
+  const { udp: _, port: __, static: ___, ...rest } = options
+  if (given !== undefined) return await host(game, { ...rest, rendezvous: given })
+  const { serveAll } = await import('@tickwire/services')
+  const query = tickRate === TICK_RATE ? '' : `?tick=${tickRate}`
+  const meeting = await serveAll({ port, relayPort: 0, static: folder, pageQuery: query })
+  return await host(game, { ...rest, rendezvous: meeting.url })
+}
+
+/** Serves a match with bots. Throws ConfigError when it cannot. `open`: how it is served. */
+export async function serveArena(
+  settings: ArenaSettings,
+  open: (game: ArenaGame, options: ArenaOptions) => Promise<Serving<typeof input>> = serve,
+): Promise<Serving<typeof input>> {
   const { port, tickRate, limits, weather, isLocal, isLearning, folder } = settings
   const people = new Set<number>()
   const bots: Peer[] = []
@@ -81,7 +104,7 @@ export async function serveArena(settings: ArenaSettings): Promise<Serving<typeo
     while (bots.length < wanted) bots.push(serving.host.addBot(createBot(bots.length, tickRate)))
     while (bots.length > wanted) serving.host.kick(bots.pop()!)
   }
-  const serving: Serving<typeof input> = await serve(arenaGame({ tickRate, limits }), {
+  const serving: Serving<typeof input> = await open(arenaGame({ tickRate, limits }), {
     port,
     static: folder,
     maxPlayers: PLAYERS_MAX,

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createClientHost, createMatchHost } from 'tickwire/engine'
 import {
-  bestProvider, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort,
+  bestProvider, connect, monotonicNow as now, openRecordingFile, openUdp, systemEntropy, type UdpPort,
 } from 'tickwire/node'
 import { readArguments } from '../../games/arena/arguments.ts'
 import { Fighter, Seat } from '../../games/arena/definitions.ts'
@@ -52,7 +52,8 @@ test('[ARENA15] --help explains; invalid arguments are refused with valid ones',
     '--weather',
     '--record',
     '--learn',
-    '--listen',
+    '--host',
+    '--rendezvous',
     '--local',
     '--help',
   ])
@@ -64,12 +65,12 @@ test('[ARENA15] --help explains; invalid arguments are refused with valid ones',
     problem: expect.stringContaining('--weather takes something like 100ms,20ms,5%'),
   })
   expect(readArguments(['--speed', '9'])).toEqual({ problem: "Unknown option '--speed'" })
-  expect(readArguments(['--local', '--listen'])).toEqual({ problem: expect.stringContaining('choose one') })
-  expect(readArguments(['--bots', '3', '--listen'])).toMatchObject({
+  expect(readArguments(['--local', '--host'])).toEqual({ problem: expect.stringContaining('choose one') })
+  expect(readArguments(['--bots', '3', '--host'])).toMatchObject({
     bots: 3,
     port: 4000,
     tickRate: 128,
-    isListening: true,
+    isHosting: true,
   })
 })
 
@@ -143,7 +144,8 @@ test('[ARENA15] without a network or a provider it goes on, and says what is mis
   expect(said).toContain('without       webtransport: no provider is installed')
   expect(said).not.toContain('█')
   expect(greeting({ ...facts, addresses: ['192.168.1.20'] })).toContain('http://192.168.1.20:4000')
-  expect(greeting({ ...facts, isListening: true })).toContain('you host it')
+  const hosted = { code: 'IRON-7K3M', link: 'http://192.168.1.20:4000/#IRON-7K3M-0123456789ABCDEF' }
+  expect(greeting({ ...facts, hosted })).toMatch(/IRON-7K3M\n.*#IRON-7K3M-0123[^]*you host it[^]*█/)
   expect(parseWeather('100ms, 20ms, 5%')).toEqual({ latencyMs: 100, jitterMs: 20, loss: 0.05 })
   expect(parseWeather('100')).toEqual({ latencyMs: 100, jitterMs: 0, loss: 0 })
   for (const nonsense of ['', 'ms', '100%', '10ms,5ms,100%', '9999']) expect(parseWeather(nonsense)).toBeUndefined()
@@ -189,28 +191,19 @@ test("[ARENA16] the host plays in the server's own process, and two others join 
   door.close()
 })
 
-test('[ARENA16] --listen opens the page for the host, and ends with 0 when the host has left', SLOW, async () => {
+test('[ARENA16] --host prints code, link and QR code, and ends with 0 when the host has left', SLOW, async () => {
   // Instead of a browser: a program that ends at once.
   process.env.BROWSER = 'true'
-  const program = new Program(SERVER, ['--port', '0', '--bots', '1', '--listen'])
-  const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
-  await program.says(/you host it/)
-  const { udp } = await (await fetch(`${url}/tickwire/info`)).json() as { udp: { port: number } }
-  const port = await openUdp({ address: '127.0.0.1' })
-  const player = createClientHost(arenaGame(), { entropy: systemEntropy, security: { provider: bestProvider() } })
-  port.onDatagram = (from, bytes, length) => player.handleDatagram(now(), from, bytes, length)
-  player.connect(now(), `127.0.0.1:${udp.port}`)
-  const pump = setInterval(() => {
-    player.tick(now())
-    player.drain(now(), port)
-  }, 4)
+  const program = new Program(SERVER, ['--port', '0', '--bots', '1', '--host'])
+  const [, code = '', link = ''] = await program.says(/Arena +([A-Z]+-\w{4})\n +link +(\S+)\n/)
+  await program.says(/you host it[^]*█/)
+  expect(await (await fetch(link)).text()).toContain('<title>Arena')
+  const room = await connect(arenaGame(), code, { rendezvous: link })
   // A bot has joined to play with the host.
-  const isPlayed = (): boolean => [...player.draw(now()).each(Fighter)].length === 2
+  const isPlayed = (): boolean => [...room.view.each(Fighter)].length === 2
   for (const deadline = Date.now() + 30_000; !isPlayed() && Date.now() < deadline;)
     await new Promise((resolve) => setTimeout(resolve, 20))
   expect(isPlayed()).toBe(true)
-  player.close(now())
+  room.leave()
   expect(await program.ended).toBe(0)
-  clearInterval(pump)
-  port.close()
 })

@@ -50,16 +50,24 @@ export interface PageWeather {
 
 /** Joins the match of this page's server, with simulated network conditions if given. */
 export async function joinServed(role: Role, name: string, weather: PageWeather | undefined): Promise<Joined> {
-  const response = await fetch('tickwire/game').catch(() => undefined)
-  const tickRate = Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
+  // A link with a code leads to a player's machine, which serves no page: its address says the tick rate.
+  const isCode = /-[0-9A-Z]{16}$/i.test(location.hash)
+  const tickRate = isCode
+    ? Number(new URLSearchParams(location.search).get('tick') ?? TICK_RATE) : await servedTickRate()
   const options = {
     authority: sharedAuthority,
     ...(role === 'spectator' ? { join: { role }, keepSeat: false } : { data: { name } }),
   }
   // The menu says why a match could not be joined, or is over.
-  const room = await withBanner(connect(arenaGame({ tickRate }), location.origin, options), { isEndShown: false })
+  const joining = connect(arenaGame({ tickRate }), isCode ? location.href : location.origin, options)
+  const room = await withBanner(joining, { isEndShown: false })
   if (weather !== undefined) devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0]).setWeather(weather)
   return { session: Object.assign(room, { role }), tickRate }
+}
+
+async function servedTickRate(): Promise<number> {
+  const response = await fetch('tickwire/game').catch(() => undefined)
+  return Number(/^tickRate (\d+)$/m.exec(await response?.text() ?? '')?.[1] ?? TICK_RATE)
 }
 
 /** Plays without a network: the authority and the bots run in this page. */

@@ -8,3 +8,4 @@ export {
 } from './rendezvous/serve-rendezvous.ts'
 export type { KnownRelay } from './rendezvous/relay-issuer.ts'
 export type { RendezvousCounts } from './rendezvous/routes.ts'
+export { serveAll, type ServeAllOptions, type ServingAll } from './all/serve-all.ts'

@@ -3,6 +3,7 @@
  */
 
 import { ConfigError } from 'tickwire'
+import { all } from '../all/all.ts'
 import { lockstep } from '../lockstep/lockstep.ts'
 import { relay } from '../relay/relay.ts'
 import { stun } from '../relay/stun.ts'
@@ -17,6 +18,7 @@ export const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['stun', stun],
   ['lockstep', lockstep],
   ['rendezvous', rendezvous],
+  ['all', all],
 ])
 
 /**

@@ -18,6 +18,8 @@ export interface RendezvousDesk {
   readonly relays: RelayIssuer
   /** Where the page of the game is; undefined: at the address of the rendezvous itself. */
   readonly pageUrl: string | undefined
+  /** What follows the address of the page in links, before the code: `?tick=64`. */
+  readonly pageQuery: string
   /** Pages of these origins may use the rendezvous. */
   readonly origins: readonly string[] | 'any'
   readonly counts: RendezvousCounts
@@ -112,12 +114,13 @@ function joinAnswer(
 }
 
 function answerOf(
-  session: Session, { sessions, relays, pageUrl }: RendezvousDesk, request: FastifyRequest,
+  session: Session, { sessions, relays, pageUrl, pageQuery }: RendezvousDesk, request: FastifyRequest,
 ): Static<typeof SessionAnswer> {
   const { id, code, key } = session
   return {
     session: id, code, key, secret: sessions.secretOf(session), expiresInMs: sessions.limits.codeMs,
-    link: `${pageUrl ?? `${request.protocol}://${request.host}/`}#${code}-${key}`, relays: relays.offers(id),
+    relays: relays.offers(id),
+    link: `${pageUrl ?? `${request.protocol}://${request.host}/`}${pageQuery}#${code}-${key}`,
   }
 }
 

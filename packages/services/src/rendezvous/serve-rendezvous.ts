@@ -44,6 +44,8 @@ export interface RendezvousOptions {
   readonly static?: string
   /** Where links lead. Default: the address of the rendezvous itself. */
   readonly pageUrl?: string
+  /** The query of links: `?tick=64`. Default: none. */
+  readonly pageQuery?: string
   /** Pages of these origins may use it, in addition to its own. Default: none. */
   readonly origins?: readonly string[] | 'any'
   /** Proxies whose client addresses are trusted. Default: none. */
@@ -75,7 +77,8 @@ export async function serveRendezvous(options: RendezvousOptions = {}): Promise<
     ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
-  addRendezvousRoutes(app, { sessions, relays, counts, origins, pageUrl: options.pageUrl })
+  const { pageUrl, pageQuery = '' } = options
+  addRendezvousRoutes(app, { sessions, relays, counts, origins, pageUrl, pageQuery })
   const sockets = new SignalSockets(app.server, sessions, origins)
   const bound = await listenSite(app, port, options.address)
   return {

@@ -10,6 +10,7 @@
  * code works again when it is back.
  */
 
+import { SPECTATORS_DEFAULT } from '../core/base/limits.ts'
 import { HostDesk, type HostPaths } from '../core/nat/host-desk.ts'
 import { HostedSession } from '../core/client/hosted-session.ts'
 import { Rendezvous } from '../core/client/rendezvous.ts'
@@ -50,7 +51,8 @@ const GUESTS_DEFAULT = 32
 export async function host<I extends Shape>(game: Game<I>, options: HostOptions<I>): Promise<HostedMatch<I>> {
   checkNames('host', options, HOST_NAMES)
   const { rendezvous: _, path: __, strong: ___, udpPort: ____, ...given } = options
-  const parts = await openHostParts(game.fingerprint, { ...options, capacity: options.maxPlayers ?? GUESTS_DEFAULT })
+  const { maxPlayers = GUESTS_DEFAULT, maxSpectators = SPECTATORS_DEFAULT } = options
+  const parts = await openHostParts(game.fingerprint, { ...options, capacity: maxPlayers + maxSpectators })
   const serveOptions: ServeOptions<I> = {
     port: 0, webtransport: false, webrtc: false, ops: false, ...given, udp: false,
     security: { ...given.security, identity: parts.identity },
