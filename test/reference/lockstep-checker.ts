@@ -73,7 +73,7 @@ function readOrder(bytes: Bytes, before: OrderMeaning, isFromClient: boolean): O
   if (bytes.has('T')) type = change(type, bytes.byte())
   if (!bytes.has('D')) throw new Error('an order without values')
   const length = bytes.varint()
-  if (length > 380) throw new Error('long values')
+  if (length > (isFromClient ? 380 : 4000)) throw new Error('long values')
   return { player, time, type, data: bytes.hex(length) }
 }
 

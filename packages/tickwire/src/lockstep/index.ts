@@ -1,5 +1,6 @@
 /** The "./lockstep" entry point: games in which every peer steps the same world with the same orders. */
 
+export type { Lane } from '../core/channel/lanes.ts'
 export type { DesyncReport, DesyncVerdict, DivergedReport, PlayerReport } from '../core/order/desync-report.ts'
 export type { DesyncFinding, NamedDifference } from '../core/lockstep/desync/finding.ts'
 export { GameReferee } from '../core/lockstep/desync/game-referee.ts'
@@ -40,6 +41,7 @@ export {
   type WireHooks,
 } from '../core/client/lockstep-room.ts'
 export type { MeshTimes } from '../core/lockstep/mesh-watch.ts'
+export type { LaneListener } from '../core/game/lockstep-lanes.ts'
 export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'
 export type { RelayCounts } from '../core/order-relay/relay-counts.ts'

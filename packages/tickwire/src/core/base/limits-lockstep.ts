@@ -14,6 +14,22 @@ export const LOCKSTEP_FRAME_BYTES_MAX = 400
 /** Bytes of the values of one order: a selection of 250 units with a target, and it fits a frame with its tags. */
 export const ORDER_BYTES_MAX = 380
 
+/**
+ * Bytes of the values of an order that is too large for a frame: it goes by the lane of orders, whose queue holds 4,096
+ * bytes, with its type and the head of its parts.
+ */
+export const ORDER_LARGE_BYTES_MAX = 4000
+
+/** Bytes of one message on a lane. With the id of its sender it fits one message of a channel (1,024). */
+export const LANE_MESSAGE_BYTES_MAX = 1000
+
+/**
+ * Bytes that a player may send on lanes, a second for ever and at once after a silence. The relay sends each of them to
+ * all other players: 32 KiB a second are voice, chat and half a picture.
+ */
+export const LANE_BYTES_PER_SECOND = 32_768
+export const LANE_BYTES_BURST = 65_536
+
 /** Kinds of orders of one game: the numbers from this one on are tick events. */
 export const ORDER_TYPES_MAX = 0xc0
 

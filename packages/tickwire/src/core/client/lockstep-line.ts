@@ -6,6 +6,7 @@
 import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import { LockstepClient } from '../game/lockstep-client.ts'
+import type { LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
@@ -78,6 +79,10 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
 
   get transport(): TransportName | 'none' {
     return this.#link?.transport ?? 'none'
+  }
+
+  get lanes(): LockstepLanes {
+    return this.#client.lanes
   }
 
   drive(now: Millis): Millis {

@@ -7,9 +7,12 @@
 
 import { ConfigError } from '../base/assert.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { SendResult } from '../channel/channel.ts'
+import type { Lane } from '../channel/lanes.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import type { LaneListener, LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { CodeSite } from '../lockstep/desync/code-site.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
@@ -109,6 +112,8 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly isAway: boolean
   /** The transport in use; 'none' without a network, and while it looks for one. */
   readonly transport: TransportName | 'none'
+  /** Messages to and from the other players. Undefined: the place has none. */
+  readonly lanes?: LockstepLanes
   /** Steps and sends what is due. Returns when to call again at the latest. */
   drive(now: Millis): Millis
   /** Leaves the match. */
@@ -211,6 +216,22 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** Calls `listener` for own orders of a kind: 'issued' at once, then once 'executed', 'refused' or 'lost'. */
   onOrder<S extends Shape, N extends string>(kind: Order<S, N>, listener: OrderListener<S>): () => void {
     return this.runner.onOrder(kind, listener)
+  }
+
+  /**
+   * Sends bytes to all other players, beside the match: `step` never sees them. `control`: the latest wins. `chat`: all
+   * arrive, in order. `voice` and `bulk`: some are lost; bulk uses what the others leave. 'full': try again later.
+   * 'too-large': more than 1,000 bytes. 'closed': there is no connection, or the place has no other players.
+   */
+  send(lane: Lane, bytes: Uint8Array): SendResult {
+    const result = this.#isOver ? 'closed' : this.#drive.lanes?.send(lane, bytes) ?? 'closed'
+    this.#wake()
+    return result
+  }
+
+  /** Calls `listener` for each message of another player on a lane. Returns what ends that. */
+  onMessage(lane: Lane, listener: LaneListener): () => void {
+    return this.#drive.lanes?.on(lane, listener) ?? (() => {})
   }
 
   /** Asks for a pause. The match pauses in the same tick on every peer. */

@@ -30,6 +30,7 @@ import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 import type { ClientParts } from './client-host-options.ts'
+import { LockstepLanes } from './lockstep-lanes.ts'
 
 /** How a client of a lockstep match is made. */
 export interface LockstepClientOptions {
@@ -71,6 +72,8 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   seat: SeatWelcome | undefined = undefined
   /** Takes part in finding and repairing differences. Undefined until accepted, and for an observer. */
   agent: DesyncAgent | undefined = undefined
+  /** Messages to and from the other players. */
+  readonly lanes: LockstepLanes = new LockstepLanes()
   readonly #options: LockstepClientOptions
   #isObserver = false
   /** An image from the relay, until the log reaches its tick. */
@@ -122,6 +125,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** Steps the ticks that are due. Returns how many. */
   tick(now: Millis): number {
     if (this.#image !== undefined) this.#jump(this.#image)
+    this.lanes.drain()
     return this.#isWaiting(now) ? 0 : (this.runner?.update(now) ?? 0)
   }
 
@@ -184,6 +188,11 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     connection.addSource(LOCKSTEP_KIND.orders, this.feed.orders)
     connection.addSink(LOCKSTEP_KIND.ticks, this.feed.ticks)
     const { orders } = this.feed
+    this.lanes.attach(connection, () => orders.filledSequence)
+    this.feed.sendLarge = (type, data) => {
+      const result = this.lanes.sendOrder(type, data)
+      return result === 'queued' ? 'sent' : result === 'closed' ? 'closed' : 'full'
+    }
     const sink = new SyncSink()
     this.#sync = new SyncSource()
     this.#sync.takenSequence = () => orders.filledSequence
@@ -219,6 +228,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       this.#options.onOpened?.()
     } else {
       this.feed.close()
+      this.lanes.detach()
       this.#options.onClosed?.(event.reason)
     }
   }

@@ -6,6 +6,7 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
+import { ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { TickBodyWriter } from '../order/tick-body.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
@@ -34,6 +35,7 @@ export class LocalFeed implements TickFeed {
   readonly log: TickLog = new TickLog()
   readonly seed: number
   readonly player: PeerId = 1
+  readonly orderBytesMax: number = ORDER_LARGE_BYTES_MAX
   readonly #tickRate: number
   readonly #body = new TickBodyWriter()
   readonly #events: TickEvent[] = []

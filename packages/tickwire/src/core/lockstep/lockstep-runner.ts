@@ -9,7 +9,7 @@
 
 import { InvariantError } from '../base/assert.ts'
 import type { StepTraps } from '../base/step-traps.ts'
-import { ORDER_TYPES_MAX } from '../base/limits.ts'
+import { ORDER_BYTES_MAX, ORDER_TYPES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
 import { readSeedEvent, SEED_EVENT, seedOf } from '../order/seed-share.ts'
@@ -180,7 +180,8 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     const type = this.#typeOf(kind as unknown as AnyOrder)
     if (!this.#hasBegun) return 'closed'
     const data = encodeValues(kind.schema as unknown as Schema, values as Record<string, unknown>)
-    if (data === undefined) return 'too-large'
+    const { orderBytesMax = ORDER_BYTES_MAX } = this.feed
+    if (data === undefined || data.length > orderBytesMax) return 'too-large'
     const known = decodeValues(kind.schema as unknown as Schema, data, 0, data.length)
     const { player } = this.feed
     const isAllowed = known !== undefined && this.#isAllowed(kind as unknown as Order, player, known, this.world)

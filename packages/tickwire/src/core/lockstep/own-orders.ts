@@ -3,7 +3,7 @@
  * stream is the oldest with the same bytes; older ones were dropped.
  */
 
-import { ORDERS_WAITING_MAX } from '../base/limits.ts'
+import { ORDER_BYTES_MAX, ORDERS_WAITING_MAX } from '../base/limits.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { AnyOrder } from './order.ts'
@@ -49,8 +49,12 @@ export class OwnOrders {
     const found = this.#waiting.findIndex((own) => own.type === type && isSame(own))
     this.#matched = undefined
     if (found < 0) return
-    for (const lost of this.#waiting.splice(0, found)) this.#call(lost, 'lost')
-    this.#matched = this.#waiting.shift()
+    const passed = this.#waiting.splice(0, found + 1)
+    this.#matched = passed.pop()
+    // Large orders go another way: the two kinds may overtake each other.
+    const isSameWay = ({ data }: OwnOrder): boolean => (data.length > ORDER_BYTES_MAX) === (length > ORDER_BYTES_MAX)
+    this.#waiting.unshift(...passed.filter((own) => !isSameWay(own)))
+    for (const lost of passed.filter(isSameWay)) this.#call(lost, 'lost')
   }
 
   /** The matched order waits for its check. */

@@ -2,6 +2,7 @@
  * Ticks of a match from a relay. It has a source and a sink for a connection, and does not know the connection itself.
  */
 
+import { ORDER_BYTES_MAX, ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { ClientMetrics } from '../order/orders-frame.ts'
 import {
@@ -39,6 +40,9 @@ export class RelayFeed implements TickFeed {
   readonly orders: OrdersSource = new OrdersSource()
   /** Receives ticks: frame kind 12. */
   readonly ticks: TicksSink
+  readonly orderBytesMax: number = ORDER_LARGE_BYTES_MAX
+  /** Sends an order that does not fit a frame, reliably. The client sets it. */
+  sendLarge: (type: number, data: Uint8Array) => SubmitResult = () => 'closed'
   /** The smoothed round trip of the connection, in ms. */
   rttMs: () => number = () => 0
   /** Draws per second and duration of a step in microseconds, as the page measures them. */
@@ -87,6 +91,7 @@ export class RelayFeed implements TickFeed {
 
   submit(now: Millis, type: number, data: Uint8Array): SubmitResult {
     if (!this.#isOpen || this.#hasEnded || this.player === 0) return 'closed'
+    if (data.length > ORDER_BYTES_MAX) return this.sendLarge(type, data)
     return this.orders.push(now, type, data) ? 'sent' : 'full'
   }
 

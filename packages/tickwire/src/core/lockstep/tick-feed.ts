@@ -39,6 +39,8 @@ export interface TickFeed {
   readonly seed: number
   /** The own player. 0: no player, as in a recording. */
   readonly player: PeerId
+  /** Bytes of the values of the largest order. Undefined: those that fit a frame. */
+  readonly orderBytesMax?: number
   /** Sends an order of the own player. */
   submit(now: Millis, type: number, data: Uint8Array): SubmitResult
   /** The tick after the last that was taken, if it is there and due; 0: not yet. */

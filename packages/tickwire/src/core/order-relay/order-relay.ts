@@ -11,7 +11,7 @@
  * It has no socket, no clock, no world and no game code. The caller drives it and sends the log.
  */
 
-import { SLIP_TICKS_MAX } from '../base/limits.ts'
+import { ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
 import { KeyedPrng } from '../base/keyed-prng.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
@@ -24,6 +24,7 @@ import type { TimingFeedback } from '../order/ticks-frame.ts'
 import { ClockLine } from './clock-line.ts'
 import { Deadline } from './deadline.ts'
 import { PendingOrders } from './pending-orders.ts'
+import { Placement } from './placement.ts'
 import { PulseTable } from './pulse-table.ts'
 import type { RelayCounts } from './relay-counts.ts'
 import { RelayEvents } from './relay-events.ts'
@@ -57,6 +58,7 @@ export class OrderRelay {
   readonly #filters: readonly RelayFilter[]
   readonly #pending: PendingOrders
   readonly #watch: Watch
+  readonly #placement: Placement
   readonly #requests: Requests
   /** Undefined: the seed is not agreed here. */
   readonly #seed: RelaySeed | undefined
@@ -90,6 +92,7 @@ export class OrderRelay {
     this.#filters = options.filters ?? DEFAULT_FILTERS
     this.#pending = new PendingOrders(this.state.pending)
     this.#watch = new Watch(this.state, this.options, new PulseTable(this.state, players))
+    this.#placement = new Placement(this.state, this.options, this.counts, this.#pending, this.#watch)
     this.#requests = new Requests(this.state, this.options)
     this.#seed = options.seed && new RelaySeed(options.seed)
     this.#tokens = new KeyedPrng(this.options.secret)
@@ -295,62 +298,47 @@ export class OrderRelay {
       this.#events.add(away === 0 ? 'back' : 'away', state.get(slot, FIELD.peer), 0)
   }
 
+  /**
+   * An order of more than a frame of orders, from a reliable lane: its type and its values. It belongs to the window of
+   * its arrival.
+   */
+  handleLarge(now: Millis, slot: number, bytes: Uint8Array, length: number): void {
+    if (length < 1 || length > ORDER_LARGE_BYTES_MAX + 1 || bytes[0] >= TICK_EVENT.join) return
+    if (this.#isPassed(slot, bytes[0], bytes.subarray(1, length), length - 1)) this.#place(now, now)
+  }
+
   /** The order under the cursor is new. @hot */
   #receive(now: Millis, slot: number): void {
+    const { ageUs, type, data, length } = this.#cursor
+    if (!this.#isPassed(slot, type, data, length)) return
+    if (type >= TICK_EVENT.join) return this.#request(now, slot)
+    const time = this.line.clickAt(now, slot, ageUs / MICROS, this.options.claimMs)
+    if (this.line.isSuspect) this.counts.clamped++
+    this.#place(now, time)
+  }
+
+  /** Whether an order may go on: its player is there, and no filter drops it. It is in `#order` then. @hot */
+  #isPassed(slot: number, type: number, data: Uint8Array, length: number): boolean {
     const order = this.#order
-    const { type, length } = this.#cursor
     order.slot = slot
     order.player = this.state.get(slot, FIELD.peer)
     order.type = type
+    order.data = data
     order.length = length
-    if (order.player === 0 || this.#hasEnded) return
+    if (order.player === 0 || this.#hasEnded) return false
     for (let each = 0; each < this.#filters.length; each++) {
       if (this.#filters[each].onOrder?.(order, this) !== 'drop') continue
       this.counts.filtered++
       this.state.add(slot, FIELD.dropped, 1)
-      return
+      return false
     }
-    if (type >= TICK_EVENT.join) this.#request(now, slot)
-    else this.#place(now, slot)
+    return true
   }
 
-  /** Stamps the order and puts it into its tick. @hot */
-  #place(now: Millis, slot: number): void {
-    const { state, options } = this
-    const { ageUs, type, data, length } = this.#cursor
-    if (!this.isRunning) return this.#drop(slot)
-    const time = this.line.clickAt(now, slot, ageUs / MICROS, options.claimMs)
-    if (this.line.isSuspect) this.counts.clamped++
-    const { tickMs } = this
-    const next = this.log.newest + 1
-    const behind = (time - this.#times[0]) / tickMs
-    this.#watch.noteArrival(slot, this.#times[1] + Math.floor(behind) * tickMs - now)
-    let tick = next + Math.floor(behind)
-    let timeUs = Math.floor((behind - Math.floor(behind)) * (1_000_000 / options.tickRate))
-    if (behind < 0) {
-      if (options.late === 'drop' || behind < -SLIP_TICKS_MAX) return this.#drop(slot)
-      this.counts.slipped++
-      tick = next
-      timeUs = 0
-    }
-    // Orders of one player keep their order.
-    const lastTick = state.get(slot, FIELD.lastTick)
-    if (tick < lastTick || (tick === lastTick && timeUs < state.get(slot, FIELD.lastUs))) {
-      tick = lastTick
-      timeUs = state.get(slot, FIELD.lastUs)
-    }
-    if (!this.#pending.add(tick, timeUs, slot, type, data, length)) {
-      this.counts.full++
-      return
-    }
-    state.set(slot, FIELD.lastTick, tick)
-    state.set(slot, FIELD.lastUs, timeUs)
-    this.counts.placed++
-  }
-
-  #drop(slot: number): void {
-    this.counts.late++
-    this.state.add(slot, FIELD.lost, 1)
+  /** Puts the order into its tick. @hot */
+  #place(now: Millis, time: Millis): void {
+    if (!this.isRunning) return this.#placement.drop(this.#order.slot)
+    this.#placement.place(now, time, this.#order, this.log.newest + 1, this.#times, this.tickMs)
   }
 
   /** A player asks for a pause, a resume or a speed, or adds to the seed. */

@@ -19,7 +19,7 @@
  * where the next begins (K or Z) or where the sender says that it ends.
  */
 
-import { ORDER_BYTES_MAX } from '../base/limits.ts'
+import { ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
 import { putVarint, VarintReader } from './leb128.ts'
 
 /** The tags: ASCII letters. */
@@ -195,7 +195,7 @@ export class TickBodyReader {
     if (bytes[at] !== D) return -1
     const count = varint.read(bytes, at + 1, limit)
     if (varint.end < 0) return this.#cut(at + 1)
-    if (count > ORDER_BYTES_MAX) return -1
+    if (count > ORDER_LARGE_BYTES_MAX) return -1
     if (varint.end + count > limit) return 0
     this.dataAt = varint.end
     this.dataLength = count

@@ -118,6 +118,13 @@ export class GameLine extends AnyLine<'in-game'> {
     return relay.handleOrders(now, relay.slotOf(peer), frame)
   }
 
+  /** A large order of the player, from its lane. */
+  handleLarge(now: Millis, bytes: Uint8Array, length: number): void {
+    const { relay, peer } = this.use()
+    const slot = relay.slotOf(peer)
+    if (slot >= 0) relay.handleLarge(now, slot, bytes, length)
+  }
+
   /** What the client is to know about the arrival of its orders. Resets the counters. */
   takeFeedback(): TimingFeedback | undefined {
     const { relay, peer } = this.use()

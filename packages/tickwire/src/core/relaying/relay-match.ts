@@ -30,6 +30,7 @@ import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-
 import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
 import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
+import { RelayLanes } from './relay-lanes.ts'
 import { ConnectingLine, type Line } from './relay-line.ts'
 
 /** The rules of a room with a lockstep match. */
@@ -100,6 +101,8 @@ const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {},
 export class RelayMatch extends HostedRoom<RelayRoomType> {
   readonly watch: PacketTap = NO_TAP
   readonly relay: OrderRelay
+  /** Messages between players, and large orders. */
+  readonly lanes: RelayLanes
   /** Decides desyncs. */
   readonly judge: DesyncJudge
   /** Gives images to clients that are far behind. */
@@ -120,6 +123,10 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const share = type.seed === 'agreed' ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
     this.relay = new OrderRelay({
       ...type.relay, tickRate, players, secret, ...(share !== undefined && { seed: { share, sha256 } }),
+    })
+    this.lanes = new RelayLanes(wiring.fragments, (now, peer, bytes, length) => {
+      const line = this.#clients.get(peer)?.line
+      if (line?.stage === 'in-game') line.handleLarge(now, bytes, length)
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
@@ -145,6 +152,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#clients.set(id, client)
     connection.addSource(LOCKSTEP_KIND.ticks, client.source)
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
+    this.lanes.attach(this.now(), id, connection, isObserver, () => client.source.filledSequence)
     this.#attachSync(id, client)
     this.#greet(id, client)
     // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
@@ -162,6 +170,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   detach(peer: PeerId): void {
     this.#clients.get(peer)?.line.close()
     this.#clients.delete(peer)
+    this.lanes.detach(peer)
     this.judge.handleGone(this.now(), peer)
     this.desk.handleGone(this.now(), peer)
     this.relay.away(peer)
@@ -171,6 +180,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   leave(peer: PeerId, reason: CloseReason): void {
     this.#clients.get(peer)?.line.close()
     this.#clients.delete(peer)
+    this.lanes.detach(peer)
     this.judge.handleGone(this.now(), peer)
     this.desk.handleGone(this.now(), peer)
     this.relay.leave(peer, endReasonOf(reason))
@@ -200,6 +210,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   }
 
   receive(): void {
+    this.lanes.drain(this.now())
     this.#nextAt = Math.min(this.#nextAt, this.relay.nextAt())
   }
 
