@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 import { defineGame, entity, fixed } from 'tickwire'
-import { serve, serveRooms, type ServeLogEntry } from 'tickwire/node'
+import { connect, serve, serveRooms, type ServeLogEntry } from 'tickwire/node'
 
 const Ship = entity({ x: fixed(0, 100, 0.1) }, { name: 'Ship' })
 const game = defineGame({
@@ -39,6 +39,36 @@ test('[CHECK3] serve logs each mistake once, unless NODE_ENV is production', asy
   vi.stubEnv('NODE_ENV', 'production')
   expect(await warningsOf({})).toEqual([])
   expect(await warningsOf({ development: true })).toHaveLength(1)
+})
+
+test('[CHECK3] a client in Node warns of what it predicts, unless NODE_ENV is production', async () => {
+  const owned = defineGame({
+    tickRate: 60,
+    input: {},
+    entities: [Ship],
+    onJoin: (world, peer) => world.spawn(Ship, { x: 1 }, peer),
+    step(world) {
+      for (const ship of world.each(Ship)) ship.x = NaN
+    },
+  })
+  const serving = await serve(owned, { ...quiet, development: false, log: () => {} })
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  const warningsFor = async (options: { development?: boolean }): Promise<unknown[]> => {
+    warn.mockClear()
+    const room = await connect(owned, serving.url, options)
+    room.play({ input: () => ({}) })
+    for (let tries = 0; tries < 500 && room.tools.host.predictor?.isRunning !== true; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    room.leave()
+    return warn.mock.calls.flat()
+  }
+  expect(await warningsFor({})).toEqual([expect.stringMatching(/^Ship\.x: NaN.*Fix: /)])
+  expect(await warningsFor({ development: false })).toEqual([])
+  vi.stubEnv('NODE_ENV', 'production')
+  expect(await warningsFor({})).toEqual([])
+  warn.mockRestore()
+  await serving.close()
 })
 
 test('[CHECK3] a room type may have its own listener', async () => {

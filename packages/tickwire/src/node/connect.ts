@@ -29,7 +29,7 @@ import type { Shape } from '../core/schema/field.ts'
 import { openCodeLink } from './code-link.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
-import { lockstepTraps } from './development.ts'
+import { clientChecks, lockstepTraps } from './development.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
@@ -41,6 +41,11 @@ import { openWebSocket } from './websocket.ts'
 export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape> extends JoinOptions<J, O> {
   /** What packets are sealed with. Default: the fastest that is installed. */
   readonly provider?: CryptoProvider
+  /**
+   * Whether every tick that the client predicts is checked, with a warning on the console for each mistake: NaN, values
+   * that do not fit, unknown fields, Math.random. Default: unless NODE_ENV is `production`.
+   */
+  readonly development?: boolean
   /** Where the host of a code is found: the address of a rendezvous. Default: the page that a link leads to. */
   readonly rendezvous?: string | URL
   /**
@@ -88,7 +93,7 @@ export async function connect(
     const runner = { ...lockstepTraps(options), ...options.runner }
     return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
-  const room = await joinRoom(game as Game, site(where), options, nodePlatform)
+  const room = await joinRoom(game as Game, site(where), { ...clientChecks(options), ...options }, nodePlatform)
   ;(game as Game).compile(compileRows)
   return room
 }

@@ -1,9 +1,15 @@
-/** Development mode of a server: every tick is checked, and the warnings are in the log (docs/adr/0042). */
+/** Development mode of servers and clients: every tick is checked, and mistakes are warned of (docs/adr/0042). */
 
 import { StepTraps } from '../core/base/step-traps.ts'
 import type { RoomType } from '../core/game/room-type.ts'
-import type { StepWarning } from '../core/game/step-checks.ts'
+import { StepChecks, type StepWarning } from '../core/game/step-checks.ts'
 import type { ServeLog } from './status-log.ts'
+
+/** Checks of what a client predicts, unless they are off. They warn on the console. */
+export function clientChecks({ development }: { development?: boolean }): { readonly checks: StepChecks } | undefined {
+  if (!(development ?? process.env['NODE_ENV'] !== 'production')) return undefined
+  return { checks: new StepChecks(({ message }) => { console.warn(message) }) }
+}
 
 /** Traps around the `step` of a lockstep game, unless they are off. They warn on the console. */
 export function lockstepTraps({ development }: { development?: boolean }): { readonly traps: StepTraps } | undefined {
