@@ -24,6 +24,8 @@ const SPECS = [{ promise: 'ordered', queue: SEND_QUEUES.control }] as const
 /** A machine with one socket: whatever arrives is handled, then it sends what is due. */
 export class Machine implements SimActor {
   readonly host: SimHost
+  /** A machine that is asleep neither receives nor sends. */
+  isAsleep: boolean = false
   #net: SimNat
   #at: number = 0
   #arrival = createNatArrival()
@@ -43,7 +45,7 @@ export class Machine implements SimActor {
   }
 
   nextAt(): number {
-    return this.host.isDead ? Infinity : Math.min(this.#at, this.#net.nextAt(this.host))
+    return this.host.isDead || this.isAsleep ? Infinity : Math.min(this.#at, this.#net.nextAt(this.host))
   }
 
   wake(now: number): void {
@@ -51,6 +53,31 @@ export class Machine implements SimActor {
       this.#handle(now, this.#arrival.from, this.#arrival.bytes, this.#arrival.length)
     }
     this.#at = this.#drain(now)
+  }
+}
+
+/** Things that happen later: at a time, or as soon as something is so. */
+class Post implements SimActor {
+  #waiting: { readonly at: number; readonly run: () => void }[] = []
+  #watched: { readonly isSo: () => boolean; readonly run: () => void }[] = []
+
+  add(at: number, run: () => void): void {
+    this.#waiting.push({ at, run })
+  }
+
+  watch(isSo: () => boolean, run: () => void): void {
+    this.#watched.push({ isSo, run })
+  }
+
+  nextAt(): number {
+    return this.#watched.some(({ isSo }) => isSo()) ? 0 : Math.min(...this.#waiting.map(({ at }) => at), Infinity)
+  }
+
+  wake(now: number): void {
+    const due = [...this.#waiting.filter(({ at }) => at <= now), ...this.#watched.filter(({ isSo }) => isSo())]
+    this.#waiting = this.#waiting.filter(({ at }) => at > now)
+    this.#watched = this.#watched.filter((one) => !due.includes(one as never))
+    for (const { run } of due) run()
   }
 }
 
@@ -96,8 +123,10 @@ export class NatPeer {
   /** This peer's candidates, once its relays have answered. */
   candidates(mode: PathMode): Candidate[] {
     const found: Candidate[] = [{ kind: 'host', address: this.machine.host.address }]
-    for (const { isReady, seen, relay, allocation } of this.port.relays)
-      if (isReady) found.push({ kind: 'seen', address: seen }, { kind: 'relay', address: relay, allocation })
+    for (const { isReady, seen, relay, allocation } of this.port.relays) {
+      if (seen !== '') found.push({ kind: 'seen', address: seen })
+      if (isReady) found.push({ kind: 'relay', address: relay, allocation })
+    }
     return announced(found, mode)
   }
 
@@ -122,6 +151,7 @@ export class NatStage {
   #tokens: number = 0
   #sent: number = 0
   #addresses: string[] = []
+  readonly #post: Post = new Post()
   readonly mode: PathMode
 
   constructor(
@@ -133,6 +163,7 @@ export class NatStage {
     const relays = options.relays ?? 2
     this.mode = options.mode ?? 'race'
     this.net = new SimNat(options)
+    this.clock.add(this.#post)
     RELAYS.slice(0, relays).forEach((address, index) => this.#addRelay(address, seed + index))
     const home = hostKind && this.net.addRouter('198.51.100.1', hostKind)
     const away = guestKind === 'same' ? home : this.net.addRouter('198.51.100.2', guestKind)
@@ -161,6 +192,52 @@ export class NatStage {
     this.host.machine.wake(now)
     this.guest.machine.wake(now)
     return connection
+  }
+
+  /** Lets the relays answer the host. The guest has not asked them yet. */
+  prepareHost(): void {
+    this.guest.machine.isAsleep = true
+    this.clock.driveUntil(() => this.host.port.relays.every(({ isReady }) => isReady), 2000)
+    this.guest.machine.isAsleep = false
+  }
+
+  /**
+   * Signalling as by a rendezvous: the guest offers itself at once, says more when a relay has answered, and connects
+   * when it has a path. A message takes `ms`.
+   */
+  meetByCode(ms: number): void {
+    const shared = { provider: this.crypto, key: new Uint8Array(16).fill(9), mode: this.mode }
+    const { host, guest } = this
+    const post = (run: () => void): void => this.#post.add(this.clock.now + ms, run)
+    const wake = (): void => {
+      host.machine.wake(this.clock.now)
+      guest.machine.wake(this.clock.now)
+    }
+    const first = guest.candidates(this.mode)
+    post(() => {
+      host.port.addPeer(this.clock.now, { ...shared, name: 'guest', candidates: first, isHost: false })
+      const candidates = host.candidates(this.mode)
+      post(() => {
+        guest.port.addPeer(this.clock.now, { ...shared, name: 'host', candidates, isHost: true })
+        wake()
+      })
+      wake()
+    })
+    const announce = (): void => {
+      const candidates = guest.candidates(this.mode)
+      post(() => {
+        host.port.addCandidates(this.clock.now, 'guest', candidates)
+        wake()
+      })
+    }
+    this.#post.watch(() => guest.port.relays.some(({ seen }) => seen !== ''), announce)
+    this.#post.watch(() => guest.port.relays.some(({ isReady }) => isReady), announce)
+    this.#post.watch(() => guest.port.relays.every(({ isReady }) => isReady), announce)
+    this.#post.watch(() => this.path !== 'none', () => {
+      guest.endpoint.connect(this.clock.now, 'peer/host')
+      wake()
+    })
+    wake()
   }
 
   /** Candidates that were found later. */

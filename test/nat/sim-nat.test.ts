@@ -107,6 +107,22 @@ describe('paths', () => {
     expectWhole(stage)
   })
 
+  test('[NAT32] a guest that meets its host by a code is connected soon, whichever relay answers first', () => {
+    const symmetric: NatKind = { mapping: 'port', filtering: 'port' }
+    for (let seed = 1; seed <= form(10, 50); seed++) {
+      for (const kind of [{}, symmetric]) {
+        const stage = new NatStage(kind, kind, { seed, jitterMs: 2 })
+        stage.prepareHost()
+        stage.meetByCode(50)
+        // Of two relays the second may answer first: the handshake stays on the path that it began with.
+        expect(stage.clock.driveUntil(() => stage.guest.connections[0]?.isOpen === true, 700)).toBe(true)
+        stage.play(1000)
+        expect(stage.path).toBe(kind === symmetric ? 'relay' : 'direct')
+        expectWhole(stage)
+      }
+    }
+  })
+
   test('[NAT17] relay-only announces no address and probes none', () => {
     const stage = new NatStage({}, {}, { seed: 7, mode: 'relay-only' })
     stage.meet()

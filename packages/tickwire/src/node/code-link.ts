@@ -34,14 +34,20 @@ export interface CodeLinkOptions {
 }
 
 const PATH_MS = 5000
-const PATH_LOOK_MS = 10
+const PATH_LOOK_MS = 2
 
 /** Joins by a code. Resolves when there is a path to the host; rejects with a ConnectError. */
 export async function openCodeLink(options: CodeLinkOptions): Promise<ClientLink> {
   const { rendezvous, code, fingerprint, isLocal } = options
-  const joined = await rendezvous.join(code, fingerprint)
+  // The socket opens beside the question, because its handshakes take two round trips.
+  const opening = rendezvous.openSignals()
+  opening.catch(() => {})
+  const joined = await rendezvous.join(code, fingerprint).catch((error: unknown) => {
+    void opening.then((opened) => opened.close(), () => {})
+    throw error
+  })
   const [socket, port] = await Promise.all([
-    rendezvous.openSignals(), openPeerPort({ relays: joined.relays, isLoopbackAnnounced: isLocal }),
+    opening, openPeerPort({ relays: joined.relays, isLoopbackAnnounced: isLocal }),
   ])
   const { session, ticket } = joined
   const signals = new RendezvousSignaling(socket, { session, ticket }, isLocal)
@@ -70,16 +76,18 @@ async function meet(
   const own = new Uint8Array(32)
   systemEntropy.fill(key)
   systemEntropy.fill(own)
-  await Promise.all([port.readyOne(), welcomed(signals)])
   const offer = (): SignalOffer => ({
     kind: 'offer', identity: bytesToHex(own), key: bytesToHex(key), candidates: port.candidates(mode),
   })
-  const answer = await meetHost(signals, offer, nodePlatform.later, ANSWER_MS, (signal) => {
+  const announce = (): void => signals.send(HOST_NAME, { kind: 'candidate', candidates: port.candidates(mode) })
+  // The offer does not wait for relays. What they say follows it.
+  void announceChanges(port, mode, announce)
+  const meeting = meetHost(signals, offer, nodePlatform.later, ANSWER_MS, (signal) => {
     if (signal.kind === 'candidate') port.addCandidates(HOST_NAME, signal.candidates)
-  }).catch(fail)
-  const { candidates } = answer
+  })
+  const { candidates } = await Promise.race([meeting, lost(signals)]).catch(fail)
   const link = port.addPeer({ name: HOST_NAME, candidates, key, provider, mode, isHost: true })
-  port.onCandidates = () => signals.send(HOST_NAME, { kind: 'candidate', candidates: port.candidates(mode) })
+  port.onCandidates = announce
   for (const end = performance.now() + PATH_MS; port.paths.pathTo(link).kind === 'none';) {
     if (performance.now() > end) fail()
     await new Promise((resolve) => setTimeout(resolve, PATH_LOOK_MS))
@@ -87,9 +95,21 @@ async function meet(
   return new CodeLink(port, link, signals, identity)
 }
 
-function welcomed(signals: RendezvousSignaling): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signals.onWelcome = resolve
+/** Announces candidates whenever there are more of them, until all relays have answered. */
+async function announceChanges(port: PeerUdpPort, mode: PathMode, announce: () => void): Promise<void> {
+  let said = JSON.stringify(port.candidates(mode))
+  for (const end = performance.now() + PATH_MS; performance.now() < end;) {
+    const isWhole = port.paths.relays.every(({ state }) => state !== 'asking')
+    const text = JSON.stringify(port.candidates(mode))
+    if (text !== said) announce()
+    said = text
+    if (isWhole) return
+    await new Promise((resolve) => setTimeout(resolve, PATH_LOOK_MS))
+  }
+}
+
+function lost(signals: RendezvousSignaling): Promise<never> {
+  return new Promise((_resolve, reject) => {
     signals.onLost = () => reject(new Error('the rendezvous closed the connection'))
   })
 }

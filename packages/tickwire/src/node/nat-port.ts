@@ -127,9 +127,8 @@ export class PeerUdpPort implements DatagramPort {
   candidates(mode: PathMode): Candidate[] {
     const found: Candidate[] = this.#ownAddresses().map((address) => ({ kind: 'host', address }))
     for (const { isReady, seen, relayed, allocation } of this.paths.relays) {
-      if (!isReady) continue
       if (seen !== '') found.push({ kind: 'seen', address: seen })
-      found.push({ kind: 'relay', address: relayed, allocation })
+      if (isReady) found.push({ kind: 'relay', address: relayed, allocation })
     }
     return announced(found, mode)
   }

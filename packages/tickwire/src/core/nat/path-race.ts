@@ -93,6 +93,7 @@ export class PathRace {
   #againAt: Millis = Infinity
   #watchAt: Millis = Infinity
   #answeredAt: Millis = -Infinity
+  #hurryAt: Millis = -Infinity
 
   constructor(config: PathRaceConfig) {
     this.#config = config
@@ -154,11 +155,21 @@ export class PathRace {
 
   #handleProbe(now: Millis, from: string, transaction: number): void {
     if (this.#replies.length < CANDIDATES_LEARNT_MAX) this.#replies.push({ to: from, transaction })
-    if (this.#targets.some(({ address }) => address === from) || this.#learnt >= CANDIDATES_LEARNT_MAX) return
+    const known = this.#targets.find(({ address }) => address === from)
+    // The peer's router lets this address through now: what is sent at once is a probe interval earlier.
+    if (known !== undefined && this.state === 'racing') known.sendAt = Math.min(known.sendAt, this.#hurriedAt(now))
+    if (known !== undefined || this.#learnt >= CANDIDATES_LEARNT_MAX) return
     this.#learnt++
     this.#addTarget(now, from)
     // The peer sends from here now: answer its race with one of our own.
     if (this.state === 'relayed') this.#apply(now, 'again')
+  }
+
+  /** When a probe may be sent out of turn: not more often than in turn. */
+  #hurriedAt(now: Millis): Millis {
+    if (now < this.#hurryAt) return Infinity
+    this.#hurryAt = now + PROBE_MS
+    return now
   }
 
   #handleReply(now: Millis, from: string, transaction: number): void {

@@ -25,6 +25,8 @@ import { PathRace, type PathRaceConfig, type PathReason } from './path-race.ts'
 import { CHANNEL_HEAD_BYTES, type RelayClient, channelOf } from './relay-client.ts'
 import { isRelayControl } from './relay-wire.ts'
 
+const NO_BYTES = new Uint8Array(0)
+
 /** A peer, as signalling introduces it. */
 export interface PeerIntroduction extends PathRaceConfig {
   /** The name by which this port knows the peer. */
@@ -55,12 +57,32 @@ export class PeerLink {
   /** Its high half. */
   connectionHi: number = 0
 
+  /** The path by which the last packet of a handshake came from the host; '' before. */
+  challengedBy: string = ''
+  /** The last request to the host, until something else is sent; else empty. */
+  knock: Uint8Array = NO_BYTES
+  #knockedAt: string = ''
+
   constructor(introduction: PeerIntroduction, relays: readonly RelayClient[]) {
     this.name = introduction.name
     this.isHost = introduction.isHost
     this.race = new PathRace(introduction)
     this.candidates = introduction.candidates
     this.allocations = relays.map((client) => allocationOn(client, introduction.candidates))
+  }
+
+  /** Remembers a request: it may have gone to a relay on which the host has not bound this peer yet, and be lost. */
+  keepKnock(bytes: Uint8Array, length: number): void {
+    if (this.isHost && bytes[4] === PACKET_TYPE.handshake) this.knock = bytes.slice(0, length)
+    else if (this.knock.length > 0) this.knock = NO_BYTES
+    this.#knockedAt = this.race.direct
+  }
+
+  /** Whether the packet must be sent again, because a direct path has been found. Once for each path. */
+  takesKnock(direct: string): boolean {
+    const isDue = this.knock.length > 0 && this.#knockedAt !== direct
+    this.#knockedAt = direct
+    return isDue
   }
 }
 
@@ -131,6 +153,12 @@ export class PeerPort {
     if (to.startsWith('peer/')) {
       const link = this.peers.get(to.slice(5))
       if (link === undefined) return
+      link.keepKnock(bytes, length)
+      // A challenge is tied to the path that it came by, and so is its answer.
+      if (bytes[4] === PACKET_TYPE.challengeResponse && link.challengedBy !== '') {
+        this.send(link.challengedBy, bytes, length)
+        return
+      }
       if (link.race.direct !== '') this.onSend(link.race.direct, bytes, length)
       else this.#sendByRelay(link, this.#relayFor(link), bytes, length)
       return
@@ -172,7 +200,11 @@ export class PeerPort {
   /** Sends what is due: probes, replies, relay control. Returns when it must be called next. */
   drain(now: Millis): Millis {
     this.#now = now
-    for (const link of this.peers.values()) this.#bindAll(link)
+    for (const link of this.peers.values()) {
+      this.#bindAll(link)
+      const { direct } = link.race
+      if (direct !== '' && link.takesKnock(direct)) this.onSend(direct, link.knock, link.knock.length)
+    }
     let next = Infinity
     for (const client of this.relays) {
       while (client.pollTransmit(now, this.#out)) this.onSend(this.#out.to, this.#out.bytes, this.#out.length)
@@ -198,6 +230,7 @@ export class PeerPort {
   }
 
   #deliver(link: PeerLink, from: string, bytes: Uint8Array, length: number): void {
+    if (link.isHost && bytes[4] === PACKET_TYPE.handshake) link.challengedBy = from
     if (link.isHost) this.#learnConnection(link, bytes, length)
     this.onDatagram(link.isHost ? `peer/${link.name}` : from, bytes, length)
   }

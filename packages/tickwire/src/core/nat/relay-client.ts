@@ -18,7 +18,7 @@ import {
   COOKIE_BYTES, PING_NONCE_BYTES, RELAY_KIND, RelayMessage, type RelayError, isMacValid, isRelayControl, readRelay,
   relayErrorOf, sealRelay,
 } from './relay-wire.ts'
-import { readUint16Be, writeUint16Be } from './stun.ts'
+import { isStun, readBindingResponse, readUint16Be, writeBindingRequest, writeUint16Be } from './stun.ts'
 
 /** Bytes before the data of a channel. */
 export const CHANNEL_HEAD_BYTES = 4
@@ -108,6 +108,9 @@ export class RelayClient {
   #receivedAt: Millis = -Infinity
   #watchedAt: Millis = Infinity
   #isReleased: boolean = false
+  /** The transaction of the STUN request. */
+  #stun: Uint8Array = new Uint8Array(12)
+  #isStunDue: boolean
 
   constructor(config: RelayClientConfig) {
     this.#config = config
@@ -115,6 +118,8 @@ export class RelayClient {
     this.#noToken = new Uint8Array(config.token.length)
     const drawn = new Uint8Array(8)
     config.entropy.fill(drawn)
+    config.entropy.fill(this.#stun)
+    this.#isStunDue = !config.relay.startsWith('ws')
     this.#transaction = readUint32(drawn, 0) + (drawn[4] << 8) * 2 ** 32
   }
 
@@ -158,6 +163,11 @@ export class RelayClient {
 
   /** A datagram from the relay. True when it is channel data: `channelOf` and CHANNEL_HEAD_BYTES say the rest. */
   handleDatagram(now: Millis, bytes: Uint8Array, length: number): boolean {
+    if (isStun(bytes, length)) {
+      const seen = this.isReady ? undefined : readBindingResponse(bytes, length, this.#stun)
+      if (seen !== undefined) this.seen = seen
+      return false
+    }
     if (isRelayControl(bytes, length)) {
       if (readRelay(bytes, length, this.#answer)) this.#handleControl(now, bytes, length)
       return false
@@ -186,6 +196,7 @@ export class RelayClient {
   /** The next control message to send to the relay. */
   pollTransmit(now: Millis, out: Transmit): boolean {
     const message = this.#message
+    if (this.#isStunDue) return this.#askStun(out)
     // The relay is dead, or this peer's address changed: a Refresh finds out.
     if (this.isSilent(now) && this.#refreshAt > now + RELAY_RETRY_MS) this.#refreshAt = now
     if (this.state === 'refused' || !this.#choose(now, message)) return false
@@ -204,6 +215,14 @@ export class RelayClient {
     if (this.isWatched) next = Math.min(next, this.#pingAt)
     for (const peer of this.peers.values()) next = Math.min(next, peer.askAt)
     return Math.max(now, next)
+  }
+
+  /** STUN says a round trip earlier than an allocation where this peer is seen. A WebSocket has no such address. */
+  #askStun(out: Transmit): boolean {
+    this.#isStunDue = false
+    out.to = this.relay
+    out.length = writeBindingRequest(out.bytes, this.#stun)
+    return true
   }
 
   /** Fills `message` with what is due. */

@@ -63,7 +63,8 @@ export class RendezvousSignaling implements Signaling {
   }
 
   send(peer: string, signal: Signal): void {
-    if (this.#isClosed || this.name === '') return
+    // The server reads the pass first, so messages need not wait a round trip for its welcome.
+    if (this.#isClosed) return
     this.#socket.send(JSON.stringify({ to: peer, signal: encodeSignal(signal) }))
   }
 
