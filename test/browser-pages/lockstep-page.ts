@@ -51,6 +51,21 @@ export function give(round: number): string {
   return room?.order(Spawn, { count: 1 + (round % 3) }) ?? 'closed'
 }
 
+/** Gives an order again and again, until the match is over. */
+export function giveOften(everyMs: number): void {
+  let round = 0
+  const timer = setInterval(() => {
+    if (room === undefined || room.isOver) return clearInterval(timer)
+    give(round++ % 65_536)
+  }, everyMs)
+}
+
+/** Leaves the match, and forgets it. */
+export function leave(): void {
+  room?.leave()
+  hashes.length = 0
+}
+
 /** The hashes of all ticks so far, from tick 1 on. */
 export function look(): string[] {
   return hashes.slice(1)

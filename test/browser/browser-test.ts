@@ -15,10 +15,11 @@ let shared: Browser | undefined
 export function browserTest(
   name: string,
   body: (browser: Browser, skip: (reason: string) => void) => Promise<void>,
+  timeout: number = 180_000,
 ): void {
   test(
     name,
-    { timeout: 180_000 },
+    { timeout },
     async ({ skip }) => await withBrowser(thisMachine, skip, (browser) => body(browser, skip)),
   )
 }

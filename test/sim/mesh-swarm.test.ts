@@ -4,12 +4,23 @@ import { playMesh, type MeshPlant } from './mesh-swarm.ts'
 
 test('[LOCK71, I23, I24, I25, I28, I36, I37] meshes of many seeds hold their invariants', () => {
   const sums: Record<string, number> = {}
-  for (let seed = 1; seed <= form(4, 300); seed++) {
+  for (let seed = 16; seed < 16 + form(3, 300); seed++) {
     const { violation, counts } = playMesh(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
   for (const name of ['ticks', 'orders', 'outage', 'removed', 'line-lost']) expect(sums[name]).toBeGreaterThan(0)
+})
+
+/** Seeds that found a bug, and what it was. */
+const FOUND = [
+  { seed: 17, bug: 'a peer that had given up went on sending, and the other waited for it' },
+  { seed: 47, bug: 'a player that had left ended with line-lost, because the others closed its connections' },
+  { seed: 308, bug: 'a player that left in a pause never ended' },
+] as const
+
+test.each(FOUND)('[LOCK71] seed $seed holds its invariants: $bug', ({ seed }) => {
+  expect(playMesh(seed).violation).toBeUndefined()
 })
 
 test('[LOCK71] a mesh is a function of its seed', () => {

@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { ConfigError } from 'tickwire'
 import { decodeCard, RANKED_ROOM, type RelayRoomType } from 'tickwire/lockstep'
-import { LOCKSTEP_PORT_DEFAULT, serveLockstep } from 'tickwire/node'
+import { LOCKSTEP_PORT_DEFAULT, parseWeather, serveLockstep, type LoadWeather } from 'tickwire/node'
 import { defineService, type Service } from '../cli/service.ts'
 import { openStatus } from '../telemetry/status.ts'
 import { lockstepRegistry } from './lockstep-metrics.ts'
@@ -36,6 +36,10 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     resume: { kind: 'duration', default: '60s', help: 'how long the seat of a lost connection is kept' },
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
     drain: { kind: 'duration', default: '10s', help: 'how long players may play on after SIGTERM' },
+    weather: {
+      kind: 'text', value: 'W',
+      help: 'for trying a game: latency each way, jitter and loss, such as 100ms,20ms,5% (none)',
+    },
     reports: { kind: 'text', value: 'FOLDER', help: 'write reports of desyncs here (they are not written)' },
   },
   async start(options, world) {
@@ -48,6 +52,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
       throw new ConfigError('--card', 'two files with one name', 'rename one of them.')
     const serving = await serveLockstep(types, {
       port, maxRooms: options['max-games'], drainMs: drain,
+      ...(options.weather !== undefined && { weather: readWeather(options.weather) }),
       ...(options.reports !== undefined && { reportFolder: options.reports }),
       ...(address !== undefined && { address }), ...(origin.length > 0 && { origins: origin }),
     })
@@ -59,6 +64,12 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     world.print(`status: ${status.url}/metrics`)
   },
 })
+
+function readWeather(text: string): LoadWeather {
+  const weather = parseWeather(text)
+  if (weather !== undefined) return weather
+  throw new ConfigError(`--weather ${text}`, 'not a weather', 'write it as 100ms,20ms,5%.')
+}
 
 function nameOf(file: string): string {
   return basename(file).split('.', 1)[0] ?? file

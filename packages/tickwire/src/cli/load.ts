@@ -8,7 +8,7 @@ import type { JoinRequest } from '../core/rooms/join-body.ts'
 import { askServer, runLoad, type LoadReport, type Spread } from '../node/load.ts'
 import { gameOfText } from '../node/load-game.ts'
 import { NAMES_HEADER } from '../node/serve-routes.ts'
-import type { LoadWeather } from '../node/load-weather.ts'
+import { parseWeather, type LoadWeather } from '../node/load-weather.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
 import { importGame } from './game-module.ts'
 import { readCountOption, sizeText } from './recording-option.ts'
@@ -95,11 +95,9 @@ Exit code: 0; 1 when a player could not join or was disconnected.`,
 
 /** `100ms,20ms,5%`: latency, jitter, loss. */
 export function readWeather(text: string): LoadWeather {
-  const match = /^(\d+(?:\.\d+)?)ms(?:,(\d+(?:\.\d+)?)ms)?(?:,(\d+(?:\.\d+)?)%)?$/.exec(text)
-  const [, latency = '0', jitter = '0', loss = '0'] = match ?? []
-  if (match === null || Number(loss) > 100)
-    throw new UsageError(`--weather: cannot read "${text}". Fix: write it as 100ms,20ms,5%.`)
-  return { latencyMs: Number(latency), jitterMs: Number(jitter), loss: Number(loss) / 100 }
+  const weather = parseWeather(text)
+  if (weather !== undefined) return weather
+  throw new UsageError(`--weather: cannot read "${text}". Fix: write it as 100ms,20ms,5%.`)
 }
 
 /** The message of `fetch failed` is generic: the reason is in its cause. */

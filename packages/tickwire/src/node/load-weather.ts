@@ -6,7 +6,7 @@
 
 import { Prng } from '../core/base/prng.ts'
 import type { DatagramPort, DatagramPortStats } from '../core/endpoint/datagram-port.ts'
-import type { BundledPort } from './port-bundle.ts'
+import type { BundledPort, BundleMember } from './port-bundle.ts'
 
 /** Network conditions, applied in each direction. */
 export interface LoadWeather {
@@ -16,6 +16,23 @@ export interface LoadWeather {
   readonly jitterMs: number
   /** The fraction that is lost, 0 to 1. */
   readonly loss: number
+}
+
+/** Reads `100ms,20ms,5%`: latency, jitter and loss. The last two may be left out. Undefined: it is something else. */
+export function parseWeather(text: string): LoadWeather | undefined {
+  const match = /^(\d+(?:\.\d+)?)ms(?:,(\d+(?:\.\d+)?)ms)?(?:,(\d+(?:\.\d+)?)%)?$/.exec(text)
+  const [, latency = '0', jitter = '0', loss = '0'] = match ?? []
+  if (match === null || Number(loss) > 100) return undefined
+  return { latencyMs: Number(latency), jitterMs: Number(jitter), loss: Number(loss) / 100 }
+}
+
+/** The ports, with network conditions if there are any. */
+export function withWeather(
+  members: readonly BundleMember[],
+  weather: LoadWeather | undefined,
+): readonly BundleMember[] {
+  if (weather === undefined) return members
+  return members.map(({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }))
 }
 
 export class WeatherPort implements BundledPort {

@@ -23,6 +23,7 @@ import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
+import { withWeather } from './load-weather.ts'
 import { PortBundle } from './port-bundle.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { drainOnSignals } from './rooms-signals.ts'
@@ -36,7 +37,7 @@ export const LOCKSTEP_PORT_DEFAULT = 9090
 /** Options of `serveLockstep`, apart from the room types. */
 export interface ServeLockstepOptions
   extends Omit<
-    RoomServerOptions, 'keepRooms' | 'development' | 'learn' | 'onError' | 'weather' | 'pathGraceMs' | 'ops'
+    RoomServerOptions, 'keepRooms' | 'development' | 'learn' | 'onError' | 'pathGraceMs' | 'ops'
   > {
   /** Most matches at once. Default 256. */
   readonly maxRooms?: number
@@ -113,7 +114,8 @@ export class ServingLockstep {
     this.#transports = transports
     this.drainMs = options.drainMs ?? DRAIN_MS
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
-    this.#ports = new PortBundle([...transports.members, { prefix: 'port:', port: this.#messages }])
+    const members = [...transports.members, { prefix: 'port:', port: this.#messages }]
+    this.#ports = new PortBundle(withWeather(members, options.weather))
     const complete = Object.entries(types).map(([name, type]) =>
       [name, { capacity: type.game.players[1], ...type, ...reporting(type, options.reportFolder) }] as const)
     this.rooms = createRelayHost(Object.fromEntries(complete), {

@@ -28,7 +28,7 @@ import type { HttpSite } from './http-site.ts'
 import { inDevelopment } from './development.ts'
 import { systemEntropy } from './entropy.ts'
 import { Learning } from './learning.ts'
-import { WeatherPort } from './load-weather.ts'
+import { withWeather } from './load-weather.ts'
 import { type BundleMember, PortBundle } from './port-bundle.ts'
 import { createRecordingFile } from './recording-file.ts'
 import { resetSecretOf } from './reset-secret.ts'
@@ -120,7 +120,8 @@ export class RoomServer {
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
     this.#closeCode = hosted?.closeCode ?? 'shutdown'
-    this.#ports = bundle([...transports.members, ...(hosted?.members ?? [])], options)
+    const members = [...transports.members, ...(hosted?.members ?? [])]
+    this.#ports = new PortBundle(withWeather(members, options.weather))
     this.rooms = createRoomHost(this.#types, {
       entropy: systemEntropy,
       security: {
@@ -353,13 +354,6 @@ export class RoomServer {
     clearTimeout(this.#timer)
     if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
   }
-}
-
-/** All ports as one, with simulated network conditions if they are asked for. */
-function bundle(members: readonly BundleMember[], { weather }: RoomServerOptions): PortBundle {
-  return new PortBundle(weather === undefined ? members : members.map(
-    ({ prefix, port }, index) => ({ prefix, port: new WeatherPort(port, weather, index + 1) }),
-  ))
 }
 
 function textOf(error: unknown): string {

@@ -42,6 +42,8 @@ export type MeshEnd = 'line-lost' | 'log-full' | 'left'
 
 /** Windows that may be open beyond the deadline, in ticks. */
 const SLACK_TICKS = 4
+/** A player that leaves waits for its own last tick at most this long: in a pause it does not come. */
+const LEAVE_MS = 5000
 /** While nothing happens, silence is looked at this often. */
 const LOOK_MS = 100
 
@@ -77,6 +79,7 @@ export class MeshFeed implements TickFeed {
   #executed: Tick = 0
   #isPaused = false
   #isLeaving = false
+  #leftAt: Millis = Infinity
   #ended: MeshEnd | undefined
   #lookedAt: Millis = -Infinity
 
@@ -133,6 +136,7 @@ export class MeshFeed implements TickFeed {
   leave(now: Millis): void {
     if (this.#isLeaving || this.#ended !== undefined) return
     this.#isLeaving = true
+    this.#leftAt = now
     this.#window.events.push({ name: 'leave', player: this.player, value: 0 })
     if (this.#clock.position > 0) this.#close(now)
   }
@@ -365,6 +369,7 @@ export class MeshFeed implements TickFeed {
       this.#isPaused = false
       this.#clock.start(now)
     }
+    if (now - this.#leftAt > LEAVE_MS) this.#end('left')
     if (this.#taken === 0 || this.#isPaused) return
     // The others close the connections of a player whose leave they have stepped.
     if (this.watch.look(now, this.#taken + 1) === 'line-lost') this.#end(this.#isLeaving ? 'left' : 'line-lost')
