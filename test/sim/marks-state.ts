@@ -18,12 +18,12 @@ export const STATE_MARKS: readonly MarkedFile[] = [
       ],
       [
         'an object is sent with another field set',
-        'this.#words[index] = this.#words[index] & ~(SET_MASK | PAIRED | OVERTAKEN)',
+        'this.#words[index] &= ~(SET_MASK | PAIRED | OVERTAKEN',
         'this.stateOf(index) === STATE_KNOWN && this.setOf(index) !== set',
       ],
       [
         'an object changes its field set while a row is in flight',
-        'this.#words[index] = this.#words[index] & ~(SET_MASK | PAIRED | OVERTAKEN)',
+        'this.#words[index] &= ~(SET_MASK | PAIRED | OVERTAKEN',
         'this.stateOf(index) === STATE_KNOWN && this.setOf(index) !== set && this.sentOf(index) > this.baseOf(index)',
       ],
       ['an object leaves view', 'this.#setState(index, STATE_LEAVING)\n', '!isDespawned'],

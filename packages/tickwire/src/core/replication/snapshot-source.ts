@@ -65,10 +65,10 @@ export class SnapshotSource implements FrameSource {
 
   constructor(replicator: Replicator, relevance: Relevance, peer: PeerId, options: SnapshotSourceOptions = {}) {
     const { bytesPerSecond = Infinity, tickRate = 0 } = options
-    const { marks, blockDeltas, schedule, strideTicks } = replicator
+    const { marks, blockDeltas, schedule, strideTicks, coders } = replicator
     this.#replicator = replicator
     this.#peer = peer
-    this.#objects = new ClientObjects(strideTicks)
+    this.#objects = new ClientObjects(strideTicks, coders.some(({ usesOlder }) => usesOlder === true))
     this.#bulk = new BulkPath(schedule, blockDeltas, this.#objects, marks, this.#records)
     this.#due = new DueList(this.#objects, marks, relevance, this.#bulk)
     this.#filler = new PacketFiller(replicator, peer, this.#objects, this.#records, this.#due, this.#bulk)

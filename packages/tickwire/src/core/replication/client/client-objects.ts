@@ -5,7 +5,8 @@
  *                     ▲                 │
  *                     └─────enter───────┘
  *
- *   base      the newest tick whose row the client is known to hold: the baseline. NO_BASE before the first
+ *   base      the baseline: a tick whose row the client is known to hold. NO_BASE before the first. It is the newest
+ *             such tick, except after a loss, while an older one has a pair and the newest has none
  *   sent      the newest tick that the client holds or that is in flight. NONE when the object must be sent again
  *   epoch     packets of earlier ticks say nothing: they were of another object, field set or stay
  *   urgency   what was added since the object was last sent (due-list.ts)
@@ -40,7 +41,7 @@ export const NONE = -1
 const SENT = 1
 const EPOCH = 2
 const URGENCY = 3
-/** The layout of an object's word: type 8 bits, reason 3, field set 2, state 2, and four flags. */
+/** The layout of an object's word: type 8 bits, reason 3, field set 2, state 2, four flags, ahead 3. */
 const TYPE_MASK = 0xff
 const REASON_SHIFT = 8
 const REASON_MASK = 7 << REASON_SHIFT
@@ -58,6 +59,15 @@ const MAY_HOLD = 1 << 17
  * window; a delta over the baseline makes the client keep it.
  */
 const OVERTAKEN = 1 << 18
+/**
+ * After a loss: the client also holds the row this many strides after the baseline, but not the row before that one.
+ * The acknowledgement of a row beside it makes a pair, and the baseline moves there. 0: there is no such row.
+ */
+const AHEAD_SHIFT = 19
+const AHEAD_BITS = 7
+const AHEAD_MASK = AHEAD_BITS << AHEAD_SHIFT
+/** A pair that is older than this is given up for a newer row alone. */
+const AHEAD_MAX = 4
 
 export class ClientObjects {
   /** Indexed by object index. */
@@ -70,10 +80,12 @@ export class ClientObjects {
   #numbers = new Float64Array(0)
   #words = new Int32Array(0)
   readonly #strideTicks: number
+  readonly #usesPairs: boolean
 
-  /** `strideTicks`: ticks from one snapshot to the next. */
-  constructor(strideTicks: number) {
+  /** `strideTicks`: ticks from one snapshot to the next. `usesPairs`: the coders use the row before a baseline. */
+  constructor(strideTicks: number, usesPairs: boolean) {
     this.#strideTicks = strideTicks
+    this.#usesPairs = usesPairs
   }
 
   /** @hot */
@@ -151,7 +163,8 @@ export class ClientObjects {
 
   /** No row that the client holds of an object can be a baseline any more: the next row is a full one. */
   restart(index: number, set: number, tick: Tick): void {
-    this.#words[index] = this.#words[index] & ~(SET_MASK | PAIRED | OVERTAKEN) | set << SET_SHIFT | MAY_HOLD
+    this.#words[index] &= ~(SET_MASK | PAIRED | OVERTAKEN | AHEAD_MASK)
+    this.#words[index] |= set << SET_SHIFT | MAY_HOLD
     this.#setReason(index, REASON.full)
     this.#numbers[index << 2] = NO_BASE
     this.#numbers[index << 2 | SENT] = NONE
@@ -197,15 +210,24 @@ export class ClientObjects {
     const base = this.#numbers[at]
     if (this.stateOf(index) !== STATE_KNOWN || tick < this.#numbers[at | EPOCH] || tick <= base) return
     if (tick < oldest && this.#numbers[at | SENT] !== tick) return
-    this.rebase(index, tick, isPaired || (base !== NO_BASE && base === tick - this.#strideTicks))
+    const strides = base === NO_BASE ? Infinity : (tick - base) / this.#strideTicks
+    const ahead = this.#words[index] >>> AHEAD_SHIFT & AHEAD_BITS
+    if (strides + 1 === ahead) this.rebase(index, tick + this.#strideTicks, true)
+    else if (isPaired || strides === 1 || (ahead !== 0 && strides - 1 === ahead)) this.rebase(index, tick, true)
+    else if (!this.#keepsPair(index, tick, strides)) this.rebase(index, tick, false)
+    else if (strides > ahead) this.#words[index] = this.#words[index] & ~AHEAD_MASK | strides << AHEAD_SHIFT
+  }
+
+  /** Whether a baseline with its pair is better than the row of this tick alone: newer rows are on their way. @hot */
+  #keepsPair(index: number, tick: Tick, strides: number): boolean {
+    return this.isPaired(index) && strides <= AHEAD_MAX && Number.isInteger(strides) && this.sentOf(index) > tick
   }
 
   /** The client is known to hold the row of a tick, whatever it held before. @hot */
   rebase(index: number, tick: Tick, isPaired: boolean): void {
     const at = index << 2
     if (this.#numbers[at] === NO_BASE) this.#setReason(index, REASON.changed)
-    if (isPaired) this.#words[index] |= PAIRED
-    else this.#words[index] &= ~PAIRED
+    this.#words[index] = this.#words[index] & ~(PAIRED | AHEAD_MASK) | (isPaired && this.#usesPairs ? PAIRED : 0)
     this.#numbers[at] = tick
     if (this.#numbers[at | SENT] > tick) this.#words[index] |= OVERTAKEN
     else this.#words[index] &= ~OVERTAKEN
