@@ -134,6 +134,12 @@ export interface LockstepPlay {
   draw(world: World, tick: Tick): void
 }
 
+/** A listener of orders, and how it is removed from the present runner. */
+interface OrderHook {
+  readonly attach: () => () => void
+  detach: () => void
+}
+
 /** A lockstep match that is being played. */
 export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** The connection was lost. The room looks for a way back by itself. */
@@ -145,6 +151,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   readonly #drive: LockstepDrive<O>
   readonly #platform: ClientPlatform
   readonly #onOver: () => void
+  readonly #hooks = new Set<OrderHook>()
   #cancelWake: () => void = () => {}
   #cancelGone: () => void
   #isOver = false
@@ -157,7 +164,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#platform = platform
     drive.onWork = () => this.#wake()
     drive.onAway = () => this.onAway()
-    drive.onBack = (seat) => this.onBack(seat)
+    drive.onBack = (seat) => this.#handleBack(seat)
     drive.onEnd = (reason) => this.#end(reason)
     this.#cancelGone = platform.onGone(() => this.leave())
     this.#wake()
@@ -215,7 +222,13 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
 
   /** Calls `listener` for own orders of a kind: 'issued' at once, then once 'executed', 'refused' or 'lost'. */
   onOrder<S extends Shape, N extends string>(kind: Order<S, N>, listener: OrderListener<S>): () => void {
-    return this.runner.onOrder(kind, listener)
+    const attach = (): (() => void) => this.runner.onOrder(kind, listener)
+    const known: OrderHook = { attach, detach: attach() }
+    this.#hooks.add(known)
+    return () => {
+      known.detach()
+      this.#hooks.delete(known)
+    }
   }
 
   /**
@@ -278,6 +291,12 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     if (this.#isOver) return
     this.#drive.leave(this.#platform.now())
     this.#wake()
+  }
+
+  /** A new seat has a new runner: listeners stay. */
+  #handleBack(seat: 'same' | 'new'): void {
+    if (seat === 'new') for (const hook of this.#hooks) hook.detach = hook.attach()
+    this.onBack(seat)
   }
 
   #wake(): void {
