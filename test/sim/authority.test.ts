@@ -7,7 +7,6 @@ import { describe, expect, test, vi } from 'vitest'
 import { bool, ConfigError, defineGame, entity, fixed, type PeerId } from 'tickwire'
 import { readGameText, type GameText } from 'tickwire/engine'
 import { Dice, simulate, type Simulation } from 'tickwire/testing'
-import * as guide from '../../docs/guide/examples/authority.ts'
 import { Ball, Claim, Kite, makeBalls, Runner, Struck, type BallInput } from './authority-game.ts'
 
 // All time in it is simulated, but a busy machine needs real time to compute it.
@@ -323,42 +322,6 @@ describe('shots at shared objects', () => {
     sim.players[0]!.host.call(Claim, { power: 9 }, { about: { id } })
     sim.run(1000)
     expect([struck, ball(sim).mark, ballOf(sim, 2).mark]).toEqual([[1], 9, 9])
-  })
-})
-
-describe('the guide', () => {
-  test("[AUTH8, AUTH12] the guide's ball is taken, kicked at once, hit, and judged by its owner", async () => {
-    const sim: Simulation<guide.Input> = simulate(guide.game, { seed: 9, clients: 2, link: LINK })
-    guide.arbitrate(sim.host)
-    const [a, b] = sim.players.map(({ host }) => host)
-    sim.run(300)
-    const wanted = guide.take(a!)
-    sim.run(300)
-    expect(await wanted).toBe(true)
-    const state = guide.play(a!)
-    sim.run(50)
-    const ballSeen = (): { readonly id: number; readonly x: number; readonly dents: number; readonly owner: number } =>
-      [...sim.host.world.seen(guide.Ball)][0] as never
-    expect([...a!.draw(sim.clock.now).each(guide.Ball)][0]!.x).toBeGreaterThan(ballSeen().x)
-    b!.call(guide.Claim, { power: 1 }, { about: ballSeen() })
-    sim.run(600)
-    expect([ballSeen().dents, ballSeen().owner, state.isHit]).toEqual([1, a!.peer, false])
-    // The ball is far from the other player, which may not take it then.
-    sim.run(2000)
-    const refused = guide.take(b!)
-    sim.run(300)
-    expect(await refused).toBe(false)
-    a!.releaseAuthority(ballSeen())
-    sim.run(300)
-    b!.call(guide.Claim, { power: 1 }, { about: ballSeen() })
-    sim.run(300)
-    expect([ballSeen().dents, ballSeen().owner]).toEqual([2, 0])
-    const spectator = guide.watch(sim.clock.now, 'server', { entropy: new Dice(3) })
-    expect(spectator.endpoint.connections).toHaveLength(1)
-    const followed = guide.watchNext(spectator)
-    spectator.close(sim.clock.now)
-    while (spectator.endpoint.connections.length > 0) spectator.drain(sim.clock.now + 60_000, { send: () => {} })
-    expect(await followed).toBe(0)
   })
 })
 

@@ -1,7 +1,7 @@
-/** The code of docs/guide/authority.md. It is compiled with the tests and run by test/sim/authority.test.ts. */
+/** The code of docs/guide/authority.md. It is run by test/contract/authority-guide.test.ts. */
 
 import { bool, defineGame, entity, fixed, rpc, u8, type Match, type PeerId } from 'tickwire'
-import { createClientHost, type ClientHost, type ClientHostOptions } from 'tickwire/engine'
+import { connect, type Room } from 'tickwire/node'
 
 // #region declare
 export const Player = entity({ x: fixed(0, 100, 0.1).position(), score: u8 }, { name: 'Player' })
@@ -66,23 +66,24 @@ export function arbitrate(server: Match<Input>): void {
 // #endregion
 
 // #region client
-export function play(client: ClientHost<Input>): { isHit: boolean } {
-  const state = { isHit: false }
+export function play(room: Room<Input>): void {
+  let isHit = false
   // This client owns the ball. It applies the hit with its next input.
-  client.handle(Hit, (_values, { object }) => { state.isHit = client.view.get(Ball, object)?.owner === client.peer })
-  client.sampleInput = () => {
-    const dent = state.isHit
-    state.isHit = false
-    return { kick: true, dent }
-  }
-  return state
+  room.handle(Hit, (_values, { object }) => { isHit = room.view.get(Ball, object)?.owner === room.peer })
+  room.play({
+    input() {
+      const dent = isHit
+      isHit = false
+      return { kick: true, dent }
+    },
+  })
 }
 // #endregion
 
 // #region take
-export async function take(client: ClientHost<Input>): Promise<boolean> {
-  for (const ball of client.view.each(Ball)) {
-    const { isGranted } = await client.requestAuthority(ball)
+export async function take(room: Room<Input>): Promise<boolean> {
+  for (const ball of room.view.each(Ball)) {
+    const { isGranted } = await room.requestAuthority(ball)
     if (isGranted) return true
   }
   return false
@@ -91,14 +92,12 @@ export async function take(client: ClientHost<Input>): Promise<boolean> {
 
 // #region watch
 /** A spectator sees the view of the first player until it chooses another player. */
-export function watch(now: number, to: string, options: ClientHostOptions): ClientHost<Input> {
-  const spectator = createClientHost(game, { ...options, role: 'spectator' })
-  spectator.connect(now, to)
-  return spectator
+export async function watch(url: string): Promise<Room<Input>> {
+  return await connect(game, url, { join: { role: 'spectator' } })
 }
 
 /** Returns the player that the spectator follows now. */
-export function watchNext(spectator: ClientHost<Input>): Promise<PeerId> {
-  return spectator.spectate('next')
+export async function watchNext(spectator: Room<Input>): Promise<PeerId> {
+  return await spectator.spectate('next')
 }
 // #endregion
