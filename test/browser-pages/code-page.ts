@@ -1,9 +1,10 @@
-/** A page that hosts hello under a code, or joins one. */
+/** A page that hosts a match under a code, or joins one. */
 
+import { sharedAuthority } from 'tickwire'
 import {
   connect, host, type ConnectError, type HostedMatch, type HostOptions, type Room,
 } from 'tickwire/browser'
-import { game, Player } from '../../games/hello/game.ts'
+import { Body, game } from './code-game.ts'
 
 let hosted: HostedMatch | undefined
 let room: Room | undefined
@@ -12,7 +13,7 @@ let timers = 0
 
 export async function hostMatch(options: Partial<HostOptions> = {}): Promise<{ code: string; link: string }> {
   hosted = await host(game, { worker: startWorker, ...options })
-  enter(await connect(game, hosted))
+  enter(await connect(game, hosted, { authority: sharedAuthority }))
   return { code: hosted.code, link: hosted.link }
 }
 
@@ -20,7 +21,7 @@ export async function hostMatch(options: Partial<HostOptions> = {}): Promise<{ c
 let areTransferred: boolean | undefined
 
 function startWorker(): Worker {
-  const worker = new Worker('/worker.js')
+  const worker = new Worker(`/worker.js${location.search}`)
   const post = worker.postMessage.bind(worker) as (message: unknown, transfer: Transferable[]) => void
   worker.postMessage = (message: { name: string; channel?: unknown }, transfer: unknown) => {
     post(message, transfer as Transferable[])
@@ -31,7 +32,7 @@ function startWorker(): Worker {
 
 export async function join(where: string, options: object = {}): Promise<string> {
   try {
-    enter(await connect(game, where, options))
+    enter(await connect(game, where, { authority: sharedAuthority, ...options }))
     return 'joined'
   } catch (error) {
     return (error as ConnectError).code ?? String(error)
@@ -46,7 +47,7 @@ function enter(joined: unknown): void {
 
 export function state(): object {
   return {
-    players: room === undefined ? 0 : [...room.view.each(Player)].length,
+    players: room === undefined ? 0 : [...room.view.each(Body)].length,
     tick: room?.view.tick ?? 0, path: room?.path ?? '', reason: room?.pathReason ?? '',
     transport: room?.transport ?? '', end, isHidden: document.hidden, timers, isAway: room?.isAway ?? true,
     areTransferred,

@@ -1,6 +1,6 @@
-/** The Worker of a page that hosts hello. */
+/** The Worker of a page that hosts a match. */
 
 import { runHost } from 'tickwire/worker'
-import { game } from '../../games/hello/game.ts'
+import { game } from './code-game.ts'
 
 runHost(game, { maxPlayers: 8 })

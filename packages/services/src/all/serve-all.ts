@@ -31,6 +31,8 @@ export async function serveAll(options: ServeAllOptions = {}): Promise<ServingAl
   const issuer = randomBytes(32)
   const { publicKey } = bestProvider().importSigning(Uint8Array.from(issuer))
   const relay = await openRelay({
+    // The players of one machine's match share its relay, and a host sends for all of them.
+    quota: { kbitsPerSecond: 16_000, packetsPerSecond: 8000 },
     issuers: [publicKey], relayed: publicAddress, webSocket: {}, ...(relayPort !== undefined && { port: relayPort }),
     ...(options.address !== undefined && { address: options.address }),
   })

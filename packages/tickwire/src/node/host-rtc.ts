@@ -1,10 +1,11 @@
 /**
  * WebRTC for guests in pages, without a server in the middle: the offer comes by signalling, and both sides look for a
- * path by ICE, with the relays as STUN servers.
+ * path by ICE, with the relays as STUN and TURN servers.
  */
 
 import { PATHS_MAX } from '../core/base/limits.ts'
 import type { OfferedRelay } from '../core/client/rendezvous.ts'
+import { turnCredentials } from '../core/nat/turn-credentials.ts'
 import { findWebRtc } from './providers-search.ts'
 import type { WebRtcListener } from './providers.ts'
 import { SessionPort } from './session-port.ts'
@@ -27,7 +28,11 @@ export class HostRtc {
   static open(relays: readonly OfferedRelay[], isLocal: boolean): HostRtc | undefined {
     const found = findWebRtc()
     if ('missing' in found) return undefined
-    const iceServers = relays.map(({ address }) => `stun:${address}`)
+    const iceServers = relays.flatMap(({ address, turnToken }) => {
+      if (turnToken === undefined) return [`stun:${address}`]
+      const { username, credential } = turnCredentials(turnToken)
+      return [`stun:${address}`, `turn:${username}:${credential}@${address}`]
+    })
     const { provider } = found
     return new HostRtc(
       (port) => provider.listen({ iceServers, onSession: (session) => port.adopt(session) }), isLocal,
