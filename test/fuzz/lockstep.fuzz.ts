@@ -2,8 +2,13 @@
  * Hostile bytes in lockstep: ticks from a relay, frames of orders from a client, and frames of a peer of a mesh.
  */
 
+import { decodeCard, defineLockstep, LockstepRunner } from 'tickwire/lockstep'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { MeshFeed } from '../../packages/tickwire/src/core/lockstep/mesh-feed.ts'
+import { nobleHashes } from '../../packages/tickwire/src/core/crypto/noble-hashes.ts'
+import { RelayFeed } from '../../packages/tickwire/src/core/lockstep/relay-feed.ts'
+import { makeSeedShare, SEED_EVENT } from '../../packages/tickwire/src/core/order/seed-share.ts'
+import { RelaySeed } from '../../packages/tickwire/src/core/order-relay/relay-seed.ts'
 import { decodeValues, encodeValues } from '../../packages/tickwire/src/core/lockstep/order-values.ts'
 import { order } from '../../packages/tickwire/src/core/lockstep/order.ts'
 import { ids } from '../../packages/tickwire/src/core/order/ids.ts'
@@ -136,4 +141,62 @@ const mesh: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [orders, ticks, values, sync, descent, mesh]
+/** A card of a game that the relay does not know: it may be any file. */
+const cards: FuzzTarget = {
+  name: 'lockstep-cards',
+  seeds: () => [{ players: [2, 8], text: 'lockstep 30\norder 0 Move {}' }, { players: [1, 1], text: 'lockstep 1' }]
+    .map((card) => new TextEncoder().encode(JSON.stringify(card))),
+  run(bytes) {
+    const card = decodeCard(new TextDecoder().decode(bytes))
+    if (typeof card === 'string') return
+    const [least, most] = card.players
+    if (!(least >= 1 && least <= most && most <= 16 && card.tickRate >= 1 && card.fingerprint.length === 8))
+      throw new Error('a card with impossible numbers')
+    new OrderRelay({ tickRate: card.tickRate, players: most, secret: 1 })
+  },
+}
+
+const share = makeSeedShare((bytes) => { bytes.fill(7) }, nobleHashes.sha256)
+
+/** Commits and reveals: requests at a relay, and the first two ticks at a client. */
+const seeds: FuzzTarget = {
+  name: 'lockstep-seeds',
+  seeds: () => [
+    ...[...vectors.seeds, ...vectors.seedsRefused].map(({ bytes }) => unhex(bytes)), share.commit, share.reveal,
+  ],
+  run(bytes) {
+    const seedOptions = { share, sha256: nobleHashes.sha256 }
+    const relaySeed = new RelaySeed(seedOptions)
+    for (const peer of [1, 2]) relaySeed.join(0, peer)
+    relaySeed.begin(0)
+    for (const type of [SEED_EVENT.commit, SEED_EVENT.reveal])
+      for (const peer of [1, 2]) relaySeed.handle(peer, type, bytes, Math.min(bytes.length, 380))
+    const feed = new RelayFeed({ tickRate: 30, player: 2 })
+    feed.agree(0, nobleHashes.sha256, share)
+    const log = new TickLog()
+    if (bytes.length === 0 || log.receive(bytes, 0, bytes.length, 2) !== 'ok') return
+    const frame = new Uint8Array(7 + bytes.length)
+    frame[5] = 2
+    frame.set(bytes, 7)
+    feed.ticks.accept(0, 1, new BitReader(frame))
+    // Whatever the ticks say, a runner never throws, and begins only with shares that fit.
+    const game = defineLockstep({ orders: [], entities: [], step: () => {} })
+    new LockstepRunner(game, feed).update(10_000)
+  },
+}
+
+/** A large order: bytes of a lane. */
+const large: FuzzTarget = {
+  name: 'lockstep-large-orders',
+  seeds: () => [Uint8Array.of(0), Uint8Array.of(3, 1, 2), new Uint8Array(4001), new Uint8Array(4002).fill(0xc0)],
+  run(bytes) {
+    const relay = new OrderRelay({ tickRate: 30, players: 2, secret: 5 })
+    relay.start(0)
+    relay.handleLarge(0, relay.join(0, 7), bytes, bytes.length)
+    for (let now = 0; now < 600; now += 100) relay.tick(now)
+    const log = new TickLog()
+    if (log.receive(relay.log.bytes, 0, relay.log.length, relay.log.newest) !== 'ok') throw new Error('an invalid log')
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [orders, ticks, values, cards, seeds, large, sync, descent, mesh]

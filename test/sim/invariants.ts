@@ -16,6 +16,7 @@ export const INVARIANTS = {
   I6: 'nothing is accepted that the peer did not seal for this receiver',
   I7: 'a packet takes effect once; a changed one changes nothing',
   I8: 'at most two epochs are open, the old one is discarded in time, and worn keys are replaced',
+  I12: 'the log of a relay, stepped again, ends with the hash that every client had',
   I13: 'the memory that one peer and all peers can occupy is bounded, and nothing is left when they are gone',
   I14: 'an unproven address gets no more bytes than came from it, and no connection moves away from its peer',
   I15: 'there are never more connections than seats',

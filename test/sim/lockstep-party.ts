@@ -52,6 +52,10 @@ export class PartyClient implements SimActor {
   frozenUntil = 0
   /** Until then datagrams are processed but ticks are not stepped. */
   stuckUntil = 0
+  /** How long one tick takes on this machine, in ms. */
+  stepMs = 0
+  /** How often a router has given the client another address. */
+  rebinds = 0
   isClosed = false
   /** Why the last connection ended. */
   closedBy: CloseReason['code'] | undefined = undefined
@@ -64,6 +68,7 @@ export class PartyClient implements SimActor {
   readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
   #nextAt = 0
   #now = 0
+  #busyUntil = 0
 
   constructor(
     game: LockstepGame, seed: number, weather: Weather, runner: RunnerOptions, security: { provider: StubCrypto },
@@ -124,7 +129,8 @@ export class PartyClient implements SimActor {
 
   #pump(now: number): void {
     const local = this.localTime(now)
-    if (now >= this.stuckUntil) this.client.tick(local)
+    if (now >= Math.max(this.stuckUntil, this.#busyUntil))
+      this.#busyUntil = now + this.stepMs * this.client.tick(local)
     const next = this.client.drain(local, {
       send: (_to, bytes, length) => {
         this.onSend(bytes, length)
@@ -134,7 +140,8 @@ export class PartyClient implements SimActor {
         this.link.send(now, 1, bytes, length)
       },
     })
-    this.#nextAt = Math.max((next - this.offsetMs) / this.drift, now < this.stuckUntil ? now + 5 : now)
+    const isBusy = now < Math.max(this.stuckUntil, this.#busyUntil)
+    this.#nextAt = Math.max((next - this.offsetMs) / this.drift, isBusy ? now + 5 : now)
     if (this.#nextAt <= now) this.#nextAt = now + 0.05
   }
 }
@@ -209,9 +216,9 @@ export class LockstepParty implements SimActor {
   }
 
   wake(now: number): void {
-    this.clients.forEach(({ link }, index) => {
+    this.clients.forEach(({ link, rebinds }, index) => {
       for (let length = link.poll(now, 0, this.#incoming); length >= 0; length = link.poll(now, 0, this.#incoming))
-        this.host.handleDatagram(now, String(index), this.#incoming, length)
+        this.host.handleDatagram(now, `${index}:${rebinds}`, this.#incoming, length)
     })
     this.host.tick(now)
     const newest = this.match?.relay.log.newest ?? 0
@@ -221,7 +228,10 @@ export class LockstepParty implements SimActor {
         this.sentBytes += length + 28
         this.sentDatagrams++
         this.largestDatagram = Math.max(this.largestDatagram, length)
-        this.clients[Number(to)]?.link.send(now, 0, bytes, length)
+        const [index, rebinds] = to.split(':').map(Number)
+        const client = this.clients[index ?? -1]
+        // The router knows the old address no more.
+        if (client?.rebinds === rebinds) client?.link.send(now, 0, bytes, length)
       },
     })
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { game } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
@@ -27,4 +28,11 @@ test('[LOCK44] a player with too many strikes is removed from a ranked match, in
   casual.run(6000)
   expect(casual.notices.some(({ kind }) => kind === 'lagging')).toBe(true)
   expect(casual.clients[2]!.isClosed).toBe(false)
+})
+
+test('[LOCK30] a relay takes every card that is valid: games of 1 to 3 ticks a second, too', () => {
+  for (const tickRate of [1, 3, 4, 30, 128]) {
+    const relay = new OrderRelay({ tickRate, players: 2, secret: 1, deadlineMs: 1 })
+    expect(relay.deadline.ms).toBeGreaterThan(1000 / tickRate)
+  }
 })

@@ -3,14 +3,15 @@ import { FIELD } from '../../packages/tickwire/src/core/order-relay/relay-state.
 import { form } from '../form.ts'
 import { playLockstep, type Plant } from './lockstep-swarm.ts'
 
-test('[LOCK26, DESYNC8, I23, I24, I25, I26, I27, I28, I35] matches of many seeds hold their invariants', () => {
+test('[LOCK26, DESYNC8, I12, I23, I24, I25, I26, I27, I28, I35] matches of many seeds hold their invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(3, 200); seed++) {
     const { violation, counts } = playLockstep(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
-  for (const name of ['honest', 'orders', 'ticks', 'outage', 'resume']) expect(sums[name]).toBeGreaterThan(0)
+  const names = ['honest', 'orders', 'ticks', 'outage', 'resume', 'replayed']
+  for (const name of names) expect(sums[name]).toBeGreaterThan(0)
 })
 
 test('[DESYNC8, I35] matches in which one number of one world changes end with equal worlds', () => {

@@ -1,10 +1,11 @@
 /**
  * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28 and I35.
  *
- * Players are honest, or lie about their clicks and pulses, flood, or stand still. Lines lose, delay and duplicate, and
- * fail for a while; players resume their seats, join late and leave. Then the weather clears.
+ * Players are honest, or lie about their clicks and pulses, flood, stand still, or have slow machines. Lines lose,
+ * delay, duplicate, change addresses and fail for up to a minute. Players resume, join late and leave. Then it clears.
  */
 
+import { LockstepRunner, playedMatch, ReplayFeed } from 'tickwire/lockstep'
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
@@ -16,6 +17,9 @@ import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 
 const STORM_MS = 8000
+/** A storm in which one line fails for a minute. */
+const LONG_STORM_MS = 66_000
+const LONG_OUTAGE_MS = 60_000
 const CALM_MS = 7000
 /** A client that could not be healed in the storm is tried again after ten seconds. */
 const LONG_CALM_MS = 18_000
@@ -57,6 +61,10 @@ export function playLockstep(seed: number, plant: Plant = () => {}, isCorrupted 
 class LockstepWorld {
   readonly #seed: number
   readonly #dice: Dice
+  /** For slow machines, rebinding, long outages and lanes: other draws stay as they are. */
+  readonly #more: Dice
+  readonly #isLong: boolean
+  #longOutage: { readonly client: PartyClient; readonly until: number } | undefined
   readonly #party: LockstepParty
   readonly #actors: Actor[] = []
   readonly #counts: Record<string, number> = {}
@@ -71,13 +79,16 @@ class LockstepWorld {
     this.#isCorrupted = isCorrupted
     this.#seed = seed
     this.#dice = new Dice(seed ^ 0x10c5)
+    this.#more = new Dice(seed ^ 0x51ee)
+    this.#isLong = this.#more.chance(0.03)
+    if (this.#isLong) this.#count('long outage')
     this.#worst = this.#dice.fraction()
     const clients = 2 + Math.floor(this.#dice.fraction() * 4)
     const late = this.#dice.chance(0.3) ? 'drop' as const : 'slip' as const
     const isAgreed = this.#dice.chance(0.3)
     if (isAgreed) this.#count('agreed')
     this.#party = new LockstepParty({
-      game: game as never, seed, clients: 0, resumeMs: 30_000, isAgreed,
+      game: game as never, seed, clients: 0, resumeMs: this.#more.chance(0.5) ? 30_000 : 90_000, isAgreed,
       relay: { late, ...(this.#dice.chance(0.3) && { cover: 'all' as const }), stallMs: 2000 },
     })
     for (let client = 0; client < clients; client++) this.#add()
@@ -86,11 +97,13 @@ class LockstepWorld {
   play(): LockstepResult {
     let violation: Violation | undefined
     try {
-      for (let ms = 0; ms < STORM_MS; ms += STEP_MS) {
+      const stormMs = this.#isLong ? LONG_STORM_MS : STORM_MS
+      for (let ms = 0; ms < stormMs; ms += STEP_MS) {
         this.#mischief()
+        this.#moreMischief(ms)
         this.#party.run(STEP_MS)
         this.#act()
-        if (ms > STORM_MS / 2) this.#corrupt()
+        if (ms > stormMs / 2) this.#corrupt()
         this.#plant(this.#party, true)
       }
       this.#clear()
@@ -167,6 +180,28 @@ class LockstepWorld {
     this.#reconnect()
   }
 
+  /** Machines are slow, routers give other addresses, one line fails for a minute, players talk. */
+  #moreMischief(ms: number): void {
+    const dice = this.#more
+    const { clock } = this.#party
+    if (this.#isLong && ms === 3000) {
+      const { client } = this.#actors[Math.floor(dice.fraction() * this.#actors.length)]!
+      this.#longOutage = { client, until: clock.now + LONG_OUTAGE_MS }
+    }
+    for (const { client, hasLeft } of this.#actors) {
+      if (dice.chance(0.002)) {
+        client.stepMs = dice.chance(0.5) ? 0 : 80 * dice.fraction()
+        this.#count('slow')
+      }
+      if (dice.chance(0.002)) this.#count(`rebound ${Math.min(1, client.rebinds++)}`)
+      if (!hasLeft && dice.chance(0.01)) client.client.lanes.send('chat', new Uint8Array(100))
+      if (!hasLeft && dice.chance(0.02)) client.client.lanes.send('voice', new Uint8Array(60))
+      if (!hasLeft && dice.chance(0.002)) client.client.lanes.send('bulk', new Uint8Array(1000))
+    }
+    if (this.#longOutage !== undefined && clock.now < this.#longOutage.until)
+      this.#longOutage.client.link.weather = { loss: 1 }
+  }
+
   /** Changes one number in the world of one client. */
   #corrupt(): void {
     if (!this.#isCorruptionDue) return
@@ -220,6 +255,7 @@ class LockstepWorld {
     const { now } = this.#party.clock
     for (const { client, hasLeft } of this.#actors) {
       client.link.weather = { latencyMs: 10 }
+      client.stepMs = 0
       client.frozenUntil = Math.min(client.frozenUntil, now)
       client.stuckUntil = Math.min(client.stuckUntil, now)
       if (!hasLeft) client.client.runner?.resume(client.localTime(now))
@@ -233,6 +269,7 @@ class LockstepWorld {
     this.#counts['orders'] = ticks.flat().filter(({ player }) => player > 0).length
     this.#checkBytes()
     if (!this.#isCorrupted) this.#checkHashes()
+    this.#checkReplay()
     this.#checkHeals()
     this.#checkOrders(ticks)
     this.#checkCadence(ticks)
@@ -255,6 +292,26 @@ class LockstepWorld {
       known[tick] ??= hash
       require('I24', known[tick] === hash, `client ${number} has another world after tick ${tick}`)
     }))
+  }
+
+  /** The log of the relay, stepped again, ends in the world of the clients. */
+  #checkReplay(): void {
+    if (this.#isCorrupted || this.#seed % 4 !== 3) return
+    const { log } = this.#party.match.relay
+    const seed = this.#actors[0]?.client.client.feed.seed ?? 0
+    const feed = new ReplayFeed(playedMatch(log, game.tickRate, seed))
+    feed.speed = Infinity
+    const hashes: string[] = []
+    const replay = new LockstepRunner(game, feed, {
+      ticksPerUpdate: Infinity,
+      onTick: (tick, low, high) => { hashes[tick] = `${high.toString(16)}.${low.toString(16)}` },
+    })
+    replay.update(0)
+    this.#actors.forEach(({ client: { hashes: own } }, number) => {
+      const last = own.length - 1
+      require('I12', last < 1 || own[last] === hashes[last], `client ${number} and the replay differ at tick ${last}`)
+    })
+    this.#count('replayed')
   }
 
   #checkHeals(): void {

@@ -3,7 +3,7 @@
 import { ConfigError } from '../base/assert.ts'
 import {
   LOCKSTEP_PLAYERS_MAX, ORDER_BUDGET_BURST, ORDER_BUDGET_PER_TICK, ORDER_BYTES_BURST, ORDER_BYTES_PER_TICK,
-  ORDERS_PER_TICK_MAX,
+  ORDERS_PER_TICK_MAX, TICK_RATE_MAX,
 } from '../base/limits.ts'
 import type { DesyncRules } from './desync-judge.ts'
 import type { RelayFilter } from './relay-filter.ts'
@@ -25,7 +25,7 @@ export interface RelayOptions {
   readonly deadlineMs?: number
   /** The shortest deadline, in ms. Default: a tick and 12 ms. */
   readonly deadlineMsMin?: number
-  /** The longest deadline, in ms. A player that needs more slips alone. Default: 250. */
+  /** The longest deadline, in ms. A player that needs more slips alone. Default: 250, or the shortest one. */
   readonly deadlineMsMax?: number
   /** How far before the sending of its packet an order may claim to be, in ms. Default: 8. */
   readonly claimMs?: number
@@ -73,6 +73,7 @@ export const RANKED_RELAY: Pick<
 }
 
 const MARGIN_MS = 12
+const DEADLINE_MS_MAX = 250
 
 /** Fills in the defaults. Throws a ConfigError on invalid values. */
 export function completeRelayOptions(
@@ -86,11 +87,15 @@ export function completeRelayOptions(
       'give the most players of a match.',
     )
   }
-  if (!(tickRate >= 1 && tickRate <= 128)) {
-    throw new ConfigError('relay.tickRate', `invalid rate (expected 1 to 128, got ${tickRate})`, 'give ticks a second.')
+  if (!(tickRate >= 1 && tickRate <= TICK_RATE_MAX)) {
+    throw new ConfigError(
+      'relay.tickRate', `invalid rate (expected 1 to ${TICK_RATE_MAX}, got ${tickRate})`, 'give ticks a second.',
+    )
   }
+  const leastMs = 1000 / tickRate + MARGIN_MS
   const complete = {
-    late: 'slip', cover: 'near', deadlineMs: 120, deadlineMsMin: 1000 / tickRate + MARGIN_MS, deadlineMsMax: 250,
+    late: 'slip', cover: 'near', deadlineMs: 120, deadlineMsMin: leastMs,
+    deadlineMsMax: Math.max(DEADLINE_MS_MAX, leastMs),
     claimMs: 8, ordersPerTick: ORDER_BUDGET_PER_TICK, ordersBurst: ORDER_BUDGET_BURST,
     bytesPerTick: ORDER_BYTES_PER_TICK, bytesBurst: ORDER_BYTES_BURST, ordersPerTickMax: ORDERS_PER_TICK_MAX,
     strikesMax: 20, stallMs: 5000, pausesMax: Infinity, pauseMsMax: Infinity, countdownMs: 3000, ...options,
