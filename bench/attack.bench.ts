@@ -11,6 +11,8 @@ import { parseArgs } from 'node:util'
 import { playFound } from './attack/found/found.ts'
 import { dishonestMember, fragmentFlood, malformedFrames, memberFlood } from './attack/members.ts'
 import { bitFlips, forgedEndings, forgeries, garbage, guessedIds, hijack, longLife, replays } from './attack/packets.ts'
+import { relayAmplification, relayForgeries, relaySpellings } from './attack/relay.ts'
+import { relaySink } from './attack/relay-sink.ts'
 import { socketFloods } from './attack/sockets.ts'
 import { type AttackReport, isHeld } from './attack/stage.ts'
 import { amplification, cookies, halfOpen, loops, requestFlood, slowLoris } from './attack/strangers.ts'
@@ -63,6 +65,10 @@ async function playEngine(scale: number): Promise<AttackReport[]> {
     ...forgedEndings(times(200_000)),
     ...hijack(times(20_000)),
     ...guessedIds(times(100_000)),
+    ...relaySpellings(),
+    ...relayAmplification(times(100)),
+    ...relayForgeries(times(1_000_000)),
+    ...(await relaySink()),
     ...timing(times(50_000)),
     ...(await socketFloods(10_000)),
   ]

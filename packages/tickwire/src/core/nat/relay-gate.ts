@@ -25,7 +25,8 @@ export class RelayGate {
   #requests: OriginGuard
   #stun: OriginGuard
   #allRequests: Bucket = new Bucket(RELAY_REQUESTS_PER_SECOND)
-  #allStun: Bucket = new Bucket(STUN_PER_SECOND)
+  /** Their answers are longer than the questions, so little may be saved up. */
+  #allStun: Bucket = new Bucket(STUN_PER_SECOND, STUN_PER_SECOND / 10)
   #key: OriginKey = new OriginKey()
 
   constructor(options: GateOptions, entropy: Entropy) {
@@ -66,19 +67,21 @@ export class RelayGate {
   }
 }
 
-/** A rate for all senders together, with a burst of one second. */
+/** A rate for all senders together, with a burst of one second unless another is given. */
 class Bucket {
   #perSecond: number
+  #burst: number
   #tokens: number
   #at: Millis = -Infinity
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, burst: number = perSecond) {
     this.#perSecond = perSecond
-    this.#tokens = perSecond
+    this.#burst = burst
+    this.#tokens = burst
   }
 
   take(now: Millis): boolean {
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#at) * this.#perSecond) / 1000)
+    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#at) * this.#perSecond) / 1000)
     this.#at = now
     if (this.#tokens < 1) return false
     this.#tokens--
