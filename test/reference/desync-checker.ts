@@ -86,7 +86,10 @@ function readBody(from: Bytes, kind: number): Meaning {
         mayHeal: named([false, true], from.varint()), root: from.hex(8),
       }
     case 18: return { message: 'summary', case: first, text: from.text() }
-    case 20: return { message: 'wait', tick: first }
+    case 20: {
+      const ticks = from.hex(from.varint())
+      return { message: 'state', tick: first, ticks, image: from.hex() }
+    }
     case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
     default: throw new Error('unknown message')
   }

@@ -166,9 +166,10 @@ export interface TicksFrameMeaning {
 export function readTicksFrame(input: Uint8Array): TicksFrameMeaning {
   const bytes = new Bytes(input)
   const flags = bytes.byte()
-  if (flags > 1) throw new Error('flags')
+  if (flags > 3) throw new Error('flags')
   const [token, last, offset] = [bytes.big(4), bytes.varint(), bytes.varint()]
-  const feedback = flags === 1 ? [bytes.big(4) | 0, bytes.big(2), bytes.big(4)] : undefined
+  const feedback = flags % 2 === 1 ? [bytes.big(4) | 0, bytes.big(2), bytes.big(4)] : undefined
+  if (flags >= 2) bytes.varint()
   if (bytes.left === 0 || bytes.left > 400) throw new Error('no bytes')
   return { token, last, offset, ...(feedback && { feedback }), bytes: bytes.hex(bytes.left) }
 }

@@ -25,7 +25,7 @@ import { DesyncAgent } from '../lockstep/desync/desync-agent.ts'
 import type { DesyncFinding } from '../lockstep/desync/finding.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
-import { decodeSync, encodeSync } from '../order/sync-messages.ts'
+import { decodeSync, encodeSync, type SyncMessage } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
@@ -76,10 +76,12 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly lanes: LockstepLanes = new LockstepLanes()
   readonly #options: LockstepClientOptions
   #isObserver = false
-  /** An image from the relay, until the log reaches its tick. */
+  /** An image from the relay, until the next tick. */
   #image: { readonly tick: Tick; readonly bytes: Uint8Array } | undefined
   /** Until then the client waits for an image. */
   #waitUntil: Millis = 0
+  /** Whether it has asked for an image on this connection. */
+  #hasAsked = false
   #sync = new SyncSource()
 
   constructor(game: LockstepGame<O>, options: LockstepClientOptions) {
@@ -108,6 +110,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
     this.#isObserver = join?.role === 'spectator'
     this.#waitUntil = 0
+    this.#hasAsked = false
     if (join === undefined || !('resume' in join)) this.#beginAnew()
     return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
   }
@@ -156,13 +159,10 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return (bytes) => provider.sha256(bytes)
   }
 
-  /** Goes on from the image as soon as all ticks up to it are there. */
+  /** Goes on from the image. If it is not one, the ticks up to it are stepped. */
   #jump({ tick, bytes }: { readonly tick: Tick; readonly bytes: Uint8Array }): void {
-    const { runner } = this
-    if (runner === undefined || (tick > this.feed.log.newest && tick > runner.tick)) return
     this.#image = undefined
-    this.#waitUntil = 0
-    if (tick > 0) runner.jump(tick, bytes)
+    this.runner?.jump(tick, bytes)
   }
 
   /** Whether an image is to come that makes stepping needless. */
@@ -170,9 +170,18 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return now < this.#waitUntil
   }
 
-  /** The match is at a tick. A client that is far behind gets an image. */
-  #handleWait(now: Millis, tick: Tick): void {
-    if (tick - (this.runner?.tick ?? 0) > REJOIN_BEHIND_TICKS) this.#waitUntil = now + IMAGE_WAIT_MS
+  /** A state to go on from, and all ticks up to it. */
+  #handleState(now: Millis, { tick, ticks, image }: Extract<SyncMessage, { kind: 'state' }>): void {
+    this.#waitUntil = 0
+    if (tick > 0 && this.feed.ticks.takeAll(now, ticks, tick)) this.#image = { tick, bytes: image }
+  }
+
+  /** The match is at a tick. A client that is far behind asks for an image, and waits for it. */
+  #handleNewest(now: Millis, tick: Tick): void {
+    if (this.#hasAsked || tick - (this.runner?.tick ?? 0) <= REJOIN_BEHIND_TICKS) return
+    this.#hasAsked = true
+    this.#waitUntil = now + IMAGE_WAIT_MS
+    this.#sync.send(encodeSync({ kind: 'wanted', tick: 0, isWhole: true }))
   }
 
   #makeAgent(runner: LockstepRunner<O>): DesyncAgent {
@@ -187,7 +196,8 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.feed.rttMs = () => connection.rtt.smoothedMs
     connection.addSource(LOCKSTEP_KIND.orders, this.feed.orders)
     connection.addSink(LOCKSTEP_KIND.ticks, this.feed.ticks)
-    const { orders } = this.feed
+    const { orders, ticks } = this.feed
+    ticks.onNewest = (now, newest) => this.#handleNewest(now, newest)
     this.lanes.attach(connection, () => orders.filledSequence)
     this.feed.sendLarge = (type, data) => {
       const result = this.lanes.sendOrder(type, data)
@@ -198,8 +208,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#sync.takenSequence = () => orders.filledSequence
     sink.onMessage = (now, bytes) => {
       const message = decodeSync(bytes)
-      if (message?.kind === 'image') this.#image = message
-      else if (message?.kind === 'wait') this.#handleWait(now, message.tick)
+      if (message?.kind === 'state') this.#handleState(now, message)
       else if (message !== undefined) this.agent?.handleMessage(now, message)
     }
     connection.addSource(LOCKSTEP_KIND.sync, this.#sync)

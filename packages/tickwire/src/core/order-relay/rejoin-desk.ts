@@ -4,11 +4,11 @@
  * the image is passed on, and the client goes on from there instead of stepping the whole match. If they do not, all
  * other players are witnesses of the next donor, and the majority decides.
  *
- *   need ──▶ wanted ──▶ image of the donor, digest of the witness ──▶ equal: image to all that wait
+ *   wanted ──▶ wanted ──▶ image of the donor, digest of the witness ──▶ equal: image to all that wait
  *                                                               └──▶ not equal, or late: the next donor
  *
- * An image is only a shortcut. A client that waits for one is sent an empty image of tick 0 when there is none, and
- * steps the ticks that it has received.
+ * An image is only a shortcut. A client that waits for one is sent an empty state of tick 0 when there is none, and
+ * steps the ticks that it receives.
  */
 
 import { IMAGE_WAIT_MS, REJOIN_AGAIN_MS } from '../base/limits.ts'
@@ -72,19 +72,13 @@ export class RejoinDesk {
     this.#parts = parts
   }
 
-  /** A client is far behind. */
-  need(now: Millis, peer: PeerId): void {
-    if (this.#waiting.has(peer) || now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return
-    this.#waiting.add(peer)
-    if (this.#ask === undefined) this.#begin(now)
-  }
-
   /** Whether a player was asked for an image: it may send one. */
   isDonor(peer: PeerId): boolean {
     return this.#ask?.donor === peer
   }
 
   handleMessage(now: Millis, peer: PeerId, message: SyncMessage): void {
+    if (message.kind === 'wanted') this.#need(now, peer)
     const ask = this.#ask
     const isImage = message.kind === 'image' || message.kind === 'digest'
     if (ask === undefined || !isImage || message.tick !== ask.tick) return
@@ -109,7 +103,7 @@ export class RejoinDesk {
     for (const peer of late.to) {
       if (this.#parts.newestFor(peer) < late.tick) continue
       late.to.delete(peer)
-      this.#out.push({ to: peer, message: { kind: 'image', tick: late.tick, bytes: late.bytes } })
+      this.#give(peer, late.tick, late.bytes)
     }
     if (late.to.size === 0) this.#late = undefined
   }
@@ -126,6 +120,13 @@ export class RejoinDesk {
     return out
   }
 
+  /** A client is far behind. */
+  #need(now: Millis, peer: PeerId): void {
+    if (this.#waiting.has(peer) || now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return
+    this.#waiting.add(peer)
+    if (this.#ask === undefined) this.#begin(now)
+  }
+
   #begin(now: Millis): void {
     const { log } = this.#parts
     const candidates = this.#parts.players()
@@ -135,7 +136,7 @@ export class RejoinDesk {
     if (donor === undefined || this.#waiting.size === 0) {
       for (const peer of this.#waiting) {
         this.#servedAt.set(peer, now)
-        this.#out.push({ to: peer, message: { kind: 'image', tick: 0, bytes: NO_BYTES } })
+        this.#out.push({ to: peer, message: { kind: 'state', tick: 0, ticks: NO_BYTES, image: NO_BYTES } })
       }
       this.#waiting.clear()
       this.#failed.clear()
@@ -167,11 +168,16 @@ export class RejoinDesk {
     for (const peer of this.#waiting) {
       this.counts.passed++
       this.#servedAt.set(peer, now)
-      if (this.#parts.newestFor(peer) < tick - LEAD_TICKS) late.add(peer)
-      else this.#out.push({ to: peer, message: { kind: 'image', tick, bytes } })
+      if (this.#parts.newestFor(peer) < tick) late.add(peer)
+      else this.#give(peer, tick, bytes)
     }
     this.#waiting.clear()
     if (late.size > 0) this.#late = { tick, bytes, to: late }
+  }
+
+  #give(to: PeerId, tick: Tick, image: Uint8Array): void {
+    const { log } = this.#parts
+    this.#out.push({ to, message: { kind: 'state', tick, ticks: log.bytes.slice(0, log.endOf(tick)), image } })
   }
 
   #fail(now: Millis, { donor }: Ask): void {

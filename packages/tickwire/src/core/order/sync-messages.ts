@@ -10,13 +10,14 @@
  * 5     done          diverged  case, outcome, tick: varints    outcome 0 named, 1 healed, 2 refused
  * 6     root          client    tick varint │ root 64
  * 7     player seal   client    tick, orders: varints │ public key 32 bytes │ signature 64 bytes
- * 8     image         both      tick varint │ image             to a client: tick 0 and no bytes: there is none
+ * 8     image         client    tick varint │ image
  * 9     image digest  client    tick varint │ SHA-256 32 bytes
  * 16    request       relay     case, tick, level: varints
  * 17    verdict       relay     case, tick, role, mayHeal: varints │ root 64      role 0 witness, 1 donor, 2 diverged
  * 18    summary       relay     case varint │ JSON
- * 19    image wanted  relay     tick, whole: varints            whole 1: send the image; 0: send its digest
- * 20    wait          relay     tick varint                     the newest one. A client far behind gets an image
+ * 19    image wanted  both      tick, whole: varints            whole 1: send the image; 0: send its digest.
+ *                                                               From a client, tick 0: a state to go on from
+ * 20    state         relay     tick, length: varints │ that many bytes of ticks │ image       tick 0: there is none
  * ```
  *
  * A root is the low half, then the high half of a hash, 32 bits each, high byte first. Question and answer are for the
@@ -38,7 +39,7 @@ export interface Root {
 
 const KIND = {
   report: 1, ask: 2, answer: 3, finding: 4, done: 5, root: 6, seal: 7, image: 8, digest: 9,
-  request: 16, verdict: 17, summary: 18, wanted: 19, wait: 20,
+  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20,
 } as const
 
 /** What a client is in a case of desync. */
@@ -69,7 +70,12 @@ export type SyncMessage =
     readonly role: (typeof ROLES)[number]; readonly mayHeal: boolean; readonly root: Root
   }
   | { readonly kind: 'wanted'; readonly tick: number; readonly isWhole: boolean }
-  | { readonly kind: 'wait'; readonly tick: number }
+  | {
+    readonly kind: 'state'; readonly tick: number
+    /** The bytes of all ticks up to this one. */
+    readonly ticks: Uint8Array
+    readonly image: Uint8Array
+  }
 
 const HEAD_BYTES_MAX = 192
 const KEY_BYTES = 32
@@ -115,6 +121,10 @@ export function encodeSync(message: SyncMessage): Uint8Array {
       writeVarint(out, ROLES.indexOf(message.role))
       writeVarint(out, message.mayHeal ? 1 : 0)
       writeRoot(out, message.root)
+      break
+    case 'state':
+      writeVarint(out, message.tick)
+      writeVarint(out, message.ticks.length)
       break
     case 'wanted':
       writeVarint(out, message.tick)
@@ -168,11 +178,14 @@ function read(reader: BitReader, kind: number): SyncMessage | undefined {
       if (role === undefined || mayHeal > 1) return undefined
       return { kind: 'verdict', case: first, tick, role, mayHeal: mayHeal === 1, root }
     }
+    case KIND.state: {
+      const ticks = some(reader, readVarint(reader))
+      return { kind: 'state', tick: first, ticks, image: rest(reader) }
+    }
     case KIND.wanted: {
       const whole = readVarint(reader)
       return whole > 1 ? undefined : { kind: 'wanted', tick: first, isWhole: whole === 1 }
     }
-    case KIND.wait: return { kind: 'wait', tick: first }
     default: return undefined
   }
 }
@@ -196,6 +209,7 @@ function tailOf(message: SyncMessage): Uint8Array {
     case 'report': return encodeUtf8(message.machine)
     case 'finding':
     case 'summary': return encodeUtf8(message.text)
+    case 'state': return joined(message.ticks, message.image)
     case 'seal': return Uint8Array.of(...message.publicKey, ...message.signature)
     case 'ask':
     case 'answer':
@@ -206,6 +220,13 @@ function tailOf(message: SyncMessage): Uint8Array {
 }
 
 const NO_BYTES = new Uint8Array(0)
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
+}
 
 function encodeUtf8(text: string): Uint8Array {
   const bytes = new Uint8Array(utf8Size(text))

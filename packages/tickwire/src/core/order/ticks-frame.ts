@@ -2,20 +2,21 @@
  * The frame that a relay sends to a client: bytes of the tick log.
  *
  * ```
- * flags 8 │ token 32 │ last varint │ offset varint │ feedback │ bytes to the end of the frame
+ * flags 8 │ token 32 │ last varint │ offset varint │ feedback │ newest │ bytes to the end of the frame
  *
- * flags     bit 0: feedback follows. The other bits are 0
+ * flags     bit 0: feedback follows. Bit 1: `newest` follows, for a client that is far behind. The other bits are 0
  * token     proves that tick `last` was stepped, when the client returns it
  * last      the newest tick that ends within these bytes, or before them
  * offset    where the first byte stands in the log of the match
  * feedback  mean arrival of orders before their deadline, us 32, two's complement │ late orders 16 │ jitter us 32
+ * newest    the newest tick of the match, varint
  * ```
  *
  * Every packet repeats the last ticks that are not known to have arrived, so a lost packet costs no round trip; after a
  * loss it repeats all of them. A tick may be larger than a frame and then spans several.
  */
 
-import { LOCKSTEP_FRAME_BYTES_MAX, SENT_PACKETS_MAX } from '../base/limits.ts'
+import { LOCKSTEP_FRAME_BYTES_MAX, REJOIN_BEHIND_TICKS, SENT_PACKETS_MAX } from '../base/limits.ts'
 import type { Millis, Tick } from '../base/time.ts'
 import type { BitReader } from '../bits/bit-reader.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
@@ -46,6 +47,9 @@ export interface TicksFeed {
 }
 
 const FEEDBACK_BYTES = 10
+/** Bits of the flags. */
+const FEEDBACK = 1
+const NEWEST = 2
 const FRAMES_PER_FLUSH_MAX = 4
 /** On a path without losses a tick is in this many packets. */
 const REPEATED_TICKS = 2
@@ -109,7 +113,9 @@ export class TicksSource implements FrameSource {
     const isBehind = feed.log.endOf(newest) - this.#acked > REPEATED_BYTES_MAX
     const isLossy = newest - this.#lossTick < LOSSY_TICKS
     const recent = feed.log.endOf(Math.max(0, newest - REPEATED_TICKS))
-    this.#next = isBehind ? this.#sentTo : isLossy ? this.#acked : Math.max(this.#acked, recent)
+    // Repeats go along with new ticks. Otherwise they would be in every packet, and displace all other frames.
+    const isRepeating = !isBehind && newest > this.#newestSent
+    this.#next = !isRepeating ? this.#sentTo : isLossy ? this.#acked : Math.max(this.#acked, recent)
     if (this.#next > this.#sentTo) this.#next = this.#sentTo
     this.#inFlush = 0
   }
@@ -128,12 +134,13 @@ export class TicksSource implements FrameSource {
     const from = this.#next
     const room = Math.min(out.bitsLeft >>> 3, LOCKSTEP_FRAME_BYTES_MAX)
     // Assume the longest `last`: the frame never grows beyond its room.
-    const head = 5 + varintBytes(newest) + varintBytes(from)
+    const isFar = newest - log.tickAt(from) > REJOIN_BEHIND_TICKS
+    const head = 5 + (isFar ? 2 : 1) * varintBytes(newest) + varintBytes(from)
     const feedback = room - head - FEEDBACK_BYTES > 0 ? feed.takeFeedback() : undefined
     const count = Math.min(end - from, room - head - (feedback === undefined ? 0 : FEEDBACK_BYTES))
     if (count <= 0) return false
     const last = from + count === end ? newest : log.tickAt(from + count)
-    out.writeBits(feedback === undefined ? 0 : 1, 8)
+    out.writeBits((feedback === undefined ? 0 : FEEDBACK) | (isFar ? NEWEST : 0), 8)
     out.writeBits(feed.tokenOf(last), 32)
     writeVarint(out, last)
     writeVarint(out, from)
@@ -142,6 +149,7 @@ export class TicksSource implements FrameSource {
       out.writeBits(feedback.lateCount, 16)
       out.writeBits(feedback.jitterUs, 32)
     }
+    if (isFar) writeVarint(out, newest)
     out.copyBits(log.bytes, from * 8, count * 8)
     this.#inFlush++
     this.#next = from + count
@@ -177,6 +185,8 @@ export class TicksSink implements FrameSink {
   corrupted = 0
   /** Called for each tick that became complete, with the time of its arrival. False: the tick is invalid. */
   onTick: (now: Millis, tick: Tick) => boolean = () => true
+  /** Called with the newest tick of the match while the ticks that arrive are far behind it. */
+  onNewest: (now: Millis, newest: Tick) => void = () => {}
   /** Called with the token of a tick. */
   onToken: (tick: Tick, token: number) => void = () => {}
   readonly #bytes = new Uint8Array(LOCKSTEP_FRAME_BYTES_MAX)
@@ -191,9 +201,10 @@ export class TicksSink implements FrameSink {
     const token = frame.readBits(32) >>> 0
     const last = readVarint(frame)
     const offset = readVarint(frame)
-    const feedback = flags === 1 ? readFeedback(frame) : undefined
+    const feedback = (flags & FEEDBACK) !== 0 ? readFeedback(frame) : undefined
+    const newest = (flags & NEWEST) !== 0 ? readVarint(frame) : 0
     const count = frame.bitsLeft >>> 3
-    if (frame.failed || flags > 1 || count === 0 || count > LOCKSTEP_FRAME_BYTES_MAX) return 'broken'
+    if (frame.failed || flags > (FEEDBACK | NEWEST) || count === 0 || count > LOCKSTEP_FRAME_BYTES_MAX) return 'broken'
     if (offset > log.length) {
       // Bytes in between were lost. The packet is not acknowledged, so they are sent again.
       this.gaps++
@@ -201,20 +212,9 @@ export class TicksSink implements FrameSink {
     }
     frame.readBytes(this.#bytes, 0, count)
     if (feedback !== undefined) this.feedback = feedback
+    if (newest > 0) this.onNewest(now, newest)
     const known = log.length - offset
-    if (known < count) {
-      const before = log.newest
-      const verdict = log.receive(this.#bytes, known, count - known, last)
-      if (verdict !== 'ok') {
-        this.corrupted++
-        return 'broken'
-      }
-      for (let tick = before + 1; tick <= log.newest; tick++) {
-        if (this.onTick(now, tick)) continue
-        this.corrupted++
-        return 'broken'
-      }
-    }
+    if (known < count && !this.#take(now, this.#bytes, known, count, last)) return 'broken'
     if (last > this.tokenTick) {
       this.token = token
       this.tokenTick = last
@@ -222,6 +222,22 @@ export class TicksSink implements FrameSink {
       if (token !== 0) this.onToken(last, token)
     }
     return 'ok'
+  }
+
+  /** All ticks up to one, at once: bytes of the log from its beginning on. False when they are invalid. */
+  takeAll(now: Millis, bytes: Uint8Array, last: Tick): boolean {
+    this.log.dropPart()
+    const known = this.log.length
+    return known >= bytes.length || this.#take(now, bytes, known, bytes.length, last)
+  }
+
+  #take(now: Millis, bytes: Uint8Array, from: number, to: number, last: Tick): boolean {
+    const { log } = this
+    const before = log.newest
+    let isValid = log.receive(bytes, from, to - from, last) === 'ok'
+    for (let tick = before + 1; isValid && tick <= log.newest; tick++) isValid = this.onTick(now, tick)
+    if (!isValid) this.corrupted++
+    return isValid
   }
 }
 

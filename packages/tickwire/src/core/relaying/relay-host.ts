@@ -2,6 +2,7 @@
 
 import type { Entropy } from '../base/entropy.ts'
 import { pureProvider } from '../crypto/pure-provider.ts'
+import { DelayBasedController } from '../delivery/congestion/delay-based.ts'
 import { RoomHost } from '../rooms/room-host.ts'
 import type { RoomHostOptions } from '../rooms/room-host-options.ts'
 import { RelayMatch, type RelayRoomType } from './relay-match.ts'
@@ -14,7 +15,12 @@ export function createRelayHost(
   const { entropy, security: { provider = pureProvider } = {} } = options
   const cards = Object.values(types).map(({ game }) => game)
   return new RoomHost<RelayMatch>(types, options, {
-    endpoint: { tickRate: Math.max(...cards.map(({ tickRate }) => tickRate)) },
+    endpoint: {
+      tickRate: Math.max(...cards.map(({ tickRate }) => tickRate)),
+      // Ticks are few bytes. Only images need the whole rate of a path, and a rate that falls at single losses would
+      // make a client that returns wait for seconds.
+      congestion: () => new DelayBasedController(),
+    },
     // In the welcome, 0 says that the players agree on the seed.
     seedOf: ({ seed }, drawn) => seed === 'agreed' ? 0 : drawn || 1,
     build: (identity, type, wiring) => new RelayMatch(identity, type, wiring, {

@@ -10,7 +10,7 @@ import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
-import { REJOIN_BEHIND_TICKS, SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
+import { SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
@@ -86,6 +86,10 @@ interface Client {
   leastRttMs: number
   /** The tick of the last feedback. */
   feedbackTick: Tick
+  /** Whether it waits for a state, and gets no ticks. */
+  isHeld: boolean
+  /** The tick of the state that is on its way; 0: none is. */
+  stateTick: Tick
 }
 
 const OBSERVER_DELAY_TICKS = 60
@@ -142,9 +146,10 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     if (line === 'bad-signature') throw new InvariantError('a member of a room has an id')
     const client: Client = {
       connection, isObserver, line, leastRttMs: Infinity, feedbackTick: 0, sync: new SyncSource(),
+      isHeld: false, stateTick: 0,
       source: new TicksSource({
         log: relay.log,
-        newest: () => this.#newestFor(id),
+        newest: () => client.isHeld ? 0 : this.#newestFor(id),
         tokenOf: (tick) => client.line.stage === 'in-game' ? client.line.token(tick) : 0,
         takeFeedback: () => this.#feedback(client),
       }),
@@ -154,7 +159,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
     this.lanes.attach(this.now(), id, connection, isObserver, () => client.source.filledSequence)
     this.#attachSync(id, client)
-    this.#greet(id, client)
     // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
     if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
@@ -195,6 +199,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.judge.tick(now)
     this.desk.tick(now)
     this.#carryOut()
+    for (const client of this.#clients.values()) this.#release(client)
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
       for (const { source } of this.#clients.values()) source.wake()
@@ -249,15 +254,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
   }
 
-  /** A client that is new here is far behind, unless it goes on where it was. */
-  #greet(peer: PeerId, { isObserver, sync }: Client): void {
-    const tick = this.#newestFor(peer)
-    if (tick <= REJOIN_BEHIND_TICKS) return
-    sync.send(encodeSync({ kind: 'wait', tick }))
-    // A player says with its first packet what it has stepped.
-    if (isObserver) this.desk.need(this.now(), peer)
-  }
-
   #sink(peer: PeerId, client: Client): FrameSink {
     return {
       accept: (now, _sequence, frame) => {
@@ -274,15 +270,14 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         }
         const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
         if (verdict !== 'ok') return verdict
-        const { lastExecuted, log } = this.relay
-        client.source.noteExecuted(lastExecuted)
-        if (log.newest - lastExecuted > REJOIN_BEHIND_TICKS) this.desk.need(now, peer)
+        client.source.noteExecuted(this.relay.lastExecuted)
         return verdict
       },
     }
   }
 
-  #attachSync(peer: PeerId, { connection, source, sync }: Client): void {
+  #attachSync(peer: PeerId, client: Client): void {
+    const { connection, source, sync } = client
     const sink = new SyncSink()
     sync.takenSequence = () => source.filledSequence
     const isDonor = (): boolean => this.judge.isDonor(peer) || this.desk.isDonor(peer)
@@ -291,6 +286,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       const message = decodeSync(bytes)
       if (message === undefined) return
       this.judge.handleMessage(now, peer, message)
+      if (message.kind === 'wanted') client.isHeld = true
       this.desk.handleMessage(now, peer, message)
       this.#carryOut()
     }
@@ -301,8 +297,21 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Sends what the judge wants to send, and does what it decided. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
-    for (const { to, message } of [...this.judge.take(), ...this.desk.take()])
-      this.#clients.get(to)?.sync.send(encodeSync(message))
+    for (const { to, message } of [...this.judge.take(), ...this.desk.take()]) {
+      const client = this.#clients.get(to)
+      const isSent = client?.sync.send(encodeSync(message)) === true
+      if (client === undefined || message.kind !== 'state') continue
+      client.stateTick = isSent ? message.tick : 0
+      if (client.stateTick === 0) client.isHeld = false
+    }
+  }
+
+  /** A client that has received a state gets the ticks after it. Before, they would arrive too early. */
+  #release(client: Client): void {
+    if (!client.isHeld || client.stateTick === 0 || client.sync.waitingBytes > 0) return
+    client.isHeld = false
+    client.source.noteExecuted(client.stateTick)
+    client.source.wake()
   }
 
   #handleVerdict(event: JudgeEvent): void {

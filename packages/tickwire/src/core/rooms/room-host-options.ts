@@ -50,7 +50,7 @@ export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
 /** What a room host needs to know about its matches. `game/match-host.ts` is the one of matches with a world. */
 export interface RoomHostParts<R extends HostedRoom> {
   /** The settings of the endpoint that follow from the games. */
-  readonly endpoint: Pick<EndpointConfig, 'tickRate' | 'timers' | 'maxDatagramBytes'>
+  readonly endpoint: Pick<EndpointConfig, 'tickRate' | 'timers' | 'maxDatagramBytes' | 'congestion'>
   /** Creates a room. May throw an error of the game's code. */
   build(identity: RoomIdentity, type: R['type'], wiring: RoomWiring): R
   /** The seed of a new room, from the one that was asked for or drawn. Default: the same. */

@@ -1,0 +1,164 @@
+/**
+ * Rejoin: how long a new process needs from `connect` until it is at most one tick behind, in a match of 2,000 units at
+ * minute 30. Network time is simulated, with real packets; the CPU time of the new client is added to it.
+ */
+
+import { parseArgs } from 'node:util'
+import { bool, entity, int, vec2 } from 'tickwire'
+import { defineLockstep, ids, order, type LockstepGame } from 'tickwire/lockstep'
+import { MemoryLink, type LinkSide } from '../packages/tickwire/src/testing/memory-link.ts'
+import { encodeWorld } from 'tickwire/engine'
+import { LockstepParty, type PartyClient } from '../test/sim/lockstep-party.ts'
+import type { Bench, BenchResult } from './harness.ts'
+
+const UNITS = 2000
+const SIZE = 128
+const PLAYERS = 2
+/** Orders of all players in a second: eight players that give 1.5 each. */
+const ORDERS_PER_SECOND = 12
+/** A queue of the line that would be longer drops packets, in ms. */
+const QUEUE_MS_MAX = 250
+
+const place = vec2(0, SIZE, 1 / 256)
+const Unit = entity({
+  at: place, to: place, hp: int(0, 511), kind: int(0, 4), mode: int(0, 8), target: int(0, 65_535),
+  readyAt: int(0, 65_535), isMoving: bool,
+}, { name: 'Unit' })
+const Move = order({ units: ids(250), to: place }, 'Move')
+
+const game = defineLockstep({
+  tickRate: 30, players: [1, 8], orders: [Move], entities: [Unit],
+  onStart(world) {
+    for (let each = 0; each < UNITS; each++) {
+      const at = { x: world.prng.nextFloat() * SIZE, y: world.prng.nextFloat() * SIZE }
+      world.spawn(Unit, { at, to: at, hp: 100, kind: each % 5 })
+    }
+  },
+  step(world, orders) {
+    for (const { values } of orders) {
+      for (const id of values.units) {
+        const unit = world.get(Unit, id)
+        if (unit !== null) Object.assign(unit, { to: values.to, isMoving: true })
+      }
+    }
+    for (const unit of world.each(Unit)) {
+      if (!unit.isMoving) continue
+      unit.at.x += Math.sign(unit.to.x - unit.at.x) / 16
+      unit.at.y += Math.sign(unit.to.y - unit.at.y) / 16
+      const [dx, dy] = [unit.to.x - unit.at.x, unit.to.y - unit.at.y]
+      if (dx * dx + dy * dy < 0.05) unit.isMoving = false
+    }
+  },
+})
+
+/** A line with a rate in both directions. */
+class RatedLink extends MemoryLink {
+  readonly #bitsPerMs: number
+  readonly #freeAt = [0, 0]
+
+  constructor(seed: number, latencyMs: number, loss: number, megabits: number) {
+    super(seed, { latencyMs, loss })
+    this.#bitsPerMs = megabits * 1000
+  }
+
+  override send(now: number, side: LinkSide, bytes: Uint8Array, length: number): void {
+    const from = Math.max(now, this.#freeAt[side]!)
+    if (from - now > QUEUE_MS_MAX) return
+    this.#freeAt[side] = from + ((length + 28) * 8) / this.#bitsPerMs
+    super.send(this.#freeAt[side]!, side, bytes, length)
+  }
+}
+
+export const bench: Bench = {
+  name: 'rejoin',
+  summary: 'from connect to one tick behind, at minute 30 of a match with 2,000 units',
+  options: ['--minutes N    how old the match is (default 30)', '--joins N      clients that join (default 20)'],
+  run: async (args) => {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { minutes: { type: 'string', default: '30' }, joins: { type: 'string', default: '20' } },
+    })
+    return await Promise.resolve(run(Number(values.minutes), Number(values.joins)))
+  },
+}
+
+function run(minutes: number, joins: number): BenchResult {
+  const party = new LockstepParty({ game: game as unknown as LockstepGame, seed: 5, clients: PLAYERS, resumeMs: 1000 })
+  party.run(1000)
+  play(party, minutes * 60)
+  const { log } = party.match.relay
+  const donor = party.clients[0]!.client.runner!
+  const image = encodeWorld(donor.world)!
+  // The compiler is done after some.
+  for (let each = 0; each < 20; each++) encodeWorld(donor.world)
+  const before = process.cpuUsage()
+  encodeWorld(donor.world)
+  const { user, system } = process.cpuUsage(before)
+  const good = joinMany(party, joins, 25, 0.01, 10)
+  const bad = joinMany(party, joins, 100, 0.05, 1)
+  return {
+    tables: [{
+      title: `${UNITS} units, minute ${minutes}: ${(log.length / 1024).toFixed(0)} KB of ticks, an image of `
+        + `${(image.length / 1024).toFixed(0)} KB, ms from connect to one tick behind`,
+      columns: ['line', 'p50', 'p95'],
+      rows: [
+        ['50 ms, 10 Mbit/s, 1 % lost', part(good, 0.5), part(good, 0.95)],
+        ['200 ms, 1 Mbit/s, 5 % lost', part(bad, 0.5), part(bad, 0.95)],
+        ['BAR: replays all ticks, 10 to 30 minutes', '', 600_000],
+      ],
+    }],
+    figures: [
+      { name: 'rejoin_ms_p95', value: part(good, 0.95), unit: 'ms', against: null, atMost: 1500 },
+      { name: 'rejoin_bad_line_ms_p95', value: part(bad, 0.95), unit: 'ms', against: null, atMost: 5000 },
+      { name: 'donor_ms', value: (user + system) / 1000, unit: 'ms', against: null, atMost: 3 },
+    ],
+  }
+}
+
+/** Some seconds of a match: some units get orders. */
+function play(party: LockstepParty, seconds: number): void {
+  const unitIds = [...party.clients[0]!.client.runner!.world.each(Unit)].map(({ id }) => id)
+  for (let each = 0; each < seconds * ORDERS_PER_SECOND; each++) {
+    const from = (each * 37) % (UNITS - 12)
+    const to = { x: (each * 13) % SIZE, y: (each * 29) % SIZE }
+    party.clients[each % PLAYERS]!.order(party.clock.now, Move as never, { units: unitIds.slice(from, from + 12), to })
+    party.run(1000 / ORDERS_PER_SECOND)
+  }
+}
+
+function joinMany(party: LockstepParty, joins: number, latencyMs: number, loss: number, megabits: number): number[] {
+  const took: number[] = []
+  for (let each = 0; each < joins; each++) {
+    const client = party.add()
+    client.link = new RatedLink(1000 + each, latencyMs, loss, megabits)
+    took.push(joinOnce(party, client))
+    client.client.close(party.clock.now)
+    party.run(500)
+    client.frozenUntil = Infinity
+    party.run(2000)
+  }
+  return took
+}
+
+function joinOnce(party: LockstepParty, client: PartyClient): number {
+  const from = party.clock.now
+  const { log } = party.match.relay
+  let cpuMs = 0
+  const wake = client.wake.bind(client)
+  client.wake = (now) => {
+    const before = process.cpuUsage()
+    wake(now)
+    const { user, system } = process.cpuUsage(before)
+    cpuMs += (user + system) / 1000
+  }
+  const isThere = (): boolean => {
+    const tick = client.client.runner?.tick ?? 0
+    return tick > 0 && client.client.feed.log.newest - tick <= 1 && log.newest - tick < 15
+  }
+  if (!party.runUntil(isThere, 30_000)) return 60_000
+  return party.clock.now - from + cpuMs
+}
+
+function part(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+}
