@@ -63,6 +63,8 @@ export interface JoinedSession {
 const SESSIONS_PATH = 'v1/sessions'
 const JOINS_PATH = 'v1/joins'
 const SIGNAL_PATH = 'v1/signal'
+/** A host that is away for so many answers in a row has left: with growing pauses between them, 8 s. */
+const AWAYS_MAX = 5
 const HOST_LEFT: CloseReason = { by: 'peer', code: 'host-left' }
 const UNREACHABLE: CloseReason = { by: 'network', code: 'unreachable' }
 
@@ -71,6 +73,8 @@ export class Rendezvous {
   /** Its address, with a slash at the end. */
   readonly base: string
   readonly #machine: RendezvousMachine
+  /** Answers in a row that said that the host is away. */
+  #aways: number = 0
 
   constructor(base: string, machine: RendezvousMachine) {
     this.base = base.endsWith('/') ? base : `${base}/`
@@ -99,13 +103,18 @@ export class Rendezvous {
     const answer = await this.#machine.ask('POST', this.base + JOINS_PATH, { code, fingerprint }).catch(() => undefined)
     if (answer === undefined) throw new ConnectError(this.base, UNREACHABLE)
     const joined = answer.status === 200 ? readJoined(answer.body) : undefined
-    if (joined !== undefined) return joined
+    if (joined !== undefined) {
+      this.#aways = 0
+      return joined
+    }
     const problem = refusalOf(answer.status, answer.body).code
     if (problem === 'other-game') throw new ConnectError(place, { by: 'protocol', code: 'schema' })
     if (problem === 'full') throw new ConnectError(place, { by: 'protocol', code: 'full' })
     if (!isCodeProblem(problem)) throw new ConnectError(place, UNREACHABLE, { found: { kind: 'other-service' } })
-    // A code that is gone belonged to a match that is over; a host that is away may come back.
-    const reason = problem === 'no-such-code' ? HOST_LEFT : UNREACHABLE
+    // A code that is gone belonged to a match that is over; a host that is away may come back, for a while.
+    this.#aways = problem === 'host-away' ? this.#aways + 1 : 0
+    const isOver = problem === 'no-such-code' || this.#aways >= AWAYS_MAX
+    const reason = isOver ? HOST_LEFT : UNREACHABLE
     throw new ConnectError(place, reason, { found: { kind: 'code', problem } })
   }
 
