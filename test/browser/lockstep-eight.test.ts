@@ -117,7 +117,9 @@ async function openPages(browser: Browser): Promise<Page[]> {
 function playLocally({ room, hashes }: NodePlayer, last: number): number {
   const { bytes, seed } = room.played()
   const ticks = readTicks(bytes)
-  const feed = new LocalFeed({ tickRate: game.tickRate, seed, players: 8 })
+  const players = ticks[0]!.filter(({ type }) => type === 0xc0).map(({ data }) => Number.parseInt(data, 16))
+  expect(players).toHaveLength(8)
+  const feed = new LocalFeed({ tickRate: game.tickRate, seed, players })
   const runner = new LockstepRunner(game, feed)
   for (let tick = 1, now = 0; tick <= last; tick++, now += 1000 / game.tickRate) {
     const orders = ticks[tick - 1]!

@@ -19,8 +19,8 @@ export interface LocalFeedOptions {
   readonly tickRate: number
   /** The seed of all random numbers: an integer above 0. Default: 1. */
   readonly seed?: number
-  /** How many players there are, with the numbers from 1 on. Default: 1. */
-  readonly players?: number
+  /** How many players there are, with the numbers from 1 on; or their numbers, in the order of joining. Default: 1. */
+  readonly players?: number | readonly PeerId[]
 }
 
 interface LocalOrder {
@@ -52,7 +52,8 @@ export class LocalFeed implements TickFeed {
     if (!(Number.isSafeInteger(seed) && seed > 0))
       throw new ConfigError('seed', `invalid seed (expected an integer above 0, got ${seed})`, 'leave it out.')
     this.seed = seed
-    for (let player = 1; player <= players; player++) this.#events.push({ name: 'join', player, value: 0 })
+    const joining = typeof players === 'number' ? Array.from({ length: players }, (_, at) => at + 1) : players
+    for (const player of joining) this.#events.push({ name: 'join', player, value: 0 })
   }
 
   /** `player`: one of several players in this process. */
