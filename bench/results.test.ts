@@ -30,6 +30,10 @@ test('[RESULT1] the page has what is measured beside others, what is missed, and
   expect(page).toContain('What one does. 3 runs.')
   expect(page).toContain('| x\\|y | 1.23 |')
   expect(page).toContain('a processor, 2 cores, 8 GiB; Linux 6; Node v20')
+  const both = ['bits', 'e2e'].map((name) => ({ name, summary: 'what', runs: [result(figure(0.1))] }))
+  const order = [...renderResults(both, MACHINE, {}).matchAll(/^## (.*)$/gm)].map(([, title]) => title)
+  expect(order).toEqual(
+    ['Where and how', 'End to end', 'Parts alone, beside others', 'Bounds that are missed', 'e2e', 'bits'])
   expect(renderResults([{ name: 'one', summary: 'what', runs: [result(figure(0.1))] }], MACHINE, {})).toContain(
     '## Bounds that are missed\n\nNone.',
   )

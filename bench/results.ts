@@ -35,6 +35,9 @@ export interface Spread {
 /** Runs that differ by more than this share of their median were measured on a busy machine. */
 const RESTLESS_SHARE = 0.25
 
+/** Benchmarks of whole server processes. Their figures are first: a fast part does not make a cheap server. */
+const END_TO_END: readonly string[] = ['e2e', 'capacity', 'workers', 'arena']
+
 export function describeMachine(): Machine {
   const processors = cpus()
   return {
@@ -66,8 +69,10 @@ export function renderResults(
   machine: Machine,
   peers: Readonly<Record<string, string>>,
 ): string {
-  const all = measured.map((bench) => ({ ...bench, spreads: spreadsOf(bench.runs) }))
-  const beside = all.flatMap(({ name, spreads }) =>
+  const ordered = [...measured.filter(isEndToEnd), ...measured.filter((bench) => !isEndToEnd(bench))]
+  const all = ordered.map((bench) => ({ ...bench, spreads: spreadsOf(bench.runs) }))
+  const whole = all.filter(isEndToEnd).flatMap(({ name, spreads }) => spreads.map((spread) => ({ name, spread })))
+  const beside = all.filter((bench) => !isEndToEnd(bench)).flatMap(({ name, spreads }) =>
     spreads.filter(({ figure }) => figure.against !== null).map((spread) => ({ name, spread })),
   )
   const missed = all.flatMap(({ name, spreads }) =>
@@ -90,7 +95,15 @@ export function renderResults(
       + ` extremes more than ${RESTLESS_SHARE * 100} % apart, which are caused by a busy machine.`,
     '- **Reading**: ratios below 1 are in favour of Tickwire. A figure that misses its bound is marked **missed**; no'
       + ' figure is left out for that.',
-    '## Beside others',
+    ...(whole.length === 0 ? [] : [
+      '## End to end',
+      'Whole server processes, with sockets, clients and the system calls of both: what a core costs.',
+      markdown(
+        ['', 'figure', 'median', 'from..to', 'bound', 'against'],
+        whole.map(({ name, spread }) => [`[${name}](#${name})`, ...cellsOf(spread)]),
+      ),
+    ]),
+    '## Parts alone, beside others',
     markdown(
       ['', 'ratio or figure', 'median', 'from..to', 'bound', 'against'],
       beside.map(({ name, spread }) => [`[${name}](#${name})`, ...cellsOf(spread)]),
@@ -110,6 +123,11 @@ export function renderResults(
       ...(runs.at(-1)?.tables ?? []).map(details),
     ]),
   ].join('\n\n')}\n`
+}
+
+/** Whether a benchmark measures whole server processes. */
+function isEndToEnd({ name }: Pick<Measured, 'name'>): boolean {
+  return END_TO_END.includes(name)
 }
 
 function cellsOf({ figure, lowest, highest }: Spread): string[] {

@@ -51,6 +51,7 @@ export async function bundle(entry: string, outfile: string, tree: string): Prom
     alias: {
       'tickwire/node': join(source, 'node/index.ts'),
       'tickwire/engine': engine,
+      'tickwire/lockstep': join(source, 'lockstep/index.ts'),
       'tickwire': join(source, 'core/index.ts'),
     },
     banner: { js: REQUIRE },
